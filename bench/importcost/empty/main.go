@@ -1,0 +1,4 @@
+// Command empty is what a Go program costs that does nothing.
+package main
+
+func main() {}

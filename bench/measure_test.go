@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// measure makes b.N calls, shared among callers, and reports beside testing's own figures the CPU time of this
+// process, system time included, and the connections that the server saw, both per call. Callers that share a client
+// open their connections beforehand.
+func measure(b *testing.B, callers int, call func(context.Context) error) {
+	if callers > 1 {
+		share(b, callers, 4*callers, call)
+	}
+	opened := connections(b)
+	b.ReportAllocs()
+	b.ResetTimer()
+	before := cpuTime()
+	share(b, callers, b.N, call)
+	used := cpuTime() - before
+	b.StopTimer()
+	b.ReportMetric(float64(used.Nanoseconds())/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(connections(b)-opened-1)/float64(b.N), "conns/op")
+}
+
+// share makes n calls, with so many callers at once.
+func share(b *testing.B, callers, n int, call func(context.Context) error) {
+	var left atomic.Int64
+	left.Store(int64(n))
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for left.Add(-1) >= 0 {
+				if err := call(context.Background()); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// connections asks the server, which costs one connection.
+func connections(tb testing.TB) int {
+	n, err := server.Connections(context.Background())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Measures the client beside the others and prints the ratios, as tables and through benchstat.
+#
+#   ./run.sh [part ...]     parts: call page walk year5 memory import; without one, all
+#
+# Each round is a process of its own in which the clients take turns in short blocks, so that what else the machine
+# does hits all of them alike. ROUNDS changes how many rounds there are (20; pages, walks and memory take a fifth).
+set -euo pipefail
+cd "$(dirname "$0")"
+export GOWORK=off
+rounds=${ROUNDS:-20}
+parts=("$@")
+((${#parts[@]})) || parts=(call page walk year5 memory import)
+
+mkdir -p raw
+go test -c -o raw/bench.test .
+
+# measure <file> <rounds> <benchtime> <benchmarks>
+measure() {
+	: >"raw/$1.txt"
+	for ((i = 1; i <= $2; i++)); do
+		raw/bench.test -test.run '^$' -test.bench "$4" -test.benchtime "$3" -test.timeout 15m >>"raw/$1.txt"
+	done
+}
+
+fewer=$(((rounds + 4) / 5))
+for part in "${parts[@]}"; do
+	case $part in
+	call) measure call "$rounds" 500x '^BenchmarkCall$' ;;
+	page)
+		measure decode "$rounds" 20x '^BenchmarkDecode$'
+		measure page "$fewer" 64x '^BenchmarkPage$'
+		;;
+	walk) measure walk "$fewer" 1x '^BenchmarkWalk$/^months=12$' ;;
+	year5) measure year5 1 1x '^BenchmarkWalk$/^months=60$/^tls=false$/^delay=50ms$' ;;
+	memory) measure memory "$fewer" 1x '^BenchmarkWalkMemory$' ;;
+	import) measure import 3 1x '^BenchmarkImport$' ;;
+	*)
+		echo "no such part: $part" >&2
+		exit 2
+		;;
+	esac
+done
+
+order='hand cardgateway cardgateway-1 cardgateway-4 cardgateway-16 cardgateway-default limit stripe-go go-github paypal'
+order+=' empty nethttp stripe github'
+go tool benchstat -col "/client@($order)" raw/*.txt >raw/benchstat.txt
+go run ./cmd/ratios -picture ratios.svg raw/*.txt
+echo
+echo "benchstat's tables are in raw/benchstat.txt"

@@ -1,0 +1,118 @@
+package cardgateway
+
+import (
+	"context"
+
+	"github.com/shopspring/decimal"
+)
+
+var opCreateCheckout = Operation{
+	Name: "CreateCheckout", Method: "POST", PathTemplate: "/checkout/payment", Payment: true,
+}
+
+// CheckoutRequest opens a payment that the cardholder makes on the hosted page ("Redirect payment checkout").
+// Required unless said otherwise; lengths are in characters.
+type CheckoutRequest struct {
+	TransactionID     string             // at most 128; unique per transaction
+	OrderID           string             // at most 128; only one successful transaction exists per order
+	Currency          string             // three capital letters
+	Amount            decimal.Decimal    // above zero, at most 12 digits, of them at most 3 decimals
+	TransactionIP     string             // the cardholder's IP address, at most 128
+	CallbackURL       string             // where the cardholder's browser returns to; http or https, at most 255
+	NotificationURL   string             // http or https, at most 255
+	ProductInfos      []ProductInfo      // at least one
+	TransactionMethod TransactionMethod  // optional, at most 32; the gateway's default is MethodDefault
+	TransactionType   TransactionType    // optional; not in the interface's table, but in its examples
+	BillingAddress    Address            // Country is required
+	ShippingAddress   *Address           // optional
+	Secure            bool               // true requests a 3D transaction
+	Browser           *Browser           // required if Secure
+	Extension         *CheckoutExtension // required by some transactions; the interface does not say which
+	Extra             map[string]any     // optional; members that the interface does not name
+}
+
+// CreateCheckout opens a checkout. The answer has code 301: send the cardholder to its RedirectURL. How the payment
+// ended comes by notification, or by a query.
+//
+// Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may be
+// open, but nobody has been sent to it, and the interface shows no way to fetch its RedirectURL again.
+func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
+	b := newBody()
+	req.members(b, c.cfg.AppID)
+	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateCheckout, s, b)
+}
+
+func (req *CheckoutRequest) members(b *body, app AppID) {
+	b.id("transactionId", req.TransactionID)
+	b.id("orderId", req.OrderID)
+	b.currency("currency", req.Currency, required)
+	b.amount("amount", req.Amount)
+	b.id("transactionIp", req.TransactionIP)
+	b.appID(app)
+	b.url("callbackUrl", req.CallbackURL)
+	b.url("notificationUrl", req.NotificationURL)
+	b.products(req.ProductInfos)
+	b.string("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
+	b.string("transactionType", string(req.TransactionType), optional, noLimit)
+	b.billing(&req.BillingAddress)
+	b.shipping(req.ShippingAddress)
+	b.secure(req.Secure)
+	b.browser(req.Browser, req.Secure)
+	b.checkout(req.Extension)
+	b.extra(req.Extra, requestMembers)
+}
+
+var opCreateCheckoutSubscription = Operation{
+	Name: "CreateCheckoutSubscription", Method: "POST", PathTemplate: "/checkout/subscription", Payment: true,
+}
+
+// CheckoutSubscriptionRequest opens a subscription that the cardholder starts on the hosted page ("Redirect payment
+// checkout subscription"). Required unless said otherwise; lengths are in characters.
+type CheckoutSubscriptionRequest struct {
+	TransactionID     string            // at most 128; unique per transaction
+	OrderID           string            // at most 128; only one successful transaction exists per order
+	Currency          string            // three capital letters
+	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals
+	TransactionIP     string            // the cardholder's IP address, at most 128
+	CallbackURL       string            // where the cardholder's browser returns to; http or https, at most 255
+	NotificationURL   string            // http or https, at most 255
+	ProductInfos      []ProductInfo     // at least one
+	TransactionMethod TransactionMethod // optional, at most 32; the gateway's default is MethodDefault
+	BillingAddress    Address           // Country is required
+	ShippingAddress   *Address          // optional
+	Secure            bool              // true requests a 3D transaction
+	Browser           *Browser          // required if Secure
+	Extension         SubscriptionExtension
+	Extra             map[string]any // optional; members that the interface does not name
+}
+
+// CreateCheckoutSubscription opens a subscription checkout. The answer has code 301: send the cardholder to its
+// RedirectURL. How it ended comes by notification, or by a query.
+//
+// Errors are those of every payment operation; see the package comment, and CreateCheckout for ErrOutcomeUnknown.
+func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
+	b := newBody()
+	req.members(b, c.cfg.AppID)
+	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateCheckoutSubscription, s, b)
+}
+
+func (req *CheckoutSubscriptionRequest) members(b *body, app AppID) {
+	b.id("transactionId", req.TransactionID)
+	b.id("orderId", req.OrderID)
+	b.currency("currency", req.Currency, required)
+	b.amount("amount", req.Amount)
+	b.id("transactionIp", req.TransactionIP)
+	b.appID(app)
+	b.url("callbackUrl", req.CallbackURL)
+	b.url("notificationUrl", req.NotificationURL)
+	b.products(req.ProductInfos)
+	b.string("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
+	b.billing(&req.BillingAddress)
+	b.shipping(req.ShippingAddress)
+	b.secure(req.Secure)
+	b.browser(req.Browser, req.Secure)
+	b.subscription(&req.Extension)
+	b.extra(req.Extra, requestMembers)
+}

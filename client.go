@@ -1,0 +1,221 @@
+package cardgateway
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Version is the version of this module, sent in User-Agent.
+const Version = "0.1.0"
+
+// DefaultLocation is the zone in which the gateway's wall-clock texts are read where Config names none. The
+// interface states no zone; the one published example that can be dated agrees with UTC+8.
+var DefaultLocation = time.FixedZone("UTC+8", 8*60*60)
+
+// Config says how to reach a gateway. Only BaseURL and AppID are required.
+type Config struct {
+	// BaseURL is what the interface calls {base_url}: https, or http to a loopback host; without query, fragment
+	// and user info.
+	BaseURL string
+	// AppID identifies the merchant's website app: 1 to 32 decimal digits without leading zeros.
+	AppID AppID
+	// Authenticate, if set, sees every attempt's request as it will be sent, and its body as bytes, which it must
+	// not change or keep. The interface does not show an authentication scheme; see BasicAuth for the published
+	// one. An error from it means that nothing is sent.
+	Authenticate func(r *http.Request, body []byte) error
+	// HTTPClient, if set, gives its Transport and its Timeout; it is never changed. A *http.Transport is cloned,
+	// which completes the original as its first use would, and hardened: TLS 1.2 or later, HTTP/1.1 only, no
+	// compression, bounded headers. Where it dials TLS itself (DialTLSContext), and with any other RoundTripper,
+	// the client cannot enforce these, nor that a payment's bytes are sent once by what is below; neither may log
+	// requests. Cookies and redirect policies are not used.
+	HTTPClient *http.Client
+	// AttemptTimeout bounds one attempt from connecting to the last byte of the answer; zero means 30 s.
+	AttemptTimeout time.Duration
+	// Retry bounds how often a call is tried.
+	Retry RetryPolicy
+	// Limiter, if set, is waited for before every attempt. A *rate.Limiter of golang.org/x/time/rate fits.
+	Limiter Limiter
+	// Location is the zone of the gateway's wall-clock texts; nil means DefaultLocation.
+	Location *time.Location
+	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets.
+	Logger *slog.Logger
+	// Observe, if set, is called when a call begins, and what it returns when the call ends: a place for spans and
+	// metrics. The context that it returns is used for the call. It may return nil for either.
+	Observe func(context.Context, Operation) (context.Context, func(CallInfo))
+	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
+	InsecureHTTP bool
+	// PaymentIdleTimeout is how long a connection may have been idle to be used for a payment; zero means 3 s,
+	// less than nothing means a new connection for each payment. A server that closes an idle connection just as a
+	// payment is written to it is the commonest cause of a needless unknown outcome.
+	PaymentIdleTimeout time.Duration
+	// ExpectContinue asks the server with "Expect: 100-continue" before a payment's body is sent. Where the server
+	// supports it, more failures are proved to be "not sent"; where it does not, each payment waits up to one
+	// second longer.
+	ExpectContinue bool
+}
+
+const (
+	defaultAttemptTimeout     = 30 * time.Second
+	defaultPaymentIdleTimeout = 3 * time.Second
+)
+
+// Limiter delays attempts, for instance to a rate agreed with the gateway.
+type Limiter interface{ Wait(context.Context) error }
+
+// CallInfo says how a call ended.
+type CallInfo struct {
+	Attempts   int
+	HTTPStatus int  // of the last attempt; zero if no answer came
+	Code       Code // of the answer; zero if none
+	Duration   time.Duration
+	Err        error // as returned to the caller; a decline is an error here and a normal event of the day
+}
+
+// Client calls one gateway as one app. Its methods may be used by any number of goroutines at once.
+type Client struct {
+	cfg       Config
+	base      *url.URL
+	payments  sender
+	queries   sender
+	closeIdle func()
+}
+
+// sender sends one request and returns its answer, without following redirects.
+type sender func(*http.Request) (*http.Response, error)
+
+// New checks cfg and returns a client. It does no I/O. The error is a *ValidationError that lists every problem.
+func New(cfg Config) (*Client, error) {
+	var p problems
+	base := p.baseURL(cfg.BaseURL, cfg.InsecureHTTP)
+	if p.require("AppID", cfg.AppID != "", required) {
+		p.digits("AppID", allDigits(cfg.AppID) && len(cfg.AppID) <= maxAppID, 1, maxAppID)
+		if len(cfg.AppID) > 1 && cfg.AppID[0] == '0' {
+			p.add("AppID", RuleFormat, "must not start with 0: it is a JSON number")
+		}
+	}
+	if cfg.AttemptTimeout < 0 {
+		p.add("AttemptTimeout", RuleRange, "must not be negative")
+	}
+	if cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0 {
+		p.add("Retry", RuleRange, "must not have negative values")
+	}
+	if cfg.AttemptTimeout == 0 {
+		cfg.AttemptTimeout = defaultAttemptTimeout
+	}
+	if cfg.HTTPClient != nil && cfg.HTTPClient.Timeout > 0 {
+		cfg.AttemptTimeout = min(cfg.AttemptTimeout, cfg.HTTPClient.Timeout)
+	}
+	if cfg.PaymentIdleTimeout == 0 {
+		cfg.PaymentIdleTimeout = defaultPaymentIdleTimeout
+	}
+	if cfg.Location == nil {
+		cfg.Location = DefaultLocation
+	}
+	cfg.Retry = cfg.Retry.withDefaults()
+	c := &Client{cfg: cfg, base: base}
+	c.connect(&p)
+	c.cfg.HTTPClient = nil // used up; a printer that is given the client does not find the caller's connections
+	if err := p.err("New"); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// BasicAuth returns an Authenticate hook for HTTP Basic with the merchant id and the secret key. It is not part of
+// the interface: gateways that speak it publish it.
+func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
+	return func(r *http.Request, _ []byte) error {
+		r.SetBasicAuth(merchantID, secretKey)
+		return nil
+	}
+}
+
+func (p *problems) baseURL(text string, insecure bool) *url.URL {
+	if !p.require("BaseURL", text != "", required) {
+		return nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		p.add("BaseURL", RuleFormat, "must be an absolute URL without query, fragment and user info")
+	case u.Scheme != "https" && !(u.Scheme == "http" && (insecure || isLoopback(u.Hostname()))):
+		p.add("BaseURL", RuleFormat, "must be https, or http to a loopback host")
+	}
+	return u
+}
+
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// resolve returns the URL of an operation, with element in place of what its path template leaves open.
+func (c *Client) resolve(op *Operation, element pathElement, query url.Values) url.URL {
+	path, _, _ := strings.Cut(op.PathTemplate, "{")
+	u := url.URL{
+		Scheme:   c.base.Scheme,
+		Host:     c.base.Host,
+		Path:     strings.TrimSuffix(c.base.Path, "/") + path + element.plain,
+		RawQuery: query.Encode(),
+	}
+	if element.escaped != element.plain || c.base.RawPath != "" {
+		u.RawPath = strings.TrimSuffix(c.base.EscapedPath(), "/") + path + element.escaped
+	}
+	return u
+}
+
+// pay sends a payment and returns its one outcome. A request's members are checked and encoded first; from then on
+// control goes down once through the attempts and comes back once through classify.
+func (c *Client) pay(ctx context.Context, op Operation, s submission, b *body) (*Transaction, error) {
+	defer b.wipe() // sealed by then
+	if err := b.finish(op.Name); err != nil {
+		return nil, err
+	}
+	op.TransactionID = s.transactionID
+	out := &outgoing{op: op, url: c.resolve(&op, b.element, nil), body: b.buf, limit: maxPaymentAnswer, secrets: b.secrets}
+	s.at = time.Now()
+	ctx, done := c.observe(ctx, &out.op)
+
+	attempts, r := c.attempts(ctx, out)
+
+	t, err := classify(&out.op, &s, &r)
+	out.scrub(t, err)
+	done(attempts, &r, err)
+	return t, err
+}
+
+// attempts sends a payment until an attempt may have reached the gateway, or the policy says that it is enough.
+func (c *Client) attempts(ctx context.Context, out *outgoing) (n int, r reply) {
+	for n = 1; ; n++ {
+		r = c.attempt(ctx, out, n)
+		pause, again := c.cfg.Retry.next(tried{
+			payment: true, attempts: n, here: r.refusedBy != nil, failed: r.err != nil, unsent: r.unsent,
+		}, rand.Float64())
+		if !again || !fits(ctx, pause) || sleep(ctx, pause) != nil {
+			return n, r
+		}
+	}
+}
+
+// observe begins an observed call. What it returns ends it.
+func (c *Client) observe(ctx context.Context, op *Operation) (context.Context, func(attempts int, r *reply, err error)) {
+	if c.cfg.Observe == nil {
+		return ctx, func(int, *reply, error) {}
+	}
+	begun := time.Now()
+	observed, end := c.cfg.Observe(ctx, *op)
+	if observed == nil {
+		observed = ctx
+	}
+	return observed, func(attempts int, r *reply, err error) {
+		if end != nil {
+			end(CallInfo{Attempts: attempts, HTTPStatus: r.status, Code: r.code, Duration: time.Since(begun), Err: err})
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package cardgateway
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+)
+
+// deepPrint prints a value as the printers do that programmers reach for when fmt shows too little: it calls no
+// method, follows pointers, interfaces, maps and unexported fields, and shows every text, every byte slice and every
+// number on the way. With open it makes unexported fields readable and hands each to fmt as well, methods and all.
+func deepPrint(v any, open bool) string {
+	p := deepPrinter{open: open, seen: map[visited]bool{}, left: 200_000}
+	p.walk(reflect.ValueOf(v), 0)
+	return p.out.String()
+}
+
+// reaches reports whether a deep printer that is given v arrives at a value of the named type.
+func reaches(v any, typeName string) bool {
+	p := deepPrinter{seen: map[visited]bool{}, left: 200_000, stopAt: typeName}
+	p.walk(reflect.ValueOf(v), 0)
+	return p.found
+}
+
+type deepPrinter struct {
+	out    strings.Builder
+	open   bool
+	seen   map[visited]bool
+	left   int
+	stopAt string
+	found  bool
+}
+
+type visited struct {
+	at  unsafe.Pointer
+	typ reflect.Type
+}
+
+func (p *deepPrinter) walk(v reflect.Value, depth int) {
+	if p.left--; p.left < 0 || depth > 50 || !v.IsValid() || p.found {
+		return
+	}
+	if p.stopAt != "" && v.Type().String() == p.stopAt {
+		p.found = true
+		return
+	}
+	if p.open && v.CanAddr() {
+		v = reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
+		fmt.Fprintf(&p.out, "%+v %#v\n", v.Interface(), v.Interface())
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if at := (visited{v.UnsafePointer(), v.Type()}); !v.IsNil() && !p.seen[at] {
+			p.seen[at] = true
+			p.walk(v.Elem(), depth+1)
+		}
+	case reflect.Interface:
+		p.walk(v.Elem(), depth+1)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			p.walk(v.Field(i), depth+1)
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			p.walk(it.Key(), depth+1)
+			p.walk(it.Value(), depth+1)
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+			fmt.Fprintf(&p.out, "%q\n", v.Bytes())
+			return
+		}
+		for i := range v.Len() {
+			p.walk(v.Index(i), depth+1)
+		}
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
+		fmt.Fprintf(&p.out, "%v\n", v.Type())
+	default:
+		fmt.Fprintf(&p.out, "%v %q\n", v, v.String())
+	}
+}

@@ -1,0 +1,246 @@
+package cardgateway
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+)
+
+// Every error of an operation answers errors.Is with exactly one of these. A payment call that returns none of them
+// and no error has its transaction; see the package comment for what to do at each.
+var (
+	ErrInvalidRequest = errors.New("cardgateway: invalid request")         // *ValidationError: a limit is violated, nothing was sent
+	ErrNotSent        = errors.New("cardgateway: not sent")                // *NotSentError: provably nothing was submitted
+	ErrDeclined       = errors.New("cardgateway: declined")                // *DeclinedError: final, not paid
+	ErrRefused        = errors.New("cardgateway: refused")                 // *GatewayError: not taken for processing
+	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")         // *OutcomeUnknownError: resolve it, do not repeat it
+	ErrConflict       = errors.New("cardgateway: conflicting outcomes")    // *ConflictError: a person has to look
+	ErrNotFound       = errors.New("cardgateway: transaction not found")   // asked and answered: the gateway does not know it
+	ErrQueryFailed    = errors.New("cardgateway: query failed")            // *QueryError: a read gave no usable answer
+	ErrUnsettled      = errors.New("cardgateway: a window did not settle") // *UnsettledError: a walk could not be completed
+)
+
+// SafeToRetry reports whether the call that returned err may simply be made again: true only where it is proved that
+// nothing was submitted. For every other error of a payment the answer is no: correct the request, accept the
+// refusal, or Resolve the outcome first.
+func SafeToRetry(err error) bool {
+	if _, ok := errors.AsType[*NotSentError](err); !ok {
+		return false
+	}
+	for _, other := range []error{ErrOutcomeUnknown, ErrDeclined, ErrRefused, ErrConflict} {
+		if errors.Is(err, other) { // joined with the outcome of another call
+			return false
+		}
+	}
+	return true
+}
+
+// ValidationError lists every limit that a request violates. Nothing was sent.
+type ValidationError struct {
+	Op       string // the operation's name, such as TokenPayment
+	Problems []Problem
+}
+
+// Problem is one violated limit.
+type Problem struct {
+	Field   string // path of the member as the interface names it, such as productInfos[0].price
+	Rule    string // one of the Rule constants
+	Message string // the rule in words; never the value
+}
+
+// Rules that a Problem can name.
+const (
+	RuleRequired = "required" // the member must be given
+	RuleLength   = "length"   // the text is too long
+	RuleFormat   = "format"   // the text or number does not have the member's form
+	RuleRange    = "range"    // the value is outside what is allowed
+	RuleReserved = "reserved" // an Extra key is a member that the interface names
+)
+
+func (e *ValidationError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cardgateway: %s: invalid request", e.Op)
+	for i, p := range e.Problems {
+		separator := "; "
+		if i == 0 {
+			separator = ": "
+		}
+		b.WriteString(separator + p.Field + " " + p.Message)
+	}
+	return b.String()
+}
+
+// Is reports whether target is ErrInvalidRequest.
+func (e *ValidationError) Is(target error) bool { return target == ErrInvalidRequest }
+
+// NotSentError says that provably not one whole request left this process: a name, connection or TLS failure, a
+// refusal by the Authenticate hook or the Limiter, or a context that was over before sending. It is the only error
+// after which the same call may be made again as it is.
+type NotSentError struct {
+	Op            string
+	TransactionID string
+	Cause         error
+}
+
+func (e *NotSentError) Error() string {
+	return fmt.Sprintf("cardgateway: %s: transaction %s was not sent: %v", e.Op, quoted(e.TransactionID), e.Cause)
+}
+
+// Is reports whether target is ErrNotSent.
+func (e *NotSentError) Is(target error) bool { return target == ErrNotSent }
+
+// Unwrap returns the cause.
+func (e *NotSentError) Unwrap() error { return e.Cause }
+
+// DeclinedError says that the gateway declined the transaction: code 101, or the published 103 (closed). It is
+// final, and a normal event of the day rather than a fault. The interface: "transactionMessage holds the decline
+// reason".
+type DeclinedError struct {
+	Op            string
+	TransactionID string       // as sent; an answer need not repeat it
+	Transaction   *Transaction // the answer
+}
+
+func (e *DeclinedError) Error() string {
+	t := e.Transaction
+	return fmt.Sprintf("cardgateway: %s: transaction %s declined: %v: %s",
+		e.Op, quoted(e.TransactionID), t.Code, quoted(firstText(t.TransactionMessage, t.Message)))
+}
+
+// Is reports whether target is ErrDeclined.
+func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
+
+// GatewayError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
+// 413, 415, 422 or 429, or with one of the published codes 201, 400, 401, 404 and 500 and no uniqueId. Making the
+// same call again unchanged brings the same refusal.
+type GatewayError struct {
+	Op         string
+	HTTPStatus int
+	Code       Code          // zero if the answer had none
+	Message    string        // the gateway's text, masked
+	RetryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait; zero if it did not
+}
+
+func (e *GatewayError) Error() string {
+	return "cardgateway: " + e.Op + ": refused: " + answerText(e.HTTPStatus, e.Code, e.Message)
+}
+
+// Is reports whether target is ErrRefused.
+func (e *GatewayError) Is(target error) bool { return target == ErrRefused }
+
+// OutcomeUnknownError says that a payment may or may not have happened: the request may have reached the gateway and
+// no answer of its own came back whole. Do not repeat the call. Hand Query to Client.Resolve, now or after a restart.
+type OutcomeUnknownError struct {
+	Op            string
+	TransactionID string
+	OrderID       string // empty for TokenPayment, which carries none
+	Amount        decimal.Decimal
+	Currency      string
+	SentAt        time.Time    // when sending began
+	Transaction   *Transaction // what could be read of an answer, not to be trusted; nil if nothing
+	Cause         error
+}
+
+func (e *OutcomeUnknownError) Error() string {
+	return fmt.Sprintf("cardgateway: %s: outcome of transaction %s unknown: %v", e.Op, quoted(e.TransactionID), e.Cause)
+}
+
+// Is reports whether target is ErrOutcomeUnknown.
+func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcomeUnknown }
+
+// Unwrap returns the cause.
+func (e *OutcomeUnknownError) Unwrap() error { return e.Cause }
+
+// Query returns what Resolve needs to settle this outcome.
+func (e *OutcomeUnknownError) Query() ResolveQuery {
+	return ResolveQuery{
+		TransactionID: e.TransactionID, OrderID: e.OrderID,
+		Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
+	}
+}
+
+// ConflictError says that the gateway shows outcomes of one transactionId that cannot both be true: two successes,
+// or a success beside a final no. Money may have moved twice.
+type ConflictError struct {
+	TransactionID string
+	Transactions  []Transaction
+}
+
+func (e *ConflictError) Error() string {
+	ids := make([]string, len(e.Transactions))
+	for i := range e.Transactions {
+		t := &e.Transactions[i]
+		ids[i] = fmt.Sprintf("%s %v", quoted(t.UniqueID), t.State())
+	}
+	return fmt.Sprintf("cardgateway: transaction %s has conflicting outcomes: %s",
+		quoted(e.TransactionID), strings.Join(ids, ", "))
+}
+
+// Is reports whether target is ErrConflict.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// QueryError says that a query gave no usable answer, after the attempts that RetryPolicy allows. A query changes
+// nothing, so asking again is always safe.
+type QueryError struct {
+	Op         string
+	HTTPStatus int           // of the last attempt; zero if no answer came
+	Code       Code          // zero if the answer had none
+	Message    string        // the gateway's text, masked
+	RetryAfter time.Duration // what the gateway asked for last, at most RetryPolicy.MaxWait
+	Cause      error         // why the answer could not be used; nil if the gateway said no in so many words
+}
+
+func (e *QueryError) Error() string {
+	text := "cardgateway: " + e.Op
+	if e.HTTPStatus != 0 {
+		text += ": " + answerText(e.HTTPStatus, e.Code, e.Message)
+	}
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
+}
+
+// Is reports whether target is ErrQueryFailed. A query that was answered with "not found" has not failed.
+func (e *QueryError) Is(target error) bool { return target == ErrQueryFailed && e.Cause != ErrNotFound }
+
+// Unwrap returns the cause.
+func (e *QueryError) Unwrap() error { return e.Cause }
+
+// RowError names a row of a page that could not be read. The other rows of the page are not affected.
+type RowError struct {
+	Page   int    // currPage as asked for, counted from 1
+	Row    int    // position in the page, counted from 1
+	Member string // the first member that could not be read
+	Reason string
+}
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("page %d, row %d: %s %s", e.Page, e.Row, e.Member, e.Reason)
+}
+
+// answerText says in one line what an answer was.
+func answerText(status int, code Code, message string) string {
+	text := "HTTP " + strconv.Itoa(status)
+	if code != 0 {
+		text += ", code " + code.String()
+	}
+	if message != "" {
+		text += ", " + quoted(message)
+	}
+	return text
+}
+
+// quoted makes outside text fit for an error: quoted, and cut at 128 characters.
+func quoted(s string) string {
+	const longest = 128
+	if utf8.RuneCountInString(s) > longest {
+		s = string([]rune(s)[:longest]) + "…"
+	}
+	return strconv.Quote(s)
+}

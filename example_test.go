@@ -1,0 +1,291 @@
+package cardgateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
+)
+
+// open starts a sandbox and a client for it; the examples need no account.
+func open() (*cardgateway.Client, *sandbox.Server) {
+	server, err := sandbox.Start(sandbox.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "123456"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, server
+}
+
+func candles() []cardgateway.ProductInfo {
+	return []cardgateway.ProductInfo{{ProductName: "Candles", SKU: "123-456", Quantity: 1, Price: decimal.RequireFromString("12.50")}}
+}
+
+func tokenPayment(id string) cardgateway.TokenPaymentRequest {
+	return cardgateway.TokenPaymentRequest{
+		TransactionID:   id,
+		Currency:        "USD",
+		Amount:          decimal.RequireFromString("12.50"),
+		TransactionIP:   "203.0.113.7",
+		CallbackURL:     "https://shop.example/orders/" + id,
+		NotificationURL: "https://shop.example/notifications/" + id,
+		ProductInfos:    candles(),
+	}
+}
+
+// storeCard plays a cardholder who enters a card on the hosted page, and returns the token of it.
+func storeCard(client *cardgateway.Client, server *sandbox.Server, card sandbox.Outcome) cardgateway.Token {
+	t, err := client.CreateTokenOrder(context.Background(), cardgateway.CreateTokenOrderRequest{
+		TransactionID: "store", OrderID: "store", Currency: "USD", Amount: decimal.RequireFromString("12.50"),
+		TransactionIP: "203.0.113.7", CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
+		ProductInfos: candles(), BillingAddress: cardgateway.Address{Country: "US"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := server.Gateway.EnterCard(t.RedirectURL, sandbox.TestCard(card)); err != nil {
+		log.Fatal(err)
+	}
+	return cardgateway.NewToken(server.Gateway.Token("store"))
+}
+
+func ExampleClient_CreateTokenOrder() {
+	client, server := open()
+	defer server.Close()
+
+	order, err := client.CreateTokenOrder(context.Background(), cardgateway.CreateTokenOrderRequest{
+		TransactionID:   "t-1001",
+		OrderID:         "o-1001",
+		Currency:        "USD",
+		Amount:          decimal.RequireFromString("12.50"),
+		TransactionIP:   "203.0.113.7",
+		CallbackURL:     "https://shop.example/orders/1001",
+		NotificationURL: "https://shop.example/notifications/1001",
+		ProductInfos:    candles(),
+		BillingAddress:  cardgateway.Address{Country: "US"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(order.State(), order.RedirectURL != "") // send the cardholder there
+	// Output: redirect true
+}
+
+func ExampleClient_TokenPayment() {
+	client, server := open()
+	defer server.Close()
+	token := storeCard(client, server, sandbox.Approved)
+
+	payment, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1002"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(payment.State()) // the outcome comes later
+
+	settled, err := client.GetTransaction(context.Background(), payment.UniqueID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(settled.State(), settled.Paid(), settled.TransactionAmount.StringFixed(2), settled.TransactionCardNumber)
+	// Output:
+	// processing
+	// approved true 12.50 430000******0000
+}
+
+func ExampleClient_TokenPayment_declined() {
+	client, server := open()
+	defer server.Close()
+	token := storeCard(client, server, sandbox.Declined)
+
+	_, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1003"))
+	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok {
+		fmt.Println(declined.Transaction.TransactionMessage)
+	}
+	fmt.Println(cardgateway.SafeToRetry(err))
+	// Output:
+	// Declined
+	// false
+}
+
+func ExampleClient_Resolve() {
+	client, server := open()
+	defer server.Close()
+	token := storeCard(client, server, sandbox.Approved)
+
+	// The gateway charges the card, and its answer is lost.
+	server.Gateway.Inject(sandbox.Fault{TransactionID: "t-1004", Reply: sandbox.ReplyReset})
+	_, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1004"))
+
+	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+	if !ok {
+		fmt.Println(err)
+		return
+	}
+	settled, err := client.Resolve(context.Background(), unknown.Query())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(settled.State(), "and charged", server.Gateway.Executed("t-1004"), "time")
+	// Output: approved and charged 1 time
+}
+
+func ExampleClient_CreateSubscription() {
+	client, server := open()
+	defer server.Close()
+
+	card := cardgateway.Card{
+		CardNumber:   cardgateway.NewCardNumber("4300000000000000"),
+		CVV:          cardgateway.NewCVV("123"),
+		ExpiredMonth: "12", ExpiredYear: "35",
+		Cardholder: "Ada Gross",
+	}
+	defer card.Wipe()
+	subscription, err := client.CreateSubscription(context.Background(), cardgateway.SubscriptionRequest{
+		TransactionID:   "t-1005",
+		OrderID:         "o-1005",
+		Currency:        "USD",
+		Amount:          decimal.RequireFromString("12.50"),
+		TransactionIP:   "203.0.113.7",
+		CallbackURL:     "https://shop.example/orders/1005",
+		NotificationURL: "https://shop.example/notifications/1005",
+		ProductInfos:    candles(),
+		BillingAddress:  cardgateway.Address{Country: "US"},
+		Card:            card,
+		Extension:       cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(subscription.State(), card)
+	// Output: approved card 430000******0000
+}
+
+func ExampleClient_CreateCheckout() {
+	client, server := open()
+	defer server.Close()
+
+	checkout, err := client.CreateCheckout(context.Background(), cardgateway.CheckoutRequest{
+		TransactionID:   "t-1006",
+		OrderID:         "o-1006",
+		Currency:        "USD",
+		Amount:          decimal.RequireFromString("12.50"),
+		TransactionIP:   "203.0.113.7",
+		CallbackURL:     "https://shop.example/orders/1006",
+		NotificationURL: "https://shop.example/notifications/1006",
+		ProductInfos:    candles(),
+		BillingAddress:  cardgateway.Address{Country: "US"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(checkout.State(), checkout.RedirectURL != "")
+	// Output: redirect true
+}
+
+func ExampleClient_CreateCheckoutSubscription() {
+	client, server := open()
+	defer server.Close()
+
+	checkout, err := client.CreateCheckoutSubscription(context.Background(), cardgateway.CheckoutSubscriptionRequest{
+		TransactionID:   "t-1007",
+		OrderID:         "o-1007",
+		Currency:        "USD",
+		Amount:          decimal.RequireFromString("12.50"),
+		TransactionIP:   "203.0.113.7",
+		CallbackURL:     "https://shop.example/orders/1007",
+		NotificationURL: "https://shop.example/notifications/1007",
+		ProductInfos:    candles(),
+		BillingAddress:  cardgateway.Address{Country: "US"},
+		Extension:       cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleMonth, SubscriptionPeriod: 12},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(checkout.State(), checkout.RedirectURL != "")
+	// Output: redirect true
+}
+
+func ExampleClient_SearchOrders() {
+	client, server := open()
+	defer server.Close()
+	now := time.Now()
+	server.Gateway.Seed(50, now.AddDate(0, 0, -7), now)
+
+	page, err := client.SearchOrders(context.Background(), cardgateway.OrderQuery{
+		Start: now.AddDate(0, 0, -7), End: now, PageSize: 20,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("page %d of %d: %d of %d orders\n", page.CurrPage, page.TotalPage, len(page.Data), page.TotalCount)
+	// Output: page 1 of 3: 20 of 50 orders
+}
+
+func ExampleClient_GetTransaction() {
+	client, server := open()
+	defer server.Close()
+
+	_, err := client.GetTransaction(context.Background(), "1867098610731065345")
+	fmt.Println(errors.Is(err, cardgateway.ErrNotFound))
+	// Output: true
+}
+
+func ExampleClient_SearchRefunds() {
+	client, server := open()
+	defer server.Close()
+	token := storeCard(client, server, sandbox.Approved)
+	payment, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1008"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := server.Gateway.Refund(payment.UniqueID, "2.50", "r-1008"); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	page, err := client.SearchRefunds(context.Background(), cardgateway.RefundQuery{
+		RefundTransactionID: "r-1008", Start: time.Now().Add(-time.Hour), End: time.Now().Add(time.Hour),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, refund := range page.Data {
+		fmt.Println(refund.Code, refund.RefundAmount.StringFixed(2), refund.RefundCurrency)
+	}
+	// Output: 111 (refund successful) 2.50 USD
+}
+
+func ExampleValidationError() {
+	client, server := open()
+	defer server.Close()
+
+	req := tokenPayment("t-1009")
+	req.Currency, req.Amount = "usd", decimal.RequireFromString("12.5001")
+	_, err := client.TokenPayment(context.Background(), cardgateway.NewToken("tok"), req)
+	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
+		for _, p := range invalid.Problems {
+			fmt.Println(p.Field, p.Message)
+		}
+	}
+	// Output:
+	// currency must be 3 capital letters
+	// amount has 4 decimals, at most 3 are allowed
+}

@@ -1,0 +1,78 @@
+// Command quickstart shows every operation of a card payment gateway, from the cardholder's card to the month's
+// orders. Without flags it starts a sandbox in this process and needs nothing else:
+//
+//	go run ./examples/quickstart
+//
+// With the flags, or the environment variables of the same names, it talks to a real gateway. The gateway must be able
+// to reach -notify for the steps that need a token; a person then plays the cardholder in a browser.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	var s settings
+	setting := func(target *string, name, env, usage string) {
+		flag.StringVar(target, name, os.Getenv(env), usage+" (or $"+env+")")
+	}
+	setting(&s.baseURL, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
+	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
+	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
+	setting(&s.secretKey, "secret-key", "CARDGATEWAY_SECRET_KEY", "secret key, for HTTP Basic and for checking notifications")
+	setting(&s.listen, "listen", "CARDGATEWAY_LISTEN", "address to receive notifications at; default 127.0.0.1:0")
+	setting(&s.notify, "notify", "CARDGATEWAY_NOTIFY", "URL under which the gateway reaches that address; default http:// and the address")
+	flag.Parse()
+	s.appID = cmp.Or(s.appID, "123456")
+	s.listen = cmp.Or(s.listen, "127.0.0.1:0")
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
+	defer cancel()
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+// settings come from flags or the environment.
+type settings struct {
+	baseURL, appID, merchantID, secretKey, listen, notify string
+}
+
+func run(ctx context.Context, s settings) error {
+	m, err := open(s)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	for i, step := range []struct {
+		name string
+		do   func(context.Context) (string, error)
+	}{
+		{"token order", m.tokenOrder},
+		{"token payment", m.payWithToken},
+		{"declined payment", m.payDeclined},
+		{"lost answer", m.loseAnswer},
+		{"redirect checkout", m.checkout},
+		{"direct subscription", m.subscribe},
+		{"redirect subscription", m.checkoutSubscription},
+		{"refund", m.refund},
+		{"month's orders", m.listOrders},
+		{"month's refunds", m.listRefunds},
+	} {
+		outcome, err := step.do(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+		fmt.Printf("%2d  %-22s %s\n", i+1, step.name, outcome)
+	}
+	return nil
+}

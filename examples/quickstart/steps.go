@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
+)
+
+const (
+	cardholderIP = "203.0.113.7"
+	callback     = "https://shop.example/thanks"
+)
+
+// tokenOrder has the cardholder's card stored: the token arrives by notification.
+func (m *merchant) tokenOrder(ctx context.Context) (string, error) {
+	var err error
+	m.token, err = m.storeCard(ctx, "store", sandbox.Approved)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("card entered on the hosted page; the token came by notification and prints as %v", m.token), nil
+}
+
+func (m *merchant) storeCard(ctx context.Context, name string, card sandbox.Outcome) (cardgateway.Token, error) {
+	notify, err := m.urls.URL(m.id(name), time.Now().Add(24*time.Hour))
+	if err != nil {
+		return cardgateway.Token{}, err
+	}
+	order, err := m.client.CreateTokenOrder(ctx, cardgateway.CreateTokenOrderRequest{
+		TransactionID: m.id(name), OrderID: m.id(name), Currency: "USD", Amount: price, TransactionIP: cardholderIP,
+		CallbackURL: callback, NotificationURL: notify, ProductInfos: products(),
+		BillingAddress: cardgateway.Address{FirstName: "Ada", LastName: "Gross", Country: "US"},
+	})
+	if err != nil {
+		return cardgateway.Token{}, err
+	}
+	if err := m.cardholder(order.RedirectURL, card); err != nil {
+		return cardgateway.Token{}, err
+	}
+	n, err := m.await(ctx, m.id(name))
+	if err != nil {
+		return cardgateway.Token{}, err
+	}
+	return n.Token, nil
+}
+
+func (m *merchant) tokenPayment(name string) cardgateway.TokenPaymentRequest {
+	return cardgateway.TokenPaymentRequest{
+		TransactionID: m.id(name), Currency: "USD", Amount: price, TransactionIP: cardholderIP,
+		CallbackURL: callback, NotificationURL: m.notify + "/notification", ProductInfos: products(),
+	}
+}
+
+// payWithToken charges the stored card. The answer says "processing"; how it ended comes by notification.
+func (m *merchant) payWithToken(ctx context.Context) (string, error) {
+	accepted, err := m.client.TokenPayment(ctx, m.token, m.tokenPayment("pay"))
+	if err != nil {
+		return "", err
+	}
+	n, err := m.await(ctx, m.id("pay"))
+	if err != nil {
+		return "", err
+	}
+	m.paid = n.Transaction
+	return fmt.Sprintf("%v, then %v", accepted.State(), describe(n.Transaction)), nil
+}
+
+// payDeclined charges a card that the issuer declines: a normal event, and final.
+func (m *merchant) payDeclined(ctx context.Context) (string, error) {
+	if m.sandbox == nil {
+		return "skipped: needs the sandbox's declined card", nil
+	}
+	token, err := m.storeCard(ctx, "store-declined", sandbox.Declined)
+	if err != nil {
+		return "", err
+	}
+	_, err = m.client.TokenPayment(ctx, token, m.tokenPayment("pay-declined"))
+	declined, ok := errors.AsType[*cardgateway.DeclinedError](err)
+	if !ok {
+		return "", fmt.Errorf("a declined card gave %w", err)
+	}
+	return fmt.Sprintf("declined: %q; safe to retry: %v", declined.Transaction.TransactionMessage, cardgateway.SafeToRetry(err)), nil
+}
+
+// loseAnswer has the gateway charge the card and cuts the connection before its answer. The payment is not sent
+// again: its outcome is looked up.
+func (m *merchant) loseAnswer(ctx context.Context) (string, error) {
+	if m.sandbox == nil {
+		return "skipped: needs the sandbox's faults", nil
+	}
+	m.sandbox.Gateway.Inject(sandbox.Fault{TransactionID: m.id("pay-lost"), Reply: sandbox.ReplyReset})
+	_, err := m.client.TokenPayment(ctx, m.token, m.tokenPayment("pay-lost"))
+	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+	if !ok {
+		return "", fmt.Errorf("a lost answer gave %w", err)
+	}
+	settled, err := m.client.Resolve(ctx, unknown.Query())
+	if err != nil {
+		return "", err
+	}
+	charged := m.sandbox.Gateway.Executed(m.id("pay-lost"))
+	return fmt.Sprintf("outcome unknown, resolved: %v; charged %d time", describe(settled), charged), nil
+}
+
+// checkout sends the cardholder to the hosted page to pay there.
+func (m *merchant) checkout(ctx context.Context) (string, error) {
+	opened, err := m.client.CreateCheckout(ctx, cardgateway.CheckoutRequest{
+		TransactionID: m.id("checkout"), OrderID: m.id("checkout"), Currency: "USD", Amount: price,
+		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify + "/notification",
+		ProductInfos: products(), BillingAddress: cardgateway.Address{Country: "US"},
+	})
+	if err != nil {
+		return "", err
+	}
+	return m.finishOnPage(ctx, opened)
+}
+
+// finishOnPage has the cardholder pay on the hosted page, and waits for the notification.
+func (m *merchant) finishOnPage(ctx context.Context, opened *cardgateway.Transaction) (string, error) {
+	if err := m.cardholder(opened.RedirectURL, sandbox.Approved); err != nil {
+		return "", err
+	}
+	n, err := m.await(ctx, opened.TransactionID)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%v, then %v", opened.State(), describe(n.Transaction)), nil
+}
+
+var threeWeeks = cardgateway.SubscriptionExtension{
+	SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3, SubscriptionDescription: "Candles, weekly",
+}
+
+// subscribe charges a card that the merchant holds. Prefer the redirect: then no card number reaches the merchant.
+func (m *merchant) subscribe(ctx context.Context) (string, error) {
+	card := cardgateway.Card{
+		CardNumber: cardgateway.NewCardNumber("4300000000000000"), CVV: cardgateway.NewCVV("123"),
+		ExpiredMonth: "12", ExpiredYear: "39", Cardholder: "Ada Gross",
+	}
+	defer card.Wipe()
+	t, err := m.client.CreateSubscription(ctx, cardgateway.SubscriptionRequest{
+		TransactionID: m.id("subscription"), OrderID: m.id("subscription"), Currency: "USD", Amount: price,
+		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify + "/notification",
+		ProductInfos: products(), BillingAddress: cardgateway.Address{Country: "US"}, Card: card, Extension: threeWeeks,
+	})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%v, weekly, with %v", describe(t), card), nil
+}
+
+func (m *merchant) checkoutSubscription(ctx context.Context) (string, error) {
+	opened, err := m.client.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
+		TransactionID: m.id("weekly"), OrderID: m.id("weekly"), Currency: "USD", Amount: price,
+		TransactionIP: cardholderIP, CallbackURL: callback, NotificationURL: m.notify + "/notification",
+		ProductInfos: products(), BillingAddress: cardgateway.Address{Country: "US"}, Extension: threeWeeks,
+	})
+	if err != nil {
+		return "", err
+	}
+	return m.finishOnPage(ctx, opened)
+}
+
+// refund gives a part back. The interface does not show how refunds are made; the sandbox makes one.
+func (m *merchant) refund(context.Context) (string, error) {
+	if m.sandbox == nil {
+		return "skipped: the interface does not show how refunds are made", nil
+	}
+	if _, err := m.sandbox.Gateway.Refund(m.paid.UniqueID, "2.50", m.id("refund")); err != nil {
+		return "", err
+	}
+	return "2.50 of the token payment, made in the sandbox", nil
+}
+
+func (m *merchant) listOrders(ctx context.Context) (string, error) {
+	orders, states := 0, map[cardgateway.State]int{}
+	for order, err := range m.client.Orders(ctx, cardgateway.OrderQuery{Start: time.Now().AddDate(0, -1, 0), End: time.Now()}) {
+		if err != nil {
+			return "", err
+		}
+		orders++
+		states[order.State()]++
+	}
+	return fmt.Sprintf("%d orders: %d approved, %d declined, %d others", orders,
+		states[cardgateway.StateApproved], states[cardgateway.StateDeclined],
+		orders-states[cardgateway.StateApproved]-states[cardgateway.StateDeclined]), nil
+}
+
+func (m *merchant) listRefunds(ctx context.Context) (string, error) {
+	refunds, sum := 0, decimal.Decimal{}
+	for refund, err := range m.client.Refunds(ctx, cardgateway.RefundQuery{Start: time.Now().AddDate(0, -1, 0), End: time.Now()}) {
+		if err != nil {
+			return "", err
+		}
+		refunds++
+		sum = sum.Add(refund.RefundAmount)
+	}
+	return fmt.Sprintf("%d refund of %s", refunds, sum.StringFixed(2)), nil
+}
+
+func describe(t *cardgateway.Transaction) string {
+	return fmt.Sprintf("%v: %s %s from %s", t.State(), t.TransactionAmount.StringFixed(2), t.TransactionCurrency, t.TransactionCardNumber)
+}

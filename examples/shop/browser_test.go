@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// theBrowser is started by the first test that needs it and stopped by TestMain. It has a window for each test that
+// runs at the same time, with cookies of its own; the next test takes it over without them.
+var theBrowser struct {
+	once    sync.Once
+	err     error
+	windows chan context.Context
+	close   func()
+}
+
+const windows = 2
+
+var errNoBrowser = errors.New("no Chromium on this machine")
+
+// browser returns a window until the end of the test. It skips the test where there is no browser, and fails it where
+// CARDGATEWAY_REQUIRE_BROWSER says that there must be one.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: no browser")
+	}
+	theBrowser.once.Do(startBrowser)
+	switch {
+	case theBrowser.err == nil:
+	case errors.Is(theBrowser.err, errNoBrowser) && os.Getenv("CARDGATEWAY_REQUIRE_BROWSER") != "1":
+		t.Skip("skipped:", theBrowser.err)
+	default:
+		t.Fatal(theBrowser.err)
+	}
+	window := <-theBrowser.windows
+	t.Cleanup(func() { theBrowser.windows <- window })
+	return window
+}
+
+func startBrowser() {
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		theBrowser.err = errNoBrowser
+		return
+	}
+	profile, err := os.MkdirTemp("", "shop-browser-")
+	if err != nil {
+		theBrowser.err = err
+		return
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
+		// No new process for each page that is gone to: the tests go to a thousand.
+		chromedp.Flag("disable-site-isolation-trials", true),
+		chromedp.Flag("disable-features", "Translate,BackForwardCache,IsolateOrigins,site-per-process,OptimizationHints,MediaRouter"),
+	)
+	if os.Geteuid() == 0 { // Chromium's own sandbox does not work for root
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocated)
+	theBrowser.err = chromedp.Do(ctx)
+	theBrowser.windows = make(chan context.Context, windows)
+	for range windows {
+		window, _ := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext()) // ends with the browser
+		theBrowser.err = errors.Join(theBrowser.err, chromedp.Do(window))       // opens it, for longer than one test
+		theBrowser.windows <- window
+	}
+	theBrowser.close = func() {
+		_ = chromedp.Cancel(ctx)
+		cancel()
+		stop()
+		for range 50 { // its children write for a moment longer
+			if os.RemoveAll(profile) == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+func stopBrowser() {
+	if theBrowser.close != nil {
+		theBrowser.close()
+	}
+}
+
+// patience is for slow machines: a test takes a second or two.
+const patience = 2 * time.Minute
+
+// tab is a customer with a browser.
+type tab struct {
+	t   *testing.T
+	w   *world
+	ctx context.Context
+}
+
+func newTab(t *testing.T, w *world) *tab {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(browser(t), patience)
+	t.Cleanup(cancel)
+	b := &tab{t, w, ctx}
+	b.do(chromedp.Navigate("about:blank"), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.ClearBrowserCookies, cdp.Empty{})
+		return err
+	}))
+	return b
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, steps...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// visit goes to a page of the shop.
+func (b *tab) visit(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.w.url + path))
+}
+
+// click clicks on what leads to another page, and waits for it.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	if _, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
+		b.t.Fatalf("clicking on %s at %s: %v", selector, b.where(), err)
+	}
+}
+
+func (b *tab) fill(fields ...string) {
+	b.t.Helper()
+	for i := 0; i < len(fields); i += 2 {
+		b.do(chromedp.SendKeys(chromedp.CSS("#"+fields[i]), fields[i+1]))
+	}
+}
+
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS(selector)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return strings.TrimSpace(text)
+}
+
+// has reports whether there is such an element on the page now.
+func (b *tab) has(selector string) bool {
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf("document.querySelector(%q) !== null", selector)))
+	return err == nil && found
+}
+
+// where names the page that is shown, and of an order its state.
+func (b *tab) where() string {
+	place, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`(() => {
+		if (document.readyState !== "complete") return "loading";
+		if (document.querySelector("#card-form")) return "card page";
+		if (document.querySelector("#threed-form")) return "3D page";
+		const state = document.querySelector("#state");
+		return state ? "order " + state.dataset.state : location.pathname;
+	})()`))
+	if err != nil {
+		return "loading" // between two pages
+	}
+	return place
+}
+
+// cardholder is what somebody does on the gateway's pages.
+type cardholder struct {
+	card    sandbox.Outcome
+	refuses bool // at the bank's page
+	cancels bool // at the card page
+}
+
+// reaches goes on as a patient customer does, through the gateway's pages and back, until the order is in a state.
+func (b *tab) reaches(who cardholder, want State) {
+	b.t.Helper()
+	trail := []string{}
+	for end := time.Now().Add(patience / 2); time.Now().Before(end); {
+		place := b.where()
+		if len(trail) == 0 || trail[len(trail)-1] != place {
+			trail = append(trail, place)
+		}
+		switch {
+		case place == "order "+string(want):
+			return
+		case place == "card page" && who.cancels:
+			b.click("#cancel")
+		case place == "card page":
+			b.enterCard(who.card)
+			b.click("#pay")
+		case place == "3D page" && who.refuses:
+			b.click("#refuse")
+		case place == "3D page":
+			b.click("#approve")
+		case place == "order waiting":
+			b.click("#to-page")
+		case strings.HasPrefix(place, "order ") && b.has("#look-again"):
+			time.Sleep(50 * time.Millisecond)
+			b.click("#look-again")
+		case strings.HasPrefix(place, "order "):
+			b.t.Fatalf("the order ends as %q instead of %q, on the way %q", place, want, trail)
+		default:
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	b.t.Fatalf("the order does not become %q, on the way %q", want, trail)
+}
+
+func (b *tab) enterCard(card sandbox.Outcome) {
+	b.t.Helper()
+	c := sandbox.TestCard(card)
+	b.fill("cardNumber", c.Number, "expiredMonth", c.Month, "expiredYear", c.Year, "cvv", c.CVV, "cardholder", c.Cardholder)
+}
+
+func (b *tab) fillBuyer() {
+	b.t.Helper()
+	b.fill("firstName", "Ada", "lastName", "Gross", "email", "ada@mail.test")
+}
+
+// toCheckout puts a product into the cart and goes to the checkout.
+func (b *tab) toCheckout(sku string) {
+	b.t.Helper()
+	b.visit("/")
+	b.click("#add-" + sku)
+	b.click("#checkout")
+	b.fillBuyer()
+}
+
+// saveCard has a card stored, and waits until it can be paid with.
+func (b *tab) saveCard(card sandbox.Outcome) {
+	b.t.Helper()
+	b.visit("/cards")
+	b.click("#save-card")
+	eventually(b.t, "the gateway's page", func() string { return is(b.where(), "card page", nil) })
+	b.enterCard(card)
+	b.click("#pay")
+	eventually(b.t, "the card", func() string {
+		if !b.has(`[data-state="ready"]`) {
+			b.visit("/cards")
+			return "is not ready"
+		}
+		return ""
+	})
+}
+
+// orderID returns the newest order.
+func (b *tab) orderID() string {
+	b.t.Helper()
+	var id string
+	row := b.w.store.db.QueryRowContext(b.ctx, `SELECT id FROM orders ORDER BY created DESC LIMIT 1`)
+	if err := row.Scan(&id); err != nil {
+		b.t.Fatal(err)
+	}
+	return id
+}

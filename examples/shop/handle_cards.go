@@ -1,0 +1,54 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+)
+
+func (s *Shop) showCards(w http.ResponseWriter, r *http.Request) error {
+	cards, err := s.store.CardsOf(r.Context(), s.customer(w, r))
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, "cards", cards)
+}
+
+// readyCards are those that can be paid with.
+func (s *Shop) readyCards(r *http.Request, customer string) ([]StoredCard, error) {
+	cards, err := s.store.CardsOf(r.Context(), customer)
+	return slices.DeleteFunc(cards, func(c StoredCard) bool { return c.State != CardReady }), err
+}
+
+// storeCard has the gateway store a card. The customer enters it on the gateway's page.
+func (s *Shop) storeCard(w http.ResponseWriter, r *http.Request) error {
+	c := &StoredCard{ID: newID("C"), Customer: s.customer(w, r)}
+	if err := s.store.AddCard(r.Context(), c); err != nil {
+		return err
+	}
+	if err := s.storeToken(r.Context(), c, s.visitor(r)); err != nil {
+		return err
+	}
+	return redirect(w, r, "/cards/"+c.ID+"/enter")
+}
+
+// showCardRedirect leads to the page where the card is entered.
+func (s *Shop) showCardRedirect(w http.ResponseWriter, r *http.Request) error {
+	c, err := s.store.Card(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if c.Customer != s.customer(w, r) {
+		return errNoCard
+	}
+	if c.State != CardOpen || c.RedirectURL == "" {
+		return redirect(w, r, "/cards")
+	}
+	return s.leadTo(w, r, c.RedirectURL)
+}
+
+func (s *Shop) removeCard(w http.ResponseWriter, r *http.Request) error {
+	if err := s.store.RemoveCard(r.Context(), s.customer(w, r), r.PathValue("id")); err != nil {
+		return err
+	}
+	return redirect(w, r, "/cards")
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// countries are where the shop delivers to, by the two letters that the gateway wants.
+var countries = []struct{ Code, Name string }{
+	{"US", "United States"}, {"CA", "Canada"}, {"CN", "China"}, {"DE", "Germany"}, {"FR", "France"},
+	{"GB", "United Kingdom"}, {"JP", "Japan"}, {"NL", "Netherlands"},
+}
+
+// buyerForm is what was typed, and what is wrong with it, by field.
+type buyerForm struct {
+	Buyer
+	Countries []struct{ Code, Name string }
+	Problems  []problem
+}
+
+type problem struct{ Field, Label, Text string }
+
+// Wrong returns what is wrong with a field, or nothing.
+func (f buyerForm) Wrong(field string) string {
+	for _, p := range f.Problems {
+		if p.Field == field {
+			return p.Text
+		}
+	}
+	return ""
+}
+
+func newBuyerForm() buyerForm { return buyerForm{Buyer: Buyer{Country: "US"}, Countries: countries} }
+
+// readBuyer reads the fields that every kind of order has.
+func readBuyer(field func(string) string) buyerForm {
+	f := newBuyerForm()
+	f.Buyer = Buyer{FirstName: field("firstName"), LastName: field("lastName"), Email: field("email"), Country: field("country")}
+	check := func(ok bool, field, label, text string) {
+		if !ok {
+			f.Problems = append(f.Problems, problem{field, label, text})
+		}
+	}
+	name := func(s string) bool { return s != "" && len(s) <= 64 }
+	check(name(f.FirstName), "firstName", "First name", "is needed, with at most 64 letters")
+	check(name(f.LastName), "lastName", "Last name", "is needed, with at most 64 letters")
+	local, domain, _ := strings.Cut(f.Email, "@")
+	check(local != "" && domain != "" && len(f.Email) <= 254, "email", "Email", "does not look like an address")
+	known := slices.ContainsFunc(countries, func(c struct{ Code, Name string }) bool { return c.Code == f.Country })
+	check(known, "country", "Country", "is not one that we deliver to")
+	return f
+}
+
+// checkoutPage is the form between the cart and the payment.
+type checkoutPage struct {
+	cart
+	buyerForm
+	Cards   []StoredCard
+	Pay     string // what was chosen: empty for the gateway's page, or the id of a card
+	Changed bool   // the cart is not what the form was made for
+	Secure  bool   // the bank will ask
+}
+
+func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
+	return s.checkoutForm(w, r, http.StatusOK, checkoutPage{buyerForm: newBuyerForm()})
+}
+
+func (s *Shop) checkoutForm(w http.ResponseWriter, r *http.Request, status int, p checkoutPage) (err error) {
+	if p.cart, err = s.cart(w, r); err != nil {
+		return err
+	}
+	if len(p.Lines) == 0 {
+		return redirect(w, r, "/cart")
+	}
+	p.Secure = p.Total.GreaterThanOrEqual(secureFrom)
+	if p.Cards, err = s.readyCards(r, s.customer(w, r)); err != nil {
+		return err
+	}
+	return s.render(w, r, status, "checkout", p)
+}
+
+// placeOrder turns the cart into an order and starts its payment.
+func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
+	field, err := form(r)
+	if err != nil {
+		return err
+	}
+	customer := s.customer(w, r)
+	page := checkoutPage{buyerForm: readBuyer(field), Pay: field("pay")}
+	if len(page.Problems) > 0 {
+		return s.checkoutForm(w, r, http.StatusUnprocessableEntity, page)
+	}
+	seen, err := decimal.NewFromString(field("total"))
+	if err != nil {
+		return errBadForm
+	}
+	o := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Buyer: page.Buyer, Amount: seen}
+	var m means
+	if page.Pay != "" {
+		o.Kind, o.CardID = KindToken, page.Pay
+		if m.token, err = s.token(r.Context(), customer, o.CardID); err != nil { // before the order exists
+			return err
+		}
+	}
+	err = s.store.PlaceOrder(r.Context(), o)
+	switch {
+	case errors.Is(err, errEmptyCart): // the form was sent twice, and the first one made the order
+		return redirect(w, r, "/orders")
+	case errors.Is(err, errCartChanged):
+		page.Changed = true
+		return s.checkoutForm(w, r, http.StatusConflict, page)
+	case err != nil:
+		return err
+	}
+	return s.payAndLead(w, r, o, m)
+}
+
+// payAndLead submits an order's payment and leads to the page that comes next. Whatever came of the payment, the
+// order's page tells it.
+func (s *Shop) payAndLead(w http.ResponseWriter, r *http.Request, o *Order, m means) error {
+	if err := s.pay(r.Context(), o, s.visitor(r), m); err != nil {
+		return err
+	}
+	now, err := s.store.Order(r.Context(), o.ID)
+	if err != nil {
+		return err
+	}
+	to := "/orders/" + o.ID
+	if now.State == Waiting && now.RedirectURL != "" {
+		to += "/pay"
+	}
+	return redirect(w, r, to)
+}

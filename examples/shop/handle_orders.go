@@ -1,0 +1,116 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+)
+
+func (s *Shop) showOrders(w http.ResponseWriter, r *http.Request) error {
+	orders, err := s.store.OrdersOf(r.Context(), s.customer(w, r))
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, http.StatusOK, "orders", orders)
+}
+
+// ownOrder returns the order that a path names, if it is the customer's.
+func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (Order, error) {
+	o, err := s.store.Order(r.Context(), r.PathValue("id"))
+	if err == nil && o.Customer != s.customer(w, r) {
+		return Order{}, errNoOrder
+	}
+	return o, err
+}
+
+// orderPage shows an order as it is.
+type orderPage struct {
+	Order
+	MayPay   bool // the payment may be submitted, under the same transactionId
+	MayAgain bool // the same things may be ordered again
+}
+
+// showOrder is also where the gateway sends the customer back to, the callbackUrl. Whatever the gateway, or somebody
+// who writes such a link, adds to the URL is not read.
+func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.ownOrder(w, r)
+	if err != nil {
+		return err
+	}
+	s.look(r.Context(), &o)
+	return s.render(w, r, http.StatusOK, "order", orderPage{
+		Order:    o,
+		MayPay:   o.mayPay(),
+		MayAgain: (o.State == Declined || o.State == Refused) && (o.Kind == KindHosted || o.Kind == KindToken),
+	})
+}
+
+// mayPay reports whether the payment may be submitted by the customer: it is proved that nothing was sent, or nothing
+// is known, and then the journal decides. A typed card was never kept, so that such an order cannot be paid again.
+func (o *Order) mayPay() bool {
+	return (o.State == Open || o.State == Unsent) && o.Kind != KindWeeklyCard
+}
+
+// showRedirect leads to the gateway's page, by itself and by a link. It is a page of its own because of form-action;
+// see withHeaders.
+func (s *Shop) showRedirect(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.ownOrder(w, r)
+	if err != nil {
+		return err
+	}
+	if o.State != Waiting || o.RedirectURL == "" {
+		return redirect(w, r, "/orders/"+o.ID)
+	}
+	return s.leadTo(w, r, o.RedirectURL)
+}
+
+func (s *Shop) leadTo(w http.ResponseWriter, r *http.Request, to string) error {
+	u, err := url.Parse(to)
+	if err != nil {
+		return err
+	}
+	// Not by a status of 3xx: see withHeaders. The client has checked that this is an absolute http or https URL.
+	w.Header().Set("Refresh", "0; url="+u.String())
+	return s.render(w, r, http.StatusOK, "redirect", struct{ URL, Host string }{u.String(), u.Hostname()})
+}
+
+// payAgain submits the payment of an order that was written down and, as far as is known, not sent. It is safe to
+// send this form any number of times: the journal knows what became of the transactionId.
+func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.ownOrder(w, r)
+	if err != nil {
+		return err
+	}
+	if !o.mayPay() {
+		return redirect(w, r, "/orders/"+o.ID)
+	}
+	var m means
+	if o.Kind == KindToken {
+		if m.token, err = s.token(r.Context(), o.Customer, o.CardID); err != nil {
+			return err
+		}
+	}
+	if err := s.store.Reopen(r.Context(), o.ID); err != nil {
+		return err
+	}
+	return s.payAndLead(w, r, &o, m)
+}
+
+// orderAgain puts what was not paid back into the cart: a new attempt is a new order with a payment of its own.
+func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.ownOrder(w, r)
+	if err != nil {
+		return err
+	}
+	if o.State != Declined && o.State != Refused {
+		return redirect(w, r, "/orders/"+o.ID)
+	}
+	for _, l := range o.Lines {
+		if err := s.store.AddToCart(r.Context(), o.Customer, l.SKU); err != nil {
+			return err
+		}
+		if err := s.store.SetQuantity(r.Context(), o.Customer, l.SKU, l.Quantity); err != nil {
+			return err
+		}
+	}
+	return redirect(w, r, "/checkout")
+}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopBrowser()
+	stopPostgres()
+	if err := goleak.Find(); code == 0 && err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// world is a shop and its gateway, each on a socket of its own.
+type world struct {
+	*Shop
+	url     string
+	gateway *sandbox.Gateway
+	courier *Courier
+	logs    *syncBuffer
+}
+
+// setup is what a test can change of its world.
+type setup struct {
+	settings
+	gateway sandbox.Options
+	prepare func(*Shop) // before it serves
+}
+
+type option func(*setup)
+
+// withDB has the shop keep its books elsewhere than in memory.
+func withDB(name, key string) option { return func(s *setup) { s.db, s.keyFile = name, key } }
+
+// withoutSettling leaves the settler out: only what a test does itself happens.
+func withoutSettling(s *setup) { s.settleEvery = time.Hour }
+
+// processingFor keeps token payments in processing.
+func processingFor(d time.Duration) option { return func(s *setup) { s.gateway.SettleAfter = d } }
+
+// impatient shortens what the sandbox's slow faults wait for.
+func impatient(s *setup) { s.attemptTimeout = 300 * time.Millisecond }
+
+// open starts a shop. It is closed, and its log is searched for card data, when the test ends.
+func open(t testing.TB, options ...option) *world {
+	t.Helper()
+	logs := new(syncBuffer)
+	s := &setup{
+		settings: settings{
+			listen: "127.0.0.1:0", settleEvery: 25 * time.Millisecond, attemptTimeout: 5 * time.Second,
+			log: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		},
+		gateway: sandbox.Options{NotificationScale: 0.001},
+		prepare: func(*Shop) {},
+	}
+	for _, o := range options {
+		o(s)
+	}
+	demo, err := StartDemo(t.Context(), s.gateway)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.settings = demo.settings(s.settings)
+	listener, err := net.Listen("tcp", s.listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.url = "http://" + listener.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	shop, err := NewShop(ctx, s.settings, demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.prepare(shop)
+	w := &world{Shop: shop, url: s.url, gateway: demo.Server.Gateway, courier: demo.Courier, logs: logs}
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := shop.serve(ctx, listener, s.settleEvery); err != nil {
+			t.Error("serving:", err)
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		served.Wait()
+		if err := shop.Close(); err != nil {
+			t.Error("closing:", err)
+		}
+		demo.Close()
+		w.checkLog(t, demo.secret)
+	})
+	return w
+}
+
+// record answers one request without a socket.
+func record(w *world, method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	if change != nil {
+		change(r)
+	}
+	rec := httptest.NewRecorder()
+	w.Handler().ServeHTTP(rec, r)
+	return rec
+}
+
+// checkLog fails if the log holds what must never be in it.
+func (w *world) checkLog(t testing.TB, secret string) {
+	logged := w.logs.String()
+	if t.Failed() {
+		for line := range strings.Lines(logged) {
+			if strings.Contains(line, "level=ERROR") {
+				t.Log(line)
+			}
+		}
+	}
+	for _, forbidden := range []string{"4300000000000000", "4300 0000", "tok", "bind=", secret, "cvv", "Ada Gross"} {
+		if strings.Contains(strings.ReplaceAll(logged, "tokenization", ""), forbidden) {
+			t.Errorf("the log contains %q", forbidden)
+		}
+	}
+}
+
+// syncBuffer is a log that can be read while it is written.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// shopper is a customer without a browser: what a browser does with forms, links and cookies, and nothing else.
+type shopper struct {
+	t      testing.TB
+	w      *world
+	client *http.Client
+	path   string // where the shopper is
+	page   string // what is shown there
+	status int
+}
+
+func newShopper(t testing.TB, w *world) *shopper {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &shopper{t: t, w: w, client: &http.Client{Jar: jar, Transport: transport}}
+}
+
+func (s *shopper) get(path string) *shopper {
+	s.t.Helper()
+	return s.do(http.MethodGet, path, nil)
+}
+
+func (s *shopper) post(path string, form url.Values) *shopper {
+	s.t.Helper()
+	return s.do(http.MethodPost, path, form)
+}
+
+func (s *shopper) do(method, path string, form url.Values) *shopper {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.w.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.path, s.page, s.status = resp.Request.URL.Path, string(body), resp.StatusCode
+	return s
+}
+
+func values(pairs ...string) url.Values {
+	v := make(url.Values)
+	for i := 0; i < len(pairs); i += 2 {
+		v.Set(pairs[i], pairs[i+1])
+	}
+	return v
+}
+
+func buyer(more ...string) url.Values {
+	return values(append([]string{"firstName", "Ada", "lastName", "Gross", "email", "ada@mail.test", "country", "US"}, more...)...)
+}
+
+// buy puts a product into the cart and checks out. It returns the order's id.
+func (s *shopper) buy(sku, pay string) string {
+	s.t.Helper()
+	s.post("/cart", values("sku", sku))
+	s.get("/checkout").post("/checkout", buyer("total", s.match(`name="total" value="([^"]+)"`), "pay", pay))
+	return s.orderID()
+}
+
+var orderPath = regexp.MustCompile(`^/orders/([^/]+)`)
+
+func (s *shopper) orderID() string {
+	s.t.Helper()
+	m := orderPath.FindStringSubmatch(s.path)
+	if m == nil {
+		s.t.Fatalf("at %s with HTTP %d instead of an order:\n%s", s.path, s.status, s.page)
+	}
+	return m[1]
+}
+
+// match returns what a pattern finds on the page.
+func (s *shopper) match(pattern string) string {
+	s.t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(s.page)
+	if m == nil {
+		s.t.Fatalf("no %s at %s:\n%s", pattern, s.path, s.page)
+	}
+	return html.UnescapeString(m[1])
+}
+
+// hostedPage is where the page that the shopper sees leads to.
+func (s *shopper) hostedPage() string {
+	s.t.Helper()
+	return s.match(`id="continue" href="([^"]+)"`)
+}
+
+// enter enters a card at the hosted page, and confirms it if the bank asks.
+func (s *shopper) enter(page string, card sandbox.Outcome) {
+	s.t.Helper()
+	next, err := s.w.gateway.EnterCard(page, sandbox.TestCard(card))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if card == sandbox.Challenged {
+		if _, err := s.w.gateway.Authenticate(next, true); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// saveCard has a card stored, and returns its id.
+func (s *shopper) saveCard(card sandbox.Outcome) string {
+	s.t.Helper()
+	s.post("/cards", nil)
+	id := regexp.MustCompile(`^/cards/([^/]+)`).FindStringSubmatch(s.path)[1]
+	if _, err := s.w.gateway.EnterCard(s.hostedPage(), sandbox.TestCard(card)); err != nil {
+		s.t.Fatal(err)
+	}
+	eventually(s.t, "the card is ready", func() string {
+		c, err := s.w.store.Card(context.Background(), id)
+		return is(string(c.State), string(CardReady), err)
+	})
+	return id
+}
+
+// awaits waits until an order is in a state, by nothing but its page.
+func (s *shopper) awaits(id string, want State) {
+	s.t.Helper()
+	eventually(s.t, "order "+id, func() string {
+		s.get("/orders/" + id)
+		return is(s.match(`data-state="([^"]+)"`), string(want), nil)
+	})
+}
+
+func is(got, want string, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	if got != want {
+		return fmt.Sprintf("got %q, want %q", got, want)
+	}
+	return ""
+}
+
+// eventually waits until check says nothing.
+func eventually(t testing.TB, what string, check func() string) {
+	t.Helper()
+	problem := ""
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if problem = check(); problem == "" {
+			return
+		}
+	}
+	t.Fatalf("%s: %s", what, problem)
+}

@@ -1,0 +1,132 @@
+// Command shop is a small shop that takes cards: cart, hosted checkout, saved cards, 3D authentication, a weekly
+// subscription, refunds, and orders whose state is always the one that the gateway knows. Without flags it starts a
+// sandbox gateway in its own process and needs nothing else:
+//
+//	go run ./examples/shop
+//
+// With flags, or the environment variables of the same names, it takes payments through a real gateway.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// settings come from flags or the environment.
+type settings struct {
+	listen, url, db, keyFile              string
+	gateway, appID, merchantID, secretKey string
+	clientIPHeader                        string
+	typedCards                            bool
+	settleEvery                           time.Duration
+
+	attemptTimeout time.Duration // zero means the constant of that name
+	httpClient     *http.Client  // nil means the client's own
+	log            *slog.Logger
+}
+
+func main() {
+	var s settings
+	setting := func(target *string, name, env, usage string) {
+		flag.StringVar(target, name, os.Getenv(env), usage+" (or $"+env+")")
+	}
+	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
+	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
+	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
+	setting(&s.secretKey, "secret-key", "CARDGATEWAY_SECRET_KEY", "secret key, for HTTP Basic and for checking notifications; prefer the variable, flags are seen by other users")
+	setting(&s.listen, "listen", "SHOP_LISTEN", "address to listen on; default a free port of 127.0.0.1")
+	setting(&s.url, "url", "SHOP_URL", "URL under which browsers and the gateway reach the shop; default http:// and the address")
+	setting(&s.db, "db", "SHOP_DB", "SQLite file, :memory:, or postgres:// URL; default :memory: with the sandbox, shop.db otherwise")
+	setting(&s.keyFile, "key-file", "SHOP_KEY_FILE", "file with the key that stored tokens are sealed with, made if absent; default shop.key, none with :memory:")
+	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER", "header in which a proxy in front gives the customer's address; empty means there is no proxy")
+	flag.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
+	flag.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often open payments are settled")
+	flag.Parse()
+	s.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, "shop:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the whole program, from the sandbox up and down again.
+func run(ctx context.Context, s settings) (err error) {
+	if s.settleEvery <= 0 {
+		return errors.New("-settle-every must be above zero")
+	}
+	var demo *Demo
+	if s.gateway == "" {
+		if demo, err = StartDemo(ctx, forVisitors()); err != nil {
+			return err
+		}
+		defer demo.Close()
+		s = demo.settings(s)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(s.listen, "127.0.0.1:0"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // where Serve did not come to do so
+	s.url = strings.TrimSuffix(cmp.Or(s.url, "http://"+listener.Addr().String()), "/")
+	s.db = cmp.Or(s.db, "shop.db")
+	if s.keyFile == "" && s.db != ":memory:" {
+		s.keyFile = "shop.key"
+	}
+	shop, err := NewShop(ctx, s, demo)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, shop.Close()) }()
+	fmt.Printf("The shop is open at %s\n", s.url)
+	return shop.serve(ctx, listener, s.settleEvery)
+}
+
+// The longest thing that a request waits for is a payment, which is never given up halfway: see payTimeout.
+const (
+	readTimeout  = 10 * time.Second
+	writeTimeout = payTimeout + 15*time.Second
+	idleTimeout  = 60 * time.Second
+	maxHeader    = 32 << 10
+)
+
+// serve answers requests and settles open payments until ctx ends. Requests that are being answered then, and the
+// payments in them, are finished.
+func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Duration) error {
+	server := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { s.SettleEvery(ctx, settleEvery) })
+	running.Go(func() {
+		<-ctx.Done()
+		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+		defer cancel()
+		if err := server.Shutdown(patience); err != nil {
+			s.log.Error("stopping", "error", err)
+		}
+	})
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		cancel()
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// notifications receives what the gateway sends. The client's handler bounds and checks it and asks the gateway;
+// notified sees confirmed transactions only. Nothing depends on notifications but speed, and the token of a card.
+func (s *Shop) notifications() http.Handler {
+	options := cardgateway.NotificationOptions{TokenURLs: s.tokens}
+	if s.secretKey != "" {
+		options.Verify = cardgateway.SignatureSHA256(s.secretKey)
+	}
+	return s.client.NotificationHandler(options, s.notified)
+}
+
+// notified books one event. It may see the same one again, and in any order. An error makes the gateway repeat it.
+func (s *Shop) notified(ctx context.Context, n *cardgateway.Notification) error {
+	switch n.Claimed.Kind {
+	case cardgateway.KindRefund:
+		return nil // the page of refunds asks the gateway itself
+	case cardgateway.KindChargeback: // nothing confirms it: somebody has to look
+		s.log.Warn("a chargeback was notified", "uniqueId", n.Transaction.UniqueID)
+		return nil
+	}
+	t := n.Transaction
+	o, err := s.store.Order(ctx, t.TransactionID)
+	switch {
+	case err == nil:
+		return s.learnFrom(ctx, &o, t)
+	case !errors.Is(err, errNoOrder):
+		return err
+	}
+	return s.cardNotified(ctx, n)
+}
+
+// cardNotified books the end of a token order. No query confirms a token. The handler has made sure that it came to
+// the URL of this very token order, which the gateway and the shop alone know.
+func (s *Shop) cardNotified(ctx context.Context, n *cardgateway.Notification) error {
+	t := n.Transaction
+	c, err := s.store.Card(ctx, t.TransactionID)
+	if errors.Is(err, errNoCard) {
+		return nil // another program's transaction, or a card that its owner has removed
+	}
+	if err != nil {
+		return err
+	}
+	if n.Token.IsZero() || !t.Paid() {
+		return s.store.LearnCard(ctx, c.ID, factOf(t, nil))
+	}
+	return s.store.SaveToken(ctx, c.ID, s.seal.Close(c.ID, n.Token), t.TransactionCardNumber.Last4())
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// pages are the templates by name, each inside the layout. They are parsed once and only read afterwards.
+var pages = parsePages()
+
+func parsePages() map[string]*template.Template {
+	functions := template.FuncMap{
+		"money":  func(d decimal.Decimal) string { return "$" + d.StringFixed(2) },
+		"date":   func(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" },
+		"static": staticURL,
+		"status": statusOf,
+		"tab":    func(v view, path, name string) link { return link{path, name, v.Here == path} },
+		"input":  newInput,
+		"digits": newDigits,
+	}
+	layout := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templateFiles, "templates/layout.html"))
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		panic(err) // the pattern is constant
+	}
+	all := make(map[string]*template.Template)
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name != "layout" {
+			all[name] = template.Must(template.Must(layout.Clone()).ParseFS(templateFiles, file))
+		}
+	}
+	return all
+}
+
+// link is one of the navigation.
+type link struct {
+	Path, Name string
+	Here       bool
+}
+
+// input is a field of a form.
+type input struct {
+	Name, Label, Type, Autocomplete, Value string
+	Wrong                                  string // what is wrong with it
+	Digits                                 bool
+	Most                                   int
+}
+
+func newInput(f interface{ Wrong(string) string }, name, label, autocomplete, value string) input {
+	kind := "text"
+	if autocomplete == "email" {
+		kind = "email"
+	}
+	return input{Name: name, Label: label, Type: kind, Autocomplete: autocomplete, Value: value, Wrong: f.Wrong(name), Most: 128}
+}
+
+// newDigits is a field whose content is never sent back.
+func newDigits(f interface{ Wrong(string) string }, name, label, autocomplete string, most int) input {
+	i := newInput(f, name, label, autocomplete, "")
+	i.Digits, i.Most = true, most
+	return i
+}
+
+// view is what the layout shows, around what a page shows.
+type view struct {
+	InCart     int
+	Sandbox    bool
+	TypedCards bool
+	Here       string // path of the page
+	Page       any
+}
+
+// render writes a page. It is made whole before anything is sent, so that a failure can still be told.
+func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
+	cart, err := s.store.Cart(r.Context(), s.customer(w, r))
+	if err != nil {
+		return err
+	}
+	v := view{Sandbox: s.demo != nil, TypedCards: s.typedCards, Here: r.URL.Path, Page: data}
+	for _, l := range cart {
+		v.InCart += l.Quantity
+	}
+	var b bytes.Buffer
+	if err := pages[name].Execute(&b, v); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the customer has gone
+	return nil
+}
+
+var errNotFound = errors.New("there is no such page")
+
+// page turns a page that can fail into a handler. What went wrong is logged; the customer gets to see no more of it
+// than whether looking again may help.
+func (s *Shop) page(show func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := show(w, r)
+		if err == nil {
+			return
+		}
+		status := http.StatusInternalServerError
+		_, tooLong := errors.AsType[*http.MaxBytesError](err)
+		switch {
+		case errors.Is(err, errNotFound), errors.Is(err, errNoOrder), errors.Is(err, errNoCard):
+			status = http.StatusNotFound
+		case tooLong:
+			status = http.StatusRequestEntityTooLarge
+		case errors.Is(err, errBadForm):
+			status = http.StatusBadRequest
+		default:
+			s.log.Error("page", "page", r.Pattern, "error", err)
+		}
+		if err := s.render(w, r, status, "error", status); err != nil {
+			http.Error(w, http.StatusText(status), status)
+		}
+	})
+}
+
+var errBadForm = errors.New("the form cannot be read")
+
+// form reads the fields of a form. The error of ParseForm may quote them, and is not passed on.
+func form(r *http.Request) (func(name string) string, error) {
+	if err := r.ParseForm(); err != nil {
+		if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return nil, tooLong
+		}
+		return nil, errBadForm
+	}
+	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }, nil
+}
+
+// redirect leads to a page of the shop after a form.
+func redirect(w http.ResponseWriter, r *http.Request, to string) error {
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// staticURL names a file together with a hash of its content, so that browsers may keep it for ever.
+func staticURL(name string) (string, error) {
+	content, err := staticFiles.ReadFile("static/" + name)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(content)
+	return "/static/" + name + "?v=" + hex.EncodeToString(sum[:6]), nil
+}
+
+var static = http.FileServerFS(staticFiles)
+
+func serveStatic(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("v") {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	static.ServeHTTP(w, r)
+}

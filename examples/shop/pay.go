@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+const (
+	attemptTimeout = 20 * time.Second
+	payTimeout     = 45 * time.Second // for one payment, with what is repeated because it was not sent
+)
+
+// newID makes an id for an order or a card, which is also its payment's transactionId and orderId: unique, and not to
+// be guessed.
+func newID(kind string) string { return kind + "-" + rand.Text()[:16] }
+
+// pay submits an order's payment and books what came of it. It may be called again for the same order: the journal
+// submits a transactionId a second time only if it is proved that nothing was sent the first time, and otherwise
+// returns what is known.
+//
+// A payment does not end because the customer closes the page: it would be cut off where nobody knows its outcome.
+func (s *Shop) pay(ctx context.Context, o *Order, v Visitor, m means) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTimeout)
+	defer cancel()
+	t, err := s.submit(ctx, o, v, m)
+	return s.book(ctx, o.ID, t, err)
+}
+
+// means is what an order is paid with, where that is not the gateway's page.
+type means struct {
+	token cardgateway.Token // for KindToken
+	card  cardgateway.Card  // for KindWeeklyCard
+}
+
+// submit makes the one payment call that fits the order.
+func (s *Shop) submit(ctx context.Context, o *Order, v Visitor, m means) (*cardgateway.Transaction, error) {
+	secure := o.Amount.GreaterThanOrEqual(secureFrom)
+	browser := &cardgateway.Browser{UserAgent: v.UserAgent, Referer: v.Referer}
+	switch o.Kind {
+	case KindHosted:
+		return s.payments.CreateCheckout(ctx, cardgateway.CheckoutRequest{
+			TransactionID: o.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
+			BillingAddress: o.Buyer.address(), Secure: secure, Browser: browser,
+		})
+	case KindToken:
+		return s.payments.TokenPayment(ctx, m.token, cardgateway.TokenPaymentRequest{
+			TransactionID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
+			Secure: secure,
+		})
+	case KindWeekly:
+		return s.payments.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
+			TransactionID: o.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
+			BillingAddress: o.Buyer.address(), Extension: everyWeek(),
+		})
+	case KindWeeklyCard:
+		return s.payments.CreateSubscription(ctx, cardgateway.SubscriptionRequest{
+			TransactionID: o.ID, OrderID: o.ID, Currency: currency, Amount: o.Amount, TransactionIP: v.IP,
+			CallbackURL: s.orderURL(o.ID), NotificationURL: s.url + notificationPath, ProductInfos: s.products(o.Lines),
+			BillingAddress: o.Buyer.address(), Card: m.card, Extension: everyWeek(),
+		})
+	}
+	return nil, fmt.Errorf("no way to pay is called %q", o.Kind)
+}
+
+// token returns the token of a customer's stored card. It exists in the clear only from here to the call.
+func (s *Shop) token(ctx context.Context, customer, cardID string) (cardgateway.Token, error) {
+	c, err := s.store.Card(ctx, cardID)
+	if err != nil {
+		return cardgateway.Token{}, err
+	}
+	if c.Customer != customer || c.State != CardReady {
+		return cardgateway.Token{}, errNoCard
+	}
+	return s.seal.Open(c.ID, c.Sealed)
+}
+
+// storeToken opens a token order: the cardholder enters the card on the gateway's page, and the token comes to a URL
+// that nobody else can guess. The interface asks for an amount here too, and does not say what it is for.
+func (s *Shop) storeToken(ctx context.Context, c *StoredCard, v Visitor) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTimeout)
+	defer cancel()
+	notify, err := s.tokens.URL(c.ID, time.Now().Add(24*time.Hour))
+	if err != nil {
+		return err
+	}
+	one := Product{SKU: "card", Name: "Saving a card", Price: price("1.00")}
+	t, err := s.payments.CreateTokenOrder(ctx, cardgateway.CreateTokenOrderRequest{
+		TransactionID: c.ID, OrderID: c.ID, Currency: currency, Amount: one.Price, TransactionIP: v.IP,
+		CallbackURL: s.url + "/cards", NotificationURL: notify, ProductInfos: s.products([]Line{{one, 1}}),
+		BillingAddress: cardgateway.Address{Country: countries[0].Code},
+	})
+	return s.bookCard(ctx, c.ID, t, err)
+}
+
+func (s *Shop) orderURL(id string) string { return s.url + "/orders/" + id }
+
+func (s *Shop) products(lines []Line) []cardgateway.ProductInfo {
+	infos := make([]cardgateway.ProductInfo, len(lines))
+	for i, l := range lines {
+		infos[i] = cardgateway.ProductInfo{
+			ProductName: l.Name, SKU: l.SKU, ProductLink: s.url + "/", Currency: currency, Price: l.Price, Quantity: l.Quantity,
+		}
+	}
+	return infos
+}
+
+func (b Buyer) address() cardgateway.Address {
+	return cardgateway.Address{FirstName: b.FirstName, LastName: b.LastName, Email: b.Email, Country: b.Country}
+}
+
+func everyWeek() cardgateway.SubscriptionExtension {
+	return cardgateway.SubscriptionExtension{
+		SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: weeks, SubscriptionDescription: weekly.Name,
+	}
+}

@@ -1,0 +1,51 @@
+-- One schema for SQLite and Postgres. Amounts are text, exactly as they are charged; times are microseconds since 1970.
+
+CREATE TABLE IF NOT EXISTS cart_lines (
+    customer TEXT    NOT NULL,
+    sku      TEXT    NOT NULL,
+    quantity INTEGER NOT NULL,
+    changed  BIGINT  NOT NULL,
+    PRIMARY KEY (customer, sku)
+);
+
+CREATE TABLE IF NOT EXISTS orders (
+    id           TEXT   NOT NULL PRIMARY KEY,  -- the payment's transactionId and orderId
+    customer     TEXT   NOT NULL,
+    kind         TEXT   NOT NULL,
+    card_id      TEXT   NOT NULL,
+    amount       TEXT   NOT NULL,
+    first_name   TEXT   NOT NULL,
+    last_name    TEXT   NOT NULL,
+    email        TEXT   NOT NULL,
+    country      TEXT   NOT NULL,
+    created      BIGINT NOT NULL,
+    state        TEXT   NOT NULL,
+    reason       TEXT   NOT NULL DEFAULT '',
+    unique_id    TEXT   NOT NULL DEFAULT '',
+    card         TEXT   NOT NULL DEFAULT '',   -- the last four digits
+    redirect_url TEXT   NOT NULL DEFAULT '',
+    changed      BIGINT NOT NULL,
+    looked       BIGINT NOT NULL DEFAULT 0     -- when the gateway was last asked because somebody looked
+);
+CREATE INDEX IF NOT EXISTS orders_customer ON orders (customer, created);
+
+CREATE TABLE IF NOT EXISTS order_lines (
+    order_id TEXT    NOT NULL,
+    position INTEGER NOT NULL,
+    sku      TEXT    NOT NULL,
+    name     TEXT    NOT NULL,
+    price    TEXT    NOT NULL,
+    quantity INTEGER NOT NULL,
+    PRIMARY KEY (order_id, position)
+);
+
+CREATE TABLE IF NOT EXISTS cards (
+    id           TEXT   NOT NULL PRIMARY KEY,  -- the token order's transactionId and orderId
+    customer     TEXT   NOT NULL,
+    state        TEXT   NOT NULL,
+    card         TEXT   NOT NULL DEFAULT '',   -- the last four digits
+    token        TEXT   NOT NULL DEFAULT '',   -- sealed
+    redirect_url TEXT   NOT NULL DEFAULT '',
+    created      BIGINT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS cards_customer ON cards (customer, created);

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"net"
+	"net/http"
+)
+
+// maxForm bounds what a page reads of a request.
+const maxForm = 16 << 10
+
+// protect refuses forms that other sites sent and bounds their length. Two independent things keep others from acting
+// for a customer: the cookie is SameSite=Lax, and CrossOriginProtection goes by the browser's own Sec-Fetch-Site and
+// Origin, which a page cannot set. A token in every form would add nothing to them.
+func (s *Shop) protect(next http.Handler) http.Handler {
+	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		next.ServeHTTP(w, r)
+	}))
+}
+
+// withHeaders tells browsers what the pages never do.
+//
+// form-action is 'self' although checkouts lead to the gateway, whose pages may be on any host: Chromium applies it to
+// the redirects after a form too. A form therefore leads to a page of the shop, which leads on; see showRedirect.
+// Referrer-Policy must not be no-referrer: forms would then come with "Origin: null".
+func (s *Shop) withHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "+
+			"base-uri 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
+		h.Set("Cache-Control", "no-store") // static files say otherwise
+		if s.isHTTPS() {
+			h.Set("Strict-Transport-Security", "max-age=63072000")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Visitor is what the gateway wants to know about the customer's end of the line.
+type Visitor struct{ IP, UserAgent, Referer string }
+
+func (s *Shop) visitor(r *http.Request) Visitor {
+	ip, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		ip = r.RemoteAddr
+	}
+	// A header is believed only if the operator says that his proxy sets it: anybody can send one.
+	if s.clientIPHeader != "" {
+		if told := net.ParseIP(r.Header.Get(s.clientIPHeader)); told != nil {
+			ip = told.String()
+		}
+	}
+	return Visitor{IP: ip, UserAgent: cut(r.UserAgent(), 256), Referer: s.url + "/checkout"}
+}
+
+// cut shortens text to so many bytes.
+func cut(text string, most int) string {
+	if len(text) > most {
+		text = text[:most]
+	}
+	return text
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHeaders(t *testing.T) {
+	w := open(t)
+	for _, path := range []string{"/", "/cart", "/nothing", notificationPath} {
+		resp, err := http.Get(w.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		for header, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+			"Referrer-Policy": "same-origin", "Cache-Control": "no-store",
+		} {
+			if got := resp.Header.Get(header); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %s is %q", path, header, got)
+			}
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestCookie(t *testing.T) {
+	for _, tt := range []struct {
+		url, name string
+		secure    bool
+	}{{"http://127.0.0.1", "shop", false}, {"https://shop.test", "__Host-shop", true}} {
+		w := open(t, withoutSettling)
+		w.Shop.url = tt.url
+		rec := record(w, http.MethodGet, "/", nil)
+		cookies := rec.Result().Cookies()
+		if len(cookies) != 1 {
+			t.Fatalf("%s: %d cookies", tt.url, len(cookies))
+		}
+		c := cookies[0]
+		if c.Name != tt.name || c.Secure != tt.secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || len(c.Value) != sessionLength {
+			t.Errorf("%s: %v", tt.url, c)
+		}
+		if got := rec.Header().Get("Strict-Transport-Security") != ""; got != tt.secure {
+			t.Errorf("%s: HSTS is %v", tt.url, got)
+		}
+		again := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(c) })
+		if len(again.Result().Cookies()) != 0 {
+			t.Errorf("%s: a second cookie", tt.url)
+		}
+		forged := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: tt.name, Value: "chosen"}) })
+		if len(forged.Result().Cookies()) != 1 {
+			t.Errorf("%s: a session that the visitor made up was taken", tt.url)
+		}
+	}
+}
+
+// TestOtherSites sends forms as a browser sends them from other sites.
+func TestOtherSites(t *testing.T) {
+	w := open(t)
+	for name, from := range map[string]http.Header{
+		"another site":         {"Sec-Fetch-Site": {"cross-site"}},
+		"another host of ours": {"Sec-Fetch-Site": {"same-site"}},
+		"an older browser":     {"Origin": {"https://evil.test"}},
+		"a sandboxed frame":    {"Origin": {"null"}},
+	} {
+		rec := record(w, http.MethodPost, "/cart", func(r *http.Request) { r.Header = from })
+		if rec.Code != http.StatusForbidden {
+			t.Errorf("%s: HTTP %d", name, rec.Code)
+		}
+	}
+}
+
+func TestLongForm(t *testing.T) {
+	s := newShopper(t, open(t))
+	for _, path := range []string{"/cart", "/checkout", "/weekly", "/weekly/card", "/sandbox"} {
+		if s.post(path, values("sku", strings.Repeat("x", maxForm))); s.status != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: HTTP %d", path, s.status)
+		}
+	}
+}
+
+// TestTypedCardIsNotKept sends a card that cannot be one, and one that is declined, and looks for them everywhere:
+// the page that comes back, the books and, as every test does, the log.
+func TestTypedCardIsNotKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.db")
+	w := open(t, withDB(file, ""))
+	s := newShopper(t, w)
+	card := func(number string) url.Values {
+		return buyer("cardNumber", number, "expiredMonth", "12", "expiredYear", "39", "cvv", "917", "cardholder", "Augusta Byron")
+	}
+	if s.post("/weekly/card", card("4300 0000 0000 00x0")); s.status != http.StatusUnprocessableEntity {
+		t.Errorf("HTTP %d", s.status)
+	}
+	page := s.page
+	s.post("/weekly/card", card("4300000000000000"))
+	s.awaits(s.orderID(), Declined)
+	page += s.page
+	books := ""
+	for _, name := range []string{file, file + "-wal"} {
+		if content, err := os.ReadFile(name); err == nil {
+			books += string(content)
+		}
+	}
+	if !strings.Contains(books, "cardgateway_journal") {
+		t.Fatal("these are not the books")
+	}
+	for _, secret := range []string{"4300000000000000", "4300 0000 0000", "917\"", "Augusta"} {
+		for where, text := range map[string]string{"page": page, "books": books, "log": w.logs.String()} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is in the %s", secret, where)
+			}
+		}
+	}
+}
+
+// TestTokenIsSealed looks for the token in the books.
+func TestTokenIsSealed(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "shop.db")
+	w := open(t, withDB(file, filepath.Join(dir, "shop.key")))
+	s := newShopper(t, w)
+	card := s.saveCard(0)
+	token := w.gateway.Token(card)
+	if token == "" {
+		t.Fatal("there is no token")
+	}
+	for _, name := range []string{file, file + "-wal"} {
+		if content, err := os.ReadFile(name); err == nil && strings.Contains(string(content), token) {
+			t.Errorf("%s holds the token", name)
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, "shop.key"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key file: %v, %v", info, err)
+	}
+	key, err := LoadKey(filepath.Join(dir, "shop.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seal, err := NewSeal(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.store.Card(t.Context(), card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened, err := seal.Open(card, c.Sealed); err != nil || opened.Reveal() != token {
+		t.Errorf("the seal does not open: %v", err)
+	}
+	if _, err := seal.Open("C-OTHER", c.Sealed); err == nil {
+		t.Error("the seal opens for another card")
+	}
+}
+
+func TestClientIP(t *testing.T) {
+	r, err := http.NewRequest(http.MethodGet, "/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.RemoteAddr = "203.0.113.7:4711"
+	r.Header.Set("X-Real-IP", "198.51.100.9")
+	if got := new(Shop).visitor(r).IP; got != "203.0.113.7" {
+		t.Errorf("without a proxy: %s", got)
+	}
+	s := &Shop{clientIPHeader: "X-Real-IP"}
+	if got := s.visitor(r).IP; got != "198.51.100.9" {
+		t.Errorf("with a proxy: %s", got)
+	}
+	r.Header.Set("X-Real-IP", "no address")
+	if got := s.visitor(r).IP; got != "203.0.113.7" {
+		t.Errorf("with a broken proxy: %s", got)
+	}
+}

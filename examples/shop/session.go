@@ -1,0 +1,52 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A session is a random text in a cookie, and the customer is its hash: the books then hold nothing that somebody who
+// reads them could use as a cookie. A shop with accounts draws a new text when a customer logs in.
+const (
+	sessionLength = 26 // characters of rand.Text: more than 128 bits
+	sessionAge    = 90 * 24 * time.Hour
+)
+
+// customer returns who is asking, and starts a session if there is none.
+func (s *Shop) customer(w http.ResponseWriter, r *http.Request) string {
+	text := s.session(r)
+	if text == "" {
+		text = rand.Text()
+		http.SetCookie(w, &http.Cookie{
+			Name: s.cookieName(), Value: text, Path: "/", MaxAge: int(sessionAge.Seconds()),
+			HttpOnly: true, Secure: s.isHTTPS(),
+			// Not Strict: the way back from the gateway's page begins at another site, and the customer has to be
+			// known on arrival.
+			SameSite: http.SameSiteLaxMode,
+		})
+		r.AddCookie(&http.Cookie{Name: s.cookieName(), Value: text}) // for the rest of this request
+	}
+	sum := sha256.Sum256([]byte("customer " + text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// session returns the text in the cookie, if it can be one of the shop's.
+func (s *Shop) session(r *http.Request) string {
+	c, err := r.Cookie(s.cookieName())
+	if err != nil || len(c.Value) != sessionLength || strings.Trim(c.Value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
+		return ""
+	}
+	return c.Value
+}
+
+// cookieName has, where there is https, the prefix with which browsers accept the cookie from this very host only.
+func (s *Shop) cookieName() string {
+	if s.isHTTPS() {
+		return "__Host-shop"
+	}
+	return "shop"
+}

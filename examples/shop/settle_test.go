@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestEveryFault pays through every failure that the sandbox knows, with every notification dropped. Each order ends
+// in the state that the gateway's own ledger says, by the settler alone.
+func TestEveryFault(t *testing.T) {
+	w := open(t, impatient)
+	saved := newShopper(t, w)
+	card := saved.saveCard(sandbox.Approved)
+	w.courier.SetMode(courierDrop)
+	for _, fault := range sandbox.Faults(400 * time.Millisecond) {
+		t.Run(fault.Name, func(t *testing.T) {
+			fault.Operation = sandbox.OpPayments
+			w.gateway.Inject(fault.Fault)
+			s := *saved
+			s.t = t
+			id := s.buy("tapers", card)
+			want := Paid
+			if fault.Commit == sandbox.CommitNever {
+				want = Checking // and so for a day, until it is presumed absent
+			}
+			eventually(t, "the order", func() string {
+				o, err := w.store.Order(t.Context(), id)
+				return is(string(o.State), string(want), err)
+			})
+			charged := 0
+			if want == Paid {
+				charged = 1
+			}
+			if n := w.gateway.Executed(id); n != charged {
+				t.Errorf("charged %d times, want %d", n, charged)
+			}
+		})
+	}
+}
+
+// TestLostCheckout loses the answer to a hosted checkout: the journal finds the page again, and the customer goes on.
+func TestLostCheckout(t *testing.T) {
+	w := open(t)
+	w.courier.SetMode(courierDrop)
+	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose})
+	s := newShopper(t, w)
+	id := s.buy("cedar", "")
+	s.awaits(id, Waiting)
+	s.get("/orders/" + id + "/pay")
+	s.enter(s.hostedPage(), sandbox.Approved)
+	s.awaits(id, Paid)
+}
+
+// TestCrash lets a process die between the gateway's answer and the shop's books, and lets the next one settle.
+func TestCrash(t *testing.T) {
+	dir := t.TempDir()
+	file, key := filepath.Join(dir, "shop.db"), filepath.Join(dir, "shop.key")
+	w := open(t, withDB(file, key), withoutSettling)
+	s := newShopper(t, w)
+	card := s.saveCard(sandbox.Approved)
+	w.courier.SetMode(courierDrop)
+	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+	id := s.buy("orange", card)
+	if o, err := w.store.Order(t.Context(), id); err != nil || o.State != Checking {
+		t.Fatalf("the order is %s, %v", o.State, err)
+	}
+
+	next, err := NewShop(t.Context(), w.demo.settings(settings{db: file, keyFile: key, url: w.url, log: w.log}), w.demo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := next.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := next.settle(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	o, err := next.store.Order(t.Context(), id)
+	if err != nil || o.State != Paid || o.Card != "0000" {
+		t.Errorf("the order is %+v, %v", o.Fact, err)
+	}
+	if n := w.gateway.Executed(id); n != 1 {
+		t.Errorf("charged %d times", n)
+	}
+}
+
+// TestNotifiedFacts tells the shop's notification handler things that are not so. What the gateway confirms counts.
+func TestNotifiedFacts(t *testing.T) {
+	w := open(t, withoutSettling)
+	w.courier.SetMode(courierDrop)
+	s := newShopper(t, w)
+	id := s.buy("pillar", "")
+	if err := w.forge(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if o, _ := w.store.Order(t.Context(), id); o.State != Waiting {
+		t.Errorf("a forged notification makes the order %s", o.State)
+	}
+	s.enter(s.hostedPage(), sandbox.Approved)
+	if s.get("/orders/" + id); s.match(`data-state="([^"]+)"`) != string(Paid) {
+		t.Error("coming back does not ask the gateway")
+	}
+	if strings.Contains(s.get("/orders/"+id+"?code=101&state=declined").page, `data-state="declined"`) {
+		t.Error("the callback URL moves the state")
+	}
+}

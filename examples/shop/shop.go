@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// Shop is everything that the pages need.
+type Shop struct {
+	store    *Store
+	client   *cardgateway.Client
+	payments *journal.Journal // makes every payment; the client itself only asks
+	tokens   *cardgateway.TokenURLs
+	seal     *Seal
+	refunds  refundList
+
+	url            string // of the shop, as browsers and the gateway see it
+	secretKey      string
+	clientIPHeader string
+	typedCards     bool
+	demo           *Demo // nil with a real gateway
+	log            *slog.Logger
+}
+
+// Where the gateway sends its notifications. Those of token orders carry a binding in their query; see TokenURLs.
+const notificationPath = "/notifications"
+
+// NewShop opens the books and makes the client. Close it after use.
+func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
+	shop := &Shop{
+		url: s.url, secretKey: s.secretKey, clientIPHeader: s.clientIPHeader, typedCards: s.typedCards,
+		demo: demo, log: s.log,
+	}
+	config := cardgateway.Config{
+		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), AttemptTimeout: cmp.Or(s.attemptTimeout, attemptTimeout), Logger: s.log,
+		HTTPClient: s.httpClient,
+	}
+	if s.merchantID != "" {
+		config.Authenticate = cardgateway.BasicAuth(s.merchantID, s.secretKey)
+	}
+	if shop.client, err = cardgateway.New(config); err != nil {
+		return nil, err
+	}
+	key, err := LoadKey(s.keyFile)
+	if err != nil {
+		return nil, err
+	}
+	if shop.seal, err = NewSeal(key); err != nil {
+		return nil, err
+	}
+	urlKey, err := derive(key, "shop: token URLs")
+	if err != nil {
+		return nil, err
+	}
+	if shop.tokens, err = cardgateway.NewTokenURLs(s.url+notificationPath, urlKey); err != nil {
+		return nil, err
+	}
+	if shop.store, err = OpenStore(ctx, s.db); err != nil {
+		return nil, err
+	}
+	shop.payments = journal.New(shop.client, shop.store.journal, journal.Options{})
+	return shop, nil
+}
+
+// Close closes the books and the connections to the gateway.
+func (s *Shop) Close() error {
+	s.client.CloseIdleConnections()
+	return s.store.Close()
+}
+
+// Handler serves the shop. The notifications stand apart from the pages: they come from another server, which has no
+// session, and have bounds and a check of their own.
+func (s *Shop) Handler() http.Handler {
+	pages := http.NewServeMux()
+	page := func(pattern string, show func(http.ResponseWriter, *http.Request) error) {
+		pages.Handle(pattern, s.page(show))
+	}
+	page("GET /{$}", s.showCatalog)
+	page("GET /cart", s.showCart)
+	page("POST /cart", s.changeCart)
+	page("GET /checkout", s.showCheckout)
+	page("POST /checkout", s.placeOrder)
+	page("GET /orders", s.showOrders)
+	page("GET /orders/{id}", s.showOrder)
+	page("GET /orders/{id}/pay", s.showRedirect)
+	page("POST /orders/{id}/pay", s.payAgain)
+	page("POST /orders/{id}/again", s.orderAgain)
+	page("GET /cards", s.showCards)
+	page("POST /cards", s.storeCard)
+	page("GET /cards/{id}/enter", s.showCardRedirect)
+	page("POST /cards/{id}/remove", s.removeCard)
+	page("GET /weekly", s.showWeekly)
+	page("POST /weekly", s.subscribe)
+	page("GET /refunds", s.showRefunds)
+	if s.typedCards {
+		page("GET /weekly/card", s.showWeeklyCard)
+		page("POST /weekly/card", s.subscribeWithCard)
+	}
+	if s.demo != nil {
+		page("GET /sandbox", s.showDemo)
+		page("POST /sandbox", s.changeDemo)
+	}
+	page("/", func(http.ResponseWriter, *http.Request) error { return errNotFound })
+
+	all := http.NewServeMux()
+	all.Handle("/", s.protect(pages))
+	all.Handle("GET /static/", http.HandlerFunc(serveStatic))
+	all.Handle(notificationPath, s.notifications())
+	return s.logged(s.withHeaders(all))
+}
+
+// logged writes a line for each request: the pattern and not the path, because the query of a token order's
+// notification URL is a secret, and nothing of a form.
+func (s *Shop) logged(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun := time.Now()
+		next.ServeHTTP(w, r)
+		s.log.Debug("request", "method", r.Method, "page", r.Pattern, "took", time.Since(begun))
+	})
+}
+
+func (s *Shop) isHTTPS() bool { return strings.HasPrefix(s.url, "https://") }

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+//go:embed schema.sql
+var schema string
+
+// Store is the shop's own books. Its statements are the same, to the letter, for SQLite and Postgres.
+type Store struct {
+	db      *sql.DB
+	journal *journal.SQLStore // in the same database, so that one backup holds both
+}
+
+// Errors of a Store.
+var (
+	errNoOrder     = errors.New("there is no such order")
+	errNoCard      = errors.New("there is no such card")
+	errEmptyCart   = errors.New("the cart is empty")
+	errCartChanged = errors.New("the cart is not what the customer saw")
+	errContended   = errors.New("the row kept changing")
+)
+
+// OpenStore opens a database and creates what is missing in it: Postgres for a postgres:// URL, otherwise SQLite in
+// that file, or in memory for ":memory:".
+func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
+	driver, source, dialect := "sqlite", "file:"+name+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)", journal.SQLite
+	switch {
+	case strings.HasPrefix(name, "postgres://"), strings.HasPrefix(name, "postgresql://"):
+		driver, source, dialect = "pgx", name, journal.Postgres
+	case name == ":memory:":
+		source = name
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = db.Close()
+		}
+	}()
+	if dialect == journal.SQLite {
+		db.SetMaxOpenConns(1) // it has one writer anyway, and in memory each connection would have a database of its own
+	}
+	if _, err := db.ExecContext(ctx, schema); err != nil {
+		return nil, fmt.Errorf("creating the tables: %w", err)
+	}
+	payments, err := journal.NewSQLStore(ctx, db, dialect)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db: db, journal: payments}, nil
+}
+
+// Close closes the database.
+func (s *Store) Close() error { return s.db.Close() }
+
+// ForgetCarts deletes what has been lying in carts since before.
+func (s *Store) ForgetCarts(ctx context.Context, before time.Time) error {
+	_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE changed < $1`, before.UnixMicro())
+	return err
+}
+
+// changed reports whether a statement changed a row.
+func (s *Store) changed(ctx context.Context, statement string, args ...any) (bool, error) {
+	result, err := s.db.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return false, err
+	}
+	n, err := result.RowsAffected()
+	return n > 0, err
+}
+
+// collect reads all rows of a query.
+func collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) (all []T, _ error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // after Next has returned false it is closed, and Err has its error
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestStore holds every kind of books to the same.
+func TestStore(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) string{
+		"SQLite in memory": func(*testing.T) string { return ":memory:" },
+		"SQLite in a file": func(t *testing.T) string { return filepath.Join(t.TempDir(), "shop.db") },
+		"Postgres":         postgresURL,
+	} {
+		t.Run(name, func(t *testing.T) {
+			source := open(t)
+			s, err := OpenStore(t.Context(), source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			t.Run("an order is placed once", func(t *testing.T) { testPlaceOnce(t, s) })
+			t.Run("facts in any order", func(t *testing.T) { testLearn(t, s) })
+			t.Run("one look in each interval", func(t *testing.T) { testMayLook(t, s) })
+			t.Run("cards", func(t *testing.T) { testCards(t, s) })
+		})
+	}
+}
+
+// TestShopInPostgres goes through the shop with its books and its journal in Postgres.
+func TestShopInPostgres(t *testing.T) {
+	w := open(t, withDB(postgresURL(t), ""))
+	s := newShopper(t, w)
+	card := s.saveCard(sandbox.Approved)
+	w.courier.SetMode(courierDrop)
+	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+	lost := s.buy("orange", card)
+	hosted := s.buy("pillar", "")
+	s.enter(s.hostedPage(), sandbox.Declined)
+	s.awaits(hosted, Declined)
+	s.awaits(lost, Paid)
+	if n := w.gateway.Executed(lost); n != 1 {
+		t.Errorf("charged %d times", n)
+	}
+	if s.get("/orders"); s.status != 200 {
+		t.Errorf("HTTP %d", s.status)
+	}
+}
+
+// customerOf makes a customer of a test's own: the books outlive a test.
+func customerOf(t *testing.T) string { return newID(t.Name()[:1]) }
+
+func placed(t *testing.T, s *Store) *Order {
+	t.Helper()
+	o := &Order{ID: newID("S"), Customer: customerOf(t), Kind: KindHosted, Amount: price("24.00")}
+	if err := s.AddToCart(t.Context(), o.Customer, "pillar"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PlaceOrder(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func testPlaceOnce(t *testing.T, s *Store) {
+	customer := customerOf(t)
+	for range 3 {
+		if err := s.AddToCart(t.Context(), customer, "pillar"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wrong := &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Amount: price("24.00")}
+	if err := s.PlaceOrder(t.Context(), wrong); !errors.Is(err, errCartChanged) {
+		t.Errorf("another amount than the cart's: %v", err)
+	}
+	var done sync.WaitGroup
+	results := make(chan error, 8)
+	for range cap(results) {
+		done.Go(func() {
+			results <- s.PlaceOrder(t.Context(), &Order{ID: newID("S"), Customer: customer, Kind: KindHosted, Amount: price("72.00")})
+		})
+	}
+	done.Wait()
+	close(results)
+	orders := 0
+	for err := range results {
+		if err == nil {
+			orders++
+		} else if !errors.Is(err, errEmptyCart) {
+			t.Error(err)
+		}
+	}
+	all, err := s.OrdersOf(t.Context(), customer)
+	if err != nil || orders != 1 || len(all) != 1 {
+		t.Fatalf("%d orders were placed, %d are there, %v", orders, len(all), err)
+	}
+	o, err := s.Order(t.Context(), all[0].ID)
+	if err != nil || len(o.Lines) != 1 || o.Lines[0].Quantity != 3 || o.Lines[0].Price.String() != "24" || o.State != Open {
+		t.Errorf("the order is %+v, %v", o, err)
+	}
+}
+
+// testLearn tells the same facts to many orders, each in another order and by several processes at once.
+func testLearn(t *testing.T, s *Store) {
+	facts := []Fact{
+		{State: Checking}, {State: Waiting, UniqueID: "1", RedirectURL: "https://g"}, {State: Processing, UniqueID: "1"},
+		{State: Paid, UniqueID: "1", Card: "0000"}, {State: Paid, UniqueID: "1"}, {State: Open},
+	}
+	for seed := range uint64(10) {
+		o := placed(t, s)
+		shuffled := rand.New(rand.NewPCG(seed, 0)).Perm(len(facts))
+		var done sync.WaitGroup
+		for _, i := range shuffled {
+			done.Go(func() {
+				if _, _, err := s.Learn(t.Context(), o.ID, facts[i]); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		done.Wait()
+		got, err := s.Order(t.Context(), o.ID)
+		if want := (Fact{State: Paid, UniqueID: "1", Card: "0000"}); err != nil || got.Fact != want {
+			t.Errorf("seed %d: got %+v, %v", seed, got.Fact, err)
+		}
+	}
+	if _, _, err := s.Learn(t.Context(), "S-NONE", Fact{State: Paid}); !errors.Is(err, errNoOrder) {
+		t.Errorf("an order that is not there: %v", err)
+	}
+}
+
+func testMayLook(t *testing.T, s *Store) {
+	o := placed(t, s)
+	var looked []bool
+	for range 3 {
+		may, err := s.MayLook(t.Context(), o.ID, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		looked = append(looked, may)
+	}
+	if got := fmt.Sprint(looked); got != "[true false false]" {
+		t.Error(got)
+	}
+}
+
+func testCards(t *testing.T, s *Store) {
+	c := &StoredCard{ID: newID("C"), Customer: customerOf(t)}
+	if err := s.AddCard(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Fact{{State: Waiting, RedirectURL: "https://g"}, {State: Processing}} {
+		if err := s.LearnCard(t.Context(), c.ID, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := s.Card(t.Context(), c.ID); err != nil || got.RedirectURL != "https://g" || got.State != CardOpen {
+		t.Errorf("open: %+v, %v", got, err)
+	}
+	for _, token := range []string{"first", "second"} {
+		if err := s.SaveToken(t.Context(), c.ID, token, "0000"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.LearnCard(t.Context(), c.ID, Fact{State: Declined}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.CardsOf(t.Context(), c.Customer)
+	if err != nil || len(all) != 1 || all[0].Sealed != "first" || all[0].State != CardReady {
+		t.Errorf("ready: %+v, %v", all, err)
+	}
+	if err := s.RemoveCard(t.Context(), "somebody else", c.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Card(t.Context(), c.ID); err != nil {
+		t.Errorf("somebody else removed it: %v", err)
+	}
+	if err := s.RemoveCard(t.Context(), c.Customer, c.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Card(t.Context(), c.ID); !errors.Is(err, errNoCard) {
+		t.Errorf("removed: %v", err)
+	}
+}

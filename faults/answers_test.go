@@ -1,0 +1,165 @@
+package faults
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// answers is a transport that reads the request and gives the same answer to each.
+type answers struct{ body []byte }
+
+func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(a.body)), ContentLength: int64(len(a.body)), Request: r}, nil
+}
+
+// goodAnswer is what the gateway says to an order.
+func goodAnswer(t *testing.T, o *Order) []byte {
+	t.Helper()
+	g := sandbox.New(sandbox.Options{NoNotifications: true})
+	defer g.Close()
+	path, body := o.wire(nil)
+	r, err := http.NewRequest(http.MethodPost, "https://gateway.test"+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, answer, err := read(g.RoundTripper().RoundTrip(r))
+	if err != nil || status != 200 {
+		t.Fatal(status, err)
+	}
+	return answer
+}
+
+// TestMutatedAnswers gives the client what is left of a good answer after any truncation and after random changes.
+// What it then calls certain must be what the answer still says, and about this very payment.
+func TestMutatedAnswers(t *testing.T) {
+	mutations := 20_000
+	if long() {
+		mutations = 100_000
+	}
+	for _, card := range []sandbox.Outcome{sandbox.Approved, sandbox.Declined} {
+		o := Orders(1, 1)[0]
+		o.Card, o.Token = card, false
+		good := goodAnswer(t, &o)
+		a := &answers{good}
+		client, err := cardgateway.New(cardgateway.Config{
+			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: a},
+			Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := o.subscription()
+		told := func(body []byte) Verdict {
+			a.body = body
+			return verdictOf(client.CreateSubscription(background, req))
+		}
+		truth := told(good)
+		if want := map[sandbox.Outcome]Verdict{sandbox.Approved: Paid, sandbox.Declined: Declined}[card]; truth != want {
+			t.Fatalf("the good answer is told as %s, want %s", truth, want)
+		}
+		for n := range good {
+			if v := told(good[:n]); v != Unknown {
+				t.Errorf("cut after %d of %d bytes it is told as %s: %q", n, len(good), v, good[:n])
+			}
+		}
+		chance := rand.New(rand.NewPCG(1, 2))
+		certain := 0
+		for range mutations {
+			changed := mutate(chance, good)
+			v := told(changed)
+			if v != Unknown {
+				certain++
+			}
+			if v != Unknown && v != truth && !saysSo(changed, v) {
+				t.Errorf("%s instead of %s for %q", v, truth, changed)
+			}
+		}
+		t.Logf("%s: %d truncations, %d changes, %d of them still certain", card, len(good), mutations, certain)
+	}
+}
+
+// mutate changes one to four places.
+func mutate(chance *rand.Rand, good []byte) []byte {
+	b := slices.Clone(good)
+	for range 1 + chance.IntN(4) {
+		i, k := chance.IntN(len(b)), chance.IntN(len(b))
+		switch chance.IntN(6) {
+		case 0:
+			b[i] ^= 1 << chance.IntN(8)
+		case 1:
+			b[i] = byte(chance.IntN(256))
+		case 2:
+			b = slices.Delete(b, i, i+1)
+		case 3:
+			b = slices.Insert(b, i, b[k])
+		case 4:
+			b[i], b[k] = b[k], b[i]
+		case 5:
+			from, to := min(i, k), max(i, k)
+			b = slices.Delete(b, from, min(to, from+12))
+		}
+		if len(b) == 0 {
+			return []byte("{")
+		}
+	}
+	return b
+}
+
+// saysSo reports whether a changed answer itself says what the client makes of it: a change can make a success into a
+// decline in so many words, and no client could tell.
+func saysSo(changed []byte, v Verdict) bool {
+	codes := map[Verdict][]string{
+		Paid: {"100"}, Declined: {"101", "103"}, Pending: {"102", "301"}, Refused: {"201", "400", "401", "404", "500"},
+	}
+	text := string(changed)
+	_, rest, found := strings.Cut(text, `"code":`)
+	return found && slices.ContainsFunc(codes[v], func(code string) bool {
+		return strings.HasPrefix(strings.Trim(rest, ` "`), code)
+	})
+}
+
+// TestZones lets the gateway's clock be in every zone: an unknown payment is found in all of them.
+func TestZones(t *testing.T) {
+	for hours := -12; hours <= 14; hours++ {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(7*time.Hour + 31*time.Minute) // not midnight
+			zone := time.FixedZone("", hours*3600)
+			g := sandbox.New(sandbox.Options{Location: zone, NoNotifications: true})
+			defer g.Close()
+			g.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+			client, err := cardgateway.New(cardgateway.Config{
+				BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := Orders(1, 1)[0]
+			o.Card = sandbox.Approved
+			_, err = client.CreateSubscription(t.Context(), o.subscription())
+			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if !ok {
+				t.Fatalf("UTC%+d: got %v", hours, err)
+			}
+			for _, later := range []time.Duration{0, time.Hour, 23 * time.Hour} {
+				time.Sleep(later)
+				if v := verdictOf(client.Resolve(t.Context(), unknown.Query())); v != Paid {
+					t.Errorf("UTC%+d, after %v: %s", hours, later, v)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,207 @@
+package faults
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// Some proofs need another process. It is this program again, told by the environment what to do.
+
+const childEnv = "CARDGATEWAY_FAULTS_CHILD"
+
+// task is what another process is to do. It writes a line for each thing that it does.
+type task struct {
+	Role     string // a key of roles
+	Store    string // see OpenStore
+	URL      string
+	Tokens   map[sandbox.Outcome]string
+	Patience time.Duration
+	Seed     uint64
+	Payments int
+	Next     int       // index of the first payment that is still to be made
+	At       time.Time // when to begin
+}
+
+var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "race": runRace}
+
+// Child does what another process of this program was started for, and does not return then. Call it first of all.
+func Child() {
+	text := os.Getenv(childEnv)
+	if text == "" {
+		return
+	}
+	var t task
+	err := json.Unmarshal([]byte(text), &t)
+	if err == nil {
+		err = roles[t.Role](&t)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", t.Role, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// child is a started process and the lines that it writes.
+type child struct {
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+}
+
+func startChild(t *task) (*child, error) {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+string(text))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &child{cmd, bufio.NewScanner(out)}, nil
+}
+
+// next returns the process's next line, in two parts. What it wrote before it was killed is there; a line that it did
+// not finish does not occur, since each is one write to a pipe.
+func (c *child) next() (word, rest string, ok bool) {
+	if !c.lines.Scan() {
+		return "", "", false
+	}
+	word, rest, _ = strings.Cut(c.lines.Text(), " ")
+	return word, rest, true
+}
+
+// open returns the store and a journal over it, as the process has them.
+func (t *task) open() (journal.Store, *cardgateway.Client, func() error, error) {
+	store, done, err := OpenStore(t.Store)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: t.URL, AppID: "7", HTTPClient: &http.Client{Transport: &http.Transport{}}, AttemptTimeout: t.Patience,
+		Retry: cardgateway.RetryPolicy{MinWait: 2 * time.Millisecond, MaxWait: 20 * time.Millisecond},
+	})
+	return store, client, done, err
+}
+
+// runShop recovers what an earlier process left, and goes on paying, until it is killed or has paid everything.
+func runShop(t *task) error {
+	store, client, done, err := t.open()
+	if err != nil {
+		return err
+	}
+	j := journal.New(client, store, journal.Options{WriteTimeout: time.Minute})
+	if _, err := tell(j); err != nil {
+		return err
+	}
+	orders := Orders(t.Seed, t.Payments)
+	next := make(chan *Order)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for o := range next {
+				t.payAndTell(j, o)
+			}
+		})
+	}
+	for i := t.Next; i < len(orders); i++ {
+		fmt.Println("begin", i)
+		next <- &orders[i]
+	}
+	close(next)
+	wg.Wait()
+	return done()
+}
+
+// payAndTell makes a payment, writes what came of it into the merchant's books, which are this process's output, and
+// acknowledges it then and only then.
+func (t *task) payAndTell(j *journal.Journal, o *Order) {
+	var v Verdict
+	if o.Token {
+		v = verdictOf(j.TokenPayment(background, cardgateway.NewToken(t.Tokens[o.Card]), o.tokenPayment()))
+	} else {
+		v = verdictOf(j.CreateSubscription(background, o.subscription()))
+	}
+	fmt.Println("told", o.ID, v)
+	if v != Unknown && v != Pending {
+		_ = j.Ack(background, o.ID) // else it is told once more
+	}
+}
+
+// tell recovers, and tells the merchant's books. It returns how many payments are still open.
+func tell(j *journal.Journal) (open int, err error) {
+	ctx, cancel := context.WithTimeout(background, 5*time.Minute)
+	defer cancel()
+	for e, err := range j.Recover(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		v := entryVerdict(&e)
+		fmt.Println("told", e.TransactionID(), v)
+		if v == Unknown || v == Pending {
+			open++
+		} else if err := j.Ack(ctx, e.TransactionID()); err != nil {
+			return 0, err
+		}
+	}
+	return open, nil
+}
+
+// runLast recovers a day later, until nothing is open any more.
+func runLast(t *task) error {
+	store, client, done, err := t.open()
+	if err != nil {
+		return err
+	}
+	for range 20 {
+		open, err := tell(journal.New(client, Aged{store}, journal.Options{}))
+		if err != nil {
+			return err
+		}
+		if open == 0 {
+			break
+		}
+	}
+	return done()
+}
+
+// runRace has 50 goroutines make the same payment, and says what each was told.
+func runRace(t *task) error {
+	store, client, done, err := t.open()
+	if err != nil {
+		return err
+	}
+	j := journal.New(client, store, journal.Options{})
+	o := Orders(t.Seed, 1)[0]
+	time.Sleep(time.Until(t.At))
+	var wg sync.WaitGroup
+	for range raceCallers {
+		wg.Go(func() {
+			tr, err := j.CreateSubscription(background, o.subscription())
+			if err != nil {
+				fmt.Println("error", err)
+				return
+			}
+			fmt.Println("answer", int(tr.Code), tr.UniqueID, tr.TransactionAmount)
+		})
+	}
+	wg.Wait()
+	return done()
+}

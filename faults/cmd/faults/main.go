@@ -1,0 +1,96 @@
+// Command faults prints the figures of docs/money.md: payments through broken connections, under every behaviour of
+// the gateway, with this client and with what is commonly used instead; a program that is killed; two programs that
+// make the same payment; and what a clean payment costs.
+//
+//	go run ./cmd/faults [-payments 10000] [-seed 11] [-part mix|kill|race|cost]
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/cardgateway/cardgateway-go/faults"
+)
+
+func main() {
+	faults.Child()
+	payments := flag.Int("payments", 10_000, "payments of each row of the first table")
+	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
+	part := flag.String("part", "", "print one part only: mix, kill, race or cost")
+	flag.Parse()
+	if err := run(*part, *payments, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(part string, payments int, seed uint64) error {
+	wants := func(name string) bool { return part == "" || part == name }
+	var failed error
+	if wants("mix") {
+		failed = errors.Join(failed, mix(payments, seed))
+	}
+	if !wants("kill") && !wants("race") && !wants("cost") {
+		return failed
+	}
+	stores, done, err := stores()
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	defer done()
+	if wants("kill") {
+		failed = errors.Join(failed, kill(stores, seed))
+	}
+	if wants("race") {
+		failed = errors.Join(failed, race(stores))
+	}
+	if wants("cost") {
+		failed = errors.Join(failed, cost(stores))
+	}
+	return failed
+}
+
+var errBroken = errors.New("faults: the promise was broken")
+
+// mix prints the first table, row by row, since it takes a while.
+func mix(payments int, seed uint64) (failed error) {
+	protos := []string{"http", "tls", "h2", "http"}
+	var rows []*faults.Row
+	for i, b := range faults.Behaviours() {
+		m := faults.Mix{Seed: seed + uint64(i), Payments: payments, Behaviour: b, Proto: protos[i]}
+		for k, design := range faults.Designs() {
+			row, err := m.Run(design)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(os.Stderr, row.Behaviour, "|", row.Design, "|", row.Took)
+			if ours := k < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
+				failed = errBroken
+				fmt.Fprintln(os.Stderr, row.Failures)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return errors.Join(faults.Print(os.Stdout, rows), failed)
+}
+
+// stores makes one empty store of each kind.
+func stores() (specs map[string]string, done func(), err error) {
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		return nil, nil, err
+	}
+	pg, err := faults.StartPostgres()
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	specs = map[string]string{"file": "file:" + dir + "/%s", "sqlite": "sqlite:" + filepath.Join(dir, "%s.db"), "postgres": "postgres:" + pg.URL("SCHEMA")}
+	return specs, func() {
+		if err := errors.Join(pg.Stop(), os.RemoveAll(dir)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}, nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/faults"
+)
+
+var kinds = []string{"file", "sqlite", "postgres"}
+
+// named puts a name of its own into a store's specification.
+func named(spec, name string) string {
+	return strings.NewReplacer("%s", name, "SCHEMA", name).Replace(spec)
+}
+
+func kill(stores map[string]string, seed uint64) (failed error) {
+	for _, kind := range kinds {
+		r, err := faults.KillRun{Store: named(stores[kind], "kill"), Payments: 2000, Lives: 70, Seed: seed}.Run()
+		if err != nil {
+			return err
+		}
+		fmt.Printf("killed, %-9s %d payments, %d kills, %d charged: forgotten %d, charged twice %d, told wrong %d, open in the end %d\n",
+			kind+":", r.Payments, r.Kills, r.Charged, r.Forgotten, r.Twice, r.Wrong, r.Open)
+		if r.Broken() > 0 {
+			failed = errBroken
+		}
+	}
+	return failed
+}
+
+func race(stores map[string]string) (failed error) {
+	for _, kind := range kinds[1:] { // a file store is for one process
+		r, err := faults.Race(named(stores[kind], "race"), 5)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("two processes with 50 callers each, %-9s %d request, %d execution, %d different answers\n", kind+":", r.Posts, r.Executed, len(r.Answers))
+		if r.Posts != 1 || r.Executed != 1 || len(r.Answers) != 1 {
+			failed = errBroken
+		}
+	}
+	return failed
+}
+
+func cost(stores map[string]string) error {
+	var rows []*faults.CostRow
+	for _, kind := range kinds {
+		row, err := faults.Cost(kind, named(stores[kind], "cost"), 1000)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	faults.PrintCost(os.Stdout, rows)
+	return nil
+}

@@ -1,0 +1,89 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// CostRow is what a clean payment costs with one store, as medians.
+type CostRow struct {
+	Store   string
+	Bare    time.Duration // a payment by the client alone
+	Written time.Duration // one durable write of an intent, and then a payment by the client alone
+	Journal time.Duration // a payment through the journal
+}
+
+// Share is what the journal adds beyond one durable write, as a share of the payment and the write.
+func (r *CostRow) Share() float64 { return float64(r.Journal)/float64(r.Written) - 1 }
+
+// Cost measures clean payments over loopback, n of each kind, in turns, so that all meet the same neighbours. Each
+// write is of an intent as a payment's.
+func Cost(name, spec string, n int) (row *CostRow, err error) {
+	server, err := sandbox.Start(sandbox.Options{NoNotifications: true})
+	if err != nil {
+		return nil, err
+	}
+	defer server.Close()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", HTTPClient: &http.Client{Transport: new(http.Transport)}})
+	if err != nil {
+		return nil, err
+	}
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	j := journal.New(client, store, journal.Options{})
+	var took [3][]time.Duration
+	for i := range n {
+		for kind, call := range []func(o *Order) error{
+			func(o *Order) error { _, err := client.CreateSubscription(background, o.subscription()); return err },
+			func(o *Order) error {
+				if err := writeIntent(store, o); err != nil {
+					return err
+				}
+				_, err := client.CreateSubscription(background, o.subscription())
+				return err
+			},
+			func(o *Order) error { _, err := j.CreateSubscription(background, o.subscription()); return err },
+		} {
+			o := Order{ID: fmt.Sprintf("cost-%d-%06d", kind, i), Card: sandbox.Approved, Amount: "12.50"}
+			begun := time.Now()
+			if err := call(&o); err != nil {
+				return nil, err
+			}
+			took[kind] = append(took[kind], time.Since(begun))
+		}
+	}
+	return &CostRow{name, median(took[0]), median(took[1]), median(took[2])}, nil
+}
+
+func writeIntent(store journal.Store, o *Order) error {
+	r := o.subscription()
+	_, _, err := store.Begin(background, journal.Intent{
+		TransactionID: o.ID, OrderID: r.OrderID, Operation: "CreateSubscription", Amount: r.Amount, Currency: r.Currency,
+		At: time.Now(), Sender: "01234567890123456789012345",
+	})
+	return err
+}
+
+func median(all []time.Duration) time.Duration {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// PrintCost writes rows as a table.
+func PrintCost(w io.Writer, rows []*CostRow) {
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-9s bare %5d µs   after one durable write %5d µs   with journal %5d µs   beyond the write %+5.1f %%\n",
+			r.Store, r.Bare.Microseconds(), r.Written.Microseconds(), r.Journal.Microseconds(), 100*r.Share())
+	}
+}

@@ -1,0 +1,231 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+var background = context.Background()
+
+// FrontOptions say what a Front disturbs.
+type FrontOptions struct {
+	Seed         uint64
+	PaymentShare float64       // of payments that meet a fault
+	QueryShare   float64       // of queries that meet a fault
+	LeakShare    float64       // of searches that give another transaction's order first
+	Only         *Fault        // if set, every disturbed payment meets this one
+	Patience     time.Duration // after which a caller has given up; late is twice that
+	Proto        string        // "http", "tls" or "h2"
+}
+
+// Front is a server in front of a gateway that breaks connections.
+type Front struct {
+	URL      string
+	Posts    atomic.Int64 // payments that began to arrive
+	Bytes    atomic.Int64 // that arrived, whatever they were
+	gateway  *sandbox.Gateway
+	opts     FrontOptions
+	server   *httptest.Server
+	payments []Fault
+	queries  []Fault
+	closing  chan struct{}
+	late     sync.WaitGroup
+
+	mu   sync.Mutex
+	seen map[string]int // requests so far, by kind and transactionId
+}
+
+// NewFront starts a front on the loopback interface.
+func NewFront(g *sandbox.Gateway, opts FrontOptions) *Front {
+	f := &Front{
+		gateway: g, opts: opts, closing: make(chan struct{}), seen: make(map[string]int),
+		payments: PaymentFaults(), queries: QueryFaults(),
+	}
+	f.server = httptest.NewUnstartedServer(f)
+	f.server.Listener = countingListener{f.server.Listener, &f.Bytes}
+	f.server.Config.ErrorLog = log.New(io.Discard, "", 0) // broken connections are what this is for
+	switch opts.Proto {
+	case "tls":
+		f.server.StartTLS()
+	case "h2":
+		f.server.EnableHTTP2 = true
+		f.server.StartTLS()
+	default:
+		f.server.Start()
+	}
+	f.URL = f.server.URL
+	return f
+}
+
+// Transport returns a transport that trusts the front's certificate.
+func (f *Front) Transport() *http.Transport {
+	t := f.server.Client().Transport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 256
+	return t
+}
+
+// Settle waits until everything that was to be carried out late has been.
+func (f *Front) Settle() { f.late.Wait() }
+
+// Close ends the front, and all that hangs in it.
+func (f *Front) Close() {
+	close(f.closing)
+	f.server.CloseClientConnections()
+	f.server.Close()
+	f.late.Wait()
+}
+
+// ServeHTTP answers one request, or does not.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		f.pay(w, r)
+		return
+	}
+	id := r.URL.Query().Get("transactionId")
+	fault, leak := f.fault('q', id, f.queries, f.opts.QueryShare)
+	rec := f.carryOut(fault, r.Clone(background), nil)
+	if leak && rec != nil {
+		leakRow(rec)
+	}
+	f.answer(w, r, fault, rec, id)
+}
+
+// pay reads the payment's id from the beginning of its body, so that the fault is known before the rest has arrived.
+func (f *Front) pay(w http.ResponseWriter, r *http.Request) {
+	f.Posts.Add(1)
+	head := make([]byte, 128)
+	n, _ := io.ReadFull(r.Body, head) // a short body is a short head
+	head = head[:n]
+	_, rest, _ := strings.Cut(string(head), `"transactionId":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	fault, _ := f.fault('p', id, f.payments, f.opts.PaymentShare)
+	if fault.Cut == CutRequest {
+		hangUp(w, CutReset, nil)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil { // the caller has gone: the gateway never gets a whole request
+		hangUp(w, CutReset, nil)
+		return
+	}
+	rec := f.carryOut(fault, r.Clone(background), append(head, body...))
+	f.answer(w, r, fault, rec, id)
+}
+
+// fault draws what happens to the n-th request of its kind for a payment.
+func (f *Front) fault(kind byte, id string, all []Fault, share float64) (fault Fault, leak bool) {
+	f.mu.Lock()
+	key := string(kind) + id
+	nth := f.seen[key]
+	f.seen[key]++
+	f.mu.Unlock()
+	chance := draw(f.opts.Seed, id, kind, nth)
+	leak = chance.Float64() < f.opts.LeakShare
+	if chance.Float64() >= share {
+		return Fault{}, leak
+	}
+	if f.opts.Only != nil && kind == 'p' {
+		return *f.opts.Only, leak
+	}
+	return all[chance.IntN(len(all))], leak
+}
+
+// carryOut has the gateway do what is asked, now, later or never, and returns what it said now.
+func (f *Front) carryOut(fault Fault, r *http.Request, body []byte) *httptest.ResponseRecorder {
+	if body != nil {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	switch fault.Exec {
+	case ExecNever:
+		return nil
+	case ExecLate:
+		f.late.Go(func() {
+			if f.wait(2*f.opts.Patience, nil) {
+				f.gateway.ServeHTTP(httptest.NewRecorder(), r)
+			}
+		})
+		return nil
+	}
+	rec := httptest.NewRecorder()
+	f.gateway.ServeHTTP(rec, r)
+	return rec
+}
+
+// answer lets the caller see what the fault leaves of the answer.
+func (f *Front) answer(w http.ResponseWriter, r *http.Request, fault Fault, rec *httptest.ResponseRecorder, id string) {
+	body := fault.disturb(rec, id)
+	switch {
+	case fault.Cut == CutHang:
+		f.wait(4*f.opts.Patience, r.Context())
+		hangUp(w, CutClose, nil)
+		return
+	case fault.Slow:
+		f.wait(2*f.opts.Patience, r.Context())
+	case fault.Cut != CutNowhere:
+		hangUp(w, fault.Cut, body)
+		return
+	}
+	if rec != nil {
+		w.Header().Set("Content-Type", rec.Header().Get("Content-Type"))
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	if fault.Status != 0 {
+		w.WriteHeader(fault.Status)
+	}
+	_, _ = w.Write(body) // the caller may have gone
+}
+
+// wait reports whether the time passed before the caller went or the front closed.
+func (f *Front) wait(d time.Duration, caller context.Context) bool {
+	var gone <-chan struct{}
+	if caller != nil {
+		gone = caller.Done()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-gone:
+	case <-f.closing:
+	}
+	return false
+}
+
+// countingListener counts the bytes that arrive.
+type countingListener struct {
+	net.Listener
+	bytes *atomic.Int64
+}
+
+// Accept returns the next connection, whose bytes are counted.
+func (l countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return countingConn{c.(*net.TCPConn), l.bytes}, nil
+}
+
+type countingConn struct {
+	*net.TCPConn
+	bytes *atomic.Int64
+}
+
+func (c countingConn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	c.bytes.Add(int64(n))
+	return n, err
+}

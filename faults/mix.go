@@ -1,0 +1,161 @@
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// Mix is a run of many payments through many faults.
+type Mix struct {
+	Seed      uint64
+	Payments  int
+	Behaviour Behaviour
+	Proto     string
+	Only      *Fault        // if set, every payment meets this fault and no query does
+	Patience  time.Duration // of callers; zero means 400 ms
+}
+
+// Row is what came of a run with one design.
+type Row struct {
+	Design    string
+	Behaviour string
+	Proto     string
+	Payments  int
+	Posts     int64
+	// Twice is how many payments moved money more than once.
+	Twice int
+	// Wrong is how many certain answers were not true: paid and was not, declined or refused and was paid.
+	Wrong int
+	// FalseNotSent is how many were called not sent, or absent, and were charged.
+	FalseNotSent   int
+	UnknownCharged int
+	UnknownNot     int
+	StillPending   int
+	Verdicts       map[Verdict]int
+	Failures       []string // some payments of which the promise was broken, for a closer look
+	Took           time.Duration
+}
+
+// Broken is how many payments the promise was broken for.
+func (r *Row) Broken() int { return r.Twice + r.Wrong + r.FalseNotSent }
+
+// Open is how many payments have no outcome in the end.
+func (r *Row) Open() int { return r.UnknownCharged + r.UnknownNot + r.StillPending }
+
+// Run makes the payments with the design that the function returns, lets everything come to rest, and judges.
+func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
+	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
+	g := sandbox.New(sandbox.Options{
+		Duplicates: m.Behaviour.Duplicates, NoNotifications: true, Seed: m.Seed,
+		Search: sandbox.SearchBehavior{Lag: m.Patience / 2, LagOneIn: 5},
+	})
+	defer g.Close()
+	tokens, err := storeTokens(g)
+	if err != nil {
+		return nil, err
+	}
+	opts := FrontOptions{
+		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behaviour.LeakShare,
+		Patience: m.Patience, Proto: m.Proto,
+	}
+	if m.Only != nil {
+		opts.PaymentShare, opts.QueryShare, opts.Only = 1, 0, m.Only
+	}
+	front := NewFront(g, opts)
+	defer front.Close()
+	d, err := design(&site{front, tokens, m.Patience})
+	if err != nil {
+		return nil, err
+	}
+	return m.run(g, front, d), nil
+}
+
+func (m Mix) run(g *sandbox.Gateway, front *Front, d Design) *Row {
+	begun := time.Now()
+	orders := Orders(m.Seed, m.Payments)
+	verdicts := make([]Verdict, len(orders))
+	workers := 256
+	if m.Proto == "tls" || m.Proto == "h2" { // or the handshakes alone take longer than a caller's patience
+		workers = 48
+	}
+	each(len(orders), workers, func(i int) { verdicts[i] = d.Pay(background, &orders[i]) })
+	front.Settle()
+	time.Sleep(m.Patience) // until the slowest row can be found
+	for i := range orders {
+		if orders[i].Card == sandbox.Pending {
+			g.Settle(orders[i].ID, true)
+		}
+	}
+	d.Settle(background, orders, verdicts)
+	row := &Row{
+		Design: d.Name(), Behaviour: m.Behaviour.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
+		Posts: front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),
+	}
+	for i := range orders {
+		row.judge(orders[i].ID, verdicts[i], g.Executed(orders[i].ID))
+	}
+	return row
+}
+
+// judge compares what was told with what happened to the money.
+func (r *Row) judge(id string, v Verdict, charged int) {
+	r.Verdicts[v]++
+	broken := true
+	switch {
+	case charged > 1:
+		r.Twice++
+	case v == Paid && charged == 0, (v == Declined || v == Refused) && charged > 0, v == Conflict:
+		r.Wrong++
+	case (v == NotSent || v == Absent) && charged > 0:
+		r.FalseNotSent++
+	default:
+		broken = false
+	}
+	switch {
+	case v == Pending:
+		r.StillPending++
+	case v == Unknown && charged > 0:
+		r.UnknownCharged++
+	case v == Unknown:
+		r.UnknownNot++
+	}
+	if broken && len(r.Failures) < 5 {
+		r.Failures = append(r.Failures, fmt.Sprintf("%s: told %s, charged %d times", id, v, charged))
+	}
+}
+
+// Print writes rows as a table.
+func Print(w io.Writer, rows []*Row) error {
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "gateway\tdesign\tproto\tpayments\tposts\ttwice\twrong\tfalse absent\tunknown, charged\tunknown, not\tpending\tabsent\tnot sent\ttook")
+	for _, r := range rows {
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\n", r.Behaviour, r.Design, r.Proto, r.Payments, r.Posts,
+			r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged, r.UnknownNot, r.StillPending, r.Verdicts[Absent], r.Verdicts[NotSent],
+			r.Took.Round(100*time.Millisecond))
+	}
+	return tab.Flush()
+}
+
+// each runs do for every index, many at a time: most of them wait most of the time.
+func each(n, workers int, do func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, workers) {
+		wg.Go(func() {
+			for i := range next {
+				do(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}

@@ -1,0 +1,101 @@
+package faults
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// long reports whether the full runs are asked for.
+func long() bool { return os.Getenv("CARDGATEWAY_LONG") == "1" }
+
+// run is a mix with a design.
+type run struct {
+	Mix
+	design func(*site) (Design, error)
+}
+
+// runAll runs several mixes, in the short form all at once, since most of their time is spent waiting. What this
+// client makes of its payments has to be right without exception.
+func runAll(t *testing.T, runs []run) {
+	t.Helper()
+	workers := len(runs)
+	if long() {
+		workers = 1
+	}
+	rows := make([]*Row, len(runs))
+	each(len(runs), workers, func(i int) {
+		row, err := runs[i].Run(runs[i].design)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		rows[i] = row
+		if row.Broken() > 0 || row.Open() > 0 || row.Posts > int64(row.Payments) {
+			t.Errorf("seed %d, %s, %s, %s %s: %d broken, %d open, %d posts for %d payments: %s", runs[i].Seed, row.Behaviour, row.Design,
+				row.Proto, runs[i].name(), row.Broken(), row.Open(), row.Posts, row.Payments, strings.Join(row.Failures, "; "))
+		}
+	})
+	if !t.Failed() {
+		logTable(t, rows)
+	}
+}
+
+func (r *run) name() string {
+	if r.Only == nil {
+		return ""
+	}
+	return r.Only.Name
+}
+
+// TestMix sends payments through every fault under every behaviour of the gateway.
+func TestMix(t *testing.T) {
+	payments := 120
+	if long() {
+		payments = 10_000
+	}
+	protos := []string{"http", "tls", "h2", "http"}
+	var runs []run
+	for i, b := range Behaviours() {
+		m := Mix{Seed: uint64(11 + i), Payments: payments, Behaviour: b, Proto: protos[i]}
+		runs = append(runs, run{m, NewClientDesign}, run{m, NewJournalDesign})
+	}
+	runAll(t, runs)
+}
+
+// TestPeers sends the same payments through what is commonly used instead. If nothing goes wrong there, the faults
+// do not reach what they are meant to.
+func TestPeers(t *testing.T) {
+	var rows []*Row
+	for _, design := range []func(*site) (Design, error){NewRetryable, NewLoop} {
+		row, err := Mix{Seed: 11, Payments: 200, Behaviour: Behaviours()[0]}.Run(design)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
+		if row.Twice == 0 {
+			t.Errorf("%s charged nothing twice", row.Design)
+		}
+	}
+	logTable(t, rows)
+}
+
+// TestEveryFault sends payments through one fault at a time.
+func TestEveryFault(t *testing.T) {
+	var runs []run
+	for _, fault := range PaymentFaults() {
+		for _, proto := range []string{"http", "tls", "h2"} {
+			runs = append(runs, run{Mix{Seed: 7, Payments: 6, Behaviour: Behaviours()[0], Only: &fault, Proto: proto}, NewClientDesign})
+		}
+	}
+	runAll(t, runs)
+}
+
+func logTable(t *testing.T, rows []*Row) {
+	t.Helper()
+	var b strings.Builder
+	if err := Print(&b, rows); err != nil {
+		t.Error(err)
+	}
+	t.Log("\n" + b.String())
+}

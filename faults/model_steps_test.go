@@ -1,0 +1,117 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// mortal is the store as a process has it that can die at any call.
+type mortal struct{ p *process }
+
+func (m mortal) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	m.p.step()
+	defer m.p.step()
+	return m.p.store.Begin(ctx, in)
+}
+
+func (m mortal) Record(ctx context.Context, id string, pieces int, ev journal.Evidence) error {
+	m.p.step()
+	defer m.p.step()
+	return m.p.store.Record(ctx, id, pieces, ev)
+}
+
+func (m mortal) Ack(ctx context.Context, id string, pieces int) error {
+	m.p.step()
+	defer m.p.step()
+	return m.p.store.Ack(ctx, id, pieces)
+}
+
+func (m mortal) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {
+	m.p.step()
+	return m.p.store.Unacked(ctx)
+}
+
+var duplicates = []sandbox.Duplicates{
+	sandbox.DuplicatesExecuted, sandbox.DuplicatesDeclined, sandbox.DuplicatesRefused, sandbox.DuplicatesPerOrder,
+}
+
+// TestModelExhaustive takes every sequence of steps with one payment and one process.
+func TestModelExhaustive(t *testing.T) {
+	steps := []string{
+		"pay ok", "pay lost", "pay late", "pay dropped", "pay unsent", "dying2 lost", "dying3 ok", "again ok", "again lost",
+		"recover", "ack", "sleep 25h",
+	}
+	depth := 3
+	if long() {
+		depth = 4
+	}
+	runs := 0
+	var grow func(taken []string)
+	grow = func(taken []string) {
+		if t.Failed() {
+			return
+		}
+		if len(taken) == depth {
+			live(t, duplicates[runs%4], [2]sandbox.Outcome{sandbox.Approved, sandbox.Approved}, func(w *world) {
+				for _, s := range taken {
+					w.take(s, 0, 0)
+				}
+			})
+			runs++
+			return
+		}
+		for _, s := range steps {
+			grow(append(taken[:len(taken):len(taken)], s))
+		}
+	}
+	grow(nil)
+	t.Logf("%d sequences of %d steps", runs, depth)
+}
+
+// TestModelRandom takes long random sequences with two payments and two processes.
+func TestModelRandom(t *testing.T) {
+	runs := 1500
+	if long() {
+		runs = 50_000
+	}
+	for seed := range runs {
+		chance := rand.New(rand.NewPCG(uint64(seed), 3))
+		card := func() sandbox.Outcome { return []sandbox.Outcome{sandbox.Approved, sandbox.Declined}[chance.IntN(2)] }
+		live(t, duplicates[seed%4], [2]sandbox.Outcome{card(), card()}, func(w *world) {
+			for range 4 + chance.IntN(12) {
+				w.take(anyStep(chance), chance.IntN(2), chance.IntN(2))
+			}
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	t.Logf("%d sequences", runs)
+}
+
+func anyStep(chance *rand.Rand) string {
+	fate := fates[chance.IntN(len(fates))]
+	switch chance.IntN(12) {
+	case 0, 1, 2:
+		return "pay " + fate
+	case 3:
+		return "again " + fate
+	case 4:
+		return fmt.Sprintf("dying%d %s", 1+chance.IntN(4), fate)
+	case 5:
+		return "crash"
+	case 6, 7:
+		return "recover"
+	case 8:
+		return "silence"
+	case 9:
+		return "ack"
+	}
+	return "sleep " + []string{"1s", "20m", "13h", "25h"}[chance.IntN(4)]
+}

@@ -1,0 +1,294 @@
+package faults
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// A world is two processes of a merchant, one store, one gateway and two payments, in virtual time. Steps are taken
+// in any order; after each one, what everybody knows is held against what happened.
+type world struct {
+	t      *testing.T
+	g      *sandbox.Gateway
+	client *cardgateway.Client
+	store  *journal.MemoryStore
+	orders []Order
+	shops  [2]*process
+	trace  []string
+
+	mu      sync.Mutex
+	fate    string            // of the next payment on the wire
+	silent  bool              // queries fail
+	whole   map[string]int    // whole requests that left, by transactionId
+	again   map[string]int    // calls of PayAgainRiskingSecondCharge
+	told    map[string]string // every verdict told
+	given   map[string]bool   // up by an acknowledgement
+	entries map[string]journal.Entry
+}
+
+// process is one life of a merchant's program. It dies at a call of its store, before or after that took effect.
+type process struct {
+	*journal.Journal
+	store journal.Store
+	mu    sync.Mutex
+	left  int // calls until it dies; negative: never
+	dead  bool
+}
+
+func (p *process) step() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left--
+	if p.dead = p.dead || p.left == 0; p.dead {
+		runtime.Goexit()
+	}
+}
+
+func (w *world) start(i int) {
+	p := &process{store: w.store, left: -1}
+	p.Journal = journal.New(w.client, mortal{p}, journal.Options{WaitElsewhere: -1})
+	w.shops[i] = p
+}
+
+// RoundTrip is the network. What is on its way does not die with the process that sent it.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.mu.Lock()
+	fate, silent := w.fate, w.silent
+	w.mu.Unlock()
+	if r.Method == http.MethodGet {
+		if silent {
+			return nil, syscall.ECONNRESET
+		}
+		return w.g.RoundTripper().RoundTrip(r)
+	}
+	if fate == "unsent" {
+		return nil, syscall.ECONNREFUSED
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	_, rest, _ := strings.Cut(string(body), `"transactionId":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	w.mu.Lock()
+	w.whole[id]++
+	w.mu.Unlock()
+	deliver := func() (*http.Response, error) {
+		in := r.Clone(background)
+		in.Body = io.NopCloser(bytes.NewReader(body))
+		return w.g.RoundTripper().RoundTrip(in)
+	}
+	switch fate {
+	case "lost":
+		_, _ = deliver()
+	case "late", "very late":
+		after := map[string]time.Duration{"late": 10 * time.Minute, "very late": 40 * time.Hour}[fate]
+		time.AfterFunc(after, func() { _, _ = deliver() })
+	case "dropped":
+	case "refused":
+		return &http.Response{StatusCode: 403, Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
+	default:
+		return deliver()
+	}
+	return nil, syscall.ECONNRESET
+}
+
+var fates = []string{"ok", "lost", "late", "very late", "dropped", "refused", "unsent"}
+
+// take takes one step: what is done, to which payment, by which process, and how the network behaves.
+func (w *world) take(what string, payment, shop int) {
+	w.trace = append(w.trace, fmt.Sprintf("%s %d/%d", what, payment, shop))
+	p, o := w.shops[shop], &w.orders[payment]
+	verb, fate, _ := strings.Cut(what, " ")
+	w.mu.Lock()
+	w.fate, w.silent = fate, verb == "silence"
+	w.mu.Unlock()
+	switch verb {
+	case "pay":
+		w.run(p, func() { w.tell(p, o, func() Verdict { return w.pay(p, o) }) })
+	case "again":
+		w.again[o.ID]++
+		w.run(p, func() { w.tell(p, o, func() Verdict { return w.payAgain(p, o) }) })
+	case "dying1", "dying2", "dying3", "dying4": // before or after the intent is written, before or after the outcome is
+		p.mu.Lock()
+		p.left = int(verb[5] - '0')
+		p.mu.Unlock()
+		w.run(p, func() { w.tell(p, o, func() Verdict { return w.pay(p, o) }) })
+		w.start(shop)
+	case "crash":
+		w.start(shop)
+	case "recover", "silence":
+		w.run(p, func() { w.recover(p) })
+	case "ack":
+		if w.told[o.ID] != "" { // nobody acknowledges what they were not told
+			w.run(p, func() { w.ack(p, o.ID) })
+		}
+	case "sleep":
+		d, err := time.ParseDuration(fate)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(d)
+	}
+	w.check()
+}
+
+// run runs a call of a process to its end, which may be that of the process.
+func (w *world) run(p *process, call func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		call()
+	}()
+	<-done
+}
+
+func (w *world) pay(p *process, o *Order) Verdict {
+	return verdictOf(p.CreateSubscription(background, o.subscription()))
+}
+
+func (w *world) payAgain(p *process, o *Order) Verdict {
+	return verdictOf(p.PayAgainRiskingSecondCharge().CreateSubscription(background, o.subscription()))
+}
+
+func (w *world) tell(p *process, o *Order, call func() Verdict) { w.hear(o.ID, call()) }
+
+func (w *world) recover(p *process) {
+	for e, err := range p.Recover(background) {
+		if err != nil {
+			w.fail("Recover: %v", err)
+			return
+		}
+		w.hear(e.TransactionID(), entryVerdict(&e))
+	}
+}
+
+// ack acknowledges, which is refused for what is open. Of an absence or a refusal it means that nobody asks any more.
+func (w *world) ack(p *process, id string) {
+	for e := range w.store.Unacked(background) {
+		if e.TransactionID() == id && p.Ack(background, id) == nil {
+			w.given[id] = e.State() == journal.PresumedAbsent || e.State() == journal.Refused
+		}
+	}
+}
+
+// hear holds what a merchant is told against what happened to the money.
+func (w *world) hear(id string, v Verdict) {
+	charged := w.g.Executed(id)
+	switch {
+	case v == Paid && charged == 0, v == Declined && charged > 0, v == Paid && charged > 1 && w.again[id] == 0:
+		w.fail("%s is told %s and was charged %d times", id, v, charged)
+	}
+	w.told[id] += string(v) + ";"
+}
+
+func (w *world) fail(format string, args ...any) {
+	w.t.Errorf("%s\nafter: %s", fmt.Sprintf(format, args...), strings.Join(w.trace, ", "))
+}
+
+// check looks at the store: evidence is only ever appended, knowledge only grows but by another submission, and no
+// more requests have left than the merchant asked for in so many words.
+func (w *world) check() {
+	for _, o := range w.orders {
+		if w.whole[o.ID] > 1+w.again[o.ID] {
+			w.fail("%s left %d times", o.ID, w.whole[o.ID])
+		}
+	}
+	for e := range w.store.Unacked(background) {
+		w.checkAbsence(&e)
+		before, ok := w.entries[e.TransactionID()]
+		w.entries[e.TransactionID()] = e
+		if !ok {
+			continue
+		}
+		if len(e.Evidence) < len(before.Evidence) || before.Conflict() && !e.Conflict() || e.Acked < before.Acked {
+			w.fail("%s forgot something", e.TransactionID())
+		}
+		fresh := slices.ContainsFunc(e.Evidence[len(before.Evidence):], func(ev journal.Evidence) bool {
+			return ev.Source == journal.SourceSubmission
+		})
+		if !fresh && e.State() < before.State() {
+			w.fail("%s went from %v to %v", e.TransactionID(), before.State(), e.State())
+		}
+	}
+}
+
+// checkAbsence finds an absence that was presumed too early.
+func (w *world) checkAbsence(e *journal.Entry) {
+	submitted := e.Begun.At
+	for _, ev := range e.Evidence {
+		if ev.Source == journal.SourceSubmission {
+			submitted = ev.At
+		}
+		if open := ev.At.Sub(submitted); ev.State == journal.PresumedAbsent && open < 24*time.Hour {
+			w.fail("%s is presumed absent after %v", e.TransactionID(), open)
+		}
+	}
+}
+
+// rest lets the gateway become quiet and everything come to its end, and looks for what was forgotten.
+func (w *world) rest() {
+	for _, d := range []string{"50h", "30h", "30h"} {
+		w.take("sleep "+d, 0, 0)
+		w.take("recover", 0, 0)
+	}
+	for _, o := range w.orders {
+		charged, told := w.g.Executed(o.ID), w.told[o.ID]
+		switch {
+		case charged > 0 && !w.given[o.ID] && !strings.Contains(told, string(Paid)) && !strings.Contains(told, string(Conflict)):
+			w.fail("%s was charged and told %q", o.ID, told)
+		case charged > 1 && w.again[o.ID] == 0:
+			w.fail("%s was charged %d times", o.ID, charged)
+		}
+	}
+	for e := range w.store.Unacked(background) {
+		// Declined twice: Client.Resolve does not yet take two declines, and nothing else, for a decline.
+		twice := w.again[e.TransactionID()] > 0 && w.g.Executed(e.TransactionID()) == 0
+		if e.State() == journal.Unknown && !twice {
+			w.fail("%s is open in the end", e.TransactionID())
+		}
+	}
+}
+
+// live runs a world of its own through steps.
+func live(t *testing.T, duplicates sandbox.Duplicates, cards [2]sandbox.Outcome, steps func(*world)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{
+			t: t, store: journal.NewMemoryStore(), whole: make(map[string]int), again: make(map[string]int),
+			told: make(map[string]string), given: make(map[string]bool), entries: make(map[string]journal.Entry),
+			g: sandbox.New(sandbox.Options{
+				Duplicates: duplicates, NoNotifications: true, Search: sandbox.SearchBehavior{Lag: 10 * time.Minute, LagOneIn: 2},
+			}),
+		}
+		defer w.g.Close()
+		w.orders = Orders(1, 2)
+		for i := range w.orders {
+			w.orders[i].Card = cards[i]
+		}
+		var err error
+		w.client, err = cardgateway.New(cardgateway.Config{
+			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: w},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.start(0)
+		w.start(1)
+		steps(w)
+		w.rest()
+	})
+}

@@ -1,0 +1,114 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// Order is one thing that a customer buys: a payment with a card, or with a stored one.
+type Order struct {
+	ID     string
+	Token  bool // paid by TokenPayment; otherwise by CreateSubscription
+	Card   sandbox.Outcome
+	Amount string
+}
+
+// Orders makes n orders. One in ten is declined by its issuer, one in twenty stays in processing for a while, one in
+// four is paid with a token.
+func Orders(seed uint64, n int) []Order {
+	chance := rand.New(rand.NewPCG(seed, 1))
+	all := make([]Order, n)
+	for i := range all {
+		o := Order{ID: fmt.Sprintf("pay-%d-%06d", seed, i), Token: chance.IntN(4) == 0, Amount: fmt.Sprintf("%d.%02d", 1+i%90, i%100)}
+		switch d := chance.IntN(20); {
+		case d < 2:
+			o.Card = sandbox.Declined
+		case d == 2 && !o.Token:
+			o.Card = sandbox.Pending
+		default:
+			o.Card = sandbox.Approved
+		}
+		all[i] = o
+	}
+	return all
+}
+
+const (
+	shopURL = "https://shop.example/return"
+	shopIP  = "192.0.2.1"
+)
+
+var products = []cardgateway.ProductInfo{{ProductName: "Candle", SKU: "c-1", Quantity: 1}}
+
+func (o *Order) subscription() cardgateway.SubscriptionRequest {
+	card := sandbox.TestCard(o.Card)
+	return cardgateway.SubscriptionRequest{
+		TransactionID: o.ID, OrderID: "order-" + o.ID, Currency: "USD", Amount: decimal.RequireFromString(o.Amount),
+		TransactionIP: shopIP, CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products,
+		BillingAddress: cardgateway.Address{Country: "US", FirstName: "Ada", LastName: "Example"},
+		Card: cardgateway.Card{
+			CardNumber: cardgateway.NewCardNumber(card.Number), CVV: cardgateway.NewCVV(card.CVV),
+			ExpiredMonth: card.Month, ExpiredYear: card.Year, Cardholder: card.Cardholder,
+		},
+		Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
+	}
+}
+
+func (o *Order) tokenPayment() cardgateway.TokenPaymentRequest {
+	return cardgateway.TokenPaymentRequest{
+		TransactionID: o.ID, Currency: "USD", Amount: decimal.RequireFromString(o.Amount), TransactionIP: shopIP,
+		CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products,
+	}
+}
+
+// wire is the request as somebody without this client would send it.
+func (o *Order) wire(tokens map[sandbox.Outcome]string) (path string, body []byte) {
+	m := []byte(fmt.Sprintf(`{"transactionId":%q,"currency":"USD","amount":%q,"transactionIp":%q,"appId":7,"callbackUrl":%q,"notificationUrl":%q,`+
+		`"productInfos":[{"productName":"Candle","sku":"c-1","quantity":1}]`, o.ID, o.Amount, shopIP, shopURL, shopURL))
+	if o.Token {
+		return "/checkout/tokenization/payment/" + tokens[o.Card], append(m, '}')
+	}
+	card := sandbox.TestCard(o.Card)
+	rest, _ := json.Marshal(map[string]any{ // of texts and numbers only
+		"orderId": "order-" + o.ID, "billingAddress": map[string]string{"country": "US"},
+		"extension": map[string]any{"subscriptionCycle": "WEEK", "subscriptionPeriod": 3},
+		"card": map[string]string{
+			"cardNumber": card.Number, "cvv": card.CVV, "expiredMonth": card.Month,
+			"expiredYear": card.Year, "cardholder": card.Cardholder,
+		},
+	})
+	return "/api/subscription", append(append(m, ','), rest[1:]...)
+}
+
+// storeTokens has the gateway store one card of each outcome, and returns the tokens.
+func storeTokens(g *sandbox.Gateway) (map[sandbox.Outcome]string, error) {
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	tokens := make(map[sandbox.Outcome]string)
+	for _, outcome := range []sandbox.Outcome{sandbox.Approved, sandbox.Declined} {
+		id := "token " + outcome.String()
+		t, err := client.CreateTokenOrder(background, cardgateway.CreateTokenOrderRequest{
+			TransactionID: id, OrderID: id, Currency: "USD", Amount: decimal.New(1, 0), TransactionIP: shopIP,
+			CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products, BillingAddress: cardgateway.Address{Country: "US"},
+		})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := g.EnterCard(t.RedirectURL, sandbox.TestCard(outcome)); err != nil {
+			return nil, err
+		}
+		tokens[outcome] = g.Token(id)
+	}
+	return tokens, nil
+}

@@ -1,0 +1,90 @@
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// The same payments by what is commonly used instead, for the table.
+
+// peer posts a payment and reads its answer as programs without this client do: HTTP 200 and the code decide.
+type peer struct {
+	*site
+	name string
+	do   func(ctx context.Context, url string, body []byte) (status int, answer []byte, err error)
+}
+
+func (p *peer) Name() string { return p.name }
+
+func (p *peer) Pay(ctx context.Context, o *Order) Verdict {
+	path, body := o.wire(p.tokens)
+	status, answer, err := p.do(ctx, p.front.URL+path, body)
+	var a struct{ Code int }
+	if err != nil || status != http.StatusOK || json.Unmarshal(answer, &a) != nil {
+		return Unknown
+	}
+	switch a.Code {
+	case 100:
+		return Paid
+	case 101:
+		return Declined
+	case 102, 301:
+		return Pending
+	}
+	return Unknown
+}
+
+// Settle does nothing: these designs have no means to.
+func (p *peer) Settle(context.Context, []Order, []Verdict) {}
+
+// NewRetryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and
+// 5xx. Only its waits are shorter.
+func NewRetryable(s *site) (Design, error) {
+	c := retryablehttp.NewClient()
+	c.Logger = nil
+	c.RetryWaitMin, c.RetryWaitMax = 5*time.Millisecond, 50*time.Millisecond
+	c.HTTPClient = &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
+	return &peer{s, "go-retryablehttp, its defaults", func(ctx context.Context, url string, body []byte) (int, []byte, error) {
+		req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, body)
+		if err != nil {
+			return 0, nil, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		return read(c.Do(req))
+	}}, nil
+}
+
+// NewLoop posts in a loop of three tries until an answer can be read.
+func NewLoop(s *site) (Design, error) {
+	c := &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
+	return &peer{s, "a plain loop, three tries", func(ctx context.Context, url string, body []byte) (status int, answer []byte, err error) {
+		for range 3 {
+			var req *http.Request
+			req, err = http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+			if err != nil {
+				return 0, nil, err
+			}
+			req.Header.Set("Content-Type", "application/json")
+			status, answer, err = read(c.Do(req))
+			if err == nil && status == http.StatusOK && json.Valid(answer) {
+				break
+			}
+		}
+		return status, answer, err
+	}}, nil
+}
+
+func read(resp *http.Response, err error) (int, []byte, error) {
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	return resp.StatusCode, answer, err
+}

@@ -1,0 +1,154 @@
+package faults
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/journaltest"
+)
+
+func TestMain(m *testing.M) {
+	Child()
+	code := m.Run()
+	if p, _ := server(); p != nil {
+		if err := p.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	if left := leaked(); code == 0 && left != "" {
+		fmt.Fprintln(os.Stderr, "goroutines are left:\n"+left)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// leaked returns the stacks of goroutines of this project that do not end.
+func leaked() (left string) {
+	for range 50 {
+		left = ""
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		for _, stack := range strings.Split(string(stacks), "\n\n")[1:] { // the first is this one
+			if strings.Contains(stack, "cardgateway-go") {
+				left += stack + "\n\n"
+			}
+		}
+		if left == "" {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return left
+}
+
+// urlEnv hands the address of the tests' Postgres server to the processes that they start.
+const urlEnv = "CARDGATEWAY_FAULTS_POSTGRES"
+
+var wanted bool // set if a test has asked for Postgres
+
+var server = sync.OnceValues(func() (*Postgres, error) {
+	if !wanted || os.Getenv(urlEnv) != "" {
+		return nil, nil
+	}
+	p, err := StartPostgres()
+	if err == nil {
+		err = os.Setenv(urlEnv, p.URL("SCHEMA"))
+	}
+	return p, err
+})
+
+// postgres returns the store specification of a schema in a real server, or skips the test where there is none.
+func postgres(t testing.TB, place string) string {
+	t.Helper()
+	wanted = true
+	if _, err := server(); errors.Is(err, ErrNoPostgres) && os.Getenv("CARDGATEWAY_REQUIRE_POSTGRES") != "1" {
+		t.Skipf("this test needs a Postgres server (Debian: apt install postgresql): %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("s%x", sha256.Sum256([]byte(place)))[:20]
+	return "postgres:" + strings.Replace(os.Getenv(urlEnv), "SCHEMA", name, 1)
+}
+
+// everyStore runs a test with each kind of store that outlives a process.
+func everyStore(t *testing.T, test func(t *testing.T, spec string)) {
+	t.Run("file", func(t *testing.T) { test(t, "file:"+t.TempDir()) })
+	sharedStores(t, test)
+}
+
+// sharedStores runs a test with each kind of store that several processes can share.
+func sharedStores(t *testing.T, test func(t *testing.T, spec string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "journal.db")) })
+	t.Run("postgres", func(t *testing.T) { test(t, postgres(t, t.Name()+t.TempDir())) })
+}
+
+func harness(spec func(t testing.TB, place string) string) journaltest.Harness {
+	return journaltest.Harness{
+		Shared: true,
+		Open: func(t testing.TB, place string) (journal.Store, func()) {
+			s, done, err := OpenStore(spec(t, place))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, func() {
+				if err := done(); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+	}
+}
+
+func TestSQLite(t *testing.T) {
+	journaltest.Run(t, harness(func(_ testing.TB, place string) string { return "sqlite:" + filepath.Join(place, "journal.db") }))
+}
+
+func TestPostgres(t *testing.T) {
+	postgres(t, "")
+	journaltest.Run(t, harness(postgres))
+}
+
+// TestKill kills a process that pays, over and over, and looks for payments that were charged and forgotten.
+func TestKill(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		k := KillRun{Store: spec, Payments: 120, Lives: 5, Seed: 3}
+		if long() {
+			k.Payments, k.Lives = 2000, 70
+		}
+		r, err := k.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%+v", *r)
+		if r.Broken() > 0 || r.Kills == 0 || r.Charged == 0 {
+			t.Errorf("%d forgotten, %d twice, %d wrong, %d open after %d kills", r.Forgotten, r.Twice, r.Wrong, r.Open, r.Kills)
+		}
+	})
+}
+
+// TestRace has two processes with 50 callers each make the same payment.
+func TestRace(t *testing.T) {
+	sharedStores(t, func(t *testing.T, spec string) {
+		r, err := Race(spec, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Posts != 1 || r.Executed != 1 || len(r.Answers) != 1 {
+			t.Errorf("%d requests, %d executions, answers %v; want one of each", r.Posts, r.Executed, r.Answers)
+		}
+		for answer, n := range r.Answers {
+			if n != 2*raceCallers || !strings.HasPrefix(answer, "answer 100 ") {
+				t.Errorf("%d callers got %q", n, answer)
+			}
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// Verdict is what a design told the merchant about a payment in the end.
+type Verdict string
+
+// The verdicts.
+const (
+	Paid     Verdict = "paid"
+	Declined Verdict = "declined"
+	Refused  Verdict = "refused"
+	NotSent  Verdict = "not sent"
+	Absent   Verdict = "absent" // presumed: not found for longer than any delivery takes
+	Pending  Verdict = "pending"
+	Unknown  Verdict = "unknown"
+	Conflict Verdict = "conflict"
+)
+
+// verdictOf reads the result of a payment call, of Resolve, or of an entry of the journal.
+func verdictOf(t *cardgateway.Transaction, err error) Verdict {
+	switch {
+	case err == nil && t.Paid():
+		return Paid
+	case err == nil:
+		return Pending
+	case errors.Is(err, cardgateway.ErrConflict):
+		return Conflict
+	case errors.Is(err, cardgateway.ErrDeclined):
+		return Declined
+	case errors.Is(err, cardgateway.ErrRefused):
+		return Refused
+	case errors.Is(err, cardgateway.ErrNotSent):
+		return NotSent
+	case errors.Is(err, cardgateway.ErrNotFound):
+		return Absent
+	}
+	return Unknown
+}
+
+// Design is a way of making payments under test.
+type Design interface {
+	Name() string
+	// Pay makes a payment and says what it made of it. It is called by many goroutines.
+	Pay(ctx context.Context, o *Order) Verdict
+	// Settle is called once, when nothing is under way any more, with the verdicts so far, and improves them.
+	Settle(ctx context.Context, orders []Order, verdicts []Verdict)
+}
+
+// site is where a design pays.
+type site struct {
+	front    *Front
+	tokens   map[sandbox.Outcome]string
+	patience time.Duration
+}
+
+// client returns a client of the site. Over h2 its transport is one that the client cannot make speak HTTP/1.1.
+func (s *site) client() (*cardgateway.Client, error) {
+	var transport http.RoundTripper = s.front.Transport()
+	if s.front.opts.Proto == "h2" {
+		transport = opaque{transport}
+	}
+	return cardgateway.New(cardgateway.Config{
+		BaseURL: s.front.URL, AppID: "7", HTTPClient: &http.Client{Transport: transport}, AttemptTimeout: s.patience,
+		Retry: cardgateway.RetryPolicy{MinWait: 2 * time.Millisecond, MaxWait: 20 * time.Millisecond},
+	})
+}
+
+// opaque hides what kind of transport it is.
+type opaque struct{ http.RoundTripper }
+
+func (s *site) token(o *Order) cardgateway.Token { return cardgateway.NewToken(s.tokens[o.Card]) }
+
+// clientDesign is the bare client: send once, and Resolve what is unknown.
+type clientDesign struct {
+	*site
+	client *cardgateway.Client
+}
+
+// NewClientDesign pays with the client alone.
+func NewClientDesign(s *site) (Design, error) {
+	c, err := s.client()
+	return &clientDesign{s, c}, err
+}
+
+func (d *clientDesign) Name() string { return "this client, with Resolve" }
+
+func (d *clientDesign) Pay(ctx context.Context, o *Order) Verdict {
+	var t *cardgateway.Transaction
+	var err error
+	if o.Token {
+		t, err = d.client.TokenPayment(ctx, d.token(o), o.tokenPayment())
+	} else {
+		t, err = d.client.CreateSubscription(ctx, o.subscription())
+	}
+	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+		q := unknown.Query()
+		q.Settle = 5 * d.patience // late deliveries are over by then
+		t, err = d.client.Resolve(ctx, q)
+	}
+	return verdictOf(t, err)
+}
+
+// Settle asks again about what is pending or unknown, and once about what was not found: absence counts only when
+// nothing can be on its way any more.
+func (d *clientDesign) Settle(ctx context.Context, orders []Order, verdicts []Verdict) {
+	each(len(orders), 64, func(i int) {
+		if verdicts[i] == Absent {
+			verdicts[i] = Unknown
+		}
+		for try := 0; try < 20 && (verdicts[i] == Pending || verdicts[i] == Unknown); try++ {
+			verdicts[i] = verdictOf(d.client.Resolve(ctx, orders[i].query()))
+		}
+	})
+}
+
+func (o *Order) query() cardgateway.ResolveQuery {
+	r := o.tokenPayment()
+	return cardgateway.ResolveQuery{
+		TransactionID: o.ID, Amount: r.Amount, Currency: r.Currency, SentAt: time.Now().Add(-time.Hour), Settle: 1,
+	}
+}
+
+// Designs returns what is compared: the first two are this project's.
+func Designs() []func(*site) (Design, error) {
+	return []func(*site) (Design, error){NewClientDesign, NewJournalDesign, NewRetryable, NewLoop}
+}

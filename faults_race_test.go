@@ -1,0 +1,314 @@
+package cardgateway
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Faults that hang on the moment: contexts that end while a payment is on its way, kept-alive connections that close
+// as a request starts, servers that answer before they take the body, and HTTP/2 servers that execute a request and
+// then ask for it again.
+
+// TestCancelledPayments ends contexts at random moments of thousands of payments, on new and on kept connections.
+// "Not sent" must be true each time: the seal decides, not the error.
+func TestCancelledPayments(t *testing.T) {
+	leavesNoGoroutine(t)
+	const callers, each = 8, 250
+	for _, idle := range []time.Duration{0, -1} { // kept connections, and a new one for each
+		var l till
+		var mu sync.Mutex
+		var p payments
+		counts := map[string]int{}
+		t.Run("", func(t *testing.T) { // its end is the end of the server
+			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if id, ok := l.handle(r); ok {
+					_, _ = io.WriteString(w, answerFor(id, CodeSuccess, ""))
+				}
+			})
+			c := testClient(t, Config{BaseURL: s.URL, PaymentIdleTimeout: idle, Retry: RetryPolicy{MaxAttempts: 1}})
+			var all sync.WaitGroup
+			for caller := range callers {
+				all.Go(func() {
+					chance := rand.New(rand.NewPCG(1, uint64(caller)))
+					for n := range each {
+						id := fmt.Sprintf("c-%d-%d", caller, n)
+						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(chance.IntN(4_000))*time.Microsecond)
+						tx, err := paymentOps[n%len(paymentOps)].call(ctx, c, id)
+						cancel()
+						mu.Lock()
+						p.made(id, outcomeOf(tx, err))
+						counts[outcomeOf(tx, err)]++
+						mu.Unlock()
+					}
+				})
+			}
+			all.Wait()
+		})
+		made := p.judge(t, "cancelled", &l)
+		t.Logf("connections kept %v: %d payments, %v", idle == 0, made, counts)
+		for outcome := range counts {
+			if !slices.Contains([]string{"paid", "unknown", "not sent"}, outcome) {
+				t.Errorf("outcomes: got %q", outcome)
+			}
+		}
+	}
+}
+
+// TestSealUnderContention races the seal against the first read of a body, thousands of times: whoever wins, both
+// sides agree.
+func TestSealUnderContention(t *testing.T) {
+	const rounds = 20_000
+	sealedFirst := 0
+	for i := range rounds {
+		b := &sealedBody{rest: []byte("card data")}
+		read := make(chan int)
+		go func() {
+			n, _ := b.Read(make([]byte, 100))
+			read <- n
+		}()
+		if i%2 == 0 {
+			runtime.Gosched()
+		}
+		unread := b.seal()
+		if n := <-read; unread != (n == 0) {
+			t.Fatalf("seal says unread %v, %d bytes were read", unread, n)
+		}
+		if n, err := b.Read(make([]byte, 1)); n != 0 || err == nil {
+			t.Fatalf("read after the seal: got %d bytes, %v", n, err)
+		}
+		if unread {
+			sealedFirst++
+		}
+	}
+	t.Logf("%d races, the seal won %d", rounds, sealedFirst)
+}
+
+// TestStaleConnections: a server closes a kept connection as the next request starts. Where the client uses a new
+// connection for each payment there is nothing to lose; where it keeps them, an unknown is allowed and a repetition
+// is not.
+func TestStaleConnections(t *testing.T) {
+	leavesNoGoroutine(t)
+	for _, idle := range []time.Duration{0, -1} {
+		var l till
+		var p payments
+		t.Run("", func(t *testing.T) {
+			base := rawServer(t, func(conn net.Conn) {
+				in := bufio.NewReader(conn)
+				c := &faultConn{Conn: conn, tcp: conn.(*net.TCPConn), in: in, till: &l}
+				body := answerFor(c.execute(), CodeSuccess, "")
+				c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
+				_, _ = in.ReadByte() // the next request starts
+				c.reset()
+			})
+			c := testClient(t, Config{BaseURL: base, PaymentIdleTimeout: idle})
+			for n := range 300 {
+				id := fmt.Sprintf("s-%d", n)
+				tx, err := payByToken(t.Context(), c, id)
+				if err != nil && idle < 0 {
+					t.Errorf("a new connection for each payment: got %v", err)
+				}
+				p.made(id, outcomeOf(tx, err))
+			}
+		})
+		p.judge(t, "stale", &l)
+		t.Logf("idle timeout %v: %d payments, %d unknown", idle, len(p.ids), len(p.ids)-strings.Count(strings.Join(p.outcomes, " "), "paid"))
+	}
+}
+
+// TestExpectContinue: with the barrier a server can say no before it has a body, and then nothing was sent.
+func TestExpectContinue(t *testing.T) {
+	leavesNoGoroutine(t)
+	goOn := "HTTP/1.1 100 Continue\r\n\r\n"
+	faults := []wireFault{
+		{name: "goes on", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked(goOn); c.paid() }},
+		{name: "goes on twice", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked(goOn + goOn); c.paid() }},
+		{name: "hints and goes on", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked("HTTP/1.1 103 Early Hints\r\n\r\n" + goOn); c.paid() }},
+		{name: "does not know it", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked(""); c.paid() }},
+		{name: "goes on and resets", outcomes: "unknown", serve: func(c *faultConn) { c.onceAsked(goOn); c.take(); c.reset() }},
+		{name: "goes on, executes, resets", outcomes: "unknown", serve: func(c *faultConn) {
+			c.onceAsked(goOn)
+			c.till.execute(c.take())
+			c.reset()
+		}},
+		{name: "resets", outcomes: "not sent", serve: func(c *faultConn) { c.head(); c.reset() }},
+		{name: "closes", outcomes: "not sent", serve: func(c *faultConn) { c.head() }},
+		{name: "refuses the expectation", outcomes: "not sent", serve: func(c *faultConn) { c.onceAsked(status(417, "")) }},
+		{name: "is unavailable", outcomes: "not sent", serve: func(c *faultConn) { c.onceAsked(status(503, "<html>")) }},
+		{name: "redirects", outcomes: "not sent", serve: func(c *faultConn) { c.onceAsked(status(307, "")) }},
+		{name: "refuses", outcomes: "refused", serve: func(c *faultConn) { c.onceAsked(status(401, `{"code":401}`)) }},
+		{name: "answers nothing of use", outcomes: "unknown, not sent", serve: func(c *faultConn) { c.onceAsked(status(200, `{}`)) }},
+	}
+	for _, f := range faults {
+		var l till
+		var p payments
+		t.Run("", func(t *testing.T) {
+			base := rawServer(t, func(conn net.Conn) {
+				f.serve(&faultConn{Conn: conn, tcp: conn.(*net.TCPConn), in: bufio.NewReader(conn), till: &l})
+			})
+			c := testClient(t, Config{
+				BaseURL: base, ExpectContinue: true,
+				HTTPClient: &http.Client{Transport: &http.Transport{ExpectContinueTimeout: 50 * time.Millisecond}},
+			})
+			for n := range 3 {
+				id := fmt.Sprintf("e-%d", n)
+				tx, err := paymentOps[n].call(t.Context(), c, id)
+				if outcome := outcomeOf(tx, err); !slices.Contains(strings.Split(f.outcomes, ", "), outcome) {
+					t.Errorf("server %s: got %q (%v), want %s", f.name, outcome, err, f.outcomes)
+				}
+				p.made(id, outcomeOf(tx, err))
+			}
+		})
+		p.judge(t, f.name, &l)
+	}
+	t.Logf("%d servers, %d payments", len(faults), 3*len(faults))
+}
+
+func status(code int, body string) string {
+	return fmt.Sprintf("HTTP/1.1 %d X\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", code, len(body), body)
+}
+
+// onceAsked reads the head and answers it.
+func (c *faultConn) onceAsked(answer string) {
+	c.head()
+	c.write(answer)
+}
+
+// take reads the body that follows a head: one JSON object.
+func (c *faultConn) take() (id string) {
+	var body []byte
+	for depth := 0; ; {
+		b, err := c.in.ReadByte()
+		if err != nil {
+			return ""
+		}
+		body = append(body, b)
+		switch b { // the test requests have no braces in texts
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if depth == 0 {
+			return transactionIDIn(body)
+		}
+	}
+}
+
+func (c *faultConn) paid() {
+	id := c.take()
+	c.till.execute(id)
+	c.write(rawAnswer(answerFor(id, CodeSuccess, "")))
+}
+
+// TestHTTP2ServersThatAskAgain: a server that executes a request and then resets its stream, or says that it has not
+// seen it, makes net/http send it again where it can. The client does not speak HTTP/2; under a foreign transport
+// that does, a body which can be read once keeps the payment single.
+func TestHTTP2ServersThatAskAgain(t *testing.T) {
+	serverTLS, clientTLS := testTLS(t)
+	serverTLS.NextProtos = []string{"h2", "http/1.1"}
+	endings := map[string][]byte{
+		"RST_STREAM PROTOCOL_ERROR": http2Frame(3, 0, 1, 0, 0, 0, 1), "RST_STREAM INTERNAL_ERROR": http2Frame(3, 0, 1, 0, 0, 0, 2),
+		"RST_STREAM REFUSED_STREAM": http2Frame(3, 0, 1, 0, 0, 0, 7), "RST_STREAM CANCEL": http2Frame(3, 0, 1, 0, 0, 0, 8),
+		"RST_STREAM ENHANCE_YOUR_CALM": http2Frame(3, 0, 1, 0, 0, 0, 11), "GOAWAY 0": http2Frame(7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+		"GOAWAY 1": http2Frame(7, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0), "nothing": nil,
+	}
+	made, spoken := 0, 0
+	for name, ending := range endings {
+		for _, foreign := range []bool{false, true} {
+			var l till
+			var p payments
+			t.Run("", func(t *testing.T) {
+				base := rawServer(t, func(conn net.Conn) {
+					secured := tls.Server(conn, serverTLS)
+					if secured.Handshake() != nil {
+						return
+					}
+					defer func() { _ = secured.Close() }()
+					if secured.ConnectionState().NegotiatedProtocol == "h2" {
+						serveHTTP2(secured, &l, ending)
+						return
+					}
+					c := &faultConn{Conn: secured, tcp: conn.(*net.TCPConn), in: bufio.NewReader(secured), till: &l}
+					c.execute()
+					c.reset()
+				})
+				transport := &http.Transport{TLSClientConfig: clientTLS.Clone(), ForceAttemptHTTP2: true}
+				defer transport.CloseIdleConnections()
+				cfg := Config{BaseURL: strings.Replace(base, "http:", "https:", 1), AttemptTimeout: 2 * time.Second}
+				cfg.HTTPClient = &http.Client{Transport: transport}
+				if foreign {
+					cfg.HTTPClient.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+						resp, err := transport.RoundTrip(r)
+						return resp, err
+					})
+				}
+				c := testClient(t, cfg)
+				for n := range 3 {
+					id := fmt.Sprintf("h-%d", n)
+					tx, err := paymentOps[n].call(t.Context(), c, id)
+					if outcome := outcomeOf(tx, err); outcome != "unknown" {
+						t.Errorf("%s, foreign transport %v: got %q (%v), want unknown", name, foreign, outcome, err)
+					}
+					p.made(id, outcomeOf(tx, err))
+				}
+			})
+			made += p.judge(t, name, &l)
+			if http2 := l.count("over HTTP/2"); http2 > 0 != foreign {
+				t.Errorf("%s: requests over HTTP/2: got %d with foreign transport %v", name, http2, foreign)
+			} else {
+				spoken += http2
+			}
+		}
+	}
+	t.Logf("%d endings, %d payments, of them %d over HTTP/2", len(endings), made, spoken)
+}
+
+func http2Frame(kind, flags byte, stream uint32, payload ...byte) []byte {
+	frame := []byte{byte(len(payload) >> 16), byte(len(payload) >> 8), byte(len(payload)), kind, flags}
+	return append(binary.BigEndian.AppendUint32(frame, stream), payload...)
+}
+
+// serveHTTP2 takes the first request of an HTTP/2 connection, executes it and ends it as told.
+func serveHTTP2(conn net.Conn, l *till, ending []byte) {
+	_, _ = conn.Write(http2Frame(4, 0, 0)) // SETTINGS
+	if _, err := io.CopyN(io.Discard, conn, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {
+		return
+	}
+	var body []byte
+	for {
+		head := make([]byte, 9)
+		if _, err := io.ReadFull(conn, head); err != nil {
+			return
+		}
+		payload := make([]byte, int(head[0])<<16|int(head[1])<<8|int(head[2]))
+		if _, err := io.ReadFull(conn, payload); err != nil {
+			return
+		}
+		const data, settings, endStream = 0, 4, 1
+		switch kind, flags := head[3], head[4]; {
+		case kind == settings && flags == 0:
+			_, _ = conn.Write(http2Frame(settings, 1, 0))
+		case kind == data:
+			body = append(body, payload...)
+			if flags&endStream != 0 {
+				l.execute(transactionIDIn(body))
+				l.execute("over HTTP/2")
+				_, _ = conn.Write(ending)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package cardgateway
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// What a mock cannot show: servers that cut, reset, delay, truncate and lie, on real sockets. The till knows what was
+// executed. A payment is executed at most once, whatever happens, and what the client calls certain is what the till
+// knows.
+
+// faultConn is one connection as the server sees it.
+type faultConn struct {
+	net.Conn
+	tcp  *net.TCPConn
+	in   *bufio.Reader
+	till *till
+}
+
+// request reads one whole request without executing it.
+func (c *faultConn) request() (id string, ok bool) {
+	r, err := http.ReadRequest(c.in)
+	if err != nil {
+		return "", false
+	}
+	body, err := io.ReadAll(r.Body)
+	return transactionIDIn(body), err == nil
+}
+
+// execute reads one whole request and executes it.
+func (c *faultConn) execute() (id string) {
+	id, ok := c.request()
+	if ok {
+		c.till.execute(id)
+	}
+	return id
+}
+
+// head reads a request's head and leaves the body where it is.
+func (c *faultConn) head() {
+	for {
+		if line, err := c.in.ReadString('\n'); err != nil || line == "\r\n" {
+			return
+		}
+	}
+}
+
+func (c *faultConn) write(text string) { _, _ = io.WriteString(c, text) }
+
+// reset ends the connection with a TCP reset.
+func (c *faultConn) reset() {
+	_ = c.tcp.SetLinger(0)
+	_ = c.tcp.Close()
+}
+
+// hangUp waits until the client has closed its side.
+func (c *faultConn) hangUp() { _, _ = io.Copy(io.Discard, c.in) }
+
+// wireFault is what a server does to each connection, and the outcomes that the call may then have.
+type wireFault struct {
+	name     string
+	serve    func(c *faultConn)
+	outcomes string
+	cfg      Config
+}
+
+var impatient = Config{AttemptTimeout: 30 * time.Millisecond}
+
+var wireFaults = []wireFault{
+	{name: "reset at accept", serve: (*faultConn).reset, outcomes: "not sent, unknown"},
+	{name: "close at accept", serve: func(*faultConn) {}, outcomes: "not sent, unknown"},
+	{name: "reset after the head", serve: func(c *faultConn) { c.head(); c.reset() }, outcomes: "unknown"},
+	{name: "close after the head", serve: func(c *faultConn) { c.head() }, outcomes: "unknown"},
+	{name: "read and reset, not executed", serve: func(c *faultConn) { c.request(); c.reset() }, outcomes: "unknown"},
+	{name: "read and close, not executed", serve: func(c *faultConn) { c.request() }, outcomes: "unknown"},
+	{name: "executed and reset", serve: func(c *faultConn) { c.execute(); c.reset() }, outcomes: "unknown"},
+	{name: "executed and closed", serve: func(c *faultConn) { c.execute() }, outcomes: "unknown"},
+	{name: "executed and silent", serve: func(c *faultConn) { c.execute(); c.hangUp() }, outcomes: "unknown", cfg: impatient},
+	{name: "silent, then executed", serve: func(c *faultConn) { id, _ := c.request(); c.hangUp(); c.till.execute(id) }, outcomes: "unknown", cfg: impatient},
+	{name: "silent from the start", serve: (*faultConn).hangUp, outcomes: "unknown", cfg: impatient},
+	{name: "answer that drips for ever", serve: func(c *faultConn) {
+		c.execute()
+		c.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{")
+		c.hangUp()
+	}, outcomes: "unknown", cfg: impatient},
+	{name: "answer", serve: func(c *faultConn) { c.write(rawAnswer(answerFor(c.execute(), CodeSuccess, ""))) }, outcomes: "paid"},
+	{name: "answer and reset", serve: func(c *faultConn) { c.write(rawAnswer(answerFor(c.execute(), CodeSuccess, ""))); c.reset() }, outcomes: "paid, unknown"},
+	{name: "answer without a length", serve: func(c *faultConn) {
+		c.write("HTTP/1.1 200 OK\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+	}, outcomes: "paid"},
+	{name: "HTTP/1.0 answer", serve: func(c *faultConn) {
+		c.write("HTTP/1.0 200 OK\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+	}, outcomes: "paid"},
+	{name: "answer in chunks", serve: func(c *faultConn) {
+		body := answerFor(c.execute(), CodeSuccess, "")
+		c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body))
+	}, outcomes: "paid"},
+	{name: "chunks without an end", serve: func(c *faultConn) {
+		body := answerFor(c.execute(), CodeSuccess, "")
+		c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(body), body))
+	}, outcomes: "unknown"},
+	{name: "length too long", serve: func(c *faultConn) {
+		c.write("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+	}, outcomes: "unknown"},
+	{name: "length too short", serve: func(c *faultConn) {
+		c.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+	}, outcomes: "unknown"},
+	{name: "two lengths", serve: func(c *faultConn) {
+		c.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\nContent-Length: 60\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+	}, outcomes: "unknown"},
+	{name: "other transaction's success", serve: func(c *faultConn) { c.request(); c.write(rawAnswer(answerFor("other", CodeSuccess, ""))) }, outcomes: "unknown"},
+	{name: "other transaction's decline", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer(answerFor("other", CodeFailed, ""))) }, outcomes: "unknown"},
+	{name: "other amount", serve: func(c *faultConn) {
+		c.write(rawAnswer(strings.Replace(answerFor(c.execute(), CodeSuccess, ""), "12.50", "1.25", 1)))
+	}, outcomes: "unknown"},
+	{name: "decline", serve: func(c *faultConn) { id, _ := c.request(); c.write(rawAnswer(answerFor(id, CodeFailed, ""))) }, outcomes: "declined"},
+	{name: "processing", serve: func(c *faultConn) { c.write(rawAnswer(answerFor(c.execute(), CodeProcessing, ""))) }, outcomes: "processing"},
+	{name: "redirect", serve: func(c *faultConn) { id, _ := c.request(); c.write(rawAnswer(answerFor(id, CodeRedirect, ""))) }, outcomes: "redirect"},
+	{name: "repeated transactionId", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer(`{"code":501}`)) }, outcomes: "unknown"},
+	{name: "system error", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer(`{"code":999}`)) }, outcomes: "unknown"},
+	{name: "parameter error", serve: func(c *faultConn) { c.request(); c.write(rawAnswer(`{"code":500,"message":"amount"}`)) }, outcomes: "refused"},
+	{name: "empty answer", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer("")) }, outcomes: "unknown"},
+	{name: "page for people", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer("<html>OK</html>")) }, outcomes: "unknown"},
+	{name: "no HTTP at all", serve: func(c *faultConn) { c.execute(); c.write("SSH-2.0-OpenSSH_9.0\r\n") }, outcomes: "unknown"},
+	{name: "early hints first", serve: func(c *faultConn) {
+		body := rawAnswer(answerFor(c.execute(), CodeSuccess, ""))
+		c.write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + body)
+	}, outcomes: "paid"},
+	{name: "interim answers without end", serve: func(c *faultConn) {
+		c.execute()
+		for range 10_000 {
+			if _, err := io.WriteString(c, "HTTP/1.1 102 Processing\r\nX: "+strings.Repeat("x", 500)+"\r\n\r\n"); err != nil {
+				return
+			}
+		}
+	}, outcomes: "unknown"},
+	{name: "switches protocols and stays silent", serve: func(c *faultConn) {
+		c.execute()
+		c.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		c.hangUp()
+	}, outcomes: "unknown"},
+	{name: "answers before it reads", serve: func(c *faultConn) {
+		c.write("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		c.hangUp()
+	}, outcomes: "unknown, not sent"},
+}
+
+// statusFaults answer with every kind of status and body. Executed or not, only a refusal that was not executed may
+// be called one.
+func statusFaults() (faults []wireFault) {
+	for _, status := range []int{201, 202, 204, 206, 300, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 599} {
+		for name, body := range map[string]string{
+			"empty": "", "page": "<html>sorry</html>", "json": `{"message":"sorry"}`, "refusal": `{"code":400,"message":"sorry"}`, "success": "success",
+		} {
+			outcomes := "unknown"
+			executed := body == "success" || !isRefusal(status)
+			if !executed {
+				outcomes = "refused"
+			}
+			faults = append(faults, wireFault{name: fmt.Sprintf("HTTP %d, %s", status, name), outcomes: outcomes, serve: func(c *faultConn) {
+				id, ok := c.request()
+				if ok && executed {
+					c.till.execute(id)
+				}
+				if body == "success" {
+					body := answerFor(id, CodeSuccess, "")
+					c.write(fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Length: %d\r\nRetry-After: 9223372037\r\n\r\n%s", status, len(body), body))
+					return
+				}
+				c.write(fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body))
+			}})
+		}
+	}
+	return faults
+}
+
+// truncations cut a good answer after every byte, by a reset and by an orderly close.
+func truncations() (faults []wireFault) {
+	whole := rawAnswer(answerFor("f-000-0", CodeSuccess, ""))
+	for n := range len(whole) {
+		faults = append(faults, wireFault{name: fmt.Sprintf("cut after %d bytes", n), outcomes: "unknown", serve: func(c *faultConn) {
+			c.execute()
+			c.write(whole[:n])
+			if n%2 == 0 {
+				c.reset()
+			}
+		}})
+	}
+	return faults
+}
+
+// outcomeOf names a payment's outcome in one word.
+func outcomeOf(t *Transaction, err error) string {
+	names := map[error]string{
+		ErrNotSent: "not sent", ErrDeclined: "declined", ErrRefused: "refused", ErrOutcomeUnknown: "unknown",
+		ErrInvalidRequest: "invalid", ErrConflict: "conflict", ErrNotFound: "not found",
+	}
+	for sentinel, name := range names {
+		if errors.Is(err, sentinel) {
+			return name
+		}
+	}
+	switch {
+	case err != nil:
+		return err.Error()
+	case t.Paid():
+		return "paid"
+	}
+	return t.State().String()
+}
+
+// payments are calls whose outcome is known to the client, to be compared with the till once the server has ended.
+type payments struct {
+	ids, outcomes []string
+}
+
+func (p *payments) made(id, outcome string) {
+	p.ids, p.outcomes = append(p.ids, id), append(p.outcomes, outcome)
+}
+
+// judge compares what the client says with what was executed, and returns how many payments there were.
+func (p *payments) judge(t *testing.T, name string, l *till) int {
+	t.Helper()
+	for i, id := range p.ids {
+		n, outcome := l.count(id), p.outcomes[i]
+		untrue := outcome == "paid" && n == 0 ||
+			slices.Contains([]string{"not sent", "declined", "refused"}, outcome) && n > 0
+		if n > 1 || untrue {
+			t.Errorf("%s: payment %s was executed %d times, the client says %q", name, id, n, outcome)
+		}
+	}
+	return len(p.ids)
+}
+
+// testTLS returns a server's certificate and a client configuration that trusts it.
+func testTLS(t *testing.T) (server, client *tls.Config) {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	t.Cleanup(s.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: pool, ServerName: "example.com"}
+}
+
+func TestWireFaults(t *testing.T) {
+	leavesNoGoroutine(t)
+	serverTLS, clientTLS := testTLS(t)
+	standard := log.Writer()
+	log.SetOutput(io.Discard) // net/http says there what it makes of some of these servers
+	defer log.SetOutput(standard)
+	for _, secured := range []bool{false, true} {
+		faults := slices.Concat(wireFaults, statusFaults(), truncations())
+		if secured {
+			faults = wireFaults // what differs is the connection, not the answer
+		}
+		cases, made := len(faults), 0
+		for i, f := range faults {
+			each := 1
+			if i < len(wireFaults) && f.cfg.AttemptTimeout == 0 {
+				each = 2 * len(paymentOps)
+			}
+			var l till
+			var p payments
+			t.Run("", func(t *testing.T) { // its end is the end of the server
+				base := rawServer(t, func(conn net.Conn) {
+					c := &faultConn{Conn: conn, tcp: conn.(*net.TCPConn), till: &l}
+					if secured {
+						c.Conn = tls.Server(conn, serverTLS)
+						defer func() { _ = c.Conn.Close() }()
+					}
+					c.in = bufio.NewReader(c.Conn)
+					f.serve(c)
+				})
+				cfg := f.cfg
+				cfg.BaseURL = base
+				if secured {
+					cfg.BaseURL = strings.Replace(base, "http:", "https:", 1)
+					cfg.HTTPClient = &http.Client{Transport: &http.Transport{TLSClientConfig: clientTLS}}
+					cfg.AttemptTimeout *= 4 // for the handshake
+				}
+				c := testClient(t, cfg)
+				for n := range each {
+					id := fmt.Sprintf("f-000-%d", n)
+					tx, err := paymentOps[n%len(paymentOps)].call(t.Context(), c, id)
+					outcome := outcomeOf(tx, err)
+					if !slices.Contains(strings.Split(f.outcomes, ", "), outcome) && !(secured && outcome == "not sent") {
+						t.Errorf("%s, tls %v: got %q (%v), want %s", f.name, secured, outcome, err, f.outcomes)
+					}
+					if SafeToRetry(err) != (outcome == "not sent") {
+						t.Errorf("%s: SafeToRetry(%v) is %v", f.name, err, SafeToRetry(err))
+					}
+					p.made(id, outcome)
+				}
+			})
+			made += p.judge(t, f.name, &l)
+		}
+		t.Logf("tls %v: %d faults, %d payments", secured, cases, made)
+	}
+}
+
+// TestRedirectsAreNotFollowed: 3xx answers lead to a second server, which must not hear of anything.
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		elsewhere.Add(1)
+		_, _ = io.WriteString(w, answerFor("r-1", CodeSuccess, ""))
+	})
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		var l till
+		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			l.handle(r)
+			w.Header().Set("Location", other.URL+r.URL.Path)
+			w.WriteHeader(status)
+		})
+		c := testClient(t, Config{BaseURL: s.URL, Authenticate: BasicAuth(testMerchant, testSecretKey)})
+		for _, op := range paymentOps {
+			id := fmt.Sprintf("%s-%d", op.name, status)
+			if tx, err := op.call(t.Context(), c, id); outcomeOf(tx, err) != "unknown" || l.count(id) != 1 {
+				t.Errorf("%s, HTTP %d: got %v, executed %d times, want unknown, once", op.name, status, err, l.count(id))
+			}
+		}
+		if _, err := c.GetTransaction(t.Context(), "1"); !errors.Is(err, ErrQueryFailed) {
+			t.Errorf("query, HTTP %d: got %v, want %v", status, err, ErrQueryFailed)
+		}
+	}
+	if n := elsewhere.Load(); n != 0 {
+		t.Errorf("requests to where the redirects lead: got %d, want 0", n)
+	}
+}

@@ -1,0 +1,305 @@
+package cardgateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+)
+
+// Every parser that meets outside data, against an oracle: encoding/json, package time, the decimal package. The
+// seeds are the documented exchanges. No answer may be read as something else than it says.
+
+// seeds adds the documented answers to a fuzz target's corpus.
+func seeds(f *testing.F, pattern string, extra ...string) {
+	f.Helper()
+	files, err := filepath.Glob("testdata/exchanges/" + pattern + "/*.json")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no exchanges: %v", err)
+	}
+	for _, file := range files {
+		var x exchange
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = json.Unmarshal(data, &x)
+		}
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(x.Response.Body))
+	}
+	for _, text := range extra {
+		f.Add([]byte(text))
+	}
+}
+
+// said is what encoding/json finds in an answer, by exact names.
+type said map[string]any
+
+func oracle(data []byte) (said, bool) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var doc said
+	if err := d.Decode(&doc); err != nil || !json.Valid(data) {
+		return nil, false
+	}
+	return doc, true
+}
+
+// text is a member as text, however it was sent; "" if there is none.
+func (s said) text(name string) string {
+	switch v := s[name].(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// allows reports whether an answer may be taken for this outcome of the payment t-1 of 12.50 USD.
+func (s said) allows(outcome string) bool {
+	code := map[string][]string{
+		"paid": {"100"}, "processing": {"102"}, "redirect": {"301"}, "declined": {"101", "103"},
+		"refused": {"201", "400", "401", "404", "500"}, "unknown": {s.text("code")},
+	}[outcome]
+	amount := s.text("transactionAmount")
+	ours := s.text("transactionId") == "t-1" || s.text("transactionId") == "" && (outcome == "declined" || outcome == "refused")
+	ours = ours && (s.text("transactionCurrency") == "" || s.text("transactionCurrency") == "USD")
+	ours = ours && (amount == "" || decimal.RequireFromString(amount).Equal(testAmount))
+	return slices.Contains(code, s.text("code")) && (ours || outcome == "unknown" || outcome == "refused")
+}
+
+// checkAnswer classifies an answer and compares the outcome with what the oracle says. It returns the outcome.
+func checkAnswer(t *testing.T, data []byte) string {
+	t.Helper()
+	op := opTokenPayment
+	s := submission{transactionID: "t-1", amount: testAmount, currency: "USD"}
+	tx, err := classify(&op, &s, &reply{status: 200, body: data})
+	outcome := outcomeOf(tx, err)
+	if outcome == "unknown" {
+		return outcome
+	}
+	if doc, ok := oracle(data); !ok || !doc.allows(outcome) {
+		t.Errorf("outcome %q of %q, in which encoding/json sees %v", outcome, data, doc)
+	}
+	return outcome
+}
+
+func FuzzAnswer(f *testing.F) {
+	seeds(f, "*", answerFor("t-1", 100, ""), answerFor("t-1", 101, ""), answerFor("t-1", 301, `,"x":[{"y":null}]`), `{"code":101}`,
+		`{"code":100,"code":101}`, `{"\u0063ode":100,"transactionId":"t-1"}`, `{"tran\u017factionId":"t-1","code":100}`)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkAnswer(t, data)
+		a, err := readAnswer(data)
+		doc, ok := oracle(data)
+		if err != nil {
+			return
+		}
+		if !ok {
+			t.Fatalf("%q was read, encoding/json refuses it", data)
+		}
+		for name, got := range map[string]string{
+			"uniqueId": a.UniqueID, "transactionId": a.TransactionID, "transactionCurrency": a.TransactionCurrency, "appId": string(a.AppID),
+		} {
+			if want := doc.text(name); got != "" && got != want {
+				t.Errorf("%s of %q: got %q, encoding/json sees %q", name, data, got, want)
+			}
+		}
+		if a.Code != 0 && strconv.Itoa(int(a.Code)) != doc.text("code") {
+			t.Errorf("code of %q: got %d", data, a.Code)
+		}
+		for name := range a.Extra {
+			if _, ok := doc[name]; !ok {
+				t.Errorf("Extra of %q: got %q", data, name)
+			}
+		}
+	})
+}
+
+func FuzzPage(f *testing.F) {
+	seeds(f, "Search*", rows(`{"code":100},{"uniqueId":"x"},null,{"code":101}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		orders, orderErrors, err := readPage(data, 1, 20, readTransactionRow)
+		if err == nil {
+			checkPage(t, data, len(orders.Data), orderErrors)
+		}
+		refunds, refundErrors, err := readPage(data, 1, 20, readRefundRow)
+		if err == nil {
+			checkPage(t, data, len(refunds.Data), refundErrors)
+		}
+	})
+}
+
+// checkPage: every row of the page is there, as itself or as an error.
+func checkPage(t *testing.T, data []byte, rows int, rowErrors []error) {
+	t.Helper()
+	doc, ok := oracle(data)
+	list, _ := doc["data"].([]any)
+	if !ok || rows+len(rowErrors) != len(list) {
+		t.Errorf("%q: got %d rows and %d errors, encoding/json sees %d rows", data, rows, len(rowErrors), len(list))
+	}
+}
+
+func FuzzWallTime(f *testing.F) {
+	for _, text := range []string{"2026-02-28 23:59:59", "2024-02-29", "2023-02-29", "0000-00-00 00:00:00", "9999-12-31 24:00:00", "2026-01-01T00:00:00", "2026-01-01  1:00:00"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		layout := time.DateTime
+		if len(text) == len(time.DateOnly) {
+			layout = time.DateOnly
+		}
+		want, err := time.Parse(layout, text)
+		known := err == nil && want.Format(layout) == text // package time is more tolerant than the interface
+		got, ok := parseWallTime(text)
+		if ok != known || ok && !got.In(time.UTC).Equal(want) {
+			t.Errorf("%q: got %v (%v), package time %v (%v)", text, got, ok, want, err)
+		}
+		if back, err := ParseWallTime(got.String()); ok && (err != nil || back != got) {
+			t.Errorf("%q comes back as %v (%v)", text, back, err)
+		}
+	})
+}
+
+func FuzzAmount(f *testing.F) {
+	for _, text := range []string{"12.50", "-0.001", "999999999999.999", "1e3", "00012", ".5", "5.", "+1", "0x1", "1_0", "NaN", "-", "", "1.2345"} {
+		f.Add(text)
+	}
+	grammar := regexp.MustCompile(`^-?[0-9]{1,12}(\.[0-9]{1,3})?$`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := parseAmount([]byte(text))
+		if ok != (grammar.MatchString(text) && !strings.HasSuffix(text, "\n")) {
+			t.Fatalf("%q: read %v, the grammar says otherwise", text, ok)
+		}
+		if !ok {
+			return
+		}
+		want, err := decimal.NewFromString(text)
+		if err != nil || !got.Equal(want) || got.Exponent() != want.Exponent() {
+			t.Errorf("%q: got %v, decimal %v (%v)", text, got, want, err)
+		}
+		back, err := decimal.NewFromString(string(appendDecimal(nil, got)))
+		if err != nil || !back.Equal(want) || back.Exponent() != want.Exponent() {
+			t.Errorf("%q is written as %s", text, appendDecimal(nil, got))
+		}
+	})
+}
+
+func FuzzAppID(f *testing.F) {
+	for _, text := range []string{"1", `"1"`, "12345678901234567890123456789012", "123456789012345678901234567890123", "1e5", "-1", "null", `""`, `"\u0031"`, "1.0"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		data := []byte(`{"appId":` + text + `}`)
+		a, err := readAnswer(data)
+		if err != nil || a.AppID == "" {
+			return
+		}
+		if doc, ok := oracle(data); !ok || doc.text("appId") != string(a.AppID) || !allDigits(a.AppID) || len(a.AppID) > 32 {
+			t.Errorf("%q: got %q", text, a.AppID)
+		}
+	})
+}
+
+func FuzzMaskDigits(f *testing.F) {
+	for _, text := range []string{testCard, "4111 1111-1111 1111", "ref 123456789012", "4111  1111", "1-2-3-4-5-6-7-8-9-0-1-2-3", "é4111111111111111é"} {
+		f.Add(text)
+	}
+	run := regexp.MustCompile(`[0-9]([ -]?[0-9]){12,}`)
+	digits := regexp.MustCompile(`[0-9*]+`)
+	f.Fuzz(func(t *testing.T, text string) {
+		masked := maskDigits(text)
+		if found := run.FindString(masked); found != "" {
+			t.Errorf("%q is masked as %q, which shows %q", text, masked, found)
+		}
+		if again := maskDigits(masked); again != masked {
+			t.Errorf("%q is masked as %q, and again as %q", text, masked, again)
+		}
+		if !run.MatchString(text) && masked != text {
+			t.Errorf("%q has no card number and is masked as %q", text, masked)
+		}
+		drop := func(s string) string {
+			return strings.NewReplacer(" ", "", "-", "").Replace(digits.ReplaceAllString(s, ""))
+		}
+		if drop(masked) != drop(text) {
+			t.Errorf("%q loses more than digits: %q", text, masked)
+		}
+	})
+}
+
+func FuzzRequestString(f *testing.F) {
+	for _, text := range []string{"", "a\"b\\c", "\x00\x1f\x7f", "é\u2028🍰", "</script>", "\ufffd"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return // refused before it is written
+		}
+		var back string
+		written := appendString(nil, text)
+		if err := json.Unmarshal(written, &back); err != nil || back != text {
+			t.Errorf("%q is written as %s, which is %q (%v)", text, written, back, err)
+		}
+	})
+}
+
+// TestMutatedAnswers cuts a good answer at every length and changes it at random: what remains is unknown, or it still
+// says what the client takes it for.
+func TestMutatedAnswers(t *testing.T) {
+	chance := rand.New(rand.NewPCG(7, 7))
+	tried, counts := 0, map[string]int{}
+	for _, code := range []Code{CodeSuccess, CodeFailed, CodeProcessing, CodeRedirect} {
+		good := []byte(answerFor("t-1", code, `,"is3d":"true","transactionCardNumber":"411111******1111","billingAddress":{"country":"US"}`))
+		for n := range good {
+			if got := checkAnswer(t, good[:n]); got != "unknown" {
+				t.Errorf("cut after %d bytes: got %q", n, got)
+			}
+			tried++
+		}
+		for range 5000 {
+			data := slices.Clone(good)
+			for range 1 + chance.IntN(3) {
+				data = mutate(chance, data)
+			}
+			counts[checkAnswer(t, data)]++
+			tried++
+		}
+	}
+	t.Logf("%d cuts and mutations: %v", tried, counts)
+}
+
+// mutate changes one thing: a bit, a byte, a piece lost, doubled or moved, or a text of the interface put in.
+func mutate(chance *rand.Rand, data []byte) []byte {
+	if len(data) < 2 {
+		return data
+	}
+	at, end := chance.IntN(len(data)), chance.IntN(len(data))
+	at, end = min(at, end), max(at, end)
+	switch chance.IntN(6) {
+	case 0:
+		data[at] ^= 1 << chance.IntN(8)
+	case 1:
+		data[at] = byte(chance.IntN(256))
+	case 2:
+		return slices.Delete(data, at, min(end, at+8))
+	case 3:
+		return slices.Insert(data, at, slices.Clone(data[at:end])...)
+	case 4:
+		return slices.Insert(data, at, []byte(`0123456789",:{}[]\`)[chance.IntN(18)])
+	case 5:
+		texts := []string{`"code":100,`, `"transactionId":"t-1",`, `"transactionId":"t-2",`, `"code":101,`, "t-1", "100", "null", "1e2", `\u0031`}
+		return slices.Insert(data, at, []byte(texts[chance.IntN(len(texts))])...)
+	}
+	return data
+}

@@ -1,0 +1,291 @@
+package cardgateway
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The interface's own table decides: each payment operation sends exactly the members that the table gives it, asks
+// for those that are required, and keeps to every limit. Nothing of it is repeated here by hand.
+
+// table is testdata/interface.json; see testdata/README.md.
+type table struct {
+	Operations []tableOperation
+	Objects    map[string][]tableMember
+}
+
+type tableOperation struct {
+	Name, Path string
+	Payment    bool
+	Members    []tableMember
+}
+
+type tableMember struct {
+	Name, Type, Object     string
+	Required, RequiredWhen string
+	RequiredIn             []string
+	Limit                  int
+	PublicFacts            struct{ Required any }
+}
+
+// requiredAt reports whether the member must be given inside the member of that name. Of a card and a subscription the
+// interface does not say it; what is published does.
+func (m tableMember) requiredAt(parent string) bool {
+	published := m.PublicFacts.Required == "R" && (parent == "card" || parent == "extension")
+	return m.Required == "R" && (m.RequiredIn == nil || slices.Contains(m.RequiredIn, parent)) || m.Required == "" && published
+}
+
+func readTable(t testing.TB) (tab table) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/interface.json")
+	if err == nil {
+		err = json.Unmarshal(data, &tab)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// payments are the operations with a body.
+func (tab table) payments() (ops []tableOperation) {
+	for _, op := range tab.Operations {
+		if op.Payment {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// document is a request with every member that the table gives the operation.
+func (tab table) document(op tableOperation) map[string]any {
+	return tab.object(op.Members)
+}
+
+func (tab table) object(members []tableMember) map[string]any {
+	doc := map[string]any{}
+	for _, m := range members {
+		switch m.Type {
+		case "Object":
+			doc[m.Name] = tab.object(tab.Objects[m.Object])
+		case "Array":
+			doc[m.Name] = []any{tab.object(tab.Objects[m.Object]), tab.object(tab.Objects[m.Object])}
+		case "Boolean":
+			doc[m.Name] = true
+		default:
+			doc[m.Name] = validValue(m)
+		}
+	}
+	return doc
+}
+
+// validValue is a value for a member of the interface.
+func validValue(m tableMember) any {
+	switch m.Name {
+	case "appId", "quantity", "subscriptionPeriod":
+		return json.Number("12")
+	case "amount", "price":
+		return "12.50"
+	case "currency":
+		return "USD"
+	case "country":
+		return "US"
+	case "callbackUrl", "notificationUrl", "productLink", "referer":
+		return "https://shop.example/" + m.Name
+	case "cardNumber":
+		return testCard
+	case "cvv":
+		return testCVV
+	case "expiredYear", "expiredMonth":
+		return "11"
+	}
+	return "some " + m.Name
+}
+
+// send fills the operation's request with the document and calls it. It returns what was sent, nil if nothing.
+func send(t *testing.T, op string, doc map[string]any) (sent []byte, err error) {
+	t.Helper()
+	body, jsonErr := json.Marshal(doc)
+	if jsonErr != nil {
+		t.Fatal(jsonErr)
+	}
+	c := testClient(t, Config{BaseURL: testBase, AppID: "12", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent, _ = io.ReadAll(r.Body)
+		return respond(r, 200, "{}")
+	})}})
+	x := exchange{Operation: op, Token: testToken}
+	x.Request.Body = body
+	_, err = call(t, c, x)
+	return sent, err
+}
+
+// problemsOf are the violations that an error reports, as "path rule".
+func problemsOf(err error) (list []string) {
+	if invalid, ok := errors.AsType[*ValidationError](err); ok {
+		for _, p := range invalid.Problems {
+			list = append(list, p.Field+" "+p.Rule)
+		}
+	}
+	return list
+}
+
+func TestEveryMemberIsSent(t *testing.T) {
+	tab := readTable(t)
+	for _, op := range tab.payments() {
+		doc := tab.document(op)
+		sent, err := send(t, op.Name, doc)
+		if sent == nil {
+			t.Errorf("%s: a full request is refused: %v", op.Name, err)
+			continue
+		}
+		want, _ := json.Marshal(doc)
+		if diff := cmp.Diff(normal(t, want), normal(t, sent)); diff != "" {
+			t.Errorf("%s (-table +sent):\n%s", op.Name, diff)
+		}
+	}
+}
+
+// TestStructsHaveNoOtherMembers: a member with a dash in an operation's column does not exist in its struct.
+func TestStructsHaveNoOtherMembers(t *testing.T) {
+	tab := readTable(t)
+	requests := map[string]any{
+		"CreateTokenOrder": CreateTokenOrderRequest{}, "TokenPayment": TokenPaymentRequest{}, "CreateSubscription": SubscriptionRequest{},
+		"CreateCheckout": CheckoutRequest{}, "CreateCheckoutSubscription": CheckoutSubscriptionRequest{},
+	}
+	check := func(name string, typ reflect.Type, members []tableMember, besides ...string) {
+		var want, got []string
+		for _, m := range members {
+			if !slices.Contains(besides, m.Name) {
+				want = append(want, strings.ToLower(m.Name))
+			}
+		}
+		for i := range typ.NumField() {
+			if f := strings.ToLower(typ.Field(i).Name); f != "extra" {
+				got = append(got, f)
+			}
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-table +struct):\n%s", name, diff)
+		}
+	}
+	for _, op := range tab.payments() {
+		check(op.Name, reflect.TypeOf(requests[op.Name]), op.Members, "appId") // which the client has
+	}
+	for object, value := range map[string]any{
+		"productInfo": ProductInfo{}, "address": Address{}, "browser": Browser{}, "card": Card{},
+		"subscriptionExtension": SubscriptionExtension{}, "checkoutExtension": CheckoutExtension{},
+	} {
+		check(object, reflect.TypeOf(value), tab.Objects[object])
+	}
+}
+
+func TestRequiredMembers(t *testing.T) {
+	tab, cases := readTable(t), 0
+	for _, op := range tab.payments() {
+		var all []string // of an empty request
+		for _, m := range op.Members {
+			if m.Name == "appId" {
+				continue
+			}
+			var want []string
+			for _, inner := range tab.Objects[m.Object] {
+				if m.Type == "Object" && inner.requiredAt(m.Name) && m.Required == "R" {
+					want = append(want, m.Name+"."+inner.Name+" required")
+				}
+			}
+			if want == nil && (m.Required == "R" || m.RequiredWhen != "") {
+				want = []string{m.Name + " required"}
+			}
+			if m.RequiredWhen == "" {
+				all = append(all, want...)
+			}
+			doc := tab.document(op)
+			delete(doc, m.Name)
+			if sent, err := send(t, op.Name, doc); (sent == nil) != (want != nil) || !slices.Equal(sortedCopy(problemsOf(err)), sortedCopy(want)) {
+				t.Errorf("%s without %s: got %v, want %v", op.Name, m.Name, problemsOf(err), want)
+			}
+			cases++
+			for _, inner := range tab.Objects[m.Object] {
+				if m.Type == "Object" {
+					doc = tab.document(op)
+					delete(doc[m.Name].(map[string]any), inner.Name)
+					want = nil
+					if inner.requiredAt(m.Name) {
+						want = []string{m.Name + "." + inner.Name + " required"}
+					}
+					if _, err := send(t, op.Name, doc); !slices.Equal(problemsOf(err), want) {
+						t.Errorf("%s without %s.%s: got %v, want %v", op.Name, m.Name, inner.Name, problemsOf(err), want)
+					}
+					cases++
+				}
+			}
+		}
+		_, err := send(t, op.Name, map[string]any{})
+		if diff := cmp.Diff(sortedCopy(all), sortedCopy(problemsOf(err))); diff != "" {
+			t.Errorf("%s, empty request, all at once (-table +got):\n%s", op.Name, diff)
+		}
+	}
+	t.Logf("%d members left out", cases)
+}
+
+func sortedCopy(s []string) []string { return slices.Sorted(slices.Values(s)) }
+
+func TestLimits(t *testing.T) {
+	tab, cases := readTable(t), 0
+	for _, op := range tab.payments() {
+		for _, m := range op.Members {
+			if m.Limit == 0 || m.Type != "String" {
+				continue
+			}
+			for _, tt := range []struct {
+				name, value, want string
+			}{
+				{"at the limit", ofLength(m, m.Limit, "x"), ""},
+				{"at the limit, in characters of two bytes", ofLength(m, m.Limit, "é"), ""},
+				{"one over the limit", ofLength(m, m.Limit+1, "x"), m.Name + " length"},
+				{"one over the limit, in characters of four bytes", ofLength(m, m.Limit+1, "🍰"), m.Name + " length"},
+				{"far over the limit", ofLength(m, 5_000, "x"), m.Name + " length"},
+				{"control character", ofLength(m, 20, "x") + "\n", m.Name + " format"},
+			} {
+				if m.Name == "currency" { // three capital letters and nothing else
+					tt.want = m.Name + " format"
+					if tt.value = strings.ToUpper(tt.value); tt.value == "XXX" {
+						tt.want = ""
+					}
+				}
+				doc := tab.document(op)
+				doc[m.Name] = tt.value
+				_, err := send(t, op.Name, doc)
+				got := problemsOf(err)
+				if strings.HasSuffix(m.Name, "Url") && tt.name == "control character" {
+					got = slices.Compact(got)
+				}
+				if strings.Join(got, ", ") != tt.want {
+					t.Errorf("%s, %s %s: got %v, want %q", op.Name, m.Name, tt.name, got, tt.want)
+				}
+				cases++
+			}
+		}
+	}
+	t.Logf("%d values at and over a limit", cases)
+}
+
+// ofLength is a value of that many characters for the member.
+func ofLength(m tableMember, n int, fill string) string {
+	prefix := ""
+	if strings.HasSuffix(m.Name, "Url") {
+		prefix = "https://shop.example/"
+	}
+	return prefix + strings.Repeat(fill, max(0, n-len(prefix)))
+}

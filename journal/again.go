@@ -1,0 +1,68 @@
+package journal
+
+import (
+	"context"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// PayAgain submits payments once more. Journal.PayAgainRiskingSecondCharge makes it; its name is the warning.
+type PayAgain struct{ j *Journal }
+
+// PayAgainRiskingSecondCharge returns the payment methods in a form that submits a payment again after it was
+// presumed absent, or refused. Nothing else in this package ever does.
+//
+// What the caller accepts: absence is a presumption. If the first request is still on its way, the customer can be
+// charged twice. Two things may guard against that, and both are kept: the transactionId, which "is generally used to
+// prevent repeated submission of one order", and the orderId, of which "only one successful transaction exists". So
+// the request must be the same as the first time; another amount, currency or order is a *MismatchError.
+//
+// A payment in any other state is not submitted: the call then returns what is known, as the plain method does. A
+// decline is not taken for an answer, since it may only mean that the gateway saw a repetition: the call returns an
+// *OutcomeUnknownError with cause ErrRepeatDeclined, and Recover settles it by asking.
+func (j *Journal) PayAgainRiskingSecondCharge() PayAgain { return PayAgain{j} }
+
+// Acceptance says in the caller's source what risk is taken beyond that of PayAgainRiskingSecondCharge.
+type Acceptance int
+
+// AcceptNoOrderGuard accepts that a token payment carries no orderId, so that the gateway's documented rule of one
+// successful transaction per order cannot prevent a second charge.
+const AcceptNoOrderGuard Acceptance = 1
+
+// TokenPayment charges the card again. Without AcceptNoOrderGuard it sends nothing and returns a
+// *cardgateway.ValidationError.
+func (p PayAgain) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest, accept Acceptance) (*cardgateway.Transaction, error) {
+	if accept != AcceptNoOrderGuard {
+		return nil, &cardgateway.ValidationError{Op: "TokenPayment", Problems: []cardgateway.Problem{{
+			Field: "accept", Rule: cardgateway.RuleRequired, Message: "must be AcceptNoOrderGuard to charge a token again",
+		}}}
+	}
+	return p.pay(ctx, p.j.tokenPayment(token, req))
+}
+
+// CreateTokenOrder opens the order again. No money moves by it.
+func (p PayAgain) CreateTokenOrder(ctx context.Context, req cardgateway.CreateTokenOrderRequest) (*cardgateway.Transaction, error) {
+	return p.pay(ctx, p.j.tokenOrder(req))
+}
+
+// CreateSubscription starts the subscription again. If both requests arrive, and the gateway guards neither id, the
+// customer has two.
+func (p PayAgain) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
+	return p.pay(ctx, p.j.subscription(req))
+}
+
+// CreateCheckout opens the checkout again. No money moves by it; the customer who was sent to both pages could pay
+// twice.
+func (p PayAgain) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
+	return p.pay(ctx, p.j.checkout(req))
+}
+
+// CreateCheckoutSubscription opens the checkout again, as CreateCheckout does.
+func (p PayAgain) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
+	return p.pay(ctx, p.j.checkoutSubscription(req))
+}
+
+func (p PayAgain) pay(ctx context.Context, pay *payment) (*cardgateway.Transaction, error) {
+	pay.again = true
+	return p.j.pay(ctx, pay)
+}

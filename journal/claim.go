@@ -1,0 +1,151 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// claim makes sure that this call, and no other anywhere, may send the payment. It returns the entry, and false if
+// the payment is somebody else's or needs no sending. An error means that nothing was sent.
+func (j *Journal) claim(ctx context.Context, p *payment) (e Entry, mine bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return e, false, p.intent.notSent(err)
+	}
+	patience := time.Now().Add(j.opts.WaitElsewhere)
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		e, mine, err = j.begin(ctx, p.intent)
+		if err != nil || mine {
+			return e, mine, err
+		}
+		v := e.view()
+		switch {
+		case !v.invalid && !v.intent.same(&p.intent):
+			return e, false, &MismatchError{Asked: p.intent, Recorded: v.intent}
+		case v.maySubmit(p.again):
+			mine, err = j.submit(ctx, &e, p.intent)
+			if err != nil || mine {
+				return e, mine, err
+			}
+			continue // somebody was faster
+		case !v.inFlight(p.intent.At) || time.Now().After(patience) || !sleep(ctx, pause):
+			return e, false, nil
+		}
+	}
+}
+
+// maySubmit reports whether another submission is allowed. Where an earlier one is proved unsent it always is. Where
+// one was refused or is presumed absent it takes a caller who accepts the risk. Otherwise never.
+func (v *view) maySubmit(again bool) bool {
+	return !v.conflict && (v.state == NotSent || again && (v.state == PresumedAbsent || v.state == Refused))
+}
+
+// inFlight reports whether another process may be about to record an outcome.
+func (v *view) inFlight(now time.Time) bool {
+	return v.state == Unknown && !v.answered && now.Sub(v.intent.At) < longestFlight
+}
+
+// begin creates the entry. A store that failed may have written all the same, so it is asked once more: an entry with
+// this call's own mark is this call's.
+func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
+	e, created, err := j.tryBegin(ctx, in)
+	if err != nil {
+		if e, created, err = j.tryBegin(ctx, in); err != nil {
+			return e, false, in.notSent(fmt.Errorf("journal: the intent could not be recorded: %w", err))
+		}
+	}
+	return e, created || len(e.Evidence) == 0 && e.Begun.Sender == in.Sender, nil
+}
+
+func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) {
+	ctx, cancel := j.detached(ctx)
+	defer cancel()
+	return j.store.Begin(ctx, in)
+}
+
+// submit records that this call submits the payment once more. It reports false if somebody else was faster.
+func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error) {
+	ev := Evidence{At: in.At, Source: SourceSubmission, Submission: &in}
+	failed := j.append(ctx, e, ev)
+	if failed == nil {
+		return true, nil
+	}
+	now, _, err := j.tryBegin(ctx, e.Begun)
+	if err != nil {
+		return false, in.notSent(fmt.Errorf("journal: the submission could not be recorded: %w", failed))
+	}
+	*e = now
+	v := now.view()
+	return v.intent.Sender == in.Sender && !v.answered && v.state == Unknown, nil
+}
+
+// record appends evidence that must not be lost, whatever others have appended meanwhile. It returns the entry with
+// it.
+func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
+	ev.At = j.clock.now()
+	var err error
+	for range recordTries {
+		if err = j.append(ctx, &e, ev); err == nil {
+			return e, nil
+		}
+		now, _, failed := j.tryBegin(ctx, e.Begun)
+		if failed == nil {
+			e = now
+		}
+	}
+	return e, err
+}
+
+// recordTries bounds how often evidence is offered to a store. Each refusal but a failure means that another process
+// has recorded something, of which there is little.
+const recordTries = 10
+
+// append records evidence as the next piece of the entry.
+func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
+	ctx, cancel := j.detached(ctx)
+	defer cancel()
+	if err := j.store.Record(ctx, e.TransactionID(), len(e.Evidence), ev); err != nil {
+		return err
+	}
+	return e.record(len(e.Evidence), ev)
+}
+
+// detached is a context for a write, which the caller's cancellation does not stop.
+func (j *Journal) detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
+}
+
+// recordable reports whether an intent can be kept by any store. The limits are the interface's own ("Limits"), so
+// that the client refuses whatever is refused here.
+func (in *Intent) recordable() bool {
+	exp := in.Amount.Exponent()
+	return in.TransactionID != "" && isID(in.TransactionID) && isID(in.OrderID) && isID(in.Currency) &&
+		exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
+}
+
+// isID reports whether an id has at most 128 characters, all of them printable by any store.
+func isID(s string) bool {
+	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > 128 {
+		return false
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// sleep waits, and reports false if ctx ended first.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,217 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// The JSON form of entries, for stores. Member names are short, since every payment writes them, and never change
+// their meaning: a newer version must read what an older one wrote.
+
+type intentJSON struct {
+	TransactionID string    `json:"transactionId"`
+	OrderID       string    `json:"orderId,omitempty"`
+	Operation     string    `json:"operation"`
+	Amount        string    `json:"amount"`
+	Currency      string    `json:"currency"`
+	At            time.Time `json:"at"`
+	Sender        string    `json:"sender"`
+}
+
+// MarshalJSON writes the amount as text with the decimals that it has, whatever the decimal package's globals say.
+func (in Intent) MarshalJSON() ([]byte, error) { return json.Marshal(in.json()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (in *Intent) UnmarshalJSON(data []byte) error {
+	var w intentJSON
+	err := json.Unmarshal(data, &w)
+	if err == nil {
+		*in, err = w.intent()
+	}
+	return err
+}
+
+func (in *Intent) json() intentJSON {
+	return intentJSON{
+		in.TransactionID, in.OrderID, in.Operation, amountText(in.Amount), in.Currency, in.At.UTC(), in.Sender,
+	}
+}
+
+func (w *intentJSON) intent() (Intent, error) {
+	amount, err := amountOf(w.Amount)
+	return Intent{w.TransactionID, w.OrderID, w.Operation, amount, w.Currency, w.At, w.Sender}, err
+}
+
+type evidenceJSON struct {
+	At          time.Time        `json:"at"`
+	Source      Source           `json:"source"`
+	State       State            `json:"state"`
+	Submission  *intentJSON      `json:"submission,omitempty"`
+	Sender      string           `json:"sender,omitempty"`
+	Transaction *transactionJSON `json:"transaction,omitempty"`
+	HTTPStatus  int              `json:"httpStatus,omitempty"`
+	Code        cardgateway.Code `json:"code,omitempty"`
+	Invalid     bool             `json:"invalid,omitempty"`
+}
+
+// MarshalJSON writes all that Evidence documents to be kept.
+func (ev Evidence) MarshalJSON() ([]byte, error) { return json.Marshal(ev.json()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (ev *Evidence) UnmarshalJSON(data []byte) error {
+	var w evidenceJSON
+	err := json.Unmarshal(data, &w)
+	if err == nil {
+		*ev, err = w.evidence()
+	}
+	return err
+}
+
+func (ev *Evidence) json() evidenceJSON {
+	w := evidenceJSON{
+		At: ev.At.UTC(), Source: ev.Source, State: ev.State, Sender: ev.Sender, Transaction: jsonOf(ev.Transaction),
+		HTTPStatus: ev.HTTPStatus, Code: ev.Code, Invalid: ev.Invalid,
+	}
+	if ev.Submission != nil {
+		in := ev.Submission.json()
+		w.Submission = &in
+	}
+	return w
+}
+
+func (w *evidenceJSON) evidence() (Evidence, error) {
+	t, err := w.Transaction.transaction()
+	ev := Evidence{
+		At: w.At, Source: w.Source, State: w.State, Sender: w.Sender, Transaction: t,
+		HTTPStatus: w.HTTPStatus, Code: w.Code, Invalid: w.Invalid,
+	}
+	if w.Submission != nil {
+		in, failed := w.Submission.intent()
+		ev.Submission, err = &in, errors.Join(err, failed)
+	}
+	if err == nil && !ev.whole() {
+		err = fmt.Errorf("journal: evidence of source %q and state %v lacks what it is about", ev.Source, ev.State)
+	}
+	return ev, err
+}
+
+// entryJSON is a whole entry, for the file store: one that is encoded at once, since every payment waits for it.
+type entryJSON struct {
+	Begun    intentJSON     `json:"begun"`
+	Evidence []evidenceJSON `json:"evidence,omitempty"`
+	Acked    int            `json:"acked"`
+}
+
+func (e *Entry) json() entryJSON {
+	w := entryJSON{Begun: e.Begun.json(), Acked: e.Acked}
+	for i := range e.Evidence {
+		w.Evidence = append(w.Evidence, e.Evidence[i].json())
+	}
+	return w
+}
+
+func (w *entryJSON) entry() (Entry, error) {
+	begun, err := w.Begun.intent()
+	e := Entry{Begun: begun, Acked: w.Acked}
+	for i := range w.Evidence {
+		ev, failed := w.Evidence[i].evidence()
+		e.Evidence, err = append(e.Evidence, ev), errors.Join(err, failed)
+	}
+	return e, err
+}
+
+// whole reports whether evidence has what its state rests on.
+func (ev *Evidence) whole() bool {
+	switch {
+	case ev.Source == SourceSubmission:
+		return ev.Submission != nil
+	case ev.State == Pending || ev.State == Declined || ev.State == Succeeded:
+		return ev.Transaction != nil
+	}
+	return true
+}
+
+var wireStates = map[State]string{
+	Unknown: "unknown", NotSent: "notSent", Refused: "refused", PresumedAbsent: "presumedAbsent",
+	Pending: "pending", Declined: "declined", Succeeded: "succeeded",
+}
+
+// MarshalText writes the state's name, so that stores stay readable and the numbers can change.
+func (s State) MarshalText() ([]byte, error) {
+	name, ok := wireStates[s]
+	if !ok {
+		return nil, fmt.Errorf("journal: no state has the number %d", int(s))
+	}
+	return []byte(name), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (s *State) UnmarshalText(text []byte) error {
+	for state, name := range wireStates {
+		if name == string(text) {
+			*s = state
+			return nil
+		}
+	}
+	return fmt.Errorf("journal: no state is named %q", text)
+}
+
+type transactionJSON struct {
+	Code          cardgateway.Code     `json:"code"`
+	UniqueID      string               `json:"uniqueId,omitempty"`
+	TransactionID string               `json:"transactionId,omitempty"`
+	Amount        string               `json:"amount,omitempty"`
+	Currency      string               `json:"currency,omitempty"`
+	Timestamp     *time.Time           `json:"timestamp,omitempty"`
+	At            cardgateway.WallTime `json:"transactionAt,omitzero"`
+	IsTest        bool                 `json:"isTest,omitempty"`
+	Is3D          *bool                `json:"is3d,omitempty"`
+	RedirectURL   string               `json:"redirectUrl,omitempty"`
+}
+
+func jsonOf(t *cardgateway.Transaction) *transactionJSON {
+	if t == nil {
+		return nil
+	}
+	w := &transactionJSON{
+		Code: t.Code, UniqueID: t.UniqueID, TransactionID: t.TransactionID, Amount: amountText(t.TransactionAmount),
+		Currency: t.TransactionCurrency, At: t.TransactionAt, IsTest: t.IsTest, Is3D: t.Is3D, RedirectURL: t.RedirectURL,
+	}
+	if !t.Timestamp.IsZero() {
+		at := t.Timestamp.UTC()
+		w.Timestamp = &at
+	}
+	return w
+}
+
+func (w *transactionJSON) transaction() (*cardgateway.Transaction, error) {
+	if w == nil {
+		return nil, nil
+	}
+	amount, err := amountOf(w.Amount)
+	t := &cardgateway.Transaction{
+		Code: w.Code, UniqueID: w.UniqueID, TransactionID: w.TransactionID, TransactionAmount: amount,
+		TransactionCurrency: w.Currency, TransactionAt: w.At, IsTest: w.IsTest, Is3D: w.Is3D, RedirectURL: w.RedirectURL,
+	}
+	if w.Timestamp != nil {
+		t.Timestamp = *w.Timestamp
+	}
+	return t, err
+}
+
+// amountText writes an amount with the decimals that it has. Its digits have been bounded by then.
+func amountText(d decimal.Decimal) string { return d.StringFixed(max(0, -d.Exponent())) }
+
+func amountOf(text string) (decimal.Decimal, error) {
+	const longest = 32 // of what amountText makes of the widest amount
+	if len(text) > longest {
+		return decimal.Decimal{}, fmt.Errorf("journal: an amount of %d characters", len(text))
+	}
+	return decimal.NewFromString(text)
+}

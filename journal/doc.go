@@ -1,0 +1,43 @@
+// Package journal makes payments survive crashes and many processes: no payment is sent twice, and none is forgotten.
+//
+// A Journal has the five payment methods of cardgateway.Client. Each call first writes what it is about to do into a
+// Store, durable and unique by transactionId, and only then sends; a store that cannot be written means that nothing
+// is sent. What came of it is written before it is returned.
+//
+//	store, err := journal.NewFileStore("/var/lib/shop/payments") // or NewSQLStore, for more than one process
+//	if err != nil {
+//		return err
+//	}
+//	payments := journal.New(client, store, journal.Options{})
+//
+//	t, err := payments.CreateCheckout(ctx, req) // as on the client, with the same errors
+//	switch {
+//	case err == nil: // t.Paid(), or t.RedirectURL, or in processing
+//	case errors.Is(err, cardgateway.ErrDeclined): // final, not paid
+//	case errors.Is(err, cardgateway.ErrOutcomeUnknown): // leave it to Recover; do not pay again
+//	}
+//	// ... write it into the shop's own books, and then:
+//	err = payments.Ack(ctx, req.TransactionID)
+//
+// At the start of the program, and every minute or so from then on, one process recovers:
+//
+//	for e, err := range payments.Recover(ctx) {
+//		if err != nil {
+//			return err // the store failed; try again later
+//		}
+//		t, err := e.Outcome() // the same results and errors as above
+//		...                   // into the shop's own books, where a repetition must do no harm
+//		err = payments.Ack(ctx, e.TransactionID())
+//	}
+//
+// Recover asks the gateway about every payment that is open, and repeats every outcome until it is acknowledged: a
+// program that dies between an outcome and its own books is told again. Calling a payment method again with the
+// same transactionId never sends a second time after anything may have been sent; it returns what is known.
+//
+// A payment that the gateway does not know is open until Options.AbsentAfter, and then presumed absent. That is a
+// presumption and no proof: a request can be delivered late. Recover keeps asking, and reports a success that comes
+// after all as a conflict. Paying again meanwhile is a decision; see Journal.PayAgainRiskingSecondCharge.
+//
+// No store ever holds a card number, a verification code, a token, or anything computed from one, nor the gateway's
+// free texts, in which one could be echoed.
+package journal

@@ -1,0 +1,82 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// A payment whose answer is lost is not paid again, and its outcome is found by asking.
+func Example() {
+	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
+	defer gateway.Close()
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "journal")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	store, err := journal.NewFileStore(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	payments := journal.New(client, store, journal.Options{})
+	ctx := context.Background()
+
+	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset}) // charged, answer lost
+	_, err = payments.CreateSubscription(ctx, order("order-1", "123"))
+	fmt.Println("unknown:", errors.Is(err, cardgateway.ErrOutcomeUnknown))
+
+	// The customer presses the button again. Nothing is sent.
+	_, err = payments.CreateSubscription(ctx, order("order-1", "123"))
+	fmt.Println("still:  ", errors.Is(err, cardgateway.ErrOutcomeUnknown))
+
+	for e, err := range payments.Recover(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		t, err := e.Outcome()
+		if err == nil && t.Paid() {
+			fmt.Println("paid:   ", e.TransactionID())
+		}
+		if err := payments.Ack(ctx, e.TransactionID()); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println("charged:", gateway.Executed("order-1"))
+	// Output:
+	// unknown: true
+	// still:   true
+	// paid:    order-1
+	// charged: 1
+}
+
+// A payment is repeated only where it is proved that nothing was sent; the journal allows nothing else.
+func ExampleJournal_CreateSubscription() {
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "7"}) // nobody listens
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	payments := journal.New(client, journal.NewMemoryStore(), journal.Options{})
+	_, err = payments.CreateSubscription(context.Background(), order("order-1", "123"))
+	fmt.Println("not sent:", errors.Is(err, cardgateway.ErrNotSent), "safe to retry:", cardgateway.SafeToRetry(err))
+	// Output:
+	// not sent: true safe to retry: true
+}

@@ -1,0 +1,172 @@
+package journal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// Options says how patient a Journal is. The zero value means the documented defaults.
+type Options struct {
+	// AbsentAfter is how long the gateway must not know a payment, counted from its submission, before the payment
+	// is presumed absent. It should be longer than any delay with which a request can still arrive. Zero means 24
+	// hours; anything below 15 minutes means 15 minutes.
+	AbsentAfter time.Duration
+	// Settle is how long Recover asks about one payment before it goes on to the next; the payment stays open and
+	// the next Recover asks again. Zero means that it asks once.
+	Settle time.Duration
+	// WaitElsewhere is how long a call waits for the outcome of a payment that another process has in flight before
+	// it returns ErrOpen. Zero means 5 s, less than nothing not at all.
+	WaitElsewhere time.Duration
+	// WriteTimeout bounds every write to the store. It does not depend on the caller's context: what came of a
+	// payment is recorded even if nobody waits any more. Zero means 10 s.
+	WriteTimeout time.Duration
+}
+
+const (
+	defaultAbsentAfter   = 24 * time.Hour
+	minAbsentAfter       = 15 * time.Minute
+	defaultWaitElsewhere = 5 * time.Second
+	defaultWriteTimeout  = 10 * time.Second
+	longestFlight        = 5 * time.Minute // after which nobody waits for another process; generous, and a matter of patience only
+)
+
+func (o Options) withDefaults() Options {
+	if o.AbsentAfter == 0 {
+		o.AbsentAfter = defaultAbsentAfter
+	}
+	o.AbsentAfter = max(o.AbsentAfter, minAbsentAfter)
+	if o.WaitElsewhere == 0 {
+		o.WaitElsewhere = defaultWaitElsewhere
+	}
+	if o.WriteTimeout <= 0 {
+		o.WriteTimeout = defaultWriteTimeout
+	}
+	o.Settle = max(o.Settle, 1) // to Resolve, zero means two minutes
+	return o
+}
+
+// Journal makes payments through a client and keeps account of them in a store. Its methods may be called by any
+// number of goroutines. Several processes may each have a Journal over one SQLStore.
+type Journal struct {
+	client *cardgateway.Client
+	store  Store
+	opts   Options
+	clock  clock
+
+	mu      sync.Mutex
+	flights map[string]*flight   // payments being made by this process
+	told    map[string]told      // what callers were told and have not acknowledged
+	asked   map[string]time.Time // when Recover last asked about a payment
+}
+
+// New returns a journal that pays with client and records in store. It does no I/O.
+func New(client *cardgateway.Client, store Store, opts Options) *Journal {
+	return &Journal{
+		client: client, store: store, opts: opts.withDefaults(), clock: clock{started: time.Now()},
+		flights: make(map[string]*flight), told: make(map[string]told), asked: make(map[string]time.Time),
+	}
+}
+
+// payment is one call on its way through the journal.
+type payment struct {
+	intent  Intent
+	again   bool // the caller accepts the risk of PayAgainRiskingSecondCharge
+	secrets secrets
+	send    func(context.Context) (*cardgateway.Transaction, error)
+}
+
+// pay makes a payment, or joins the one that is being made, or returns what is known of it.
+func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+	if !p.intent.recordable() {
+		return p.refuse(ctx)
+	}
+	p.intent.At, p.intent.Sender = j.clock.now(), rand.Text()
+	f, mine := j.join(&p.intent)
+	if !mine {
+		return f.wait(ctx, &p.intent)
+	}
+	defer j.leave(f)
+	f.transaction, f.err = j.run(ctx, p)
+	return f.result()
+}
+
+// run claims the payment for this call, sends it, and records what came of it.
+func (j *Journal) run(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+	e, mine, err := j.claim(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	if !mine {
+		j.tell(&e, e.State())
+		return e.Outcome()
+	}
+	t, err := p.send(ctx)
+	return j.conclude(ctx, p, e, t, err)
+}
+
+// conclude records what a submission brought, and only then lets it be told. If more is known by now, through another
+// process that asked the gateway, that is told instead.
+func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgateway.Transaction, err error) (*cardgateway.Transaction, error) {
+	ev := observed(t, err, e.view().fresh && !p.again)
+	ev.Sender = p.intent.Sender
+	p.secrets.removeFrom(ev.Transaction)
+	e, failed := j.record(ctx, e, ev)
+	if failed != nil {
+		return p.unrecorded(t, err, failed)
+	}
+	if ev.Invalid {
+		_ = j.store.Ack(ctx, e.TransactionID(), len(e.Evidence)) // best effort: else Recover says that it was not sent
+		return t, err
+	}
+	v := e.view()
+	j.tell(&e, v.state)
+	switch {
+	case v.conflict || v.state >= Pending && v.state != ev.State:
+		return e.Outcome()
+	case ev.State == Unknown && errors.Is(err, cardgateway.ErrDeclined):
+		unknown := p.intent.unknown(ErrRepeatDeclined)
+		unknown.Transaction = t
+		return nil, unknown
+	}
+	return t, err
+}
+
+// unrecorded is the outcome of a payment whose outcome could not be recorded. What is certain that nothing came of it
+// stays so; all else is not told, since the journal does not know it: the payment is open, and Recover will tell.
+func (p *payment) unrecorded(t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
+	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
+		return t, err
+	}
+	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
+	unknown.Transaction = t
+	return nil, unknown
+}
+
+// refuse returns the client's own refusal of a request whose id or amount is not fit to be recorded. The client is
+// given a context that is over, so that not even a mistake in this judgement can send anything.
+func (p *payment) refuse(ctx context.Context) (*cardgateway.Transaction, error) {
+	over, cancel := context.WithCancelCause(ctx)
+	cancel(errUnfit)
+	return p.send(over)
+}
+
+var errUnfit = errors.New("journal: the request is not fit to be recorded")
+
+// told is what a caller was told of a payment: so much evidence, coming to this state.
+type told struct {
+	pieces int
+	state  State
+}
+
+// tell notes that the caller now knows what the entry says.
+func (j *Journal) tell(e *Entry, state State) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.told[e.TransactionID()] = told{len(e.Evidence), state}
+}

@@ -1,0 +1,276 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// shop is a merchant with a journal, in front of a gateway in memory, in virtual time.
+type shop struct {
+	t       *testing.T
+	gateway *sandbox.Gateway
+	client  *cardgateway.Client
+	store   journal.Store
+	*journal.Journal
+	sent    atomic.Int32 // payments that reached the gateway's door
+	refuse  error        // if set, nothing can be connected to
+	network http.RoundTripper
+}
+
+// inBubble runs a test with a shop of its own in virtual time.
+func inBubble(t *testing.T, opts sandbox.Options, test func(*testing.T, *shop)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		opts.NoNotifications = true
+		s := &shop{t: t, gateway: sandbox.New(opts), store: journal.NewMemoryStore()}
+		defer s.gateway.Close()
+		s.network = s.gateway.RoundTripper()
+		var err error
+		s.client, err = cardgateway.New(cardgateway.Config{
+			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Journal = s.restarted(journal.Options{})
+		test(t, s)
+	})
+}
+
+// restarted is a journal as a new process, or another one, would have it over the same store.
+func (s *shop) restarted(opts journal.Options) *journal.Journal {
+	return journal.New(s.client, s.store, opts)
+}
+
+func (s *shop) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.refuse != nil {
+		return nil, s.refuse
+	}
+	if r.Method == http.MethodPost {
+		s.sent.Add(1)
+	}
+	return s.network.RoundTrip(r)
+}
+
+// order is a payment that a card of the sandbox pays at once. Its verification code decides what becomes of it.
+func order(id, cvv string) cardgateway.SubscriptionRequest {
+	return cardgateway.SubscriptionRequest{
+		TransactionID: id, OrderID: "order of " + id, Currency: "USD", Amount: decimal.RequireFromString("12.50"),
+		TransactionIP: "192.0.2.1", CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/note",
+		ProductInfos:   []cardgateway.ProductInfo{{ProductName: "Candle", Quantity: 1}},
+		BillingAddress: cardgateway.Address{Country: "US"},
+		Card: cardgateway.Card{
+			CardNumber: cardgateway.NewCardNumber(testNumber), CVV: cardgateway.NewCVV(cvv),
+			ExpiredMonth: "12", ExpiredYear: "39", Cardholder: "Ada Example",
+		},
+		Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
+	}
+}
+
+const (
+	testNumber = "4300000000000000"
+	approved   = "123"
+	pending    = "650"
+	declined   = "900"
+)
+
+func (s *shop) pay(id, cvv string) (*cardgateway.Transaction, error) {
+	return s.CreateSubscription(context.Background(), order(id, cvv))
+}
+
+// recovered walks over what is not acknowledged.
+func recovered(t *testing.T, j *journal.Journal) []journal.Entry {
+	t.Helper()
+	var all []journal.Entry
+	for e, err := range j.Recover(context.Background()) {
+		if err != nil {
+			t.Fatalf("Recover: %v", err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// states says what Recover tells, by transactionId.
+func states(t *testing.T, j *journal.Journal) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, e := range recovered(t, j) {
+		text := e.State().String()
+		if e.Conflict() {
+			text += ", conflict"
+		}
+		all[e.TransactionID()] = text
+	}
+	return all
+}
+
+func wantStates(t *testing.T, j *journal.Journal, want map[string]string) {
+	t.Helper()
+	if got := states(t, j); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("Recover tells %v, want %v", got, want)
+	}
+}
+
+func wantExecuted(t *testing.T, s *shop, id string, want int) {
+	t.Helper()
+	if got := s.gateway.Executed(id); got != want {
+		t.Errorf("the gateway charged %s %d times, want %d", id, got, want)
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		got, err := s.pay("paid", approved)
+		if err != nil || !got.Paid() {
+			t.Errorf("an approved card: %v, %v", got, err)
+		}
+		if got, err = s.pay("no", declined); !errors.Is(err, cardgateway.ErrDeclined) || got == nil {
+			t.Errorf("a declined card: %v, %v", got, err)
+		}
+		if got, err = s.pay("later", pending); err != nil || got.State() != cardgateway.StateProcessing {
+			t.Errorf("a pending card: %v, %v", got, err)
+		}
+		all := map[string]string{"paid": "succeeded", "no": "declined", "later": "pending"}
+		wantStates(t, s.Journal, all)
+		wantStates(t, s.restarted(journal.Options{}), all)
+		for id := range all {
+			if err := s.Ack(t.Context(), id); err != nil {
+				t.Errorf("Ack(%s): %v", id, err)
+			}
+			if err := s.Ack(t.Context(), id); err != nil {
+				t.Errorf("Ack(%s) again: %v", id, err)
+			}
+		}
+		wantStates(t, s.Journal, nil)
+		if err := s.Ack(t.Context(), "never"); !errors.Is(err, journal.ErrNoEntry) {
+			t.Errorf("Ack of what was never begun: %v", err)
+		}
+	})
+}
+
+// TestRepeatedCall calls again with the same transactionId, also after the acknowledgement, also in another process:
+// the outcome is the same and nothing is sent.
+func TestRepeatedCall(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		want, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range []*journal.Journal{s.Journal, s.restarted(journal.Options{})} {
+			got, err := j.CreateSubscription(t.Context(), order("a", approved))
+			if err != nil || got.UniqueID != want.UniqueID || got.Code != want.Code || !got.TransactionAmount.Equal(want.TransactionAmount) {
+				t.Errorf("called again: %+v, %v; want %+v", got, err, want)
+			}
+			if err := j.Ack(t.Context(), "a"); err != nil {
+				t.Error(err)
+			}
+		}
+		_, err = s.pay("b", declined)
+		if _, again := s.pay("b", declined); !errors.Is(again, cardgateway.ErrDeclined) {
+			t.Errorf("called again after %v: %v", err, again)
+		}
+		if n := s.sent.Load(); n != 2 {
+			t.Errorf("%d requests, want 2", n)
+		}
+	})
+}
+
+func TestSingleFlight(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 3 * time.Second})
+		other := s.restarted(journal.Options{})
+		ids := make([]string, 100)
+		var wg sync.WaitGroup
+		for i := range ids {
+			j := s.Journal
+			if i%2 == 1 {
+				j = other
+			}
+			wg.Go(func() {
+				got, err := j.CreateSubscription(context.Background(), order("a", approved))
+				if err != nil || !got.Paid() {
+					t.Errorf("caller %d: %v", i, err)
+					return
+				}
+				ids[i] = got.UniqueID
+			})
+		}
+		wg.Wait()
+		if n := len(slices.Compact(ids)); n != 1 {
+			t.Errorf("%d different answers", n)
+		}
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}
+
+// TestElsewhere calls while another process has the payment in flight for longer than one waits.
+func TestElsewhere(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
+		go func() { _, _ = s.pay("a", approved) }()
+		synctest.Wait()
+		begun := time.Now()
+		_, err := s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("got %v, want an unknown outcome with ErrOpen", err)
+		}
+		if waited := time.Since(begun); waited < 5*time.Second || waited > 6*time.Second {
+			t.Errorf("waited %v", waited)
+		}
+		wantStates(t, s.Journal, nil) // its own caller is still to be told
+		time.Sleep(20 * time.Second)
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+func TestMismatch(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if _, err := s.pay("a", approved); err != nil {
+			t.Fatal(err)
+		}
+		for name, change := range map[string]func(*cardgateway.SubscriptionRequest){
+			"amount":   func(r *cardgateway.SubscriptionRequest) { r.Amount = decimal.New(1251, -2) },
+			"currency": func(r *cardgateway.SubscriptionRequest) { r.Currency = "EUR" },
+			"order":    func(r *cardgateway.SubscriptionRequest) { r.OrderID = "other" },
+		} {
+			req := order("a", approved)
+			change(&req)
+			_, err := s.CreateSubscription(t.Context(), req)
+			if _, ok := errors.AsType[*journal.MismatchError](err); !ok || !errors.Is(err, cardgateway.ErrInvalidRequest) {
+				t.Errorf("another %s: %v, want a *MismatchError", name, err)
+			}
+		}
+		_, err := s.CreateCheckout(t.Context(), cardgateway.CheckoutRequest{
+			TransactionID: "a", OrderID: "order of a", Currency: "USD", Amount: decimal.New(1250, -2),
+		})
+		if _, ok := errors.AsType[*journal.MismatchError](err); !ok {
+			t.Errorf("another operation: %v, want a *MismatchError", err)
+		}
+		same := order("a", approved)
+		same.Amount = decimal.RequireFromString("12.5")
+		if _, err := s.CreateSubscription(t.Context(), same); err != nil {
+			t.Errorf("the same amount in another form: %v", err)
+		}
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}

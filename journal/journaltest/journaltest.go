@@ -1,0 +1,306 @@
+// Package journaltest tests implementations of journal.Store.
+//
+//	func TestMyStore(t *testing.T) {
+//		journaltest.Run(t, journaltest.Harness{
+//			Open: func(t testing.TB, place string) (journal.Store, func()) {
+//				s, err := mystore.Open(filepath.Join(place, "journal"))
+//				if err != nil {
+//					t.Fatal(err)
+//				}
+//				return s, func() { s.Close() }
+//			},
+//		})
+//	}
+//
+// The suite starts the test binary again to kill a process that writes: the test that calls Run must do nothing
+// before it that the second process could not repeat.
+package journaltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// Harness says how to open the store under test.
+type Harness struct {
+	// Open opens the store that is kept at place, an existing directory of the test's own, or makes it. Opened again
+	// at the same place, it has to hold what was written before. A store that is kept elsewhere takes place as a name.
+	Open func(t testing.TB, place string) (store journal.Store, close func())
+	// Volatile says that the store does not outlive its closing.
+	Volatile bool
+	// Shared says that several processes may have the store open at the same time.
+	Shared bool
+}
+
+// Run runs the suite.
+func Run(t *testing.T, h Harness) {
+	if place := os.Getenv(writerEnv); place != "" {
+		write(t, h, place)
+		return
+	}
+	for name, test := range map[string]func(*testing.T, journal.Store){
+		"begin":       testBegin,
+		"record":      testRecord,
+		"ack":         testAck,
+		"unacked":     testUnacked,
+		"walk":        testWalk,
+		"ids":         testIDs,
+		"context":     testContext,
+		"one begins":  testOneBegins,
+		"one records": testOneRecords,
+		"everybody":   testEverybody,
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, done := h.Open(t, t.TempDir())
+			defer done()
+			test(t, store)
+		})
+	}
+	if h.Shared {
+		t.Run("two handles", func(t *testing.T) { testTwoHandles(t, h) })
+	}
+	if !h.Volatile {
+		t.Run("reopened", func(t *testing.T) { testReopened(t, h) })
+		t.Run("killed", func(t *testing.T) { testKilled(t, h) })
+	}
+}
+
+var day = time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC)
+
+// intent returns the n-th of a series of intents, each a second after the one before.
+func intent(id string, n int) journal.Intent {
+	return journal.Intent{
+		TransactionID: id, OrderID: "order of " + id, Operation: "CreateCheckout", Amount: decimal.RequireFromString("12.50"),
+		Currency: "USD", At: day.Add(time.Duration(n) * time.Second), Sender: fmt.Sprint("sender ", n),
+	}
+}
+
+// answered returns evidence with every member that an answer can have.
+func answered(id string) journal.Evidence {
+	yes := true
+	at, _ := cardgateway.ParseWallTime("2026-11-20 18:00:01") // of this very form
+	return journal.Evidence{
+		At: day.Add(time.Minute), Source: journal.SourceAnswer, State: journal.Pending, Sender: "sender",
+		Transaction: &cardgateway.Transaction{
+			Code: 301, IsTest: true, UniqueID: "20261120000000000001", TransactionID: id, Timestamp: day,
+			TransactionAmount: decimal.RequireFromString("12.500"), TransactionCurrency: "USD", TransactionAt: at,
+			Is3D: &yes, RedirectURL: "https://pay.example.com/?a=1&b=<2>",
+		},
+	}
+}
+
+// others returns one piece of evidence of each further kind.
+func others(id string) []journal.Evidence {
+	again := intent(id, 7)
+	return []journal.Evidence{
+		{At: day, Source: journal.SourceAnswer, State: journal.Refused, HTTPStatus: 429, Code: 400, Sender: "sender"},
+		{At: day, Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true},
+		{At: day, Source: journal.SourceQuery, State: journal.PresumedAbsent},
+		{At: day, Source: journal.SourceSubmission, Submission: &again},
+	}
+}
+
+func begin(t testing.TB, s journal.Store, in journal.Intent) journal.Entry {
+	t.Helper()
+	e, _, err := s.Begin(t.Context(), in)
+	if err != nil {
+		t.Fatalf("Begin(%q): %v", in.TransactionID, err)
+	}
+	return e
+}
+
+func record(t testing.TB, s journal.Store, id string, pieces int, ev journal.Evidence) {
+	t.Helper()
+	if err := s.Record(t.Context(), id, pieces, ev); err != nil {
+		t.Fatalf("Record(%q, %d): %v", id, pieces, err)
+	}
+}
+
+// same compares entries by what they are in JSON, which has every member.
+func same(t testing.TB, got, want journal.Entry) {
+	t.Helper()
+	a, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(a) != string(b) {
+		t.Errorf("entry is\n%s\nwant\n%s", a, b)
+	}
+}
+
+func unacked(t testing.TB, s journal.Store) (ids []string) {
+	t.Helper()
+	for e, err := range s.Unacked(t.Context()) {
+		if err != nil {
+			t.Fatalf("Unacked: %v", err)
+		}
+		ids = append(ids, e.TransactionID())
+	}
+	return ids
+}
+
+func testBegin(t *testing.T, s journal.Store) {
+	in := intent("a", 0)
+	want := journal.Entry{Begun: in, Acked: -1}
+	e, created, err := s.Begin(t.Context(), in)
+	if err != nil || !created {
+		t.Fatalf("Begin of a new payment: created %v, %v", created, err)
+	}
+	same(t, e, want)
+	other := intent("a", 1)
+	other.Currency = "EUR"
+	e, created, err = s.Begin(t.Context(), other)
+	if err != nil || created {
+		t.Fatalf("Begin of a payment that is there: created %v, %v", created, err)
+	}
+	same(t, e, want)
+}
+
+func testRecord(t *testing.T, s journal.Store) {
+	want := begin(t, s, intent("a", 0))
+	for i, ev := range append(others("a"), answered("a")) {
+		record(t, s, "a", i, ev)
+		want.Evidence = append(want.Evidence, ev)
+		same(t, begin(t, s, intent("a", 0)), want)
+	}
+	for _, pieces := range []int{0, 4, 6} {
+		if err := s.Record(t.Context(), "a", pieces, answered("a")); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Record as piece %d of 5: %v, want ErrChanged", pieces, err)
+		}
+	}
+	if err := s.Record(t.Context(), "b", 0, answered("b")); !errors.Is(err, journal.ErrNoEntry) {
+		t.Errorf("Record of an unknown payment: %v, want ErrNoEntry", err)
+	}
+	same(t, begin(t, s, intent("a", 0)), want)
+}
+
+func testAck(t *testing.T, s journal.Store) {
+	begin(t, s, intent("a", 0))
+	record(t, s, "a", 0, answered("a"))
+	if err := s.Ack(t.Context(), "a", 0); !errors.Is(err, journal.ErrChanged) {
+		t.Errorf("Ack of less than there is: %v, want ErrChanged", err)
+	}
+	for _, pieces := range []int{1, 1, 0} {
+		if err := s.Ack(t.Context(), "a", pieces); err != nil {
+			t.Errorf("Ack of %d: %v", pieces, err)
+		}
+	}
+	if ids := unacked(t, s); len(ids) != 0 {
+		t.Errorf("unacknowledged after Ack: %q", ids)
+	}
+	record(t, s, "a", 1, others("a")[2])
+	if ids := unacked(t, s); !slices.Equal(ids, []string{"a"}) {
+		t.Errorf("unacknowledged after more became known: %q", ids)
+	}
+	if err := s.Ack(t.Context(), "b", 0); !errors.Is(err, journal.ErrNoEntry) {
+		t.Errorf("Ack of an unknown payment: %v, want ErrNoEntry", err)
+	}
+	if e := begin(t, s, intent("a", 0)); e.Acked != 1 || len(e.Evidence) != 2 {
+		t.Errorf("an acknowledged payment has %d pieces, %d of them acknowledged; want 2 and 1", len(e.Evidence), e.Acked)
+	}
+}
+
+// testUnacked makes more entries than a page of any store has, in another order than that of their ids and times.
+func testUnacked(t *testing.T, s journal.Store) {
+	const n = 350
+	var want []string
+	for i := range n {
+		k := i * 211 % n
+		begin(t, s, intent(fmt.Sprintf("id %03d", k), -k/3)) // three begin at the same time
+	}
+	for k := range n {
+		id := fmt.Sprintf("id %03d", k)
+		if k%7 == 0 {
+			if err := s.Ack(t.Context(), id, 0); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want = append(want, id)
+	}
+	got := unacked(t, s)
+	for i := 1; i < len(got); i++ {
+		var a, b int
+		_, _ = fmt.Sscanf(got[i-1], "id %d", &a)
+		_, _ = fmt.Sscanf(got[i], "id %d", &b)
+		if a/3 < b/3 {
+			t.Fatalf("%q comes before %q, which is older", got[i-1], got[i])
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("unacknowledged are %d, want %d", len(got), len(want))
+	}
+}
+
+// testWalk uses the store within a walk over it, and breaks off.
+func testWalk(t *testing.T, s journal.Store) {
+	for i := range 5 {
+		begin(t, s, intent(fmt.Sprint(i), i))
+	}
+	for e, err := range s.Unacked(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		record(t, s, e.TransactionID(), 0, answered(e.TransactionID()))
+		if e.TransactionID() == "3" {
+			break
+		}
+	}
+	for i, want := range []int{1, 1, 1, 1, 0} {
+		if e := begin(t, s, intent(fmt.Sprint(i), i)); len(e.Evidence) != want {
+			t.Errorf("payment %d has %d pieces of evidence, want %d", i, len(e.Evidence), want)
+		}
+	}
+}
+
+// testIDs checks that ids are compared byte for byte, and that any id of the interface fits.
+func testIDs(t *testing.T, s journal.Store) {
+	ids := []string{
+		"a", "A", "a ", "á", "a\u0301", "ß", "ss", "'; --", `"\`, "%_", "?1 $1", "..", "💳", strings.Repeat("💳", 128),
+		strings.Repeat("x", 128), strings.Repeat("x", 127) + "y",
+	}
+	for i, id := range ids {
+		if _, created, err := s.Begin(t.Context(), intent(id, i)); err != nil || !created {
+			t.Errorf("Begin(%q): created %v, %v", id, created, err)
+		}
+		record(t, s, id, 0, answered(id))
+	}
+	got := unacked(t, s)
+	if !slices.Equal(got, ids) {
+		t.Errorf("ids are %q, want %q", got, ids)
+	}
+}
+
+func testContext(t *testing.T, s journal.Store) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, created, err := s.Begin(over, intent("a", 0)); err == nil || created {
+		t.Errorf("Begin with a context that is over: created %v, %v", created, err)
+	}
+	begin(t, s, intent("a", 0))
+	if err := s.Record(over, "a", 0, answered("a")); err == nil {
+		t.Error("Record with a context that is over: no error")
+	}
+	for _, err := range s.Unacked(over) {
+		if err == nil {
+			t.Error("Unacked with a context that is over: no error")
+		}
+	}
+}

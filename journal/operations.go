@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"context"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// CreateTokenOrder is cardgateway.Client.CreateTokenOrder, journalled. The errors are those of the client, and a
+// *MismatchError, a *cardgateway.ConflictError, or causes of this package in a *cardgateway.NotSentError (the store
+// cannot be written) and in a *cardgateway.OutcomeUnknownError (ErrOpen, ErrPresumedAbsent).
+func (j *Journal) CreateTokenOrder(ctx context.Context, req cardgateway.CreateTokenOrderRequest) (*cardgateway.Transaction, error) {
+	return j.pay(ctx, j.tokenOrder(req))
+}
+
+// TokenPayment is cardgateway.Client.TokenPayment, journalled. The token is not recorded. For errors see
+// CreateTokenOrder.
+func (j *Journal) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
+	return j.pay(ctx, j.tokenPayment(token, req))
+}
+
+// CreateSubscription is cardgateway.Client.CreateSubscription, journalled. Nothing of the card is recorded. For
+// errors see CreateTokenOrder. An unknown outcome is graver here than elsewhere: it may hide an agreement that
+// charges again every cycle, and the interface shows no way to end one.
+func (j *Journal) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
+	return j.pay(ctx, j.subscription(req))
+}
+
+// CreateCheckout is cardgateway.Client.CreateCheckout, journalled. For errors see CreateTokenOrder.
+func (j *Journal) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
+	return j.pay(ctx, j.checkout(req))
+}
+
+// CreateCheckoutSubscription is cardgateway.Client.CreateCheckoutSubscription, journalled. For errors see
+// CreateTokenOrder.
+func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
+	return j.pay(ctx, j.checkoutSubscription(req))
+}
+
+// The operations whose requests carry a secret, by the names of the client's methods.
+const (
+	opTokenPayment = "TokenPayment"
+	opSubscription = "CreateSubscription"
+)
+
+func (j *Journal) tokenOrder(req cardgateway.CreateTokenOrderRequest) *payment {
+	return &payment{
+		intent: Intent{
+			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: "CreateTokenOrder",
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
+			return j.client.CreateTokenOrder(ctx, req)
+		},
+	}
+}
+
+func (j *Journal) tokenPayment(token cardgateway.Token, req cardgateway.TokenPaymentRequest) *payment {
+	return &payment{
+		intent: Intent{
+			TransactionID: req.TransactionID, Operation: opTokenPayment, Amount: req.Amount, Currency: req.Currency,
+		},
+		secrets: secrets{token: token},
+		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
+			return j.client.TokenPayment(ctx, token, req)
+		},
+	}
+}
+
+func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *payment {
+	return &payment{
+		intent: Intent{
+			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opSubscription,
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		secrets: secrets{number: req.Card.CardNumber},
+		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
+			return j.client.CreateSubscription(ctx, req)
+		},
+	}
+}
+
+func (j *Journal) checkout(req cardgateway.CheckoutRequest) *payment {
+	return &payment{
+		intent: Intent{
+			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: "CreateCheckout",
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		send: func(ctx context.Context) (*cardgateway.Transaction, error) { return j.client.CreateCheckout(ctx, req) },
+	}
+}
+
+func (j *Journal) checkoutSubscription(req cardgateway.CheckoutSubscriptionRequest) *payment {
+	return &payment{
+		intent: Intent{
+			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: "CreateCheckoutSubscription",
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
+			return j.client.CreateCheckoutSubscription(ctx, req)
+		},
+	}
+}

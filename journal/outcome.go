@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// Causes of an *OutcomeUnknownError that a Journal returns; errors.Is finds them.
+var (
+	// ErrOpen: the payment is in flight, here or in another process, or whoever sent it died. Recover settles it.
+	ErrOpen = errors.New("journal: the payment is open")
+	// ErrPresumedAbsent: the gateway did not know the payment for longer than Options.AbsentAfter. It was most
+	// likely never made; see Journal.PayAgainRiskingSecondCharge.
+	ErrPresumedAbsent = errors.New("journal: the payment is presumed absent")
+	// ErrRepeatDeclined: a further submission was declined, which may only mean that it was a repetition.
+	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not say what became of the first")
+)
+
+// Outcome returns what the payment's own call returned, or would have: the transaction of a payment that succeeded
+// or is pending, or an error of package cardgateway. The transaction has the members that identify it and decide
+// about it; for the gateway's texts ask Client.GetTransaction.
+//
+//	Succeeded, Pending       the transaction
+//	Declined                 the transaction and a *cardgateway.DeclinedError
+//	Refused                  a *cardgateway.GatewayError
+//	NotSent                  a *cardgateway.NotSentError
+//	Unknown                  a *cardgateway.OutcomeUnknownError with cause ErrOpen
+//	PresumedAbsent           a *cardgateway.OutcomeUnknownError with cause ErrPresumedAbsent
+//	any state, if Conflict   a *cardgateway.ConflictError
+func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
+	v := e.view()
+	in := &v.intent
+	if v.conflict {
+		conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID}
+		for _, t := range v.fates {
+			conflict.Transactions = append(conflict.Transactions, *t)
+		}
+		return nil, conflict
+	}
+	switch v.state {
+	case Succeeded, Pending:
+		return v.deciding.transaction(), nil
+	case Declined:
+		t := v.deciding.transaction()
+		return t, &cardgateway.DeclinedError{Op: in.Operation, TransactionID: in.TransactionID, Transaction: t}
+	case Refused:
+		return nil, &cardgateway.GatewayError{Op: in.Operation, HTTPStatus: v.deciding.HTTPStatus, Code: v.deciding.Code}
+	case NotSent:
+		return nil, in.notSent(errRecorded)
+	case PresumedAbsent:
+		return nil, in.unknown(ErrPresumedAbsent)
+	}
+	return nil, in.unknown(ErrOpen)
+}
+
+var errRecorded = errors.New("recorded in the journal")
+
+func (in *Intent) notSent(cause error) error {
+	return &cardgateway.NotSentError{Op: in.Operation, TransactionID: in.TransactionID, Cause: cause}
+}
+
+func (in *Intent) unknown(cause error) *cardgateway.OutcomeUnknownError {
+	return &cardgateway.OutcomeUnknownError{
+		Op: in.Operation, TransactionID: in.TransactionID, OrderID: in.OrderID,
+		Amount: in.Amount, Currency: in.Currency, SentAt: in.At, Cause: cause,
+	}
+}
+
+// transaction returns a copy, so that no caller can change the evidence.
+func (ev *Evidence) transaction() *cardgateway.Transaction {
+	t := *ev.Transaction
+	return &t
+}
+
+// observed turns what a payment call returned into evidence. A decline counts only if certain: the gateway may
+// answer a repetition with it.
+func observed(t *cardgateway.Transaction, err error, certain bool) Evidence {
+	ev := Evidence{Source: SourceAnswer}
+	refused, isRefused := errors.AsType[*cardgateway.GatewayError](err)
+	switch {
+	case err == nil && t != nil:
+		ev.State, ev.Transaction = stateOf(t), kept(t)
+	case errors.Is(err, cardgateway.ErrOutcomeUnknown), errors.Is(err, cardgateway.ErrConflict):
+	case errors.Is(err, cardgateway.ErrDeclined) && t != nil:
+		ev.Transaction = kept(t)
+		if certain {
+			ev.State = Declined
+		}
+	case isRefused:
+		ev.State, ev.HTTPStatus, ev.Code = Refused, refused.HTTPStatus, refused.Code
+	case errors.Is(err, cardgateway.ErrInvalidRequest):
+		ev.State, ev.Invalid = NotSent, true
+	case errors.Is(err, cardgateway.ErrNotSent):
+		ev.State = NotSent
+	}
+	return ev
+}
+
+// stateOf says what a transaction that was returned without an error stands for.
+func stateOf(t *cardgateway.Transaction) State {
+	switch t.State() {
+	case cardgateway.StateApproved:
+		return Succeeded
+	case cardgateway.StateDeclined:
+		return Declined
+	case cardgateway.StateProcessing, cardgateway.StateRedirect:
+		return Pending
+	}
+	return Unknown
+}
+
+// kept copies the members of a transaction that a store may hold. Texts of the gateway are not among them: they
+// could echo a card number or a token. The address to which a cardholder is to be sent is, since it cannot be asked
+// for again.
+func kept(t *cardgateway.Transaction) *cardgateway.Transaction {
+	k := &cardgateway.Transaction{
+		Code: t.Code, IsTest: t.IsTest, UniqueID: t.UniqueID, TransactionID: t.TransactionID, Timestamp: t.Timestamp,
+		TransactionAmount: t.TransactionAmount, TransactionCurrency: t.TransactionCurrency,
+		TransactionAt: t.TransactionAt, Is3D: t.Is3D,
+	}
+	if t.State() == cardgateway.StateRedirect {
+		k.RedirectURL = t.RedirectURL
+	}
+	return k
+}
+
+// keptOfQuery does the same for what a query showed. The secrets of the payment are not at hand then, so that an
+// address is kept only of payments that have none.
+func keptOfQuery(t *cardgateway.Transaction, in *Intent) *cardgateway.Transaction {
+	k := kept(t)
+	if in.Operation == opTokenPayment || in.Operation == opSubscription {
+		k.RedirectURL = ""
+	}
+	return k
+}
+
+// MismatchError says that a payment was asked for under a transactionId which another payment has: one of another
+// amount, currency, order or operation. Nothing was sent. It is an ErrInvalidRequest too: a new payment needs a new
+// transactionId.
+type MismatchError struct {
+	Asked    Intent
+	Recorded Intent
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("journal: %s: transactionId %q is that of another payment: asked for %s, recorded %s",
+		e.Asked.Operation, e.Asked.TransactionID, e.Asked.describe(), e.Recorded.describe())
+}
+
+// Is reports whether target is cardgateway.ErrInvalidRequest.
+func (e *MismatchError) Is(target error) bool { return target == cardgateway.ErrInvalidRequest }
+
+func (in *Intent) describe() string {
+	return fmt.Sprintf("%s of %s %s for order %q", in.Operation, amountText(in.Amount), in.Currency, in.OrderID)
+}
+
+// same reports whether two intents are of one payment.
+func (in *Intent) same(other *Intent) bool {
+	return in.TransactionID == other.TransactionID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
+		in.Amount.Equal(other.Amount) && in.Currency == other.Currency
+}

@@ -1,0 +1,216 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// Recover asks the gateway about every payment that is open, and gives every payment that has something the merchant
+// has not acknowledged, oldest first: what it comes to is in the entry's Outcome. Payments that this Journal is just
+// making are left to their callers; those of another process can appear while it makes them, since asking does no
+// harm, and are then told twice.
+//
+// Call it at the start and then regularly, from one process at a time. A payment is asked about again when an eighth
+// of the time since its submission has passed since it was last asked, so a walk every minute is cheap. An answer
+// that the gateway could not give leaves the payment open and is no error: an error is a failure of the store, or the
+// end of ctx, and ends the walk.
+func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range j.store.Unacked(ctx) {
+			if err == nil && j.isFlying(e.TransactionID()) {
+				continue
+			}
+			if err == nil {
+				e, err = j.settle(ctx, e)
+			}
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			j.tell(&e, e.State())
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Ack acknowledges that the merchant's own books hold the outcome that this Journal last told of the payment, by a
+// payment method or by Recover: it will not be repeated. Of a payment that is Pending, Refused or PresumedAbsent it
+// means also that nobody asks any more what became of it. Acknowledge a pending one only if something else, such as
+// the notification, will say how it ends, and an absence only when it is too late for the request to arrive.
+//
+// Ack returns ErrOpen for a payment without an outcome, ErrChanged if more is known by now than was told (Recover
+// will tell it), ErrNoEntry for a payment that was never begun, and any failure of the store.
+func (j *Journal) Ack(ctx context.Context, transactionID string) error {
+	t, err := j.toldOf(ctx, transactionID)
+	if err != nil {
+		return err
+	}
+	if t.state == Unknown {
+		return ErrOpen
+	}
+	if err := j.store.Ack(ctx, transactionID, t.pieces); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.told, transactionID)
+	delete(j.asked, transactionID)
+	return nil
+}
+
+// toldOf returns what was told of a payment. If this Journal told nothing, which is so after a restart, the caller
+// means what the store says now.
+func (j *Journal) toldOf(ctx context.Context, transactionID string) (told, error) {
+	j.mu.Lock()
+	t, ok := j.told[transactionID]
+	j.mu.Unlock()
+	if ok {
+		return t, nil
+	}
+	for e, err := range j.store.Unacked(ctx) {
+		if err != nil {
+			return told{}, err
+		}
+		if e.TransactionID() == transactionID {
+			return told{len(e.Evidence), e.State()}, nil
+		}
+	}
+	// Acknowledged already, or never begun: the store knows which, and for the former any number will do.
+	return told{0, NotSent}, nil
+}
+
+// settle asks the gateway about an open payment and returns the entry with what was learnt.
+func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
+	v := e.view()
+	if !v.open() || !j.due(&e) {
+		return e, ctx.Err()
+	}
+	for _, at := range e.queries() {
+		t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
+			TransactionID: v.intent.TransactionID, OrderID: v.intent.OrderID,
+			Amount: v.intent.Amount, Currency: v.intent.Currency, SentAt: at, Settle: j.opts.Settle,
+		})
+		if ctx.Err() != nil {
+			return e, ctx.Err()
+		}
+		for _, ev := range j.learnt(&e, t, err) {
+			if e, err = j.learn(ctx, e, ev); err != nil {
+				return e, err
+			}
+		}
+	}
+	return e, nil
+}
+
+// learn records evidence of a query if it changes what is known. If another process has recorded something
+// meanwhile, it is judged against that.
+func (j *Journal) learn(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
+	ev.At = j.clock.now()
+	for range recordTries {
+		if !e.view().adds(&ev, &e) {
+			return e, nil
+		}
+		err := j.append(ctx, &e, ev)
+		if err == nil || !errors.Is(err, ErrChanged) {
+			return e, err
+		}
+		if e, _, err = j.tryBegin(ctx, e.Begun); err != nil {
+			return e, err
+		}
+		if ev.State == PresumedAbsent && !j.absent(e.view()) {
+			return e, nil // it was submitted again meanwhile
+		}
+	}
+	return e, ErrChanged
+}
+
+// learnt turns what Resolve returned into evidence.
+func (j *Journal) learnt(e *Entry, t *cardgateway.Transaction, err error) []Evidence {
+	conflict, isConflict := errors.AsType[*cardgateway.ConflictError](err)
+	switch {
+	case isConflict:
+		return fatesOf(conflict, e)
+	case t != nil && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
+		return []Evidence{{Source: SourceQuery, State: stateOf(t), Transaction: keptOfQuery(t, &e.Begun)}}
+	case errors.Is(err, cardgateway.ErrNotFound) && j.absent(e.view()):
+		return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
+	}
+	return nil
+}
+
+// fatesOf gives the outcomes of a conflict one by one, declines first, so that they add up to a conflict here too. A
+// decline beside a success is none if the payment was submitted more than once: it is then how the gateway turned
+// the repetition away.
+func fatesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
+	repeated := len(e.submissions()) > 1
+	for _, state := range []State{Declined, Succeeded} {
+		for i := range conflict.Transactions {
+			t := &conflict.Transactions[i]
+			if stateOf(t) == state && !(repeated && state == Declined) {
+				all = append(all, Evidence{Source: SourceQuery, State: state, Transaction: keptOfQuery(t, &e.Begun)})
+			}
+		}
+	}
+	return all
+}
+
+// absent reports whether a payment that the gateway does not know has been open for so long that it is presumed
+// absent.
+func (j *Journal) absent(v *view) bool {
+	return v.state == Unknown && j.clock.earliest().Sub(v.intent.At) >= j.opts.AbsentAfter
+}
+
+// due reports whether a payment should be asked about now, and notes that it is.
+func (j *Journal) due(e *Entry) bool {
+	now := j.clock.now()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	last, asked := j.asked[e.TransactionID()]
+	if asked && now.Sub(last) < now.Sub(e.Intent().At)/8 {
+		return false
+	}
+	j.asked[e.TransactionID()] = now
+	return true
+}
+
+// submissions returns the times of the submissions that may have left, or of the last one if none did.
+func (e *Entry) submissions() []time.Time {
+	sent := []*Intent{&e.Begun}
+	last := sent[0]
+	for i := range e.Evidence {
+		switch ev := &e.Evidence[i]; {
+		case ev.Source == SourceSubmission:
+			last = ev.Submission
+			sent = append(sent, last)
+		case ev.State == NotSent:
+			sent = slices.DeleteFunc(sent, func(in *Intent) bool { return in.Sender == ev.Sender })
+		}
+	}
+	if len(sent) == 0 {
+		return []time.Time{last.At}
+	}
+	times := make([]time.Time, len(sent))
+	for i, in := range sent {
+		times[i] = in.At
+	}
+	return times
+}
+
+// queries returns the times about which the gateway is asked: one query spans a month, so submissions far apart take
+// one each.
+func (e *Entry) queries() (times []time.Time) {
+	const spanned = 14 * 24 * time.Hour
+	for _, at := range e.submissions() {
+		if len(times) == 0 || at.Sub(times[len(times)-1]) > spanned {
+			times = append(times, at)
+		}
+	}
+	return times
+}

@@ -1,0 +1,87 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestNothingSecretIsStored pays with a card and a token to a gateway that echoes both wherever it can, and searches
+// the file.
+func TestNothingSecretIsStored(t *testing.T) {
+	const token = "tok/with?odd=characters&4711"
+	dir := t.TempDir()
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := openFile(t, dir)
+		s.network = echo{token, testNumber}
+		j := journal.New(s.client, store, journal.Options{})
+		for id, message := range map[string]string{"paid": "100", "redirect": "301", "declined": "101", "odd": "999", "refused": "400"} {
+			_, _ = j.CreateSubscription(context.WithValue(t.Context(), codeKey{}, message), order(id, "987"))
+			req := cardgateway.TokenPaymentRequest{
+				TransactionID: id + "-token", Currency: "USD", Amount: decimal.New(1250, -2), TransactionIP: "192.0.2.1",
+				CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/",
+				ProductInfos: []cardgateway.ProductInfo{{Quantity: 1}},
+			}
+			_, _ = j.TokenPayment(context.WithValue(t.Context(), codeKey{}, message), cardgateway.NewToken(token), req)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	data, err := os.ReadFile(filepath.Join(dir, "journal.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(data, []byte(`"state"`)); n != 10 {
+		t.Errorf("%d outcomes in the file, want 10", n)
+	}
+	var entries []byte // without the checksums, which may have any three digits in them
+	for line := range bytes.Lines(data) {
+		entries = append(entries, line[26:]...)
+	}
+	for _, secret := range []string{token, "tok/with", "tok%2Fwith", testNumber, testNumber[:6], "987", "Ada Example", "4711"} {
+		if bytes.Contains(entries, []byte(secret)) {
+			t.Errorf("the file holds %q", secret)
+		}
+	}
+}
+
+type codeKey struct{}
+
+// echo answers with the code that the request's context names, and with the secrets in every text.
+type echo struct{ token, number string }
+
+func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {
+	var sent bytes.Buffer
+	_, _ = sent.ReadFrom(r.Body)
+	id, _, _ := strings.Cut(strings.SplitN(sent.String(), `"transactionId":"`, 2)[1], `"`)
+	code, _ := r.Context().Value(codeKey{}).(string)
+	unique := `"uniqueId":"1",`
+	if code == "400" {
+		unique = ""
+	}
+	text := e.token + " " + e.number + " 987"
+	return respond(r, `{"code":`+code+`,`+unique+`"transactionId":"`+id+`","message":"`+text+`","transactionMessage":"`+text+
+		`","billDescription":"`+text+`","transactionMethod":"`+text+`","transactionType":"`+text+`","token":"`+e.token+
+		`","transactionAmount":"12.50","transactionCurrency":"USD","transactionCardNumber":"`+e.number+
+		`","redirectUrl":"https://pay.example.com/?n=`+e.number+`&t=tok%2Fwith%3Fodd%3Dcharacters%264711"}`), nil
+}
+
+// respond is an answer with HTTP status 200 and the given body.
+func respond(r *http.Request, body string) *http.Response {
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}
+}

@@ -1,0 +1,202 @@
+package journal_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestRecover settles a payment whose answer was lost, in a new process, and repeats it until it is acknowledged.
+func TestRecover(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for id, cvv := range map[string]string{"yes": approved, "no": declined} {
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+			if _, err := s.pay(id, cvv); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+				t.Fatalf("got %v, want ErrOutcomeUnknown", err)
+			}
+		}
+		for range 2 {
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"yes": "succeeded", "no": "declined"})
+		}
+		for _, e := range recovered(t, s.Journal) {
+			got, err := e.Outcome()
+			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.TransactionID() == "no") {
+				t.Errorf("outcome of %s: %+v, %v", e.TransactionID(), got, err)
+			}
+			if err := s.Ack(t.Context(), e.TransactionID()); err != nil {
+				t.Error(err)
+			}
+		}
+		wantStates(t, s.Journal, nil)
+	})
+}
+
+// TestPresumedAbsent loses a request that arrives after all, thirty hours later.
+func TestPresumedAbsent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 30 * time.Hour})
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Fatal(err)
+		}
+		time.Sleep(24*time.Hour - time.Minute)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
+		time.Sleep(time.Minute)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "presumed absent"})
+		if _, err := s.pay("a", approved); !errors.Is(err, journal.ErrPresumedAbsent) || cardgateway.SafeToRetry(err) {
+			t.Errorf("called again: %v", err)
+		}
+		time.Sleep(7 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded, conflict"})
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrConflict) {
+			t.Errorf("called again: %v, want ErrConflict", err)
+		}
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}
+
+// TestAckIsOfWhatWasTold acknowledges an absence that is no longer one.
+func TestAckIsOfWhatWasTold(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 30 * time.Hour})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		time.Sleep(7 * time.Hour)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
+		if err := s.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Ack of an absence that was overtaken: %v, want ErrChanged", err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded, conflict"})
+		if err := s.Ack(t.Context(), "a"); err != nil {
+			t.Error(err)
+		}
+		wantStates(t, s.Journal, nil)
+	})
+}
+
+func TestAbsentAfterHasAMinimum(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		j := s.restarted(journal.Options{AbsentAfter: time.Second})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = j.CreateSubscription(t.Context(), order("a", approved))
+		time.Sleep(15*time.Minute - time.Second)
+		wantStates(t, j, map[string]string{"a": "unknown"})
+		time.Sleep(3 * time.Minute)
+		wantStates(t, j, map[string]string{"a": "presumed absent"})
+	})
+}
+
+// TestAbsenceNeedsAnAnswer lets every query fail for days.
+func TestAbsenceNeedsAnAnswer(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.pay("a", approved)
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Status: 503, Reply: sandbox.ReplyHTML, Times: -1})
+		time.Sleep(72 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "unknown"})
+	})
+}
+
+// TestPayAgain pays again after a presumed absence, in each way that a gateway may treat what it has seen before, and
+// with the first request gone or only late.
+func TestPayAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		duplicates sandbox.Duplicates
+		late       bool
+		charged    int
+		state      string
+	}{
+		"refused, gone":  {sandbox.DuplicatesRefused, false, 1, "succeeded"},
+		"refused, late":  {sandbox.DuplicatesRefused, true, 1, "succeeded"},
+		"declined, late": {sandbox.DuplicatesDeclined, true, 1, "succeeded"},
+		"racy, late":     {sandbox.DuplicatesPerOrder, true, 2, "succeeded, conflict"},
+		"executed, late": {sandbox.DuplicatesExecuted, true, 2, "succeeded, conflict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{Duplicates: c.duplicates}, func(t *testing.T, s *shop) {
+				lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+				if c.late {
+					lost.Commit, lost.Late = sandbox.CommitLate, 26*time.Hour
+				}
+				s.gateway.Inject(lost)
+				_, _ = s.pay("a", approved)
+				again := func() (*cardgateway.Transaction, error) {
+					return s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+				}
+				if _, err := again(); !errors.Is(err, journal.ErrOpen) {
+					t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
+				}
+				time.Sleep(25 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+				if got, err := again(); err != nil || !got.Paid() {
+					t.Errorf("after the absence is presumed: %v, %v", got, err)
+				}
+				if got, err := again(); err != nil || !got.Paid() || s.sent.Load() != 2 {
+					t.Errorf("once more: %v, %v, %d requests", got, err, s.sent.Load())
+				}
+				time.Sleep(48 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": c.state})
+				wantExecuted(t, s, "a", c.charged)
+			})
+		})
+	}
+}
+
+// TestPayAgainDeclined pays again where the first request has arrived meanwhile and the gateway declines the
+// repetition: that decline says nothing, and the query says that the payment was made.
+func TestPayAgainDeclined(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesDeclined}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		time.Sleep(2 * time.Hour)
+		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, journal.ErrRepeatDeclined) || errors.Is(err, cardgateway.ErrDeclined) {
+			t.Errorf("got %v, want ErrRepeatDeclined", err)
+		}
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+func TestPayAgainWithTokenNeedsAcceptance(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		req := cardgateway.TokenPaymentRequest{TransactionID: "a", Currency: "USD", Amount: decimal.New(1, 0)}
+		_, err := s.PayAgainRiskingSecondCharge().TokenPayment(t.Context(), cardgateway.NewToken("tok"), req, 0)
+		if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptNoOrderGuard") {
+			t.Errorf("got %v", err)
+		}
+		if n := s.sent.Load(); n != 0 {
+			t.Errorf("%d requests, want 0", n)
+		}
+	})
+}
+
+// TestRefusal keeps a refusal as the gateway's word: a success that shows up is a conflict.
+func TestRefusal(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 429, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML})
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrRefused) {
+			t.Fatalf("got %v, want ErrRefused", err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "refused"})
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrRefused) {
+			t.Errorf("called again: %v, want the refusal", err)
+		}
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML})
+		if _, err := s.pay("b", approved); !errors.Is(err, cardgateway.ErrRefused) {
+			t.Fatalf("got %v, want ErrRefused", err)
+		}
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "refused", "b": "succeeded, conflict"})
+	})
+}

@@ -1,0 +1,150 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestInvalidRequest finds that a request which the client refuses leaves nothing open, and can be corrected.
+func TestInvalidRequest(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		req := order("a", approved)
+		req.CallbackURL, req.Amount = "nowhere", decimal.New(1, 0)
+		if _, err := s.CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
+			t.Fatalf("got %v", err)
+		}
+		for _, unfit := range []func(*cardgateway.SubscriptionRequest){
+			func(r *cardgateway.SubscriptionRequest) { r.TransactionID = "" },
+			func(r *cardgateway.SubscriptionRequest) { r.TransactionID = "a\x00b" },
+			func(r *cardgateway.SubscriptionRequest) { r.Amount = decimal.New(1, 1<<30) },
+			func(r *cardgateway.SubscriptionRequest) { r.OrderID = "\xff" },
+		} {
+			req := order("b", approved)
+			unfit(&req)
+			if _, err := s.CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
+				t.Errorf("got %v, want ErrInvalidRequest", err)
+			}
+		}
+		wantStates(t, s.Journal, nil)
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			t.Errorf("corrected: %v", err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestNotSent lets the connection fail: the same call may be made again, and pays.
+func TestNotSent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.refuse = errors.New("no route to host")
+		if _, err := s.pay("a", approved); !cardgateway.SafeToRetry(err) {
+			t.Fatalf("got %v, want ErrNotSent", err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "not sent"})
+		s.refuse = nil
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.CreateSubscription(over, order("a", approved)); !cardgateway.SafeToRetry(err) {
+			t.Fatalf("got %v, want ErrNotSent", err)
+		}
+		if _, err := s.pay("a", approved); err != nil {
+			t.Errorf("called again: %v", err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestCallerGoesAway cancels the caller's context while the gateway works: the payment stays in the journal.
+func TestCallerGoesAway(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Before: 2 * time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.CreateSubscription(ctx, order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Fatalf("got %v, want ErrOutcomeUnknown", err)
+		}
+		if err := s.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("Ack of an open payment: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// failing is a store of which some methods fail.
+type failing struct {
+	journal.Store
+	begins, records atomic.Int32 // how many calls still fail
+	wrote           bool         // Begin writes before it fails
+}
+
+var errDisk = errors.New("no space left on device")
+
+func (f *failing) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	if f.begins.Add(-1) >= 0 {
+		if f.wrote {
+			_, _, _ = f.Store.Begin(ctx, in)
+		}
+		return journal.Entry{}, false, errDisk
+	}
+	return f.Store.Begin(ctx, in)
+}
+
+func (f *failing) Record(ctx context.Context, id string, pieces int, ev journal.Evidence) error {
+	if f.records.Add(-1) >= 0 {
+		return errDisk
+	}
+	return f.Store.Record(ctx, id, pieces, ev)
+}
+
+func TestStoreThatCannotBeWritten(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store}
+		store.begins.Store(100)
+		_, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) || !cardgateway.SafeToRetry(err) {
+			t.Errorf("got %v, want ErrNotSent because of the disk", err)
+		}
+		if n := s.sent.Load(); n != 0 {
+			t.Errorf("%d requests, want 0", n)
+		}
+	})
+}
+
+// TestStoreThatWritesAndFails finds its own intent behind a failure, and pays.
+func TestStoreThatWritesAndFails(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store, wrote: true}
+		store.begins.Store(1)
+		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if err != nil || !got.Paid() {
+			t.Errorf("got %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestOutcomeThatCannotBeRecorded is not told, and is told by Recover.
+func TestOutcomeThatCannotBeRecorded(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store}
+		store.records.Store(100)
+		_, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, errDisk) {
+			t.Errorf("got %v, want ErrOutcomeUnknown because of the disk", err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		wantExecuted(t, s, "a", 1)
+	})
+}

@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// piece makes evidence as the journal does. A success or a decline is of the gateway's transaction with that id.
+func piece(source Source, state State, sender, uniqueID string) Evidence {
+	ev := Evidence{Source: source, State: state, Sender: sender}
+	if state >= Pending {
+		code := map[State]cardgateway.Code{Pending: 102, Declined: 101, Succeeded: 100}[state]
+		ev.Transaction = &cardgateway.Transaction{Code: code, UniqueID: uniqueID}
+	}
+	if source == SourceSubmission {
+		ev.Submission = &Intent{Sender: sender}
+	}
+	return ev
+}
+
+func TestView(t *testing.T) {
+	answer := func(s State, id string) Evidence { return piece(SourceAnswer, s, "1", id) }
+	query := func(s State, id string) Evidence { return piece(SourceQuery, s, "", id) }
+	again := piece(SourceSubmission, Unknown, "2", "")
+	second := func(s State, id string) Evidence { return piece(SourceAnswer, s, "2", id) }
+	for name, c := range map[string]struct {
+		evidence []Evidence
+		state    State
+		conflict bool
+	}{
+		"begun":                           {nil, Unknown, false},
+		"unknown":                         {[]Evidence{answer(Unknown, "")}, Unknown, false},
+		"paid":                            {[]Evidence{answer(Succeeded, "1")}, Succeeded, false},
+		"paid, twice the same":            {[]Evidence{answer(Succeeded, "1"), query(Succeeded, "1")}, Succeeded, false},
+		"two successes":                   {[]Evidence{answer(Succeeded, "1"), query(Succeeded, "2")}, Succeeded, true},
+		"success after a decline":         {[]Evidence{answer(Declined, "1"), query(Succeeded, "2")}, Succeeded, true},
+		"decline after a success":         {[]Evidence{query(Succeeded, "2"), answer(Declined, "1")}, Succeeded, true},
+		"success after not sent":          {[]Evidence{answer(NotSent, ""), query(Succeeded, "1")}, Succeeded, true},
+		"not sent after success":          {[]Evidence{query(Succeeded, "1"), answer(NotSent, "")}, Succeeded, true},
+		"success after a refusal":         {[]Evidence{answer(Refused, ""), query(Succeeded, "1")}, Succeeded, true},
+		"success after absence":           {[]Evidence{query(PresumedAbsent, ""), query(Succeeded, "1")}, Succeeded, true},
+		"pending after absence":           {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1")}, Pending, false},
+		"absence, pending, success":       {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1"), query(Succeeded, "1")}, Succeeded, true},
+		"pending, success":                {[]Evidence{answer(Pending, "1"), query(Succeeded, "1")}, Succeeded, false},
+		"pending is not lost":             {[]Evidence{answer(Pending, "1"), query(PresumedAbsent, "")}, Pending, false},
+		"decline is not lost":             {[]Evidence{answer(Declined, "1"), query(Pending, "1")}, Declined, false},
+		"not sent, again":                 {[]Evidence{answer(NotSent, ""), again}, Unknown, false},
+		"not sent, again, paid":           {[]Evidence{answer(NotSent, ""), again, second(Succeeded, "1")}, Succeeded, false},
+		"absent, again, paid":             {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "1")}, Succeeded, false},
+		"absent, again, both paid":        {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "2"), query(Succeeded, "1")}, Succeeded, true},
+		"absent, again, not sent":         {[]Evidence{query(PresumedAbsent, ""), again, second(NotSent, "")}, PresumedAbsent, false},
+		"absent, again, refused":          {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, "")}, PresumedAbsent, false},
+		"absent, again, refused, paid":    {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, ""), query(Succeeded, "1")}, Succeeded, true},
+		"the first's late word about it":  {[]Evidence{query(PresumedAbsent, ""), again, answer(NotSent, "")}, Unknown, false},
+		"refused, again, not sent":        {[]Evidence{answer(Refused, ""), again, second(NotSent, "")}, Refused, false},
+		"the second's uncertain decline":  {[]Evidence{query(PresumedAbsent, ""), again, second(Unknown, "")}, Unknown, false},
+		"not sent, again, not sent again": {[]Evidence{answer(NotSent, ""), again, second(NotSent, "")}, NotSent, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := Entry{Begun: Intent{Sender: "1"}, Evidence: c.evidence, Acked: -1}
+			if got := e.State(); got != c.state {
+				t.Errorf("state is %v, want %v", got, c.state)
+			}
+			if got := e.Conflict(); got != c.conflict {
+				t.Errorf("conflict is %v, want %v", got, c.conflict)
+			}
+			if _, err := e.Outcome(); c.conflict != errors.Is(err, cardgateway.ErrConflict) {
+				t.Errorf("outcome is %v", err)
+			}
+		})
+	}
+}
+
+// TestKnowledgeGrows adds every sequence of five pieces of evidence and looks at every step: nothing is unlearnt but
+// by another submission, a success never, a conflict never, and no success follows a no without a conflict.
+func TestKnowledgeGrows(t *testing.T) {
+	var pieces []Evidence
+	for _, s := range []State{Unknown, NotSent, Refused, Pending, Declined, Succeeded} {
+		pieces = append(pieces, piece(SourceAnswer, s, "1", "1"))
+	}
+	for _, s := range []State{PresumedAbsent, Pending, Declined, Succeeded} {
+		pieces = append(pieces, piece(SourceQuery, s, "", "1"))
+	}
+	pieces = append(pieces, piece(SourceQuery, Succeeded, "", "2"))
+	var grow func(e Entry)
+	checked := 0
+	grow = func(e Entry) {
+		before := e.view()
+		for _, ev := range pieces {
+			next := e
+			next.Evidence = append(slices.Clip(e.Evidence), ev)
+			after := next.view()
+			checked++
+			no := before.state == NotSent || before.state == Refused || before.state == PresumedAbsent || before.state == Declined
+			switch {
+			case after.state < before.state, before.conflict && !after.conflict,
+				no && after.state == Succeeded && !after.conflict:
+				t.Fatalf("from %v (%v) to %v (%v) by %v from %s", before.state, before.conflict, after.state, after.conflict, ev.State, ev.Source)
+			}
+			if len(next.Evidence) < 5 {
+				grow(next)
+			}
+		}
+	}
+	grow(Entry{Begun: Intent{Sender: "1"}, Acked: -1})
+	t.Logf("%d steps", checked)
+}
+
+func TestCodec(t *testing.T) {
+	for text, wrong := range map[string]any{
+		`{"state":"paid"}`:                                  new(Evidence),
+		`{"state":"succeeded"}`:                             new(Evidence), // without a transaction
+		`{"source":"submission","state":"unknown"}`:         new(Evidence),
+		`{"amount":"1e5x"}`:                                 new(Intent),
+		`{"amount":"100000000000000000000000000000000000"}`: new(Intent),
+	} {
+		if err := json.Unmarshal([]byte(text), wrong); err == nil {
+			t.Errorf("%s was read as %+v", text, wrong)
+		}
+	}
+	if _, err := json.Marshal(Evidence{State: 99}); err == nil {
+		t.Error("a state without a name was written")
+	}
+}
+
+// TestClock sets the computer's clock: what the journal goes by does not jump with it.
+func TestClock(t *testing.T) {
+	c := clock{started: time.Now()}
+	if d := time.Until(c.now()); d.Abs() > time.Second {
+		t.Errorf("the clock is off by %v", d)
+	}
+	ahead := clock{started: time.Now().Add(48 * time.Hour)} // the computer's clock was two days ahead, and was set back
+	if d := time.Until(ahead.earliest()); d > time.Second {
+		t.Errorf("the earliest time is %v ahead", d)
+	}
+}

@@ -1,0 +1,160 @@
+package cardgateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// What a gateway writes into its answers is looked through before it is kept: the call's own secrets are taken out in
+// whatever form, foreign card numbers are masked in errors, and identifiers stay whole.
+
+func TestSecretsInAnswers(t *testing.T) {
+	const otherCard, slashed = "4539000000000001", `tk\/9f8e+7d6c5b4a=x`
+	escapedToken := string(escapePath([]byte(testToken)))
+	coded := `tk\u002f9f8e\u002B7d6c5b4a=x`
+	tests := []struct {
+		name, members string // of an answer about t-1
+		hidden        string // what must not be seen
+		onlyFailed    bool   // it may stay in a success
+	}{
+		{"token in the message", `"message":"token ` + testToken + ` accepted"`, testToken, false},
+		{"token with escaped slash in the message", `"transactionMessage":"` + slashed + `"`, testToken, false},
+		{"token in an unknown member", `"tokenization":"` + testToken + `"`, testToken, false},
+		{"token with escaped slash in an unknown member", `"tokenization":"` + slashed + `"`, testToken, false},
+		{"token in code points in an unknown member", `"tokenization":"` + coded + `"`, testToken, false},
+		{"token inside an unknown object", `"request":{"path":["/payment/` + slashed + `"]}`, testToken, false},
+		{"token as a member's name", `"` + testToken + `":1`, testToken, false},
+		{"escaped token as a member's name", `"` + coded + `":1`, testToken, false},
+		{"token in the address", `"billingAddress":{"city":"` + testToken + `","extra":"` + testToken + `"}`, testToken, false},
+		{"token as a path in the link", `"redirectUrl":"https://pay.example/` + escapedToken + `"`, escapedToken, true},
+		{"token as the payment method", `"transactionMethod":"` + testToken + `"`, testToken, false},
+		{"card in the message", `"message":"card ` + otherCard + `"`, otherCard, false},
+		{"card with spaces in the message", `"message":"card 4539 0000 0000 0001"`, "4539 0000 0000 0001", false},
+		{"card in the description", `"billDescription":"` + otherCard + `"`, otherCard, false},
+		{"card not masked", `"transactionCardNumber":"` + otherCard + `"`, otherCard, false},
+		{"card half masked", `"transactionCardNumber":"45390000000000*1"`, "45390000", false},
+		{"card in the method", `"transactionMethod":"` + otherCard + `"`, otherCard, true},
+		{"card in the address", `"billingAddress":{"phone":"` + otherCard + `"}`, otherCard, true},
+		{"card in an unknown member", `"pan":"` + otherCard + `"`, otherCard, true},
+		{"card as a number in an unknown member", `"pan":` + otherCard, otherCard, true},
+		{"card inside an unknown object", `"card":{"number":"` + otherCard + `"}`, otherCard, true},
+		{"card in an unreadable message", `"message":{"pan":"` + otherCard + `"}`, otherCard, true},
+	}
+	for _, tt := range tests {
+		for _, code := range []Code{CodeSuccess, CodeFailed, CodeSystemError, CodeParameterError} {
+			c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				return respond(r, 200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, tt.members))
+			})}})
+			tx, err := payByToken(t.Context(), c, "t-1")
+			if tt.onlyFailed && err == nil {
+				continue
+			}
+			marshaled, _ := json.Marshal([]any{tx, err})
+			var o bytes.Buffer
+			slog.New(slog.NewJSONHandler(&o, nil)).Info("", "tx", tx, "err", err)
+			seen := fmt.Sprintf("%+v %v %s %s %s", tx, err, marshaled, o.String(), deepPrint([]any{tx, err}, false))
+			for _, form := range []string{tt.hidden, strings.ReplaceAll(tt.hidden, "/", `\/`), coded} {
+				if strings.Contains(seen, form) {
+					t.Errorf("%s, code %d: shows %q in %s", tt.name, code, form, seen)
+				}
+			}
+		}
+	}
+	t.Logf("%d answers, each with four codes", len(tests))
+}
+
+// TestIdentifiersStayWhole: secrets that happen to be a part of an identifier do not harm it, and do not show by harm.
+func TestIdentifiersStayWhole(t *testing.T) {
+	const id, unique = "order-1234-8765", "201806281234530000"
+	for _, code := range []string{"123", "1234", "2018", "8765", "3000"} {
+		c := testClient(t, Config{BaseURL: testBase, AppID: "1234", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			return respond(r, 200, fmt.Sprintf(`{"code":101,"transactionId":%q,"uniqueId":%q,"appId":1234,"transactionCardNumber":"411111******1234"}`, id, unique))
+		})}})
+		for _, token := range []bool{false, true} {
+			tx, err := c.CreateSubscription(t.Context(), testSubscription(id, testCardOf(testCard, code)))
+			if token {
+				tx, err = c.TokenPayment(t.Context(), NewToken(code+"0"), testTokenPayment(id))
+			}
+			if !errors.Is(err, ErrDeclined) || tx.UniqueID != unique || tx.TransactionID != id || tx.AppID != "1234" || tx.TransactionCardNumber.Last4() != "1234" {
+				t.Errorf("code %s, token %v: got %+v", code, token, tx)
+			}
+			if want := fmt.Sprintf("%q", id); !strings.Contains(err.Error(), want) {
+				t.Errorf("code %s: %v, want %s in it", code, err, want)
+			}
+		}
+	}
+}
+
+// TestCredentialsInErrors: a transport that prints the headers in its error does not give them away.
+func TestCredentialsInErrors(t *testing.T) {
+	var o observed
+	logger := slog.New(slog.NewTextHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	hooks := map[string]func(*http.Request, []byte) error{
+		"basic": BasicAuth(testMerchant, testSecretKey),
+		"bearer": func(r *http.Request, _ []byte) error {
+			r.Header.Set("Authorization", "Bearer "+testSecretKey)
+			return nil
+		},
+		"error": func(*http.Request, []byte) error {
+			return &url.Error{Op: "Get", URL: "https://vault.example/x", Err: errReset}
+		},
+	}
+	for name, hook := range hooks {
+		c := testClient(t, Config{BaseURL: testBase, Logger: logger, Authenticate: hook, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			user, password, _ := r.BasicAuth()
+			return nil, fmt.Errorf("cannot send %v of %s with %s", r.Header, user, password)
+		})}})
+		_, payErr := payByToken(t.Context(), c, "t-1")
+		_, queryErr := c.GetTransaction(t.Context(), "1")
+		o.add(payErr, queryErr)
+		if found := leaked(o.text.String(), testSecretKey, testBasicValue, "vault.example"); found != nil {
+			t.Errorf("%s: shows %q", name, found)
+		}
+		if !errors.Is(payErr, ErrNotSent) || !errors.Is(queryErr, ErrQueryFailed) {
+			t.Errorf("%s: got %v and %v", name, payErr, queryErr)
+		}
+	}
+}
+
+// TestQuotedTokensInErrors: a token with characters that a quoting verb escapes is found in that form too.
+func TestQuotedTokensInErrors(t *testing.T) {
+	for _, token := range []string{`a"bcdefgh`, `a\bcdefgh`, "tökén-abc"} {
+		for _, verb := range []string{"%s", "%q", "%v"} {
+			c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				return nil, fmt.Errorf(verb, r.URL.Path)
+			})}})
+			_, err := c.TokenPayment(t.Context(), NewToken(token), testTokenPayment("t-1"))
+			if strings.Contains(err.Error(), "payment/") || strings.Contains(err.Error(), "bcdefgh") {
+				t.Errorf("%s in %s: got %v", token, verb, err)
+			}
+		}
+	}
+}
+
+// TestClientShowsNoConnection: a printer that is given the client does not get to the connections, whose buffers hold
+// the head of the last request.
+func TestClientShowsNoConnection(t *testing.T) {
+	s := answering(t, answerFor("t-1", CodeSuccess, ""))
+	for name, cfg := range map[string]Config{
+		"own transport": {}, "given transport": {HTTPClient: &http.Client{Transport: &http.Transport{}}}, "given client": {HTTPClient: &http.Client{}},
+	} {
+		cfg.BaseURL, cfg.Authenticate = s.URL, BasicAuth(testMerchant, testSecretKey)
+		c := testClient(t, cfg)
+		if _, err := payByToken(t.Context(), c, "t-1"); err != nil {
+			t.Fatal(err)
+		}
+		if reaches(c, "http.Transport") {
+			t.Errorf("%s: a printer gets from the client to its transport", name)
+		}
+		if text := fmt.Sprintf("%v %+v %#v", c, c, *c); leaked(text, testToken, testSecretKey) != nil {
+			t.Errorf("%s: the client prints as %s", name, text)
+		}
+	}
+}

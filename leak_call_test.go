@@ -1,0 +1,322 @@
+package cardgateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// What a call leaves behind shows no card number, no verification code, no token and no credentials: the error with
+// its whole chain, the transaction, the lines of the logger, what the hook of Observe is told, what net/http logs.
+// Each fault echoes what the client sent as far as it can, in the places where programs and servers do.
+
+// callFault is a transport or a server that misbehaves. It gets the request's dump: its head and its body.
+type callFault struct {
+	name string
+	trip func(r *http.Request, dump string) (*http.Response, error)
+}
+
+var errCause = errors.New("cause")
+
+var callFaults = []callFault{
+	{"error with the URL", func(r *http.Request, _ string) (*http.Response, error) {
+		return nil, fmt.Errorf("cannot send %s %s", r.Method, r.URL)
+	}},
+	{"error with the path", func(r *http.Request, _ string) (*http.Response, error) {
+		return nil, fmt.Errorf("cannot send to %q", r.URL.Path)
+	}},
+	{"url.Error", func(r *http.Request, _ string) (*http.Response, error) {
+		return nil, &url.Error{Op: "Post", URL: r.URL.String(), Err: errCause}
+	}},
+	{"wrapped url.Error", func(r *http.Request, _ string) (*http.Response, error) {
+		return nil, fmt.Errorf("tracing: %w", &url.Error{Op: "Post", URL: r.URL.String(), Err: errCause})
+	}},
+	{"url.Error in a url.Error", func(r *http.Request, _ string) (*http.Response, error) {
+		return nil, &url.Error{Op: "Post", URL: r.URL.String(), Err: &url.Error{Op: "Post", URL: r.URL.String(), Err: io.EOF}}
+	}},
+	{"joined errors", func(r *http.Request, _ string) (*http.Response, error) {
+		return nil, errors.Join(errCause, fmt.Errorf("at %v", r.URL))
+	}},
+	{"error with the dump", func(_ *http.Request, dump string) (*http.Response, error) {
+		return nil, errors.New("while sending " + dump)
+	}},
+	{"wrapped error with the dump", func(_ *http.Request, dump string) (*http.Response, error) {
+		return nil, fmt.Errorf("retry 1: %w", fmt.Errorf("%w at %q", context.DeadlineExceeded, dump))
+	}},
+	{"error with a field", func(r *http.Request, dump string) (*http.Response, error) {
+		return nil, fieldError{url: r.URL.String(), dump: dump}
+	}},
+	{"net.OpError", func(_ *http.Request, dump string) (*http.Response, error) {
+		return nil, &net.OpError{Op: "write", Net: "tcp", Err: errors.New(dump)}
+	}},
+	{"no answer at all", func(*http.Request, string) (*http.Response, error) { return nil, nil }},
+	{"redirect", func(r *http.Request, _ string) (*http.Response, error) {
+		resp, err := respond(r, 307, "")
+		resp.Header.Set("Location", "https://other.example"+r.URL.EscapedPath())
+		return resp, err
+	}},
+	{"page with the dump", func(r *http.Request, dump string) (*http.Response, error) {
+		return respond(r, 500, "<pre>"+dump+"</pre>")
+	}},
+	{"status text", func(r *http.Request, dump string) (*http.Response, error) {
+		resp, err := respond(r, 502, "")
+		resp.Status = "502 " + dump
+		return resp, err
+	}},
+	{"decline that echoes", echoing(200, 101)}, {"success that echoes", echoing(200, 100)}, {"processing that echoes", echoing(200, 102)},
+	{"unknown code that echoes", echoing(200, 999)}, {"refusal that echoes", echoing(400, 400)}, {"401 that echoes", echoing(401, 401)},
+	{"500 that echoes", echoing(500, 100)}, {"other transaction that echoes", func(r *http.Request, dump string) (*http.Response, error) {
+		return respond(r, 200, echoBody("other", 100, dump))
+	}},
+	{"body that breaks", func(r *http.Request, dump string) (*http.Response, error) {
+		resp, err := respond(r, 200, "")
+		resp.ContentLength, resp.Body = -1, io.NopCloser(io.MultiReader(strings.NewReader("{"), brokenReader{errors.New(dump)}))
+		return resp, err
+	}},
+}
+
+type fieldError struct{ url, dump string }
+
+func (fieldError) Error() string { return "failed" }
+
+type brokenReader struct{ err error }
+
+func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
+
+func echoing(status int, code Code) func(r *http.Request, dump string) (*http.Response, error) {
+	return func(r *http.Request, dump string) (*http.Response, error) {
+		return respond(r, status, echoBody("t-1", code, dump))
+	}
+}
+
+// echoBody puts what was sent into every member that a gateway may fill as it likes.
+func echoBody(id string, code Code, dump string) string {
+	quoted, _ := json.Marshal(dump)
+	echo := func(names ...string) (members string) {
+		for _, name := range names {
+			members += fmt.Sprintf(`,%q:%s`, name, quoted)
+		}
+		return members
+	}
+	uniqueID := `,"uniqueId":"2018062815300001"`
+	if code >= 400 {
+		uniqueID = ""
+	}
+	return fmt.Sprintf(`{"code":%d,"transactionId":%q%s%s,"billingAddress":{"city":%[5]s,"unknown":%[5]s},"redirectUrl":"https://pay.example/p"}`,
+		code, id, uniqueID, echo("message", "transactionMessage", "billDescription", "transactionMethod", "transactionType", "unknown",
+			"transactionCardNumber", "transactionAt", "timestamp", "appId"), quoted)
+}
+
+// observed collects everything that a call shows to anybody.
+type observed struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *observed) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *observed) add(values ...any) (sinks int) {
+	for _, v := range values {
+		marshaled, _ := json.Marshal(v)
+		for _, text := range []string{
+			fmt.Sprintf("%v|%+v|%#v|%s|%q|%x", v, v, v, v, v, v), logged(v, false), logged(v, true), string(marshaled),
+			deepPrint(v, false), deepPrint(v, true),
+		} {
+			fmt.Fprintln(o, text)
+			sinks++
+		}
+		if err, ok := v.(error); ok {
+			for e := errors.Unwrap(err); e != nil; e = errors.Unwrap(e) {
+				sinks += o.add(fmt.Sprintf("%v|%+v|%#v", e, e, e), deepPrint(e, false))
+			}
+		}
+	}
+	return sinks
+}
+
+func TestCallsLeaveNoSecret(t *testing.T) {
+	calls, sinks, leaks := 0, 0, 0
+	standard := log.Writer()
+	defer log.SetOutput(standard)
+	for _, fault := range callFaults {
+		for _, op := range paymentOps[:2] {
+			var o observed
+			log.SetOutput(&o)
+			c := testClient(t, Config{
+				BaseURL: testBase, Authenticate: BasicAuth(testMerchant, testSecretKey), Retry: RetryPolicy{MaxAttempts: 2},
+				Logger: slog.New(slog.NewJSONHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug})),
+				HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					shown := r.Clone(r.Context())
+					shown.Header.Del("Authorization") // of it, see TestCredentialsInErrors
+					dump, err := httputil.DumpRequest(shown, true)
+					if err != nil {
+						return nil, err
+					}
+					r.Body = shown.Body
+					// Three digits cannot be told from others: of the code, see TestCallsShowNoCode.
+					text := strings.ReplaceAll(string(dump), `"cvv":"`+testCVV, `"cvv":"`)
+					return fault.trip(r, text+" "+r.URL.Path)
+				})},
+				Observe: func(ctx context.Context, op Operation) (context.Context, func(CallInfo)) {
+					sinks += o.add(op)
+					return ctx, func(info CallInfo) { sinks += o.add(info) }
+				},
+			})
+			tx, err := op.call(t.Context(), c, "t-1")
+			calls++
+			sinks += o.add(tx, err) + 2 // and the two logs
+			if found := leaked(o.text.String(), testCard, testToken, url.PathEscape(testToken), `"cvv":"`+testCVV, testSecretKey, testBasicValue); found != nil {
+				leaks++
+				t.Errorf("%s, %s: leaks %q", op.name, fault.name, found)
+			}
+		}
+	}
+	t.Logf("faults: %d, calls: %d, sinks tried: %d, calls that leak: %d", len(callFaults), calls, sinks, leaks)
+}
+
+// TestCallsShowNoCode sends two verification codes through every fault: what is seen must be the same. The gateway does
+// not echo the code itself.
+func TestCallsShowNoCode(t *testing.T) {
+	for _, fault := range callFaults {
+		if a, b := seenOf(t, "123", fault), seenOf(t, "201", fault); a != b {
+			t.Errorf("%s: what is seen depends on the verification code:\n%s\n%s", fault.name, a, b)
+		}
+	}
+}
+
+// seenOf is all that can be seen of a subscription payment with this verification code.
+func seenOf(t *testing.T, code string, fault callFault) string {
+	var o bytes.Buffer
+	c := testClient(t, Config{
+		BaseURL: testBase, Retry: RetryPolicy{MaxAttempts: 1},
+		HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			return fault.trip(r, r.URL.String())
+		})},
+	})
+	tx, err := c.CreateSubscription(t.Context(), testSubscription("t-1", testCardOf(testCard, code)))
+	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
+		unknown.SentAt = time.Time{}
+	}
+	marshaled, _ := json.Marshal(tx)
+	fmt.Fprintf(&o, "%s\n%v\n%s%s", marshaled, err, deepPrint(tx, false), deepPrint(err, false))
+	lines := strings.Split(o.String(), "\n")
+	slices.Sort(lines) // maps have no order
+	return strings.Join(lines, "\n")
+}
+
+// TestRefusedRequestsShowNothing: what is wrong with a secret is said without the secret.
+func TestRefusedRequestsShowNothing(t *testing.T) {
+	c := testClient(t, Config{BaseURL: testBase})
+	for _, number := range []string{"4111 1111 1111 1111", "411111111111111a", "41111111111111111111", "4111"} {
+		for _, code := range []string{"12345678", "98x", "9"} {
+			_, err := c.CreateSubscription(t.Context(), testSubscription("t", testCardOf(number, code)))
+			text := fmt.Sprintf("%v %+v %#v %s", err, err, err, deepPrint(err, false))
+			if strings.Contains(text, number) || len(code) > 1 && strings.Contains(text, code) || !errors.Is(err, ErrInvalidRequest) {
+				t.Errorf("number %s, code %s: got %s", number, code, text)
+			}
+		}
+	}
+	for _, token := range []string{"tok\r\nHost: evil", "tok\x00secret", "tok\xffsecret", strings.Repeat("secret", 100)} {
+		_, err := c.TokenPayment(t.Context(), NewToken(token), testTokenPayment("t"))
+		if text := fmt.Sprintf("%v %#v", err, err); strings.Contains(text, "secret") || strings.Contains(text, "evil") || !errors.Is(err, ErrInvalidRequest) {
+			t.Errorf("token %q: got %s", token, text)
+		}
+	}
+}
+
+// TestServersShowNothing runs calls against real servers whose first line, headers or certificate are the fault: net/http
+// quotes them in its errors.
+func TestServersShowNothing(t *testing.T) {
+	leavesNoGoroutine(t)
+	answers := map[string]func(head, body string) string{
+		"request as answer":  func(head, body string) string { return head + body },
+		"malformed header":   func(head, body string) string { return "HTTP/1.1 200 OK\r\n" + head + body + "\r\n\r\n" },
+		"malformed status":   func(head, body string) string { return "HTTP/1.1 " + body + "\r\n\r\n" },
+		"malformed length":   func(head, body string) string { return "HTTP/1.1 200 OK\r\nContent-Length: " + body + "\r\n\r\n" },
+		"malformed encoding": func(head, body string) string { return "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + body + "\r\n\r\n" },
+		"malformed chunk": func(head, body string) string {
+			return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body + "\r\n"
+		},
+		"redirect": func(head, body string) string {
+			return "HTTP/1.1 308 Permanent Redirect\r\nLocation: " + url.PathEscape(head) + "\r\nContent-Length: 0\r\n\r\n"
+		},
+	}
+	var o observed
+	logger := slog.New(slog.NewTextHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	sinks := 0
+	for name, answer := range answers {
+		base := rawServer(t, func(conn net.Conn) {
+			rawRequests(conn, func(r *http.Request, body []byte) bool {
+				_, _ = io.WriteString(conn, answer(r.Method+" "+r.URL.Path+" HTTP/1.1\r\n", string(body)))
+				return false
+			})
+		})
+		for _, op := range paymentOps[:2] {
+			_, err := op.call(t.Context(), testClient(t, Config{BaseURL: base, Logger: logger}), "t-1")
+			sinks += o.add(err) + 1
+			if found := leaked(o.text.String(), testCard, testToken, url.PathEscape(testToken), `"cvv":"`+testCVV); found != nil {
+				t.Errorf("%s, %s: leaks %q", name, op.name, found)
+			}
+			o.text.Reset()
+		}
+	}
+	t.Logf("answers: %d, sinks tried: %d", len(answers), sinks)
+}
+
+// TestStacksShowNothing looks at the stacks of all goroutines while a payment is on its way.
+func TestStacksShowNothing(t *testing.T) {
+	for _, op := range paymentOps[:2] {
+		buf := make([]byte, 1<<20)
+		c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			buf = buf[:runtime.Stack(buf, true)]
+			return respond(r, 200, answerFor("t-1", CodeSuccess, ""))
+		})}})
+		if _, err := op.call(t.Context(), c, "t-1"); err != nil {
+			t.Fatal(err)
+		}
+		if found := leaked(string(buf), testCard, testToken, testCVV+`"`); found != nil {
+			t.Errorf("%s: the stacks show %q", op.name, found)
+		}
+	}
+}
+
+// TestTLSFailuresShowNothing: a certificate that is not trusted, and a server that does not speak TLS.
+func TestTLSFailuresShowNothing(t *testing.T) {
+	leavesNoGoroutine(t)
+	plain := answering(t, "{}")
+	for name, base := range map[string]string{
+		"plain server": strings.Replace(plain.URL, "http:", "https:", 1), "closed port": "https://127.0.0.1:1",
+	} {
+		for _, op := range paymentOps[:2] {
+			_, err := op.call(t.Context(), testClient(t, Config{
+				BaseURL: base, HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}},
+			}), "t-1")
+			var o observed
+			o.add(err)
+			if found := leaked(o.text.String(), testCard, testToken, url.PathEscape(testToken)); found != nil || !errors.Is(err, ErrNotSent) {
+				t.Errorf("%s, %s: leaks %q in %v", name, op.name, found, err)
+			}
+		}
+	}
+}

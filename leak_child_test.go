@@ -1,0 +1,118 @@
+package cardgateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Some sinks are the process itself: what the runtime prints when it dies of a panic, and what net/http prints about
+// HTTP/2 when GODEBUG asks for it. Each is tried in a child process, whose whole output is searched.
+
+// childModes are what a child can do. It is this test program again, told by an environment variable.
+var childModes = map[string]func(){
+	"panic with the card":    func() { panic(testCardOf(testCard, testCVV)) },
+	"panic with the number":  func() { panic(NewCardNumber(testCard)) },
+	"panic with the token":   func() { panic(NewToken(testToken)) },
+	"panic with the request": func() { panic(testSubscription("t", testCardOf(testCard, testCVV))) },
+	"panic with a pointer":   func() { panic(new(testSubscription("t", testCardOf(testCard, testCVV)))) },
+	"panic with an error":    func() { panic(fmt.Errorf("card %v, token %#v", NewCardNumber(testCard), NewToken(testToken))) },
+	"panic in a transport": func() {
+		childPays(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { panic("in the transport") })}, testBase)
+	},
+	"http2debug": func() {
+		s := childServer()
+		defer s.Close()
+		childPays(s.Client(), s.URL)
+		log.Print("child has paid")
+	},
+	"control": func() { // what the test would see if the client spoke HTTP/2
+		s := childServer()
+		defer s.Close()
+		r, _ := http.NewRequestWithContext(context.Background(), "POST", s.URL+"/"+url.PathEscape(testToken), strings.NewReader(testCard))
+		resp, err := s.Client().Do(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		log.Print("child has paid")
+	},
+}
+
+func childServer() *httptest.Server {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, answerFor(transactionIDIn(body), CodeSuccess, ""))
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	return s
+}
+
+func childPays(h *http.Client, base string) {
+	c, err := New(Config{BaseURL: base, AppID: "1", HTTPClient: h, Authenticate: BasicAuth(testMerchant, testSecretKey)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, op := range paymentOps[:2] {
+		if tx, err := op.call(context.Background(), c, "t-1"); err != nil || !tx.Paid() {
+			log.Fatal(op.name, " ", err)
+		}
+	}
+}
+
+func TestMain(m *testing.M) {
+	if do, ok := childModes[os.Getenv("CARDGATEWAY_TEST_CHILD")]; ok {
+		do()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child runs this program in a mode and returns all that it prints.
+func child(t *testing.T, mode string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "CARDGATEWAY_TEST_CHILD="+mode, "GODEBUG=http2debug=2", "GOTRACEBACK=system")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if panics := strings.HasPrefix(mode, "panic"); panics != (err != nil) || out.Len() == 0 {
+		t.Fatalf("child %q: %v\n%s", mode, err, out.String())
+	}
+	return out.String()
+}
+
+func TestDyingShowsNothing(t *testing.T) {
+	for mode := range childModes {
+		if mode == "control" {
+			continue
+		}
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			out := child(t, mode)
+			if found := leaked(out, testCard, testToken, url.PathEscape(testToken), `"cvv":"`+testCVV, testSecretKey, testBasicValue); found != nil {
+				t.Errorf("the output shows %q:\n%s", found, out)
+			}
+			if mode == "http2debug" && strings.Contains(out, "http2:") {
+				t.Errorf("HTTP/2 was spoken:\n%.1000s", out)
+			}
+		})
+	}
+}
+
+// TestControlShows makes sure that the test above would see a leak.
+func TestControlShows(t *testing.T) {
+	t.Parallel()
+	if out := child(t, "control"); leaked(out, testCard) == nil || leaked(out, testToken, url.PathEscape(testToken)) == nil {
+		t.Errorf("the HTTP/2 debug log of a plain client shows neither body nor path:\n%.2000s", out)
+	}
+}

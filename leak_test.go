@@ -1,0 +1,266 @@
+package cardgateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/gob"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"expvar"
+	"fmt"
+	htmltemplate "html/template"
+	"log"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A card number, a verification code and a token show nothing of themselves, wherever a program may print them: each
+// sink is tried with each shape in which a program may hold the secret.
+
+// sinks write a value somewhere and return what can be read there.
+var sinks = map[string]func(v any) string{
+	"slog text": func(v any) string { return logged(v, false) },
+	"slog json": func(v any) string { return logged(v, true) },
+	"log":       func(v any) string { var b bytes.Buffer; log.New(&b, "", 0).Print(v); return b.String() },
+	"json":      func(v any) string { return written(json.Marshal(v)) },
+	"json indented": func(v any) string {
+		return written(json.MarshalIndent(map[string]any{"outer": []any{v}}, "", "  "))
+	},
+	"xml": func(v any) string { return written(xml.Marshal(v)) },
+	"gob": func(v any) string {
+		var b bytes.Buffer
+		err := gob.NewEncoder(&b).Encode(v)
+		return b.String() + errorText(err)
+	},
+	"binary": func(v any) string {
+		var b bytes.Buffer
+		err := binary.Write(&b, binary.BigEndian, v)
+		return b.String() + errorText(err)
+	},
+	"text template": func(v any) string {
+		var b strings.Builder
+		err := template.Must(template.New("").Parse(`{{.}} {{printf "%v %+v %#v %s %x" . . . . .}} {{html .}} {{js .}}`)).Execute(&b, v)
+		return b.String() + errorText(err)
+	},
+	"html template": func(v any) string {
+		var b strings.Builder
+		err := htmltemplate.Must(htmltemplate.New("").Parse(`<a title="{{.}}">{{.}}</a><script>x = {{.}}</script>`)).Execute(&b, v)
+		return b.String() + errorText(err)
+	},
+	"expvar":           func(v any) string { return expvar.Func(func() any { return v }).String() },
+	"error":            func(v any) string { return fmt.Errorf("failed: %w: %v", errors.New("cause"), v).Error() },
+	"joined errors":    func(v any) string { return fmt.Sprintf("%+v", errors.Join(fmt.Errorf("%v", v), fmt.Errorf("%#v", v))) },
+	"recovered panic":  recovered,
+	"query string":     func(v any) string { return url.Values{"v": {fmt.Sprint(v)}}.Encode() },
+	"comparison":       compared,
+	"deep printer":     func(v any) string { return deepPrint(v, false) },
+	"prying printer":   func(v any) string { return deepPrint(v, true) },
+	"context value":    func(v any) string { return fmt.Sprint(context.WithValue(context.Background(), contextKey{}, v)) },
+	"decoding errors":  decodedInto,
+	"unquoted strings": func(v any) string { return strconv.Quote(fmt.Sprintln(v)) + fmt.Sprintf("%6.2v|%-20v|%+q", v, v, v) },
+}
+
+type contextKey struct{}
+
+// allSinks are the sinks above and every verb of fmt, plain and with flags.
+func allSinks() map[string]func(v any) string {
+	all := maps.Clone(sinks)
+	for _, verb := range "vsqxXdcobOUeEfFgGtpTw" {
+		for _, flags := range []string{"", "+", "#", "# ", "-30.5"} {
+			format := "%" + flags + string(verb)
+			all["fmt "+format] = func(v any) string { return fmt.Sprintf(format, v) }
+		}
+	}
+	return all
+}
+
+func logged(v any, asJSON bool) string {
+	var b bytes.Buffer
+	options := &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{} // so that two runs can be compared
+		}
+		return a
+	}}
+	var h slog.Handler = slog.NewTextHandler(&b, options)
+	if asJSON {
+		h = slog.NewJSONHandler(&b, options)
+	}
+	l := slog.New(h)
+	l.Info("message", "value", v, slog.Group("group", slog.Any("inner", v)))
+	l.With("bound", v).WithGroup("g").Debug("message")
+	return b.String()
+}
+
+func recovered(v any) (text string) {
+	defer func() { text = fmt.Sprint(recover()) }()
+	panic(v)
+}
+
+func compared(v any) (text string) {
+	defer func() { // values that cannot be compared make it panic, with a text
+		if r := recover(); r != nil {
+			text = fmt.Sprint(r)
+		}
+	}()
+	return cmp.Diff(v, any("something else")) + cmp.Diff([]any{v}, []any{nil})
+}
+
+func decodedInto(v any) string {
+	number, code, token := NewCardNumber(sinkSecrets[0]), NewCVV(sinkSecrets[1]), NewToken(sinkSecrets[2])
+	quoted, _ := json.Marshal(sinkSecrets[0])
+	return errorText(json.Unmarshal(quoted, &number)) + errorText(json.Unmarshal([]byte(sinkSecrets[1]), &code)) +
+		errorText(token.UnmarshalText([]byte(sinkSecrets[2]))) + errorText(json.Unmarshal([]byte(`{"v":1}`), v))
+}
+
+func written(data []byte, err error) string { return string(data) + errorText(err) }
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf("%v %+v %#v", err, err, err)
+}
+
+// sinkSecrets are long enough not to turn up by chance.
+var sinkSecrets = []string{testCard, "31415926535", "tok_9f8e7d6c5b4a"}
+
+// shapes hold a secret in the ways in which programs hold it.
+func shapes(secrets ...string) map[string]any {
+	type inField struct{ Secret any }
+	type unexported struct {
+		number CardNumber
+		code   CVV
+		token  Token
+		card   Card
+		any    any
+	}
+	type embedded struct {
+		Card
+		Name string
+	}
+	number, code, token := NewCardNumber(secrets[0]), NewCVV(secrets[1]), NewToken(secrets[2])
+	card := testCardOf(secrets[0], secrets[1])
+	request := testSubscription("t", card)
+	return map[string]any{
+		"number": number, "code": code, "token": token, "card": card, "request": request,
+		"pointer to number": &number, "pointer to code": &code, "pointer to token": &token, "pointer to card": &card,
+		"pointer to request": &request, "pointer to pointer": new(&request),
+		"exported field": inField{number}, "unexported fields": unexported{number, code, token, card, nil},
+		"pointer to unexported fields": &unexported{number, code, token, card, &card}, "embedded": embedded{card, "n"},
+		"slice of tokens": []Token{token, token}, "slice of any": []any{number, code, token, card}, "array": [2]CVV{code, code},
+		"map": map[string]Token{"token": token}, "map of any": map[any]any{"a": map[string]any{"b": number, "c": &code}},
+		"extra": CreateTokenOrderRequest{Extra: map[string]any{"card": card, "token": token}},
+		"func":  func() Token { return token }, "channel": make(chan Token, 1),
+	}
+}
+
+// forms are the ways in which a secret may be written: a sink that encodes it leaks it all the same.
+func forms(secret string) []string {
+	var bytes, hexBytes []string
+	for _, b := range []byte(secret) {
+		bytes = append(bytes, strconv.Itoa(int(b)))
+		hexBytes = append(hexBytes, fmt.Sprintf("%#x", b))
+	}
+	quoted, _ := json.Marshal(secret)
+	list := []string{
+		secret, hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))),
+		base64.StdEncoding.EncodeToString([]byte(secret))[:len(secret)], strings.Join(bytes, " "), strings.Join(bytes, ","),
+		strings.Join(hexBytes, ", "), url.PathEscape(secret), url.QueryEscape(secret), string(quoted[1 : len(quoted)-1]),
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// leaked returns the forms of the secrets that text shows.
+func leaked(text string, secrets ...string) (found []string) {
+	for _, secret := range secrets {
+		for _, form := range forms(secret) {
+			if strings.Contains(text, form) {
+				found = append(found, form)
+			}
+		}
+	}
+	return found
+}
+
+func TestSecretsReachNoSink(t *testing.T) {
+	all, tried, leaks := allSinks(), 0, 0
+	for name, sink := range all {
+		for shape, value := range shapes(sinkSecrets...) {
+			tried++
+			out := sink(value)
+			if found := leaked(out, sinkSecrets...); found != nil {
+				leaks++
+				t.Errorf("%s of %s leaks %q:\n%.300s", name, shape, found, out)
+			}
+		}
+	}
+	t.Logf("sinks: %d, shapes: %d, sinks tried: %d, leaks: %d", len(all), len(shapes(sinkSecrets...)), tried, leaks)
+}
+
+// TestSinksCanLeak makes sure that the test above would see a leak: plain texts get through nearly everywhere.
+func TestSinksCanLeak(t *testing.T) {
+	type plain struct{ Number, number string }
+	all, leaks := allSinks(), 0
+	for _, sink := range all {
+		if leaked(sink(plain{testCard, testCard}), testCard) != nil {
+			leaks++
+		}
+	}
+	if leaks < len(all)/2 {
+		t.Errorf("a plain text leaks in %d of %d sinks: the search finds too little", leaks, len(all))
+	}
+}
+
+// TestTwoCodesPrintTheSame needs no list of forms: whatever is printed must not depend on the verification code, nor
+// on the token, nor on the digits of the number that are not shown.
+func TestTwoCodesPrintTheSame(t *testing.T) {
+	one, two := shapes("4111112222221111", "123", "token-one"), shapes("4111119876541111", "9876", "token-two-is-longer")
+	for name, sink := range allSinks() {
+		for _, shape := range []string{"number", "code", "token", "card", "request", "slice of any", "array", "unexported fields"} {
+			if strings.HasSuffix(name, "p") && strings.HasPrefix(name, "fmt") {
+				continue // an address
+			}
+			a, b := sink(one[shape]), sink(two[shape])
+			if a != b {
+				t.Errorf("%s of %s depends on the secret:\n%.200s\n%.200s", name, shape, a, b)
+			}
+		}
+	}
+}
+
+// TestOnlyTwoFilesReveal keeps the way out narrow: card.go, which holds the secrets, and wire.go, which sends them.
+func TestOnlyTwoFilesReveal(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(source, []byte("reveal()")); n > 0 && !strings.HasSuffix(file, "_test.go") {
+			got[file] = n
+		}
+	}
+	if want := []string{"card.go", "wire.go"}; !slices.Equal(slices.Sorted(maps.Keys(got)), want) {
+		t.Errorf("files that reveal: got %v, want %v", got, want)
+	}
+}

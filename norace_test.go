@@ -1,0 +1,5 @@
+//go:build !race
+
+package cardgateway
+
+const raceDetector = false

@@ -1,0 +1,262 @@
+package cardgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The decision about a payment's outcome is a pure function of what was observed: each row is one observation.
+
+func TestClassify(t *testing.T) {
+	s := submission{transactionID: "t-1", orderID: "o-1", amount: testAmount, currency: "USD", at: time.Unix(1, 0)}
+	ours := func(code Code) string { return answerFor("t-1", code, "") }
+	with := func(old, new string) string { return strings.Replace(ours(CodeSuccess), old, new, 1) }
+	failed := errors.New("connection reset")
+	tests := []struct {
+		name  string
+		reply reply
+		want  string
+	}{
+		{"refused here", reply{unsent: true, refusedBy: failed}, "not sent"},
+		{"context over", reply{unsent: true, refusedBy: context.Canceled}, "not sent"},
+		{"failed with the body unread", reply{unsent: true, err: failed}, "not sent"},
+		{"failed with the body read", reply{err: failed}, "unknown"},
+		{"failed while reading a good answer", reply{status: 200, err: failed, body: []byte(ours(100))}, "unknown"},
+		{"failed while reading a refusal", reply{status: 401, err: failed}, "unknown"},
+		{"unavailable before the body", reply{status: 503, unsent: true}, "not sent"},
+		{"redirect before the body", reply{status: 307, unsent: true}, "not sent"},
+		{"refused before the body", reply{status: 401, unsent: true}, "refused"},
+
+		{"approved", reply{status: 200, body: []byte(ours(100))}, "paid"},
+		{"declined", reply{status: 200, body: []byte(ours(101))}, "declined"},
+		{"processing", reply{status: 200, body: []byte(ours(102))}, "processing"},
+		{"closed", reply{status: 200, body: []byte(ours(103))}, "declined"},
+		{"redirect", reply{status: 200, body: []byte(ours(301))}, "redirect"},
+		{"amount not said", reply{status: 200, body: []byte(with(`"transactionAmount":"12.50",`, ""))}, "paid"},
+		{"amount null", reply{status: 200, body: []byte(with(`"12.50"`, "null"))}, "paid"},
+		{"amount as a number", reply{status: 200, body: []byte(with(`"12.50"`, "12.5"))}, "paid"},
+		{"currency not said", reply{status: 200, body: []byte(with(`"transactionCurrency":"USD",`, ""))}, "paid"},
+		{"uniqueId not said", reply{status: 200, body: []byte(with(`"uniqueId":"2018062815300001",`, ""))}, "paid"},
+		{"code as text", reply{status: 200, body: []byte(with("100", `"100"`))}, "paid"},
+		{"no redirect address", reply{status: 200, body: []byte(strings.Replace(ours(301), "https://pay.example/p", "", 1))}, "unknown"},
+		{"script as redirect address", reply{status: 200, body: []byte(strings.Replace(ours(301), "https://pay.example/p", "javascript:alert(1)", 1))}, "unknown"},
+		{"user info in the redirect address", reply{status: 200, body: []byte(strings.Replace(ours(301), "pay.example", "a:b@pay.example", 1))}, "unknown"},
+		{"bad redirect address beside a success", reply{status: 200, body: []byte(with("https://pay.example/p", "//pay"))}, "unknown"},
+
+		{"other transactionId", reply{status: 200, body: []byte(answerFor("t-2", 100, ""))}, "unknown"},
+		{"transactionId in capitals", reply{status: 200, body: []byte(answerFor("T-1", 100, ""))}, "unknown"},
+		{"transactionId with a space", reply{status: 200, body: []byte(answerFor("t-1 ", 100, ""))}, "unknown"},
+		{"transactionId with a zero behind it", reply{status: 200, body: []byte(with(`"t-1"`, `"t-1\u0000"`))}, "unknown"},
+		{"other transactionId, declined", reply{status: 200, body: []byte(answerFor("t-2", 101, ""))}, "unknown"},
+		{"other transactionId, refused", reply{status: 200, body: []byte(`{"code":400,"transactionId":"t-2"}`)}, "unknown"},
+		{"no transactionId", reply{status: 200, body: []byte(with(`"transactionId":"t-1",`, ""))}, "unknown"},
+		{"null transactionId", reply{status: 200, body: []byte(with(`"t-1"`, "null"))}, "unknown"},
+		{"other amount", reply{status: 200, body: []byte(with("12.50", "12.51"))}, "unknown"},
+		{"negative amount", reply{status: 200, body: []byte(with("12.50", "-12.50"))}, "unknown"},
+		{"amount zero", reply{status: 200, body: []byte(with("12.50", "0"))}, "unknown"},
+		{"amount with an exponent", reply{status: 200, body: []byte(with(`"12.50"`, "1.25e1"))}, "unknown"},
+		{"other currency", reply{status: 200, body: []byte(with("USD", "EUR"))}, "unknown"},
+		{"currency in small letters", reply{status: 200, body: []byte(with("USD", "usd"))}, "unknown"},
+		{"declined with another amount", reply{status: 200, body: []byte(strings.Replace(ours(101), "12.50", "1", 1))}, "unknown"},
+
+		{"bare decline", reply{status: 200, body: []byte(`{"code":101,"message":"transaction failed"}`)}, "declined"},
+		{"bare decline with a reason", reply{status: 200, body: []byte(`{"code":101,"transactionMessage":"no funds","timestamp":1}`)}, "declined"},
+		{"bare decline with an amount", reply{status: 200, body: []byte(`{"code":101,"transactionAmount":"12.50"}`)}, "unknown"},
+		{"bare decline with a currency", reply{status: 200, body: []byte(`{"code":101,"transactionCurrency":"USD"}`)}, "unknown"},
+		{"bare decline with a card", reply{status: 200, body: []byte(`{"code":101,"transactionCardNumber":"411111******1111"}`)}, "unknown"},
+		{"bare decline with a uniqueId", reply{status: 200, body: []byte(`{"code":101,"uniqueId":"1"}`)}, "unknown"},
+		{"bare decline with an address", reply{status: 200, body: []byte(`{"code":101,"redirectUrl":"https://pay.example"}`)}, "unknown"},
+		{"bare success", reply{status: 200, body: []byte(`{"code":100}`)}, "unknown"},
+		{"bare processing", reply{status: 200, body: []byte(`{"code":102}`)}, "unknown"},
+
+		{"merchant inactive", reply{status: 200, body: []byte(`{"code":201}`)}, "refused"},
+		{"request failed", reply{status: 200, body: []byte(`{"code":400}`)}, "refused"},
+		{"unauthorized", reply{status: 200, body: []byte(`{"code":401}`)}, "refused"},
+		{"not found", reply{status: 200, body: []byte(`{"code":404}`)}, "refused"},
+		{"parameter error", reply{status: 200, body: []byte(`{"code":500,"transactionId":"t-1"}`)}, "refused"},
+		{"refusal with a uniqueId", reply{status: 200, body: []byte(`{"code":400,"uniqueId":"1","transactionId":"t-1"}`)}, "unknown"},
+		{"repeated transactionId", reply{status: 200, body: []byte(`{"code":501,"transactionId":"t-1"}`)}, "unknown"},
+		{"system error", reply{status: 200, body: []byte(`{"code":999}`)}, "unknown"},
+		{"refund code", reply{status: 200, body: []byte(ours(111))}, "unknown"},
+		{"search code", reply{status: 200, body: []byte(ours(121))}, "unknown"},
+		{"unlisted code", reply{status: 200, body: []byte(ours(777))}, "unknown"},
+		{"no code", reply{status: 200, body: []byte(`{"transactionId":"t-1"}`)}, "unknown"},
+		{"null code", reply{status: 200, body: []byte(with("100", "null"))}, "unknown"},
+		{"code zero", reply{status: 200, body: []byte(with("100", "0"))}, "unknown"},
+		{"code with a point", reply{status: 200, body: []byte(with("100", "100.0"))}, "unknown"},
+		{"code with an exponent", reply{status: 200, body: []byte(with("100", "1e2"))}, "unknown"},
+		{"code with leading zeros", reply{status: 200, body: []byte(with("100", `"0100"`))}, "unknown"},
+		{"code with a sign", reply{status: 200, body: []byte(with("100", `"+100"`))}, "unknown"},
+		{"code is true", reply{status: 200, body: []byte(with("100", "true"))}, "unknown"},
+		{"code in a list", reply{status: 200, body: []byte(with("100", "[100]"))}, "unknown"},
+
+		{"empty", reply{status: 200}, "unknown"},
+		{"null", reply{status: 200, body: []byte("null")}, "unknown"},
+		{"list", reply{status: 200, body: []byte("[" + ours(100) + "]")}, "unknown"},
+		{"page", reply{status: 200, body: []byte("<html>")}, "unknown"},
+		{"two values", reply{status: 200, body: []byte(ours(101) + ours(100))}, "unknown"},
+		{"cut", reply{status: 200, body: []byte(ours(100)[:50])}, "unknown"},
+
+		{"created", reply{status: 201, body: []byte(ours(100))}, "unknown"},
+		{"moved", reply{status: 302, body: []byte(ours(100))}, "unknown"},
+		{"timeout of a server further back", reply{status: 408}, "unknown"},
+		{"conflict", reply{status: 409}, "unknown"},
+		{"500 with a decline", reply{status: 500, body: []byte(ours(101))}, "unknown"},
+		{"500 with a refusal", reply{status: 500, body: []byte(`{"code":400}`)}, "unknown"},
+		{"503", reply{status: 503}, "unknown"},
+		{"no status", reply{}, "unknown"},
+
+		{"400 with a page", reply{status: 400, body: []byte("<html>")}, "refused"},
+		{"400 without a body", reply{status: 400}, "refused"},
+		{"400 with a refusal", reply{status: 400, body: []byte(`{"code":400}`)}, "refused"},
+		{"400 with a decline", reply{status: 400, body: []byte(`{"code":101,"transactionId":"t-1"}`)}, "refused"},
+		{"400 with text of its own", reply{status: 400, body: []byte(`{"error":"x"}`)}, "refused"},
+		{"400 with a success", reply{status: 400, body: []byte(`{"code":100}`)}, "unknown"},
+		{"400 with processing", reply{status: 400, body: []byte(`{"code":102}`)}, "unknown"},
+		{"400 with a redirect", reply{status: 400, body: []byte(`{"code":301}`)}, "unknown"},
+		{"400 for a repetition", reply{status: 400, body: []byte(`{"code":501}`)}, "unknown"},
+		{"400 with a system error", reply{status: 400, body: []byte(`{"code":999}`)}, "unknown"},
+		{"400 with a uniqueId", reply{status: 400, body: []byte(`{"code":400,"uniqueId":"1"}`)}, "unknown"},
+		{"400 with an unreadable uniqueId", reply{status: 400, body: []byte(`{"code":400,"uniqueId":"a"}`)}, "unknown"},
+		{"400 about another", reply{status: 400, body: []byte(`{"code":400,"transactionId":"t-2"}`)}, "unknown"},
+		{"400 with broken JSON", reply{status: 400, body: []byte(`{"code":100,`)}, "unknown"},
+		{"400 with a mark before a success", reply{status: 400, body: []byte("\ufeff" + ours(100))}, "unknown"},
+		{"400 with a success in a list", reply{status: 400, body: []byte("[" + ours(100) + "]")}, "unknown"},
+		{"429", reply{status: 429, retryAfter: time.Second}, "refused"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			op := opTokenPayment
+			r := tt.reply
+			tx, err := classify(&op, &s, &r)
+			if got := outcomeOf(tx, err); got != tt.want {
+				t.Fatalf("got %q (%v), want %q", got, err, tt.want)
+			}
+			if (tx == nil) != (tt.want == "unknown" || tt.want == "refused" || tt.want == "not sent") {
+				t.Errorf("transaction: got %v", tx)
+			}
+			if SafeToRetry(err) != (tt.want == "not sent") {
+				t.Errorf("SafeToRetry: got %v", SafeToRetry(err))
+			}
+			checkOneSentinel(t, err)
+			if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
+				q := unknown.Query()
+				if q.TransactionID != "t-1" || q.OrderID != "o-1" || !q.Amount.Equal(testAmount) || q.Currency != "USD" || !q.SentAt.Equal(s.at) {
+					t.Errorf("Query: got %+v", q)
+				}
+			}
+			if refused, ok := errors.AsType[*GatewayError](err); ok && (refused.HTTPStatus != r.status || refused.RetryAfter != r.retryAfter) {
+				t.Errorf("GatewayError: got %+v", refused)
+			}
+		})
+	}
+	t.Logf("%d observations", len(tests))
+}
+
+var sentinels = []error{
+	ErrInvalidRequest, ErrNotSent, ErrDeclined, ErrRefused, ErrOutcomeUnknown, ErrConflict, ErrNotFound, ErrQueryFailed, ErrUnsettled,
+}
+
+// checkOneSentinel: every error of an operation is exactly one of the sentinels.
+func checkOneSentinel(t *testing.T, err error) {
+	t.Helper()
+	var is []error
+	for _, sentinel := range sentinels {
+		if errors.Is(err, sentinel) {
+			is = append(is, sentinel)
+		}
+	}
+	if err != nil && len(is) != 1 {
+		t.Errorf("%v is %v, want exactly one of them", err, is)
+	}
+}
+
+func TestEveryErrorIsOneKind(t *testing.T) {
+	declined := &Transaction{Code: CodeFailed, TransactionMessage: "no funds"}
+	for _, tt := range []struct {
+		err  error
+		want error
+		text string
+	}{
+		{&ValidationError{Op: "Pay", Problems: []Problem{{"a", RuleRequired, "is required"}, {"b[0].c", RuleLength, "is long"}}}, ErrInvalidRequest,
+			"cardgateway: Pay: invalid request: a is required; b[0].c is long"},
+		{&NotSentError{Op: "Pay", TransactionID: "t\n1", Cause: context.Canceled}, ErrNotSent,
+			`cardgateway: Pay: transaction "t\n1" was not sent: context canceled`},
+		{&DeclinedError{Op: "Pay", TransactionID: "t", Transaction: declined}, ErrDeclined,
+			`cardgateway: Pay: transaction "t" declined: 101 (transaction failed): "no funds"`},
+		{&GatewayError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, ErrRefused, `cardgateway: Pay: refused: HTTP 400, code 777, "no"`},
+		{&GatewayError{Op: "Pay", HTTPStatus: 429}, ErrRefused, "cardgateway: Pay: refused: HTTP 429"},
+		{&OutcomeUnknownError{Op: "Pay", TransactionID: "t", Cause: context.DeadlineExceeded}, ErrOutcomeUnknown,
+			`cardgateway: Pay: outcome of transaction "t" unknown: context deadline exceeded`},
+		{&ConflictError{TransactionID: "t", Transactions: []Transaction{{UniqueID: "1", Code: 100}, {UniqueID: "2", Code: 101}}}, ErrConflict,
+			`cardgateway: transaction "t" has conflicting outcomes: "1" approved, "2" declined`},
+		{&QueryError{Op: "Ask", HTTPStatus: 503}, ErrQueryFailed, "cardgateway: Ask: HTTP 503"},
+		{&QueryError{Op: "Ask", Cause: context.Canceled}, ErrQueryFailed, "cardgateway: Ask: context canceled"},
+		{&QueryError{Op: "Ask", HTTPStatus: 200, Code: 404, Cause: ErrNotFound}, ErrNotFound,
+			"cardgateway: Ask: HTTP 200, code 404 (not found): cardgateway: transaction not found"},
+	} {
+		checkOneSentinel(t, tt.err)
+		if !errors.Is(tt.err, tt.want) || !errors.Is(fmt.Errorf("wrapped: %w", tt.err), tt.want) {
+			t.Errorf("%v: is not %v", tt.err, tt.want)
+		}
+		if got := tt.err.Error(); got != tt.text {
+			t.Errorf("text: got  %s\nwant %s", got, tt.text)
+		}
+	}
+	cut := (&NotSentError{TransactionID: strings.Repeat("é", 500), Cause: context.Canceled}).Error()
+	if n := strings.Count(cut, "é"); n != 128 || !strings.Contains(cut, "…") {
+		t.Errorf("a long id in an error: got %d characters of it, want 128 and an ellipsis", n)
+	}
+}
+
+func TestSafeToRetry(t *testing.T) {
+	notSent, unknown := &NotSentError{Cause: context.Canceled}, &OutcomeUnknownError{Cause: context.Canceled}
+	tests := []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"nil", nil, false},
+		{"not sent", notSent, true},
+		{"wrapped", fmt.Errorf("checkout: %w", notSent), true},
+		{"wrapped twice", fmt.Errorf("a: %w", fmt.Errorf("b: %w", notSent)), true},
+		{"joined with a foreign error", errors.Join(errors.New("log full"), notSent), true},
+		{"joined with another not sent", errors.Join(notSent, &NotSentError{Cause: context.Canceled}), true},
+		{"joined with an unknown", errors.Join(notSent, unknown), false},
+		{"joined with an unknown before it", errors.Join(unknown, notSent), false},
+		{"joined with a decline", errors.Join(notSent, &DeclinedError{Transaction: &Transaction{}}), false},
+		{"joined with a refusal", errors.Join(notSent, &GatewayError{}), false},
+		{"joined with a conflict", errors.Join(notSent, &ConflictError{}), false},
+		{"two wrapped", fmt.Errorf("%w, then %w", notSent, unknown), false},
+		{"caused by an unknown", &NotSentError{Cause: unknown}, false},
+		{"the sentinel alone", ErrNotSent, false},
+		{"unknown", unknown, false}, {"unknown because not sent", &OutcomeUnknownError{Cause: notSent}, false},
+		{"invalid", &ValidationError{}, false}, {"declined", &DeclinedError{Transaction: &Transaction{}}, false},
+		{"refused", &GatewayError{}, false}, {"conflict", &ConflictError{}, false}, {"query", &QueryError{}, false},
+		{"context", context.Canceled, false}, {"foreign", errors.New("not sent"), false},
+	}
+	for _, tt := range tests {
+		if got := SafeToRetry(tt.err); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestErrorsNameNoURL: whatever fails, the text has neither the address nor a path.
+func TestErrorsNameNoURL(t *testing.T) {
+	c := testClient(t, Config{BaseURL: "http://127.0.0.1:1/base-path"})
+	for _, op := range paymentOps {
+		_, err := op.call(t.Context(), c, "t-1")
+		if text := fmt.Sprintf("%v %+v", err, err); strings.Contains(text, "http:") || strings.Contains(text, "base-path") || strings.Contains(text, "/checkout") {
+			t.Errorf("%s: got %s", op.name, text)
+		}
+	}
+	_, err := c.GetTransaction(t.Context(), "123")
+	if text := err.Error(); strings.Contains(text, "http:") || strings.Contains(text, "base-path") {
+		t.Errorf("GetTransaction: got %s", text)
+	}
+}

@@ -1,0 +1,104 @@
+package cardgateway
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// query is one read on its way through go-retryablehttp, which drives the loop and the pauses. What it sends, whether
+// it repeats and how long it waits is decided here; its own errors, which hold the URL, are not used.
+type query struct {
+	c        *Client
+	out      *outgoing
+	read     func(*reply) error // decodes an answer; an error means that it is unreadable
+	attempts int
+	last     reply
+	unread   error // what read said of the last answer
+	pause    time.Duration
+}
+
+// pages keeps the memory of answers that have been read: a page is large, and nothing that is read points into it.
+var pages = sync.Pool{New: func() any { return new([]byte) }}
+
+// ask sends a query as often as the policy allows. The element goes where the path template leaves one open; it needs
+// no escaping. It returns the facts of the last attempt, of whose body only the length still holds, and a *QueryError
+// if there is no readable answer.
+func (c *Client) ask(ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error) (*reply, error) {
+	room := pages.Get().(*[]byte)
+	defer pages.Put(room)
+	out := &outgoing{op: op, url: c.resolve(&op, pathElement{element, element}, params), limit: maxQueryAnswer, room: room}
+	ctx, done := c.observe(ctx, &out.op)
+	q := &query{c: c, out: out, read: read}
+	q.run(ctx)
+	err := q.err(ctx)
+	done(q.attempts, &q.last, err)
+	return &q.last, err
+}
+
+func (q *query) run(ctx context.Context) {
+	req, err := retryablehttp.NewRequestWithContext(ctx, q.out.op.Method, q.out.url.String(), nil)
+	if err != nil { // a URL that New has checked does not come here
+		q.last = reply{refusedBy: q.out.clean(err)}
+		return
+	}
+	retrying := retryablehttp.Client{
+		HTTPClient:   &http.Client{Transport: q},
+		RetryMax:     q.c.cfg.Retry.MaxAttempts - 1,
+		CheckRetry:   q.checkRetry,
+		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return q.pause },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	resp, err := retrying.Do(req)
+	if err == nil {
+		_ = resp.Body.Close() // http.NoBody
+	}
+}
+
+// RoundTrip makes one attempt and hands go-retryablehttp an answer without content: the content is in last.
+func (q *query) RoundTrip(req *http.Request) (*http.Response, error) {
+	q.attempts++
+	q.last = q.c.attempt(req.Context(), q.out, q.attempts)
+	if q.unread = q.last.failure(); q.unread != nil {
+		return nil, q.unread
+	}
+	if q.last.status == http.StatusOK {
+		q.unread = q.read(&q.last)
+	}
+	return &http.Response{StatusCode: q.last.status, Body: http.NoBody, Request: req}, nil
+}
+
+// checkRetry decides whether go-retryablehttp goes on.
+func (q *query) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+	var again bool
+	q.pause, again = q.c.cfg.Retry.next(tried{
+		attempts: q.attempts, here: q.last.refusedBy != nil, failed: q.unread != nil,
+		status: q.last.status, retryAfter: q.last.retryAfter,
+	}, rand.Float64())
+	return again && fits(ctx, q.pause), nil
+}
+
+// err says why there is no readable answer, or nil.
+func (q *query) err(ctx context.Context) error {
+	r := &q.last
+	if q.unread == nil && r.status == http.StatusOK {
+		return nil
+	}
+	e := &QueryError{Op: q.out.op.Name, HTTPStatus: r.status, RetryAfter: r.retryAfter, Cause: q.unread}
+	if a, err := readAnswer(r.body); err == nil {
+		e.Code, e.Message = a.Code, firstText(a.Message, a.TransactionMessage)
+	}
+	if ended := ctx.Err(); ended != nil && r.refusedBy == nil {
+		e.Cause = ended
+		if q.unread != nil {
+			e.Cause = fmt.Errorf("%w; the last attempt: %w", ended, q.unread)
+		}
+	}
+	return e
+}

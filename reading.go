@@ -1,0 +1,295 @@
+package cardgateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"math/rand/v2"
+	"time"
+)
+
+// reading is one window being read until it is known to be whole. The gateway's answers may be cut, short, repeated or
+// hold rows of other times; the total that they announce is the measure.
+type reading[T any] struct {
+	source     *source[T]
+	from, to   WallTime // as asked, both included
+	size       int      // rows asked for at once
+	splitAbove int      // a window that announces more than this, and than a page, is left for narrower ones
+	narrowable bool     // it is wide enough to be narrowed
+
+	total   int  // rows announced by the last answer
+	granted int  // rows in a page: size, or less if the gateway gives less
+	guessed bool // granted is what two short pages had in common, not what the gateway says
+	rounds  int  // times that all pages were asked for
+	asked   int  // requests
+	rows    []*row[T]
+	state   readingState
+
+	byID     map[uint64]*row[T]
+	epoch    int // counts the changes of total; only rows seen since the last one count
+	inside   int // distinct rows of this epoch whose time is between the bounds, or not said
+	all      int // distinct rows of this epoch
+	atStart  int // all, when the round began
+	same     int // rounds that showed all there is in total and nothing new
+	lastPage int // rows of the last answer
+	previous int // and of the one before
+	most     int // and of the largest
+}
+
+type readingState int
+
+const (
+	readingPart    readingState = iota // not at rest after maxRounds
+	readingWhole                       // everything announced was seen
+	readingTooMany                     // to be narrowed
+)
+
+// maxRounds bounds how often a window is read again. When the order of rows within a second changes with every
+// request, a round shows some 63 of 100 rows that were not seen before: twenty leave one row in a hundred million.
+const maxRounds = 20
+
+// What makes a reading believe rows that lie outside its bounds; see confirmed.
+const (
+	sameRounds   = 5
+	longestDoubt = 500 * time.Millisecond
+)
+
+// maxPages bounds one round, whatever total the gateway announces.
+const maxPages = 1000
+
+// source is where the rows of a walk come from.
+type source[T any] struct {
+	// fetch asks for one page of the rows between two wall-clock times. An error may come with the page: the page's
+	// other rows are good.
+	fetch func(ctx context.Context, from, to WallTime, page, size int) (*Page[T], error)
+	id    func(*T) string
+	times func(*T) [2]WallTime // when it happened; a row has one time, or two of which either may count
+}
+
+// row is a row with what the walk needs to know of it.
+type row[T any] struct {
+	value *T
+	id    uint64
+	times [2]WallTime
+	epoch int
+}
+
+// hashID makes 64 bits of an id: what a walk remembers of a row. The hash must be the same in another process, since
+// checkpoints hold some.
+func hashID(id string) uint64 {
+	sum := sha256.Sum256([]byte(id))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// within reports whether one of the row's times is between two others, both included, or none is said.
+func (r *row[T]) within(from, to WallTime) bool {
+	said := false
+	for _, t := range r.times {
+		if !t.IsZero() {
+			said = true
+			if from.Compare(t) <= 0 && t.Compare(to) <= 0 {
+				return true
+			}
+		}
+	}
+	return !said
+}
+
+// run asks until the window is whole, or is to be narrowed, or does not come to rest. On an error, rows are those
+// that could be read.
+func (r *reading[T]) run(ctx context.Context) error {
+	for r.rounds = 1; ; r.rounds++ {
+		r.atStart = r.all
+		for page := 1; page == 1 || page <= r.pages(); page++ {
+			err := r.ask(ctx, page)
+			if err == nil && page == 1 && r.isDense() && r.size < maxPageSize {
+				err = r.widen(ctx)
+			}
+			if err != nil || r.settled() || page == 1 && r.tooMany() {
+				return err
+			}
+		}
+		if r.confirmed() || r.rounds == maxRounds {
+			return nil
+		}
+		if r.same > 0 { // at another moment, so that a fault that comes in turn meets other requests; ask sees ctx
+			_ = sleep(ctx, time.Duration(rand.Float64()*float64(longestDoubt)))
+		}
+	}
+}
+
+// pages returns how many pages a round has.
+func (r *reading[T]) pages() int {
+	return min((r.total+r.granted-1)/r.granted, maxPages)
+}
+
+// ask reads one page.
+func (r *reading[T]) ask(ctx context.Context, page int) error {
+	r.asked++
+	p, err := r.source.fetch(ctx, r.from, r.to, page, r.size)
+	if p != nil {
+		r.take(p)
+	}
+	return err
+}
+
+func (r *reading[T]) take(p *Page[T]) {
+	if 0 < p.PageSize && p.PageSize < r.granted {
+		r.granted = p.PageSize
+	}
+	if p.TotalCount != r.total {
+		r.total = p.TotalCount
+		r.epoch++
+		r.inside, r.all, r.atStart, r.same = 0, 0, 0, 0
+	}
+	r.previous, r.lastPage = r.lastPage, len(p.Data)
+	r.most = max(r.most, r.lastPage)
+	for i := range p.Data {
+		r.add(&p.Data[i])
+	}
+}
+
+func (r *reading[T]) add(value *T) {
+	id := hashID(r.source.id(value))
+	known, ok := r.byID[id]
+	if !ok {
+		known = &row[T]{value: value, id: id, times: r.source.times(value)}
+		r.byID[id] = known
+		r.rows = append(r.rows, known)
+	} else if known.epoch == r.epoch {
+		return
+	}
+	known.epoch = r.epoch
+	r.all++
+	if known.within(r.from, r.to) {
+		r.inside++
+	}
+}
+
+// settled reports whether all that the gateway announces was seen. Rows that came on top of that belong to no answer
+// to this question and are dropped.
+func (r *reading[T]) settled() bool {
+	if r.inside != r.total {
+		return false
+	}
+	if r.all > r.inside {
+		announced := r.rows[:0]
+		for _, row := range r.rows {
+			if row.epoch < r.epoch || row.within(r.from, r.to) {
+				announced = append(announced, row)
+			}
+		}
+		r.rows = announced
+	}
+	r.state = readingWhole
+	return true
+}
+
+// confirmed ends a round. When the rows make up the total only together with some that lie outside the bounds, either
+// the gateway counts by another time than it shows, or those stand in place of missing ones: sameRounds more rounds that
+// show the very same rows, at random moments, decide for the former. When a page was short twice in the same way, that is its size.
+func (r *reading[T]) confirmed() bool {
+	if r.all == r.total && r.atStart == r.all {
+		if r.same++; r.same == sameRounds {
+			r.state = readingWhole
+			return true
+		}
+	}
+	if r.pages() == 1 && 0 < r.lastPage && r.lastPage == r.previous && r.lastPage < r.total {
+		r.granted, r.guessed = r.lastPage, true
+	}
+	return false
+}
+
+// tooMany reports whether the window is to be narrowed.
+func (r *reading[T]) tooMany() bool {
+	if !r.narrowable || r.total <= r.granted || r.total <= r.splitAbove {
+		return false
+	}
+	r.state = readingTooMany
+	return true
+}
+
+// rest returns what a first page that did not hold all has left of its core, if its rows are in the order of time and
+// a second page should hold that. Rows of the last second that it shows may be missing from it.
+func (r *reading[T]) rest(core span) (rest span, ok bool) {
+	if r.asked != 1 || len(r.rows) != r.granted || r.inside != len(r.rows) {
+		return span{}, false
+	}
+	first, last := r.rows[0].times[0], r.rows[len(r.rows)-1].times[0]
+	newestFirst := first.Compare(last) > 0
+	atEdge := 0
+	for i, row := range r.rows {
+		t := row.times[0]
+		if t.IsZero() || i > 0 && t != r.rows[i-1].times[0] && newestFirst != (t.Compare(r.rows[i-1].times[0]) < 0) {
+			return span{}, false
+		}
+		if t == last {
+			atEdge++
+		}
+	}
+	rest = span{core.from, last.seconds + 1}
+	if !newestFirst {
+		rest = span{last.seconds, core.to}
+	}
+	return rest, rest.seconds() < core.seconds() && r.total-len(r.rows)+2*atEdge < r.granted*9/10
+}
+
+// join adds the page that was read before the rest of its window. If the two do not make up what that page announced,
+// rows have moved, or were not in the order of time: the window is to be narrowed after all.
+func (r *reading[T]) join(page *reading[T]) {
+	whole := r.state == readingWhole
+	r.from, r.to, r.total = page.from, page.to, page.total
+	for _, row := range page.rows {
+		if r.byID[row.id] == nil {
+			row.epoch = r.epoch
+			r.rows = append(r.rows, row)
+		}
+	}
+	if whole && len(r.counted()) == r.total {
+		return
+	}
+	r.state = readingTooMany
+}
+
+// isDense reports whether the window holds more than a page and cannot be narrowed.
+func (r *reading[T]) isDense() bool {
+	return !r.narrowable && r.total > r.granted && r.granted == r.size
+}
+
+// widen asks for the largest page there is, and goes on as before if the gateway refuses that.
+func (r *reading[T]) widen(ctx context.Context) error {
+	size, granted := r.size, r.granted
+	r.size, r.granted = maxPageSize, maxPageSize
+	err := r.ask(ctx, 1)
+	if isRefused(err) {
+		r.size, r.granted = size, granted
+		return nil
+	}
+	return err
+}
+
+// seconds yields when the rows happened, as far as they say.
+func (r *reading[T]) seconds(yield func(int64) bool) {
+	for _, row := range r.rows {
+		for _, t := range row.times {
+			if !t.IsZero() && r.from.Compare(t) <= 0 && t.Compare(r.to) <= 0 {
+				if !yield(t.seconds) {
+					return
+				}
+				break
+			}
+		}
+	}
+}
+
+// counted returns the ids that make up the total.
+func (r *reading[T]) counted() []uint64 {
+	ids := make([]uint64, 0, r.total)
+	for _, row := range r.rows {
+		if row.epoch == r.epoch {
+			ids = append(ids, row.id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,332 @@
+package cardgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jarcoal/httpmock"
+)
+
+// shop is a merchant who receives notifications, and the gateway that it asks.
+type shop struct {
+	*notificationHandler
+	gateway *httpmock.MockTransport
+	mu      sync.Mutex
+	handled []Notification // what the merchant's function was called with
+	fail    error          // what it returns
+	infos   []NotificationInfo
+}
+
+// newShop knows one transaction, 987654321, which is approved.
+func newShop(t testing.TB, opts NotificationOptions) *shop {
+	t.Helper()
+	s := &shop{gateway: httpmock.NewMockTransport()}
+	c, err := New(Config{BaseURL: testBase, AppID: "77", HTTPClient: &http.Client{Transport: s.gateway}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.knows("987654321", `{"code":100,"uniqueId":"987654321","transactionId":"order-1","transactionAmount":"20.00","transactionCurrency":"USD"}`)
+	opts.Observe = func(_ context.Context, info NotificationInfo) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.infos = append(s.infos, info)
+	}
+	s.notificationHandler = c.NotificationHandler(opts, func(_ context.Context, n *Notification) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.handled = append(s.handled, *n)
+		return s.fail
+	}).(*notificationHandler)
+	return s
+}
+
+// knows sets what the gateway answers about a transaction.
+func (s *shop) knows(uniqueID, answer string) {
+	s.gateway.RegisterResponder("GET", testBase+"/search/order/"+uniqueID, httpmock.NewStringResponder(200, answer))
+}
+
+// refunds sets what the gateway answers to a refund query.
+func (s *shop) refunds(rows string) {
+	page := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[%s]}`, rows)
+	s.gateway.RegisterResponder("GET", testBase+"/search/list/refund", httpmock.NewStringResponder(200, page))
+}
+
+// orders sets what the gateway answers to an order query.
+func (s *shop) orders(rows string) {
+	page := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[%s]}`, rows)
+	s.gateway.RegisterResponder("GET", testBase+"/search/list/order", httpmock.NewStringResponder(200, page))
+}
+
+// post delivers a JSON notification to target, which may be empty.
+func (s *shop) post(target, body string) *httptest.ResponseRecorder {
+	if target == "" {
+		target = "/notify"
+	}
+	r := httptest.NewRequest("POST", target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	return s.serve(r)
+}
+
+func (s *shop) serve(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// expect compares the status of one delivery, and how often the merchant has been called since the start.
+func (s *shop) expect(t *testing.T, w *httptest.ResponseRecorder, status, handled int) {
+	t.Helper()
+	var err error
+	if len(s.infos) > 0 {
+		err = s.infos[len(s.infos)-1].Err
+	}
+	if w.Code != status || len(s.handled) != handled {
+		t.Errorf("got status %d (%v) and %d calls of the merchant, want %d and %d", w.Code, err, len(s.handled), status, handled)
+	}
+	if w.Body.Len() > 0 {
+		t.Errorf("answer: got %q, want none", w.Body)
+	}
+}
+
+const approved = `{"code":100,"transactionType":"Sale","uniqueId":"987654321","transactionId":"order-1","transactionAmount":"999.00"}`
+
+// TestNotificationHandlerConfirms delivers one notification each and looks at what the merchant was given.
+func TestNotificationHandlerConfirms(t *testing.T) {
+	const (
+		order  = `{"code":100,"uniqueId":"987654321","transactionId":"order-1","transactionAmount":"20.00"}`
+		refund = `{"code":111,"uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1","refundAmount":"5.00"}`
+	)
+	tests := []struct {
+		name, body, order, refunds, orders string
+		status                             int
+		wantErr                            error
+		wantCode                           Code // of the transaction, or of the refund if there is one; zero if not handled
+		queries                            int
+	}{
+		{name: "approved", body: approved, order: order, status: 200, wantCode: 100, queries: 1},
+		{
+			name: "claimed approved, in fact declined", body: approved,
+			order:  `{"code":101,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 200, wantCode: 101, queries: 1,
+		},
+		{
+			name: "claimed approved, still in processing", body: approved,
+			order:  `{"code":102,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 503, wantErr: errNotSettled, queries: 1,
+		},
+		{
+			name: "claimed to be in processing, in fact approved", body: strings.Replace(approved, "100", "102", 1), order: order,
+			status: 200, wantCode: 100, queries: 1,
+		},
+		{
+			name: "claimed to be in processing, and it is", body: strings.Replace(approved, "100", "102", 1),
+			order:  `{"code":102,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 200, wantCode: 102, queries: 1,
+		},
+		{
+			name: "not known to the gateway", body: approved, order: `{"code":404,"message":"not found"}`,
+			status: 503, wantErr: ErrNotFound, queries: 1,
+		},
+		{
+			name: "an answer about another transaction", body: approved, order: `{"code":100,"uniqueId":"1","transactionId":"order-1"}`,
+			status: 503, wantErr: ErrQueryFailed, queries: 1,
+		},
+		{
+			name: "another transactionId than the gateway's", body: strings.Replace(approved, "order-1", "order-2", 1), order: order,
+			status: 409, wantErr: errContradicted, queries: 1,
+		},
+		{
+			name: "a form's other members do not matter", body: `{"uniqueId":987654321}`, order: order,
+			status: 200, wantCode: 100, queries: 1,
+		},
+		{
+			name: "by the merchant's id alone", body: `{"code":100,"transactionType":"Sale","transactionId":"order-1"}`,
+			orders: `{"code":101,"uniqueId":"1","transactionId":"other"},` + order, status: 200, wantCode: 100, queries: 1,
+		},
+		{
+			name: "by the merchant's id, which the gateway does not know", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: `{"code":100,"uniqueId":"1","transactionId":"other"}`, status: 503, wantErr: errNotOneOrder, queries: 1,
+		},
+		{
+			name: "by the merchant's id, which has two transactions", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: order + `,` + strings.Replace(order, "987654321", "2", 1), status: 503, wantErr: errNotOneOrder, queries: 1,
+		},
+		{
+			name: "by the merchant's id, with an unreadable row", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: order + `,7`, status: 503, wantErr: ErrQueryFailed, queries: 1,
+		},
+		{name: "refunded", body: refunded, order: order, refunds: refund, status: 200, wantCode: 111, queries: 2},
+		{
+			name: "refunded, among other rows", body: refunded, order: order,
+			refunds: strings.Replace(refund, `"55"`, `"56"`, 1) + `,` + refund, status: 200, wantCode: 111, queries: 2,
+		},
+		{
+			name: "claimed refunded, only applied for", body: refunded, order: order, refunds: strings.Replace(refund, "111", "110", 1),
+			status: 503, wantErr: errNotSettled, queries: 2,
+		},
+		{
+			name: "claimed refunded, in fact failed", body: refunded, order: order, refunds: strings.Replace(refund, "111", "112", 1),
+			status: 200, wantCode: 112, queries: 2,
+		},
+		{name: "a refund that the gateway does not know", body: refunded, order: order, status: 503, wantErr: errNotOneRefund, queries: 2},
+		{
+			name: "a refund of another transaction", body: refunded, order: order, refunds: strings.Replace(refund, "987654321", "1", 1),
+			status: 503, wantErr: errNotOneRefund, queries: 2,
+		},
+		{
+			name: "a refund with another id of the merchant", body: refunded, order: order, refunds: strings.Replace(refund, "r-1", "r-2", 1),
+			status: 503, wantErr: errNotOneRefund, queries: 2,
+		},
+		{
+			name: "a refund without ids, of which there are two", body: `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`,
+			order: order, refunds: refund + `,` + strings.Replace(refund, `"55"`, `"56"`, 1), status: 503, wantErr: errNotOneRefund, queries: 2,
+		},
+		{
+			name: "a chargeback", body: `{"transactionType":"Chargeback","uniqueId":"987654321","chargebackAmount":"11.00"}`, order: order,
+			status: 200, wantCode: 100, queries: 1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newShop(t, NotificationOptions{})
+			s.knows("987654321", tt.order)
+			s.refunds(tt.refunds)
+			s.orders(tt.orders)
+			handled := 0
+			if tt.wantCode != 0 {
+				handled = 1
+			}
+			s.expect(t, s.post("", tt.body), tt.status, handled)
+			if err := s.infos[0].Err; !errors.Is(err, tt.wantErr) || (err != nil) != (tt.status != 200) {
+				t.Errorf("error: got %v, want %v", err, tt.wantErr)
+			}
+			if handled > 0 && s.handled[0].confirmedCode() != tt.wantCode {
+				t.Errorf("confirmed: got %v, want %v", s.handled[0].confirmedCode(), tt.wantCode)
+			}
+			if n := s.gateway.GetTotalCallCount(); n != tt.queries {
+				t.Errorf("queries: got %d, want %d", n, tt.queries)
+			}
+		})
+	}
+}
+
+// TestNotificationHandlerAsksOnce lets the gateway fail: the notification comes again by itself.
+func TestNotificationHandlerAsksOnce(t *testing.T) {
+	s := newShop(t, NotificationOptions{})
+	s.gateway.RegisterResponder("GET", testBase+"/search/order/987654321", httpmock.NewStringResponder(500, ``))
+	s.expect(t, s.post("", approved), 503, 0)
+	if n := s.gateway.GetTotalCallCount(); n != 1 {
+		t.Errorf("queries: got %d, want 1", n)
+	}
+}
+
+// TestNotificationHandlerSearchRange looks at the range in which a refund is looked for: in UTC text, wide enough for
+// every zone, and never more than a month.
+func TestNotificationHandlerSearchRange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // which begins at 2000-01-01 00:00:00 UTC
+		s := newShop(t, NotificationOptions{})
+		time.Sleep(61*24*time.Hour + time.Millisecond) // to March, behind the shortest month that a range can span
+		var asked url.Values
+		s.gateway.RegisterResponder("GET", testBase+"/search/list/refund", func(r *http.Request) (*http.Response, error) {
+			asked = r.URL.Query()
+			return httpmock.NewStringResponse(200, `{"code":121,"data":[]}`), nil
+		})
+		s.expect(t, s.post("", refunded), 503, 0)
+		want := url.Values{
+			"uniqueId": {"987654321"}, "refundUniqueId": {"55"}, "refundTransactionId": {"r-1"},
+			"startDate": {"2000-02-04 00:00:00"}, "endingDate": {"2000-03-02 15:00:01"},
+		}
+		if diff := cmp.Diff(want, asked); diff != "" {
+			t.Errorf("query (-want +sent):\n%s", diff)
+		}
+	})
+}
+
+// TestNotificationHandlerOwnErrors shows that an error of the merchant's function never blames the sender.
+func TestNotificationHandlerOwnErrors(t *testing.T) {
+	s := newShop(t, NotificationOptions{})
+	for i, media := range []string{"", "application/json"} {
+		_, s.fail = ParseNotification(nil, media)
+		s.expect(t, s.post("", approved), 503, i+1)
+	}
+}
+
+const refunded = `{"code":111,"transactionType":"Refund","uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1","refundAmount":"999.00"}`
+
+// TestNotificationHandlerGivesFacts shows that the amounts of the payload, which are wrong here, stay claims.
+func TestNotificationHandlerGivesFacts(t *testing.T) {
+	s := newShop(t, NotificationOptions{})
+	s.expect(t, s.post("", approved), 200, 1)
+	s.refunds(`{"code":111,"uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1","refundAmount":"5.00"}`)
+	s.expect(t, s.post("", refunded), 200, 2)
+	payment, refund := s.handled[0], s.handled[1]
+	if got := payment.Transaction.TransactionAmount.StringFixed(2); got != "20.00" || payment.Refund != nil {
+		t.Errorf("payment: got %s and %+v, want 20.00 and no refund", got, payment.Refund)
+	}
+	if got := refund.Refund.RefundAmount.StringFixed(2); got != "5.00" || !refund.Transaction.Paid() {
+		t.Errorf("refund: got %s of %+v, want 5.00 of the transaction", got, refund.Transaction)
+	}
+	if got := payment.Claimed.TransactionAmount.StringFixed(2); got != "999.00" {
+		t.Errorf("claimed amount: got %s, want 999.00", got)
+	}
+}
+
+func TestNotificationHandlerRefuses(t *testing.T) {
+	s := newShop(t, NotificationOptions{})
+	tests := []struct {
+		name, method, media, body string
+		length                    int64
+		want                      int
+	}{
+		{"GET", "GET", "application/json", ``, 0, 405},
+		{"PUT", "PUT", "application/json", approved, -1, 405},
+		{"no media type", "POST", "", approved, -1, 415},
+		{"another media type", "POST", "text/xml", approved, -1, 415},
+		{"announced too large", "POST", "application/json", approved, 64<<10 + 1, 413},
+		{"too large", "POST", "application/json", approved + strings.Repeat(" ", 64<<10), -1, 413},
+		{"no JSON", "POST", "application/json", "code=100", -1, 400},
+		{"two members of one name", "POST", "application/json", `{"uniqueId":"987654321","uniqueId":"1"}`, -1, 400},
+		{"nothing to ask about", "POST", "application/json", `{"code":100,"transactionType":"Sale"}`, -1, 400},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := httptest.NewRequest(tt.method, "/notify", strings.NewReader(tt.body))
+			r.Header.Set("Content-Type", tt.media)
+			r.ContentLength = tt.length
+			w := s.serve(r)
+			s.expect(t, w, tt.want, 0)
+			if got := w.Header().Get("Allow"); (got == "POST") != (tt.want == 405) {
+				t.Errorf("Allow: got %q", got)
+			}
+		})
+	}
+	if n := s.gateway.GetTotalCallCount(); n != 0 {
+		t.Errorf("queries: got %d, want 0", n)
+	}
+}
+
+func TestNotificationHandlerRefusesUnreadableBodies(t *testing.T) {
+	s := newShop(t, NotificationOptions{})
+	cut := httptest.NewRequest("POST", "/notify", io.MultiReader(strings.NewReader(approved), failingReader{}))
+	cut.Header.Set("Content-Type", "application/json")
+	s.expect(t, s.serve(cut), 400, 0)
+	compressed := httptest.NewRequest("POST", "/notify", strings.NewReader(approved))
+	compressed.Header.Set("Content-Type", "application/json")
+	compressed.Header.Set("Content-Encoding", "gzip")
+	s.expect(t, s.serve(compressed), 415, 0)
+}
+
+type failingReader struct{}
+
+func (failingReader) Read([]byte) (int, error) { return 0, errors.New("connection lost") }

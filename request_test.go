@@ -1,0 +1,264 @@
+package cardgateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+)
+
+// What stands in a request beside the table: amounts to the digit, members that the interface does not name, and the
+// parameters of the queries.
+
+// TestAmounts: the text of an amount is the caller's, to the last decimal.
+func TestAmounts(t *testing.T) {
+	for text, want := range map[string]string{
+		"12.50": "", "12.5": "", "12": "", "0.001": "", "0.010": "", "999999999999": "", "999999999.999": "", "100.000": "", "1.000": "",
+		"0": "amount range", "0.000": "amount range", "-1": "amount range", "-0.001": "amount range",
+		"0.0001": "amount format", "12.5000": "amount format", "1234567890123": "amount format", "1000000000000": "amount format",
+		"1234567890.123": "amount format", "9999999999999.9": "amount format",
+	} {
+		sent, err := sendAmount(t, decimal.RequireFromString(text))
+		if got := strings.Join(problemsOf(err), ", "); got != want || want == "" && sent != text {
+			t.Errorf("%s: sent %q, problems %q, want %q", text, sent, got, want)
+		}
+	}
+	for _, tt := range []struct {
+		value int64
+		exp   int32
+		want  string // what is sent; empty if it is refused
+	}{
+		{1, 3, "1000"}, {125, -1, "12.5"}, {1, 11, "100000000000"}, {1, 12, ""}, {1, 2_000_000_000, ""}, {1, -2_000_000_000, ""}, {5, -3, "0.005"}, {12, 0, "12"},
+	} {
+		sent, err := sendAmount(t, decimal.New(tt.value, tt.exp))
+		if sent != tt.want || (tt.want == "") != errors.Is(err, ErrInvalidRequest) {
+			t.Errorf("%de%d: sent %q (%v), want %q", tt.value, tt.exp, sent, err, tt.want)
+		}
+	}
+}
+
+func sendAmount(t *testing.T, amount decimal.Decimal) (string, error) {
+	t.Helper()
+	var sent struct{ Amount string }
+	c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			t.Error(err)
+		}
+		return respond(r, 200, "{}")
+	})}})
+	req := testTokenPayment("t-1")
+	req.Amount = amount
+	_, err := c.TokenPayment(t.Context(), NewToken(testToken), req)
+	return sent.Amount, err
+}
+
+// TestAmountsIgnoreGlobals: a host program that changes the decimal package for its own use changes no payment.
+func TestAmountsIgnoreGlobals(t *testing.T) { // not parallel: it changes what all see
+	quotes, trim, scientific := decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation
+	precision, exponent := decimal.DivisionPrecision, decimal.MaxDecodeExponent
+	defer func() {
+		decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation = quotes, trim, scientific
+		decimal.DivisionPrecision, decimal.MaxDecodeExponent = precision, exponent
+	}()
+	decimal.DivisionPrecision, decimal.MaxDecodeExponent = 1, 20
+	tab := readTable(t)
+	for n := range 8 {
+		decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation = n&1 != 0, n&2 != 0, n&4 != 0
+		for _, text := range []string{"12.50", "0.001", "100.000", "999999999999", "1000000"} {
+			if sent, err := sendAmount(t, decimal.RequireFromString(text)); sent != text {
+				t.Errorf("globals %03b, %s: sent %q (%v)", n, text, sent, err)
+			}
+		}
+		sent, _ := send(t, "CreateTokenOrder", tab.document(tab.payments()[0]))
+		if !strings.Contains(string(sent), `"price":"12.50"`) || !strings.Contains(string(sent), `"appId":12,`) {
+			t.Errorf("globals %03b: sent %s", n, sent)
+		}
+		a, err := readAnswer([]byte(`{"transactionAmount":"12.500"}`))
+		if got := string(appendDecimal(nil, a.TransactionAmount)); err != nil || got != "12.500" {
+			t.Errorf("globals %03b: read %s (%v)", n, got, err)
+		}
+	}
+}
+
+// TestExtra: members that the interface does not name are sent as they are, and no named one gets through there in any
+// spelling that a reader might take for it.
+func TestExtra(t *testing.T) {
+	tab, cases := readTable(t), 0
+	named := map[string]bool{}
+	for _, op := range tab.payments() {
+		for _, m := range op.Members {
+			named[m.Name] = true
+		}
+	}
+	spellings := func(name string) []string {
+		return []string{name, strings.ToUpper(name), strings.ToLower(name), strings.ToUpper(name[:1]) + name[1:],
+			strings.Replace(name, "s", "ſ", 1), strings.Replace(strings.ToUpper(name), "K", "\u212a", 1)}
+	}
+	refused := func(where, key string, set func(req *CheckoutRequest, extra map[string]any)) {
+		req := CheckoutRequest{}
+		c := testClient(t, Config{BaseURL: testBase})
+		set(&req, map[string]any{key: "smuggled"})
+		_, err := c.CreateCheckout(t.Context(), req)
+		if path := where + key + " " + RuleReserved; !slices.Contains(problemsOf(err), path) {
+			t.Errorf("%s: got %v, want %s among them", where, problemsOf(err), path)
+		}
+		cases++
+	}
+	for name := range named {
+		for _, key := range spellings(name) {
+			refused("", key, func(req *CheckoutRequest, x map[string]any) { req.Extra = x })
+		}
+	}
+	for object, set := range map[string]func(req *CheckoutRequest, x map[string]any){
+		"productInfo productInfos[0].": func(req *CheckoutRequest, x map[string]any) { req.ProductInfos = []ProductInfo{{Extra: x}} },
+		"address billingAddress.":      func(req *CheckoutRequest, x map[string]any) { req.BillingAddress.Extra = x },
+		"address shippingAddress.":     func(req *CheckoutRequest, x map[string]any) { req.ShippingAddress = &Address{Extra: x} },
+		"browser browser.":             func(req *CheckoutRequest, x map[string]any) { req.Browser = &Browser{Extra: x} },
+		"checkoutExtension extension.": func(req *CheckoutRequest, x map[string]any) { req.Extension = &CheckoutExtension{Extra: x} },
+	} {
+		object, path, _ := strings.Cut(object, " ")
+		for _, m := range tab.Objects[object] {
+			for _, key := range spellings(m.Name) {
+				refused(path, key, set)
+			}
+		}
+	}
+	t.Logf("%d spellings of members", cases)
+
+	var sent map[string]any
+	c := testClient(t, Config{BaseURL: testBase, AppID: AppID(strings.Repeat("9", 32)), HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, _ := io.ReadAll(r.Body)
+		sent = normal(t, body).(map[string]any)
+		return respond(r, 200, "{}")
+	})}})
+	req := testTokenPayment("t-1")
+	req.Extra = map[string]any{"domain": "shop.example", "täg \"1\"\n": []int{1}, "nested": map[string]any{"a": nil}}
+	_, err := c.TokenPayment(t.Context(), NewToken(testToken), req)
+	if got := problemsOf(err); !slices.Equal(got, []string{"extra format"}) {
+		t.Errorf("a key with a line break: got %v", got)
+	}
+	delete(req.Extra, "täg \"1\"\n")
+	req.Extra["täg \"1\""], req.Extra["token"] = []int{1}, NewToken(testToken)
+	if _, err = c.TokenPayment(t.Context(), NewToken(testToken), req); sent == nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"domain": "shop.example", "täg \"1\"": []any{json.Number("1")}, "nested": map[string]any{"a": nil}, "token": "***"}
+	maps.DeleteFunc(sent, func(name string, _ any) bool { _, ok := want[name]; return !ok && name != "appId" })
+	want["appId"] = json.Number(strings.Repeat("9", 32))
+	if diff := cmp.Diff(want, sent); diff != "" {
+		t.Errorf("extra members (-want +sent):\n%s", diff)
+	}
+	for name, value := range map[string]any{"func": func() {}, "NaN": nan(), "channel": make(chan int)} {
+		req.Extra = map[string]any{name: value}
+		if _, err := c.TokenPayment(t.Context(), NewToken(testToken), req); fmt.Sprint(problemsOf(err)) != "["+name+" format]" {
+			t.Errorf("%s in Extra: got %v", name, problemsOf(err))
+		}
+	}
+}
+
+func nan() float64 { zero := 0.0; return zero / zero }
+
+// TestSearchParameters: what a query sends is what the table lists, within its limits.
+func TestSearchParameters(t *testing.T) {
+	tab := readTable(t)
+	start := time.Date(2026, 1, 31, 12, 0, 0, 0, DefaultLocation)
+	var sent url.Values
+	c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent = r.URL.Query()
+		return respond(r, 200, rows(""))
+	})}})
+	orders := func(q OrderQuery) error { _, err := c.SearchOrders(t.Context(), q); return err }
+	full := OrderQuery{UniqueID: "1", OrderID: "o", TransactionID: "t & t", Start: start, End: start.Add(time.Hour), CurrPage: 2, PageSize: 999}
+	refunds := RefundQuery{UniqueID: "1", TransactionID: "t", RefundTransactionID: "r", RefundUniqueID: "u", Start: start, End: start.Add(time.Hour), CurrPage: 1, PageSize: 1}
+	for _, op := range tab.Operations {
+		var err error
+		switch op.Name {
+		case "SearchOrders":
+			err = orders(full)
+		case "SearchRefunds":
+			_, err = c.SearchRefunds(t.Context(), refunds)
+		default:
+			continue
+		}
+		var want []string
+		for _, m := range op.Members {
+			want = append(want, m.Name)
+		}
+		if diff := cmp.Diff(sortedCopy(want), slices.Sorted(maps.Keys(sent))); diff != "" || err != nil {
+			t.Errorf("%s: %v (-table +sent):\n%s", op.Name, err, diff)
+		}
+	}
+	if sent.Get("startDate") != "2026-01-31 12:00:00" || sent.Get("endingDate") != "2026-01-31 13:00:00" {
+		t.Errorf("range: got %v", sent)
+	}
+	with := func(change func(*OrderQuery)) OrderQuery { q := full; change(&q); return q }
+	for _, tt := range []struct {
+		name, want string
+		q          OrderQuery
+	}{
+		{"full", "", full},
+		{"no range", "startDate required, endingDate required", OrderQuery{UniqueID: "1"}},
+		{"no end", "endingDate required", with(func(q *OrderQuery) { q.End = time.Time{} })},
+		{"end before start", "endingDate range", with(func(q *OrderQuery) { q.End = q.Start.Add(-time.Second) })},
+		{"empty range", "", with(func(q *OrderQuery) { q.End = q.Start })},
+		{"a month, to the last day", "", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 0, DefaultLocation) })},
+		{"a month and a second", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 1, 0, DefaultLocation) })},
+		{"a month and a nanosecond", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 1, DefaultLocation) })},
+		{"id at the limit", "", with(func(q *OrderQuery) { q.OrderID = strings.Repeat("é", 128) })},
+		{"ids over the limit", "uniqueId length, orderId length, transactionId length", with(func(q *OrderQuery) {
+			q.UniqueID, q.OrderID, q.TransactionID = strings.Repeat("1", 129), strings.Repeat("é", 129), strings.Repeat("x", 129)
+		})},
+		{"page size of four digits", "pageSize range", with(func(q *OrderQuery) { q.PageSize = 1000 })},
+		{"negative page and size", "currPage range, pageSize range", with(func(q *OrderQuery) { q.CurrPage, q.PageSize = -1, -1 })},
+	} {
+		if got := strings.Join(problemsOf(orders(tt.q)), ", "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	for id, want := range map[string]string{
+		"": "uniqueId required", "1": "", strings.Repeat("1", 128): "", strings.Repeat("1", 129): "uniqueId format",
+		"..": "uniqueId format", "1/../2": "uniqueId format", "%2e%2e": "uniqueId format", "1 ": "uniqueId format", "١": "uniqueId format",
+	} {
+		_, err := c.GetTransaction(t.Context(), id)
+		if got := strings.Join(problemsOf(err), ", "); got != want {
+			t.Errorf("GetTransaction(%q): got %q, want %q", id, got, want)
+		}
+	}
+}
+
+// TestTokenInPath: whatever the token is, it is one element of the path and comes back out of it.
+func TestTokenInPath(t *testing.T) {
+	var path string
+	c := testClient(t, Config{BaseURL: testBase + "/a%20b/", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		path = r.URL.EscapedPath()
+		return respond(r, 200, "{}")
+	})}})
+	for token, want := range map[string]string{
+		"abc-._~123": "", "a/b": "", "a?b#c": "", "a%2fb": "", "%2e%2e": "", "...": "", "a b+c&d=e;f": "", "tökén": "", "a\\b": "", `a"b`: "", strings.Repeat("x", 512): "",
+		"": "tokenization required", ".": "tokenization format", "..": "tokenization format", "a\nb": "tokenization format", "a\x00": "tokenization format",
+		"a\xff": "tokenization format", strings.Repeat("x", 513): "tokenization length",
+	} {
+		path = ""
+		_, err := c.TokenPayment(t.Context(), NewToken(token), testTokenPayment("t-1"))
+		if got := strings.Join(problemsOf(err), ", "); got != want || (path == "") != (want != "") {
+			t.Errorf("%.20q: got %q, sent to %q, want %q", token, got, path, want)
+		}
+		if want != "" {
+			continue
+		}
+		element, ok := strings.CutPrefix(path, "/base/a%20b/checkout/tokenization/payment/")
+		if back, err := url.PathUnescape(element); !ok || err != nil || back != token || strings.ContainsAny(element, "/?#") {
+			t.Errorf("%q: sent to %q", token, path)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package cardgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// ResolveQuery names a payment whose outcome is unknown; OutcomeUnknownError.Query fills it. Everything but OrderID
+// and Settle is required.
+type ResolveQuery struct {
+	TransactionID string
+	OrderID       string
+	Amount        decimal.Decimal
+	Currency      string
+	SentAt        time.Time     // when the payment was sent, at the earliest
+	Settle        time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min
+}
+
+const (
+	defaultSettle = 2 * time.Minute
+	resolveBefore = 13 * time.Hour // UTC-12, and an hour of difference between clocks
+	resolveAfter  = 15 * time.Hour // UTC+14, and the same
+	resolvePages  = 50             // of whatever size the gateway gives; more only if its filter does not work
+	firstPause    = time.Second
+	longestPause  = 30 * time.Second
+)
+
+// Resolve settles an unknown outcome by asking the gateway for the payment, again and again until it knows or Settle
+// has passed. It believes only rows with exactly this transactionId, amount and currency: the filter of the search
+// has been seen to return other orders.
+//
+// It returns what the original call would have: the transaction (301 at once, 102 only after Settle), a
+// *DeclinedError, a *ConflictError, or again an *OutcomeUnknownError, whose cause says why. ErrNotFound means that
+// the gateway answered and does not have it. That is evidence, not proof: a request can be delivered late, so ask
+// again hours later before taking it for never sent. Ending ctx stops the asking, not the need to ask.
+func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	settle := q.Settle
+	if settle == 0 {
+		settle = defaultSettle
+	}
+	settled := time.Now().Add(settle)
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		e, err := c.lookUp(ctx, &q)
+		last := time.Until(settled) <= 0
+		if t, verdict, final := q.judge(&e, err, last); final {
+			new(outgoing).scrub(t, verdict)
+			return t, verdict
+		}
+		wait := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
+		if err := sleep(ctx, max(0, min(wait, time.Until(settled)))); err != nil {
+			return nil, q.unknown(e.processing, err)
+		}
+	}
+}
+
+func (q *ResolveQuery) check() error {
+	var p problems
+	if p.require("transactionId", q.TransactionID != "", required) {
+		p.text("transactionId", q.TransactionID, maxID)
+	}
+	if p.require("amount", q.Amount != decimal.Decimal{}, required) {
+		p.amount("amount", q.Amount)
+	}
+	p.capitals("currency", q.Currency, currencyLength)
+	p.require("sentAt", !q.SentAt.IsZero(), required)
+	if q.Settle < 0 {
+		p.add("settle", RuleRange, "must not be negative")
+	}
+	return p.err("Resolve")
+}
+
+// evidence is what one look at the gateway showed of a payment.
+type evidence struct {
+	approved   []Transaction
+	declined   []Transaction
+	redirect   *Transaction
+	processing *Transaction
+	doubtful   bool // rows that are not ours came with it, or could not be read: absence proves nothing
+}
+
+// judge decides what the evidence says; last is set once Settle has passed.
+func (q *ResolveQuery) judge(e *evidence, failed error, last bool) (t *Transaction, err error, final bool) {
+	switch {
+	case len(e.approved) > 1 || len(e.approved) > 0 && len(e.declined) > 0:
+		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: slices.Concat(e.approved, e.declined)}, true
+	case len(e.approved) == 1:
+		return &e.approved[0], nil, true
+	case e.redirect != nil:
+		return e.redirect, nil, true
+	case len(e.declined) == 1 && !e.doubtful && failed == nil && e.processing == nil:
+		t := &e.declined[0]
+		return t, &DeclinedError{Op: "Resolve", TransactionID: q.TransactionID, Transaction: t}, true
+	case !last:
+		return nil, nil, false
+	case failed != nil:
+		return nil, q.unknown(e.processing, &lookUpError{failed}), true
+	case e.processing != nil && len(e.declined) == 0:
+		return e.processing, nil, true
+	case e.doubtful || len(e.declined) > 0 || e.processing != nil:
+		return nil, q.unknown(e.processing, errDoubtful), true
+	}
+	return nil, fmt.Errorf("cardgateway: Resolve: transaction %s: %w", quoted(q.TransactionID), ErrNotFound), true
+}
+
+// lookUpError is why the gateway could not be asked. It hides that this was a failed query, so that the outcome is
+// unknown and nothing else.
+type lookUpError struct{ query error }
+
+func (e *lookUpError) Error() string { return e.query.Error() }
+
+func (e *lookUpError) Unwrap() error { return errors.Unwrap(e.query) }
+
+var errDoubtful = errors.New("the search returned other rows than this transaction's, or unreadable ones")
+
+func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
+	s := submission{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
+	return s.unknown(&Operation{Name: "Resolve"}, t, cause)
+}
+
+// lookUp asks for the payment once, through all pages of the answer. The range is written as UTC and is wide enough
+// for the gateway's clock to be in any zone; it never spans more than a month.
+func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
+	start := q.SentAt.Add(-resolveBefore)
+	end := time.Now().Add(resolveAfter)
+	if month := nextMonth(wallTimeOf(start, time.UTC)).In(time.UTC); end.After(month) {
+		end = month
+	}
+	seen := make(map[string]bool)
+	for page := 1; page <= resolvePages; page++ {
+		answer, err := searchOrders(ctx, c, OrderQuery{
+			TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page,
+		}, time.UTC)
+		if answer == nil {
+			return e, err
+		}
+		e.doubtful = e.doubtful || err != nil // rows that could not be read
+		for _, t := range answer.Data {
+			if t.UniqueID != "" && seen[t.UniqueID] {
+				continue // pages move
+			}
+			seen[t.UniqueID] = true
+			e.add(q, t)
+		}
+		if len(answer.Data) == 0 || len(seen) >= answer.TotalCount {
+			e.doubtful = e.doubtful || len(seen) < answer.TotalCount // rows that were announced and not shown
+			return e, nil
+		}
+	}
+	e.doubtful = true
+	return e, nil
+}
+
+func (e *evidence) add(q *ResolveQuery, t Transaction) {
+	switch {
+	case t.TransactionID != q.TransactionID || !t.TransactionAmount.Equal(q.Amount) || t.TransactionCurrency != q.Currency:
+		e.doubtful = true
+	case t.State() == StateApproved:
+		e.approved = append(e.approved, t)
+	case t.State() == StateDeclined:
+		e.declined = append(e.declined, t)
+	case t.State() == StateRedirect:
+		e.redirect = &t
+	case t.State() == StateProcessing:
+		e.processing = &t
+	default:
+		e.doubtful = true
+	}
+}

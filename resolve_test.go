@@ -1,0 +1,250 @@
+package cardgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Resolve in virtual time, against gateways whose clock is in any zone, whose filter lets other orders through, whose
+// answers come late, and whose records contradict each other: every row of what it promises.
+
+// record is one order as the gateway has it.
+type record struct {
+	id, uniqueID string
+	code         Code
+	more         string        // members that replace the usual ones
+	visible      time.Duration // after the test's begin
+	until        time.Duration // from when on it is gone; zero: never
+}
+
+// archive is a gateway's search.
+type archive struct {
+	zone     *time.Location
+	records  []record
+	leaky    bool // the filter by transactionId does not work
+	pageSize int
+	total    int // announced; zero: as many as there are
+	failing  func(since time.Duration) bool
+	moving   bool // a new foreign row comes first with each page that is asked for
+
+	begun time.Time
+	asked []time.Duration
+}
+
+func (l *archive) answer(r *http.Request) (*http.Response, error) {
+	since := time.Since(l.begun)
+	l.asked = append(l.asked, since)
+	if l.failing != nil && l.failing(since) {
+		return respond(r, 503, "")
+	}
+	q := r.URL.Query()
+	sentAt := l.begun.In(l.zone).Format(time.DateTime) // each record is as old as the payment
+	if sentAt < q.Get("startDate") || sentAt > q.Get("endingDate") {
+		return respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
+	}
+	if l.moving {
+		l.records = slices.Insert(l.records, 0, record{id: "new", uniqueID: strconv.Itoa(1_000_000 + len(l.asked)), code: 100})
+	}
+	var found []record
+	for _, rec := range l.records {
+		if since >= rec.visible && (rec.until == 0 || since < rec.until) && (l.leaky || rec.id == q.Get("transactionId")) {
+			found = append(found, rec)
+		}
+	}
+	page, size, total := max(number(q, "currPage"), 1), l.pageSize, l.total
+	if size == 0 {
+		size = 10
+	}
+	if total == 0 {
+		total = len(found)
+	}
+	var shown []string
+	for _, rec := range found[min((page-1)*size, len(found)):min(page*size, len(found))] {
+		shown = append(shown, fmt.Sprintf(`{"transactionId":%q,"uniqueId":%q,"code":%d,"transactionAt":%q%s}`, rec.id, rec.uniqueID, rec.code, sentAt,
+			firstText(rec.more, `,"transactionAmount":"12.50","transactionCurrency":"USD"`)))
+	}
+	return respond(r, 200, fmt.Sprintf(`{"code":121,"currPage":%d,"pageSize":%d,"totalCount":%d,"data":[%s]}`, page, size, total, strings.Join(shown, ",")))
+}
+
+// foreign are n orders that are not ours.
+func foreign(n int) (records []record) {
+	for i := range n {
+		records = append(records, record{id: fmt.Sprintf("other-%d", i), uniqueID: strconv.Itoa(5000 + i), code: 100})
+	}
+	return records
+}
+
+const second, minute = time.Second, time.Minute
+
+func TestResolve(t *testing.T) {
+	ours := func(code Code, unique string) record { return record{id: "t-1", uniqueID: unique, code: code} }
+	from := func(r record, visible time.Duration) record { r.visible = visible; return r }
+	until := func(r record, end time.Duration) record { r.until = end; return r }
+	with := func(r record, more string) record { r.more = more; return r }
+	always := func(time.Duration) bool { return true }
+	tests := []struct {
+		name        string
+		archive     archive
+		want        string
+		least, most time.Duration
+	}{
+		{"approved", archive{records: []record{ours(100, "1")}}, "paid", 0, 0},
+		{"approved beside other orders", archive{leaky: true, records: append(foreign(3), ours(100, "1"))}, "paid", 0, 0},
+		{"approved on the third page", archive{leaky: true, records: append(foreign(25), ours(100, "1"))}, "paid", 0, 0},
+		{"approved on the third page of moving pages", archive{leaky: true, moving: true, records: append(foreign(25), ours(100, "1"))}, "paid", 0, 0},
+		{"approved late", archive{records: []record{from(ours(100, "1"), 90*second)}}, "paid", 90 * second, 2 * minute},
+		{"approved just before the end", archive{records: []record{from(ours(100, "1"), 2*minute)}}, "paid", 2 * minute, 2 * minute},
+		{"approved after the end", archive{records: []record{from(ours(100, "1"), 2*minute+1)}}, "not found", 2 * minute, 2 * minute},
+		{"declined", archive{records: []record{ours(101, "1")}}, "declined", 0, 0},
+		{"closed", archive{records: []record{ours(103, "1")}}, "declined", 0, 0},
+		{"declined beside other orders", archive{leaky: true, records: append(foreign(1), ours(101, "1"))}, "unknown", 2 * minute, 2 * minute},
+		{"declined beside an unreadable row", archive{records: []record{ours(101, "1"), with(ours(100, "2"), `,"transactionAmount":"1e99"`)}}, "unknown", 2 * minute, 2 * minute},
+		{"declined, then alone", archive{leaky: true, records: append([]record{ours(101, "1")}, until(foreign(1)[0], 40*second))}, "declined", 40 * second, 80 * second},
+		{"declined twice", archive{records: []record{ours(101, "1"), ours(101, "2")}}, "unknown", 2 * minute, 2 * minute},
+		{"declined and processing", archive{records: []record{ours(101, "1"), ours(102, "2")}}, "unknown", 2 * minute, 2 * minute},
+		{"redirect", archive{records: []record{with(ours(301, "1"), `,"transactionAmount":"12.5","transactionCurrency":"USD","redirectUrl":"https://pay.example"`)}}, "redirect", 0, 0},
+		{"processing to the end", archive{records: []record{ours(102, "1")}}, "processing", 2 * minute, 2 * minute},
+		{"processing, then approved", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(100, "1"), 30*second)}}, "paid", 30 * second, 65 * second},
+		{"processing, then declined", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(101, "1"), 30*second)}}, "declined", 30 * second, 65 * second},
+		{"approved twice", archive{records: []record{ours(100, "1"), ours(100, "2")}}, "conflict", 0, 0},
+		{"approved and declined", archive{records: []record{ours(100, "1"), ours(101, "2")}}, "conflict", 0, 0},
+		{"approved and processing", archive{records: []record{ours(100, "1"), ours(102, "2")}}, "paid", 0, 0},
+		{"the same row on two pages", archive{pageSize: 1, total: 3, records: []record{ours(100, "1"), ours(100, "1"), ours(100, "1")}}, "paid", 0, 0},
+		{"never there", archive{}, "not found", 2 * minute, 2 * minute},
+		{"only other orders", archive{leaky: true, records: foreign(3)}, "unknown", 2 * minute, 2 * minute},
+		{"only other orders, without end", archive{leaky: true, records: foreign(600)}, "unknown", 2 * minute, 2 * minute},
+		{"announced and not shown", archive{total: 1}, "unknown", 2 * minute, 2 * minute},
+		{"id in capitals", archive{leaky: true, records: []record{{id: "T-1", uniqueID: "1", code: 100}}}, "unknown", 2 * minute, 2 * minute},
+		{"other amount", archive{records: []record{with(ours(100, "1"), `,"transactionAmount":"12.51","transactionCurrency":"USD"`)}}, "unknown", 2 * minute, 2 * minute},
+		{"other currency", archive{records: []record{with(ours(100, "1"), `,"transactionAmount":"12.50","transactionCurrency":"EUR"`)}}, "unknown", 2 * minute, 2 * minute},
+		{"amount not said", archive{records: []record{with(ours(100, "1"), `,"transactionCurrency":"USD"`)}}, "unknown", 2 * minute, 2 * minute},
+		{"unlisted code", archive{records: []record{ours(777, "1")}}, "unknown", 2 * minute, 2 * minute},
+		{"cannot be asked", archive{records: []record{ours(100, "1")}, failing: always}, "unknown", 2 * minute, 3 * minute},
+		{"cannot be asked for a minute", archive{records: []record{ours(100, "1")}, failing: func(d time.Duration) bool { return d < minute }}, "paid", minute, 95 * second},
+		{"absent, then cannot be asked", archive{failing: func(d time.Duration) bool { return d > 10*second }}, "unknown", 2 * minute, 3 * minute},
+		{"cannot be asked, then absent", archive{failing: func(d time.Duration) bool { return d < 10*second }}, "not found", 2 * minute, 3 * minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := tt.archive
+				l.zone, l.begun = time.UTC, time.Now()
+				tx, err := l.client(t).Resolve(t.Context(), l.query())
+				took := time.Since(l.begun)
+				if got := outcomeOf(tx, err); got != tt.want {
+					t.Errorf("got %q (%v), want %q", got, err, tt.want)
+				}
+				if took < tt.least || took > tt.most {
+					t.Errorf("took %v, want %v to %v", took, tt.least, tt.most)
+				}
+				checkOneSentinel(t, err)
+				if SafeToRetry(err) {
+					t.Errorf("SafeToRetry(%v) is true", err)
+				}
+				if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok && !cmp.Equal(unknown.Query(), l.query()) {
+					t.Errorf("what is asked again: %s", cmp.Diff(l.query(), unknown.Query()))
+				}
+			})
+		})
+	}
+	t.Logf("%d gateways", len(tests))
+}
+
+func (l *archive) client(t *testing.T) *Client {
+	return testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(l.answer)}})
+}
+
+func (l *archive) query() ResolveQuery {
+	return ResolveQuery{TransactionID: "t-1", OrderID: "o-1", Amount: testAmount, Currency: "USD", SentAt: l.begun}
+}
+
+// TestResolveInEveryZone: the range that is asked for covers the payment, whatever zone the gateway's clock is in and
+// whenever it is asked.
+func TestResolveInEveryZone(t *testing.T) {
+	zones := 0
+	for hours := -12; hours <= 14; hours++ {
+		zones++
+		for _, later := range []time.Duration{0, time.Hour, 20 * time.Hour, 29 * 24 * time.Hour, 400 * 24 * time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				l := archive{zone: time.FixedZone("", hours*3600), begun: time.Now(), records: []record{{id: "t-1", uniqueID: "1", code: 100}}}
+				time.Sleep(later)
+				if tx, err := l.client(t).Resolve(t.Context(), l.query()); err != nil || !tx.Paid() {
+					t.Errorf("UTC%+d, asked %v later: got %v", hours, later, err)
+				}
+			})
+		}
+	}
+	t.Logf("%d zones", zones)
+}
+
+// TestResolveEndsWithContext: at once, and with an outcome that is still unknown.
+func TestResolveEndsWithContext(t *testing.T) {
+	for name, l := range map[string]archive{
+		"absent": {}, "processing": {records: []record{{id: "t-1", uniqueID: "1", code: 102}}}, "failing": {failing: func(time.Duration) bool { return true }},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l.zone, l.begun = time.UTC, time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			tx, err := l.client(t).Resolve(ctx, l.query())
+			if took := time.Since(l.begun); took > 10*time.Second || outcomeOf(tx, err) != "unknown" || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %v after %v", name, err, took)
+			}
+			checkOneSentinel(t, err)
+		})
+	}
+}
+
+// TestResolvePauses: the pauses grow, so that two minutes cost few queries, and Settle is counted from the start.
+func TestResolvePauses(t *testing.T) {
+	for settle, most := range map[time.Duration]int{1: 2, time.Second: 4, time.Minute: 10, 2 * time.Minute: 14, time.Hour: 250} {
+		synctest.Test(t, func(t *testing.T) {
+			l := archive{zone: time.UTC, begun: time.Now()}
+			q := l.query()
+			q.Settle = settle
+			_, err := l.client(t).Resolve(t.Context(), q)
+			if took := time.Since(l.begun); !errors.Is(err, ErrNotFound) || took != settle || len(l.asked) > most || len(l.asked) < 2 {
+				t.Errorf("Settle %v: got %v after %v and %d queries, want at most %d", settle, err, took, len(l.asked), most)
+			}
+			for i := 1; i < len(l.asked); i++ {
+				if pause := l.asked[i] - l.asked[i-1]; pause > 30*time.Second {
+					t.Errorf("Settle %v: a pause of %v", settle, pause)
+				}
+			}
+		})
+	}
+}
+
+func TestResolveRefuses(t *testing.T) {
+	c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		t.Error("the gateway was asked")
+		return nil, errReset
+	})}})
+	good := ResolveQuery{TransactionID: "t", Amount: testAmount, Currency: "USD", SentAt: time.Unix(1, 0)}
+	for _, tt := range []struct {
+		name, want string
+		change     func(*ResolveQuery)
+	}{
+		{"nothing", "transactionId required, amount required, currency format, sentAt required", func(q *ResolveQuery) { *q = ResolveQuery{} }},
+		{"no SentAt", "sentAt required", func(q *ResolveQuery) { q.SentAt = time.Time{} }},
+		{"long id", "transactionId length", func(q *ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
+		{"negative Settle", "settle range", func(q *ResolveQuery) { q.Settle = -1 }},
+	} {
+		q := good
+		tt.change(&q)
+		_, err := c.Resolve(t.Context(), q)
+		if got := strings.Join(problemsOf(err), ", "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CardEntry is what a cardholder types. It exists only while it is checked; the gateway keeps the first six and
+// last four digits of the number and what the card will do.
+type CardEntry struct {
+	Number      string // 12 to 19 digits; spaces are ignored
+	Month, Year string // two digits each; any date is accepted, also one that is over
+	CVV         string // three or four digits; decides the outcome, see TestCard
+	Cardholder  string
+}
+
+// Outcome is what a test card does, decided by its CVV.
+type Outcome int
+
+const (
+	Approved   Outcome = iota // CVV 001 to 599: code 100
+	Pending                   // CVV 600 to 699: code 102 until Settle is called
+	Challenged                // CVV 700 to 799: 3D authentication, where the cardholder decides
+	Declined                  // CVV 800 to 999: code 101. So is 000, of which the published table does not speak
+)
+
+// String names the outcome, for test names.
+func (o Outcome) String() string {
+	names := [...]string{Approved: "approved", Pending: "pending", Challenged: "challenged", Declined: "declined"}
+	if o < 0 || int(o) >= len(names) {
+		return fmt.Sprintf("Outcome(%d)", int(o))
+	}
+	return names[o]
+}
+
+// TestCard returns the published test card with a CVV that leads to the outcome.
+func TestCard(o Outcome) CardEntry {
+	cvv := "900"
+	switch o {
+	case Approved:
+		cvv = "123"
+	case Pending:
+		cvv = "650"
+	case Challenged:
+		cvv = "750"
+	}
+	return CardEntry{Number: "4300000000000000", Month: "12", Year: "39", CVV: cvv, Cardholder: "Test Cardholder"}
+}
+
+// card is what the gateway remembers of a CardEntry.
+type card struct {
+	masked  string
+	outcome Outcome
+}
+
+// fieldProblem says what is wrong with one field of a card. The fields have the interface's names.
+type fieldProblem struct{ field, text string }
+
+func readCard(e CardEntry) (card, []fieldProblem) {
+	var problems []fieldProblem
+	refuse := func(field, text string) { problems = append(problems, fieldProblem{field, text}) }
+	number := strings.ReplaceAll(e.Number, " ", "")
+	if !isDigits(number) || len(number) < 12 || len(number) > 19 {
+		refuse("cardNumber", "must be 12 to 19 digits")
+	}
+	if len(e.Month) != 2 || e.Month < "01" || e.Month > "12" || !isDigits(e.Month) {
+		refuse("expiredMonth", "must be two digits, 01 to 12")
+	}
+	if len(e.Year) != 2 || !isDigits(e.Year) {
+		refuse("expiredYear", "must be two digits")
+	}
+	if !isDigits(e.CVV) || len(e.CVV) < 3 || len(e.CVV) > 4 {
+		refuse("cvv", "must be three or four digits")
+	}
+	if name := strings.TrimSpace(e.Cardholder); name == "" || len(name) > 128 {
+		refuse("cardholder", "must be 1 to 128 characters")
+	}
+	if problems != nil {
+		return card{}, problems
+	}
+	masked := number[:6] + strings.Repeat("*", len(number)-10) + number[len(number)-4:]
+	return card{masked: masked, outcome: outcomeOf(e.CVV)}, nil
+}
+
+// outcomeOf reads the published table. Of a four-digit CVV, which the table does not mention, the last three
+// digits count.
+func outcomeOf(cvv string) Outcome {
+	switch last := cvv[len(cvv)-3:]; {
+	case last == "000" || last >= "800":
+		return Declined
+	case last >= "700":
+		return Challenged
+	case last >= "600":
+		return Pending
+	}
+	return Approved
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"slices"
+	"time"
+)
+
+// A Fault disturbs some requests. The first group of fields chooses them, the second says what happens. The two
+// halves of a failure are independent: whether the operation was carried out (Commit), and what the
+// caller gets to see of it (Reply and Status). The zero Fault disturbs nothing, once.
+type Fault struct {
+	// Operation is the operation that is disturbed, or one of the groups OpPayments and OpSearches. Empty
+	// means every operation; the hosted pages are never disturbed.
+	Operation Operation
+	// TransactionID restricts the fault to requests that carry this transactionId.
+	TransactionID string
+	// Skip lets so many matching requests pass first.
+	Skip int
+	// Times is how many requests are disturbed. Zero means one, negative means every one.
+	Times int
+	// OneIn disturbs only one matching request in so many, drawn by Options.Seed. Zero and one mean each.
+	OneIn int
+	// For ends the fault so long after Inject. Zero means never.
+	For time.Duration
+
+	// Before is how long the request waits before it is carried out.
+	Before time.Duration
+	// Commit says whether the operation is carried out. Zero means that it is.
+	Commit Commit
+	// Late is when, with CommitLate, the operation is carried out, counted from the end of Before.
+	Late time.Duration
+	// After is how long the answer waits once the operation has been dealt with.
+	After time.Duration
+	// Reply is what becomes of the answer. Zero leaves it as it is.
+	Reply Reply
+	// Status is the HTTP status of the answer. Zero means 200, or 307 for ReplyRedirect, or 504 where the
+	// operation was not carried out and Reply is ReplyAsIs.
+	Status int
+	// RetryAfter is that header's value, sent as it is.
+	RetryAfter string
+	// Location is where ReplyRedirect points. Empty means the request's own URL.
+	Location string
+}
+
+// Commit says whether, and when, a disturbed operation is carried out.
+type Commit int
+
+const (
+	CommitNow   Commit = iota // before the answer, as always
+	CommitNever               // not at all
+	CommitLate                // after Fault.Late, while the answer already goes out
+)
+
+// Reply is what the caller of a disturbed operation gets.
+type Reply int
+
+const (
+	ReplyAsIs      Reply = iota // the answer, with Fault.Status; a JSON system error if nothing was carried out
+	ReplyClose                  // the connection is closed without an answer
+	ReplyReset                  // the connection is reset without an answer
+	ReplyCutHeader              // the connection is closed in the middle of the headers
+	ReplyCutBody                // the connection is closed in the middle of the body
+	ReplyTruncated              // half of the JSON, complete as far as HTTP can tell
+	ReplyEmpty                  // no body
+	ReplyHTML                   // a page for people
+	ReplyGarbage                // bytes that are no text
+	ReplyForeign                // a well-formed success of another transaction
+	ReplyNoCode                 // the answer without its code member
+	ReplyRedirect               // an HTTP redirect to Fault.Location
+)
+
+// Inject adds a fault. Of several that match a request, the one that was injected first and is not used up yet
+// applies, and only that one.
+func (g *Gateway) Inject(f Fault) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = slices.DeleteFunc(g.faults, func(a *activeFault) bool { return a.left == 0 })
+	g.injected++
+	a := &activeFault{Fault: f, left: f.Times, number: g.injected}
+	if f.Times == 0 {
+		a.left = 1
+	}
+	if f.For > 0 {
+		a.until = time.Now().Add(f.For)
+	}
+	g.faults = append(g.faults, a)
+}
+
+// ClearFaults removes every fault.
+func (g *Gateway) ClearFaults() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = nil
+}
+
+// activeFault is an injected Fault with what is left of it.
+type activeFault struct {
+	Fault
+	number int // of the faults injected so far, this one included
+	left   int // negative: without end
+	seen   int // matching requests so far
+	until  time.Time
+}
+
+// takeFault returns the fault that applies to this call, if any, and uses it up. The caller holds g.mu.
+func (g *Gateway) takeFault(c *call) *Fault {
+	now := time.Now()
+	for _, a := range g.faults {
+		if a.left == 0 || !a.matches(c, now) {
+			continue
+		}
+		a.seen++
+		if a.seen <= a.Skip || (a.OneIn > 1 && mix(g.opts.Seed, uint64(a.number), uint64(a.seen))%uint64(a.OneIn) != 0) {
+			continue
+		}
+		if a.left > 0 {
+			a.left--
+		}
+		return &a.Fault
+	}
+	return nil
+}
+
+func (a *activeFault) matches(c *call, now time.Time) bool {
+	if !a.until.IsZero() && !now.Before(a.until) {
+		return false
+	}
+	return a.Operation.covers(c.op) && (a.TransactionID == "" || a.TransactionID == c.transactionID)
+}

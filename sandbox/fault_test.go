@@ -1,0 +1,234 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// seen is what a client learns from an exchange, in a few words.
+func seen(resp *http.Response, err error) string {
+	if err != nil {
+		return "error"
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return "cut"
+	case len(text) == 0:
+		return http.StatusText(resp.StatusCode) + " empty"
+	case strings.HasPrefix(string(text), `{`) && strings.HasSuffix(string(text), `}`):
+		return http.StatusText(resp.StatusCode) + " JSON"
+	}
+	return http.StatusText(resp.StatusCode) + " other"
+}
+
+// faultReplies says what each Reply looks like to a client.
+func faultReplies() map[Reply]string {
+	return map[Reply]string{
+		ReplyClose: "error", ReplyReset: "error", ReplyCutHeader: "error", ReplyCutBody: "cut",
+		ReplyTruncated: " other", ReplyEmpty: " empty", ReplyHTML: " other", ReplyGarbage: " other",
+		ReplyForeign: " JSON", ReplyNoCode: " JSON", ReplyRedirect: " JSON", ReplyAsIs: " JSON",
+	}
+}
+
+// TestFaults runs every fault in memory and over a socket: what the client sees, and whether money moved.
+func TestFaults(t *testing.T) {
+	const wait = 20 * time.Millisecond
+	server, err := Start(Options{NoNotifications: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	over := map[string]http.RoundTripper{
+		"memory": server.Gateway.RoundTripper(), "socket": &http.Transport{DisableKeepAlives: true},
+	}
+	for name, transport := range over {
+		for _, f := range Faults(wait) {
+			t.Run(name+"/"+f.Name, func(t *testing.T) {
+				id := t.Name()
+				f.TransactionID = id
+				server.Gateway.Inject(f.Fault)
+				r, err := http.NewRequest("POST", server.URL+"/api/subscription", strings.NewReader(encode(t, body(id, nil))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := seen(transport.RoundTrip(r))
+				if want := faultReplies()[f.Reply]; !strings.HasSuffix(got, want) {
+					t.Errorf("the client sees %q, want %q", got, want)
+				}
+				want := 1
+				if f.Commit == CommitNever {
+					want = 0
+				}
+				if f.Commit == CommitLate {
+					if n := server.Gateway.Executed(id); n != 0 {
+						t.Errorf("Executed = %d before its time", n)
+					}
+					time.Sleep(3 * wait)
+				}
+				if got := server.Gateway.Executed(id); got != want {
+					t.Errorf("Executed = %d, want %d", got, want)
+				}
+			})
+		}
+	}
+}
+
+func TestFaultSelection(t *testing.T) {
+	pay := func(g *Gateway, id string) string {
+		return seen(exchange(g, "POST", "/api/subscription", body(id, nil)))
+	}
+	query := func(g *Gateway) string { return seen(exchange(g, "GET", "/search/order/1", nil)) }
+	tests := []struct {
+		name  string
+		fault Fault
+		calls func(g *Gateway) []string
+		want  string
+	}{
+		{"once", Fault{Reply: ReplyClose}, func(g *Gateway) []string { return []string{query(g), query(g)} }, "error,OK JSON"},
+		{"three times after one", Fault{Reply: ReplyClose, Skip: 1, Times: 2}, func(g *Gateway) []string {
+			return []string{query(g), query(g), query(g), query(g)}
+		}, "OK JSON,error,error,OK JSON"},
+		{"payments only", Fault{Reply: ReplyClose, Operation: OpPayments, Times: -1}, func(g *Gateway) []string {
+			return []string{query(g), pay(g, "a"), pay(g, "b")}
+		}, "OK JSON,error,error"},
+		{"searches only", Fault{Reply: ReplyClose, Operation: OpSearches, Times: -1}, func(g *Gateway) []string {
+			return []string{query(g), pay(g, "a")}
+		}, "error,OK JSON"},
+		{"one transaction", Fault{Reply: ReplyClose, TransactionID: "b"}, func(g *Gateway) []string {
+			return []string{pay(g, "a"), pay(g, "b")}
+		}, "OK JSON,error"},
+		{"cleared", Fault{Reply: ReplyClose, Times: -1}, func(g *Gateway) []string {
+			g.ClearFaults()
+			return []string{query(g)}
+		}, "OK JSON"},
+		{"for a minute", Fault{Reply: ReplyClose, Times: -1, For: time.Minute}, func(g *Gateway) []string {
+			first := query(g)
+			time.Sleep(time.Minute)
+			return []string{first, query(g)}
+		}, "error,OK JSON"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := New(Options{})
+				g.Inject(tt.fault)
+				if got := strings.Join(tt.calls(g), ","); got != tt.want {
+					t.Errorf("the calls see %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestOneIn: a drawn fault hits about its share, and the same requests for the same seed.
+func TestOneIn(t *testing.T) {
+	draw := func(seed uint64) string {
+		g := New(Options{Seed: seed})
+		g.Inject(Fault{Reply: ReplyClose, Times: -1, OneIn: 4})
+		var b strings.Builder
+		for range 200 {
+			if seen(exchange(g, "GET", "/search/order/1", nil)) == "error" {
+				b.WriteByte('x')
+			} else {
+				b.WriteByte('.')
+			}
+		}
+		return b.String()
+	}
+	first := draw(1)
+	if n := strings.Count(first, "x"); n < 30 || n > 70 {
+		t.Errorf("%d of 200 requests were hit, want about 50", n)
+	}
+	if first != draw(1) || first == draw(2) {
+		t.Error("the seed does not decide which requests are hit")
+	}
+}
+
+// TestCallerGivesUp: the gateway carries out what has arrived, whether or not somebody waits for the answer.
+func TestCallerGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{})
+		g.Inject(Fault{Before: 10 * time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, "POST", "https://gateway.test/api/subscription",
+			strings.NewReader(encode(t, body("t", nil))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		resp, err := g.RoundTripper().RoundTrip(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
+			t.Errorf("after %v: %v, want a deadline after 1s", time.Since(start), err)
+		}
+		time.Sleep(20 * time.Second)
+		if got := g.Executed("t"); got != 1 {
+			t.Errorf("Executed = %d, want 1", got)
+		}
+	})
+}
+
+// TestTransportBody: the transport reads and closes the body, and an incomplete one executes nothing.
+func TestTransportBody(t *testing.T) {
+	broken := errors.New("broken")
+	tests := []struct {
+		name    string
+		read    io.Reader
+		length  int64
+		ctx     bool // ended
+		charged int
+	}{
+		{"whole", strings.NewReader(encode(t, body("t", nil))), -1, false, 1},
+		{"breaks off", io.MultiReader(strings.NewReader(`{"a`), errorReader{broken}), -1, false, 0},
+		{"shorter than it says", strings.NewReader(encode(t, body("t", nil))), 1 << 20, false, 0},
+		{"too late", strings.NewReader(encode(t, body("t", nil))), -1, true, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := New(Options{})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if tt.ctx {
+				cancel()
+			}
+			b := &closeRecorder{Reader: tt.read}
+			r, err := http.NewRequestWithContext(ctx, "POST", "https://gateway.test/api/subscription", b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength = tt.length
+			resp, err := g.RoundTripper().RoundTrip(r)
+			if err == nil {
+				resp.Body.Close()
+			}
+			if (err == nil) != (tt.charged == 1) || g.Executed("t") != tt.charged || !b.closed {
+				t.Errorf("error %v, charged %d times, body closed %v", err, g.Executed("t"), b.closed)
+			}
+		})
+	}
+}
+
+type errorReader struct{ err error }
+
+func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
+
+type closeRecorder struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closeRecorder) Close() error {
+	c.closed = true
+	return nil
+}

@@ -1,0 +1,121 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// ledger is everything that the gateway remembers. Gateway.mu guards it.
+type ledger struct {
+	orders        orderList // by time
+	refunds       refundList
+	byUniqueID    map[string]*order
+	byTransaction map[string][]*order
+	byOrder       map[string][]*order
+	tokens        map[string]*order // the token order that each token came from
+	pages         map[string]*order // by the unguessable id in the page's URL
+	waiting       []*order          // at 102, in the order in which they settle
+	executed      map[string]int    // successful charges by transactionId
+	paidOrders    map[string]bool   // orderIds with a success
+	refunded      map[string]int64  // in thousandths, by uniqueId
+	books         []*bookRows
+	refundBooks   []*bookRefunds
+	issued        int // uniqueIds given so far
+}
+
+func newLedger() ledger {
+	return ledger{
+		byUniqueID:    make(map[string]*order),
+		byTransaction: make(map[string][]*order),
+		byOrder:       make(map[string][]*order),
+		tokens:        make(map[string]*order),
+		pages:         make(map[string]*order),
+		executed:      make(map[string]int),
+		paidOrders:    make(map[string]bool),
+		refunded:      make(map[string]int64),
+	}
+}
+
+// order is one transaction.
+type order struct {
+	payment
+	op       Operation
+	uniqueID string
+	created  time.Time
+	code     int
+	text     string // transactionMessage
+	is3d     bool
+	stage    stage
+	page     string    // id of its hosted page, if it has one
+	token    string    // what a finished token order made
+	settleAt time.Time // of an order at 102 that settles by itself
+}
+
+// stage is what a transaction is waiting for.
+type stage int
+
+const (
+	stageFinal stage = iota
+	stageCard        // the cardholder has to enter a card
+	stage3D          // the cardholder has to authenticate
+	stageBank        // at 102
+)
+
+// kind is the transactionType of results and notifications.
+func (o *order) kind() string {
+	if o.op == OpTokenCreate || o.op == OpTokenPayment {
+		return "Tokenization"
+	}
+	return "Sale"
+}
+
+// Prefixes of the uniqueIds, by which a look-up knows where to look.
+const (
+	prefixBookOrder  = "16"
+	prefixBookRefund = "17"
+	prefixOrder      = "18"
+	prefixRefund     = "19"
+)
+
+// issue returns a new uniqueId: digits only, as wide as the published ones.
+func (l *ledger) issue(prefix string) string {
+	l.issued++
+	return fmt.Sprintf("%s%017d", prefix, l.issued)
+}
+
+func (l *ledger) addOrder(o *order) {
+	o.uniqueID = l.issue(prefixOrder)
+	l.byUniqueID[o.uniqueID] = o
+	l.byTransaction[o.transactionID] = append(l.byTransaction[o.transactionID], o)
+	if o.orderID != "" {
+		l.byOrder[o.orderID] = append(l.byOrder[o.orderID], o)
+	}
+	at := len(l.orders)
+	for at > 0 && l.orders[at-1].created.After(o.created) {
+		at-- // only a row that was placed in the past, or a clock that went back, has to move
+	}
+	l.orders = slices.Insert(l.orders, at, o)
+}
+
+func (l *ledger) addRefund(r *refund) {
+	r.refundUniqueID = l.issue(prefixRefund)
+	at := len(l.refunds)
+	for at > 0 && l.refunds[at-1].requested.After(r.requested) {
+		at--
+	}
+	l.refunds = slices.Insert(l.refunds, at, r)
+}
+
+// find returns the order with that uniqueId, stored or from a book, or nil.
+func (l *ledger) find(uniqueID string) *order {
+	if o := l.byUniqueID[uniqueID]; o != nil {
+		return o
+	}
+	for _, b := range l.books {
+		if i, ok := b.indexOf(uniqueID); ok {
+			return b.order(i)
+		}
+	}
+	return nil
+}

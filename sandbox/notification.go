@@ -1,0 +1,92 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// notifyOrder queues the notification of a transaction that has just become final. The caller holds g.mu.
+func (g *Gateway) notifyOrder(o *order) {
+	fields := g.notificationFields(o)
+	fields["code"] = o.code
+	fields["message"] = codeMessage(o.code)
+	fields["transactionType"] = o.kind()
+	fields["transactionId"] = o.transactionID
+	fields["transactionCurrency"] = o.currency
+	fields["transactionAmount"] = o.amount
+	fields["transactionMessage"] = o.text
+	fields["billDescription"] = g.opts.BillDescription
+	if o.card.masked != "" {
+		fields["transactionCardNumber"] = o.card.masked
+	}
+	if o.token != "" {
+		fields[g.opts.NotificationTokenMember] = o.token
+	}
+	g.notify(o, fields)
+}
+
+func (g *Gateway) notifyRefund(o *order, r *refund) {
+	fields := g.notificationFields(o)
+	fields["code"] = codeRefunded
+	fields["message"] = codeMessage(codeRefunded)
+	fields["transactionType"] = "Refund"
+	fields["refundCurrency"] = r.currency
+	fields["refundAmount"] = r.amount
+	fields["refundUniqueId"] = r.refundUniqueID
+	fields["refundMessage"] = codeMessage(codeRefunded)
+	fields["merchantRefundId"] = r.merchantRefundID
+	g.notify(o, fields)
+}
+
+// notifyChargeback has the members of the published example as far as that goes, which is to the uniqueId.
+func (g *Gateway) notifyChargeback(o *order) {
+	fields := g.notificationFields(o)
+	fields["transactionType"] = "Chargeback"
+	fields["chargebackCurrency"] = o.currency
+	fields["chargebackAmount"] = o.amount
+	g.notify(o, fields)
+}
+
+// notificationFields are the members that every notification has.
+func (g *Gateway) notificationFields(o *order) map[string]any {
+	return map[string]any{
+		"appId": json.Number(o.appID), "isTest": true, "uniqueId": o.uniqueID, "timestamp": time.Now().UnixMilli(),
+	}
+}
+
+func (g *Gateway) notify(o *order, fields map[string]any) {
+	if g.opts.NoNotifications || o.notificationURL == "" {
+		return
+	}
+	body, err := notificationBody(g.opts.SecretKey, fields)
+	if err != nil {
+		return // cannot happen: the fields are texts, numbers and truth values
+	}
+	g.notes.add(o.notificationURL, body, g.opts.NotificationDelay)
+}
+
+// Notify sends the notification of every final transaction with that transactionId once more, as a gateway does
+// that missed the merchant's answer.
+func (g *Gateway) Notify(transactionID string) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.settleDue()
+	found := false
+	for _, o := range g.ledger.byTransaction[transactionID] {
+		if o.stage == stageFinal {
+			found = true
+			g.notifyOrder(o)
+		}
+	}
+	if !found {
+		return errors.New("sandbox: no final transaction with that transactionId")
+	}
+	return nil
+}
+
+// Flush waits until every notification that is due or will be repeated has been accepted or given up.
+func (g *Gateway) Flush(ctx context.Context) error {
+	return g.notes.flush(ctx)
+}

@@ -1,0 +1,221 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// mailbox is a merchant's notification endpoint in memory. It answers with the next of the statuses, the last of
+// which counts for all that follow.
+type mailbox struct {
+	mu       sync.Mutex
+	statuses []int
+	times    []time.Time
+	got      []map[string]any
+	bodies   []string
+}
+
+func (m *mailbox) RoundTrip(r *http.Request) (*http.Response, error) {
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	d := json.NewDecoder(strings.NewReader(string(text)))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	status := m.statuses[0]
+	if len(m.statuses) > 1 {
+		m.statuses = m.statuses[1:]
+	}
+	m.times = append(m.times, time.Now())
+	m.got = append(m.got, fields)
+	m.bodies = append(m.bodies, string(text))
+	w := httptest.NewRecorder()
+	w.WriteHeader(status)
+	return w.Result(), nil
+}
+
+func TestNotifications(t *testing.T) {
+	m := &mailbox{statuses: []int{200}}
+	g := New(Options{NotificationTransport: m, SecretKey: "test-secret", NotificationTokenMember: "tokenization"})
+	defer g.Close()
+	flush := func() { // keeps the order of the notifications
+		t.Helper()
+		if err := g.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token := newToken(t, g, "order", Approved)
+	flush()
+	paid := send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("paid", nil))
+	flush()
+	send(t, g, "POST", "/api/subscription", body("declined", map[string]any{"card": cardBody(Declined)}))
+	flush()
+	if _, err := g.Refund(paid.str("uniqueId"), "2.00", "r"); err != nil {
+		t.Fatal(err)
+	}
+	flush()
+	if err := g.Chargeback(paid.str("uniqueId")); err != nil {
+		t.Fatal(err)
+	}
+	flush()
+	if err := g.Notify("paid"); err != nil {
+		t.Fatal(err)
+	}
+	flush()
+	var kinds []string
+	for i, fields := range m.got {
+		kinds = append(kinds, fields["transactionType"].(string))
+		values := map[string]json.RawMessage{}
+		if err := json.Unmarshal([]byte(m.bodies[i]), &values); err != nil {
+			t.Fatal(err)
+		}
+		if want := sign("test-secret", values); fields["sign"] != want {
+			t.Errorf("sign of %v = %v, want %s", fields, fields["sign"], want)
+		}
+		if fields["appId"] != json.Number("1862433537316352001") {
+			t.Errorf("appId = %v", fields["appId"])
+		}
+	}
+	if want := []string{"Tokenization", "Tokenization", "Sale", "Refund", "Chargeback", "Tokenization"}; !slices.Equal(kinds, want) {
+		t.Fatalf("notifications of %v, want %v", kinds, want)
+	}
+	if got := m.got[0]["tokenization"]; got != token {
+		t.Errorf("the token order's notification carries %v, want the token", got)
+	}
+	if m.got[2]["code"] != json.Number("101") || m.got[2]["transactionMessage"] != "Declined" {
+		t.Errorf("the declined payment's notification is %v", m.got[2])
+	}
+	if m.got[3]["refundAmount"] != "2.00" || m.got[3]["code"] != json.Number("111") {
+		t.Errorf("the refund's notification is %v", m.got[3])
+	}
+	if err := g.Notify("nobody"); err == nil {
+		t.Error("Notify of an unknown transaction succeeded")
+	}
+}
+
+// TestRepeats: the published schedule, in virtual time, and an end after the fifth failure.
+func TestRepeats(t *testing.T) {
+	tests := []struct {
+		name     string
+		statuses []int
+		scale    float64
+		want     []time.Duration // of the attempts after the first
+	}{
+		{"accepted", []int{200}, 0, nil},
+		{"accepted the second time", []int{500, 200}, 0, []time.Duration{5 * time.Second}},
+		{"204 is not 200", []int{204, 302, 200}, 0, []time.Duration{5 * time.Second, 5 * time.Minute}},
+		{"never accepted", []int{503}, 0, []time.Duration{5 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}},
+		{"scaled", []int{503}, 0.001, []time.Duration{5 * time.Millisecond, 300 * time.Millisecond, 900 * time.Millisecond, 1800 * time.Millisecond}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &mailbox{statuses: tt.statuses}
+				g := New(Options{NotificationTransport: m, NotificationScale: tt.scale})
+				send(t, g, "POST", "/api/subscription", body("t", nil))
+				if err := g.Flush(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				var got []time.Duration
+				for _, at := range m.times[1:] {
+					got = append(got, at.Sub(m.times[0]))
+				}
+				if !slices.Equal(got, tt.want) {
+					t.Errorf("repeated after %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestCloseGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mailbox{statuses: []int{500}}
+		g := New(Options{NotificationTransport: m, SettleAfter: time.Hour})
+		send(t, g, "POST", "/api/subscription", body("t", nil))
+		token := newToken(t, g, "order", Approved)
+		send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("p", nil))
+		g.Inject(Fault{Commit: CommitLate, Late: time.Hour})
+		send(t, g, "POST", "/api/subscription", body("late", nil))
+		time.Sleep(time.Second)
+		start := time.Now()
+		g.Close()
+		g.Close() // a second time does nothing
+		if got := time.Since(start); got != 0 {
+			t.Errorf("Close took %v", got)
+		}
+		if err := g.Flush(t.Context()); err == nil {
+			t.Error("Flush says that all is delivered")
+		}
+		send(t, g, "POST", "/api/subscription", body("after", nil)) // still answers, notifies nobody
+		time.Sleep(2 * time.Hour)
+		if got := g.Executed("late"); got != 0 {
+			t.Errorf("a late commit happened after Close")
+		}
+	})
+}
+
+func TestFlushHonoursItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{NotificationTransport: &mailbox{statuses: []int{500}}})
+		defer g.Close()
+		send(t, g, "POST", "/api/subscription", body("t", nil))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := g.Flush(ctx); err != context.DeadlineExceeded {
+			t.Errorf("Flush = %v, want a deadline", err)
+		}
+	})
+}
+
+// TestPublishedSignature checks the rule with the test vector of the published facts.
+func TestPublishedSignature(t *testing.T) {
+	fields := map[string]any{
+		"code": 100, "appId": 77, "uniqueId": "987654321", "transactionType": "Sale", "transactionCurrency": "USD",
+		"transactionAmount": "20.00", "transactionId": "WG-SIGN-TEST", "timestamp": 1756180000,
+		"transactionMessage": "", "nothing": nil, "nested": map[string]any{"a": 1}, "sign": "old",
+	}
+	r, err := NotificationRequest("https://shop.example/notify", "test-secret", fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Sign string }
+	if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if want := "1ecd74d78d8df6914bc553587967fe0662f6e1e4f726e2cff849940b0d3c9286"; got.Sign != want {
+		t.Errorf("sign = %s, want %s", got.Sign, want)
+	}
+	if r.Method != "POST" || r.Header.Get("Content-Type") != "application/json" {
+		t.Errorf("%s with %v", r.Method, r.Header)
+	}
+	if _, err := NotificationRequest("https://shop.example/notify", "k", map[string]any{"x": func() {}}); err == nil {
+		t.Error("a func was accepted as a member")
+	}
+}
+
+func TestReservedHosts(t *testing.T) {
+	for host, want := range map[string]bool{
+		"http://shop.example/n": true, "http://example.com": true, "http://a.example.com:8080/": true,
+		"http://x.test": true, "http://127.0.0.1:80/n": false, "http://shop.internal": false, "http://myexample.com": false,
+	} {
+		if got := reserved(host); got != want {
+			t.Errorf("reserved(%q) = %v, want %v", host, got, want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Operation names an operation of the gateway, for Fault.Operation.
+type Operation string
+
+const (
+	OpTokenCreate          Operation = "token create"          // POST /checkout/tokenization/create
+	OpTokenPayment         Operation = "token payment"         // POST /checkout/tokenization/payment/{tokenization}
+	OpSubscription         Operation = "subscription"          // POST /api/subscription
+	OpCheckout             Operation = "checkout"              // POST /checkout/payment
+	OpCheckoutSubscription Operation = "checkout subscription" // POST /checkout/subscription
+	OpSearchOrders         Operation = "search orders"         // GET /search/list/order
+	OpGetOrder             Operation = "get order"             // GET /search/order/{uniqueId}
+	OpSearchRefunds        Operation = "search refunds"        // GET /search/list/refund
+	OpRefund               Operation = "refund"                // POST /api/refund, published but not in the interface
+
+	OpPayments Operation = "payments" // the five POST operations of the interface
+	OpSearches Operation = "searches" // the three GET operations
+
+	opPage Operation = "page" // what a cardholder sees; no operation of the interface
+)
+
+// covers reports whether o, which may be a group or empty, includes op.
+func (o Operation) covers(op Operation) bool {
+	switch o {
+	case "":
+		return true
+	case OpPayments:
+		return op.column() >= 0
+	case OpSearches:
+		return op == OpSearchOrders || op == OpGetOrder || op == OpSearchRefunds
+	}
+	return o == op
+}
+
+// route is one row of the table of operations. A path that ends in a slash takes one more path element.
+type route struct {
+	op           Operation
+	method, path string
+}
+
+func routes() [11]route {
+	return [11]route{
+		{OpTokenCreate, http.MethodPost, "/checkout/tokenization/create"},
+		{OpTokenPayment, http.MethodPost, "/checkout/tokenization/payment/"},
+		{OpSubscription, http.MethodPost, "/api/subscription"},
+		{OpCheckout, http.MethodPost, "/checkout/payment"},
+		{OpCheckoutSubscription, http.MethodPost, "/checkout/subscription"},
+		{OpSearchOrders, http.MethodGet, "/search/list/order"},
+		{OpGetOrder, http.MethodGet, "/search/order/"},
+		{OpSearchRefunds, http.MethodGet, "/search/list/refund"},
+		{OpRefund, http.MethodPost, "/api/refund"},
+		{opPage, "", cardPagePath},
+		{opPage, "", threeDPagePath},
+	}
+}
+
+// findRoute returns the route of an escaped path, and the unescaped last element where the route takes one.
+func findRoute(path string) (_ route, arg string, ok bool) {
+	for _, r := range routes() {
+		rest, found := strings.CutPrefix(path, r.path)
+		if !found {
+			continue
+		}
+		if !strings.HasSuffix(r.path, "/") {
+			if rest == "" {
+				return r, "", true
+			}
+			continue
+		}
+		if arg, err := url.PathUnescape(rest); err == nil && arg != "" && !strings.Contains(rest, "/") {
+			return r, arg, true
+		}
+	}
+	return route{}, "", false
+}

@@ -1,0 +1,124 @@
+package sandbox
+
+import (
+	"net/http"
+	"time"
+)
+
+// Options says how a Gateway behaves. The zero value is a gateway that accepts any appId without
+// authentication, refuses a repeated transactionId and settles token payments at once.
+type Options struct {
+	// MerchantID turns HTTP Basic authentication on: every call must carry this user name with SecretKey as
+	// its password. The interface does not show an authentication scheme; this is the published one.
+	MerchantID string
+
+	// SecretKey is the Basic password and the key that notifications are signed with. Empty means that
+	// notifications carry no sign member.
+	SecretKey string
+
+	// AppID is the only appId that payments may carry. Empty means any.
+	AppID string
+
+	// BaseURL is put before the hosted pages' paths in redirectUrl, for example "https://pay.shop.test".
+	// Empty means the scheme and host of the request that is being answered.
+	BaseURL string
+
+	// Location is the zone of transactionAt and of the bounds of a search. Nil means UTC+8.
+	Location *time.Location
+
+	// BillDescription is the text of that result member. Empty means "sandbox.example".
+	BillDescription string
+
+	// Duplicates says what a repeated transactionId or orderId meets. Zero means DuplicatesRefused.
+	Duplicates Duplicates
+
+	// SettleAfter is how long an accepted token payment stays at 102 before it becomes 100 or 101. Zero means
+	// that only its own answer says 102: the next query finds it final. Negative means that it stays at 102
+	// until Settle is called.
+	SettleAfter time.Duration
+
+	// DeclineLater makes a token payment with a declined card answer 102 first and become 101 when it settles.
+	// By default it answers 101 at once.
+	DeclineLater bool
+
+	// HTTPStatusFollowsCode answers a refusal with the HTTP status of the same number as its code, 401 for
+	// code 401 and so on. By default every JSON answer to a known operation has HTTP status 200.
+	HTTPStatusFollowsCode bool
+
+	// MaxPageSize is the largest page that a search gives, at most 999. A larger pageSize is cut down to it.
+	// Zero means 999.
+	MaxPageSize int
+
+	// MaxBody bounds a request body in bytes. Zero means 1 MiB.
+	MaxBody int64
+
+	// Search makes searches misbehave; see SetSearchBehavior for changing it later.
+	Search SearchBehavior
+
+	// Seed decides everything that looks random: ties, lags, faults drawn by OneIn.
+	Seed uint64
+
+	// NoNotifications turns notifications off.
+	NoNotifications bool
+
+	// NotificationDelay is the time between the end of a transaction and the first delivery. Zero means at once,
+	// so that a notification can overtake the answer, as it can in production.
+	NotificationDelay time.Duration
+
+	// NotificationScale multiplies the waits between repeated deliveries. Zero means 1, which is real time.
+	NotificationScale float64
+
+	// NotificationTokenMember is the name of the member that carries the token of a token order, which the
+	// interface does not show. Empty means "token".
+	NotificationTokenMember string
+
+	// NotificationTransport delivers notifications. Nil means a plain HTTP transport that sends to any host
+	// except the reserved names example.com, example.net, example.org, .example, .test and .invalid, where
+	// nobody can be listening.
+	NotificationTransport http.RoundTripper
+}
+
+// Duplicates chooses what happens to a transactionId, or an orderId, that was seen before.
+type Duplicates int
+
+const (
+	// DuplicatesRefused answers a seen transactionId with the published code 501, and a second payment for an
+	// orderId that has a success with 101.
+	DuplicatesRefused Duplicates = iota
+	// DuplicatesDeclined answers both with 101, which a merchant cannot tell from a declined card.
+	DuplicatesDeclined
+	// DuplicatesExecuted checks nothing: the same request moves money again.
+	DuplicatesExecuted
+	// DuplicatesPerOrder checks only the orderId, and only when the request arrives, so that two requests in
+	// flight for one order can both be charged. Token payments, which carry no orderId, are not checked.
+	DuplicatesPerOrder
+)
+
+const (
+	defaultMaxPageSize = 999 // pageSize is Number(3)
+	defaultPageSize    = 10  // the size of every published example that does not ask for one
+	defaultMaxBody     = 1 << 20
+)
+
+// withDefaults returns o with every zero value replaced by its documented meaning.
+func (o Options) withDefaults() Options {
+	if o.Location == nil {
+		o.Location = time.FixedZone("UTC+8", 8*60*60)
+	}
+	if o.BillDescription == "" {
+		o.BillDescription = "sandbox.example"
+	}
+	if o.MaxPageSize <= 0 || o.MaxPageSize > defaultMaxPageSize {
+		o.MaxPageSize = defaultMaxPageSize
+	}
+	if o.MaxBody <= 0 {
+		o.MaxBody = defaultMaxBody
+	}
+	if o.NotificationScale <= 0 {
+		o.NotificationScale = 1
+	}
+	if o.NotificationTokenMember == "" {
+		o.NotificationTokenMember = "token"
+	}
+	return o
+}

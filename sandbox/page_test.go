@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// browser is a client that stops at redirects.
+func browser(g *Gateway) *http.Client {
+	return &http.Client{
+		Transport:     g.RoundTripper(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func read(t *testing.T, resp *http.Response, err error) (*http.Response, string) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(text)
+}
+
+func form(o Outcome) url.Values {
+	e := TestCard(o)
+	return url.Values{
+		"cardNumber": {e.Number}, "expiredMonth": {e.Month}, "expiredYear": {e.Year}, "cvv": {e.CVV},
+		"cardholder": {e.Cardholder}, "action": {"pay"},
+	}
+}
+
+func TestCardPage(t *testing.T) {
+	g := New(Options{})
+	a := send(t, g, "POST", "/checkout/payment", body("t", nil))
+	page := a.str("redirectUrl")
+	b := browser(g)
+
+	resp, err := b.Get(page)
+	resp, text := read(t, resp, err)
+	for _, want := range []string{
+		`<html lang="en">`, "8.80 USD", `autocomplete="cc-number"`, `<label for="cvv">`, `name="viewport"`,
+		`id="pay"`, `aria-describedby="cardNumber-hint"`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	for _, header := range []string{"Content-Security-Policy", "X-Frame-Options", "Referrer-Policy", "X-Content-Type-Options"} {
+		if resp.Header.Get(header) == "" {
+			t.Errorf("no %s header", header)
+		}
+	}
+
+	wrong := form(Approved)
+	wrong.Set("expiredMonth", "13")
+	wrong.Set("cardholder", `"><script>alert(1)</script>`)
+	resp, err = b.PostForm(page, wrong)
+	resp, text = read(t, resp, err)
+	if resp.StatusCode != 422 || !strings.Contains(text, `id="expiredMonth-error"`) {
+		t.Errorf("HTTP %d without the error of the month", resp.StatusCode)
+	}
+	if strings.Contains(text, "<script") || strings.Contains(text, TestCard(Approved).Number) {
+		t.Errorf("the page repeats markup or the card number: %s", text)
+	}
+
+	resp, err = b.PostForm(page, form(Approved))
+	resp, _ = read(t, resp, err)
+	if got := resp.Header.Get("Location"); resp.StatusCode != 303 || got != "https://shop.example/back" {
+		t.Errorf("HTTP %d to %q, want 303 to the callbackUrl", resp.StatusCode, got)
+	}
+	resp, err = b.PostForm(page, form(Approved)) // sent twice
+	resp, _ = read(t, resp, err)
+	if resp.StatusCode != 303 || g.Executed("t") != 1 {
+		t.Errorf("second submission: HTTP %d, charged %d times, want 303 and once", resp.StatusCode, g.Executed("t"))
+	}
+	resp, err = b.Get(page)
+	if _, text = read(t, resp, err); !strings.Contains(text, "finished") {
+		t.Errorf("the page of a finished payment says %s", text)
+	}
+}
+
+func TestCardPageRefusals(t *testing.T) {
+	g := New(Options{})
+	b := browser(g)
+	t.Run("unknown page", func(t *testing.T) {
+		resp, err := b.Get("https://gateway.test/hosted/card/none")
+		if resp, _ = read(t, resp, err); resp.StatusCode != 404 {
+			t.Errorf("HTTP %d, want 404", resp.StatusCode)
+		}
+	})
+	t.Run("cancel", func(t *testing.T) {
+		a := send(t, g, "POST", "/checkout/payment", body("cancelled", nil))
+		resp, err := b.PostForm(a.str("redirectUrl"), url.Values{"action": {"cancel"}})
+		if resp, _ = read(t, resp, err); resp.StatusCode != 303 {
+			t.Errorf("HTTP %d, want 303", resp.StatusCode)
+		}
+		wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), 101)
+	})
+	t.Run("put", func(t *testing.T) {
+		r, _ := http.NewRequest("PUT", "https://gateway.test/hosted/card/none", nil)
+		resp, err := b.Do(r)
+		if resp, _ = read(t, resp, err); resp.StatusCode != 405 {
+			t.Errorf("HTTP %d, want 405", resp.StatusCode)
+		}
+	})
+}
+
+// TestThroughABrowser goes from the redirect over card page and 3D page to the shop, following redirects as a
+// browser does.
+func TestThroughABrowser(t *testing.T) {
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "welcome back")
+	}))
+	defer shop.Close()
+	gateway, err := Start(Options{NoNotifications: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gateway.Close()
+	jar, _ := cookiejar.New(nil)
+	b := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
+	a := send(t, gateway.Gateway, "POST", "/checkout/payment", body("t", map[string]any{"callbackUrl": shop.URL}))
+	card := gateway.URL + strings.TrimPrefix(a.str("redirectUrl"), "https://gateway.test")
+
+	resp, err := b.PostForm(card, form(Challenged))
+	resp, text := read(t, resp, err)
+	if !strings.Contains(text, `id="approve"`) || !strings.Contains(text, "430000******0000") {
+		t.Fatalf("after the card comes %s", text)
+	}
+	resp, err = b.PostForm(resp.Request.URL.String(), url.Values{"decision": {"maybe"}})
+	if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
+		t.Errorf("HTTP %d for an unknown decision, want 422", resp.StatusCode)
+	}
+	resp, err = b.PostForm(resp.Request.URL.String(), url.Values{"decision": {"approve"}})
+	if _, text = read(t, resp, err); text != "welcome back" {
+		t.Errorf("after 3D comes %q, want the shop", text)
+	}
+	if got := gateway.Gateway.Executed("t"); got != 1 {
+		t.Errorf("charged %d times, want once", got)
+	}
+}

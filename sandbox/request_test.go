@@ -1,0 +1,237 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// interfaceTable is the part of testdata/interface.json that these tests are driven by.
+type interfaceTable struct {
+	Operations []struct {
+		Name, Method, Path string
+		Payment            bool
+		Members            []struct {
+			Name, Type, Required, RequiredWhen, In string
+			Limit                                  int
+		}
+	}
+}
+
+func readInterface(t *testing.T) interfaceTable {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/interface.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table interfaceTable
+	if err := json.Unmarshal(data, &table); err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestRequiredAndLimits leaves out every required member of every payment operation, and makes every limited one
+// too long.
+func TestRequiredAndLimits(t *testing.T) {
+	checked := 0
+	for _, op := range readInterface(t).Operations {
+		if !op.Payment {
+			continue
+		}
+		g := New(Options{})
+		path := strings.ReplaceAll(op.Path, "{tokenization}", newToken(t, g, "token order", Approved))
+		try := func(t *testing.T, changes map[string]any) answer {
+			return send(t, g, op.Method, path, body(t.Name(), changes))
+		}
+		t.Run(op.Name+"/whole", func(t *testing.T) {
+			if code := try(t, nil).code(); code != 100 && code != 102 && code != 301 {
+				t.Errorf("code = %d, want a success", code)
+			}
+		})
+		for _, m := range op.Members {
+			wrong := map[string]map[string]any{}
+			if m.Required == "R" {
+				wrong["missing"] = map[string]any{m.Name: nil}
+				wrong["null"] = map[string]any{m.Name: json.RawMessage("null")}
+			}
+			if m.RequiredWhen == "secure" {
+				wrong["missing when secure"] = map[string]any{m.Name: nil, "secure": true}
+			}
+			if m.Limit > 0 {
+				digits := strings.Repeat("1", m.Limit+1)
+				wrong["too long"] = map[string]any{m.Name: digits}
+				if strings.HasSuffix(m.Name, "Url") {
+					wrong["too long"] = map[string]any{m.Name: "https://shop.example/" + digits}
+				}
+			}
+			wrong["wrong type"] = map[string]any{m.Name: []any{[]any{1}}}
+			for what, changes := range wrong {
+				checked++
+				t.Run(op.Name+"/"+m.Name+" "+what, func(t *testing.T) {
+					a := try(t, changes)
+					if a.code() != 500 || !strings.Contains(a.str("transactionMessage"), m.Name) {
+						t.Errorf("answer %s, want code 500 that names %s", a.text, m.Name)
+					}
+					if n := g.Executed(t.Name()); n != 0 {
+						t.Errorf("Executed = %d, want 0", n)
+					}
+				})
+			}
+		}
+	}
+	if checked < 150 {
+		t.Errorf("only %d cases came out of the table", checked)
+	}
+}
+
+// TestDocumentedRequests sends every request of testdata/exchanges: the sandbox must understand all of them.
+func TestDocumentedRequests(t *testing.T) {
+	files, err := filepath.Glob("../testdata/exchanges/*/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no exchanges: %v", err)
+	}
+	for _, file := range files {
+		name := strings.TrimPrefix(file, "../testdata/exchanges/")
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var exchange struct {
+				Token   string
+				Request struct {
+					Method, Path, Query string
+					Body                json.RawMessage
+				}
+			}
+			if err := json.Unmarshal(data, &exchange); err != nil {
+				t.Fatal(err)
+			}
+			g := New(Options{NoNotifications: true})
+			r := exchange.Request
+			path := strings.Replace(r.Path, exchange.Token, newToken(t, g, "token order", Approved), 1)
+			if exchange.Token == "" {
+				path = r.Path
+			}
+			if r.Query != "" {
+				path += "?" + r.Query
+			}
+			a := send(t, g, r.Method, path, string(r.Body))
+			if code := a.code(); code == 500 || code == 404 && !strings.HasPrefix(r.Path, "/search/order/") {
+				t.Errorf("refused: %s", a.text)
+			}
+		})
+	}
+}
+
+func TestValues(t *testing.T) {
+	long := strings.Repeat("x", 128)
+	tests := []struct {
+		name    string
+		changes map[string]any
+		problem string // "" means accepted
+	}{
+		{"amount as a number", map[string]any{"amount": json.Number("8.80")}, ""},
+		{"amount with 3 decimals", map[string]any{"amount": "123456789.123"}, ""},
+		{"amount without decimals", map[string]any{"amount": "123456789012"}, ""},
+		{"amount with 4 decimals", map[string]any{"amount": "1.1234"}, "amount"},
+		{"amount with 13 digits", map[string]any{"amount": "1234567890.123"}, "amount"},
+		{"amount zero", map[string]any{"amount": "0.00"}, "amount"},
+		{"amount negative", map[string]any{"amount": "-1"}, "amount"},
+		{"amount in exponent form", map[string]any{"amount": "1e3"}, "amount"},
+		{"amount as a word", map[string]any{"amount": "ten"}, "amount"},
+		{"amount ends in a point", map[string]any{"amount": "10."}, "amount"},
+		{"currency lower case", map[string]any{"currency": "usd"}, "currency"},
+		{"currency of two letters", map[string]any{"currency": "US"}, "currency"},
+		{"ids of 128 characters", map[string]any{"orderId": long}, ""},
+		{"128 characters that are not bytes", map[string]any{"orderId": strings.Repeat("單", 128)}, ""},
+		{"appId as text", map[string]any{"appId": "77"}, ""},
+		{"appId of 20 digits", map[string]any{"appId": json.Number("12345678901234567890")}, ""},
+		{"appId with a fraction", map[string]any{"appId": json.Number("7.5")}, "appId"},
+		{"URL without scheme", map[string]any{"callbackUrl": "shop.example/back"}, "callbackUrl"},
+		{"URL of a file", map[string]any{"notificationUrl": "file:///etc/passwd"}, "notificationUrl"},
+		{"no products", map[string]any{"productInfos": []any{}}, "productInfos"},
+		{"product is text", map[string]any{"productInfos": []any{"candle"}}, "productInfos[0]"},
+		{"product quantity", map[string]any{"productInfos": []any{map[string]any{"quantity": 1.5}}}, "productInfos[0].quantity"},
+		{"billing without country", map[string]any{"billingAddress": map[string]any{"city": "X"}}, "billingAddress.country"},
+		{"billing with a long country", map[string]any{"billingAddress": map[string]any{"country": "USA"}}, "billingAddress.country"},
+		{"secure as text", map[string]any{"secure": "true"}, "secure"},
+		{"secure with browser", map[string]any{"secure": true, "browser": map[string]any{"userAgent": "x"}}, ""},
+		{"unknown member", map[string]any{"somethingElse": 1}, ""},
+		{"card number", map[string]any{"card": map[string]any{"cardNumber": "4300"}}, "card.cardNumber"},
+		{"card month", map[string]any{"card": map[string]any{"expiredMonth": "13"}}, "card.expiredMonth"},
+		{"no cycle", map[string]any{"extension": map[string]any{"subscriptionPeriod": 3}}, "extension.subscriptionCycle"},
+		{"period zero", map[string]any{"extension": map[string]any{"subscriptionCycle": "WEEK", "subscriptionPeriod": 0}}, "extension.subscriptionPeriod"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := send(t, New(Options{}), "POST", "/api/subscription", body("t", tt.changes))
+			refused := a.code() == 500 && strings.Contains(a.str("transactionMessage"), tt.problem)
+			if refused != (tt.problem != "") {
+				t.Errorf("answer %s, want problem %q", a.text, tt.problem)
+			}
+		})
+	}
+}
+
+func TestMalformedBodies(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":             "",
+		"array":             "[]",
+		"cut":               `{"transactionId":"a"`,
+		"repeated member":   `{"transactionId":"a","transactionId":"b"}`,
+		"trailing data":     `{} {}`,
+		"invalid UTF-8":     "{\"transactionId\":\"\xff\"}",
+		"repeated in depth": `{"billingAddress":{"country":"US","country":"DE"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantCode(t, send(t, New(Options{}), "POST", "/checkout/payment", text), 500)
+		})
+	}
+}
+
+// TestDigitsSurvive: appId and amount come back exactly as they were sent.
+func TestDigitsSurvive(t *testing.T) {
+	const appID, amount = "98765432109876543210987654321098", "10.10"
+	g := New(Options{})
+	a := send(t, g, "POST", "/api/subscription", body("t", map[string]any{"appId": json.Number(appID), "amount": amount}))
+	wantCode(t, a, 100)
+	a = send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil)
+	if got := a.data["appId"]; got != json.Number(appID) {
+		t.Errorf("appId = %v, want the number %s", got, appID)
+	}
+	if got := a.str("transactionAmount"); got != amount {
+		t.Errorf("transactionAmount = %q, want %q", got, amount)
+	}
+}
+
+// FuzzDecodePayment looks for a body that the decoder accepts although it lacks what every payment needs, or that makes it
+// panic.
+func FuzzDecodePayment(f *testing.F) {
+	good, err := json.Marshal(body("t", nil))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add([]byte(`{"amount":1e400,"appId":-1,"card":{"cvv":"1"},"productInfos":[null]}`))
+	f.Add([]byte(`{"amount":"","secure":null,"browser":[],"extension":{"subscriptionPeriod":"x"}}`))
+	operations := []Operation{OpTokenCreate, OpTokenPayment, OpSubscription, OpCheckout, OpCheckoutSubscription}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, op := range operations {
+			p, problems := decodePayment(op, data)
+			if len(problems) > 0 {
+				continue
+			}
+			if p.transactionID == "" || p.callbackURL == "" || len(p.currency) != 3 || thousandths(p.amount) <= 0 {
+				t.Errorf("%s: accepted with %+v", op, p)
+			}
+			if op == OpSubscription && !strings.Contains(p.card.masked, "*") {
+				t.Errorf("card is not masked: %q", p.card.masked)
+			}
+		}
+		_, _ = decodeRefund(data)
+	})
+}

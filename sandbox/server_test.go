@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestCloseLeavesNothing uses everything that starts goroutines and counts them afterwards.
+func TestCloseLeavesNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	merchant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusInternalServerError) // so that deliveries are still waiting at Close
+	}))
+	s, err := Start(Options{SettleAfter: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{}}
+	post := func(id string) {
+		resp, err := client.Post(s.URL+"/api/subscription", "application/json",
+			strings.NewReader(encode(t, body(id, map[string]any{"notificationUrl": merchant.URL}))))
+		if err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+	}
+	post("a")
+	s.Gateway.Inject(Fault{Commit: CommitLate, Late: time.Hour})
+	post("b")
+	s.Gateway.Inject(Fault{Before: time.Hour})
+	var waiting sync.WaitGroup
+	waiting.Go(func() { post("c") })
+	time.Sleep(20 * time.Millisecond)
+	s.Close()
+	waiting.Wait()
+	s.Close() // a second time does nothing
+	client.CloseIdleConnections()
+	merchant.Close()
+	for range 200 { // net/http ends its own goroutines a moment after the connections
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	var stacks bytes.Buffer
+	buf := make([]byte, 1<<20)
+	stacks.Write(buf[:runtime.Stack(buf, true)])
+	t.Errorf("%d goroutines, were %d before:\n%s", runtime.NumGoroutine(), before, stacks.String())
+}
+
+func TestBasicAuthentication(t *testing.T) {
+	g := New(Options{MerchantID: "m", SecretKey: "s"})
+	for name, tt := range map[string]struct {
+		user, password string
+		code           int
+	}{
+		"right":          {"m", "s", 404}, // the uniqueId is unknown
+		"wrong password": {"m", "x", 401},
+		"wrong user":     {"x", "s", 401},
+		"shifted":        {"m\x00s", "", 401},
+		"none":           {"", "", 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "/search/order/1", nil)
+			if tt.user != "" {
+				r.SetBasicAuth(tt.user, tt.password)
+			}
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, r)
+			if a := readAnswer(t, w.Result()); a.code() != tt.code || a.status != 200 {
+				t.Errorf("HTTP %d, %s; want HTTP 200 and code %d", a.status, a.text, tt.code)
+			}
+		})
+	}
+}
+
+// TestRedirectURL: it leads to where the caller reached the gateway, or to Options.BaseURL.
+func TestRedirectURL(t *testing.T) {
+	for base, want := range map[string]string{"": "https://gateway.test/hosted/card/", "https://pay.shop.test": "https://pay.shop.test/hosted/card/"} {
+		a := send(t, New(Options{BaseURL: base}), "POST", "/checkout/payment", body("t", nil))
+		if got := a.str("redirectUrl"); !strings.HasPrefix(got, want) || len(got) < len(want)+20 {
+			t.Errorf("BaseURL %q: redirectUrl = %q, want %s and an unguessable id", base, got, want)
+		}
+	}
+}
+
+// TestConcurrentUse does everything at once; the race detector is the judge.
+func TestConcurrentUse(t *testing.T) {
+	g := New(Options{NotificationTransport: &mailbox{statuses: []int{200}}, Search: SearchBehavior{Arrive: 1, UnstableTies: true}})
+	defer g.Close()
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := range 20 {
+				id := string(rune('a'+worker)) + string(rune('a'+i))
+				for _, c := range []struct {
+					method, path string
+					body         any
+				}{
+					{"POST", "/api/subscription", body(id, nil)},
+					{"GET", "/search/list/order" + thisMonth(), nil},
+					{"GET", "/search/list/refund" + thisMonth(), nil},
+				} {
+					if got := seen(exchange(g, c.method, c.path, c.body)); got != "OK JSON" {
+						t.Errorf("%s %s: %s", c.method, c.path, got)
+					}
+				}
+				if g.Executed(id) != 1 {
+					t.Errorf("%s was charged %d times", id, g.Executed(id))
+				}
+				g.Inject(Fault{TransactionID: "nobody"})
+			}
+		})
+	}
+	g.Seed(100, time.Now().Add(-time.Hour), time.Now())
+	group.Wait()
+}

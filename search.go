@@ -1,0 +1,174 @@
+package cardgateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
+
+// OrderQuery selects orders ("Batch order query"). Start and End are required, also beside an id, and at most one
+// month apart for SearchOrders; Client.Orders takes any range. Ids have at most 128 characters.
+type OrderQuery struct {
+	UniqueID      string    // optional: the gateway's transaction id
+	OrderID       string    // optional: the merchant's order id
+	TransactionID string    // optional: the merchant's transaction id
+	Start, End    time.Time // sent as wall clock in Config.Location, in whole seconds; whether the bounds are inclusive is not shown
+	CurrPage      int       // optional: counted from 1; the default is not shown, published as 1
+	PageSize      int       // optional: at most 999; the default is not shown
+}
+
+// SearchOrders returns one page of orders as the gateway gives it. Pages move while orders arrive: to see every
+// order once, use Orders.
+//
+// A row that cannot be read is left out of the page; the page then comes together with an error that wraps one
+// *RowError for each. Every other error is a *ValidationError or a *QueryError, without a page.
+func (c *Client) SearchOrders(ctx context.Context, q OrderQuery) (*Page[Transaction], error) {
+	return searchOrders(ctx, c, q, c.cfg.Location)
+}
+
+func searchOrders(ctx context.Context, c *Client, q OrderQuery, loc *time.Location) (*Page[Transaction], error) {
+	s := newSearch(loc, q.Start, q.End, q.CurrPage, q.PageSize)
+	s.id("uniqueId", q.UniqueID)
+	s.id("orderId", q.OrderID)
+	s.id("transactionId", q.TransactionID)
+	return runSearch(ctx, c, opSearchOrders, s, readTransactionRow)
+}
+
+var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemplate: "/search/order/{uniqueId}"}
+
+// GetTransaction returns the transaction with the gateway's id ("Single transaction query"): digits only, at most
+// 128. The transaction's own code is data here: a declined one comes without an error.
+//
+// Errors: *ValidationError, or *QueryError, which is ErrNotFound too if the gateway says that it does not know the
+// id. An answer about another transaction is a *QueryError.
+func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
+	var p problems
+	if p.require("uniqueId", uniqueID != "", required) {
+		p.digits("uniqueId", isUniqueID(uniqueID), 1, maxID)
+	}
+	if err := p.err(opGetTransaction.Name); err != nil {
+		return nil, err
+	}
+	var a answer
+	r, err := c.ask(ctx, opGetTransaction, uniqueID, nil, func(r *reply) (err error) {
+		a, err = readAnswer(r.body)
+		if err == nil {
+			r.code = a.Code
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, notFound(err, r)
+	case a.unread != nil:
+		return nil, &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: a.unread.err()}
+	case a.UniqueID == "":
+		failed := &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Message: firstText(a.Message, a.TransactionMessage)}
+		return nil, notFound(failed, r)
+	case a.UniqueID != uniqueID:
+		return nil, &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: errNotOurs}
+	}
+	return a.Transaction, nil
+}
+
+// notFound marks the error of a query that was answered with "no such transaction": the published code 404, or HTTP
+// 404 without a body. A page for people with HTTP 404 more likely means a wrong BaseURL.
+func notFound(err error, r *reply) error {
+	failed, ok := errors.AsType[*QueryError](err)
+	if ok && (failed.Code == CodeNotFound || r.status == http.StatusNotFound && len(r.body) == 0) {
+		failed.Cause = ErrNotFound
+	}
+	return err
+}
+
+var opSearchRefunds = Operation{Name: "SearchRefunds", Method: "GET", PathTemplate: "/search/list/refund"}
+
+// RefundQuery selects refunds ("Batch refund query"). Start and End are required, also beside an id, and at most one
+// month apart for SearchRefunds; Client.Refunds takes any range. Ids have at most 128 characters.
+type RefundQuery struct {
+	UniqueID            string    // optional: the gateway's id of the refunded transaction
+	TransactionID       string    // optional: the merchant's id of the refunded transaction
+	RefundTransactionID string    // optional: the merchant's refund id
+	RefundUniqueID      string    // optional: the gateway's refund id
+	Start, End          time.Time // as in OrderQuery
+	CurrPage            int       // optional: counted from 1; the default is not shown, published as 1
+	PageSize            int       // optional: at most 999; the default is not shown
+}
+
+// SearchRefunds returns one page of refunds as the gateway gives it. Pages move while refunds arrive: to see every
+// refund once, use Refunds. Errors are those of SearchOrders.
+func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery) (*Page[Refund], error) {
+	return searchRefunds(ctx, c, q, c.cfg.Location)
+}
+
+func searchRefunds(ctx context.Context, c *Client, q RefundQuery, loc *time.Location) (*Page[Refund], error) {
+	s := newSearch(loc, q.Start, q.End, q.CurrPage, q.PageSize)
+	s.id("uniqueId", q.UniqueID)
+	s.id("transactionId", q.TransactionID)
+	s.id("refundTransactionId", q.RefundTransactionID)
+	s.id("refundUniqueId", q.RefundUniqueID)
+	return runSearch(ctx, c, opSearchRefunds, s, readRefundRow)
+}
+
+// search is a batch query's parameters, checked while they are written.
+type search struct {
+	problems
+	params     url.Values
+	page, size int
+}
+
+func newSearch(loc *time.Location, start, end time.Time, page, size int) *search {
+	s := &search{params: url.Values{}, page: page, size: size}
+	s.span(start, end, loc)
+	s.problems.page(page, size)
+	s.params.Set("startDate", wallTimeOf(start, loc).String())
+	s.params.Set("endingDate", wallTimeOf(ceilSecond(end), loc).String())
+	if page > 0 {
+		s.params.Set("currPage", strconv.Itoa(page))
+	}
+	if size > 0 {
+		s.params.Set("pageSize", strconv.Itoa(size))
+	}
+	return s
+}
+
+func (s *search) id(member, id string) {
+	if s.require(member, id != "", optional) {
+		s.text(member, id, maxID)
+		s.params.Set(member, id)
+	}
+}
+
+// runSearch sends a batch query and reads its page.
+func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, row func(*reader, *T) *unread) (*Page[T], error) {
+	if err := s.err(op.Name); err != nil {
+		return nil, err
+	}
+	limit := s.size
+	if limit == 0 {
+		limit = maxPageSize
+	}
+	var page *Page[T]
+	var rowErrors []error
+	r, err := c.ask(ctx, op, "", s.params, func(r *reply) (err error) {
+		page, rowErrors, err = readPage(r.body, max(s.page, 1), limit, row)
+		if err == nil {
+			r.code = page.Code
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case page.Code != CodeSearchSuccess:
+		return nil, &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Message: page.Message}
+	case len(rowErrors) > 0:
+		return page, &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Cause: errors.Join(rowErrors...)}
+	}
+	return page, nil
+}

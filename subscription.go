@@ -1,0 +1,63 @@
+package cardgateway
+
+import (
+	"context"
+
+	"github.com/shopspring/decimal"
+)
+
+var opCreateSubscription = Operation{
+	Name: "CreateSubscription", Method: "POST", PathTemplate: "/api/subscription", Payment: true,
+}
+
+// SubscriptionRequest starts a subscription with a card that the merchant holds ("Direct subscription payment").
+// Required unless said otherwise; lengths are in characters.
+type SubscriptionRequest struct {
+	TransactionID   string          // at most 128; unique per transaction
+	OrderID         string          // at most 128; only one successful transaction exists per order
+	Currency        string          // three capital letters
+	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals
+	TransactionIP   string          // the cardholder's IP address, at most 128
+	CallbackURL     string          // where the cardholder's browser returns to after 3D; http or https, at most 255
+	NotificationURL string          // http or https, at most 255
+	ProductInfos    []ProductInfo   // at least one
+	BillingAddress  Address         // Country is required
+	ShippingAddress *Address        // optional
+	Secure          bool            // true requests a 3D transaction
+	Browser         *Browser        // required if Secure
+	Card            Card
+	Extension       SubscriptionExtension
+	Extra           map[string]any // optional; members that the interface does not name
+}
+
+// CreateSubscription charges the card for the first time and agrees to the following charges. The answer has code
+// 100 (approved) or 301: then send the cardholder to its RedirectURL for 3D authentication.
+//
+// Errors are those of every payment operation; see the package comment. ErrOutcomeUnknown weighs most here: an
+// agreement to recurring charges may exist, and the interface shows no way to cancel one. Resolve it, never call
+// again. Call Card.Wipe when the card is no longer needed.
+func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest) (*Transaction, error) {
+	b := newBody()
+	req.members(b, c.cfg.AppID)
+	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateSubscription, s, b)
+}
+
+func (req *SubscriptionRequest) members(b *body, app AppID) {
+	b.id("transactionId", req.TransactionID)
+	b.id("orderId", req.OrderID)
+	b.currency("currency", req.Currency, required)
+	b.amount("amount", req.Amount)
+	b.id("transactionIp", req.TransactionIP)
+	b.appID(app)
+	b.url("callbackUrl", req.CallbackURL)
+	b.url("notificationUrl", req.NotificationURL)
+	b.products(req.ProductInfos)
+	b.billing(&req.BillingAddress)
+	b.shipping(req.ShippingAddress)
+	b.secure(req.Secure)
+	b.browser(req.Browser, req.Secure)
+	b.card(&req.Card)
+	b.subscription(&req.Extension)
+	b.extra(req.Extra, requestMembers)
+}

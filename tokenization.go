@@ -1,0 +1,110 @@
+package cardgateway
+
+import (
+	"context"
+
+	"github.com/shopspring/decimal"
+)
+
+var opCreateTokenOrder = Operation{
+	Name: "CreateTokenOrder", Method: "POST", PathTemplate: "/checkout/tokenization/create", Payment: true,
+}
+
+// CreateTokenOrderRequest opens an order for which the cardholder enters a card on the hosted page ("Create token
+// order"). Required unless said otherwise; lengths are in characters.
+type CreateTokenOrderRequest struct {
+	TransactionID     string            // at most 128; unique per transaction
+	OrderID           string            // at most 128; only one successful transaction exists per order
+	Currency          string            // three capital letters
+	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals
+	TransactionIP     string            // the cardholder's IP address, at most 128
+	CallbackURL       string            // where the cardholder's browser returns to; http or https, at most 255
+	NotificationURL   string            // where the token is notified; http or https, at most 255
+	ProductInfos      []ProductInfo     // at least one
+	TransactionMethod TransactionMethod // optional, at most 32; the gateway's default is MethodDefault
+	TransactionType   TransactionType   // optional; not in the interface's table, but in its examples
+	BillingAddress    Address           // Country is required
+	ShippingAddress   *Address          // optional
+	Secure            bool              // true requests a 3D transaction
+	Browser           *Browser          // required if Secure
+	Extra             map[string]any    // optional; members that the interface does not name
+}
+
+// CreateTokenOrder opens a token order. The answer has code 301: send the cardholder to its RedirectURL. The token
+// arrives later, by notification; see NotificationHandler.
+//
+// Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
+// but no money has moved, and the interface shows no way to fetch its RedirectURL again.
+func (c *Client) CreateTokenOrder(ctx context.Context, req CreateTokenOrderRequest) (*Transaction, error) {
+	b := newBody()
+	req.members(b, c.cfg.AppID)
+	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateTokenOrder, s, b)
+}
+
+func (req *CreateTokenOrderRequest) members(b *body, app AppID) {
+	b.id("transactionId", req.TransactionID)
+	b.id("orderId", req.OrderID)
+	b.currency("currency", req.Currency, required)
+	b.amount("amount", req.Amount)
+	b.id("transactionIp", req.TransactionIP)
+	b.appID(app)
+	b.url("callbackUrl", req.CallbackURL)
+	b.url("notificationUrl", req.NotificationURL)
+	b.products(req.ProductInfos)
+	b.string("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
+	b.string("transactionType", string(req.TransactionType), optional, noLimit)
+	b.billing(&req.BillingAddress)
+	b.shipping(req.ShippingAddress)
+	b.secure(req.Secure)
+	b.browser(req.Browser, req.Secure)
+	b.extra(req.Extra, requestMembers)
+}
+
+var opTokenPayment = Operation{
+	Name: "TokenPayment", Method: "POST", PathTemplate: "/checkout/tokenization/payment/{tokenization}", Payment: true,
+}
+
+// TokenPaymentRequest charges a stored card ("Token payment"). Required unless said otherwise; lengths are in
+// characters. It carries no order id: the interface's one success per order does not guard it.
+type TokenPaymentRequest struct {
+	TransactionID   string          // at most 128; unique per transaction
+	Currency        string          // three capital letters
+	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals
+	TransactionIP   string          // the cardholder's IP address, at most 128
+	CallbackURL     string          // where the cardholder's browser returns to; http or https, at most 255
+	NotificationURL string          // http or https, at most 255
+	ProductInfos    []ProductInfo   // at least one
+	TransactionType TransactionType // optional; not in the interface's table, but in its examples
+	ProductName     string          // optional; not in the interface's table, but in its example
+	Secure          bool            // true requests a 3D transaction
+	Extra           map[string]any  // optional; members that the interface does not name
+}
+
+// TokenPayment charges the card that the token stands for. The interface shows an answer with code 102, accepted and
+// in processing: the outcome comes by notification, or by GetTransaction with the answer's UniqueID.
+//
+// Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the card may have
+// been charged: Resolve it, never call again.
+func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPaymentRequest) (*Transaction, error) {
+	b := newBody()
+	b.pathToken(token)
+	req.members(b, c.cfg.AppID)
+	s := submission{transactionID: req.TransactionID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opTokenPayment, s, b)
+}
+
+func (req *TokenPaymentRequest) members(b *body, app AppID) {
+	b.id("transactionId", req.TransactionID)
+	b.currency("currency", req.Currency, required)
+	b.amount("amount", req.Amount)
+	b.id("transactionIp", req.TransactionIP)
+	b.appID(app)
+	b.url("callbackUrl", req.CallbackURL)
+	b.url("notificationUrl", req.NotificationURL)
+	b.products(req.ProductInfos)
+	b.string("transactionType", string(req.TransactionType), optional, noLimit)
+	b.string("productName", req.ProductName, optional, noLimit)
+	b.secure(req.Secure)
+	b.extra(req.Extra, requestMembers)
+}

@@ -1,0 +1,196 @@
+package cardgateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// Every order of a quarter, however many there are.
+func ExampleClient_Orders() {
+	client, gateway := seeded()
+	defer gateway.Close()
+
+	paid := 0
+	for order, err := range client.Orders(context.Background(), cardgateway.OrderQuery{
+		Start: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC),
+	}) {
+		if err != nil {
+			fmt.Println("not complete:", err) // what came before it is good
+			return
+		}
+		if order.Paid() {
+			paid++
+		}
+	}
+	fmt.Println(paid, "paid orders")
+	// Output: 4550 paid orders
+}
+
+// A reconciliation job that is stopped, and goes on where it was. What the checkpoint has not reached is given again, so
+// rows are stored under their id.
+func ExampleClient_OrderWalk() {
+	client, gateway := seeded()
+	defer gateway.Close()
+	query := cardgateway.OrderQuery{
+		Start: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC),
+	}
+	stored := map[string]*cardgateway.Transaction{}
+	var saved []byte // a file, or a column beside the rows
+
+	walk := client.OrderWalk(query, cardgateway.WalkOptions{PageSize: 500})
+	for order, err := range walk.All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		stored[order.UniqueID] = order
+		saved, _ = json.Marshal(walk.Checkpoint())
+		if len(stored) == 2000 {
+			break // the job is stopped
+		}
+	}
+
+	var last cardgateway.Progress // for a progress bar
+	options := cardgateway.WalkOptions{PageSize: 500, Progress: func(p cardgateway.Progress) { last = p }}
+	if err := json.Unmarshal(saved, &options.Resume); err != nil {
+		fmt.Println(err)
+		return
+	}
+	walk = client.OrderWalk(query, options)
+	for order, err := range walk.All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		stored[order.UniqueID] = order
+	}
+	fmt.Printf("%d orders, %.0f %%, complete up to %s\n",
+		len(stored), 100*last.Fraction, last.CompleteUpTo.UTC().Format(time.DateOnly))
+	// Output: 5000 orders, 100 %, complete up to 2024-04-01
+}
+
+// seeded is a gateway with 5,000 orders in the first quarter of 2024.
+func seeded() (*cardgateway.Client, *sandbox.Gateway) {
+	gateway := sandbox.New(sandbox.Options{})
+	gateway.Seed(5000, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC))
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.example", AppID: "123456", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return client, gateway
+}
+
+// TestWalkSandbox walks over orders and refunds of the sandbox, through the whole client.
+func TestWalkSandbox(t *testing.T) {
+	from, to := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC)
+	for name, search := range map[string]sandbox.SearchBehavior{
+		"well-behaved":      {},
+		"exclusive":         {StartExclusive: true, EndExclusive: true, OldestFirst: true, UnstableTies: true},
+		"short pages":       {ShortEvery: 5},
+		"empty pages":       {EmptyEvery: 7},
+		"rows from outside": {OutsideEvery: 3},
+		"busy":              {BusyEvery: 4},
+		"28 days":           {MaxRange: 28 * 24 * time.Hour, RefuseLargePages: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gateway := sandbox.New(sandbox.Options{MaxPageSize: 100, Search: search})
+			defer gateway.Close()
+			gateway.Seed(5_000, from, to)
+			client, err := cardgateway.New(cardgateway.Config{
+				BaseURL: "https://gateway.test", AppID: "1", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+				Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			orders := map[string]int{}
+			for order, err := range client.Orders(t.Context(), cardgateway.OrderQuery{Start: from, End: to}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				orders[order.UniqueID]++
+			}
+			refunds := map[string]int{}
+			for refund, err := range client.Refunds(t.Context(), cardgateway.RefundQuery{Start: from, End: to}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				refunds[refund.RefundUniqueID]++
+			}
+			for id := range gateway.OrderIDs(from, to) {
+				if orders[id] != 1 {
+					t.Fatalf("order %s came %d times", id, orders[id])
+				}
+			}
+			for id := range gateway.RefundIDs(from, to) {
+				if refunds[id] != 1 {
+					t.Fatalf("refund %s came %d times", id, refunds[id])
+				}
+			}
+			if len(orders) != 5_000 || len(refunds) != 500 {
+				t.Errorf("%d orders, %d refunds", len(orders), len(refunds))
+			}
+		})
+	}
+}
+
+// TestWalkMillions walks over 5,000,000 orders of five years.
+func TestWalkMillions(t *testing.T) {
+	if os.Getenv("CARDGATEWAY_LONG") == "" {
+		t.Skip("takes a minute or two; set CARDGATEWAY_LONG=1")
+	}
+	const rows = 5_000_000
+	from, to := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	gateway := sandbox.New(sandbox.Options{})
+	defer gateway.Close()
+	gateway.AddOrders(sandbox.Arrivals{N: rows, From: from, To: to})
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "1", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var peak atomic.Uint64
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(100 * time.Millisecond):
+				var s runtime.MemStats
+				runtime.ReadMemStats(&s)
+				peak.Store(max(peak.Load(), s.HeapInuse))
+			}
+		}
+	}()
+	begun, n := time.Now(), 0
+	walk := client.OrderWalk(cardgateway.OrderQuery{Start: from, End: to}, cardgateway.WalkOptions{})
+	for _, err := range walk.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	took := time.Since(begun)
+	t.Logf("%d rows in %v: %.0f rows/s, peak heap in use %d MiB (gateway included), %+v",
+		n, took.Round(time.Millisecond), float64(n)/took.Seconds(), peak.Load()>>20, walk.Report())
+	if n != rows {
+		t.Errorf("%d rows, want %d", n, rows)
+	}
+}

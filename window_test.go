@@ -1,0 +1,162 @@
+package cardgateway
+
+import (
+	"testing"
+	"time"
+)
+
+// FuzzWindows checks the arithmetic on the wall clock for any range in any zone.
+func FuzzWindows(f *testing.F) {
+	zones := []string{"UTC", "Asia/Singapore", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns", "Africa/Casablanca"}
+	var locations []*time.Location
+	for _, zone := range zones {
+		loc, err := time.LoadLocation(zone)
+		if err != nil {
+			f.Skipf("no zone data: %v", err)
+		}
+		locations = append(locations, loc)
+	}
+	f.Add(int64(1675206000), int64(90*86400), int64(0), uint8(2))  // 31 January
+	f.Add(int64(1711846800), int64(7200), int64(3600), uint8(3))   // into summer time
+	f.Add(int64(1698537600), int64(7200), int64(600), uint8(3))    // out of it
+	f.Add(int64(1325100000), int64(5*86400), int64(0), uint8(5))   // Apia had no 30 December 2011
+	f.Add(int64(1680364800), int64(86400*400), int64(0), uint8(4)) // half an hour
+	f.Fuzz(func(t *testing.T, start, length, widest int64, zone uint8) {
+		if start < 0 || start > 1<<32 || length <= 0 || length > 500*86400 || widest < 0 || widest > 0 && widest < 60 {
+			t.Skip()
+		}
+		loc := locations[int(zone)%len(locations)]
+		c := calendar{loc: loc, widest: min(widest, 90*86400)}
+		from, end := time.Unix(start, 0), time.Unix(start+length, 0)
+		cover := c.cover(from, end)
+		for _, at := range []int64{0, 1, length / 3, length / 2, length - 1} {
+			if second := wallTimeOf(time.Unix(start+at, 0), loc).seconds; at < length && !cover.has(second) {
+				t.Fatalf("%v to %v does not cover %v", wallSecond(cover.from), wallSecond(cover.to), wallSecond(second))
+			}
+		}
+		shortest := int64(24 * 3600) // a month, or what is given
+		if c.widest > 0 {
+			shortest = min(shortest, c.widest/2)
+		}
+		for next, n := cover.from, 0; next < cover.to && n < 60; n++ {
+			core := span{next, min(c.furthest(next), cover.to)}
+			checkQuery(t, c, core)
+			if core.to < cover.to && core.seconds() < shortest-3600 {
+				t.Fatalf("a month of %d seconds", core.seconds())
+			}
+			if last := wallTimeOf(c.earliest(core.to).Add(-time.Second), loc); last.seconds >= core.to {
+				t.Fatalf("rows before %v are complete up to after %v", wallSecond(core.to), last)
+			}
+			next = core.to
+		}
+	})
+}
+
+func checkQuery(t *testing.T, c calendar, core span) {
+	t.Helper()
+	from, to := c.query(core)
+	for _, bound := range []WallTime{from, to} {
+		if wallTimeOf(bound.In(c.loc), c.loc) != bound {
+			t.Fatalf("%v is skipped in %v", bound, c.loc)
+		}
+	}
+	if from.seconds > core.from-overhang || to.seconds < core.to+overhang {
+		t.Fatalf("%v to %v is too narrow for %v to %v", from, to, wallSecond(core.from), wallSecond(core.to))
+	}
+	if core.seconds() <= 1 { // the least that there is, whatever the limit
+		return
+	}
+	if to.Compare(nextMonth(from)) > 0 {
+		t.Fatalf("%v to %v is more than a month", from, to)
+	}
+	if c.widest > 0 && to.seconds-from.seconds > c.widest {
+		t.Fatalf("%v to %v is more than %d seconds", from, to, c.widest)
+	}
+}
+
+func TestCalendar(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skipf("no zone data: %v", err)
+	}
+	c := calendar{loc: berlin}
+	at := func(s string) int64 {
+		w, err := ParseWallTime(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.seconds
+	}
+	for _, tt := range []struct{ name, core, to, wantFrom, wantTo string }{
+		{"overhang", "2023-05-05 10:00:00", "2023-05-05 11:00:00", "2023-05-05 09:59:59", "2023-05-05 11:00:01"},
+		{"begins after the skipped hour", "2023-03-26 03:00:00", "2023-03-26 04:00:00", "2023-03-26 01:59:59", "2023-03-26 04:00:01"},
+		{"cut inside the skipped hour", "2023-03-26 02:30:00", "2023-03-26 02:40:00", "2023-03-26 01:59:59", "2023-03-26 03:00:00"},
+	} {
+		from, to := c.query(span{at(tt.core), at(tt.to)})
+		if from.String() != tt.wantFrom || to.String() != tt.wantTo {
+			t.Errorf("%s: got %v to %v, want %s to %s", tt.name, from, to, tt.wantFrom, tt.wantTo)
+		}
+	}
+	for _, tt := range []struct{ name, from, want string }{
+		{"31 January", "2023-01-31 00:00:01", "2023-02-27 23:59:59"},
+		{"leap year", "2024-01-30 12:00:00", "2024-02-29 11:59:58"},
+		{"into the skipped hour", "2023-02-26 02:30:01", "2023-03-26 01:59:58"},
+	} {
+		if got := wallSecond(c.furthest(at(tt.from))).String(); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	// 29 October 2023, 01:30 UTC is the second 02:30 of that night; 02:45 was shown before it, and 02:10 comes after.
+	second := time.Date(2023, 10, 29, 1, 30, 0, 0, time.UTC)
+	if got := wallSecond(c.cover(second.Add(-time.Hour), second).from).String(); got != "2023-10-29 02:00:00" {
+		t.Errorf("range from the first 02:30 begins at %s, want 02:00:00", got)
+	}
+	if got := wallSecond(c.cover(second.Add(-time.Hour), second).to).String(); got != "2023-10-29 03:00:00" {
+		t.Errorf("range up to the second 02:30 ends at %s, want 03:00:00", got)
+	}
+	if got := c.earliest(at("2023-10-29 02:30:00")); !got.Equal(second.Add(-time.Hour)) {
+		t.Errorf("02:30 is complete up to %v, want the first of the two", got)
+	}
+}
+
+// FuzzDensity checks that windows and their parts make up their span without gaps and without an end.
+func FuzzDensity(f *testing.F) {
+	f.Add(int64(1_700_000_000), int64(30*86400), 2000, 100, uint16(7))
+	f.Add(int64(1_707_552_000-4), int64(8), 120, 50, uint16(1))
+	f.Fuzz(func(t *testing.T, from, length int64, total, capacity int, seed uint16) {
+		if from < 0 || from > 1<<33 || length < 2*narrowest || length > 31*86400 || total < 1 || total > 1e7 || capacity < 1 || capacity > 5000 {
+			t.Skip()
+		}
+		d := newDensity()
+		whole := span{from, from + length}
+		d.start(whole, total)
+		for i := range int(seed % 50) {
+			core := span{from + int64(i)*3600, from + int64(i)*3600 + 1800}
+			d.compare(core, d.expect(core), i*int(seed)%977, capacity)
+			d.learn(core, func(yield func(int64) bool) {
+				for n := range i * int(seed) % 977 {
+					if !yield(core.from + int64(n)%1800) {
+						return
+					}
+				}
+			})
+		}
+		parts := d.split(whole, total, capacity)
+		if len(parts) < 2 {
+			t.Fatalf("%d parts", len(parts))
+		}
+		next := whole.from
+		for _, p := range parts {
+			if p.from != next || p.seconds() < narrowest {
+				t.Fatalf("part %v after %d", p, next)
+			}
+			next = p.to
+		}
+		if next != whole.to {
+			t.Fatalf("parts end at %d, want %d", next, whole.to)
+		}
+		if c := d.cut(whole, capacity); c.from != whole.from || c.seconds() < narrowest || c.to > whole.to {
+			t.Fatalf("cut %v of %v", c, whole)
+		}
+	})
+}
