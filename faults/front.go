@@ -3,6 +3,7 @@ package faults
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -42,6 +43,7 @@ type Front struct {
 	queries  []Fault
 	closing  chan struct{}
 	late     sync.WaitGroup
+	open     atomic.Int64 // connections that were accepted and not closed
 
 	mu   sync.Mutex
 	seen map[string]int // requests so far, by kind and transactionId
@@ -54,7 +56,7 @@ func NewFront(g *sandbox.Gateway, opts FrontOptions) *Front {
 		payments: PaymentFaults(), queries: QueryFaults(),
 	}
 	f.server = httptest.NewUnstartedServer(f)
-	f.server.Listener = countingListener{f.server.Listener, &f.Bytes}
+	f.server.Listener = countingListener{f.server.Listener, f}
 	f.server.Config.ErrorLog = log.New(io.Discard, "", 0) // broken connections are what this is for
 	switch opts.Proto {
 	case "tls":
@@ -76,8 +78,33 @@ func (f *Front) Transport() *http.Transport {
 	return t
 }
 
-// Settle waits until everything that was to be carried out late has been.
-func (f *Front) Settle() { f.late.Wait() }
+// caller is what has connections to a front.
+type caller interface{ CloseIdleConnections() }
+
+// Settle waits until nothing is on its way any more: callers that gave up may have left requests in connections that
+// nobody has read, or even accepted, when the machine is busy. It is called when the callers are done.
+func (f *Front) Settle(callers ...caller) error {
+	// Connections are accepted in the order in which they were made: once this one is, there is none before it.
+	last := f.server.Client()
+	resp, err := last.Head(f.URL)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	callers = append(callers, last)
+	for deadline := time.Now().Add(settleWithin); f.open.Load() > 0; time.Sleep(time.Millisecond) {
+		for _, c := range callers { // again and again, since an abandoned stream takes a moment to end
+			c.CloseIdleConnections()
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("faults: %d connections are open %v after the last caller was done", f.open.Load(), settleWithin)
+		}
+	}
+	f.late.Wait()
+	return nil
+}
+
+const settleWithin = 2 * time.Minute
 
 // Close ends the front, and all that hangs in it.
 func (f *Front) Close() {
@@ -89,7 +116,10 @@ func (f *Front) Close() {
 
 // ServeHTTP answers one request, or does not.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodPost {
+	switch r.Method {
+	case http.MethodHead: // see Settle
+		return
+	case http.MethodPost:
 		f.pay(w, r)
 		return
 	}
@@ -204,28 +234,37 @@ func (f *Front) wait(d time.Duration, caller context.Context) bool {
 	return false
 }
 
-// countingListener counts the bytes that arrive.
+// countingListener counts what arrives, and what is open.
 type countingListener struct {
 	net.Listener
-	bytes *atomic.Int64
+	front *Front
 }
 
-// Accept returns the next connection, whose bytes are counted.
+// Accept returns the next connection, which is counted.
 func (l countingListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return countingConn{c.(*net.TCPConn), l.bytes}, nil
+	l.front.open.Add(1)
+	return &countingConn{TCPConn: c.(*net.TCPConn), front: l.front}, nil
 }
 
 type countingConn struct {
 	*net.TCPConn
-	bytes *atomic.Int64
+	front  *Front
+	closed atomic.Bool
 }
 
-func (c countingConn) Read(p []byte) (int, error) {
+func (c *countingConn) Read(p []byte) (int, error) {
 	n, err := c.TCPConn.Read(p)
-	c.bytes.Add(int64(n))
+	c.front.Bytes.Add(int64(n))
 	return n, err
+}
+
+func (c *countingConn) Close() error {
+	if c.closed.CompareAndSwap(false, true) {
+		defer c.front.open.Add(-1)
+	}
+	return c.TCPConn.Close()
 }

@@ -59,7 +59,9 @@ func (k KillRun) Run() (*KillResult, error) {
 			r.Kills++
 		}
 	}
-	front.Settle()
+	if err := front.Settle(); err != nil {
+		return nil, err
+	}
 	for _, o := range Orders(k.Seed, k.Payments) {
 		if o.Card == sandbox.Pending {
 			g.Settle(o.ID, true)

@@ -69,14 +69,15 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	}
 	front := NewFront(g, opts)
 	defer front.Close()
-	d, err := design(&site{front, tokens, m.Patience})
+	s := &site{front: front, tokens: tokens, patience: m.Patience}
+	d, err := design(s)
 	if err != nil {
 		return nil, err
 	}
-	return m.run(g, front, d), nil
+	return m.run(g, s, d)
 }
 
-func (m Mix) run(g *sandbox.Gateway, front *Front, d Design) *Row {
+func (m Mix) run(g *sandbox.Gateway, s *site, d Design) (*Row, error) {
 	begun := time.Now()
 	orders := Orders(m.Seed, m.Payments)
 	verdicts := make([]Verdict, len(orders))
@@ -85,7 +86,9 @@ func (m Mix) run(g *sandbox.Gateway, front *Front, d Design) *Row {
 		workers = 48
 	}
 	each(len(orders), workers, func(i int) { verdicts[i] = d.Pay(background, &orders[i]) })
-	front.Settle()
+	if err := s.front.Settle(s.callers...); err != nil {
+		return nil, err
+	}
 	time.Sleep(m.Patience) // until the slowest row can be found
 	for i := range orders {
 		if orders[i].Card == sandbox.Pending {
@@ -95,12 +98,12 @@ func (m Mix) run(g *sandbox.Gateway, front *Front, d Design) *Row {
 	d.Settle(background, orders, verdicts)
 	row := &Row{
 		Design: d.Name(), Behaviour: m.Behaviour.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
-		Posts: front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),
+		Posts: s.front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),
 	}
 	for i := range orders {
 		row.judge(orders[i].ID, verdicts[i], g.Executed(orders[i].ID))
 	}
-	return row
+	return row, nil
 }
 
 // judge compares what was told with what happened to the money.

@@ -50,6 +50,7 @@ func NewRetryable(s *site) (Design, error) {
 	c.Logger = nil
 	c.RetryWaitMin, c.RetryWaitMax = 5*time.Millisecond, 50*time.Millisecond
 	c.HTTPClient = &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
+	s.callers = append(s.callers, c.HTTPClient)
 	return &peer{s, "go-retryablehttp, its defaults", func(ctx context.Context, url string, body []byte) (int, []byte, error) {
 		req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, body)
 		if err != nil {
@@ -63,6 +64,7 @@ func NewRetryable(s *site) (Design, error) {
 // NewLoop posts in a loop of three tries until an answer can be read.
 func NewLoop(s *site) (Design, error) {
 	c := &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
+	s.callers = append(s.callers, c)
 	return &peer{s, "a plain loop, three tries", func(ctx context.Context, url string, body []byte) (status int, answer []byte, err error) {
 		for range 3 {
 			var req *http.Request

@@ -60,18 +60,22 @@ type site struct {
 	front    *Front
 	tokens   map[sandbox.Outcome]string
 	patience time.Duration
+	callers  []caller // to be told when no more payments are made
 }
 
 // client returns a client of the site. Over h2 its transport is one that the client cannot make speak HTTP/1.1.
 func (s *site) client() (*cardgateway.Client, error) {
-	var transport http.RoundTripper = s.front.Transport()
+	own := s.front.Transport()
+	var transport http.RoundTripper = own
 	if s.front.opts.Proto == "h2" {
 		transport = opaque{transport}
 	}
-	return cardgateway.New(cardgateway.Config{
+	c, err := cardgateway.New(cardgateway.Config{
 		BaseURL: s.front.URL, AppID: "7", HTTPClient: &http.Client{Transport: transport}, AttemptTimeout: s.patience,
 		Retry: cardgateway.RetryPolicy{MinWait: 2 * time.Millisecond, MaxWait: 20 * time.Millisecond},
 	})
+	s.callers = append(s.callers, c, own)
+	return c, err
 }
 
 // opaque hides what kind of transport it is.
