@@ -18,6 +18,7 @@ type ahead[T any] struct {
 	whole   span  // what the walk is to read
 	next    int64 // where the next month begins
 	settled int64 // rows before this second no longer change
+	careful bool  // a question asked blindly has failed: until one is answered, one at a time
 
 	queue []*step[T] // what has not been handed out, in the order of time
 	asked int        // steps that goroutines work on
@@ -37,12 +38,10 @@ type step[T any] struct {
 	state    stepState
 	month    *month
 	core     span
-	expected float64     // rows, when it was cut
-	reading  reading[T]  // of a window
-	first    bool        // its answer was the first one of the walk
-	rest     span        // what remains to be read of the core after a first page that was full
-	page     *reading[T] // that page
-	total    int         // of a count
+	expected float64    // rows of a window, when it was cut; of a stretch, where an answer has said how many it has
+	reading  reading[T] // of a window
+	blind    bool       // asked for before anything was known of the density
+	total    int        // of a count
 	err      error
 }
 
@@ -95,14 +94,14 @@ func (a *ahead[T]) head(ctx context.Context) *step[T] {
 func (a *ahead[T]) push(s *step[T]) { a.queue = slices.Insert(a.queue, 0, s) }
 
 // fill starts as many steps as may be under way. Twice that number may be in hand, so that one window that takes
-// longer does not leave the others idle. Before the first answer it asks for one window only.
+// longer does not leave the others idle. Before the first answer, windows are whole months.
 func (a *ahead[T]) fill(ctx context.Context) {
 	inHand := 0
 	for i := 0; inHand < 2*a.prefetch; {
 		if i == len(a.queue) && !a.openMonth() {
 			return
 		}
-		s, free := a.queue[i], a.asked < a.prefetch && (a.density.known || a.asked == 0)
+		s, free := a.queue[i], a.asked < a.prefetch && (a.density.known || !a.careful || a.asked == 0)
 		switch {
 		case s.tooMany():
 			a.narrow(i)
@@ -120,7 +119,7 @@ func (a *ahead[T]) fill(ctx context.Context) {
 		case s.kind == stretch:
 			a.cut(i)
 		case s.kind == closing:
-			s.kind = count
+			s.kind, s.core = count, s.month.core
 		default:
 			a.start(ctx, s)
 		}
@@ -164,38 +163,89 @@ func (a *ahead[T]) isRead(i int) bool {
 func (a *ahead[T]) cut(i int) {
 	rest := a.queue[i]
 	room := span{rest.core.from, min(rest.core.to, a.calendar.furthest(rest.core.from))}
-	core := a.density.cut(room, a.pages.capacity())
-	a.queue = slices.Insert(a.queue, i, a.window(rest.month, core, a.density.expect(core)))
-	if rest.core.from = core.to; rest.core.seconds() == 0 {
+	level := 1.0
+	if usual := a.density.expect(rest.core); rest.expected > 0 && usual > 0 {
+		level = rest.expected / usual
+	}
+	core := a.density.cut(room, a.pages.capacity(), level)
+	expected := level * a.density.expect(core)
+	rest.core.from, rest.expected = core.to, rest.expected-expected
+	a.queue = slices.Insert(a.queue, i, a.window(rest.month, core, expected))
+	if rest.core.seconds() == 0 || a.endsHere(i+1) {
 		a.queue = slices.Delete(a.queue, i+1, i+2)
 	}
 }
 
-// narrow puts narrower windows in the place of the one at i. The first answer of a walk says how dense rows are: the
-// window is cut anew as its hours become known. Where a page holds nearly all of its window, and its rows are in the
-// order of time, only the rest is asked for: the two together must make up the total.
+// endsHere ends the newest month in front of the stretch at i, if that is all that remains of it and would fill too
+// little of one more window; the next month begins with it. A month of n windows takes n+1 queries, so that the last
+// one pays if it is filled by more than 1-1/n.
+func (a *ahead[T]) endsHere(i int) bool {
+	rest := a.queue[i]
+	m := rest.month
+	if last := i == len(a.queue)-2 && a.queue[i+1].kind == closing && a.queue[i+1].month == m; !last || !m.settled {
+		return false
+	}
+	n := float64(m.windows + 1)
+	if a.density.expect(rest.core) > (1-1/n)*a.density.fit(a.pages.capacity()) {
+		return false
+	}
+	m.core.to, a.next = rest.core.from, rest.core.from
+	return true
+}
+
+// narrow puts narrower windows in the place of the one at i. Where its first page shows an end of the core whole, that
+// is one of them. A window that was asked for blindly is cut anew, now that the hours become known.
 func (a *ahead[T]) narrow(i int) {
 	s := a.queue[i]
 	s.month.windows--
-	total := s.reading.total
-	if s.page != nil {
-		total = s.page.total
-	} else if rest, ok := s.reading.rest(s.core); ok && !s.first {
-		a.queue[i] = a.window(s.month, s.core, s.expected)
-		a.queue[i].rest, a.queue[i].page = rest, &s.reading
-		s.month.windows++ // it is read in two parts
+	kept, left := a.keep(s)
+	if kept == nil {
+		a.queue = slices.Replace(a.queue, i, i+1, a.rest(s, left, s.reading.total)...)
 		return
 	}
-	if s.first {
-		a.queue[i] = &step[T]{kind: stretch, month: s.month, core: s.core}
-		return
+	steps := a.rest(s, left, s.reading.total-kept.reading.total)
+	if kept.core.from < left.from {
+		steps = slices.Insert(steps, 0, kept)
+	} else {
+		steps = append(steps, kept)
 	}
-	parts := a.density.split(s.core, total, a.pages.capacity())
+	a.queue = slices.Replace(a.queue, i, i+1, steps...)
+}
+
+// keep makes a window that has been read of what the first page of a wider one shows whole, and returns what is left
+// of it. Whether the page told the truth is found out when the month is counted.
+func (a *ahead[T]) keep(s *step[T]) (kept *step[T], left span) {
+	bound, newestFirst, ok := s.reading.shown()
+	if _, skipped := a.calendar.skip(bound); !ok || skipped || !s.month.settled {
+		return nil, s.core
+	}
+	core, left := span{s.core.from, bound - overhang}, span{bound - overhang, s.core.to}
+	if newestFirst {
+		left, core = span{s.core.from, bound + overhang}, span{bound + overhang, s.core.to}
+	}
+	if min(core.seconds(), left.seconds()) < narrowest {
+		return nil, s.core
+	}
+	kept = a.window(s.month, core, 0)
+	kept.state, kept.reading = done, s.reading.only(a.calendar.query(core))
+	a.density.learn(core, kept.reading.seconds)
+	return kept, left
+}
+
+// rest returns the steps that read what is left of a window that was too wide, in which total rows are to be expected.
+func (a *ahead[T]) rest(s *step[T], left span, total int) []*step[T] {
+	if s.blind {
+		return []*step[T]{{kind: stretch, month: s.month, core: left, expected: float64(total)}}
+	}
+	parts := []span{left}
+	if left == s.core || total > a.pages.capacity()*9/10 {
+		parts = a.density.split(left, total, a.pages.capacity())
+	}
 	steps := make([]*step[T], len(parts))
 	for n, core := range parts {
 		steps[n] = a.window(s.month, core, float64(total)/float64(len(parts)))
 	}
-	a.queue = slices.Replace(a.queue, i, i+1, steps...)
+	return steps
 }
 
 func (a *ahead[T]) window(m *month, core span, expected float64) *step[T] {
@@ -203,14 +253,15 @@ func (a *ahead[T]) window(m *month, core span, expected float64) *step[T] {
 	return &step[T]{kind: window, month: m, core: core, expected: expected}
 }
 
+// fewRows is what a count asks for, of which only the total is of interest: the size of the published examples.
+const fewRows = 10
+
 // start lets a goroutine work on a step.
 func (a *ahead[T]) start(ctx context.Context, s *step[T]) {
 	s.state = asked
 	a.asked++
+	s.blind = !a.density.known
 	from, to := a.calendar.query(s.core)
-	if s.page != nil {
-		from, to = a.calendar.query(s.rest)
-	}
 	s.reading = reading[T]{
 		source: &a.source, from: from, to: to, size: a.pages.size, granted: a.pages.granted,
 		splitAbove: a.pages.splitAbove, narrowable: s.core.seconds() >= 2*narrowest,
@@ -218,6 +269,7 @@ func (a *ahead[T]) start(ctx context.Context, s *step[T]) {
 	}
 	go func() {
 		if s.kind == count {
+			s.reading.size = fewRows
 			s.err = s.reading.ask(ctx, 1)
 			s.total = s.reading.total
 		} else {
@@ -243,10 +295,7 @@ func (a *ahead[T]) receive() {
 func (a *ahead[T]) learn(s *step[T]) {
 	a.pages.learn(s.reading.granted, s.reading.guessed, s.reading.most)
 	switch {
-	case s.page != nil:
-		s.reading.join(s.page)
-	case !a.density.known:
-		s.first = true
+	case s.blind:
 		a.density.start(s.core, s.reading.total)
 	default:
 		a.density.compare(s.core, s.expected, s.reading.total, a.pages.capacity())
@@ -257,13 +306,15 @@ func (a *ahead[T]) learn(s *step[T]) {
 }
 
 // adapt asks for less where the gateway refused a window: first for smaller pages, then for at most 28 days, which is
-// a month in every reading of the word.
+// a month in every reading of the word. What failed before anything was answered is asked again once the head of the
+// queue, which decides, has been.
 func (a *ahead[T]) adapt(s *step[T]) {
 	const month = 28 * 24 * hour
-	if s.kind != window || !isRefused(s.err) {
-		return
-	}
 	switch from, to := s.reading.from.seconds, s.reading.to.seconds; {
+	case s.blind && s != a.queue[0]:
+		a.careful = true
+	case s.kind != window || !isRefused(s.err):
+		return
 	case a.pages.refused():
 	case to-from > month:
 		a.calendar.widest = month

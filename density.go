@@ -42,10 +42,10 @@ const (
 
 func newDensity() density { return density{level: 1, spread: 1} }
 
-// start takes the first answer as the mean rate.
+// start takes an answer to what was asked for blindly as the mean rate.
 func (d *density) start(core span, total int) {
 	d.known = true
-	d.all = tally{float64(total) / float64(core.seconds()) * hour, hour}
+	d.all.add(float64(total)/float64(core.seconds())*hour, hour)
 }
 
 // rate returns the rows per second that are expected in the hour that begins at second.
@@ -81,11 +81,12 @@ func (d *density) fit(capacity int) float64 {
 }
 
 // cut returns the first part of a span, which is expected to hold as many rows as fit a page, overhang included.
-func (d *density) cut(s span, capacity int) span {
+// The rates are taken times level.
+func (d *density) cut(s span, capacity int, level float64) span {
 	if !d.known {
 		return s
 	}
-	room := d.fit(capacity) - d.rate(s.from)*2*overhang
+	room := d.fit(capacity)/level - d.rate(s.from)*2*overhang
 	to := s.to
 	for h := range s.hours {
 		rows := d.rate(h.from) * float64(h.seconds())

@@ -210,46 +210,41 @@ func (r *reading[T]) tooMany() bool {
 	return true
 }
 
-// rest returns what a first page that did not hold all has left of its core, if its rows are in the order of time and
-// a second page should hold that. Rows of the last second that it shows may be missing from it.
-func (r *reading[T]) rest(core span) (rest span, ok bool) {
+// shown returns a second up to which, or if the newest rows come first from which on, the first page shows all rows,
+// if its rows are in the order of time. It is one without rows, since whether a bound is inclusive is not known.
+func (r *reading[T]) shown() (bound int64, newestFirst, ok bool) {
 	if r.asked != 1 || len(r.rows) != r.granted || r.inside != len(r.rows) {
-		return span{}, false
+		return 0, false, false
 	}
-	first, last := r.rows[0].times[0], r.rows[len(r.rows)-1].times[0]
-	newestFirst := first.Compare(last) > 0
-	atEdge := 0
+	newestFirst = r.rows[0].times[0].Compare(r.rows[len(r.rows)-1].times[0]) > 0
 	for i, row := range r.rows {
-		t := row.times[0]
-		if t.IsZero() || i > 0 && t != r.rows[i-1].times[0] && newestFirst != (t.Compare(r.rows[i-1].times[0]) < 0) {
-			return span{}, false
+		if row.times[0].IsZero() || !row.times[1].IsZero() { // with two times, who knows by which it was found
+			return 0, false, false
 		}
-		if t == last {
-			atEdge++
+		step := row.times[0].seconds - r.rows[max(i-1, 0)].times[0].seconds
+		if step != 0 && newestFirst != (step < 0) {
+			return 0, false, false
+		}
+		if step > 1 || step < -1 {
+			ok = true
+			if bound = row.times[0].seconds - 1; newestFirst {
+				bound = row.times[0].seconds + 1
+			}
 		}
 	}
-	rest = span{core.from, last.seconds + 1}
-	if !newestFirst {
-		rest = span{last.seconds, core.to}
-	}
-	return rest, rest.seconds() < core.seconds() && r.total-len(r.rows)+2*atEdge < r.granted*9/10
+	return bound, newestFirst, ok
 }
 
-// join adds the page that was read before the rest of its window. If the two do not make up what that page announced,
-// rows have moved, or were not in the order of time: the window is to be narrowed after all.
-func (r *reading[T]) join(page *reading[T]) {
-	whole := r.state == readingWhole
-	r.from, r.to, r.total = page.from, page.to, page.total
-	for _, row := range page.rows {
-		if r.byID[row.id] == nil {
-			row.epoch = r.epoch
-			r.rows = append(r.rows, row)
+// only returns the reading as if it had asked for a narrower window, which it shows whole.
+func (r *reading[T]) only(from, to WallTime) reading[T] {
+	part := reading[T]{source: r.source, from: from, to: to, rounds: 1, asked: 1, epoch: r.epoch, state: readingWhole}
+	for _, row := range r.rows {
+		if row.within(from, to) {
+			part.rows = append(part.rows, row)
 		}
 	}
-	if whole && len(r.counted()) == r.total {
-		return
-	}
-	r.state = readingTooMany
+	part.total, part.inside, part.all = len(part.rows), len(part.rows), len(part.rows)
+	return part
 }
 
 // isDense reports whether the window holds more than a page and cannot be narrowed.
