@@ -117,6 +117,29 @@ func TestPostgres(t *testing.T) {
 	journaltest.Run(t, harness(postgres))
 }
 
+// TestOpenAtOnce opens a store that nobody has made yet several times at the same moment, as programs that start
+// together do.
+func TestOpenAtOnce(t *testing.T) {
+	sharedStores(t, func(t *testing.T, spec string) {
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for range 8 {
+			all.Go(func() {
+				<-start
+				_, done, err := OpenStore(spec)
+				if err == nil {
+					err = done()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(start)
+		all.Wait()
+	})
+}
+
 // TestKill kills a process that pays, over and over, and looks for payments that were charged and forgotten.
 func TestKill(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {

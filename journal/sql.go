@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,10 +51,7 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 	default:
 		return nil, fmt.Errorf("journal: NewSQLStore: no dialect has the number %d", int(d))
 	}
-	if err := checkDurable(ctx, db, setting, lax); err != nil {
-		return nil, err
-	}
-	if err := create(ctx, db, schema); err != nil {
+	if err := prepare(ctx, db, schema, setting, lax); err != nil {
 		return nil, fmt.Errorf("journal: NewSQLStore: %w", err)
 	}
 	s := &SQLStore{
@@ -86,24 +84,17 @@ func (d Dialect) sql(statement string) string {
 	return statement
 }
 
-func checkDurable(ctx context.Context, db *sql.DB, setting string, lax []string) error {
-	var value string
-	if err := db.QueryRowContext(ctx, setting).Scan(&value); err != nil {
-		return fmt.Errorf("journal: NewSQLStore: %s: %w", setting, err)
-	}
-	for _, v := range lax {
-		if value == v {
-			return fmt.Errorf("journal: NewSQLStore: %s is %s: a commit would not be durable", setting, value)
-		}
-	}
-	return nil
-}
-
-// create makes the table. Where several processes do so at once, Postgres lets some of them fail although all say IF
-// NOT EXISTS; by the next try it exists.
-func create(ctx context.Context, db *sql.DB, schema string) (err error) {
-	for range 5 {
-		if _, err = db.ExecContext(ctx, schema); err == nil {
+// prepare makes the table, in a database whose commits are durable. Where several processes do so at once, some of
+// them can fail: on Postgres although all say IF NOT EXISTS, on SQLite while one of them changes the journal mode of a
+// new file, for which the others do not wait. By the next try it is done.
+func prepare(ctx context.Context, db *sql.DB, schema, setting string, lax []string) (err error) {
+	for range 10 {
+		var value string
+		if err = db.QueryRowContext(ctx, setting).Scan(&value); err != nil {
+			err = fmt.Errorf("%s: %w", setting, err)
+		} else if slices.Contains(lax, value) {
+			return fmt.Errorf("%s is %s: a commit would not be durable", setting, value)
+		} else if _, err = db.ExecContext(ctx, schema); err == nil {
 			return nil
 		}
 		if !sleep(ctx, 50*time.Millisecond) {
