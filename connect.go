@@ -30,6 +30,7 @@ func (c *Client) connect(p *problems) {
 	payments := harden(plain)
 	payments.IdleConnTimeout = c.cfg.PaymentIdleTimeout
 	payments.DisableKeepAlives = payments.DisableKeepAlives || c.cfg.PaymentIdleTimeout < 0
+	sendWhole(payments)
 	queries := harden(plain)
 	// Method values and not the transports: a deep printer that is given a Client would find the head of the last
 	// request in a connection's buffer, with the token in its path.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -302,4 +303,22 @@ func mutate(chance *rand.Rand, data []byte) []byte {
 		return slices.Insert(data, at, []byte(texts[chance.IntN(len(texts))])...)
 	}
 	return data
+}
+
+// FuzzLink: what the quick look lets pass, net/url parses as an absolute https URL with a host and without user info.
+func FuzzLink(f *testing.F) {
+	for _, s := range []string{
+		"https://shop.example/pay?order=1&x=2", "https://a", "https:///", "https://?", "https://a@b/", "https://a:1", "https://a//b=~",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !isUsualLink(s) {
+			return
+		}
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, " \x00\x7f") {
+			t.Errorf("%q passes, and is %+v, %v", s, u, err)
+		}
+	})
 }

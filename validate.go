@@ -140,11 +140,28 @@ func (p *problems) link(member, s string, limit int) {
 }
 
 func isLink(s string) bool {
+	if isUsualLink(s) {
+		return true
+	}
 	if strings.Contains(s, " ") || !isPrintableASCII(s) && strings.ContainsFunc(s, unicode.IsControl) {
 		return false
 	}
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
+}
+
+// isUsualLink is the quick look that settles most links: https and characters that stand for themselves.
+func isUsualLink(s string) bool {
+	rest, ok := strings.CutPrefix(s, "https://")
+	if !ok || rest == "" || !isAlphanumeric(rest[0]) {
+		return false
+	}
+	for i := range len(rest) {
+		if !isUnreserved(rest[i]) && strings.IndexByte("/?=&", rest[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // digits checks that a member is digits only, which the caller has found out, and says how many it may have.

@@ -269,8 +269,10 @@ func escapePath(element []byte) (path []byte) {
 }
 
 // isUnreserved follows RFC 3986, section 2.3.
-func isUnreserved(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || isDigit(c) || strings.IndexByte("-._~", c) >= 0
+func isUnreserved(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0 }
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || isDigit(c)
 }
 
 // keepOut notes a secret that no error and no text of the gateway may show; see scrub.go.

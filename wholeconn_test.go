@@ -1,0 +1,257 @@
+package cardgateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// writes is a connection that notes what is written to it.
+type writes struct {
+	net.Conn
+	texts []string
+	err   error
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.texts = append(w.texts, string(p))
+	return len(p), nil
+}
+
+func TestWholeConn(t *testing.T) {
+	const head = "POST /checkout/tokenization/payment/tok HTTP/1.1\r\nHost: pay.example\r\n\r\n"
+	asking := strings.Replace(head, "\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n", 1)
+	large := strings.Replace(head, "\r\n\r\n", "\r\nX: "+strings.Repeat("x", largestHead)+"\r\n\r\n", 1)
+	long := strings.Repeat("b", 3*wholeSize)
+	sealed := new(sealedBody)
+	sealed.seal()
+	body := func(s string) io.Reader { return strings.NewReader(s) }
+	tests := []struct {
+		name   string
+		writes []any // texts that are written, and readers that are read from
+		want   []string
+	}{
+		{"head and body", []any{head, body("{}")}, []string{head + "{}"}},
+		{"two payments", []any{head, body("{1}"), head, body("{2}")}, []string{head + "{1}", head + "{2}"}},
+		{"the body written like a head's rest", []any{head, "{}"}, []string{head + "{}"}},
+		{"head alone", []any{head}, nil},
+		{"head and a sealed body", []any{head, sealed}, nil},
+		{"a head that waits for leave", []any{asking, body("{}")}, []string{asking, "{}"}},
+		{"a large head", []any{large, body("{}")}, []string{large, "{}"}},
+		{"a head in two parts", []any{head[:20], head[20:], body("{}")}, []string{head[:20], head[20:], "{}"}},
+		{"a long body", []any{head, body(long)}, []string{head + long[:wholeSize-len(head)], long[:wholeSize], long[:wholeSize], long[:len(head)]}},
+		{"a query", []any{strings.Replace(head, "POST", "GET", 1)}, []string{strings.Replace(head, "POST", "GET", 1)}},
+		{"a tunnel's first message", []any{strings.Replace(head, "POST", "CONNECT", 1)}, []string{strings.Replace(head, "POST", "CONNECT", 1)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var w writes
+			c := newWholeConn(&w)
+			for _, x := range tt.writes {
+				switch x := x.(type) {
+				case string:
+					if n, err := c.Write([]byte(x)); n != len(x) || err != nil {
+						t.Errorf("wrote %d of %d bytes, %v", n, len(x), err)
+					}
+				case io.Reader:
+					if _, err := io.Copy(c, struct{ io.Reader }{x}); (x == sealed) != errors.Is(err, errSealed) {
+						t.Error(err)
+					}
+				}
+			}
+			if diff := cmp.Diff(tt.want, w.texts); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+			if left := bytes.Trim(c.buf[len(c.buf):cap(c.buf)], "\x00"); len(left) > 0 {
+				t.Errorf("%q is left in memory", left)
+			}
+		})
+	}
+	t.Run("a broken connection", func(t *testing.T) {
+		w := writes{err: io.ErrClosedPipe}
+		c := newWholeConn(&w)
+		_, _ = c.Write([]byte(head))
+		if _, err := c.ReadFrom(body("{}")); !errors.Is(err, io.ErrClosedPipe) || len(bytes.Trim(c.buf[:cap(c.buf)], "\x00")) > 0 {
+			t.Errorf("got %v; %q is left", err, bytes.Trim(c.buf[:cap(c.buf)], "\x00"))
+		}
+	})
+}
+
+// TestPaymentsLeaveWhole looks at what a server reads at once: with and without TLS, and through a proxy's tunnel.
+func TestPaymentsLeaveWhole(t *testing.T) {
+	leavesNoGoroutine(t)
+	for _, secure := range []bool{false, true} {
+		var mu sync.Mutex
+		var reads []string
+		s := httptest.NewUnstartedServer(http.HandlerFunc(pays))
+		s.Config.ErrorLog = quietLog
+		base, client := "http://", &http.Client{}
+		if secure {
+			s.TLS, client.Transport = serverAndClientTLS(t)
+			s.Listener = tls.NewListener(s.Listener, s.TLS)
+			base = "https://"
+		}
+		s.Listener = notingListener{s.Listener, func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			reads = append(reads, text)
+		}}
+		s.Start()
+		base += s.Listener.Addr().String()
+
+		var shaken bool
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			TLSHandshakeDone: func(state tls.ConnectionState, err error) { shaken = err == nil && state.HandshakeComplete },
+		})
+		c := testClient(t, Config{BaseURL: base, HTTPClient: client})
+		for range 2 {
+			if tx, err := payByToken(ctx, c, "whole"); outcomeOf(tx, err) != "paid" {
+				t.Fatalf("TLS %t: got %v", secure, err)
+			}
+		}
+		c.CloseIdleConnections()
+		s.Close()
+		whole := 0
+		for _, text := range reads {
+			if strings.Contains(text, "\r\n\r\n{") && strings.HasSuffix(text, "}") { // of the second, one byte may come before
+				whole++
+			}
+		}
+		if whole != 2 || shaken != secure {
+			t.Errorf("TLS %t: %d of 2 payments came whole, handshake traced %t: %q", secure, whole, shaken, reads)
+		}
+	}
+}
+
+// TestPaymentThroughAProxy: connections through a tunnel are as net/http makes them.
+func TestPaymentThroughAProxy(t *testing.T) {
+	leavesNoGoroutine(t)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(pays))
+	serverTLS, transport := serverAndClientTLS(t)
+	s.TLS = serverTLS
+	s.StartTLS()
+	defer s.Close()
+	tunnels := 0
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect {
+			http.Error(w, r.Method, http.StatusMethodNotAllowed)
+			return
+		}
+		tunnels++
+		server, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		client, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
+		var both sync.WaitGroup
+		both.Go(func() {
+			_, _ = io.Copy(server, bufio.NewReader(io.MultiReader(buffered.Reader, client)))
+			server.Close()
+		})
+		both.Go(func() { _, _ = io.Copy(client, server); client.Close() })
+		both.Wait()
+	}))
+	defer proxy.Close()
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Proxy = http.ProxyURL(at)
+	c := testClient(t, Config{BaseURL: "https://" + s.Listener.Addr().String(), HTTPClient: &http.Client{Transport: transport}})
+	if tx, err := payByToken(t.Context(), c, "t-1"); outcomeOf(tx, err) != "paid" || tunnels != 1 {
+		t.Errorf("got %v through %d tunnels", err, tunnels)
+	}
+	c.CloseIdleConnections()
+}
+
+// TestHandshakeFails: the connection is closed, nothing was sent, and what dialled it was not left waiting.
+func TestHandshakeFails(t *testing.T) {
+	leavesNoGoroutine(t)
+	for name, serve := range map[string]func(net.Conn){
+		"closed": func(net.Conn) {},
+		"no TLS": func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") },
+		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+	} {
+		base := rawServer(t, serve)
+		_, transport := serverAndClientTLS(t)
+		transport.TLSHandshakeTimeout = impatient.AttemptTimeout
+		c := testClient(t, Config{BaseURL: strings.Replace(base, "http", "https", 1), HTTPClient: &http.Client{Transport: transport}})
+		if _, err := payByToken(t.Context(), c, "t-1"); !errors.Is(err, ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, ErrNotSent)
+		}
+	}
+}
+
+// TestOwnDialersAreUsed: those of the caller's transport are asked, whichever they are.
+func TestOwnDialersAreUsed(t *testing.T) {
+	refused := errors.New("refused by the caller's dialer")
+	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
+	old := func(string, string) (net.Conn, error) { return nil, refused }
+	for name, transport := range map[string]*http.Transport{
+		"DialContext":    {DialContext: refuse},
+		"DialTLSContext": {DialTLSContext: refuse},
+		"Dial":           {Dial: old},
+		"DialTLS":        {DialTLS: old},
+	} {
+		c := testClient(t, Config{BaseURL: "https://127.0.0.1:1", HTTPClient: &http.Client{Transport: transport}})
+		if _, err := payByToken(t.Context(), c, "t-1"); !errors.Is(err, ErrNotSent) || !strings.Contains(err.Error(), refused.Error()) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// serverAndClientTLS returns both sides of a TLS connection on the loopback interface.
+func serverAndClientTLS(t *testing.T) (*tls.Config, *http.Transport) {
+	t.Helper()
+	server, client := testTLS(t)
+	return server, &http.Transport{TLSClientConfig: client}
+}
+
+// notingListener tells what each read of its connections gave.
+type notingListener struct {
+	net.Listener
+	note func(string)
+}
+
+func (l notingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &notingConn{c, l.note}, nil
+}
+
+type notingConn struct {
+	net.Conn
+	note func(string)
+}
+
+func (c *notingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.note(string(p[:n]))
+	}
+	return n, err
+}
