@@ -37,7 +37,7 @@ type CheckoutRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may be
 // open, but nobody has been sent to it, and the interface shows no way to fetch its RedirectURL again.
 func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
-	b := newBody()
+	b := newBody(roomForOrder)
 	req.members(b, c.cfg.AppID)
 	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
 	return c.pay(ctx, opCreateCheckout, s, b)
@@ -92,7 +92,7 @@ type CheckoutSubscriptionRequest struct {
 //
 // Errors are those of every payment operation; see the package comment, and CreateCheckout for ErrOutcomeUnknown.
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
-	b := newBody()
+	b := newBody(roomForOrder)
 	req.members(b, c.cfg.AppID)
 	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
 	return c.pay(ctx, opCreateCheckoutSubscription, s, b)

@@ -36,7 +36,7 @@ type CreateTokenOrderRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
 // but no money has moved, and the interface shows no way to fetch its RedirectURL again.
 func (c *Client) CreateTokenOrder(ctx context.Context, req CreateTokenOrderRequest) (*Transaction, error) {
-	b := newBody()
+	b := newBody(roomForOrder)
 	req.members(b, c.cfg.AppID)
 	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
 	return c.pay(ctx, opCreateTokenOrder, s, b)
@@ -87,7 +87,7 @@ type TokenPaymentRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the card may have
 // been charged: Resolve it, never call again.
 func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPaymentRequest) (*Transaction, error) {
-	b := newBody()
+	b := newBody(roomForPayment)
 	b.pathToken(token)
 	req.members(b, c.cfg.AppID)
 	s := submission{transactionID: req.TransactionID, amount: req.Amount, currency: req.Currency}

@@ -33,9 +33,15 @@ func (b *body) finish(op string) error {
 	return nil
 }
 
-// newBody starts the object of a request, with room for a usual one. Its buffer is not used again for another
-// request: a hook or a transport that keeps it by mistake then finds it wiped, and no card of somebody else.
-func newBody() *body { return &body{buf: append(make([]byte, 0, 2048), '{')} }
+// newBody starts the object of a request. Its buffer is not used again for another request: a hook or a transport that
+// keeps it by mistake then finds it wiped, and no card of somebody else.
+func newBody(room int) *body { return &body{buf: append(make([]byte, 0, room), '{')} }
+
+// Room for a usual request, in bytes.
+const (
+	roomForPayment = 1 << 10 // with neither address nor card
+	roomForOrder   = 2 << 10
+)
 
 // wipe overwrites what was written. What was revealed is not wiped: it is the caller's.
 func (b *body) wipe() { clear(b.buf) }
