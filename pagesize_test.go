@@ -1,0 +1,66 @@
+package cardgateway
+
+import "testing"
+
+// TestPageSize plays what windows tell of the pages that a gateway gives.
+func TestPageSize(t *testing.T) {
+	type answer struct {
+		refused       bool
+		granted, most int
+		guessed       bool
+	}
+	tests := []struct {
+		name             string
+		asked, split     int // by the caller
+		answers          []answer
+		size, granted    int
+		capacity         int
+		refusedAtTheLast bool // and nothing smaller is left to ask for
+	}{
+		{name: "free", size: 999, granted: 999, capacity: 999},
+		{name: "the caller's", asked: 50, size: 50, granted: 50, capacity: 50},
+		{name: "paged above it", asked: 50, split: 400, size: 50, granted: 50, capacity: 400},
+		{name: "granted", answers: []answer{{granted: 999, most: 999}}, size: 999, granted: 999, capacity: 999},
+		{name: "clamped", answers: []answer{{granted: 200, most: 200}}, size: 999, granted: 200, capacity: 200},
+		{name: "refused once", answers: []answer{{refused: true}}, size: 100, granted: 100, capacity: 100},
+		{name: "refused twice", answers: []answer{{refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10},
+		{name: "always refused", answers: []answer{{refused: true}, {refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10, refusedAtTheLast: true},
+		{name: "the caller's refused", asked: 50, answers: []answer{{refused: true}}, size: 50, granted: 50, capacity: 50, refusedAtTheLast: true},
+		{name: "refused after it was granted", answers: []answer{{granted: 999, most: 10}, {refused: true}}, size: 999, granted: 999, capacity: 999, refusedAtTheLast: true},
+		{name: "one short page", answers: []answer{{granted: 30, most: 30, guessed: true}}, size: 999, granted: 999, capacity: 999},
+		{name: "two pages short alike", answers: []answer{{granted: 30, most: 30, guessed: true}, {granted: 30, most: 30, guessed: true}}, size: 999, granted: 30, capacity: 30},
+		{name: "two pages short otherwise", answers: []answer{{granted: 30, most: 30, guessed: true}, {granted: 31, most: 31, guessed: true}}, size: 999, granted: 999, capacity: 999},
+		{name: "more than was thought", answers: []answer{{granted: 30, most: 30}, {granted: 30, most: 80}}, size: 999, granted: 80, capacity: 80},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPageSize(tt.asked, tt.split)
+			smaller := true
+			for _, a := range tt.answers {
+				if a.refused {
+					smaller = p.refused()
+				} else {
+					p.learn(a.granted, a.guessed, a.most)
+				}
+			}
+			if p.size != tt.size || p.granted != tt.granted || p.capacity() != tt.capacity || smaller == tt.refusedAtTheLast {
+				t.Errorf("asks for %d, gets %d, fits %d, refused at the last %t; want %d, %d, %d, %t",
+					p.size, p.granted, p.capacity(), !smaller, tt.size, tt.granted, tt.capacity, tt.refusedAtTheLast)
+			}
+		})
+	}
+}
+
+// TestPageSizeAgain: a shorter range is asked for with the first size anew, unless another one was accepted.
+func TestPageSizeAgain(t *testing.T) {
+	p := newPageSize(0, 0)
+	p.refused()
+	if p.again(); p.size != 999 {
+		t.Errorf("asks for %d, want 999", p.size)
+	}
+	p.refused()
+	p.learn(100, false, 100)
+	if p.again(); p.size != 100 {
+		t.Errorf("asks for %d after 100 was accepted", p.size)
+	}
+}
