@@ -76,7 +76,8 @@ func (d *density) expect(s span) (rows float64) {
 
 // fit returns how many rows to aim for, so that chance seldom brings more than capacity.
 func (d *density) fit(capacity int) float64 {
-	root := math.Sqrt(caution*caution*d.spread/4+float64(capacity-1)) - caution*math.Sqrt(d.spread)/2
+	margin := caution * math.Sqrt(min(d.spread, 1)) / 2
+	root := math.Sqrt(margin*margin+float64(capacity-1)) - margin
 	return max(root*root, 0.5)
 }
 

@@ -55,10 +55,7 @@ func isPaymentHead(p []byte) bool {
 // ReadFrom writes the head that waits, if any, and all that r gives. If r gives an error before anything was written,
 // nothing is.
 func (c *wholeConn) ReadFrom(r io.Reader) (n int64, err error) {
-	defer func() {
-		clear(c.buf[:cap(c.buf)])
-		c.buf = c.buf[:0]
-	}()
+	defer c.wipe()
 	for {
 		read, err := r.Read(c.buf[len(c.buf):cap(c.buf)])
 		n += int64(read)
@@ -71,12 +68,17 @@ func (c *wholeConn) ReadFrom(r io.Reader) (n int64, err error) {
 			if _, err := c.Conn.Write(c.buf); err != nil {
 				return n, err
 			}
-			c.buf = c.buf[:0]
+			c.wipe()
 		}
 		if ended {
 			return n, nil
 		}
 	}
+}
+
+func (c *wholeConn) wipe() {
+	clear(c.buf)
+	c.buf = c.buf[:0]
 }
 
 // sendWhole has t make such connections. Where its owner dials in a way that net/http has deprecated, and in a proxy's
