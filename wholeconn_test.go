@@ -14,7 +14,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,6 +34,17 @@ func (w *writes) Write(p []byte) (int, error) {
 	}
 	w.texts = append(w.texts, string(p))
 	return len(p), nil
+}
+
+func (w *writes) Close() error { return nil }
+
+func wholeOver(t *testing.T, conn net.Conn) *wholeConn {
+	t.Helper()
+	c, err := whole(func(context.Context, string, string) (net.Conn, error) { return conn, nil }, 0)(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.(*wholeConn)
 }
 
 func TestWholeConn(t *testing.T) {
@@ -62,7 +75,7 @@ func TestWholeConn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var w writes
-			c := newWholeConn(&w)
+			c := wholeOver(t, &w)
 			for _, x := range tt.writes {
 				switch x := x.(type) {
 				case string:
@@ -83,9 +96,19 @@ func TestWholeConn(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a closed connection", func(t *testing.T) {
+		var w writes
+		c := wholeOver(t, &w)
+		_, _ = c.Write([]byte(head))
+		_ = c.Close()
+		unread := &sealedBody{rest: []byte("{}")}
+		if _, err := c.ReadFrom(unread); !errors.Is(err, net.ErrClosed) || !unread.seal() || w.texts != nil {
+			t.Errorf("got %v; wrote %q", err, w.texts)
+		}
+	})
 	t.Run("a broken connection", func(t *testing.T) {
 		w := writes{err: io.ErrClosedPipe}
-		c := newWholeConn(&w)
+		c := wholeOver(t, &w)
 		_, _ = c.Write([]byte(head))
 		if _, err := c.ReadFrom(body("{}")); !errors.Is(err, io.ErrClosedPipe) || len(bytes.Trim(c.buf[:cap(c.buf)], "\x00")) > 0 {
 			t.Errorf("got %v; %q is left", err, bytes.Trim(c.buf[:cap(c.buf)], "\x00"))
@@ -93,7 +116,7 @@ func TestWholeConn(t *testing.T) {
 	})
 }
 
-// TestPaymentsLeaveWhole looks at what a server reads at once: with and without TLS, and through a proxy's tunnel.
+// TestPaymentsLeaveWhole looks at what a server reads at once, with and without TLS.
 func TestPaymentsLeaveWhole(t *testing.T) {
 	leavesNoGoroutine(t)
 	for _, secure := range []bool{false, true} {
@@ -186,6 +209,70 @@ func TestPaymentThroughAProxy(t *testing.T) {
 	c.CloseIdleConnections()
 }
 
+// TestGivenUpBeforeTheBody: a payment that net/http gives up between head and body is proved unsent.
+func TestGivenUpBeforeTheBody(t *testing.T) {
+	var reached atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	given := make(chan struct{})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() {
+			cancel()
+			select { // net/http closes the connection while its writer is here
+			case <-given:
+			case <-time.After(5 * time.Second):
+			}
+		},
+	})
+	c := testClient(t, Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return &tellingConn{Conn: conn, closed: given}, err
+		},
+	}}})
+	if _, err := payByToken(traced, c, "t-1"); !errors.Is(err, ErrNotSent) || reached.Load() != 0 {
+		t.Errorf("got %v, %d requests arrived", err, reached.Load())
+	}
+}
+
+// tellingConn tells that it was closed.
+type tellingConn struct {
+	net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *tellingConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(func() { close(c.closed) })
+	return err
+}
+
+// TestOwnTLSConnections: one that the caller's dialer has not shaken hands on is not used before that is done.
+func TestOwnTLSConnections(t *testing.T) {
+	leavesNoGoroutine(t)
+	s := secureServer(t, func(*httptest.Server) {}, pays)
+	for name, tt := range map[string]struct{ host, want string }{
+		"right certificate": {"example.com", "paid"}, "wrong certificate": {"pay.example", "not sent"},
+	} {
+		transport := s.Client().Transport.(*http.Transport).Clone()
+		config := transport.TLSClientConfig.Clone()
+		config.ServerName, config.NextProtos = tt.host, nil
+		transport.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return tls.Client(conn, config), err
+		}
+		c := testClient(t, Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: transport}})
+		if tx, err := payByToken(t.Context(), c, "t-1"); outcomeOf(tx, err) != tt.want {
+			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		}
+		c.CloseIdleConnections()
+	}
+	s.Close()
+}
+
 // TestHandshakeFails: the connection is closed, nothing was sent, and what dialled it was not left waiting.
 func TestHandshakeFails(t *testing.T) {
 	leavesNoGoroutine(t)
@@ -198,8 +285,15 @@ func TestHandshakeFails(t *testing.T) {
 		_, transport := serverAndClientTLS(t)
 		transport.TLSHandshakeTimeout = impatient.AttemptTimeout
 		c := testClient(t, Config{BaseURL: strings.Replace(base, "http", "https", 1), HTTPClient: &http.Client{Transport: transport}})
-		if _, err := payByToken(t.Context(), c, "t-1"); !errors.Is(err, ErrNotSent) {
+		_, err := payByToken(t.Context(), c, "t-1")
+		if !errors.Is(err, ErrNotSent) {
 			t.Errorf("%s: got %v, want %v", name, err, ErrNotSent)
+		}
+		if late, ok := errors.AsType[interface {
+			error
+			Timeout() bool
+		}](err); name == "silent" && !(ok && late.Timeout()) {
+			t.Errorf("%s: got %v, which is no timeout", name, err)
 		}
 	}
 }
@@ -209,14 +303,17 @@ func TestOwnDialersAreUsed(t *testing.T) {
 	refused := errors.New("refused by the caller's dialer")
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
 	old := func(string, string) (net.Conn, error) { return nil, refused }
+	none := func(context.Context, string, string) (net.Conn, error) { return nil, nil }
 	for name, transport := range map[string]*http.Transport{
-		"DialContext":    {DialContext: refuse},
-		"DialTLSContext": {DialTLSContext: refuse},
-		"Dial":           {Dial: old},
-		"DialTLS":        {DialTLS: old},
+		"DialContext without a connection":    {DialContext: none},
+		"DialTLSContext without a connection": {DialTLSContext: none},
+		"DialContext":                         {DialContext: refuse},
+		"DialTLSContext":                      {DialTLSContext: refuse},
+		"Dial":                                {Dial: old},
+		"DialTLS":                             {DialTLS: old},
 	} {
 		c := testClient(t, Config{BaseURL: "https://127.0.0.1:1", HTTPClient: &http.Client{Transport: transport}})
-		if _, err := payByToken(t.Context(), c, "t-1"); !errors.Is(err, ErrNotSent) || !strings.Contains(err.Error(), refused.Error()) {
+		if _, err := payByToken(t.Context(), c, "t-1"); !errors.Is(err, ErrNotSent) || !strings.Contains(name, "without") && !strings.Contains(err.Error(), refused.Error()) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
