@@ -18,7 +18,8 @@ type ahead[T any] struct {
 	whole   span  // what the walk is to read
 	next    int64 // where the next month begins
 	settled int64 // rows before this second no longer change
-	careful bool  // a question asked blindly has failed: until one is answered, one at a time
+	blind   int   // questions asked before anything was known of the density
+	careful bool  // one of several such questions has failed: until one is answered, one at a time
 
 	queue []*step[T] // what has not been handed out, in the order of time
 	asked int        // steps that goroutines work on
@@ -41,6 +42,8 @@ type step[T any] struct {
 	expected float64    // rows of a window, when it was cut; of a stretch, where an answer has said how many it has
 	reading  reading[T] // of a window
 	blind    bool       // asked for before anything was known of the density
+	alone    bool       // and with no other question beside it
+	kept     bool       // read from the first page of a wider window
 	total    int        // of a count
 	err      error
 }
@@ -67,6 +70,7 @@ type month struct {
 	core     span
 	settled  bool // its rows no longer change
 	restored bool // a part of it was read before the checkpoint
+	doubtful bool // its count differed from what was read
 	windows  int  // cut out of it so far
 }
 
@@ -120,11 +124,17 @@ func (a *ahead[T]) fill(ctx context.Context) {
 			a.cut(i)
 		case s.kind == closing:
 			s.kind, s.core = count, s.month.core
+		case s.kind == window && a.tooLong(s.core): // a later part of a month can be longer than a month may be
+			s.month.windows--
+			*s = step[T]{kind: stretch, month: s.month, core: s.core, expected: s.expected}
 		default:
 			a.start(ctx, s)
 		}
 	}
 }
+
+// tooLong reports whether a core is longer than one query may be.
+func (a *ahead[T]) tooLong(core span) bool { return core.to > a.calendar.furthest(core.from) }
 
 // openMonth puts the next month at the end of the queue. What may still change is a month of its own.
 func (a *ahead[T]) openMonth() bool {
@@ -164,8 +174,8 @@ func (a *ahead[T]) cut(i int) {
 	rest := a.queue[i]
 	room := span{rest.core.from, min(rest.core.to, a.calendar.furthest(rest.core.from))}
 	level := 1.0
-	if usual := a.density.expect(rest.core); rest.expected > 0 && usual > 0 {
-		level = rest.expected / usual
+	if usual := a.density.expect(rest.core); rest.expected > 0 && usual > 0 && a.density.steady() {
+		level = min(rest.expected/usual, surprise)
 	}
 	core := a.density.cut(room, a.pages.capacity(), level)
 	expected := level * a.density.expect(core)
@@ -216,7 +226,7 @@ func (a *ahead[T]) narrow(i int) {
 // of it. Whether the page told the truth is found out when the month is counted.
 func (a *ahead[T]) keep(s *step[T]) (kept *step[T], left span) {
 	bound, newestFirst, ok := s.reading.shown()
-	if _, skipped := a.calendar.skip(bound); !ok || skipped || !s.month.settled {
+	if _, skipped := a.calendar.skip(bound); !ok || skipped || !s.month.settled || s.month.doubtful {
 		return nil, s.core
 	}
 	core, left := span{s.core.from, bound - overhang}, span{bound - overhang, s.core.to}
@@ -227,7 +237,7 @@ func (a *ahead[T]) keep(s *step[T]) (kept *step[T], left span) {
 		return nil, s.core
 	}
 	kept = a.window(s.month, core, 0)
-	kept.state, kept.reading = done, s.reading.only(a.calendar.query(core))
+	kept.kept, kept.state, kept.reading = true, done, s.reading.only(a.calendar.query(core))
 	a.density.learn(core, kept.reading.seconds)
 	return kept, left
 }
@@ -260,7 +270,9 @@ const fewRows = 10
 func (a *ahead[T]) start(ctx context.Context, s *step[T]) {
 	s.state = asked
 	a.asked++
-	s.blind = !a.density.known
+	if s.blind, s.alone = !a.density.known, a.careful; s.blind {
+		a.blind++
+	}
 	from, to := a.calendar.query(s.core)
 	s.reading = reading[T]{
 		source: &a.source, from: from, to: to, size: a.pages.size, granted: a.pages.granted,
@@ -269,7 +281,7 @@ func (a *ahead[T]) start(ctx context.Context, s *step[T]) {
 	}
 	go func() {
 		if s.kind == count {
-			s.reading.size = fewRows
+			s.reading.size = min(fewRows, s.reading.size)
 			s.err = s.reading.ask(ctx, 1)
 			s.total = s.reading.total
 		} else {
@@ -306,12 +318,12 @@ func (a *ahead[T]) learn(s *step[T]) {
 }
 
 // adapt asks for less where the gateway refused a window: first for smaller pages, then for at most 28 days, which is
-// a month in every reading of the word. What failed before anything was answered is asked again once the head of the
-// queue, which decides, has been.
+// a month in every reading of the word. Of several windows that were asked for blindly, none that failed decides: they
+// are asked for again one after another.
 func (a *ahead[T]) adapt(s *step[T]) {
 	const month = 28 * 24 * hour
 	switch from, to := s.reading.from.seconds, s.reading.to.seconds; {
-	case s.blind && s != a.queue[0]:
+	case s.kind == window && s.blind && !s.alone && a.blind > 1:
 		a.careful = true
 	case s.kind != window || !isRefused(s.err):
 		return

@@ -74,6 +74,10 @@ func (d *density) expect(s span) (rows float64) {
 	return rows
 }
 
+// steady reports whether rows come about as expected, so that how many there are in a month says how dense they are.
+// In a burst they are not where they are expected.
+func (d *density) steady() bool { return d.spread < 2 }
+
 // fit returns how many rows to aim for, so that chance seldom brings more than capacity.
 func (d *density) fit(capacity int) float64 {
 	margin := caution * math.Sqrt(min(d.spread, 1)) / 2

@@ -16,7 +16,7 @@ type part struct {
 	core     span
 	ids      []uint64 // of its rows, overhang included
 	restored int      // number of its rows, where a checkpoint has kept only that
-	doubtful bool     // some of its rows say that they belong elsewhere
+	doubtful bool     // it may have rows in place of others: some say that they belong elsewhere, or nobody asked for it by itself
 }
 
 // forever keeps an id until the next month ends, whatever it is.
@@ -29,7 +29,7 @@ func newLedger() ledger {
 // restore begins a month with what a checkpoint says of it.
 func (l *ledger) restore(core span, rows int, edge []uint64) {
 	if core.seconds() > 0 {
-		l.parts = append(l.parts, part{core: core, restored: rows})
+		l.parts = append(l.parts, part{core: core, restored: rows, doubtful: true})
 	}
 	for _, id := range edge {
 		l.given[id] = core.to

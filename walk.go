@@ -81,7 +81,7 @@ func (w *walker[T]) take(ctx context.Context, s *step[T]) error {
 // give yields the rows of a window that were not given before, and returns what the ledger needs to know of it.
 func (w *walker[T]) give(s *step[T]) (part, error) {
 	r := &s.reading
-	comesAgain := w.ahead.calendar.back(s.month.core.to - overhang)
+	comesAgain := w.ahead.calendar.back(s.core.to - overhang) // its month may yet end there
 	for _, row := range r.rows {
 		if !w.ledger.isNew(row.id) {
 			w.state.update(func(r *WalkReport, _ *Checkpoint) { r.Duplicates++ })
@@ -109,7 +109,7 @@ func (w *walker[T]) give(s *step[T]) (part, error) {
 		report.Windows++
 		report.RowsAnnounced += r.total
 	})
-	return part{core: s.core, ids: r.counted(), doubtful: r.all > r.inside}, nil
+	return part{core: s.core, ids: r.counted(), doubtful: s.kept || r.all > r.inside}, nil
 }
 
 // until returns the last second that the row says, or forever.
@@ -169,6 +169,7 @@ func later(a, b time.Time) time.Time {
 // settle brings a month to rest whose total differs from the rows that were read: rows came in, or went, behind the
 // reader.
 func (w *walker[T]) settle(ctx context.Context, m *month) error {
+	m.doubtful = true
 	total := 0
 	for range maxRecounts {
 		same, counted, err := w.verify(ctx, m, 0, len(w.ledger.parts))
@@ -184,10 +185,16 @@ func (w *walker[T]) settle(ctx context.Context, m *month) error {
 // verify counts parts i to j-1 again. Where they differ it descends to the part that does, and reads that anew.
 func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, total int, err error) {
 	parts := w.ledger.parts
-	total, err = w.count(ctx, m, span{parts[i].core.from, parts[j-1].core.to})
-	refused := isRefused(err) && j-i > 1 // a range that is too long for the gateway is counted in two
+	core := span{parts[i].core.from, parts[j-1].core.to}
+	refused := w.ahead.tooLong(core)
+	if !refused {
+		total, err = w.count(ctx, m, core)
+		refused = isRefused(err)
+	}
+	// A range that is too long for the gateway is counted in two, and one that a checkpoint has kept is read anew.
+	divisible := j-i > 1 || parts[i].restored > 0
 	switch {
-	case err != nil && !refused:
+	case err != nil && !(refused && divisible):
 		return false, 0, err
 	case !refused && total == w.ledger.distinct(i, j):
 		return true, total, nil
@@ -241,6 +248,7 @@ func (w *walker[T]) readAgain(ctx context.Context, m *month, i int) error {
 			return err
 		}
 		w.state.update(func(r *WalkReport, _ *Checkpoint) { r.Reread++ })
+		w.ledger.include(p) // or its neighbour gives the rows between them again
 		by = append(by, p)
 		from = s.core.to
 	}
