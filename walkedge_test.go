@@ -65,10 +65,10 @@ func TestWalkThrottledAtTheStart(t *testing.T) {
 func TestWalkFirstMonthFailsOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, WalkOptions{PageSize: 50})
-		fetch, first := w.source.fetch, true
+		var failed atomic.Bool
+		fetch := w.source.fetch
 		w.source.fetch = func(ctx context.Context, from, to WallTime, page, size int) (*Page[modelRow], error) {
-			if first && from.seconds < wallTimeOf(start, m.loc).seconds {
-				first = false
+			if from.seconds < wallTimeOf(start, m.loc).seconds && !failed.Swap(true) {
 				_ = sleep(ctx, time.Second)
 				return nil, &QueryError{Op: "model", HTTPStatus: 503}
 			}
@@ -215,10 +215,10 @@ func TestWalkLateRefusal(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		m.refuseAbove = 100
 		w := m.walk(start, end, WalkOptions{Window: 24 * time.Hour})
-		fetch, slow := w.source.fetch, true
+		var slow atomic.Bool
+		fetch := w.source.fetch
 		w.source.fetch = func(ctx context.Context, from, to WallTime, page, size int) (*Page[modelRow], error) {
-			if size > 100 && from.seconds > wallTimeOf(start, m.loc).seconds+3600 && slow {
-				slow = false
+			if size > 100 && from.seconds > wallTimeOf(start, m.loc).seconds+3600 && !slow.Swap(true) {
 				_ = sleep(ctx, time.Second)
 			}
 			return fetch(ctx, from, to, page, size)
