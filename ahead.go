@@ -125,8 +125,7 @@ func (a *ahead[T]) fill(ctx context.Context) {
 		case s.kind == closing:
 			s.kind, s.core = count, s.month.core
 		case s.kind == window && a.tooLong(s.core): // a later part of a month can be longer than a month may be
-			s.month.windows--
-			*s = step[T]{kind: stretch, month: s.month, core: s.core, expected: s.expected}
+			s.recut(s.expected)
 		default:
 			a.start(ctx, s)
 		}
@@ -173,10 +172,7 @@ func (a *ahead[T]) isRead(i int) bool {
 func (a *ahead[T]) cut(i int) {
 	rest := a.queue[i]
 	room := span{rest.core.from, min(rest.core.to, a.calendar.furthest(rest.core.from))}
-	level := 1.0
-	if usual := a.density.expect(rest.core); rest.expected > 0 && usual > 0 && a.density.steady() {
-		level = min(rest.expected/usual, surprise)
-	}
+	level := a.level(rest)
 	core := a.density.cut(room, a.pages.capacity(), level)
 	expected := level * a.density.expect(core)
 	rest.core.from, rest.expected = core.to, rest.expected-expected
@@ -184,6 +180,18 @@ func (a *ahead[T]) cut(i int) {
 	if rest.core.seconds() == 0 || a.endsHere(i+1) {
 		a.queue = slices.Delete(a.queue, i+1, i+2)
 	}
+}
+
+// level returns how the rows of a stretch compare with what the rates predict, where an answer has said how many it has.
+func (a *ahead[T]) level(rest *step[T]) float64 {
+	if rest.expected <= 0 || !a.density.steady() {
+		return 1
+	}
+	usual := a.density.expect(rest.core)
+	if usual <= 0 {
+		return 1
+	}
+	return min(rest.expected/usual, surprise)
 }
 
 // endsHere ends the newest month in front of the stretch at i, if that is all that remains of it and would fill too
@@ -334,8 +342,13 @@ func (a *ahead[T]) adapt(s *step[T]) {
 	default:
 		return
 	}
+	s.recut(0)
+}
+
+// recut makes a window a stretch again, in which so many rows are known to be, or zero.
+func (s *step[T]) recut(expected float64) {
 	s.month.windows--
-	*s = step[T]{kind: stretch, month: s.month, core: s.core}
+	*s = step[T]{kind: stretch, month: s.month, core: s.core, expected: expected}
 }
 
 // stop waits for the goroutines, whose context has ended.

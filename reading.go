@@ -237,7 +237,7 @@ func (r *reading[T]) shown() (bound int64, newestFirst, ok bool) {
 
 // only returns the reading as if it had asked for a narrower window, which it shows whole.
 func (r *reading[T]) only(from, to WallTime) reading[T] {
-	part := reading[T]{source: r.source, from: from, to: to, rounds: 1, asked: 1, epoch: r.epoch, state: readingWhole}
+	part := reading[T]{from: from, to: to, rounds: 1, epoch: r.epoch, state: readingWhole}
 	for _, row := range r.rows {
 		if row.within(from, to) {
 			part.rows = append(part.rows, row)

@@ -43,6 +43,17 @@ func refundRows(start, end time.Time, n int, later time.Duration) (rows []modelR
 	return rows
 }
 
+func wantOnce(t *testing.T, rows []modelRow, got map[int]int, err error) {
+	t.Helper()
+	repeated := 0
+	for _, n := range got {
+		repeated += n - 1
+	}
+	if err != nil || repeated > 0 || len(got) != len(rows) {
+		t.Errorf("%v, %d repeated of %d/%d", err, repeated, len(got), len(rows))
+	}
+}
+
 // TestWalkThrottledAtTheStart: a gateway that refuses a second request beside the first.
 func TestWalkThrottledAtTheStart(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
@@ -89,13 +100,7 @@ func TestWalkRefundsOnce(t *testing.T) {
 		rows := refundRows(start, end, 1000, 10*24*time.Hour)
 		w.source.fetch = byEitherTime(rows)
 		got, err := collect(w, t.Context())
-		repeated := 0
-		for _, n := range got {
-			repeated += n - 1
-		}
-		if err != nil || repeated > 0 || len(got) != len(rows) {
-			t.Errorf("%v, %d repeated of %d/%d", err, repeated, len(got), len(rows))
-		}
+		wantOnce(t, rows, got, err)
 	})
 }
 
@@ -129,13 +134,7 @@ func TestWalkOrderedByID(t *testing.T) {
 		w := m.walk(start.Add(-3*time.Hour), end, WalkOptions{PageSize: 5})
 		w.source.fetch = byEitherTime(rows)
 		got, err := collect(w, t.Context())
-		repeated := 0
-		for _, n := range got {
-			repeated += n - 1
-		}
-		if err != nil || repeated > 0 || len(got) != len(rows) {
-			t.Errorf("%v, %d repeated of %d/%d", err, repeated, len(got), len(rows))
-		}
+		wantOnce(t, rows, got, err)
 		t.Logf("%+v", w.Report())
 	})
 }
@@ -280,29 +279,6 @@ func TestWalkOneSecond(t *testing.T) {
 			t.Errorf("%d requests", r.Requests)
 		}
 	})
-}
-
-// D11: what is left beside a kept page is asked for though it is longer than a month
-func TestD11LeftLongerThanAMonth(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Date(2023, 5, 30, 12, 0, 0, 0, DefaultLocation)
-		end := start.AddDate(0, 5, 0)
-		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: DefaultLocation, latency: 50 * time.Millisecond, oldestFirst: true}
-		m.add(0, spread(100, start, end)...)
-		burst := time.Date(2023, 8, 31, 1, 0, 0, 0, DefaultLocation)
-		m.add(0, spread(52, burst, burst.Add(2*time.Hour))...)
-		w := m.walk(start, end, WalkOptions{PageSize: 50, Prefetch: 1})
-		got, err := collect(w, t.Context())
-		wantAll(t, m, got, err)
-	})
-}
-
-func TestD11Client(t *testing.T) {
-	a, _ := ParseWallTime("2023-08-31 02:53:01")
-	b, _ := ParseWallTime("2023-09-30 11:59:53")
-	err := newSearch(time.UTC, a.asUTC(), b.asUTC(), 1, 50).err("SearchOrders")
-	t.Log(err, isRefused(err))
 }
 
 // TestWalkLeavesLessThanAMonth: what is left of a month beside a kept page can be longer than a month that begins there.

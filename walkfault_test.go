@@ -177,7 +177,7 @@ func TestWalkErrors(t *testing.T) {
 						p, err := fetch(ctx, from, to, page, size)
 						m.mu.Lock()
 						defer m.mu.Unlock()
-						if m.requests > 20 && err == nil && p.TotalCount < 50 {
+						if m.requests > 24 && err == nil && p.TotalCount < 50 {
 							err = unreadable
 						}
 						return p, err
@@ -195,7 +195,7 @@ func TestWalkErrors(t *testing.T) {
 				if failures != 1 || after != 0 || tt.want != nil && !errors.Is(failure, tt.want) {
 					t.Errorf("%d errors, %d rows after it: %v", failures, after, failure)
 				}
-				if r := w.Report(); r.RowsSeen < 400 || r.CompleteUpTo.After(end) {
+				if r := w.Report(); r.RowsSeen < 500 || r.CompleteUpTo.After(end) {
 					t.Errorf("report %+v", r)
 				}
 				for _, err := range w.All(context.Background()) {
