@@ -28,18 +28,20 @@ type query struct {
 var pages = sync.Pool{New: func() any { return new([]byte) }}
 
 // ask sends a query as often as the policy allows. The element goes where the path template leaves one open; it needs
-// no escaping. It returns the facts of the last attempt, of whose body only the length still holds, and a *QueryError
-// if there is no readable answer.
-func (c *Client) ask(ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error) (*reply, error) {
+// no escaping. What is wrong with it at last, a *QueryError if there is no readable answer, is for judge to say, which
+// gets the facts of the last attempt.
+func (c *Client) ask(
+	ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error, judge func(*reply, error) error,
+) error {
 	room := pages.Get().(*[]byte)
 	defer pages.Put(room)
 	out := &outgoing{op: op, url: c.resolve(&op, pathElement{element, element}, params), limit: maxQueryAnswer, room: room}
 	ctx, done := c.observe(ctx, &out.op)
 	q := &query{c: c, out: out, read: read}
 	q.run(ctx)
-	err := q.err(ctx)
+	err := judge(&q.last, q.err(ctx))
 	done(q.attempts, &q.last, err)
-	return &q.last, err
+	return err
 }
 
 func (q *query) run(ctx context.Context) {

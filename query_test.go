@@ -117,6 +117,9 @@ func TestQueryAttempts(t *testing.T) {
 				if !errors.Is(err, tt.err) {
 					t.Errorf("got %v, want %v", err, tt.err)
 				}
+				if info.Err != err {
+					t.Errorf("observed %v, returned %v", info.Err, err)
+				}
 				if failed, ok := errors.AsType[*QueryError](err); ok && failed.HTTPStatus != tt.status {
 					t.Errorf("HTTPStatus: got %d, want %d", failed.HTTPStatus, tt.status)
 				}
@@ -124,6 +127,42 @@ func TestQueryAttempts(t *testing.T) {
 					t.Errorf("attempts: got %d, observed %d with status %d, want %d and %d", len(s.times()), info.Attempts, info.HTTPStatus, tt.attempts, tt.status)
 				}
 			})
+		})
+	}
+}
+
+// TestSearchObserved: what is observed of a search is what its caller gets.
+func TestSearchObserved(t *testing.T) {
+	const envelope = `"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":`
+	for _, tt := range []struct {
+		name, answer string
+		code         Code
+		rows         int // of the page, -1 without one
+		err          error
+	}{
+		{"rows", `{"code":121,` + envelope + `[{"code":100,"uniqueId":"1"}]}`, CodeSearchSuccess, 1, nil},
+		{"a row that cannot be read", `{"code":121,` + envelope + `[{"code":100,"transactionAmount":"x"}]}`, CodeSearchSuccess, 0, ErrQueryFailed},
+		{"refused", `{"code":122,"message":"no"}`, CodeSearchFailed, -1, ErrQueryFailed},
+		{"unreadable", `[]`, 0, -1, ErrQueryFailed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := script{answers: []scripted{gives(200, tt.answer)}}
+			var info CallInfo
+			c := s.client(t, Config{Retry: RetryPolicy{MaxAttempts: 1}, Observe: func(ctx context.Context, _ Operation) (context.Context, func(CallInfo)) {
+				return ctx, func(i CallInfo) { info = i }
+			}})
+			end := time.Now()
+			page, err := c.SearchOrders(t.Context(), OrderQuery{Start: end.Add(-time.Hour), End: end})
+			if info.Err != err || !errors.Is(err, tt.err) || info.Code != tt.code {
+				t.Errorf("observed %v with code %v, returned %v, want %v and %v", info.Err, info.Code, err, tt.err, tt.code)
+			}
+			rows := -1
+			if page != nil {
+				rows = len(page.Data)
+			}
+			if rows != tt.rows {
+				t.Errorf("got %d rows, want %d", rows, tt.rows)
+			}
 		})
 	}
 }

@@ -55,23 +55,29 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		return nil, err
 	}
 	var a answer
-	r, err := c.ask(ctx, opGetTransaction, uniqueID, nil, func(r *reply) (err error) {
+	read := func(r *reply) (err error) {
 		a, err = readAnswer(r.body)
 		if err == nil {
 			r.code = a.Code
 		}
 		return err
-	})
-	switch {
-	case err != nil:
-		return nil, notFound(err, r)
-	case a.unread != nil:
-		return nil, &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: a.unread.err()}
-	case a.UniqueID == "":
-		failed := &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Message: firstText(a.Message, a.TransactionMessage)}
-		return nil, notFound(failed, r)
-	case a.UniqueID != uniqueID:
-		return nil, &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: errNotOurs}
+	}
+	judge := func(r *reply, err error) error {
+		switch {
+		case err != nil:
+			return notFound(err, r)
+		case a.unread != nil:
+			return &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: a.unread.err()}
+		case a.UniqueID == "":
+			failed := &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Message: firstText(a.Message, a.TransactionMessage)}
+			return notFound(failed, r)
+		case a.UniqueID != uniqueID:
+			return &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: errNotOurs}
+		}
+		return nil
+	}
+	if err := c.ask(ctx, opGetTransaction, uniqueID, nil, read, judge); err != nil {
+		return nil, err
 	}
 	return a.Transaction, nil
 }
@@ -155,20 +161,29 @@ func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, r
 	}
 	var page *Page[T]
 	var rowErrors []error
-	r, err := c.ask(ctx, op, "", s.params, func(r *reply) (err error) {
+	read := func(r *reply) (err error) {
 		page, rowErrors, err = readPage(r.body, max(s.page, 1), limit, row)
 		if err == nil {
 			r.code = page.Code
 		}
 		return err
-	})
-	switch {
-	case err != nil:
-		return nil, err
-	case page.Code != CodeSearchSuccess:
-		return nil, &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Message: page.Message}
-	case len(rowErrors) > 0:
-		return page, &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Cause: errors.Join(rowErrors...)}
 	}
-	return page, nil
+	found := false // whatever else is wrong with it, the page is one of rows
+	judge := func(r *reply, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case page.Code != CodeSearchSuccess:
+			return &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Message: page.Message}
+		}
+		if found = true; len(rowErrors) > 0 {
+			return &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Cause: errors.Join(rowErrors...)}
+		}
+		return nil
+	}
+	err := c.ask(ctx, op, "", s.params, read, judge)
+	if !found {
+		return nil, err
+	}
+	return page, err
 }
