@@ -15,8 +15,8 @@ import (
 // query. It becomes JSON and comes back with encoding/json; what is inside may change between versions of this
 // package, which read older ones. It holds no row and no id, only hashes of ids. The zero value is the beginning.
 //
-// Set as WalkOptions.Resume, it continues the walk of the same query. Rows of the window that was being given are given
-// again, and no row is missed.
+// Set as WalkOptions.Resume, it continues the walk of the same query: keep Start and End with it, best as whole seconds,
+// which every database keeps. Rows of the window that was being given are given again, and no row is missed.
 type Checkpoint struct {
 	query        string    // hash of what is asked for
 	month        int64     // wall-clock second at which the month being read begins
@@ -90,10 +90,11 @@ func (c *Checkpoint) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// hashQuery makes one text of everything that decides which rows a walk gives.
+// hashQuery makes one text of everything that decides which rows a walk gives. Of the bounds these are the whole seconds,
+// as they are sent, so that a database may cut nanoseconds off.
 func hashQuery(op string, start, end time.Time, loc *time.Location, ids ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %d %d %d %d %s", op, start.Unix(), start.Nanosecond(), end.Unix(), end.Nanosecond(), loc)
+	fmt.Fprintf(&b, "%s %d %d %s", op, start.Unix(), ceilSecond(end).Unix(), loc)
 	for _, id := range ids {
 		fmt.Fprintf(&b, " %q", id)
 	}

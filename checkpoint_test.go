@@ -69,6 +69,35 @@ func TestCheckpointJSONRefused(t *testing.T) {
 	}
 }
 
+// TestQueryHash: a query is the same if it asks for the same, and a database that keeps microseconds keeps that.
+func TestQueryHash(t *testing.T) {
+	at := func(nanoseconds int) time.Time { return time.Date(2026, 3, 1, 12, 0, 0, nanoseconds, time.UTC) }
+	start, end := at(123_456_789), at(123_456_789).AddDate(0, 1, 0)
+	hash := func(start, end time.Time, loc *time.Location, ids ...string) string {
+		return hashQuery("SearchOrders", start, end, loc, ids...)
+	}
+	kept := hash(start, end, time.UTC, "a", "b")
+	for _, test := range []struct {
+		name string
+		hash string
+		same bool
+	}{
+		{"itself", hash(start, end, time.UTC, "a", "b"), true},
+		{"microseconds", hash(start.Truncate(time.Microsecond), end.Truncate(time.Microsecond), time.UTC, "a", "b"), true},
+		{"another zone of the bounds", hash(start.Local(), end.In(DefaultLocation), time.UTC, "a", "b"), true},
+		{"a second earlier", hash(start.Add(-time.Second), end, time.UTC, "a", "b"), false},
+		{"a second longer", hash(start, end.Add(time.Second), time.UTC, "a", "b"), false},
+		{"an end that asks for less", hash(start, end.Truncate(time.Second), time.UTC, "a", "b"), false},
+		{"another zone of the gateway", hash(start, end, DefaultLocation, "a", "b"), false},
+		{"other ids", hash(start, end, time.UTC, "b", "a"), false},
+		{"ids run together", hash(start, end, time.UTC, "a b"), false},
+	} {
+		if same := test.hash == kept; same != test.same {
+			t.Errorf("%s: the same is %t, want %t", test.name, same, test.same)
+		}
+	}
+}
+
 // TestWalkChecks shows that a walk refuses what cannot be right before it asks anything.
 func TestWalkChecks(t *testing.T) {
 	c, err := New(Config{BaseURL: "https://gateway.test", AppID: "1"})
