@@ -2,7 +2,6 @@ package faults
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
 )
@@ -55,11 +55,11 @@ const urlEnv = "CARDGATEWAY_FAULTS_POSTGRES"
 
 var wanted bool // set if a test has asked for Postgres
 
-var server = sync.OnceValues(func() (*Postgres, error) {
+var server = sync.OnceValues(func() (*pgserver.Server, error) {
 	if !wanted || os.Getenv(urlEnv) != "" {
 		return nil, nil
 	}
-	p, err := StartPostgres()
+	p, err := pgserver.Start()
 	if err == nil {
 		err = os.Setenv(urlEnv, p.URL("SCHEMA"))
 	}
@@ -70,7 +70,7 @@ var server = sync.OnceValues(func() (*Postgres, error) {
 func postgres(t testing.TB, place string) string {
 	t.Helper()
 	wanted = true
-	if _, err := server(); errors.Is(err, ErrNoPostgres) && os.Getenv("CARDGATEWAY_REQUIRE_POSTGRES") != "1" {
+	if _, err := server(); pgserver.MaySkip(err) {
 		t.Skipf("this test needs a Postgres server (Debian: apt install postgresql): %v", err)
 	} else if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/cardgateway/cardgateway-go/faults"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 )
 
 func main() {
@@ -83,7 +84,7 @@ func stores() (specs map[string]string, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	pg, err := faults.StartPostgres()
+	pg, err := pgserver.Start()
 	if err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package pgserver
+
+// Server is a running server. Here there is none: they are started on Unix only.
+type Server struct{}
+
+// Start returns ErrNone.
+func Start() (*Server, error) { return nil, ErrNone }
+
+// URL is never called.
+func (*Server) URL(string) string { return "" }
+
+// Stop is never called.
+func (*Server) Stop() error { return nil }
