@@ -1,0 +1,50 @@
+package otel_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/otel"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"go.opentelemetry.io/otel/sdk/trace"
+)
+
+// printer stands for what sends spans to where they are looked at.
+type printer struct{}
+
+func (printer) ExportSpans(_ context.Context, spans []trace.ReadOnlySpan) error {
+	for _, span := range spans {
+		fmt.Println(span.Name(), span.SpanKind(), span.Status().Code)
+	}
+	return nil
+}
+
+func (printer) Shutdown(context.Context) error { return nil }
+
+func ExampleObserve() {
+	gateway, err := sandbox.Start(sandbox.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gateway.Close()
+
+	observe, err := otel.Observe(otel.Options{
+		TracerProvider: trace.NewTracerProvider(trace.WithSyncer(printer{})),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: gateway.URL, AppID: "123456", Observe: observe})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.GetTransaction(context.Background(), "4711")
+	fmt.Println("found:", err == nil)
+	// Output:
+	// GetTransaction client Unset
+	// found: false
+}
