@@ -95,6 +95,7 @@ func (q *query) err(ctx context.Context) error {
 	e := &QueryError{Op: q.out.op.Name, HTTPStatus: r.status, RetryAfter: r.retryAfter, Cause: q.unread}
 	if a, err := readAnswer(r.body); err == nil {
 		e.Code, e.Message = a.Code, firstText(a.Message, a.TransactionMessage)
+		r.code = a.Code
 	}
 	if ended := ctx.Err(); ended != nil && r.refusedBy == nil {
 		e.Cause = ended

@@ -120,6 +120,9 @@ func TestQueryAttempts(t *testing.T) {
 				if info.Err != err {
 					t.Errorf("observed %v, returned %v", info.Err, err)
 				}
+				if failed, ok := errors.AsType[*QueryError](err); ok && failed.Code != info.Code {
+					t.Errorf("observed code %v, returned %v", info.Code, failed.Code)
+				}
 				if failed, ok := errors.AsType[*QueryError](err); ok && failed.HTTPStatus != tt.status {
 					t.Errorf("HTTPStatus: got %d, want %d", failed.HTTPStatus, tt.status)
 				}
