@@ -3,6 +3,7 @@
 package pgserver
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -61,7 +62,13 @@ func binaries() (string, error) {
 	if len(found) == 0 {
 		return "", fmt.Errorf("%w: initdb is not installed", ErrNone)
 	}
-	return filepath.Dir(slices.Max(found)), nil
+	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(version(a), version(b)) })), nil
+}
+
+// version reads the number out of a path like those.
+func version(initdb string) float64 {
+	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(initdb))), 64) // one that is none is the oldest
+	return number
 }
 
 func (s *Server) start(bin string) error {
