@@ -19,8 +19,10 @@ import (
 
 func main() {
 	var s settings
+	variables := map[*string]string{} // no flag's default, which -h would print: some are secret
 	setting := func(target *string, name, env, usage string) {
-		flag.StringVar(target, name, os.Getenv(env), usage+" (or $"+env+")")
+		flag.StringVar(target, name, "", usage+" (or $"+env+")")
+		variables[target] = env
 	}
 	setting(&s.baseURL, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
 	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
@@ -29,6 +31,9 @@ func main() {
 	setting(&s.listen, "listen", "CARDGATEWAY_LISTEN", "address to receive notifications at; default 127.0.0.1:0")
 	setting(&s.notify, "notify", "CARDGATEWAY_NOTIFY", "URL under which the gateway reaches that address; default http:// and the address")
 	flag.Parse()
+	for target, env := range variables {
+		*target = cmp.Or(*target, os.Getenv(env))
+	}
 	s.appID = cmp.Or(s.appID, "123456")
 	s.listen = cmp.Or(s.listen, "127.0.0.1:0")
 

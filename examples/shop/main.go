@@ -39,8 +39,10 @@ type settings struct {
 
 func main() {
 	var s settings
+	variables := map[*string]string{} // no flag's default, which -h would print: some are secret
 	setting := func(target *string, name, env, usage string) {
-		flag.StringVar(target, name, os.Getenv(env), usage+" (or $"+env+")")
+		flag.StringVar(target, name, "", usage+" (or $"+env+")")
+		variables[target] = env
 	}
 	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
 	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
@@ -54,6 +56,9 @@ func main() {
 	flag.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
 	flag.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often open payments are settled")
 	flag.Parse()
+	for target, env := range variables {
+		*target = cmp.Or(*target, os.Getenv(env))
+	}
 	s.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
