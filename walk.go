@@ -3,6 +3,7 @@ package cardgateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -99,8 +100,8 @@ func (w *walker[T]) give(s *step[T]) (part, error) {
 		}
 	}
 	w.state.update(func(report *WalkReport, _ *Checkpoint) { report.Reread += r.rounds - 1 })
-	if s.err != nil {
-		return part{}, s.err
+	if s.err != nil { // what it says of pages and rows is no use without the window
+		return part{}, fmt.Errorf("cardgateway: window from %v to %v: %w", r.from, r.to, s.err)
 	}
 	if r.state != readingWhole {
 		return part{}, &UnsettledError{Start: r.from, End: r.to, Announced: r.total, Seen: r.all, Rounds: r.rounds}

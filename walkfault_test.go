@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,6 +195,9 @@ func TestWalkErrors(t *testing.T) {
 				}
 				if failures != 1 || after != 0 || tt.want != nil && !errors.Is(failure, tt.want) {
 					t.Errorf("%d errors, %d rows after it: %v", failures, after, failure)
+				}
+				if !strings.Contains(failure.Error(), "window from 20") {
+					t.Errorf("the error does not say which window: %v", failure)
 				}
 				if r := w.Report(); r.RowsSeen < 500 || r.CompleteUpTo.After(end) {
 					t.Errorf("report %+v", r)
