@@ -1,17 +1,18 @@
-// Package otel makes OpenTelemetry spans and metrics of a client's calls. It is a module of its own, so that the client
-// links none of OpenTelemetry.
+// Package otelcardgateway makes OpenTelemetry spans and metrics of a client's calls. It is a module of its own, so that
+// the client links none of OpenTelemetry.
 //
-//	observe, err := otel.Observe(otel.Options{})
+//	observe, err := otelcardgateway.Observe(otelcardgateway.Options{})
 //	// ...
 //	client, err := cardgateway.New(cardgateway.Config{Observe: observe, ...})
 //
 // Do not put an instrumented http.RoundTripper under the client instead: such a span names the URL, and the URL of a
 // token payment holds the token. No trace context is sent to the gateway.
-package otel
+package otelcardgateway
 
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/cardgateway/cardgateway-go"
 	"go.opentelemetry.io/otel"
@@ -25,6 +26,10 @@ import (
 type Options struct {
 	TracerProvider trace.TracerProvider // nil means the global one
 	MeterProvider  metric.MeterProvider // nil means the global one
+
+	// Attributes are put on every span and every value, to tell one client from another: the gateway's server.address,
+	// for instance.
+	Attributes []attribute.KeyValue
 }
 
 // Names of what only this package records; the others are those of OpenTelemetry's conventions for HTTP clients.
@@ -53,13 +58,16 @@ const (
 	OutcomeUnknown     = "unknown" // of a payment: resolve it
 	OutcomeNotFound    = "not_found"
 	OutcomeQueryFailed = "query_failed"
+	OutcomeCanceled    = "canceled" // a query that the caller no longer wanted, as when a loop over orders is left early
 )
 
 const scope = "github.com/cardgateway/cardgateway-go/otel"
 
 // Observe returns a value for cardgateway.Config.Observe. Each call that leaves the client's checks becomes one span
-// of kind client with the operation's name, however many attempts it takes, and one value of DurationMetric. A decline
-// and an id that is not found are answers and not failures: their spans have no error status.
+// of kind client with the operation's name, however many attempts it takes, and one value of DurationMetric.
+//
+// A decline, an id that is not found and a query that was not wanted any more are no failures: their spans have no error
+// status. No text of the gateway is recorded.
 func Observe(o Options) (func(context.Context, cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)), error) {
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()
@@ -78,19 +86,22 @@ func Observe(o Options) (func(context.Context, cardgateway.Operation) (context.C
 		return nil, err
 	}
 	return func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-		ctx, span := tracer.Start(ctx, op.Name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(describe(op)...))
+		call := append(slices.Clip(o.Attributes), OperationKey.String(op.Name))
+		ctx, span := tracer.Start(ctx, op.Name, trace.WithSpanKind(trace.SpanKindClient),
+			trace.WithAttributes(call...), trace.WithAttributes(describe(op)...))
 		return ctx, func(info cardgateway.CallInfo) {
-			seen := result(info)
-			span.SetAttributes(seen...)
+			how := outcomeOf(op, info.Err)
+			end := how.attributes(info)
+			span.SetAttributes(end...)
 			span.SetAttributes(AttemptsKey.Int(info.Attempts))
 			if info.Code != 0 {
 				span.SetAttributes(CodeKey.Int(int(info.Code)))
 			}
-			if failed(outcome(info.Err)) {
-				span.SetStatus(codes.Error, info.Err.Error())
+			if how.failed {
+				span.SetStatus(codes.Error, how.name)
 			}
 			span.End()
-			duration.Record(ctx, info.Duration.Seconds(), metric.WithAttributes(append(seen, OperationKey.String(op.Name))...))
+			duration.Record(ctx, info.Duration.Seconds(), metric.WithAttributes(append(call, end...)...))
 		}
 	}, nil
 }
@@ -98,7 +109,6 @@ func Observe(o Options) (func(context.Context, cardgateway.Operation) (context.C
 // describe says what is known of a call when it begins.
 func describe(op cardgateway.Operation) []attribute.KeyValue {
 	known := []attribute.KeyValue{
-		OperationKey.String(op.Name),
 		attribute.String("http.request.method", op.Method),
 		attribute.String("url.template", op.PathTemplate),
 	}
@@ -108,41 +118,41 @@ func describe(op cardgateway.Operation) []attribute.KeyValue {
 	return known
 }
 
-// result says how a call ended, in few enough ways for a metric.
-func result(info cardgateway.CallInfo) []attribute.KeyValue {
-	how := outcome(info.Err)
-	known := []attribute.KeyValue{OutcomeKey.String(how)}
+// outcome is how a call ended.
+type outcome struct {
+	name   string
+	failed bool
+}
+
+// outcomeOf sorts the errors of package cardgateway.
+func outcomeOf(op cardgateway.Operation, err error) outcome {
+	switch {
+	case err == nil:
+		return outcome{OutcomeOK, false}
+	case errors.Is(err, cardgateway.ErrDeclined):
+		return outcome{OutcomeDeclined, false}
+	case errors.Is(err, cardgateway.ErrRefused):
+		return outcome{OutcomeRefused, true}
+	case errors.Is(err, cardgateway.ErrNotSent):
+		return outcome{OutcomeNotSent, true}
+	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
+		return outcome{OutcomeUnknown, true}
+	case errors.Is(err, cardgateway.ErrNotFound):
+		return outcome{OutcomeNotFound, false}
+	case !op.Payment && errors.Is(err, context.Canceled):
+		return outcome{OutcomeCanceled, false}
+	}
+	return outcome{OutcomeQueryFailed, true}
+}
+
+// attributes say how a call ended, in few enough ways for a metric.
+func (o outcome) attributes(info cardgateway.CallInfo) []attribute.KeyValue {
+	known := []attribute.KeyValue{OutcomeKey.String(o.name)}
 	if info.HTTPStatus != 0 {
 		known = append(known, attribute.Int("http.response.status_code", info.HTTPStatus))
 	}
-	if failed(how) {
-		known = append(known, attribute.String("error.type", how))
+	if o.failed {
+		known = append(known, attribute.String("error.type", o.name))
 	}
 	return known
-}
-
-func failed(outcome string) bool {
-	switch outcome {
-	case OutcomeOK, OutcomeDeclined, OutcomeNotFound:
-		return false
-	}
-	return true
-}
-
-func outcome(err error) string {
-	switch {
-	case err == nil:
-		return OutcomeOK
-	case errors.Is(err, cardgateway.ErrDeclined):
-		return OutcomeDeclined
-	case errors.Is(err, cardgateway.ErrRefused):
-		return OutcomeRefused
-	case errors.Is(err, cardgateway.ErrNotSent):
-		return OutcomeNotSent
-	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-		return OutcomeUnknown
-	case errors.Is(err, cardgateway.ErrNotFound):
-		return OutcomeNotFound
-	}
-	return OutcomeQueryFailed
 }

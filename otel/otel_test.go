@@ -1,4 +1,4 @@
-package otel_test
+package otelcardgateway_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/otel"
+	otelcardgateway "github.com/cardgateway/cardgateway-go/otel"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
@@ -45,9 +45,10 @@ func newBench(t *testing.T) *bench {
 	}
 	t.Cleanup(server.Close)
 	b := &bench{gateway: server.Gateway, spans: tracetest.NewInMemoryExporter(), reader: metric.NewManualReader()}
-	observe, err := otel.Observe(otel.Options{
+	observe, err := otelcardgateway.Observe(otelcardgateway.Options{
 		TracerProvider: trace.NewTracerProvider(trace.WithSyncer(b.spans)),
 		MeterProvider:  metric.NewMeterProvider(metric.WithReader(b.reader)),
+		Attributes:     []attribute.KeyValue{attribute.String("server.address", "gateway.example")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +149,11 @@ func TestSpans(t *testing.T) {
 				"cardgateway.outcome=not_found http.response.status_code=200 cardgateway.attempts=1 cardgateway.code=404",
 		},
 		{
+			"canceled", sandbox.Fault{}, func() error { _, err := b.client.GetTransaction(cancelled, "1"); return err },
+			context.Canceled, "GetTransaction", codes.Unset,
+			"http.request.method=GET url.template=/search/order/{uniqueId} cardgateway.outcome=canceled cardgateway.attempts=1",
+		},
+		{
 			"query failed", sandbox.Fault{Times: -1, Commit: sandbox.CommitNever, Status: 503, Reply: sandbox.ReplyHTML},
 			func() error { _, err := b.client.GetTransaction(t.Context(), "1"); return err },
 			cardgateway.ErrQueryFailed, "GetTransaction", codes.Error,
@@ -171,11 +177,11 @@ func TestSpans(t *testing.T) {
 			if span.Name != test.span || span.SpanKind != api.SpanKindClient || span.Status.Code != test.is {
 				t.Errorf("got span %q of kind %v with status %v", span.Name, span.SpanKind, span.Status)
 			}
-			if diff := cmp.Diff("cardgateway.operation="+test.span+" "+test.want, text(span.Attributes)); diff != "" {
+			if diff := cmp.Diff("server.address=gateway.example cardgateway.operation="+test.span+" "+test.want, text(span.Attributes)); diff != "" {
 				t.Errorf("attributes (-want +got):\n%s", diff)
 			}
-			if (span.Status.Description != "") != (test.is == codes.Error) {
-				t.Errorf("the status says %q", span.Status.Description)
+			if how := outcomeOf(span.Attributes); span.Status.Description != how && test.is == codes.Error {
+				t.Errorf("the status says %q, want %q", span.Status.Description, how)
 			}
 		})
 	}
@@ -227,20 +233,20 @@ func TestMetric(t *testing.T) {
 		t.Fatalf("got %+v", scopes)
 	}
 	m := scopes[0].Metrics[0]
-	if m.Name != otel.DurationMetric || m.Unit != "s" {
+	if m.Name != otelcardgateway.DurationMetric || m.Unit != "s" {
 		t.Errorf("got metric %q in %q", m.Name, m.Unit)
 	}
 	got := map[string]uint64{}
 	for _, p := range m.Data.(metricdata.Histogram[float64]).DataPoints {
 		got[text(p.Attributes.ToSlice())] = p.Count
-		if unknown, _ := p.Attributes.Value(otel.OutcomeKey); unknown.AsString() == otel.OutcomeUnknown && (p.Sum < .02 || p.Sum > 10) {
+		if unknown, _ := p.Attributes.Value(otelcardgateway.OutcomeKey); unknown.AsString() == otelcardgateway.OutcomeUnknown && (p.Sum < .02 || p.Sum > 10) {
 			t.Errorf("an answer that took 20 ms counts as %g s", p.Sum)
 		}
 	}
 	want := map[string]uint64{
-		"cardgateway.operation=CreateTokenOrder cardgateway.outcome=ok http.response.status_code=200": 1,
-		"cardgateway.operation=TokenPayment cardgateway.outcome=ok http.response.status_code=200":     3,
-		"cardgateway.operation=TokenPayment cardgateway.outcome=unknown error.type=unknown":           1,
+		"cardgateway.operation=CreateTokenOrder cardgateway.outcome=ok http.response.status_code=200 server.address=gateway.example": 1,
+		"cardgateway.operation=TokenPayment cardgateway.outcome=ok http.response.status_code=200 server.address=gateway.example":     3,
+		"cardgateway.operation=TokenPayment cardgateway.outcome=unknown error.type=unknown server.address=gateway.example":           1,
 	}
 	// A set sorts its attributes by name.
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -250,8 +256,8 @@ func TestMetric(t *testing.T) {
 
 // TestDefaults: without options the global providers are used, which do nothing until a program sets them.
 func TestDefaults(t *testing.T) {
-	for _, o := range []otel.Options{{}, {MeterProvider: noop.NewMeterProvider()}} {
-		observe, err := otel.Observe(o)
+	for _, o := range []otelcardgateway.Options{{}, {MeterProvider: noop.NewMeterProvider()}} {
+		observe, err := otelcardgateway.Observe(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +273,7 @@ func TestDefaults(t *testing.T) {
 func TestChild(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
-	observe, err := otel.Observe(otel.Options{TracerProvider: provider, MeterProvider: noop.NewMeterProvider()})
+	observe, err := otelcardgateway.Observe(otelcardgateway.Options{TracerProvider: provider, MeterProvider: noop.NewMeterProvider()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,6 +284,15 @@ func TestChild(t *testing.T) {
 	if got.Parent.SpanID() != parent.SpanContext().SpanID() || got.SpanContext.SpanID() != api.SpanContextFromContext(inner).SpanID() {
 		t.Errorf("span %v below %v", got.SpanContext, got.Parent)
 	}
+}
+
+func outcomeOf(attributes []attribute.KeyValue) string {
+	for _, a := range attributes {
+		if a.Key == otelcardgateway.OutcomeKey {
+			return a.Value.AsString()
+		}
+	}
+	return ""
 }
 
 func text(attributes []attribute.KeyValue) string {
