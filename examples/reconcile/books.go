@@ -8,11 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
-	_ "modernc.org/sqlite"             // the driver "sqlite"
+	"modernc.org/sqlite"               // the driver "sqlite"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -20,16 +21,21 @@ import (
 //go:embed schema.sql
 var schema string
 
-// Books are the merchant's copy of what the gateway has. Its statements are the same for SQLite and Postgres.
+// Books are the merchant's copy of what the gateway has. Its statements are the same for SQLite and Postgres. One
+// process at a time uses them: open books are locked.
 type Books struct {
-	db  *sql.DB
-	loc *time.Location // of the gateway's wall-clock texts
+	db   *sql.DB
+	lock *sql.Conn      // holds the lock in Postgres; nil with SQLite, which locks the file
+	zone *time.Location // of the gateway's wall clock
 }
+
+var errInUse = errors.New("another run is using the books")
 
 // OpenBooks opens a database and creates what is missing in it: Postgres for a postgres:// URL, otherwise SQLite in
 // that file, or in memory for ":memory:".
-func OpenBooks(ctx context.Context, name string, loc *time.Location) (*Books, error) {
-	driver, source := "sqlite", "file:"+name+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)"
+func OpenBooks(ctx context.Context, name string, zone *time.Location) (*Books, error) {
+	driver, source := "sqlite", "file:"+url.PathEscape(name)+
+		"?_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(WAL)"
 	switch {
 	case strings.HasPrefix(name, "postgres://"), strings.HasPrefix(name, "postgresql://"):
 		driver, source = "pgx", name
@@ -40,17 +46,48 @@ func OpenBooks(ctx context.Context, name string, loc *time.Location) (*Books, er
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	if driver == "sqlite" {
+	b := &Books{db: db, zone: zone}
+	if driver == "pgx" {
+		b.lock, err = lock(ctx, db)
+	} else {
 		db.SetMaxOpenConns(1) // it has one writer anyway, and in memory each connection would have a database of its own
 	}
-	if _, err := db.ExecContext(ctx, schema); err != nil {
-		return nil, errors.Join(fmt.Errorf("creating the tables: %w", err), db.Close())
+	if err == nil {
+		_, err = db.ExecContext(ctx, schema)
 	}
-	return &Books{db, loc}, nil
+	if busy := (*sqlite.Error)(nil); errors.As(err, &busy) && busy.Code()&0xff == sqliteBusy {
+		err = errInUse
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the database: %w", err), b.Close())
+	}
+	return b, nil
 }
 
-// Close closes the database.
-func (b *Books) Close() error { return b.db.Close() }
+const sqliteBusy = 5 // SQLITE_BUSY, without what SQLite adds to it
+
+// lock takes a lock of the schema, which Postgres keeps for as long as the connection is open.
+func lock(ctx context.Context, db *sql.DB) (*sql.Conn, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var locked bool
+	err = conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(hashtext('cardgateway reconcile ' || current_schema()))`).Scan(&locked)
+	if err == nil && !locked {
+		err = errInUse
+	}
+	return conn, err
+}
+
+// Close unlocks the books and closes the database.
+func (b *Books) Close() (err error) {
+	if b.lock != nil { // not by the end of the connection, which Postgres notices a little later
+		_, err = b.lock.ExecContext(context.Background(), `SELECT pg_advisory_unlock_all()`)
+		err = errors.Join(err, b.lock.Close())
+	}
+	return errors.Join(err, b.db.Close())
+}
 
 // change makes several changes or none.
 func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
@@ -62,6 +99,21 @@ func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
+}
+
+// each calls do for every row of a query.
+func (b *Books) each(ctx context.Context, do func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := b.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // after Next has returned false it is closed, and Err has its error
+	for rows.Next() {
+		if err := do(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // saveOrders writes what the gateway says now over what it said before.
@@ -76,9 +128,9 @@ func (b *Books) saveOrders(ctx context.Context, tx *sql.Tx, orders []*cardgatewa
 	}
 	defer func() { _ = save.Close() }() // the transaction's end closes it too
 	for _, o := range orders {
-		id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
-		if _, err := save.ExecContext(ctx, id, o.UniqueID, o.TransactionID, o.State().String(), int(o.Code),
-			o.TransactionAmount.String(), o.TransactionCurrency, o.TransactionAt.In(b.loc).UnixMicro()); err != nil {
+		id := kept(cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String()))
+		if _, err := save.ExecContext(ctx, id, kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int(o.Code),
+			o.TransactionAmount.String(), kept(o.TransactionCurrency), o.TransactionAt.In(b.zone).UnixMicro()); err != nil {
 			return fmt.Errorf("order %s: %w", shown(id), err)
 		}
 	}
@@ -96,76 +148,117 @@ func (b *Books) saveRefunds(ctx context.Context, tx *sql.Tx, refunds []*cardgate
 	}
 	defer func() { _ = save.Close() }() // the transaction's end closes it too
 	for _, r := range refunds {
-		id := cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String())
-		if _, err := save.ExecContext(ctx, id, r.RefundUniqueID, r.UniqueID, int(r.Code),
-			r.RefundAmount.String(), r.RefundCurrency, r.RefundRequestAt.In(b.loc).UnixMicro()); err != nil {
+		id := kept(cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String()))
+		if _, err := save.ExecContext(ctx, id, kept(r.RefundUniqueID), kept(r.UniqueID), int(r.Code),
+			r.RefundAmount.String(), kept(r.RefundCurrency), r.RefundRequestAt.In(b.zone).UnixMicro()); err != nil {
 			return fmt.Errorf("refund %s: %w", shown(id), err)
 		}
 	}
 	return nil
 }
 
+// kept makes a text of the gateway one that Postgres keeps: it takes no zero byte.
+func kept(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
+
+// dropUnnamed deletes orders that were listed without the gateway's id and later with one.
+func (b *Books) dropUnnamed(ctx context.Context) error {
+	_, err := b.db.ExecContext(ctx, `
+		DELETE FROM orders WHERE unique_id = '' AND EXISTS (
+			SELECT 1 FROM orders named
+			WHERE named.transaction_id = orders.transaction_id AND named.happened = orders.happened AND named.unique_id <> '')`)
+	return err
+}
+
 // position is where the walks over one kind of row stand.
 type position struct {
 	since      time.Time // the books begin here
 	complete   time.Time // and lack nothing up to here
-	until      time.Time // the end of the walk that is under way, from complete on; zero if there is none
+	until      time.Time // the end of the walk that is under way, from complete on; not after complete if there is none
 	checkpoint cardgateway.Checkpoint
 }
 
-// position returns the zero position for books that are new.
-func (b *Books) position(ctx context.Context, name string) (p position, err error) {
-	var since, complete, until int64
-	var checkpoint string
-	err = b.db.QueryRowContext(ctx, `SELECT since, complete, until, checkpoint FROM walks WHERE name = $1`, name).
-		Scan(&since, &complete, &until, &checkpoint)
+// begin makes the positions of new books, and refuses what does not fit to old ones.
+func (b *Books) begin(ctx context.Context, from time.Time, kinds ...string) error {
+	old, err := b.position(ctx, kinds[0])
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return position{}, nil
 	case err != nil:
+		return err
+	case !from.IsZero() && from.Before(old.since):
+		return fmt.Errorf("the books begin at %s, after -from: begin others with another -db", old.since.UTC().Format(time.DateTime))
+	default:
+		return nil
+	}
+	switch now := time.Now(); {
+	case from.IsZero():
+		return errors.New("the books are new: say with -from where they are to begin")
+	case !from.Before(now):
+		return fmt.Errorf("-from %s has not come yet: the clock says %s", from.Format(time.DateOnly), now.UTC().Format(time.DateTime))
+	}
+	return b.change(ctx, func(tx *sql.Tx) error {
+		for _, kind := range kinds {
+			if err := b.savePosition(ctx, tx, kind, position{since: from, complete: from, until: from}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *Books) position(ctx context.Context, kind string) (p position, err error) {
+	var since, complete, until int64
+	var zone, checkpoint string
+	err = b.db.QueryRowContext(ctx, `SELECT zone, since, complete, until, checkpoint FROM walks WHERE kind = $1`, kind).
+		Scan(&zone, &since, &complete, &until, &checkpoint)
+	if err != nil {
 		return position{}, err
 	}
-	p.since, p.complete = time.UnixMicro(since), time.UnixMicro(complete)
-	if until != 0 {
-		p.until = time.UnixMicro(until)
+	if zone != b.zone.String() {
+		return position{}, fmt.Errorf("the books were begun with -zone %s, which is not %s", zone, b.zone)
 	}
+	p.since, p.complete, p.until = time.UnixMicro(since), time.UnixMicro(complete), time.UnixMicro(until)
 	return p, json.Unmarshal([]byte(checkpoint), &p.checkpoint)
 }
 
-func savePosition(ctx context.Context, tx *sql.Tx, name string, p position) error {
+func (b *Books) savePosition(ctx context.Context, tx *sql.Tx, kind string, p position) error {
 	checkpoint, err := json.Marshal(p.checkpoint)
 	if err != nil {
 		return err
 	}
-	until := int64(0)
-	if !p.until.IsZero() {
-		until = p.until.UnixMicro()
-	}
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO walks (name, since, complete, until, checkpoint) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (name) DO UPDATE SET complete = excluded.complete, until = excluded.until, checkpoint = excluded.checkpoint`,
-		name, p.since.UnixMicro(), p.complete.UnixMicro(), until, string(checkpoint))
+		INSERT INTO walks (kind, zone, since, complete, until, checkpoint) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (kind) DO UPDATE SET complete = excluded.complete, until = excluded.until, checkpoint = excluded.checkpoint`,
+		kind, b.zone.String(), p.since.UnixMicro(), p.complete.UnixMicro(), p.until.UnixMicro(), string(checkpoint))
 	return err
 }
 
-// open lists orders younger than since that were not at an end when they were copied, with their gateway's ids.
-func (b *Books) open(ctx context.Context, since time.Time) (ids []string, err error) {
-	rows, err := b.db.QueryContext(ctx, `
-		SELECT unique_id FROM orders
-		WHERE state IN ('processing', 'redirect', 'unknown') AND happened >= $1 AND unique_id <> ''
-		ORDER BY happened`, since.UnixMicro())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }() // after Next has returned false it is closed, and Err has its error
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+// unfinished is a row that was not at its end when it was copied.
+type unfinished struct {
+	id       string // the gateway's
+	happened time.Time
+}
+
+func (b *Books) unfinishedOrders(ctx context.Context, since time.Time) ([]unfinished, error) {
+	return b.unfinished(ctx, since, `
+		SELECT unique_id, happened FROM orders
+		WHERE state IN ('processing', 'redirect', 'unknown') AND happened >= $1 AND unique_id <> '' ORDER BY happened`)
+}
+
+func (b *Books) unfinishedRefunds(ctx context.Context, since time.Time) ([]unfinished, error) {
+	return b.unfinished(ctx, since, `
+		SELECT refund_unique_id, requested FROM refunds
+		WHERE code NOT IN (111, 112) AND requested >= $1 AND refund_unique_id <> '' ORDER BY requested`)
+}
+
+func (b *Books) unfinished(ctx context.Context, since time.Time, query string) (all []unfinished, _ error) {
+	return all, b.each(ctx, func(scan func(...any) error) error {
+		var u unfinished
+		var happened int64
+		err := scan(&u.id, &happened)
+		u.happened = time.UnixMicro(happened)
+		all = append(all, u)
+		return err
+	}, query, since.UnixMicro())
 }
 
 // Held says what the books hold.

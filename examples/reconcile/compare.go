@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
 	"encoding/csv"
@@ -10,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 )
@@ -40,6 +43,11 @@ var comparisons = []struct{ what, query string }{
 		FROM orders o JOIN list l ON l.transaction_id = o.transaction_id
 		WHERE o.state = 'approved' AND (o.amount <> l.amount OR o.currency <> l.currency)
 		ORDER BY o.happened, o.id`},
+	{"given back in another currency", `
+		SELECT o.transaction_id, r.amount || ' ' || r.currency || ' of ' || o.amount || ' ' || o.currency, ''
+		FROM refunds r JOIN orders o ON o.unique_id = r.unique_id
+		WHERE r.code = 111 AND r.unique_id <> '' AND r.currency NOT IN ('', o.currency)
+		ORDER BY r.requested, r.id`},
 	{"paid more than once", `
 		SELECT transaction_id, COUNT(*) || ' payments', ''
 		FROM orders WHERE state = 'approved' AND transaction_id <> ''
@@ -50,14 +58,14 @@ var comparisons = []struct{ what, query string }{
 // Compare gives every difference to found, one after another.
 func (b *Books) Compare(ctx context.Context, found func(Difference)) error {
 	for _, c := range comparisons {
-		err := b.each(ctx, c.query, func(scan func(...any) error) error {
+		err := b.each(ctx, func(scan func(...any) error) error {
 			d := Difference{What: c.what}
 			if err := scan(&d.TransactionID, &d.Gateway, &d.List); err != nil {
 				return err
 			}
 			found(d)
 			return nil
-		})
+		}, c.query)
 		if err != nil {
 			return err
 		}
@@ -77,11 +85,7 @@ func (b *Books) overRefunded(ctx context.Context, found func(Difference)) error 
 			found(d)
 		}
 	}
-	err := b.each(ctx, `
-		SELECT o.id, o.transaction_id, o.amount, r.amount
-		FROM refunds r JOIN orders o ON o.unique_id = r.unique_id
-		WHERE r.code = 111 AND r.currency = o.currency AND r.unique_id <> ''
-		ORDER BY o.id`, func(scan func(...any) error) error {
+	err := b.each(ctx, func(scan func(...any) error) error {
 		var id, transaction string
 		var amount, refunded decimal.Decimal
 		if err := scan(&id, &transaction, &amount, &refunded); err != nil {
@@ -93,40 +97,35 @@ func (b *Books) overRefunded(ctx context.Context, found func(Difference)) error 
 		}
 		back = back.Add(refunded)
 		return nil
-	})
+	}, `
+		SELECT o.id, o.transaction_id, CASE WHEN o.state = 'approved' THEN o.amount ELSE '0' END, r.amount
+		FROM refunds r JOIN orders o ON o.unique_id = r.unique_id
+		WHERE r.code = 111 AND r.unique_id <> '' AND r.currency IN ('', o.currency)
+		ORDER BY o.id`)
 	if err == nil {
 		settle()
 	}
 	return err
 }
 
-// each calls do for every row of a query.
-func (b *Books) each(ctx context.Context, query string, do func(scan func(...any) error) error) error {
-	rows, err := b.db.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // after Next has returned false it is closed, and Err has its error
-	for rows.Next() {
-		if err := do(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // ReadList replaces the list in the books with one in CSV: a line of headings, then one payment in each line, which the
 // merchant takes for paid.
 func (b *Books) ReadList(ctx context.Context, from io.Reader) error {
-	lines := csv.NewReader(from)
+	text := bufio.NewReader(from)
+	if mark, err := text.Peek(3); err == nil && string(mark) == "\uFEFF" { // spreadsheets put one in front
+		_, _ = text.Discard(len(mark)) // they have been read
+	}
+	lines := csv.NewReader(text)
+	lines.TrimLeadingSpace = true
 	head, err := lines.Read()
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
 	var columns [3]int
 	for i, name := range []string{"transaction_id", "amount", "currency"} {
-		if columns[i] = slices.Index(head, name); columns[i] < 0 {
-			return fmt.Errorf("list: there is no column %q", name)
+		columns[i] = slices.Index(head, name)
+		if columns[i] < 0 || slices.Contains(head[columns[i]+1:], name) {
+			return fmt.Errorf("list: there must be one column %q; there are %.300q", name, head)
 		}
 	}
 	return b.change(ctx, func(tx *sql.Tx) error {
@@ -155,6 +154,9 @@ func (b *Books) ReadList(ctx context.Context, from io.Reader) error {
 	})
 }
 
+// longestID is more than an id of the interface has.
+const longestID = 255
+
 // usualAmount is short enough, and without an exponent, to be parsed at no cost.
 var usualAmount = regexp.MustCompile(`^\d{1,12}(\.\d{1,3})?$`)
 
@@ -162,8 +164,8 @@ var usualCurrency = regexp.MustCompile(`^[A-Z]{3}$`)
 
 func addLine(ctx context.Context, add *sql.Stmt, transactionID, amount, currency string) error {
 	switch {
-	case transactionID == "":
-		return errors.New("transaction_id is empty")
+	case transactionID == "" || utf8.RuneCountInString(transactionID) > longestID:
+		return fmt.Errorf("transaction_id %.60q has not 1 to %d characters", transactionID, longestID)
 	case !usualAmount.MatchString(amount):
 		return fmt.Errorf("amount %.60q is not a number with at most three decimals", amount)
 	case !usualCurrency.MatchString(currency):
@@ -185,11 +187,10 @@ func addLine(ctx context.Context, add *sql.Stmt, transactionID, amount, currency
 
 // shown makes a text from outside fit for a terminal.
 func shown(text string) string {
-	const longest = 60
-	if runes := []rune(text); len(runes) > longest {
-		text = string(runes[:longest]) + "…"
+	if runes := []rune(text); len(runes) > longestID {
+		text = string(runes[:longestID]) + "…"
 	}
-	if quoted := strconv.QuoteToGraphic(text); quoted != `"`+text+`"` {
+	if quoted := strconv.QuoteToGraphic(text); quoted != `"`+text+`"` || strings.TrimSpace(text) != text {
 		return quoted
 	}
 	return text

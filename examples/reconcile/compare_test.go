@@ -25,22 +25,26 @@ func TestCompare(t *testing.T) {
 				('9', '9', 'twice',       'approved',   100, '8',    'USD', 9),
 				('10', '10', 'given back', 'approved',  100, '10',   'USD', 10),
 				('11', '11', 'too much',  'approved',   100, '11',   'USD', 11),
-				('12', '12', 'processing', 'processing', 102, '12',  'USD', 12)`,
+				('12', '12', 'processing', 'processing', 102, '12',  'USD', 12),
+				('13', '13', 'euros back', 'approved',  100, '13',   'USD', 13),
+				('14', '14', 'not taken', 'declined',   101, '14',   'USD', 14)`,
 			`INSERT INTO refunds (id, refund_unique_id, unique_id, code, amount, currency, requested) VALUES
 				('101', '101', '10', 111, '9.99',   'USD', 1),
 				('102', '102', '10', 111, '0.01',   'USD', 2),
 				('103', '103', '11', 111, '11',     'USD', 3),
 				('104', '104', '11', 112, '100',    'USD', 4),
 				('105', '105', '11', 111, '0.001',  'USD', 5),
-				('106', '106', '99', 111, '1',      'USD', 6)`,
+				('106', '106', '99', 111, '1',      'USD', 6),
+				('107', '107', '13', 111, '500',    'EUR', 7),
+				('108', '108', '14', 111, '2',      '',    8)`,
 		} {
 			if _, err := b.db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)
 			}
 		}
-		list := "currency,transaction_id,note,amount\n" +
+		list := "\uFEFFcurrency, transaction_id,note,amount\r\n" +
 			"USD,agrees,,12.50\nUSD,retried,,3\nUSD,declined,,5\nUSD,amount,,6.1\nEUR,currency,,7\nUSD,twice,,8.00\n" +
-			"USD,given back,,10\nUSD,too much,,11\nUSD,processing,,12\nUSD,absent,\"a, b\",13\n"
+			"USD,given back,,10\nUSD,too much,,11\nUSD,euros back,,13\nUSD,processing,,12\nUSD,absent,\"a, b\",13\n"
 		for range 2 { // a list replaces the one before
 			if err := b.ReadList(t.Context(), strings.NewReader(list)); err != nil {
 				t.Fatal(err)
@@ -57,8 +61,10 @@ func TestCompare(t *testing.T) {
 			{"in the list, and not paid", "processing", "processing", "12 USD"},
 			{"another amount", "amount", "6 USD", "6.1 USD"},
 			{"another amount", "currency", "7 USD", "7 EUR"},
+			{"given back in another currency", "euros back", "500 EUR of 13 USD", ""},
 			{"paid more than once", "twice", "2 payments", ""},
 			{"more given back than paid", "too much", "11.001 of 11", ""},
+			{"more given back than paid", "not taken", "2 of 0", ""},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("differences (-want +got):\n%s", diff)
@@ -73,11 +79,13 @@ func TestReadListRefuses(t *testing.T) {
 	}
 	for _, test := range []struct{ name, list, says string }{
 		{"nothing", "", "EOF"},
-		{"no heading", "t-1,12.50,USD\n", `no column "transaction_id"`},
-		{"a column is missing", "transaction_id,amount\nt-1,12.50\n", `no column "currency"`},
+		{"no heading", "t-1,12.50,USD\n", `one column "transaction_id"; there are ["t-1" "12.50" "USD"]`},
+		{"a column is missing", "transaction_id,amount\nt-1,12.50\n", `one column "currency"`},
+		{"a column twice", "transaction_id,amount,currency,amount\nt-1,1,USD,2\n", `one column "amount"`},
 		{"a field is missing", "transaction_id,amount,currency\nt-1,12.50,USD\nt-2,1\n", "line 3"},
 		{"a quote is open", "transaction_id,amount,currency\n\"t-1,12.50,USD\n", "line"},
-		{"no id", "transaction_id,amount,currency\n,12.50,USD\n", "line 2: transaction_id is empty"},
+		{"no id", "transaction_id,amount,currency\n,12.50,USD\n", `line 2: transaction_id "" has not 1 to 255`},
+		{"a long id", "transaction_id,amount,currency\n" + strings.Repeat("x", 256) + ",12.50,USD\n", `xxx" has not 1 to 255`},
 		{"twice", "transaction_id,amount,currency\nt-1,1,USD\nt-1,1,USD\n", "line 3: transaction_id t-1 is in the list twice"},
 		{"no number", "transaction_id,amount,currency\nt-1,12.50 USD,USD\n", `amount "12.50 USD"`},
 		{"an exponent", "transaction_id,amount,currency\nt-1,1e999999999,USD\n", `amount "1e999999999"`},
@@ -104,7 +112,9 @@ func TestShown(t *testing.T) {
 		{"order-1", "order-1"},
 		{"Müller 漢字", "Müller 漢字"},
 		{"a\nb\x1b[2J", `"a\nb\x1b[2J"`},
-		{strings.Repeat("é", 70), strings.Repeat("é", 60) + "…"},
+		{strings.Repeat("é", 255), strings.Repeat("é", 255)},
+		{strings.Repeat("é", 256), strings.Repeat("é", 255) + "…"},
+		{"t ", `"t "`},
 	} {
 		if got := shown(test.text); got != test.want {
 			t.Errorf("shown(%q) = %s, want %s", test.text, got, test.want)

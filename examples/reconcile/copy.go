@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -14,11 +15,12 @@ import (
 type copier struct {
 	client   *cardgateway.Client
 	books    *Books
-	from     time.Time // where new books begin
+	from     time.Time // where new books begin; zero for old ones
+	log      io.Writer
 	progress func(kind string, p cardgateway.Progress)
 }
 
-// run copies what is new and asks again for what was not at an end.
+// run copies what is new and asks again for what was not at its end.
 func (c *copier) run(ctx context.Context) error {
 	orders := rows[cardgateway.Transaction]{
 		kind: "orders", save: c.books.saveOrders,
@@ -32,13 +34,19 @@ func (c *copier) run(ctx context.Context) error {
 			return c.client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, o)
 		},
 	}
-	if err := copyRows(ctx, c, orders); err != nil {
+	if err := c.books.begin(ctx, c.from, orders.kind, refunds.kind); err != nil {
 		return err
 	}
-	if err := copyRows(ctx, c, refunds); err != nil {
+	if err := errors.Join(copyRows(ctx, c, orders), copyRows(ctx, c, refunds)); err != nil {
 		return err
 	}
-	return c.askAgain(ctx)
+	if err := c.books.dropUnnamed(ctx); err != nil {
+		return err
+	}
+	if err := c.askForOrders(ctx); err != nil {
+		return err
+	}
+	return c.askForRefunds(ctx)
 }
 
 // rows are one kind of what the gateway lists.
@@ -48,87 +56,89 @@ type rows[T any] struct {
 	save func(ctx context.Context, tx *sql.Tx, batch []*T) error
 }
 
-// batchSize is how many rows one transaction of the database saves.
-const batchSize = 1000
+const (
+	batchSize   = 1000             // rows that one transaction of the database saves
+	lastWriting = 10 * time.Second // for saving what was read when the run is ended
+)
 
-// copyRows walks from where the books are complete to now, or goes on with a walk that was broken off. Each batch is
-// saved together with the checkpoint that goes with it, so that the process can be killed anywhere: what is walked
-// twice then is saved twice, under the same id.
+// copyRows ends a walk that was broken off, if there is one, and walks on from there to now.
 func copyRows[T any](ctx context.Context, c *copier, r rows[T]) error {
-	at, err := c.begin(ctx, r.kind)
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.kind, err)
+	for {
+		at, err := c.books.position(ctx, r.kind)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.kind, err)
+		}
+		resumed := at.until.After(at.complete)
+		if !resumed {
+			now := time.Now()
+			at.until, at.checkpoint = now.Truncate(time.Second).Add(time.Second), cardgateway.Checkpoint{} // whole seconds, as the books keep them
+			if !now.After(at.complete) {
+				return fmt.Errorf("%s: the books are complete up to %s, and the clock says %s", r.kind,
+					at.complete.UTC().Format(time.DateTime), now.UTC().Format(time.DateTime))
+			}
+		}
+		if err := walkRows(ctx, c, r, at); err != nil {
+			return fmt.Errorf("%s: %w", r.kind, err)
+		}
+		if !resumed {
+			return nil
+		}
+	}
+}
+
+// walkRows makes one walk, from where the position stands. Each batch is saved together with the checkpoint that goes
+// with it, so that the process can be killed anywhere: what is walked twice then is saved twice, under the same id.
+func walkRows[T any](ctx context.Context, c *copier, r rows[T], at position) error {
+	save := func(ctx context.Context, batch []*T, at position) error {
+		return c.books.change(ctx, func(tx *sql.Tx) error {
+			if err := r.save(ctx, tx, batch); err != nil {
+				return err
+			}
+			return c.books.savePosition(ctx, tx, r.kind, at)
+		})
 	}
 	walk := r.walk(at.complete, at.until, cardgateway.WalkOptions{
 		Resume:   at.checkpoint,
 		Progress: func(p cardgateway.Progress) { c.progress(r.kind, p) },
 	})
 	var batch []*T
-	save := func(ctx context.Context) error {
-		err := c.books.change(ctx, func(tx *sql.Tx) error {
-			if err := r.save(ctx, tx, batch); err != nil {
-				return err
-			}
-			return savePosition(ctx, tx, r.kind, at)
-		})
-		clear(batch)
-		batch = batch[:0]
-		return err
-	}
 	for row, err := range walk.All(ctx) {
-		if err == nil {
-			if batch = append(batch, row); len(batch) < batchSize {
-				continue
-			}
+		if err != nil { // what came before it is kept, even if it says that ctx has ended
+			at.checkpoint = walk.Checkpoint()
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWriting)
+			defer cancel()
+			return errors.Join(err, save(ctx, batch, at))
+		}
+		if batch = append(batch, row); len(batch) < batchSize {
+			continue
 		}
 		at.checkpoint = walk.Checkpoint()
-		if err := errors.Join(err, save(context.WithoutCancel(ctx))); err != nil { // what came before an error is kept
-			return fmt.Errorf("%s: %w", r.kind, err)
+		if err := save(ctx, batch, at); err != nil {
+			return err
 		}
+		clear(batch)
+		batch = batch[:0]
 	}
-	at.complete, at.until, at.checkpoint = walk.Report().CompleteUpTo, time.Time{}, cardgateway.Checkpoint{}
-	if err := save(ctx); err != nil {
-		return fmt.Errorf("%s: %w", r.kind, err)
-	}
-	return nil
+	done := walk.Report().CompleteUpTo
+	return save(ctx, batch, position{since: at.since, complete: done, until: done})
 }
 
-// begin returns the walk that is under way, or a new one up to now.
-func (c *copier) begin(ctx context.Context, kind string) (position, error) {
-	at, err := c.books.position(ctx, kind)
-	switch {
-	case err != nil:
-		return position{}, err
-	case at.since.IsZero() && c.from.IsZero():
-		return position{}, errors.New("the books are new: say with -from where they are to begin")
-	case at.since.IsZero():
-		at.since, at.complete = c.from, c.from
-	case !c.from.IsZero() && c.from.Before(at.since):
-		return position{}, fmt.Errorf("the books begin at %v, after -from: begin others with another -db", at.since.UTC())
-	}
-	if at.until.IsZero() {
-		at.until = time.Now().Truncate(time.Second).Add(time.Second) // whole seconds, as the books keep them
-	}
-	return at, nil
-}
+// askAgainFor is how long a row that is not at its end is asked for again: longer than a payment is in processing, and
+// than a cardholder takes for a payment page.
+const askAgainFor = 30 * 24 * time.Hour
 
-// openFor is how long an order without an end is asked for again: longer than any payment is in processing, and than
-// a cardholder takes for a payment page.
-const openFor = 30 * 24 * time.Hour
-
-// askAgain asks for each order that was not at an end when it was copied.
-func (c *copier) askAgain(ctx context.Context) error {
-	ids, err := c.books.open(ctx, time.Now().Add(-openFor))
+func (c *copier) askForOrders(ctx context.Context) error {
+	open, err := c.books.unfinishedOrders(ctx, time.Now().Add(-askAgainFor))
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		order, err := c.client.GetTransaction(ctx, id)
-		if errors.Is(err, cardgateway.ErrNotFound) {
-			continue // it was there: the next run will tell
-		}
+	for _, u := range open {
+		order, err := c.client.GetTransaction(ctx, u.id)
 		if err != nil {
-			return fmt.Errorf("order %s: %w", shown(id), err)
+			if err := c.pass("order", u.id, err); err != nil {
+				return err
+			}
+			continue
 		}
 		err = c.books.change(ctx, func(tx *sql.Tx) error {
 			return c.books.saveOrders(ctx, tx, []*cardgateway.Transaction{order})
@@ -137,5 +147,47 @@ func (c *copier) askAgain(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func (c *copier) askForRefunds(ctx context.Context) error {
+	open, err := c.books.unfinishedRefunds(ctx, time.Now().Add(-askAgainFor))
+	if err != nil {
+		return err
+	}
+	const day = 24 * time.Hour
+	for _, u := range open {
+		page, err := c.client.SearchRefunds(ctx, cardgateway.RefundQuery{
+			RefundUniqueID: u.id, Start: u.happened.Add(-day), End: u.happened.Add(27 * day), // a month at most, in every month
+		})
+		if err != nil {
+			if err := c.pass("refund", u.id, err); err != nil {
+				return err
+			}
+			continue
+		}
+		err = c.books.change(ctx, func(tx *sql.Tx) error {
+			for i := range page.Data {
+				if r := &page.Data[i]; r.RefundUniqueID == u.id { // a filter is a request, not a promise
+					return c.books.saveRefunds(ctx, tx, []*cardgateway.Refund{r})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass returns the error of a single query, or nil if it concerns that row alone: then the log says so, and the books
+// keep what they have.
+func (c *copier) pass(kind, id string, err error) error {
+	failed, ok := errors.AsType[*cardgateway.QueryError](err)
+	if !ok || failed.Code == 0 && !errors.Is(err, cardgateway.ErrNotFound) {
+		return fmt.Errorf("%s %s: %w", kind, shown(id), err)
+	}
+	fmt.Fprintf(c.log, "%s %s was not asked for again: %v\n", kind, shown(id), err)
 	return nil
 }

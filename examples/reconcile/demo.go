@@ -59,20 +59,18 @@ func demoList(ctx context.Context, books *Books) (io.Reader, error) {
 	var list strings.Builder
 	list.WriteString("transaction_id,amount,currency\n")
 	n := 0
-	err := books.each(ctx, `
-		SELECT transaction_id, amount, currency FROM orders WHERE state = 'approved' ORDER BY happened`,
-		func(scan func(...any) error) error {
-			var id, amount, currency string
-			err := scan(&id, &amount, &currency)
-			switch n++; n {
-			case 1:
-				return err
-			case 2:
-				amount = "1" + amount
-			}
-			fmt.Fprintf(&list, "%s,%s,%s\n", id, amount, currency)
+	err := books.each(ctx, func(scan func(...any) error) error {
+		var id, amount, currency string
+		err := scan(&id, &amount, &currency)
+		switch n++; n {
+		case 1:
 			return err
-		})
+		case 2:
+			amount = "1" + amount
+		}
+		fmt.Fprintf(&list, "%s,%s,%s\n", id, amount, currency)
+		return err
+	}, `SELECT transaction_id, amount, currency FROM orders WHERE state = 'approved' ORDER BY happened`)
 	list.WriteString("cash-payment-1,12.50,USD\n")
 	return strings.NewReader(list.String()), err
 }

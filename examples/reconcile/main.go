@@ -17,9 +17,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
+	_ "time/tzdata" // -zone is to be known on every machine
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -27,7 +29,7 @@ import (
 // settings come from flags or the environment.
 type settings struct {
 	gateway, appID, merchantID, secretKey string
-	db, from, list                        string
+	zone, db, from, list                  string
 
 	out io.Writer // for what was found
 	log io.Writer // for progress
@@ -38,17 +40,27 @@ var errDiffer = errors.New("the list and the gateway differ")
 
 func main() {
 	s := settings{out: os.Stdout, log: os.Stderr}
+	variables := map[*string]string{} // no flag's default, which -h would print: some are secret
 	setting := func(target *string, name, env, usage string) {
-		flag.StringVar(target, name, os.Getenv(env), usage+" (or $"+env+")")
+		flag.StringVar(target, name, "", usage+" (or $"+env+")")
+		variables[target] = env
 	}
-	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
+	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox, and nothing else may be set then")
 	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
 	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
 	setting(&s.secretKey, "secret-key", "CARDGATEWAY_SECRET_KEY", "secret key for HTTP Basic; prefer the variable, flags are seen by other users")
-	setting(&s.db, "db", "RECONCILE_DB", "SQLite file or postgres:// URL; default :memory: with the sandbox, reconcile.db otherwise")
+	setting(&s.zone, "zone", "CARDGATEWAY_ZONE", "zone of the gateway's wall clock, such as UTC or Asia/Shanghai; default UTC+8, as published")
+	setting(&s.db, "db", "RECONCILE_DB", "SQLite file or postgres:// URL; default reconcile.db")
 	setting(&s.from, "from", "RECONCILE_FROM", "first day to copy, as 2006-01-02 in UTC; needed once, for new books")
 	setting(&s.list, "list", "RECONCILE_LIST", "CSV file of what should be paid: transaction_id, amount, currency; empty compares nothing")
 	flag.Parse()
+	for target, env := range variables {
+		*target = cmp.Or(*target, os.Getenv(env))
+	}
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "reconcile: %q belongs to no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -64,58 +76,66 @@ func main() {
 // run is the whole program: bring the books up to date, then compare. It returns errDiffer where that found something.
 func run(ctx context.Context, s settings) (err error) {
 	if s.gateway == "" {
+		if cmp.Or(s.appID, s.merchantID, s.secretKey, s.zone, s.db, s.from, s.list) != "" {
+			return errors.New("-base-url is missing; the sandbox takes no other flag or variable")
+		}
 		return runDemo(ctx, s)
 	}
-	books, client, err := s.open(ctx)
+	from, zone, err := s.day()
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, books.Close()) }()
-	from, err := s.firstDay()
-	if err != nil {
-		return err
-	}
-	if err := s.copy(ctx, client, books, from); err != nil {
-		return err
-	}
-	if s.list == "" {
-		return nil
-	}
-	list, err := os.Open(s.list)
+	list, err := s.openList() // before the work, so that a wrong name costs none
 	if err != nil {
 		return err
 	}
 	defer func() { _ = list.Close() }() // it was only read
-	return s.compare(ctx, books, list)
-}
-
-func (s settings) open(ctx context.Context) (*Books, *cardgateway.Client, error) {
-	config := cardgateway.Config{BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID)}
+	config := cardgateway.Config{BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), Location: zone}
 	if s.merchantID != "" {
 		config.Authenticate = cardgateway.BasicAuth(s.merchantID, s.secretKey)
 	}
 	client, err := cardgateway.New(config)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	books, err := OpenBooks(ctx, cmp.Or(s.db, "reconcile.db"), cardgateway.DefaultLocation)
-	return books, client, err
+	books, err := OpenBooks(ctx, cmp.Or(s.db, "reconcile.db"), zone)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, books.Close()) }()
+	if err := s.copy(ctx, client, books, from); err != nil || s.list == "" {
+		return err
+	}
+	return s.compare(ctx, books, list)
 }
 
-func (s settings) firstDay() (time.Time, error) {
-	if s.from == "" {
-		return time.Time{}, nil
+// day returns where the books are to begin, if that was said, and the gateway's zone.
+func (s settings) day() (from time.Time, zone *time.Location, err error) {
+	if s.from != "" {
+		if from, err = time.Parse(time.DateOnly, s.from); err != nil {
+			return time.Time{}, nil, fmt.Errorf("-from %s is not a day like 2006-01-02", shown(s.from))
+		}
 	}
-	from, err := time.Parse(time.DateOnly, s.from)
+	if s.zone == "" {
+		return from, cardgateway.DefaultLocation, nil
+	}
+	zone, err = time.LoadLocation(s.zone)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("-from %s is not a day like 2006-01-02", shown(s.from))
+		return time.Time{}, nil, fmt.Errorf("-zone: %w", err)
 	}
-	return from, nil
+	return from, zone, nil
+}
+
+func (s settings) openList() (io.ReadCloser, error) {
+	if s.list == "" {
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	return os.Open(s.list)
 }
 
 // copy brings the books up to date and says what they hold.
 func (s settings) copy(ctx context.Context, client *cardgateway.Client, books *Books, from time.Time) error {
-	c := copier{client: client, books: books, from: from, progress: s.progress()}
+	c := copier{client: client, books: books, from: from, log: s.log, progress: s.progress()}
 	if err := c.run(ctx); err != nil {
 		return err
 	}
@@ -148,14 +168,18 @@ func (s settings) compare(ctx context.Context, books *Books, list io.Reader) err
 		return err
 	}
 	n := 0
+	var writing error
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	err := books.Compare(ctx, func(d Difference) {
 		if n++; n == 1 {
 			fmt.Fprintln(table, "what\ttransaction\tgateway\tlist")
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", d.What, shown(d.TransactionID), shown(d.Gateway), shown(d.List))
+		if n%1000 == 0 { // a table holds its lines in memory
+			writing = cmp.Or(writing, table.Flush())
+		}
 	})
-	switch err := errors.Join(err, table.Flush()); {
+	switch err := errors.Join(err, cmp.Or(writing, table.Flush())); {
 	case err != nil:
 		return err
 	case n > 0:

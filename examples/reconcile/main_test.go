@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 func child(order string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	fields := strings.Split(order, " ")
+	fields := strings.Split(order, "|")
 	s := settings{gateway: fields[0], appID: "123456", db: fields[1], from: fields[2], out: io.Discard, log: io.Discard}
 	if err := run(ctx, s); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -80,16 +80,21 @@ func newBench(t *testing.T, db string, from time.Time, o sandbox.Options) *bench
 		t.Fatal(err)
 	}
 	t.Cleanup(client.CloseIdleConnections)
+	b := &bench{gateway: server.Gateway, url: server.URL, from: from}
+	b.open(t, db)
+	b.copier = copier{client, b.books, from, io.Discard, func(string, cardgateway.Progress) {}}
+	return b
+}
+
+// open opens books.
+func (b *bench) open(t *testing.T, db string) {
+	t.Helper()
 	books, err := OpenBooks(t.Context(), db, cardgateway.DefaultLocation)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := books.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &bench{server.Gateway, server.URL, books, copier{client, books, from, func(string, cardgateway.Progress) {}}, from}
+	t.Cleanup(func() { _ = books.Close() }) // a test may have closed them
+	b.books = books
 }
 
 // check compares every row of the books with what the gateway has, by id.
@@ -111,13 +116,12 @@ func (b *bench) check(t *testing.T) {
 
 func column(t *testing.T, b *Books, query string) (values []string) {
 	t.Helper()
-	err := b.each(t.Context(), query, func(scan func(...any) error) error {
+	err := b.each(t.Context(), func(scan func(...any) error) error {
 		var v string
-		values = append(values, "")
 		err := scan(&v)
-		values[len(values)-1] = v
+		values = append(values, v)
 		return err
-	})
+	}, query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,12 +214,16 @@ func TestRunRefuses(t *testing.T) {
 	}{
 		{"no app id", settings{gateway: "https://gateway.example"}, "AppID"},
 		{"plain http", settings{gateway: "http://gateway.example", appID: "1"}, "BaseURL"},
-		{"no such folder", settings{gateway: "https://gateway.example", appID: "1", db: filepath.Join(dir, "no", "books.db")}, "creating the tables"},
+		{"no such folder", settings{gateway: "https://gateway.example", appID: "1", db: filepath.Join(dir, "no", "books.db")}, "opening the database"},
 		{"no day", settings{gateway: "https://gateway.example", appID: "1", from: "yesterday"}, "-from yesterday"},
+		{"a day to come", settings{gateway: "https://gateway.example", appID: "1", from: "2999-01-01"}, "-from 2999-01-01 has not come yet"},
+		{"no zone", settings{gateway: "https://gateway.example", appID: "1", zone: "Mars/Olympus"}, "-zone"},
+		{"no list", settings{gateway: "https://gateway.example", appID: "1", list: filepath.Join(dir, "none.csv")}, "none.csv"},
+		{"no gateway", settings{list: "paid.csv"}, "-base-url is missing"},
 		{"new books without a day", settings{gateway: "https://gateway.example", appID: "1"}, "-from"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if test.s.db == "" {
+			if test.s.db == "" && test.s.gateway != "" {
 				test.s.db = filepath.Join(t.TempDir(), "books.db")
 			}
 			test.s.out, test.s.log = io.Discard, io.Discard
