@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ var (
 // OpenStore opens a database and creates what is missing in it: Postgres for a postgres:// URL, otherwise SQLite in
 // that file, or in memory for ":memory:".
 func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
-	driver, source, dialect := "sqlite", "file:"+name+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)", journal.SQLite
+	driver, source, dialect := "sqlite", "file:"+url.PathEscape(name)+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)", journal.SQLite
 	switch {
 	case strings.HasPrefix(name, "postgres://"), strings.HasPrefix(name, "postgresql://"):
 		driver, source, dialect = "pgx", name, journal.Postgres

@@ -16,7 +16,7 @@ import (
 func TestStore(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) string{
 		"SQLite in memory": func(*testing.T) string { return ":memory:" },
-		"SQLite in a file": func(t *testing.T) string { return filepath.Join(t.TempDir(), "shop.db") },
+		"SQLite in a file": func(t *testing.T) string { return filepath.Join(t.TempDir(), "a ?strange#name.db") },
 		"Postgres":         postgresURL,
 	} {
 		t.Run(name, func(t *testing.T) {
