@@ -151,8 +151,9 @@ func readRefundRow(r *reader, f *Refund) (bad *unread) {
 		case "timestamp":
 			ok = r.instant(&f.Timestamp)
 		case "merchantRefundId":
-			weighs, named = true, true
+			weighs = true
 			ok = r.id(&f.MerchantRefundID)
+			named = f.MerchantRefundID != ""
 		case "refundTransactionId": // published as another name of the same, not in the interface
 			if named {
 				r.value()
@@ -237,7 +238,11 @@ func (r *reader) keep(extra *map[string]json.RawMessage, name []byte, start int)
 	if *extra == nil {
 		*extra = make(map[string]json.RawMessage)
 	}
-	(*extra)[string(name)] = bytes.Clone(bytes.TrimSpace(r.data[start:r.pos]))
+	raw := bytes.TrimSpace(r.data[start:r.pos])
+	if string(name) == "transactionCardNumber" { // in a form that cannot be read, and so not be masked
+		raw = []byte(`"` + maskedAll + `"`)
+	}
+	(*extra)[string(name)] = bytes.Clone(raw)
 }
 
 // readPage reads a page envelope and, with row, each row of its data. A row that cannot be read costs only itself:
@@ -250,6 +255,7 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 	}
 	p = new(Page[T])
 	var bad *unread
+	var says bool // how many rows there are, or which
 	for name := range r.members {
 		var ok bool
 		switch string(name) {
@@ -265,11 +271,12 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 		case "pageSize":
 			ok = r.count(&p.PageSize)
 		case "totalCount":
-			ok = r.count(&p.TotalCount)
+			ok, says = r.count(&p.TotalCount), true
 		case "totalPage":
 			ok = r.count(&p.TotalPage)
 		case "data":
 			if ok = r.peek() == '['; ok {
+				says = true
 				p.Data, rowErrors = readRows(r, page, limit, min(p.PageSize, p.TotalCount), row)
 			} else {
 				ok = r.value().kind == kindNull
@@ -285,6 +292,9 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 	r.texts.settle()
 	if err := r.finish(); err != nil {
 		return nil, nil, fmt.Errorf("the answer %w", err)
+	}
+	if bad == nil && p.Code == CodeSearchSuccess && !says {
+		bad = &unread{"totalCount", "is missing, and so is data"}
 	}
 	if bad != nil {
 		return nil, nil, bad.err()

@@ -39,6 +39,8 @@ func TestSecretsInAnswers(t *testing.T) {
 		{"card with spaces in the message", `"message":"card 4539 0000 0000 0001"`, "4539 0000 0000 0001", false},
 		{"card in the description", `"billDescription":"` + otherCard + `"`, otherCard, false},
 		{"card not masked", `"transactionCardNumber":"` + otherCard + `"`, otherCard, false},
+		{"card in a list", `"transactionCardNumber":["` + otherCard + `"]`, otherCard, false},
+		{"card with half a character", `"transactionCardNumber":"` + otherCard + `\ud800"`, otherCard, false},
 		{"card half masked", `"transactionCardNumber":"45390000000000*1"`, "45390000", false},
 		{"card in the method", `"transactionMethod":"` + otherCard + `"`, otherCard, true},
 		{"card in the address", `"billingAddress":{"phone":"` + otherCard + `"}`, otherCard, true},

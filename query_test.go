@@ -147,6 +147,8 @@ func TestSearchObserved(t *testing.T) {
 		{"a row that cannot be read", `{"code":121,` + envelope + `[{"code":100,"transactionAmount":"x"}]}`, CodeSearchSuccess, 0, ErrQueryFailed},
 		{"refused", `{"code":122,"message":"no"}`, CodeSearchFailed, -1, ErrQueryFailed},
 		{"unreadable", `[]`, 0, -1, ErrQueryFailed},
+		{"no rows", `{"code":121,"totalCount":0}`, CodeSearchSuccess, 0, nil},
+		{"neither a total nor rows", `{"code":121,"result":{"totalCount":1}}`, CodeSearchSuccess, -1, ErrQueryFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := script{answers: []scripted{gives(200, tt.answer)}}
@@ -366,4 +368,20 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 			t.Errorf("got %v after %d attempts", err, len(s.times()))
 		}
 	})
+}
+
+// TestNotFoundUnread: an answer of which nothing could be read does not say that there is no such transaction.
+func TestNotFoundUnread(t *testing.T) {
+	c := testClient(t, Config{
+		BaseURL: testBase, Retry: RetryPolicy{MaxAttempts: 1},
+		HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := respond(r, 404, "packed")
+			resp.Header.Set("Content-Encoding", "gzip")
+			return resp, err
+		})},
+	})
+	_, err := c.GetTransaction(t.Context(), "1")
+	if errors.Is(err, ErrNotFound) || !errors.Is(err, ErrQueryFailed) || !strings.Contains(err.Error(), "compressed") {
+		t.Errorf("got %v", err)
+	}
 }

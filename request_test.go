@@ -214,6 +214,9 @@ func TestSearchParameters(t *testing.T) {
 		{"a month, to the last day", "", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 0, DefaultLocation) })},
 		{"a month and a second", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 1, 0, DefaultLocation) })},
 		{"a month and a nanosecond", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 1, DefaultLocation) })},
+		{"a month, with nanoseconds", "", OrderQuery{
+			Start: time.Date(2026, 1, 15, 12, 0, 0, 5, DefaultLocation), End: time.Date(2026, 2, 15, 12, 0, 0, 5, DefaultLocation),
+		}},
 		{"id at the limit", "", with(func(q *OrderQuery) { q.OrderID = strings.Repeat("é", 128) })},
 		{"ids over the limit", "uniqueId length, orderId length, transactionId length", with(func(q *OrderQuery) {
 			q.UniqueID, q.OrderID, q.TransactionID = strings.Repeat("1", 129), strings.Repeat("é", 129), strings.Repeat("x", 129)

@@ -67,7 +67,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		case err != nil:
 			return notFound(err, r)
 		case a.unread != nil:
-			return &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: a.unread.err()}
+			return &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, RetryAfter: r.retryAfter, Cause: a.unread.err()}
 		case a.UniqueID == "":
 			failed := &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Message: firstText(a.Message, a.TransactionMessage)}
 			return notFound(failed, r)
@@ -86,7 +86,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 // 404 without a body. A page for people with HTTP 404 more likely means a wrong BaseURL.
 func notFound(err error, r *reply) error {
 	failed, ok := errors.AsType[*QueryError](err)
-	if ok && (failed.Code == CodeNotFound || r.status == http.StatusNotFound && len(r.body) == 0) {
+	if ok && failed.Cause == nil && (failed.Code == CodeNotFound || r.status == http.StatusNotFound && len(r.body) == 0) {
 		failed.Cause = ErrNotFound
 	}
 	return err
@@ -130,6 +130,9 @@ type search struct {
 
 func newSearch(loc *time.Location, start, end time.Time, page, size int) *search {
 	s := &search{params: url.Values{}, page: page, size: size}
+	if end.Nanosecond() <= start.Nanosecond() && wallTimeOf(end, loc) == nextMonth(wallTimeOf(start, loc)) {
+		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
+	}
 	s.span(start, end, loc)
 	s.problems.page(page, size)
 	s.params.Set("startDate", wallTimeOf(start, loc).String())
@@ -174,7 +177,7 @@ func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, r
 		case err != nil:
 			return err
 		case page.Code != CodeSearchSuccess:
-			return &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Message: page.Message}
+			return &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Message: page.Message, RetryAfter: r.retryAfter}
 		}
 		if found = true; len(rowErrors) > 0 {
 			return &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Cause: errors.Join(rowErrors...)}
