@@ -38,7 +38,8 @@ const (
 // It returns what the original call would have: the transaction (301 at once, 102 only after Settle), a
 // *DeclinedError, a *ConflictError, or again an *OutcomeUnknownError, whose cause says why. ErrNotFound means that
 // the gateway answered and does not have it. That is evidence, not proof: a request can be delivered late, so ask
-// again hours later before taking it for never sent. Ending ctx stops the asking, not the need to ask.
+// again hours later before taking it for never sent. A transaction that waits for its cardholder may come without a
+// RedirectURL, which the interface shows in answers only. Ending ctx stops the asking, not the need to ask.
 func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -48,8 +49,12 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		settle = defaultSettle
 	}
 	settled := time.Now().Add(settle)
+	shown := false // the gateway had it in an earlier look
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		e, err := c.lookUp(ctx, &q)
+		ours := e.processing != nil || len(e.declined) > 0
+		e.doubtful = e.doubtful || shown && !ours
+		shown = shown || ours
 		last := time.Until(settled) <= 0
 		if t, verdict, final := q.judge(&e, err, last); final {
 			new(outgoing).scrub(t, verdict)
@@ -70,8 +75,12 @@ func (q *ResolveQuery) check() error {
 	if p.require("amount", q.Amount != decimal.Decimal{}, required) {
 		p.amount("amount", q.Amount)
 	}
-	p.capitals("currency", q.Currency, currencyLength)
-	p.require("sentAt", !q.SentAt.IsZero(), required)
+	if p.require("currency", q.Currency != "", required) {
+		p.capitals("currency", q.Currency, currencyLength)
+	}
+	if p.require("sentAt", !q.SentAt.IsZero(), required) && q.SentAt.After(time.Now().Add(resolveBefore)) {
+		p.add("sentAt", RuleRange, "must not be in the future")
+	}
 	if q.Settle < 0 {
 		p.add("settle", RuleRange, "must not be negative")
 	}
@@ -119,7 +128,8 @@ func (e *lookUpError) Error() string { return e.query.Error() }
 
 func (e *lookUpError) Unwrap() error { return errors.Unwrap(e.query) }
 
-var errDoubtful = errors.New("the search returned other rows than this transaction's, or unreadable ones")
+var errDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
+	"rows that contradict each other, or not what it returned before")
 
 func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
 	s := submission{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}

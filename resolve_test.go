@@ -116,6 +116,8 @@ func TestResolve(t *testing.T) {
 		{"processing to the end", archive{records: []record{ours(102, "1")}}, "processing", 2 * minute, 2 * minute},
 		{"processing, then approved", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(100, "1"), 30*second)}}, "paid", 30 * second, 65 * second},
 		{"processing, then declined", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(101, "1"), 30*second)}}, "declined", 30 * second, 65 * second},
+		{"processing, then gone", archive{records: []record{until(ours(102, "1"), 30*second)}}, "unknown", 2 * minute, 2 * minute},
+		{"declined beside other orders, then gone", archive{leaky: true, records: append([]record{until(ours(101, "1"), 30*second)}, until(foreign(1)[0], 30*second))}, "unknown", 2 * minute, 2 * minute},
 		{"approved twice", archive{records: []record{ours(100, "1"), ours(100, "2")}}, "conflict", 0, 0},
 		{"approved and declined", archive{records: []record{ours(100, "1"), ours(101, "2")}}, "conflict", 0, 0},
 		{"approved and processing", archive{records: []record{ours(100, "1"), ours(102, "2")}}, "paid", 0, 0},
@@ -235,9 +237,10 @@ func TestResolveRefuses(t *testing.T) {
 		name, want string
 		change     func(*ResolveQuery)
 	}{
-		{"nothing", "transactionId required, amount required, currency format, sentAt required", func(q *ResolveQuery) { *q = ResolveQuery{} }},
+		{"nothing", "transactionId required, amount required, currency required, sentAt required", func(q *ResolveQuery) { *q = ResolveQuery{} }},
 		{"no SentAt", "sentAt required", func(q *ResolveQuery) { q.SentAt = time.Time{} }},
 		{"long id", "transactionId length", func(q *ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
+		{"SentAt to come", "sentAt range", func(q *ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
 		{"negative Settle", "settle range", func(q *ResolveQuery) { q.Settle = -1 }},
 	} {
 		q := good
