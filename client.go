@@ -26,7 +26,7 @@ type Config struct {
 	// AppID identifies the merchant's website app: 1 to 32 decimal digits without leading zeros.
 	AppID AppID
 	// Authenticate, if set, sees every attempt's request as it will be sent, and its body as bytes, which it must
-	// not change or keep. The interface does not show an authentication scheme; see BasicAuth for the published
+	// not change or keep. Only headers that let a transport send a payment again are taken out afterwards. The interface does not show an authentication scheme; see BasicAuth for the published
 	// one. An error from it means that nothing is sent.
 	Authenticate func(r *http.Request, body []byte) error
 	// HTTPClient, if set, gives its Transport and its Timeout; it is never changed. A *http.Transport is cloned,
@@ -35,7 +35,8 @@ type Config struct {
 	// the client cannot enforce these, nor that a payment's bytes are sent once by what is below; neither may log
 	// requests. Cookies and redirect policies are not used.
 	HTTPClient *http.Client
-	// AttemptTimeout bounds one attempt from connecting to the last byte of the answer; zero means 30 s.
+	// AttemptTimeout bounds one attempt from connecting to the last byte of the answer; zero means the Timeout of
+	// HTTPClient, or 30 s. If both are set, the shorter counts.
 	AttemptTimeout time.Duration
 	// Retry bounds how often a call is tried.
 	Retry RetryPolicy
@@ -43,15 +44,16 @@ type Config struct {
 	Limiter Limiter
 	// Location is the zone of the gateway's wall-clock texts; nil means DefaultLocation.
 	Location *time.Location
-	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets.
+	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets, and what
+	// NotificationHandler has to say, with the merchant's own errors.
 	Logger *slog.Logger
-	// Observe, if set, is called when a call begins, and what it returns when the call ends: a place for spans and
-	// metrics. The context that it returns is used for the call. It may return nil for either.
+	// Observe, if set, is called when a call that has been checked begins, and what it returns when the call ends: a
+	// place for spans and metrics. Resolve and walks show up as the searches that they make. The context that it returns is used for the call. It may return nil for either.
 	Observe func(context.Context, Operation) (context.Context, func(CallInfo))
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
-	// PaymentIdleTimeout is how long a connection may have been idle to be used for a payment; zero means 3 s,
-	// less than nothing means a new connection for each payment. A server that closes an idle connection just as a
+	// PaymentIdleTimeout is how long a connection may have been idle to be used for a payment, unless the transport's
+	// own IdleConnTimeout is shorter; zero means 3 s, less than nothing means a new connection for each payment. A server that closes an idle connection just as a
 	// payment is written to it is the commonest cause of a needless unknown outcome.
 	PaymentIdleTimeout time.Duration
 	// ExpectContinue asks the server with "Expect: 100-continue" before a payment's body is sent. Where the server
@@ -105,11 +107,11 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0 {
 		p.add("Retry", RuleRange, "must not have negative values")
 	}
+	if given := cfg.HTTPClient; given != nil && given.Timeout > 0 && (cfg.AttemptTimeout == 0 || given.Timeout < cfg.AttemptTimeout) {
+		cfg.AttemptTimeout = given.Timeout
+	}
 	if cfg.AttemptTimeout == 0 {
 		cfg.AttemptTimeout = defaultAttemptTimeout
-	}
-	if cfg.HTTPClient != nil && cfg.HTTPClient.Timeout > 0 {
-		cfg.AttemptTimeout = min(cfg.AttemptTimeout, cfg.HTTPClient.Timeout)
 	}
 	if cfg.PaymentIdleTimeout == 0 {
 		cfg.PaymentIdleTimeout = defaultPaymentIdleTimeout

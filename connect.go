@@ -19,7 +19,9 @@ func (c *Client) connect(p *problems) {
 	case nil:
 		plain = newTransport()
 	case *http.Transport:
-		plain = t
+		if plain = t; t == nil {
+			plain = newTransport()
+		}
 	default:
 		c.payments, c.queries, c.closeIdle = given.RoundTrip, given.RoundTrip, func() {}
 		return
@@ -28,7 +30,9 @@ func (c *Client) connect(p *problems) {
 		p.add("HTTPClient", RuleFormat, "has a transport that does not verify certificates")
 	}
 	payments := harden(plain)
-	payments.IdleConnTimeout = c.cfg.PaymentIdleTimeout
+	if own := plain.IdleConnTimeout; own <= 0 || own > c.cfg.PaymentIdleTimeout {
+		payments.IdleConnTimeout = c.cfg.PaymentIdleTimeout
+	}
 	payments.DisableKeepAlives = payments.DisableKeepAlives || c.cfg.PaymentIdleTimeout < 0
 	sendWhole(payments)
 	queries := harden(plain)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"reflect"
 	"slices"
 	"strings"
@@ -281,4 +282,51 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		_, _ = c.GetTransaction(t.Context(), "1")
 	}
 	_, _ = c.Resolve(t.Context(), ResolveQuery{TransactionID: "t", Amount: testAmount, Currency: "USD", SentAt: time.Now(), Settle: 1})
+}
+
+// TestGivenTimes: what the caller's http.Client and its transport say counts where the Config says nothing, or less.
+func TestGivenTimes(t *testing.T) {
+	for _, tt := range []struct {
+		name                         string
+		attempt, client, wantAttempt time.Duration
+	}{
+		{"neither", 0, 0, 30 * time.Second},
+		{"the client's", 0, time.Minute, time.Minute},
+		{"the attempt's", time.Minute, 0, time.Minute},
+		{"the shorter of both", time.Minute, time.Second, time.Second},
+		{"the other shorter", time.Second, time.Minute, time.Second},
+	} {
+		c := testClient(t, Config{BaseURL: testBase, AttemptTimeout: tt.attempt, HTTPClient: &http.Client{Timeout: tt.client}})
+		if got := c.cfg.AttemptTimeout; got != tt.wantAttempt {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.wantAttempt)
+		}
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, r.RemoteAddr) // unreadable as an answer, which is not the question here
+	}))
+	defer s.Close()
+	for _, tt := range []struct {
+		name string
+		own  time.Duration
+		want bool // the connection is used again
+	}{
+		{"the transport's is shorter", 20 * time.Millisecond, false},
+		{"the transport's is longer", time.Minute, true},
+		{"the transport says nothing", 0, true},
+	} {
+		var reused bool
+		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
+		c := testClient(t, Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{IdleConnTimeout: tt.own}}})
+		for range 2 {
+			_, _ = paymentOps[0].call(httptrace.WithClientTrace(t.Context(), trace), c, "t-1")
+			time.Sleep(200 * time.Millisecond)
+		}
+		if reused != tt.want {
+			t.Errorf("%s: used again: got %t, want %t", tt.name, reused, tt.want)
+		}
+	}
+	if _, err := New(Config{BaseURL: testBase, AppID: "1", HTTPClient: &http.Client{Transport: (*http.Transport)(nil)}}); err != nil {
+		t.Errorf("a transport that is nil: %v", err)
+	}
 }
