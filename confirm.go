@@ -84,6 +84,9 @@ func (f confirmer) transaction(ctx context.Context, claimed *NotificationClaims)
 		return nil, err
 	}
 	// The filter has been seen to return other orders.
+	if len(page.Data) == 0 {
+		return nil, fmt.Errorf("%w: %w", errNotOneOrder, ErrNotFound)
+	}
 	return onlyOne(page.Data, errNotOneOrder, func(t *Transaction) bool {
 		return t.TransactionID == claimed.TransactionID && t.UniqueID != ""
 	})
@@ -126,10 +129,11 @@ func onlyOne[T any](rows []T, otherwise error, matches func(*T) bool) (*T, error
 	return found, nil
 }
 
-// isSettled reports whether the gateway shows an end, or no less than the payload claims. A notification can overtake
-// the gateway's own records; what it announces must not be lost by accepting it too early.
+// isSettled reports whether the gateway shows an end, or no less than the payload claims; one without a code may claim
+// any. A notification can overtake the gateway's own records; what it announces must not be lost by accepting it too
+// early.
 func (n *Notification) isSettled() bool {
-	return isFinal(n.confirmedCode()) || !isFinal(n.Claimed.Code)
+	return isFinal(n.confirmedCode()) || n.Claimed.Code != 0 && !isFinal(n.Claimed.Code)
 }
 
 func isFinal(c Code) bool {

@@ -32,8 +32,8 @@ type NotificationOptions struct {
 	// TokenMember is the name of the member that holds the token, which the interface does not show; empty means
 	// that the likely ones are tried, see ParseNotification.
 	TokenMember string
-	// QueriesPerSecond bounds what all notifications together make the handler ask the gateway in any one second;
-	// zero or less means 10, and 2 is the least. A notification above it is answered with HTTP 503 and comes again.
+	// QueriesPerSecond bounds what the notifications of any one second make the handler ask the gateway; zero or less
+	// means 10, and 2 is the least. A notification above it is answered with HTTP 503 and comes again.
 	// Without Verify, a flood of forged ones uses this up and makes real ones wait.
 	QueriesPerSecond int
 	// Observe, if set, is called once for each request, also at the same time for several: a place for metrics and
@@ -60,7 +60,8 @@ type NotificationInfo struct {
 // refund also with SearchRefunds, and calls handle with what the gateway confirms in Transaction and Refund. What the
 // payload says is in Claimed. A chargeback cannot be confirmed by any query: take it as a reason to look.
 //
-// handle is called once for each event, which is a kind, the ids and the confirmed code. After an error, a panic or a
+// handle is called once for each event, which is a kind, the ids and the confirmed code, with or without a token; of a
+// kind that no query confirms, only an identical payload is the same event. After an error, a panic or a
 // crash it is called again with the next repetition, so it must be able to meet an event twice; it should store what
 // it learns and return soon, since the gateway waits. Its context is the request's. It must not be nil.
 //
@@ -73,8 +74,8 @@ type NotificationInfo struct {
 //   - 503: it could not be confirmed yet, or handle failed. This holds for an id that the gateway does not know, too:
 //     a notification can be earlier than the gateway's own records, and comes again, while a forger gains nothing.
 //
-// However many notifications come, one at a time is asked about for each transaction, and no more than
-// QueriesPerSecond queries are made; memory is bounded too. Give the server a ReadTimeout. Notifications get lost:
+// However many notifications come, one at a time is asked about for each id, and no more of them are let in than
+// QueriesPerSecond allows; memory is bounded too. Give the server a ReadTimeout. Notifications get lost:
 // settle open payments by Resolve or package journal, and reconcile by Orders and Refunds, whatever comes here.
 func (c *Client) NotificationHandler(opts NotificationOptions, handle func(context.Context, *Notification) error) http.Handler {
 	h := &notificationHandler{
@@ -102,22 +103,23 @@ type notificationHandler struct {
 }
 
 func (h *notificationHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	info := NotificationInfo{Status: http.StatusOK}
+	// If handle panics, that is what is reported: net/http then ends the connection without an answer.
+	info := NotificationInfo{Status: http.StatusServiceUnavailable, Err: errPanicked}
 	begun := time.Now()
+	defer func() {
+		info.Duration = time.Since(begun)
+		h.report(r.Context(), info)
+	}()
 	n, err := h.read(w, r)
 	if err == nil {
 		info.Kind, info.UniqueID = n.Claimed.Kind, n.Claimed.UniqueID
 		info.Repeated, err = h.process(r, n)
 	}
-	if err != nil {
-		info.Status, info.Err = answerTo(err), err
-	}
+	info.Status, info.Err = answerTo(err), err
 	if info.Status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", http.MethodPost)
 	}
 	w.WriteHeader(info.Status)
-	info.Duration = time.Since(begun)
-	h.report(r.Context(), info)
 }
 
 // read reads the request, and refuses what is no notification or not the gateway's.
@@ -162,12 +164,15 @@ var (
 	errNoTokenURLs = errors.New("cardgateway: there are no TokenURLs to recognize it by")
 	errOtherToken  = errors.New("cardgateway: the transaction has had another token before")
 	errNotHandled  = errors.New("cardgateway: the notification was not handled")
+	errPanicked    = fmt.Errorf("%w: it panicked", errNotHandled)
 	errClaimed     = errors.New("cardgateway: the same event is being handled elsewhere")
 )
 
-// answerTo gives the HTTP status for an error. What is not the sender's fault is answered so that it comes again.
+// answerTo gives the HTTP status for an error or none. What is not the sender's fault is answered so that it comes again.
 func answerTo(err error) int {
 	switch {
+	case err == nil:
+		return http.StatusOK
 	case errors.Is(err, errNotHandled): // first: the merchant's own error may be any
 		return http.StatusServiceUnavailable
 	case errors.Is(err, errNotVerified), errors.Is(err, errTokenURL):
@@ -229,7 +234,7 @@ func (h *notificationHandler) admitToken(r *http.Request, n *Notification) error
 	if !n.Bound && !h.opts.AllowUnboundTokens {
 		return fmt.Errorf("%w: %w", errTokenURL, unbound)
 	}
-	if !h.tokens.accept(id, n.Token) {
+	if h.tokens.hasOther(id, n.Token) {
 		return errOtherToken
 	}
 	return nil
@@ -246,6 +251,9 @@ func (h *notificationHandler) once(ctx context.Context, n *Notification) (repeat
 		return true, nil
 	case claim != ClaimFresh:
 		return false, errClaimed
+	}
+	if !n.Token.IsZero() { // not before: the event may have been handled elsewhere, with another token
+		h.tokens.remember(n.Transaction.TransactionID, n.Token)
 	}
 	done := false
 	defer func() { h.settle(ctx, key, done) }() // also if handle panics

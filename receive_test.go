@@ -159,6 +159,15 @@ func TestNotificationHandlerConfirms(t *testing.T) {
 			orders: `{"code":100,"uniqueId":"1","transactionId":"other"}`, status: 503, wantErr: errNotOneOrder, queries: 1,
 		},
 		{
+			name: "without a code, still in processing", body: `{"uniqueId":"987654321","status":"SUCCESS"}`,
+			order:  `{"code":102,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 503, wantErr: errNotSettled, queries: 1,
+		},
+		{
+			name: "by the merchant's id, of which there is nothing", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: " ", status: 503, wantErr: ErrNotFound, queries: 1,
+		},
+		{
 			name: "by the merchant's id, which has two transactions", body: `{"code":100,"transactionId":"order-1"}`,
 			orders: order + `,` + strings.Replace(order, "987654321", "2", 1), status: 503, wantErr: errNotOneOrder, queries: 1,
 		},

@@ -41,7 +41,11 @@ const (
 // *ValidationError that does not show the key.
 func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) {
 	var p problems
+	u, err := url.Parse(base)
 	if p.require("base", base != "", required) {
+		if err == nil {
+			base = u.String() // escaped, as URL writes it
+		}
 		p.link("base", base, maxURL-len("?"+bindingParam+"=")-base64.RawURLEncoding.EncodedLen(expiryLength+tagLength))
 	}
 	keys := [][]byte{slices.Clone(key)}
@@ -53,7 +57,6 @@ func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) 
 			p.add("key", RuleLength, "has %d bytes, at least %d are required", len(k), minURLKey)
 		}
 	}
-	u, err := url.Parse(base)
 	if err == nil && (u.Fragment != "" || u.Query().Has(bindingParam)) {
 		p.add("base", RuleFormat, "must have neither a fragment nor a parameter named %s", bindingParam)
 	}
@@ -172,23 +175,32 @@ func (f *firstTokens) hash(token Token) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// accept reports whether token is the transaction's first, or the same as its first.
-func (f *firstTokens) accept(transactionID string, token Token) bool {
+// remember keeps a token as the transaction's, unless it has one.
+func (f *firstTokens) remember(transactionID string, token Token) {
 	k, sum := newMemoryKey(transactionID), f.hash(token)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	first, known := f.known.get(k)
-	if !known {
+	if _, known := f.known.get(k); !known {
 		f.known.put(k, sum)
 	}
-	return !known || hmac.Equal(first[:], sum[:])
 }
 
 // has reports whether token is known to be the transaction's.
 func (f *firstTokens) has(transactionID string, token Token) bool {
+	known, same := f.compare(transactionID, token)
+	return known && same
+}
+
+// hasOther reports whether another token is known to be the transaction's.
+func (f *firstTokens) hasOther(transactionID string, token Token) bool {
+	known, same := f.compare(transactionID, token)
+	return known && !same
+}
+
+func (f *firstTokens) compare(transactionID string, token Token) (known, same bool) {
 	sum := f.hash(token)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	first, known := f.known.get(newMemoryKey(transactionID))
-	return known && hmac.Equal(first[:], sum[:])
+	return known, hmac.Equal(first[:], sum[:])
 }

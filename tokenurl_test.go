@@ -111,6 +111,7 @@ func TestTokenURLsValidate(t *testing.T) {
 		{"loopback", "http://127.0.0.1:8080/notify", urlKey, nil, ""},
 		{"the longest", longest, urlKey, nil, ""},
 		{"too long", longest + "x", urlKey, nil, "base"},
+		{"too long when it is escaped", "https://shop.example/" + strings.Repeat("ü", 100), urlKey, nil, "base"},
 		{"no base", "", urlKey, nil, "base"},
 		{"no absolute URL", "/notify", urlKey, nil, "base"},
 		{"user info", "https://a:b@shop.example/", urlKey, nil, "base"},
@@ -262,4 +263,16 @@ func TestNotificationHandlerTokenAfterFailure(t *testing.T) {
 	s.fail = nil
 	s.expect(t, s.post(own, strings.Replace(tokenized, "tok-secret", "tok-forged", 1)), 409, 1)
 	s.expect(t, s.post(own, tokenized), 200, 2)
+}
+
+// TestNotificationHandlerOtherHandler: a second process, which shares the Deduper, does not take a token for the first
+// that it was not asked to handle.
+func TestNotificationHandlerOtherHandler(t *testing.T) {
+	urls, shared := mustTokenURLs(t, "https://shop.example/notify", urlKey), NewMemoryDeduper(0)
+	own := made(t, urls, "order-1").RequestURI()
+	first := newShop(t, NotificationOptions{TokenURLs: urls, Deduper: shared})
+	first.expect(t, first.post(own, tokenized), 200, 1)
+	second := newShop(t, NotificationOptions{TokenURLs: urls, Deduper: shared})
+	second.expect(t, second.post(own, strings.Replace(tokenized, "tok-secret", "tok-other", 1)), 200, 0) // handled, as the Deduper says
+	second.expect(t, second.post(own, tokenized), 200, 0)
 }
