@@ -16,7 +16,8 @@ import (
 // package, which read older ones. It holds no row and no id, only hashes of ids. The zero value is the beginning.
 //
 // Set as WalkOptions.Resume, it continues the walk of the same query: keep Start and End with it, best as whole seconds,
-// which every database keeps. Rows of the window that was being given are given again, and no row is missed.
+// which every database keeps. No row is missed; some can be given again, those of the window that was being given above
+// all, and with another Window those of its whole month: store rows under their id.
 type Checkpoint struct {
 	query        string    // hash of what is asked for
 	month        int64     // wall-clock second at which the month being read begins
@@ -94,7 +95,8 @@ func (c *Checkpoint) UnmarshalJSON(data []byte) error {
 // as they are sent, so that a database may cut nanoseconds off.
 func hashQuery(op string, start, end time.Time, loc *time.Location, ids ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %d %d %s", op, start.Unix(), ceilSecond(end).Unix(), loc)
+	end = ceilSecond(end)
+	fmt.Fprintf(&b, "%s %d %d %s %v %v", op, start.Unix(), end.Unix(), loc, wallTimeOf(start, loc), wallTimeOf(end, loc))
 	for _, id := range ids {
 		fmt.Fprintf(&b, " %q", id)
 	}

@@ -21,7 +21,8 @@
 //     Client.Resolve. For payments that must survive a crash of the process, use package journal.
 //
 // A payment is sent at most once. The client repeats one by itself only where it is proved that not one whole request
-// left the process, and then at most twice. Queries are repeated after transport failures, HTTP 429 and 5xx.
+// left the process, and then at most twice. Queries are repeated after transport failures, unreadable answers, HTTP 429
+// and 5xx.
 //
 // # Card data
 //
@@ -32,7 +33,7 @@
 // # What the interface leaves open
 //
 // The interface does not show authentication, the payload of notifications, the zone of its wall-clock texts, HTTP
-// status codes, nor the full list of codes. Config.Authenticate, Config.Location, Extra on every request and result,
+// status codes, nor the full list of codes. Config.Authenticate, Config.Location, Extra on payments and their results,
 // and the options of NotificationHandler are the places for what a merchant knows of its own gateway. Names marked as
 // published are what gateways that speak this interface document beyond it.
 //

@@ -25,7 +25,7 @@ var (
 	ErrUnsettled      = errors.New("cardgateway: a window did not settle") // *UnsettledError: a walk could not be completed
 )
 
-// SafeToRetry reports whether the call that returned err may simply be made again: true only where it is proved that
+// SafeToRetry reports whether the payment call that returned err may simply be made again: true only where it is proved that
 // nothing was submitted. For every other error of a payment the answer is no: correct the request, accept the
 // refusal, or Resolve the outcome first.
 func SafeToRetry(err error) bool {
@@ -103,7 +103,7 @@ func (e *NotSentError) Unwrap() error { return e.Cause }
 type DeclinedError struct {
 	Op            string
 	TransactionID string       // as sent; an answer need not repeat it
-	Transaction   *Transaction // the answer
+	Transaction   *Transaction // the answer, masked as everything that an error keeps: see Transaction
 }
 
 func (e *DeclinedError) Error() string {
@@ -116,8 +116,8 @@ func (e *DeclinedError) Error() string {
 func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
 
 // GatewayError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
-// 413, 415, 422 or 429, or with one of the published codes 201, 400, 401, 404 and 500 and no uniqueId. Making the
-// same call again unchanged brings the same refusal.
+// 413, 415, 422 or 429 and an answer that says nothing else, or with one of the published codes 201, 400, 401, 404 and
+// 500 and no uniqueId. But for 429 (too many requests), the same call unchanged brings the same refusal.
 type GatewayError struct {
 	Op         string
 	HTTPStatus int
@@ -184,8 +184,8 @@ func (e *ConflictError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// QueryError says that a query gave no usable answer, after the attempts that RetryPolicy allows. A query changes
-// nothing, so asking again is always safe.
+// QueryError says that a query gave no usable answer, after the attempts that RetryPolicy allows; in a walk that had
+// answers before, after two minutes of them. A query changes nothing, so asking again is always safe.
 type QueryError struct {
 	Op         string
 	HTTPStatus int           // of the last attempt; zero if no answer came

@@ -36,8 +36,8 @@ func (c *Client) Refunds(ctx context.Context, q RefundQuery) iter.Seq2[*Refund, 
 
 // WalkOptions changes how a walk asks, and where it begins. The zero value is right for most.
 type WalkOptions struct {
-	PageSize   int            // rows asked for at once, at most 999; zero means that of the query, or as many as the gateway grants
-	Prefetch   int            // requests in flight; zero means 4, one means strictly one after another
+	PageSize   int            // rows asked for at once, at most 999; zero means that of the query, or as many as the gateway grants. A single second that holds more is asked for with 999
+	Prefetch   int            // requests in flight, at most 256; zero means 4, one means strictly one after another
 	Window     time.Duration  // longest range of one query, at least a minute; zero means one calendar month
 	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize. Above PageSize a window is paged until its distinct ids equal a total that stays the same
 	Settle     time.Duration  // how far behind now rows count as complete; zero means 15 min

@@ -221,7 +221,8 @@ func (s State) String() string {
 
 // Transaction is the answer to a payment operation and one item of an order query ("Transaction result").
 // A member that the gateway left out has its zero value. Texts are the gateway's own: display them as data. Runs of
-// 13 or more digits in Message, TransactionMessage and BillDescription are masked when they are read.
+// 13 or more digits in Message, TransactionMessage and BillDescription are masked when they are read. In a transaction
+// that an error holds they are masked everywhere else too, also in Extra, and RedirectURL is empty.
 type Transaction struct {
 	Code                  Code
 	Message               string // short text for Code
