@@ -19,8 +19,8 @@ import (
 // unfinished is dropped when the store is opened. Superseded lines are dropped then too, if they are most of the
 // file; acknowledged entries are kept until Forget, since they are what keeps a transactionId from being paid twice.
 //
-// If writing or syncing fails, the store refuses everything from then on: what the disk holds is not known any more.
-// Open it again.
+// If syncing fails, or a write that failed cannot be undone, the store refuses everything from then on: what the disk
+// holds is not known any more. Open it again.
 type FileStore struct {
 	dir     string
 	release func() error
@@ -52,18 +52,33 @@ var errClosed = errors.New("journal: the store is closed")
 // NewFileStore opens the store in dir, which is created if it is not there (0700; its files 0600). It fails if another
 // process has it open, and if the file is damaged anywhere but at its end. Close it after use.
 func NewFileStore(dir string) (*FileStore, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	release, err := lock(filepath.Join(dir, lockName))
 	if err != nil {
-		return nil, fmt.Errorf("journal: %s is locked, most likely by another process: %w", dir, err)
+		return nil, fmt.Errorf("journal: %s cannot be locked; most likely another process has it: %w", dir, err)
 	}
 	s := &FileStore{dir: dir, release: release}
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return s, nil
+}
+
+// makeDir makes a directory and those above it that are not there, and makes their names durable.
+func makeDir(dir string) error {
+	above := filepath.Dir(dir)
+	if _, err := os.Stat(dir); err == nil || above == dir {
+		return os.MkdirAll(dir, 0o700) // which says so if it is no directory
+	}
+	if err := makeDir(above); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return syncDir(above)
 }
 
 func (s *FileStore) open() error {
@@ -76,7 +91,7 @@ func (s *FileStore) open() error {
 	for e, at := range l.read {
 		s.entries[e.TransactionID()] = fileOf(e, at)
 	}
-	if l.err == nil && l.lines > 2*len(s.entries)+1000 {
+	if l.err == nil && (l.gap || l.lines > 2*len(s.entries)+1000) {
 		return s.compact(func(*Entry) bool { return true })
 	}
 	if l.err != nil {

@@ -23,6 +23,7 @@ type fileLog struct {
 	size   int64
 	synced int64
 	lines  int
+	gap    bool  // there is a damaged line between whole ones
 	err    error // of read, or of a write that could not be undone
 }
 
@@ -107,10 +108,11 @@ func parseLine(line []byte) (e Entry, synced int64, err error) {
 var errDamaged = errors.New("journal: a line is damaged")
 
 // read gives every entry of the file, a later line after an earlier one, and prepares for appending: what a crash
-// left at the end is cut off. If it fails, l.err says why.
+// left at the end is cut off. A line that is whole behind one that is damaged is kept: it can have been written for good
+// before the other was damaged, and an entry too many does no harm. If it fails, l.err says why.
 func (l *fileLog) read(yield func(Entry, span) bool) {
 	in := bufio.NewReaderSize(l.file, 1<<16)
-	good, damaged := int64(0), false
+	good, end, damaged := int64(0), int64(0), false // good: of what comes before all damage
 	for at := int64(0); l.err == nil; {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -128,8 +130,11 @@ func (l *fileLog) read(yield func(Entry, span) bool) {
 			damaged = true
 		case damaged && synced > good:
 			l.err = fmt.Errorf("journal: the file is damaged at byte %d, which had been written for good", good)
-		case !damaged:
-			good = at + int64(len(line))
+		default:
+			end = at + int64(len(line))
+			if !damaged {
+				good = end
+			}
 			l.lines++
 			if !yield(e, span{at, len(line)}) {
 				return
@@ -137,8 +142,8 @@ func (l *fileLog) read(yield func(Entry, span) bool) {
 		}
 		at += int64(len(line))
 	}
-	if l.err == nil {
-		l.err = l.startAt(good)
+	if l.gap = end > good; l.err == nil {
+		l.err = l.startAt(end)
 	}
 }
 
