@@ -191,13 +191,18 @@ func (r *reader) count(dst *int) bool {
 	return ok
 }
 
-// instant reads a time in milliseconds since 1970.
+// instant reads a time in milliseconds since 1970, up to the year 9999: encoding/json writes no later one.
 func (r *reader) instant(dst *time.Time) bool {
+	const year10000 = 253402300800000
 	n, null, ok := r.integer(maxCountDigits)
-	if ok && !null {
-		*dst = time.UnixMilli(n).UTC()
+	if !ok || null {
+		return ok
 	}
-	return ok
+	if n >= year10000 {
+		return false
+	}
+	*dst = time.UnixMilli(n).UTC()
+	return true
 }
 
 func (r *reader) wallTime(dst *WallTime) bool {

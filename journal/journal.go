@@ -168,5 +168,7 @@ type told struct {
 func (j *Journal) tell(e *Entry, state State) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.told[e.TransactionID()] = told{len(e.Evidence), state}
+	if id := e.TransactionID(); j.told[id].pieces <= len(e.Evidence) { // never old news over newer
+		j.told[id] = told{len(e.Evidence), state}
+	}
 }

@@ -128,9 +128,9 @@ func kept(t *cardgateway.Transaction) *cardgateway.Transaction {
 
 // keptOfQuery does the same for what a query showed. The secrets of the payment are not at hand then, so that an
 // address is kept only of payments that have none.
-func keptOfQuery(t *cardgateway.Transaction, in *Intent) *cardgateway.Transaction {
+func keptOfQuery(t *cardgateway.Transaction, e *Entry) *cardgateway.Transaction {
 	k := kept(t)
-	if in.Operation == opTokenPayment || in.Operation == opSubscription {
+	if op := e.Intent().Operation; op == opTokenPayment || op == opSubscription {
 		k.RedirectURL = ""
 	}
 	return k

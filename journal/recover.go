@@ -22,15 +22,16 @@ import (
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for e, err := range j.store.Unacked(ctx) {
-			if err == nil && j.isFlying(e.TransactionID()) {
-				continue
-			}
+			news := false
 			if err == nil {
-				e, err = j.settle(ctx, e)
+				e, news, err = j.catchUp(ctx, e)
 			}
 			if err != nil {
 				yield(Entry{}, err)
 				return
+			}
+			if !news {
+				continue
 			}
 			j.tell(&e, e.State())
 			if !yield(e, nil) {
@@ -40,8 +41,22 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
+// catchUp settles an entry of a list, which can be older than what callers have done and been told since, and reports
+// whether there is still something to tell.
+func (j *Journal) catchUp(ctx context.Context, e Entry) (_ Entry, news bool, err error) {
+	id := e.TransactionID()
+	if j.isFlying(id) {
+		return e, false, nil
+	}
+	if e, _, err = j.tryBegin(ctx, e.Begun); err != nil || !e.Unacked() {
+		return e, false, err
+	}
+	e, err = j.settle(ctx, e)
+	return e, err == nil && !j.isFlying(id), err
+}
+
 // Ack acknowledges that the merchant's own books hold the outcome that this Journal last told of the payment, by a
-// payment method or by Recover: it will not be repeated. Of a payment that is Pending, Refused or PresumedAbsent it
+// payment method or by Recover, or after a restart the outcome that the store holds: it will not be repeated. Of a payment that is Pending, Refused or PresumedAbsent it
 // means also that nobody asks any more what became of it. Acknowledge a pending one only if something else, such as
 // the notification, will say how it ends, and an absence only when it is too late for the request to arrive.
 //
@@ -92,13 +107,20 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	if !v.open() || !j.due(&e) {
 		return e, ctx.Err()
 	}
-	for _, at := range e.queries() {
+	queries, absent := e.queries(), 0
+	for _, at := range queries {
 		t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 			TransactionID: v.intent.TransactionID, OrderID: v.intent.OrderID,
 			Amount: v.intent.Amount, Currency: v.intent.Currency, SentAt: at, Settle: j.opts.Settle,
 		})
 		if ctx.Err() != nil {
+			j.notAsked(e.TransactionID())
 			return e, ctx.Err()
+		}
+		if errors.Is(err, cardgateway.ErrNotFound) {
+			if absent++; absent < len(queries) {
+				continue // the other windows have to say so too
+			}
 		}
 		for _, ev := range j.learnt(&e, t, err) {
 			if e, err = j.learn(ctx, e, ev); err != nil {
@@ -138,7 +160,7 @@ func (j *Journal) learnt(e *Entry, t *cardgateway.Transaction, err error) []Evid
 	case isConflict:
 		return fatesOf(conflict, e)
 	case t != nil && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return []Evidence{{Source: SourceQuery, State: stateOf(t), Transaction: keptOfQuery(t, &e.Begun)}}
+		return []Evidence{{Source: SourceQuery, State: stateOf(t), Transaction: keptOfQuery(t, e)}}
 	case errors.Is(err, cardgateway.ErrNotFound) && j.absent(e.view()):
 		return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 	}
@@ -154,7 +176,7 @@ func fatesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
 		for i := range conflict.Transactions {
 			t := &conflict.Transactions[i]
 			if stateOf(t) == state && !(repeated && state == Declined) {
-				all = append(all, Evidence{Source: SourceQuery, State: state, Transaction: keptOfQuery(t, &e.Begun)})
+				all = append(all, Evidence{Source: SourceQuery, State: state, Transaction: keptOfQuery(t, e)})
 			}
 		}
 	}
@@ -178,6 +200,13 @@ func (j *Journal) due(e *Entry) bool {
 	}
 	j.asked[e.TransactionID()] = now
 	return true
+}
+
+// notAsked takes back what due has noted.
+func (j *Journal) notAsked(transactionID string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.asked, transactionID)
 }
 
 // submissions returns the times of the submissions that may have left, or of the last one if none did.

@@ -98,10 +98,14 @@ func (v *view) decide(ev *Evidence) {
 	}
 }
 
-// fate notes a final outcome, and reports whether it is one more.
+// fate notes a final outcome, and reports whether it is one more. One without the gateway's id is the one that is known
+// with it: an answer can lack it that a query then shows.
 func (v *view) fate(ev *Evidence) bool {
-	for _, t := range v.fates {
-		if t.UniqueID == ev.Transaction.UniqueID && t.Code == ev.Transaction.Code {
+	for i, t := range v.fates {
+		if id := ev.Transaction.UniqueID; t.Code == ev.Transaction.Code && (t.UniqueID == id || t.UniqueID == "" || id == "") {
+			if t.UniqueID == "" {
+				v.fates[i] = ev.Transaction
+			}
 			return false
 		}
 	}

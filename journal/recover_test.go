@@ -1,0 +1,306 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// walk recovers, and calls meanwhile once the first payment has been given.
+func walk(t *testing.T, s *shop, meanwhile func()) (told map[string]string) {
+	t.Helper()
+	told = map[string]string{}
+	for e, err := range s.Recover(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(told) == 0 {
+			meanwhile()
+		}
+		told[e.TransactionID()] = e.State().String()
+	}
+	return told
+}
+
+// TestRecoverTellsNoOldNews changes what is known of payment b while the merchant deals with payment a.
+func TestRecoverTellsNoOldNews(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.refuse = errReset
+		for _, id := range []string{"a", "b"} {
+			if _, err := s.pay(id, approved); !errors.Is(err, cardgateway.ErrNotSent) {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		s.refuse = nil
+		told := walk(t, s, func() {
+			if paid, err := s.pay("b", approved); err != nil || !paid.Paid() {
+				t.Errorf("b: got %v, %v", paid, err)
+			}
+		})
+		if told["b"] != "succeeded" {
+			t.Errorf("b was paid and told so, and then told %q", told["b"])
+		}
+		if err := s.Ack(t.Context(), "b"); err != nil {
+			t.Errorf("Ack: %v", err)
+		}
+	})
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for _, id := range []string{"a", "b"} {
+			if _, err := s.pay(id, approved); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		told := walk(t, s, func() {
+			if err := s.Ack(t.Context(), "b"); err != nil {
+				t.Error(err)
+			}
+		})
+		if told["b"] != "" {
+			t.Errorf("b was acknowledged, and then told %q", told["b"])
+		}
+	})
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.refuse = errReset
+		_, _ = s.pay("a", approved) // is not sent
+		s.refuse = nil
+		time.Sleep(time.Second)
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 3 * time.Second})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Status: 503, Reply: sandbox.ReplyHTML, Times: -1})
+		done := make(chan error)
+		go func() {
+			_, err := s.pay("b", approved)
+			done <- err
+		}()
+		time.Sleep(time.Second) // b is in flight
+		told := walk(t, s, func() {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
+		if told["b"] != "succeeded" {
+			t.Errorf("b was paid and told so, and then told %q", told["b"])
+		}
+	})
+}
+
+var errReset = errors.New("no network")
+
+// TestRecoverFarApart: of a payment that was submitted twice, far apart, both months must say that there is none.
+func TestRecoverFarApart(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		down bool // for the question about the second submission
+		want string
+	}{
+		{"all answered", false, "succeeded"},
+		{"the second not answered", true, "unknown"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+				_, _ = s.pay("a", approved) // its outcome is unknown
+				time.Sleep(25 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+				time.Sleep(40 * 24 * time.Hour)
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+				if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+					t.Fatal(err)
+				}
+				time.Sleep(25 * time.Hour)
+				if test.down {
+					s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Skip: 1, Status: 503, Reply: sandbox.ReplyHTML, Times: -1})
+				}
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": test.want})
+				wantExecuted(t, s, "a", 1)
+			})
+		})
+	}
+}
+
+// TestRecoverCutOff: a question that the caller's context cut off was not asked.
+func TestRecoverCutOff(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved) // its outcome is unknown
+		time.Sleep(8 * 24 * time.Hour)
+		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		for _, err := range s.Recover(ctx) {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}
+
+// rewriting changes what the gateway answers.
+type rewriting struct {
+	http.RoundTripper
+	change func(*http.Request, []byte) []byte
+}
+
+func (r rewriting) RoundTrip(q *http.Request) (*http.Response, error) {
+	resp, err := r.RoundTripper.RoundTrip(q)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
+		return nil, err
+	}
+	body = r.change(q, body)
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	resp.Header.Del("Content-Length")
+	return resp, nil
+}
+
+// TestOddTimestamps: an answer's timestamp beyond the year 9999, which JSON cannot hold, keeps nothing from being
+// recorded.
+func TestOddTimestamps(t *testing.T) {
+	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
+		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+			file := openFile(t, t.TempDir())
+			s.store = file
+			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
+				i := bytes.Index(body, []byte(`"timestamp":`)) + len(`"timestamp":`)
+				return []byte(string(body[:i]) + timestamp + string(body[i+bytes.IndexByte(body[i:], ','):]))
+			}}
+			j := s.restarted(journal.Options{})
+			if paid, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || !paid.Paid() {
+				t.Errorf("%s: got %v, %v", timestamp, paid, err)
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+			if err := file.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestQueriedTokenIsNotKept: what a query shows of a token payment is kept without its address, also if the entry began
+// as another operation that was refused here.
+func TestQueriedTokenIsNotKept(t *testing.T) {
+	const token = "tok-0123456789abcdef"
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := order("x", approved)
+		_, err := s.CreateCheckout(t.Context(), cardgateway.CheckoutRequest{TransactionID: "x", OrderID: "o", Amount: o.Amount, Currency: "USD"})
+		if !errors.Is(err, cardgateway.ErrInvalidRequest) {
+			t.Fatal(err)
+		}
+		s.network = rewriting{s.network, func(q *http.Request, _ []byte) []byte {
+			if q.Method == http.MethodPost {
+				return nil // the answer is lost
+			}
+			return []byte(`{"code":121,"totalCount":1,"data":[{"code":301,"uniqueId":"1","transactionId":"x","transactionAmount":"12.50",` +
+				`"transactionCurrency":"USD","transactionAt":"` + time.Now().Format(time.DateTime) + `","redirectUrl":"https://gateway.test/?t=` + token + `"}]}`)
+		}}
+		_, err = s.TokenPayment(t.Context(), cardgateway.NewToken(token), cardgateway.TokenPaymentRequest{
+			TransactionID: "x", Currency: "USD", Amount: o.Amount, TransactionIP: o.TransactionIP,
+			CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
+		})
+		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Fatal(err)
+		}
+		entries := recovered(t, s.Journal)
+		if len(entries) != 1 || len(entries[0].Evidence) == 0 {
+			t.Fatalf("got %+v", entries)
+		}
+		for _, ev := range entries[0].Evidence {
+			text, err := ev.MarshalJSON()
+			if err != nil || strings.Contains(string(text), token) {
+				t.Errorf("kept: %s, %v", text, err)
+			}
+		}
+	})
+}
+
+// TestNoFalseConflict: one success that is seen twice, once without the gateway's id, is one.
+func TestNoFalseConflict(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
+			if q.Method != http.MethodPost {
+				return body
+			}
+			time.Sleep(2 * time.Second) // meanwhile another process asks
+			i := bytes.Index(body, []byte(`"uniqueId":`))
+			return []byte(string(body[:i]) + string(body[i+bytes.IndexByte(body[i:], ',')+1:]))
+		}}
+		done := make(chan error)
+		go func() {
+			_, err := s.pay("a", approved)
+			done <- err
+		}()
+		time.Sleep(time.Second)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+		if err := <-done; err != nil {
+			t.Errorf("got %v", err)
+		}
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+	})
+}
+
+// TestDamageBetween damages a line that was followed by one which is durable: nothing but the line may be lost.
+func TestDamageBetween(t *testing.T) {
+	dir := t.TempDir()
+	s := openFile(t, dir)
+	begin(t, s, "a")
+	err := s.Record(t.Context(), "a", 0, journal.Evidence{
+		At: time.Now(), Source: journal.SourceAnswer, State: journal.Pending, Transaction: &cardgateway.Transaction{Code: 102, TransactionID: "a"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, s, "b")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "journal.log")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[bytes.IndexByte(data, '\n')+40] ^= 1 // within the second of three lines
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and again, once it has been written anew
+		s := openFile(t, dir)
+		if begin(t, s, "a") || begin(t, s, "b") {
+			t.Error("a payment could be begun again")
+		}
+		begin(t, s, "c")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMakesDirectories makes those above the store's too.
+func TestMakesDirectories(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shop", "payments")
+	for range 2 {
+		s := openFile(t, dir)
+		begin(t, s, "a")
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := journal.NewFileStore(filepath.Join(dir, "journal.log")); err == nil {
+		t.Error("a store in a file")
+	}
+}
