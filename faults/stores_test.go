@@ -2,6 +2,7 @@ package faults
 
 import (
 	"crypto/sha256"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
+	"github.com/shopspring/decimal"
 )
 
 func TestMain(m *testing.M) {
@@ -174,4 +176,43 @@ func TestRace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLeastPrivilege: an account that may use the table and not create any gets a store.
+func TestLeastPrivilege(t *testing.T) {
+	spec := postgres(t, t.Name()+t.TempDir())
+	_, done, err := OpenStore(spec) // who may makes the table
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := done(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("pgx", strings.TrimPrefix(spec, "postgres:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // it was only read from
+	db.SetMaxOpenConns(1)             // one session, which takes the role
+	var schema string
+	if err := db.QueryRow("SELECT current_schema").Scan(&schema); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`CREATE ROLE cashier`,
+		`GRANT USAGE ON SCHEMA "` + schema + `" TO cashier`,
+		`GRANT SELECT, INSERT, UPDATE, DELETE ON cardgateway_journal TO cashier`,
+		`SET ROLE cashier`,
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(statement, err)
+		}
+	}
+	s, err := journal.NewSQLStore(t.Context(), db, journal.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, created, err := s.Begin(t.Context(), journal.Intent{TransactionID: "t", At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}); err != nil || !created {
+		t.Errorf("created %t, %v", created, err)
+	}
 }

@@ -17,9 +17,10 @@ type PayAgain struct{ j *Journal }
 // prevent repeated submission of one order", and the orderId, of which "only one successful transaction exists". So
 // the request must be the same as the first time; another amount, currency or order is a *MismatchError.
 //
-// A payment in any other state is not submitted: the call then returns what is known, as the plain method does. A
-// decline is not taken for an answer, since it may only mean that the gateway saw a repetition: the call returns an
-// *OutcomeUnknownError with cause ErrRepeatDeclined, and Recover settles it by asking.
+// A payment that was never begun, or is NotSent, is submitted as by the plain method. One in any other state is not: the
+// call then returns what is known, as the plain method does. A decline is not taken for an answer, since it may only
+// mean that the gateway saw a repetition: the call returns an *OutcomeUnknownError with cause ErrRepeatDeclined, and
+// Recover settles it by asking.
 func (j *Journal) PayAgainRiskingSecondCharge() PayAgain { return PayAgain{j} }
 
 // Acceptance says in the caller's source what risk is taken beyond that of PayAgainRiskingSecondCharge.

@@ -41,7 +41,8 @@ type SQLStore struct {
 //
 // A commit must be durable when it returns, which is the default of both databases; a database that is set to less
 // is refused: SQLite with synchronous=OFF or NORMAL, Postgres with synchronous_commit=off. For SQLite let writers
-// wait for one another, in the driver's own words for "PRAGMA busy_timeout=10000"; journal_mode=WAL makes it faster.
+// wait for one another, in the driver's own words for "PRAGMA busy_timeout=10000"; journal_mode=WAL makes it faster,
+// and OFF or MEMORY, which are not looked for, give up what a crash should leave.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	schema, setting, lax := schemaSQLite, "PRAGMA synchronous", []string{"0", "1"}
 	switch d {
@@ -94,7 +95,7 @@ func prepare(ctx context.Context, db *sql.DB, schema, setting string, lax []stri
 			err = fmt.Errorf("%s: %w", setting, err)
 		} else if slices.Contains(lax, value) {
 			return fmt.Errorf("%s is %s: a commit would not be durable", setting, value)
-		} else if _, err = db.ExecContext(ctx, schema); err == nil {
+		} else if _, err = db.ExecContext(ctx, schema); err == nil || isThere(ctx, db) {
 			return nil
 		}
 		if !sleep(ctx, 50*time.Millisecond) {
@@ -102,6 +103,12 @@ func prepare(ctx context.Context, db *sql.DB, schema, setting string, lax []stri
 		}
 	}
 	return err
+}
+
+// isThere reports whether there is a table already, as for an account that may use one and not create any.
+func isThere(ctx context.Context, db *sql.DB) bool {
+	rows, err := db.QueryContext(ctx, `SELECT transaction_id, begun, intent, evidence, pieces, acked FROM cardgateway_journal WHERE 1 = 0`)
+	return err == nil && errors.Join(rows.Err(), rows.Close()) == nil
 }
 
 // Begin implements Store.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,9 @@ func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 	t.Helper()
 	test := strings.Split(t.Name(), "/")
 	test = test[:len(test)-1] // the one that called Run
+	for i := range test {
+		test[i] = regexp.QuoteMeta(test[i])
+	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+strings.Join(test, "$/^")+"$", "-test.timeout=1m")
 	cmd.Env = append(os.Environ(), writerEnv+"="+place)
 	cmd.Stderr = os.Stderr
