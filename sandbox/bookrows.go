@@ -160,6 +160,9 @@ func indexOfName(id, prefix string, number, n int) (int, bool) {
 	return i, true
 }
 
+// noBook is the number in the ids of orders that refunds without orders name.
+const noBook = 999
+
 // bookRefunds gives the rows of a Book the look of refunds.
 type bookRefunds struct {
 	book   Book
@@ -181,7 +184,7 @@ func (b *bookRefunds) refund(i int) *refund {
 	at := b.book.At(i)
 	r := &refund{
 		refundUniqueID: b.uniqueID(i), merchantRefundID: bookRefund + bookName(b.number, i),
-		uniqueID: bookID(prefixBookOrder, 999, i), amount: "1.00", currency: "USD",
+		uniqueID: bookID(prefixBookOrder, noBook, i), amount: "1.00", currency: "USD",
 		requested: at, completed: at.Add(2 * time.Minute),
 	}
 	if b.orders != nil {

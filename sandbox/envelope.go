@@ -87,7 +87,7 @@ func (b *bookRefunds) find(q query) (int, bool) {
 	case q.refundTransactionID != "":
 		return indexOfName(q.refundTransactionID, bookRefund, b.number, b.Len())
 	case b.orders == nil:
-		return 0, false
+		return indexOfID(q.uniqueID, prefixBookOrder, noBook, b.Len())
 	}
 	i, ok := b.orders.indexOf(q.uniqueID)
 	if !ok {

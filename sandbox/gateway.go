@@ -99,7 +99,9 @@ func (g *Gateway) serveOperation(c *call) reply {
 	if f == nil {
 		return g.execute(c)
 	}
-	g.pause(f.Before)
+	if !g.pause(f.Before) {
+		return refusal(codeSystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
+	}
 	var rep reply
 	switch f.Commit {
 	case CommitNow:
@@ -113,16 +115,19 @@ func (g *Gateway) serveOperation(c *call) reply {
 	return f.disturb(rep, c)
 }
 
-// pause waits, whether or not the caller still does: a request that arrived is carried out all the same.
-func (g *Gateway) pause(d time.Duration) {
+// pause waits, whether or not the caller still does: a request that arrived is carried out all the same. It reports
+// whether the time has passed; the end of the gateway ends it too.
+func (g *Gateway) pause(d time.Duration) bool {
 	if d <= 0 {
-		return
+		return true
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return true
 	case <-g.closing:
+		return false
 	}
 }
 
@@ -134,10 +139,7 @@ func (g *Gateway) later(d time.Duration, f func()) {
 	default:
 	}
 	g.running.Go(func() {
-		g.pause(d)
-		select {
-		case <-g.closing:
-		default:
+		if g.pause(d) {
 			f()
 		}
 	})

@@ -37,7 +37,7 @@ func (g *Gateway) refund(uniqueID, amount, merchantRefundID string) (*refund, er
 	if o.code != codeSuccess || o.op == OpTokenCreate {
 		return nil, errors.New("sandbox: the transaction moved no money")
 	}
-	left := thousandths(o.amount) - g.ledger.refunded[o.uniqueID]
+	left := thousandths(o.amount) - g.ledger.refunded[o.uniqueID] - g.ledger.refundedByBook(o.uniqueID)
 	if amount == "" {
 		amount = strings.TrimSuffix(fmt.Sprintf("%d.%03d", left/1000, left%1000), "0")
 	}
@@ -60,6 +60,16 @@ func (g *Gateway) refund(uniqueID, amount, merchantRefundID string) (*refund, er
 	}
 	g.notifyRefund(o, r)
 	return r, nil
+}
+
+// refundedByBook returns what a seeded order's own refund has given back by now.
+func (l *ledger) refundedByBook(uniqueID string) (sum int64) {
+	for _, b := range l.refundBooks {
+		if i, ok := b.find(query{uniqueID: uniqueID}); ok && b.orders != nil && !b.at(i).After(time.Now()) {
+			sum += thousandths(b.refund(i).amount)
+		}
+	}
+	return sum
 }
 
 // createRefund is the published POST /api/refund. Its answer says 110, request accepted; the record says 111.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -147,10 +148,11 @@ func (r reply) hangUp(w http.ResponseWriter) {
 			_ = tcp.SetLinger(0) // makes Close send a reset
 		}
 	case cutInHeader:
-		_, _ = buf.WriteString("HTTP/1.1 200 OK\r\nContent-Type: appl")
+		_, _ = fmt.Fprintf(buf, "HTTP/1.1 %d %s\r\nContent-Type: appl", r.status, http.StatusText(r.status))
 	case cutInBody:
-		_, _ = buf.WriteString("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " +
-			strconv.Itoa(len(r.body)) + "\r\n\r\n")
+		_, _ = fmt.Fprintf(buf, "HTTP/1.1 %d %s\r\nContent-Length: %d\r\n", r.status, http.StatusText(r.status), len(r.body))
+		_ = r.header.Write(buf)
+		_, _ = buf.WriteString("\r\n")
 		_, _ = buf.Write(r.body[:len(r.body)/2])
 	}
 	_ = buf.Flush()

@@ -132,3 +132,82 @@ func TestConcurrentUse(t *testing.T) {
 	g.Seed(100, time.Now().Add(-time.Hour), time.Now())
 	group.Wait()
 }
+
+// TestCutAnswersKeepTheirStatus: over a socket a cut answer begins like a whole one.
+func TestCutAnswersKeepTheirStatus(t *testing.T) {
+	s, err := Start(Options{NoNotifications: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.Gateway.Inject(Fault{Reply: ReplyCutBody, Status: 502, RetryAfter: "7"})
+	resp, err := http.Get(s.URL + "/search/order/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if resp.StatusCode != 502 || resp.Header.Get("Retry-After") != "7" || err == nil {
+		t.Errorf("got HTTP %d with Retry-After %q, and %v when it was read", resp.StatusCode, resp.Header.Get("Retry-After"), err)
+	}
+}
+
+// TestCloseGivesUpWhatWaits: a payment that has not been carried out when the gateway is closed never is.
+func TestCloseGivesUpWhatWaits(t *testing.T) {
+	g := New(Options{NoNotifications: true})
+	g.Inject(Fault{Operation: OpPayments, Before: time.Hour})
+	answered := make(chan int)
+	go func() {
+		resp, err := exchange(g, "POST", "/api/subscription", body("t-1", cardBody(Approved)))
+		if err != nil {
+			answered <- 0
+			return
+		}
+		_ = resp.Body.Close()
+		answered <- resp.StatusCode
+	}()
+	for g.faultsLeft() > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	g.Close()
+	if status := <-answered; status != http.StatusServiceUnavailable {
+		t.Errorf("answered with HTTP %d", status)
+	}
+	if n := g.Executed("t-1"); n != 0 {
+		t.Errorf("carried out %d times", n)
+	}
+}
+
+// faultsLeft counts the faults that no request has used up.
+func (g *Gateway) faultsLeft() (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, f := range g.faults {
+		if f.left != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSeededRefunds: what a seed has refunded is not given back again, and every refund is found by the ids that it shows.
+func TestSeededRefunds(t *testing.T) {
+	now := time.Now()
+	g := New(Options{Location: time.UTC, NoNotifications: true})
+	g.Seed(20, now.Add(-2*time.Hour), now.Add(-time.Hour))
+	g.AddRefunds(Arrivals{N: 5, From: now.Add(-2 * time.Hour), To: now.Add(-time.Hour)})
+	between := "/search/list/refund?startDate=" + wall(now.UTC().AddDate(0, 0, -2)) + "&endingDate=" + wall(now.UTC().AddDate(0, 0, 2))
+	refunds := send(t, g, "GET", between, nil).rows()
+	if len(refunds) != 7 {
+		t.Fatalf("%d refunds", len(refunds))
+	}
+	for _, r := range refunds {
+		id := r["uniqueId"].(string)
+		if found := send(t, g, "GET", between+"&uniqueId="+id, nil).rows(); len(found) != 1 {
+			t.Errorf("%d refunds of %s", len(found), id)
+		}
+		if _, err := g.Refund(id, "", ""); err == nil {
+			t.Errorf("%s was given back twice", id)
+		}
+	}
+}
