@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 	"unicode"
@@ -86,9 +87,13 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
 	ev.At = j.clock.now()
 	var err error
-	for range recordTries {
+	begun := time.Now()
+	for try := 0; try < recordTries && time.Since(begun) < j.opts.WriteTimeout; try++ {
 		if err = j.append(ctx, &e, ev); err == nil {
 			return e, nil
+		}
+		if !errors.Is(err, ErrChanged) {
+			sleep(context.WithoutCancel(ctx), recordPause)
 		}
 		now, _, failed := j.tryBegin(ctx, e.Begun)
 		if failed == nil {
@@ -99,8 +104,11 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 }
 
 // recordTries bounds how often evidence is offered to a store. Each refusal but a failure means that another process
-// has recorded something, of which there is little.
-const recordTries = 10
+// has recorded something, of which there is little. After a failure there is a pause, in which a database may come back.
+const (
+	recordTries = 10
+	recordPause = 100 * time.Millisecond
+)
 
 // append records evidence as the next piece of the entry.
 func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {

@@ -73,7 +73,7 @@ func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *payment {
 			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opSubscription,
 			Amount: req.Amount, Currency: req.Currency,
 		},
-		secrets: secrets{number: req.Card.CardNumber},
+		secrets: secrets{number: req.Card.CardNumber, code: req.Card.CVV},
 		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
 			return j.client.CreateSubscription(ctx, req)
 		},

@@ -12,6 +12,7 @@ import (
 type secrets struct {
 	token  cardgateway.Token
 	number cardgateway.CardNumber
+	code   cardgateway.CVV
 }
 
 // removeFrom empties every kept text in which a secret is found.
@@ -38,7 +39,23 @@ func (s *secrets) foundIn(text string) bool {
 	if token := s.token.Reveal(); token != "" && (strings.Contains(text, token) || strings.Contains(plain, token)) {
 		return true
 	}
-	return s.hasNumber(text) || s.hasNumber(plain)
+	return s.hasNumber(text) || s.hasNumber(plain) || s.hasNumber(separators.Replace(plain)) || s.hasCode(plain)
+}
+
+// separators are what stands between the groups of a card number.
+var separators = strings.NewReplacer(" ", "", "-", "", "+", "", ".", "", "_", "")
+
+// hasCode looks for the verification code among the numbers of a text.
+func (s *secrets) hasCode(text string) bool {
+	if s.code.IsZero() {
+		return false
+	}
+	for _, number := range strings.FieldsFunc(text, func(r rune) bool { return r < '0' || r > '9' }) {
+		if s.code.Equal(cardgateway.NewCVV(number)) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasNumber looks for the card number, which nothing reveals, by comparing every run of digits that is long enough.

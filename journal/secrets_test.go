@@ -3,12 +3,14 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -84,4 +86,69 @@ func respond(r *http.Request, body string) *http.Response {
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
 		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
 	}
+}
+
+// TestAddressesWithCards: an address that shows the card or its code in any grouping is not kept, any other is.
+func TestAddressesWithCards(t *testing.T) {
+	for _, test := range []struct {
+		query string
+		kept  bool
+	}{
+		{"order=17", true},
+		{"order=1750", true},
+		{"cvv=750", false},
+		{"n=4300-0000-0000-0000", false},
+		{"n=4300%2D0000%2D0000%2D0000", false},
+		{"n=4300+0000+0000+0000", false},
+		{"n=4300%200000%200000%200000", false},
+	} {
+		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
+				return bytes.Replace(body, []byte(`/hosted/3d/`), []byte(`/hosted/3d/?`+test.query+`&x=`), 1)
+			}}
+			waiting, err := s.pay("a", "750")
+			if err != nil || !strings.Contains(waiting.RedirectURL, test.query) {
+				t.Fatalf("%s: got %v, %v", test.query, waiting, err)
+			}
+			e, _, err := s.store.Begin(t.Context(), journal.Intent{TransactionID: "a"})
+			if err != nil || len(e.Evidence) != 1 {
+				t.Fatalf("%s: got %v, %v", test.query, e, err)
+			}
+			if kept := e.Evidence[0].Transaction.RedirectURL != ""; kept != test.kept {
+				t.Errorf("%s: kept is %t, want %t", test.query, kept, test.kept)
+			}
+		})
+	}
+}
+
+// TestStoreThatHangs: a call over a store that does not answer ends, whatever its context says.
+func TestStoreThatHangs(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		j := journal.New(s.client, &hanging{Store: s.store}, journal.Options{})
+		begun := time.Now()
+		_, err := j.CreateSubscription(t.Context(), order("a", approved))
+		if took := time.Since(begun); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || took > 31*time.Second {
+			t.Errorf("got %v after %v", err, took)
+		}
+	})
+}
+
+// hanging is a store that answers once.
+type hanging struct {
+	journal.Store
+	begun bool
+}
+
+func (h *hanging) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	if h.begun {
+		<-ctx.Done()
+		return journal.Entry{}, false, ctx.Err()
+	}
+	h.begun = true
+	return h.Store.Begin(ctx, in)
+}
+
+func (h *hanging) Record(ctx context.Context, _ string, _ int, _ journal.Evidence) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
