@@ -152,8 +152,9 @@ func readRefundRow(r *reader, f *Refund) (bad *unread) {
 			ok = r.instant(&f.Timestamp)
 		case "merchantRefundId":
 			weighs = true
+			before := len(r.texts.arena) // texts are not set before settle
 			ok = r.id(&f.MerchantRefundID)
-			named = f.MerchantRefundID != ""
+			named = !ok || len(r.texts.arena) > before
 		case "refundTransactionId": // published as another name of the same, not in the interface
 			if named {
 				r.value()
@@ -271,9 +272,9 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 		case "pageSize":
 			ok = r.count(&p.PageSize)
 		case "totalCount":
-			ok, says = r.count(&p.TotalCount), true
+			ok = r.countSaid(&p.TotalCount, &says)
 		case "totalPage":
-			ok = r.count(&p.TotalPage)
+			ok = r.countSaid(&p.TotalPage, &says)
 		case "data":
 			if ok = r.peek() == '['; ok {
 				says = true

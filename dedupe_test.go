@@ -135,8 +135,8 @@ func TestNotificationHandlerPanics(t *testing.T) {
 		}()
 		s.post("", approved)
 	}()
-	if len(s.infos) != 1 || s.infos[0].Status != 503 || s.infos[0].UniqueID != "987654321" || !errors.Is(s.infos[0].Err, errNotHandled) {
-		t.Errorf("observed %+v, want one that was not handled", s.infos)
+	if len(s.infos) != 1 || s.infos[0].Status != 503 || s.infos[0].UniqueID != "987654321" || s.infos[0].Err != errPanicked {
+		t.Errorf("observed %+v, want one that panicked", s.infos)
 	}
 	if w := s.post("", approved); w.Code != 200 || calls != 2 {
 		t.Errorf("afterwards: got status %d and %d calls, want 200 and 2", w.Code, calls)

@@ -191,6 +191,13 @@ func (r *reader) count(dst *int) bool {
 	return ok
 }
 
+// countSaid is count for a member of which it matters whether it was there at all.
+func (r *reader) countSaid(dst *int, said *bool) bool {
+	n, null, ok := r.integer(maxCountDigits)
+	*dst, *said = int(n), *said || ok && !null
+	return ok
+}
+
 // instant reads a time in milliseconds since 1970, up to the year 9999: encoding/json writes no later one.
 func (r *reader) instant(dst *time.Time) bool {
 	const year10000 = 253402300800000

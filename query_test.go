@@ -148,6 +148,8 @@ func TestSearchObserved(t *testing.T) {
 		{"refused", `{"code":122,"message":"no"}`, CodeSearchFailed, -1, ErrQueryFailed},
 		{"unreadable", `[]`, 0, -1, ErrQueryFailed},
 		{"no rows", `{"code":121,"totalCount":0}`, CodeSearchSuccess, 0, nil},
+		{"a total page of nothing", `{"code":121,"totalPage":0,"data":null}`, CodeSearchSuccess, 0, nil},
+		{"a total that is null", `{"code":121,"totalCount":null}`, CodeSearchSuccess, -1, ErrQueryFailed},
 		{"neither a total nor rows", `{"code":121,"result":{"totalCount":1}}`, CodeSearchSuccess, -1, ErrQueryFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -383,5 +385,24 @@ func TestNotFoundUnread(t *testing.T) {
 	_, err := c.GetTransaction(t.Context(), "1")
 	if errors.Is(err, ErrNotFound) || !errors.Is(err, ErrQueryFailed) || !strings.Contains(err.Error(), "compressed") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestRefundNames: the interface's name for the merchant's refund id comes before the published one, unless it says
+// nothing.
+func TestRefundNames(t *testing.T) {
+	for _, tt := range []struct{ names, want string }{
+		{`"merchantRefundId":"own","refundTransactionId":"other"`, "own"},
+		{`"refundTransactionId":"other","merchantRefundId":"own"`, "own"},
+		{`"merchantRefundId":"own","refundTransactionId":[1]`, "own"},
+		{`"merchantRefundId":null,"refundTransactionId":"other"`, "other"},
+		{`"refundTransactionId":"other"`, "other"},
+	} {
+		s := script{answers: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
+		end := time.Now()
+		page, err := s.client(t, Config{}).SearchRefunds(t.Context(), RefundQuery{Start: end.Add(-time.Hour), End: end})
+		if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
+			t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
+		}
 	}
 }

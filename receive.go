@@ -103,7 +103,8 @@ type notificationHandler struct {
 }
 
 func (h *notificationHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// If handle panics, that is what is reported: net/http then ends the connection without an answer.
+	// If a function of the merchant's panics, that is what is reported: net/http then ends the connection without an
+	// answer, and logs the panic.
 	info := NotificationInfo{Status: http.StatusServiceUnavailable, Err: errPanicked}
 	begun := time.Now()
 	defer func() {
@@ -164,7 +165,7 @@ var (
 	errNoTokenURLs = errors.New("cardgateway: there are no TokenURLs to recognize it by")
 	errOtherToken  = errors.New("cardgateway: the transaction has had another token before")
 	errNotHandled  = errors.New("cardgateway: the notification was not handled")
-	errPanicked    = fmt.Errorf("%w: it panicked", errNotHandled)
+	errPanicked    = errors.New("cardgateway: a function of the merchant's panicked")
 	errClaimed     = errors.New("cardgateway: the same event is being handled elsewhere")
 )
 
@@ -252,11 +253,11 @@ func (h *notificationHandler) once(ctx context.Context, n *Notification) (repeat
 	case claim != ClaimFresh:
 		return false, errClaimed
 	}
-	if !n.Token.IsZero() { // not before: the event may have been handled elsewhere, with another token
-		h.tokens.remember(n.Transaction.TransactionID, n.Token)
-	}
 	done := false
 	defer func() { h.settle(ctx, key, done) }() // also if handle panics
+	if !n.Token.IsZero() && !h.tokens.accept(n.Transaction.TransactionID, n.Token) {
+		return false, errOtherToken
+	}
 	if err := h.handle(ctx, n); err != nil {
 		return false, fmt.Errorf("%w: %w", errNotHandled, err)
 	}

@@ -175,14 +175,16 @@ func (f *firstTokens) hash(token Token) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// remember keeps a token as the transaction's, unless it has one.
-func (f *firstTokens) remember(transactionID string, token Token) {
+// accept keeps a token as the transaction's, and reports false if it has another.
+func (f *firstTokens) accept(transactionID string, token Token) bool {
 	k, sum := newMemoryKey(transactionID), f.hash(token)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, known := f.known.get(k); !known {
+	first, known := f.known.get(k)
+	if !known {
 		f.known.put(k, sum)
 	}
+	return !known || hmac.Equal(first[:], sum[:])
 }
 
 // has reports whether token is known to be the transaction's.

@@ -2,6 +2,7 @@ package cardgateway
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -275,4 +276,33 @@ func TestNotificationHandlerOtherHandler(t *testing.T) {
 	second := newShop(t, NotificationOptions{TokenURLs: urls, Deduper: shared})
 	second.expect(t, second.post(own, strings.Replace(tokenized, "tok-secret", "tok-other", 1)), 200, 0) // handled, as the Deduper says
 	second.expect(t, second.post(own, tokenized), 200, 0)
+}
+
+// slowDeduper takes its time, so that two events are claimed side by side.
+type slowDeduper struct{ *MemoryDeduper }
+
+func (d slowDeduper) Claim(ctx context.Context, key string) (ClaimResult, error) {
+	time.Sleep(time.Second)
+	return d.MemoryDeduper.Claim(ctx, key)
+}
+
+// TestNotificationHandlerTwoTokensAtOnce: of two tokens that come at once, by different ids and as different events, one
+// is handed over.
+func TestNotificationHandlerTwoTokensAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
+		s := newShop(t, NotificationOptions{TokenURLs: urls, Deduper: slowDeduper{NewMemoryDeduper(0)}})
+		s.orders(`{"code":100,"uniqueId":"987654321","transactionId":"order-1"}`)
+		own := made(t, urls, "order-1").RequestURI()
+		codes := make(chan int)
+		for _, body := range []string{
+			`{"code":100,"transactionType":"Sale","uniqueId":"987654321","token":"tok-one"}`,
+			`{"code":100,"transactionType":"Other","transactionId":"order-1","token":"tok-two"}`,
+		} {
+			go func() { codes <- s.post(own, body).Code }()
+		}
+		if a, b := <-codes, <-codes; a+b != 200+409 || len(s.handled) != 1 {
+			t.Errorf("got status %d and %d, %d tokens were handed over", a, b, len(s.handled))
+		}
+	})
 }

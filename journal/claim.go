@@ -88,11 +88,14 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 	ev.At = j.clock.now()
 	var err error
 	begun := time.Now()
-	for try := 0; try < recordTries && time.Since(begun) < j.opts.WriteTimeout; try++ {
+	for range recordTries {
 		if err = j.append(ctx, &e, ev); err == nil {
 			return e, nil
 		}
 		if !errors.Is(err, ErrChanged) {
+			if time.Since(begun) >= j.opts.WriteTimeout {
+				break
+			}
 			sleep(context.WithoutCancel(ctx), recordPause)
 		}
 		now, _, failed := j.tryBegin(ctx, e.Begun)

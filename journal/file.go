@@ -52,6 +52,7 @@ var errClosed = errors.New("journal: the store is closed")
 // NewFileStore opens the store in dir, which is created if it is not there (0700; its files 0600). It fails if another
 // process has it open, and if the file is damaged anywhere but at its end. Close it after use.
 func NewFileStore(dir string) (*FileStore, error) {
+	dir = filepath.Clean(dir)
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
@@ -78,7 +79,10 @@ func makeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return syncDir(above)
+	if err := syncDir(above); !errors.Is(err, os.ErrPermission) { // one that cannot be read cannot be synced either
+		return err
+	}
+	return nil
 }
 
 func (s *FileStore) open() error {
@@ -89,7 +93,11 @@ func (s *FileStore) open() error {
 	}
 	s.log, s.entries = l, make(map[string]*filed)
 	for e, at := range l.read {
-		s.entries[e.TransactionID()] = fileOf(e, at)
+		id := e.TransactionID()
+		if l.damaged && s.knowsMore(id, &e) {
+			continue // an old block that has come back
+		}
+		s.entries[id] = fileOf(e, at)
 	}
 	if l.err == nil && (l.gap || l.lines > 2*len(s.entries)+1000) {
 		return s.compact(func(*Entry) bool { return true })
@@ -98,6 +106,16 @@ func (s *FileStore) open() error {
 		return errors.Join(l.err, l.file.Close())
 	}
 	return syncDir(s.dir)
+}
+
+// knowsMore reports whether an earlier line has more of an entry. Lines only grow.
+func (s *FileStore) knowsMore(id string, e *Entry) bool {
+	f := s.entries[id]
+	if f == nil {
+		return false
+	}
+	known, err := s.load(f)
+	return err == nil && (len(known.Evidence) > len(e.Evidence) || known.Acked > e.Acked)
 }
 
 func fileOf(e Entry, at span) *filed {

@@ -17,14 +17,15 @@ import (
 //
 // The checksum is over all that follows it. Synced is how much of the file was known to be on the disk when the line
 // was written. Damage behind the last such mark is what a power failure leaves of lines that were never promised, and
-// is cut off; damage before it is a fault of the disk, and nobody should guess what it held.
+// is dropped; damage before it is a fault of the disk, and nobody should guess what it held.
 type fileLog struct {
-	file   *os.File
-	size   int64
-	synced int64
-	lines  int
-	gap    bool  // there is a damaged line between whole ones
-	err    error // of read, or of a write that could not be undone
+	file    *os.File
+	size    int64
+	synced  int64
+	lines   int
+	gap     bool  // there is a damaged line between whole ones
+	damaged bool  // one has been read
+	err     error // of read, or of a write that could not be undone
 }
 
 // span is where a line is.
@@ -112,7 +113,7 @@ var errDamaged = errors.New("journal: a line is damaged")
 // before the other was damaged, and an entry too many does no harm. If it fails, l.err says why.
 func (l *fileLog) read(yield func(Entry, span) bool) {
 	in := bufio.NewReaderSize(l.file, 1<<16)
-	good, end, damaged := int64(0), int64(0), false // good: of what comes before all damage
+	good, end := int64(0), int64(0) // good: of what comes before all damage
 	for at := int64(0); l.err == nil; {
 		line, err := in.ReadBytes('\n')
 		if err != nil && err != io.EOF {
@@ -127,12 +128,12 @@ func (l *fileLog) read(yield func(Entry, span) bool) {
 		case err != nil && !errors.Is(err, errDamaged):
 			l.err = err
 		case err != nil:
-			damaged = true
-		case damaged && synced > good:
+			l.damaged = true
+		case l.damaged && synced > good:
 			l.err = fmt.Errorf("journal: the file is damaged at byte %d, which had been written for good", good)
 		default:
 			end = at + int64(len(line))
-			if !damaged {
+			if !l.damaged {
 				good = end
 			}
 			l.lines++

@@ -18,7 +18,7 @@ import (
 // Call it at the start and then regularly, from one process at a time. A payment is asked about again when an eighth
 // of the time since its submission has passed since it was last asked, so a walk every minute is cheap. An answer
 // that the gateway could not give leaves the payment open and is no error: an error is a failure of the store, or the
-// end of ctx, and ends the walk.
+// end of ctx, and ends the walk. Each entry is read anew by Begin, so that the store must be one that can be written.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for e, err := range j.store.Unacked(ctx) {
@@ -48,7 +48,11 @@ func (j *Journal) catchUp(ctx context.Context, e Entry) (_ Entry, news bool, err
 	if j.isFlying(id) {
 		return e, false, nil
 	}
-	if e, _, err = j.tryBegin(ctx, e.Begun); err != nil || !e.Unacked() {
+	e, created, err := j.tryBegin(ctx, e.Begun)
+	if err == nil && created { // acknowledged and forgotten since it was listed
+		return e, false, j.store.Ack(ctx, id, 0)
+	}
+	if err != nil || !e.Unacked() {
 		return e, false, err
 	}
 	e, err = j.settle(ctx, e)
@@ -70,11 +74,15 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	if t.state == Unknown {
 		return ErrOpen
 	}
-	if err := j.store.Ack(ctx, transactionID, t.pieces); err != nil {
-		return err
-	}
+	err = j.store.Ack(ctx, transactionID, t.pieces)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if errors.Is(err, ErrChanged) && j.told[transactionID] == t {
+		j.told[transactionID] = told{-1, t.state} // whatever the store holds is news: it can have lost some
+	}
+	if err != nil {
+		return err
+	}
 	delete(j.told, transactionID)
 	delete(j.asked, transactionID)
 	return nil

@@ -229,31 +229,6 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 	})
 }
 
-// TestNoFalseConflict: one success that is seen twice, once without the gateway's id, is one.
-func TestNoFalseConflict(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
-			if q.Method != http.MethodPost {
-				return body
-			}
-			time.Sleep(2 * time.Second) // meanwhile another process asks
-			i := bytes.Index(body, []byte(`"uniqueId":`))
-			return []byte(string(body[:i]) + string(body[i+bytes.IndexByte(body[i:], ',')+1:]))
-		}}
-		done := make(chan error)
-		go func() {
-			_, err := s.pay("a", approved)
-			done <- err
-		}()
-		time.Sleep(time.Second)
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-		if err := <-done; err != nil {
-			t.Errorf("got %v", err)
-		}
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-	})
-}
-
 // TestDamageBetween damages a line that was followed by one which is durable: nothing but the line may be lost.
 func TestDamageBetween(t *testing.T) {
 	dir := t.TempDir()
@@ -303,4 +278,102 @@ func TestMakesDirectories(t *testing.T) {
 	if _, err := journal.NewFileStore(filepath.Join(dir, "journal.log")); err == nil {
 		t.Error("a store in a file")
 	}
+}
+
+// TestOldLineBehindDamage: a whole line that is older than what is known, behind a damaged one, is an old block that has
+// come back.
+func TestOldLineBehindDamage(t *testing.T) {
+	dir := t.TempDir()
+	s := openFile(t, dir)
+	begin(t, s, "a")
+	path := filepath.Join(dir, "journal.log")
+	old, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.Record(t.Context(), "a", 0, journal.Evidence{
+		At: time.Now(), Source: journal.SourceAnswer, State: journal.Succeeded, Transaction: &cardgateway.Transaction{Code: 100, UniqueID: "1", TransactionID: "a"},
+	})
+	if err := errors.Join(err, s.Ack(t.Context(), "a", 1), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.Write(append([]byte("garbage\n"), old...))
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s = openFile(t, dir)
+	e, created, err := s.Begin(t.Context(), journal.Intent{TransactionID: "a"})
+	if err != nil || created || e.State() != journal.Succeeded || e.Unacked() {
+		t.Errorf("got %v, unacknowledged %t, created %t, %v", e.State(), e.Unacked(), created, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForgottenStaysForgotten acknowledges and forgets a payment that a walk has listed already.
+func TestForgottenStaysForgotten(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		file := openFile(t, t.TempDir())
+		s.store = file
+		s.Journal = s.restarted(journal.Options{})
+		for _, id := range []string{"a", "b"} {
+			if _, err := s.pay(id, approved); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(50 * time.Hour)
+		told := walk(t, s, func() {
+			if err := errors.Join(s.Ack(t.Context(), "b"), file.Forget(t.Context(), time.Now().Add(-25*time.Hour))); err != nil {
+				t.Error(err)
+			}
+		})
+		if told["b"] != "" {
+			t.Errorf("b was forgotten, and then told %q", told["b"])
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// replaced is a store in whose place another can be put.
+type replaced struct{ journal.Store }
+
+// TestStoreThatForgets: a store that has lost evidence, as a server that crashed may, is told anew and acknowledged.
+func TestStoreThatForgets(t *testing.T) {
+	inBubble(t, sandbox.Options{SettleAfter: time.Minute}, func(t *testing.T, s *shop) {
+		store := &replaced{s.store}
+		s.store = store
+		s.Journal = s.restarted(journal.Options{})
+		if _, err := s.pay("a", pending); err != nil {
+			t.Fatal(err)
+		}
+		s.gateway.Settle("a", true)
+		time.Sleep(time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		e, _, err := store.Begin(t.Context(), journal.Intent{TransactionID: "a"})
+		if err != nil || len(e.Evidence) != 2 {
+			t.Fatalf("got %v, %v", e, err)
+		}
+		older := journal.NewMemoryStore()
+		if _, _, err := older.Begin(t.Context(), e.Begun); err != nil {
+			t.Fatal(err)
+		}
+		store.Store = older
+		for range 2 {
+			time.Sleep(time.Hour)
+			wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+			if err = s.Ack(t.Context(), "a"); err == nil {
+				return
+			}
+		}
+		t.Errorf("Ack: %v", err)
+	})
 }

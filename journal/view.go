@@ -98,14 +98,10 @@ func (v *view) decide(ev *Evidence) {
 	}
 }
 
-// fate notes a final outcome, and reports whether it is one more. One without the gateway's id is the one that is known
-// with it: an answer can lack it that a query then shows.
+// fate notes a final outcome, and reports whether it is one more.
 func (v *view) fate(ev *Evidence) bool {
-	for i, t := range v.fates {
-		if id := ev.Transaction.UniqueID; t.Code == ev.Transaction.Code && (t.UniqueID == id || t.UniqueID == "" || id == "") {
-			if t.UniqueID == "" {
-				v.fates[i] = ev.Transaction
-			}
+	for _, t := range v.fates {
+		if t.UniqueID == ev.Transaction.UniqueID && t.Code == ev.Transaction.Code {
 			return false
 		}
 	}
