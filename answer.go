@@ -274,7 +274,9 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 		case "totalCount":
 			ok = r.countSaid(&p.TotalCount, &says)
 		case "totalPage":
-			ok = r.countSaid(&p.TotalPage, &says)
+			var said bool // nothing but that there is none: only totalCount says how many rows there are
+			ok = r.countSaid(&p.TotalPage, &said)
+			says = says || said && p.TotalPage == 0
 		case "data":
 			if ok = r.peek() == '['; ok {
 				says = true

@@ -149,6 +149,7 @@ func TestSearchObserved(t *testing.T) {
 		{"unreadable", `[]`, 0, -1, ErrQueryFailed},
 		{"no rows", `{"code":121,"totalCount":0}`, CodeSearchSuccess, 0, nil},
 		{"a total page of nothing", `{"code":121,"totalPage":0,"data":null}`, CodeSearchSuccess, 0, nil},
+		{"a total page of three", `{"code":121,"totalPage":3,"data":null}`, CodeSearchSuccess, -1, ErrQueryFailed},
 		{"a total that is null", `{"code":121,"totalCount":null}`, CodeSearchSuccess, -1, ErrQueryFailed},
 		{"neither a total nor rows", `{"code":121,"result":{"totalCount":1}}`, CodeSearchSuccess, -1, ErrQueryFailed},
 	} {

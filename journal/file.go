@@ -52,6 +52,9 @@ var errClosed = errors.New("journal: the store is closed")
 // NewFileStore opens the store in dir, which is created if it is not there (0700; its files 0600). It fails if another
 // process has it open, and if the file is damaged anywhere but at its end. Close it after use.
 func NewFileStore(dir string) (*FileStore, error) {
+	if dir == "" {
+		return nil, errors.New("journal: NewFileStore needs a directory")
+	}
 	dir = filepath.Clean(dir)
 	if err := makeDir(dir); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)

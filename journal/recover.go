@@ -48,15 +48,23 @@ func (j *Journal) catchUp(ctx context.Context, e Entry) (_ Entry, news bool, err
 	if j.isFlying(id) {
 		return e, false, nil
 	}
-	e, created, err := j.tryBegin(ctx, e.Begun)
-	if err == nil && created { // acknowledged and forgotten since it was listed
-		return e, false, j.store.Ack(ctx, id, 0)
-	}
-	if err != nil || !e.Unacked() {
+	switch err = j.store.Ack(ctx, id, -1); { // no entry has so many pieces: it only says whether there is something to tell
+	case errors.Is(err, ErrNoEntry): // acknowledged and forgotten since it was listed
+		return e, false, nil
+	case !errors.Is(err, ErrChanged): // acknowledged, or a failure
 		return e, false, err
 	}
-	e, err = j.settle(ctx, e)
-	return e, err == nil && !j.isFlying(id), err
+	if e, _, err = j.tryBegin(ctx, e.Begun); err != nil || !e.Unacked() {
+		return e, false, err
+	}
+	if e, err = j.settle(ctx, e); err != nil {
+		return e, false, err
+	}
+	// Asking takes time, in which a caller can have been told more.
+	if e, _, err = j.tryBegin(ctx, e.Begun); err != nil {
+		return e, false, err
+	}
+	return e, e.Unacked() && !j.isFlying(id), nil
 }
 
 // Ack acknowledges that the merchant's own books hold the outcome that this Journal last told of the payment, by a

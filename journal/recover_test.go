@@ -275,8 +275,10 @@ func TestMakesDirectories(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := journal.NewFileStore(filepath.Join(dir, "journal.log")); err == nil {
-		t.Error("a store in a file")
+	for _, wrong := range []string{filepath.Join(dir, "journal.log"), ""} {
+		if _, err := journal.NewFileStore(wrong); err == nil {
+			t.Errorf("a store in %q", wrong)
+		}
 	}
 }
 
@@ -375,5 +377,60 @@ func TestStoreThatForgets(t *testing.T) {
 			}
 		}
 		t.Errorf("Ack: %v", err)
+	})
+}
+
+// TestRecoverWhilePaidAgain pays again while Recover waits for the gateway's answer about the first submission.
+func TestRecoverWhilePaidAgain(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved) // its outcome is unknown
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		time.Sleep(25 * time.Hour)
+		s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
+			if q.Method == http.MethodGet {
+				time.Sleep(2 * time.Second)
+			}
+			return body
+		}}
+		done := make(chan error)
+		go func() {
+			time.Sleep(time.Second)
+			paid, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+			if err == nil && !paid.Paid() {
+				err = errors.New("not paid")
+			}
+			done <- err
+		}()
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestForgottenUnsent: an id that was not sent, acknowledged and forgotten while a walk had it listed can be used again.
+func TestForgottenUnsent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		file := openFile(t, t.TempDir())
+		s.store = file
+		s.Journal = s.restarted(journal.Options{})
+		_, _ = s.pay("a", approved)
+		s.refuse = errReset
+		_, _ = s.pay("b", approved)
+		s.refuse = nil
+		time.Sleep(50 * time.Hour)
+		walk(t, s, func() {
+			if err := errors.Join(s.Ack(t.Context(), "b"), file.Forget(t.Context(), time.Now().Add(-25*time.Hour))); err != nil {
+				t.Error(err)
+			}
+		})
+		if paid, err := s.pay("b", approved); err != nil || !paid.Paid() {
+			t.Errorf("got %v, %v", paid, err)
+		}
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -21,7 +21,7 @@ type Store interface {
 	// Record appends evidence to the entry, if it has exactly so many pieces so far; otherwise it returns
 	// ErrChanged. For an unknown transactionId it returns ErrNoEntry.
 	Record(ctx context.Context, transactionID string, pieces int, ev Evidence) error
-	// Ack acknowledges the entry, if it has exactly so many pieces of evidence; if it has more it returns
+	// Ack acknowledges the entry, if it has exactly so many pieces of evidence; otherwise, also with -1, it returns
 	// ErrChanged. An entry of which everything is acknowledged is left as it is, whatever pieces says. For an unknown
 	// transactionId it returns ErrNoEntry.
 	Ack(ctx context.Context, transactionID string, pieces int) error

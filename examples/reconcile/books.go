@@ -55,6 +55,9 @@ func OpenBooks(ctx context.Context, name string, zone *time.Location) (*Books, e
 	if err == nil {
 		_, err = db.ExecContext(ctx, schema)
 	}
+	if err == nil && driver == "sqlite" { // a schema that is there is only read, which locks nobody out
+		_, err = db.ExecContext(ctx, `BEGIN IMMEDIATE; COMMIT`)
+	}
 	if busy := (*sqlite.Error)(nil); errors.As(err, &busy) && busy.Code()&0xff == sqliteBusy {
 		err = errInUse
 	}
@@ -116,13 +119,14 @@ func (b *Books) each(ctx context.Context, do func(scan func(...any) error) error
 	return rows.Err()
 }
 
-// saveOrders writes what the gateway says now over what it said before.
+// saveOrders writes what the gateway says now over what it said before. An answer need not repeat the amount.
 func (b *Books) saveOrders(ctx context.Context, tx *sql.Tx, orders []*cardgateway.Transaction) error {
 	save, err := tx.PrepareContext(ctx, `
 		INSERT INTO orders (id, unique_id, transaction_id, state, code, amount, currency, happened)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (id) DO UPDATE SET state = excluded.state, code = excluded.code,
-			amount = excluded.amount, currency = excluded.currency`)
+			amount = CASE WHEN excluded.currency = '' THEN orders.amount ELSE excluded.amount END,
+			currency = CASE WHEN excluded.currency = '' THEN orders.currency ELSE excluded.currency END`)
 	if err != nil {
 		return err
 	}
@@ -140,8 +144,8 @@ func (b *Books) saveOrders(ctx context.Context, tx *sql.Tx, orders []*cardgatewa
 // saveRefunds does the same with refunds.
 func (b *Books) saveRefunds(ctx context.Context, tx *sql.Tx, refunds []*cardgateway.Refund) error {
 	save, err := tx.PrepareContext(ctx, `
-		INSERT INTO refunds (id, refund_unique_id, unique_id, code, amount, currency, requested)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		INSERT INTO refunds (id, refund_unique_id, merchant_refund_id, unique_id, code, amount, currency, requested)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (id) DO UPDATE SET code = excluded.code, amount = excluded.amount, currency = excluded.currency`)
 	if err != nil {
 		return err
@@ -149,7 +153,7 @@ func (b *Books) saveRefunds(ctx context.Context, tx *sql.Tx, refunds []*cardgate
 	defer func() { _ = save.Close() }() // the transaction's end closes it too
 	for _, r := range refunds {
 		id := kept(cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String()))
-		if _, err := save.ExecContext(ctx, id, kept(r.RefundUniqueID), kept(r.UniqueID), int(r.Code),
+		if _, err := save.ExecContext(ctx, id, kept(r.RefundUniqueID), kept(r.MerchantRefundID), kept(r.UniqueID), int(r.Code),
 			r.RefundAmount.String(), kept(r.RefundCurrency), r.RefundRequestAt.In(b.zone).UnixMicro()); err != nil {
 			return fmt.Errorf("refund %s: %w", shown(id), err)
 		}
@@ -160,12 +164,20 @@ func (b *Books) saveRefunds(ctx context.Context, tx *sql.Tx, refunds []*cardgate
 // kept makes a text of the gateway one that Postgres keeps: it takes no zero byte.
 func kept(text string) string { return strings.ReplaceAll(text, "\x00", "\uFFFD") }
 
-// dropUnnamed deletes orders that were listed without the gateway's id and later with one.
+// dropUnnamed deletes rows that were listed without the gateway's id and later with one.
 func (b *Books) dropUnnamed(ctx context.Context) error {
 	_, err := b.db.ExecContext(ctx, `
 		DELETE FROM orders WHERE unique_id = '' AND EXISTS (
 			SELECT 1 FROM orders named
 			WHERE named.transaction_id = orders.transaction_id AND named.happened = orders.happened AND named.unique_id <> '')`)
+	if err != nil {
+		return err
+	}
+	_, err = b.db.ExecContext(ctx, `
+		DELETE FROM refunds WHERE refund_unique_id = '' AND EXISTS (
+			SELECT 1 FROM refunds named
+			WHERE named.merchant_refund_id = refunds.merchant_refund_id AND named.unique_id = refunds.unique_id
+				AND named.requested = refunds.requested AND named.refund_unique_id <> '')`)
 	return err
 }
 

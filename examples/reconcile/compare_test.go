@@ -28,15 +28,15 @@ func TestCompare(t *testing.T) {
 				('12', '12', 'processing', 'processing', 102, '12',  'USD', 12),
 				('13', '13', 'euros back', 'approved',  100, '13',   'USD', 13),
 				('14', '14', 'not taken', 'declined',   101, '14',   'USD', 14)`,
-			`INSERT INTO refunds (id, refund_unique_id, unique_id, code, amount, currency, requested) VALUES
-				('101', '101', '10', 111, '9.99',   'USD', 1),
-				('102', '102', '10', 111, '0.01',   'USD', 2),
-				('103', '103', '11', 111, '11',     'USD', 3),
-				('104', '104', '11', 112, '100',    'USD', 4),
-				('105', '105', '11', 111, '0.001',  'USD', 5),
-				('106', '106', '99', 111, '1',      'USD', 6),
-				('107', '107', '13', 111, '500',    'EUR', 7),
-				('108', '108', '14', 111, '2',      '',    8)`,
+			`INSERT INTO refunds (id, refund_unique_id, merchant_refund_id, unique_id, code, amount, currency, requested) VALUES
+				('101', '101', 'r', '10', 111, '9.99',   'USD', 1),
+				('102', '102', 'r', '10', 111, '0.01',   'USD', 2),
+				('103', '103', 'r', '11', 111, '11',     'USD', 3),
+				('104', '104', 'r', '11', 112, '100',    'USD', 4),
+				('105', '105', 'r', '11', 111, '0.001',  'USD', 5),
+				('106', '106', 'r', '99', 111, '1',      'USD', 6),
+				('107', '107', 'r', '13', 111, '500',    'EUR', 7),
+				('108', '108', 'r', '14', 111, '2',      '',    8)`,
 		} {
 			if _, err := b.db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)

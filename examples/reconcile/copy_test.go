@@ -265,6 +265,10 @@ func TestZone(t *testing.T) {
 func TestInUse(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := newBench(t, db, monthsAgo(1), sandbox.Options{})
+		if err := b.books.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b.open(t, db) // books that are there already are locked too
 		for _, held := range []bool{true, false} {
 			again, err := OpenBooks(t.Context(), db, time.UTC)
 			if held != errors.Is(err, errInUse) {
@@ -304,10 +308,23 @@ func TestSaveOdd(t *testing.T) {
 		save(cardgateway.Transaction{TransactionID: "t", Code: 301, TransactionAt: at}) // before the gateway has given it an id
 		save(cardgateway.Transaction{TransactionID: "u", Code: 301, TransactionAt: at})
 		save(cardgateway.Transaction{UniqueID: "7", TransactionID: "t", Code: 100, TransactionAt: at})
+		save(cardgateway.Transaction{UniqueID: "8", TransactionID: "v", Code: 102, TransactionAmount: decimal.NewFromInt(10), TransactionCurrency: "USD"})
+		save(cardgateway.Transaction{UniqueID: "8", TransactionID: "v", Code: 100}) // without the amount
+		for _, id := range []string{"", "9"} {
+			err := b.change(t.Context(), func(tx *sql.Tx) error {
+				return b.saveRefunds(t.Context(), tx, []*cardgateway.Refund{{RefundUniqueID: id, MerchantRefundID: "r", UniqueID: "8", Code: 111}})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := b.dropUnnamed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"1 zero \uFFFD byte approved 0", "2  unknown 1.23456789", "7 t approved 0", " u redirect 0"}
+		if refunds := column(t, b, `SELECT id FROM refunds`); len(refunds) != 1 || refunds[0] != "9" {
+			t.Errorf("refunds: got %q", refunds)
+		}
+		want := []string{"1 zero \uFFFD byte approved 0", "2  unknown 1.23456789", "7 t approved 0", "8 v approved 10", " u redirect 0"}
 		got := column(t, b, `SELECT unique_id || ' ' || transaction_id || ' ' || state || ' ' || amount FROM orders ORDER BY id`)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("orders (-want +got):\n%s", diff)

@@ -16,13 +16,14 @@ CREATE INDEX IF NOT EXISTS orders_unique ON orders (unique_id);
 CREATE INDEX IF NOT EXISTS orders_state ON orders (state, happened);
 
 CREATE TABLE IF NOT EXISTS refunds (
-    id               TEXT   NOT NULL PRIMARY KEY,
-    refund_unique_id TEXT   NOT NULL,
-    unique_id        TEXT   NOT NULL,  -- of the order
-    code             BIGINT NOT NULL,
-    amount           TEXT   NOT NULL,
-    currency         TEXT   NOT NULL,
-    requested        BIGINT NOT NULL
+    id                 TEXT   NOT NULL PRIMARY KEY,
+    refund_unique_id   TEXT   NOT NULL,
+    merchant_refund_id TEXT   NOT NULL,
+    unique_id          TEXT   NOT NULL,  -- of the order
+    code               BIGINT NOT NULL,
+    amount             TEXT   NOT NULL,
+    currency           TEXT   NOT NULL,
+    requested          BIGINT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS refunds_unique ON refunds (unique_id);
 

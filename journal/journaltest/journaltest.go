@@ -193,8 +193,10 @@ func testRecord(t *testing.T, s journal.Store) {
 func testAck(t *testing.T, s journal.Store) {
 	begin(t, s, intent("a", 0))
 	record(t, s, "a", 0, answered("a"))
-	if err := s.Ack(t.Context(), "a", 0); !errors.Is(err, journal.ErrChanged) {
-		t.Errorf("Ack of less than there is: %v, want ErrChanged", err)
+	for _, less := range []int{0, -1} {
+		if err := s.Ack(t.Context(), "a", less); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Ack of %d, less than there is: %v, want ErrChanged", less, err)
+		}
 	}
 	for _, pieces := range []int{1, 1, 0} {
 		if err := s.Ack(t.Context(), "a", pieces); err != nil {
