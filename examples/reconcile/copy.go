@@ -22,18 +22,7 @@ type copier struct {
 
 // run copies what is new and asks again for what was not at its end.
 func (c *copier) run(ctx context.Context) error {
-	orders := rows[cardgateway.Transaction]{
-		kind: "orders", save: c.books.saveOrders,
-		walk: func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
-			return c.client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, o)
-		},
-	}
-	refunds := rows[cardgateway.Refund]{
-		kind: "refunds", save: c.books.saveRefunds,
-		walk: func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Refund] {
-			return c.client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, o)
-		},
-	}
+	orders, refunds := c.orders(), c.refunds()
 	if err := c.books.begin(ctx, c.from, orders.kind, refunds.kind); err != nil {
 		return err
 	}
@@ -43,17 +32,37 @@ func (c *copier) run(ctx context.Context) error {
 	if err := c.books.dropUnnamed(ctx); err != nil {
 		return err
 	}
-	if err := c.askForOrders(ctx); err != nil {
+	if err := askAgain(ctx, c, orders); err != nil {
 		return err
 	}
-	return c.askForRefunds(ctx)
+	return askAgain(ctx, c, refunds)
 }
 
 // rows are one kind of what the gateway lists.
 type rows[T any] struct {
-	kind string
-	walk func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[T]
-	save func(ctx context.Context, tx *sql.Tx, batch []*T) error
+	kind, one string
+	walk      func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[T]
+	save      func(ctx context.Context, tx *sql.Tx, batch []*T) error
+	open      func(ctx context.Context, since time.Time) ([]unfinished, error)
+	ask       func(ctx context.Context, u unfinished) ([]*T, error) // for one row again
+}
+
+func (c *copier) orders() rows[cardgateway.Transaction] {
+	return rows[cardgateway.Transaction]{
+		kind: "orders", one: "order", save: c.books.saveOrders, open: c.books.unfinishedOrders, ask: c.askForOrder,
+		walk: func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
+			return c.client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, o)
+		},
+	}
+}
+
+func (c *copier) refunds() rows[cardgateway.Refund] {
+	return rows[cardgateway.Refund]{
+		kind: "refunds", one: "refund", save: c.books.saveRefunds, open: c.books.unfinishedRefunds, ask: c.askForRefund,
+		walk: func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Refund] {
+			return c.client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, o)
+		},
+	}
 }
 
 const (
@@ -127,58 +136,46 @@ func walkRows[T any](ctx context.Context, c *copier, r rows[T], at position) err
 // than a cardholder takes for a payment page.
 const askAgainFor = 30 * 24 * time.Hour
 
-func (c *copier) askForOrders(ctx context.Context) error {
-	open, err := c.books.unfinishedOrders(ctx, time.Now().Add(-askAgainFor))
+// askAgain asks for each row of one kind that was not at its end when it was copied.
+func askAgain[T any](ctx context.Context, c *copier, r rows[T]) error {
+	open, err := r.open(ctx, time.Now().Add(-askAgainFor))
 	if err != nil {
 		return err
 	}
 	for _, u := range open {
-		order, err := c.client.GetTransaction(ctx, u.id)
+		found, err := r.ask(ctx, u)
 		if err != nil {
-			if err := c.pass("order", u.id, err); err != nil {
+			if err := c.pass(r.one, u.id, err); err != nil {
 				return err
 			}
 			continue
 		}
-		err = c.books.change(ctx, func(tx *sql.Tx) error {
-			return c.books.saveOrders(ctx, tx, []*cardgateway.Transaction{order})
-		})
-		if err != nil {
+		if err := c.books.change(ctx, func(tx *sql.Tx) error { return r.save(ctx, tx, found) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *copier) askForRefunds(ctx context.Context) error {
-	open, err := c.books.unfinishedRefunds(ctx, time.Now().Add(-askAgainFor))
-	if err != nil {
-		return err
-	}
+func (c *copier) askForOrder(ctx context.Context, u unfinished) ([]*cardgateway.Transaction, error) {
+	order, err := c.client.GetTransaction(ctx, u.id)
+	return []*cardgateway.Transaction{order}, err
+}
+
+func (c *copier) askForRefund(ctx context.Context, u unfinished) (found []*cardgateway.Refund, err error) {
 	const day = 24 * time.Hour
-	for _, u := range open {
-		page, err := c.client.SearchRefunds(ctx, cardgateway.RefundQuery{
-			RefundUniqueID: u.id, Start: u.happened.Add(-day), End: u.happened.Add(27 * day), // a month at most, in every month
-		})
-		if err != nil {
-			if err := c.pass("refund", u.id, err); err != nil {
-				return err
-			}
-			continue
-		}
-		err = c.books.change(ctx, func(tx *sql.Tx) error {
-			for i := range page.Data {
-				if r := &page.Data[i]; r.RefundUniqueID == u.id { // a filter is a request, not a promise
-					return c.books.saveRefunds(ctx, tx, []*cardgateway.Refund{r})
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+	page, err := c.client.SearchRefunds(ctx, cardgateway.RefundQuery{
+		RefundUniqueID: u.id, Start: u.happened.Add(-day), End: u.happened.Add(27 * day), // a month at most, in every month
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range page.Data {
+		if r := &page.Data[i]; r.RefundUniqueID == u.id { // a filter is a request, not a promise
+			found = append(found, r)
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // pass returns the error of a single query, or nil if it concerns that row alone: then the log says so, and the books

@@ -129,7 +129,7 @@ func TestAskAgain(t *testing.T) {
 		t.Fatalf("got %q", got)
 	}
 	b.gateway.Settle("t-1", true)
-	if err := b.copier.askForOrders(t.Context()); err != nil {
+	if err := askAgain(t.Context(), &b.copier, b.copier.orders()); err != nil {
 		t.Fatal(err)
 	}
 	if got := state(); len(got) != 1 || got[0] != "approved 5" {
@@ -148,7 +148,7 @@ func TestAskForRefunds(t *testing.T) {
 		if _, err := b.books.db.ExecContext(t.Context(), `UPDATE refunds SET code = 110, amount = '0'`); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.copier.askForRefunds(t.Context()); err != nil {
+		if err := askAgain(t.Context(), &b.copier, b.copier.refunds()); err != nil {
 			t.Fatal(err)
 		}
 		if left := column(t, b.books, `SELECT id FROM refunds WHERE code <> 111 OR amount = '0'`); len(left) != 0 {
