@@ -4,33 +4,20 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 )
 
-// thePostgres is a server of the tests' own.
-var thePostgres struct {
-	once    sync.Once
-	server  *pgserver.Server
-	err     error
-	schemas int
-}
+var schemas int
 
-// postgresURL returns an empty schema. It skips the test where there is no Postgres, and fails it where there must be
-// one.
+// postgresURL returns an empty schema.
 func postgresURL(t *testing.T) string {
 	t.Helper()
-	thePostgres.once.Do(func() { thePostgres.server, thePostgres.err = pgserver.Start() })
-	if err := thePostgres.err; pgserver.MaySkip(err) {
-		t.Skip("skipped:", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	thePostgres.schemas++
-	schema := fmt.Sprintf("books%d", thePostgres.schemas)
-	db, err := sql.Open("pgx", thePostgres.server.URL("public"))
+	server := pgserver.Shared(t)
+	schemas++
+	schema := fmt.Sprintf("books%d", schemas)
+	db, err := sql.Open("pgx", server.URL("public"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +25,5 @@ func postgresURL(t *testing.T) string {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return thePostgres.server.URL(schema)
-}
-
-func stopPostgres() {
-	if thePostgres.server != nil {
-		_ = thePostgres.server.Stop() // what it leaves lies in the folder for temporary files
-	}
+	return server.URL(schema)
 }

@@ -21,13 +21,16 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 func TestMain(m *testing.M) {
 	code := m.Run()
 	stopBrowser()
-	stopPostgres()
+	if err := pgserver.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

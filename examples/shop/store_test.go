@@ -9,8 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
+
+// postgresURL returns the tests' own database.
+func postgresURL(t *testing.T) string {
+	t.Helper()
+	return pgserver.Shared(t).URL("public")
+}
 
 // TestStore holds every kind of books to the same.
 func TestStore(t *testing.T) {

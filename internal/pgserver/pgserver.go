@@ -4,6 +4,7 @@ package pgserver
 import (
 	"errors"
 	"os"
+	"sync"
 )
 
 // ErrNone says that no Postgres server is installed here, or none can be started.
@@ -13,4 +14,41 @@ var ErrNone = errors.New("pgserver: no Postgres server can be started here")
 // CARDGATEWAY_REQUIRE_POSTGRES does not say that there must be one.
 func MaySkip(err error) bool {
 	return errors.Is(err, ErrNone) && os.Getenv("CARDGATEWAY_REQUIRE_POSTGRES") != "1"
+}
+
+// TB is what Shared needs of a test.
+type TB interface {
+	Helper()
+	Skip(args ...any)
+	Fatal(args ...any)
+}
+
+var start = sync.OnceValues(Start)
+
+var asked bool
+
+// Shared returns the one server of a package's tests, whose TestMain calls StopShared. It skips the test where there is
+// no Postgres, and fails it where there must be one.
+func Shared(t TB) *Server {
+	t.Helper()
+	asked = true
+	s, err := start()
+	if MaySkip(err) {
+		t.Skip("skipped:", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// StopShared stops that server, if a test has asked for it.
+func StopShared() error {
+	if !asked {
+		return nil
+	}
+	s, err := start()
+	if err != nil {
+		return nil // there is none, which the test has said
+	}
+	return s.Stop()
 }
