@@ -258,7 +258,7 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 	var bad *unread
 	var says bool // how many rows there are, or which
 	for name := range r.members {
-		var ok bool
+		var ok, said bool
 		switch string(name) {
 		case "code":
 			ok = r.code(&p.Code)
@@ -272,14 +272,13 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 		case "pageSize":
 			ok = r.count(&p.PageSize)
 		case "totalCount":
-			ok = r.countSaid(&p.TotalCount, &says)
-		case "totalPage":
-			var said bool // nothing but that there is none: only totalCount says how many rows there are
-			ok = r.countSaid(&p.TotalPage, &said)
-			says = says || said && p.TotalPage == 0
+			ok, said = r.countSaid(&p.TotalCount)
+		case "totalPage": // that there is none says how many rows there are
+			ok, said = r.countSaid(&p.TotalPage)
+			said = said && p.TotalPage == 0
 		case "data":
 			if ok = r.peek() == '['; ok {
-				says = true
+				said = true
 				p.Data, rowErrors = readRows(r, page, limit, min(p.PageSize, p.TotalCount), row)
 			} else {
 				ok = r.value().kind == kindNull
@@ -288,6 +287,7 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 			r.value()
 			ok = true
 		}
+		says = says || said
 		if !ok && bad == nil {
 			bad = &unread{string(name), "cannot be read"}
 		}

@@ -83,10 +83,10 @@ func (f confirmer) transaction(ctx context.Context, claimed *NotificationClaims)
 	if err != nil {
 		return nil, err
 	}
-	// The filter has been seen to return other orders.
 	if len(page.Data) == 0 {
 		return nil, fmt.Errorf("%w: %w", errNotOneOrder, ErrNotFound)
 	}
+	// The filter has been seen to return other orders.
 	return onlyOne(page.Data, errNotOneOrder, func(t *Transaction) bool {
 		return t.TransactionID == claimed.TransactionID && t.UniqueID != ""
 	})

@@ -17,14 +17,14 @@ func (c *Client) connect(p *problems) {
 	var plain *http.Transport
 	switch t := given.(type) {
 	case nil:
-		plain = newTransport()
 	case *http.Transport:
-		if plain = t; t == nil {
-			plain = newTransport()
-		}
+		plain = t
 	default:
 		c.payments, c.queries, c.closeIdle = given.RoundTrip, given.RoundTrip, func() {}
 		return
+	}
+	if plain == nil {
+		plain = newTransport()
 	}
 	if tlsConfig := plain.TLSClientConfig; tlsConfig != nil && tlsConfig.InsecureSkipVerify && !c.cfg.InsecureHTTP {
 		p.add("HTTPClient", RuleFormat, "has a transport that does not verify certificates")

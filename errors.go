@@ -25,9 +25,9 @@ var (
 	ErrUnsettled      = errors.New("cardgateway: a window did not settle") // *UnsettledError: a walk could not be completed
 )
 
-// SafeToRetry reports whether the payment call that returned err may simply be made again: true only where it is proved that
-// nothing was submitted. For every other error of a payment the answer is no: correct the request, accept the
-// refusal, or Resolve the outcome first.
+// SafeToRetry reports whether the payment call that returned err may simply be made again: true only where it is
+// proved that nothing was submitted. For every other error of a payment the answer is no: correct the request, accept
+// the refusal, or Resolve the outcome first.
 func SafeToRetry(err error) bool {
 	if _, ok := errors.AsType[*NotSentError](err); !ok {
 		return false

@@ -186,16 +186,15 @@ func (r *reader) code(dst *Code) bool {
 }
 
 func (r *reader) count(dst *int) bool {
-	n, _, ok := r.integer(maxCountDigits)
-	*dst = int(n)
+	ok, _ := r.countSaid(dst)
 	return ok
 }
 
 // countSaid is count for a member of which it matters whether it was there at all.
-func (r *reader) countSaid(dst *int, said *bool) bool {
+func (r *reader) countSaid(dst *int) (ok, said bool) {
 	n, null, ok := r.integer(maxCountDigits)
-	*dst, *said = int(n), *said || ok && !null
-	return ok
+	*dst = int(n)
+	return ok, ok && !null
 }
 
 // instant reads a time in milliseconds since 1970, up to the year 9999: encoding/json writes no later one.

@@ -183,7 +183,7 @@ func jsonOf(t *cardgateway.Transaction) *transactionJSON {
 		Code: t.Code, UniqueID: t.UniqueID, TransactionID: t.TransactionID, Amount: amountText(t.TransactionAmount),
 		Currency: t.TransactionCurrency, At: t.TransactionAt, IsTest: t.IsTest, Is3D: t.Is3D, RedirectURL: t.RedirectURL,
 	}
-	if y := t.Timestamp.UTC().Year(); !t.Timestamp.IsZero() && y >= 0 && y <= 9999 { // JSON has no other
+	if !t.Timestamp.IsZero() {
 		at := t.Timestamp.UTC()
 		w.Timestamp = &at
 	}

@@ -37,7 +37,8 @@
 // A payment that the gateway does not know is open until Options.AbsentAfter, and then presumed absent. That is a
 // presumption and no proof: a request can be delivered late. Recover keeps asking, and reports a success that comes
 // within a month after all as a conflict; one query spans no more. The computer's clock must be right when a payment is
-// made: a submission is looked for around its time. Paying again meanwhile is a decision; see Journal.PayAgainRiskingSecondCharge.
+// made: a submission is looked for around its time. Paying again meanwhile is a decision; see
+// Journal.PayAgainRiskingSecondCharge.
 //
 // No store ever holds a card number, a verification code, a token, or anything computed from one, nor the gateway's
 // free texts, in which one could be echoed.

@@ -68,9 +68,10 @@ func (j *Journal) catchUp(ctx context.Context, e Entry) (_ Entry, news bool, err
 }
 
 // Ack acknowledges that the merchant's own books hold the outcome that this Journal last told of the payment, by a
-// payment method or by Recover, or after a restart the outcome that the store holds: it will not be repeated. Of a payment that is Pending, Refused or PresumedAbsent it
-// means also that nobody asks any more what became of it. Acknowledge a pending one only if something else, such as
-// the notification, will say how it ends, and an absence only when it is too late for the request to arrive.
+// payment method or by Recover, or after a restart the outcome that the store holds: it will not be repeated. Of a
+// payment that is Pending, Refused or PresumedAbsent it means also that nobody asks any more what became of it.
+// Acknowledge a pending one only if something else, such as the notification, will say how it ends, and an absence only
+// when it is too late for the request to arrive.
 //
 // Ack returns ErrOpen for a payment without an outcome, ErrChanged if more is known by now than was told (Recover
 // will tell it), ErrNoEntry for a payment that was never begun, and any failure of the store.
