@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // clean makes an error of the transport or a hook fit to be kept: *url.Error is taken apart, since it prints the
@@ -87,7 +88,10 @@ const (
 )
 
 // scrub removes the call's own secrets from what the gateway answered, t in any case and what err keeps of it.
-func (out *outgoing) scrub(t *Transaction, err error) {
+func (out *outgoing) scrub(answer []byte, t *Transaction, err error) {
+	if err == nil && !out.echoed(answer) {
+		return
+	}
 	out.scrubTransaction(t, err != nil)
 	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
 		out.scrubTransaction(unknown.Transaction, true)
@@ -100,6 +104,17 @@ func (out *outgoing) scrub(t *Transaction, err error) {
 	if refused, ok := errors.AsType[*GatewayError](err); ok {
 		out.scrubText(&refused.Message, shortestSecret)
 	}
+}
+
+// echoed is the quick look that settles most answers: whether a text of this one can hold a secret. It can if the secret
+// stands there, or if texts do not stand there as they are read.
+func (out *outgoing) echoed(answer []byte) bool {
+	for _, secret := range out.secrets {
+		if bytes.Contains(answer, secret) {
+			return true
+		}
+	}
+	return bytes.IndexByte(answer, '\\') >= 0 || !utf8.Valid(answer)
 }
 
 // scrubTransaction scrubs a transaction. One that an error keeps is also searched for other card numbers, and loses

@@ -66,7 +66,7 @@ func (c *Client) attempt(ctx context.Context, out *outgoing, n int) reply {
 	begun := time.Now()
 	r := c.send(ctx, out)
 	r.retryAfter = min(r.retryAfter, c.cfg.Retry.MaxWait)
-	c.log(ctx, &out.op, n, &r, time.Since(begun))
+	c.log(ctx, &out.op, n, &r, begun)
 	return r
 }
 
@@ -127,17 +127,15 @@ func (c *Client) request(ctx context.Context, out *outgoing) (*http.Request, *se
 		if err := c.cfg.Authenticate(req, out.body); err != nil {
 			return nil, nil, fmt.Errorf("the Authenticate hook refused: %w", err)
 		}
+		out.header = req.Header.Get("Authorization")
+		if out.op.Payment { // nothing that the hook did may let the transport send a payment again
+			req.Header.Del("Idempotency-Key")
+			req.Header.Del("X-Idempotency-Key")
+		}
 	}
-	out.header = req.Header.Get("Authorization")
-	// After the hook, so that nothing it did can let the transport send a payment again.
-	req.Body, req.GetBody = nil, nil
+	req.Body, req.GetBody, req.ContentLength = nil, nil, 0 // whatever the hook made of them
 	if out.body != nil {
-		req.Body = body
-		req.ContentLength = int64(len(out.body))
-	}
-	if out.op.Payment {
-		req.Header.Del("Idempotency-Key")
-		req.Header.Del("X-Idempotency-Key")
+		req.Body, req.ContentLength = body, int64(len(out.body))
 	}
 	return req, body, nil
 }
@@ -152,7 +150,10 @@ var (
 // readReply reads the answer's body up to the limit; one byte more is an error, never a silent cut.
 func readReply(resp *http.Response, limit int64, room *[]byte) reply {
 	defer func() { _ = resp.Body.Close() }() // everything wanted has been read
-	r := reply{status: resp.StatusCode, retryAfter: retryAfter(resp.Header, time.Now())}
+	r := reply{status: resp.StatusCode}
+	if text := resp.Header.Get("Retry-After"); text != "" {
+		r.retryAfter = retryAfter(text, time.Now())
+	}
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, which no timeout ends
 		r.err = errors.New("the answer switches protocols")
 		return r
@@ -205,11 +206,7 @@ func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, e
 
 // retryAfter reads the header of that name as seconds or as a date. A time in the past is zero, as is nonsense; the
 // caller caps what is too long.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	text := h.Get("Retry-After")
-	if text == "" {
-		return 0
-	}
+func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
 		const longest = uint64(1<<63-1) / uint64(time.Second)
 		return time.Duration(min(seconds, longest)) * time.Second
@@ -270,13 +267,13 @@ func (e *timeoutError) Timeout() bool { return true }
 func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // log writes the attempt's one line.
-func (c *Client) log(ctx context.Context, op *Operation, n int, r *reply, took time.Duration) {
+func (c *Client) log(ctx context.Context, op *Operation, n int, r *reply, begun time.Time) {
 	if c.cfg.Logger == nil || !c.cfg.Logger.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
 	attrs := []slog.Attr{
 		slog.String("operation", op.Name), slog.String("method", op.Method), slog.String("path", op.PathTemplate),
-		slog.Int("attempt", n), slog.Duration("duration", took),
+		slog.Int("attempt", n), slog.Duration("duration", time.Since(begun)),
 	}
 	if op.TransactionID != "" {
 		attrs = append(attrs, slog.String("transactionId", op.TransactionID))

@@ -87,11 +87,11 @@ func (p *problems) text(member, s string, limit int) {
 }
 
 func isPlainText(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+	return isPrintableASCII(s) || utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // isPrintableASCII is the quick look that settles most texts.
-func isPrintableASCII(s string) bool {
+func isPrintableASCII[T ~string | ~[]byte](s T) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
 			return false
@@ -157,7 +157,9 @@ func isUsualLink(s string) bool {
 		return false
 	}
 	for i := range len(rest) {
-		if !isUnreserved(rest[i]) && strings.IndexByte("/?=&", rest[i]) < 0 {
+		switch c := rest[i]; {
+		case isUnreserved(c), c == '/', c == '?', c == '=', c == '&':
+		default:
 			return false
 		}
 	}

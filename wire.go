@@ -155,7 +155,9 @@ func (b *body) products(products []ProductInfo) {
 		}
 		checked := len(b.found)
 		b.nested(func() { b.product(&products[i]) })
-		b.below("productInfos["+strconv.Itoa(i)+"]", checked)
+		if len(b.found) > checked {
+			b.below("productInfos["+strconv.Itoa(i)+"]", checked)
+		}
 	}
 	b.buf = append(b.buf, ']')
 }
@@ -275,7 +277,9 @@ func escapePath(element []byte) (path []byte) {
 }
 
 // isUnreserved follows RFC 3986, section 2.3.
-func isUnreserved(c byte) bool { return isAlphanumeric(c) || strings.IndexByte("-._~", c) >= 0 }
+func isUnreserved(c byte) bool {
+	return isAlphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~'
+}
 
 func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || isDigit(c)
@@ -287,7 +291,7 @@ func (b *body) keepOut(s []byte) {
 		return
 	}
 	b.secrets = append(b.secrets, s)
-	if !isPrintableASCII(string(s)) || bytes.ContainsAny(s, `"\`) { // as errors that quote would show it
+	if !isPrintableASCII(s) || bytes.ContainsAny(s, `"\`) { // as errors that quote would show it
 		quoted := strconv.AppendQuote(nil, string(s))
 		b.secrets = append(b.secrets, quoted[1:len(quoted)-1])
 	}
@@ -360,8 +364,20 @@ var (
 
 // appendString appends s as a JSON string. It escapes what JSON requires and nothing else: URLs stay readable.
 func appendString(buf []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	buf = append(buf, '"')
+	start := len(buf)
+	buf = append(buf, s...) // nearly all texts stay as they are
+	for i := passPlain(buf, start); i < len(buf); i++ {
+		if c := buf[i]; c < 0x20 || c == '"' || c == '\\' {
+			buf = appendEscaped(buf[:i], s[i-start:])
+			break
+		}
+	}
+	return append(buf, '"')
+}
+
+func appendEscaped(buf []byte, s string) []byte {
+	const hex = "0123456789abcdef"
 	clean := 0 // start of what is not copied yet
 	for i := range len(s) {
 		c := s[i]
@@ -376,8 +392,7 @@ func appendString(buf []byte, s string) []byte {
 		}
 		clean = i + 1
 	}
-	buf = append(buf, s[clean:]...)
-	return append(buf, '"')
+	return append(buf, s[clean:]...)
 }
 
 // appendDecimal appends the digits of d with exactly as many decimals as it has, never in exponent form. It reads
