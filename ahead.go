@@ -82,6 +82,9 @@ func (m *month) inParts() bool { return m.settled && (m.restored || m.windows > 
 // none.
 func (a *ahead[T]) head(ctx context.Context) *step[T] {
 	for {
+		for len(a.ready) > 0 { // all that has come in, so that nothing idles while the caller takes rows
+			a.receive()
+		}
 		a.fill(ctx)
 		if len(a.queue) == 0 {
 			return nil
@@ -97,8 +100,8 @@ func (a *ahead[T]) head(ctx context.Context) *step[T] {
 // push puts a step in front of all others.
 func (a *ahead[T]) push(s *step[T]) { a.queue = slices.Insert(a.queue, 0, s) }
 
-// fill starts as many steps as may be under way. Twice that number may be in hand, so that one window that takes
-// longer does not leave the others idle. Before the first answer, windows are whole months.
+// fill starts as many steps as may be under way. Twice as many windows may be in hand, so that one that takes longer
+// does not leave the others idle; a count holds no rows. Before the first answer, windows are whole months.
 func (a *ahead[T]) fill(ctx context.Context) {
 	inHand := 0
 	for i := 0; inHand < 2*a.prefetch; {
@@ -112,7 +115,9 @@ func (a *ahead[T]) fill(ctx context.Context) {
 		case s.state == done && s.err != nil:
 			return // what is behind it is not needed
 		case s.state != waiting:
-			inHand++
+			if s.kind == window {
+				inHand++
+			}
 			i++
 		case s.kind == closing && !a.isRead(i):
 			i++
@@ -135,7 +140,8 @@ func (a *ahead[T]) fill(ctx context.Context) {
 // tooLong reports whether a core is longer than one query may be.
 func (a *ahead[T]) tooLong(core span) bool { return core.to > a.calendar.furthest(core.from) }
 
-// openMonth puts the next month at the end of the queue. What may still change is a month of its own.
+// openMonth puts the next month at the end of the queue. What may still change is a month of its own. The last two are
+// equally long: months lose two seconds each to their overlap, which would leave a day or two for a last one.
 func (a *ahead[T]) openMonth() bool {
 	if a.next >= a.whole.to {
 		return false
@@ -144,6 +150,9 @@ func (a *ahead[T]) openMonth() bool {
 	if a.next < a.settled {
 		m.core.to = min(m.core.to, a.settled)
 		m.settled = true
+		if rest := min(a.whole.to, a.settled) - a.next; m.core.seconds() < rest && rest < 2*m.core.seconds() {
+			m.core.to = a.next + rest/2
+		}
 	}
 	a.enqueue(m, m.core)
 	return true
@@ -285,7 +294,6 @@ func (a *ahead[T]) start(ctx context.Context, s *step[T]) {
 	s.reading = reading[T]{
 		source: &a.source, from: from, to: to, size: a.pages.size, granted: a.pages.granted,
 		splitAbove: a.pages.splitAbove, narrowable: s.core.seconds() >= 2*narrowest,
-		byID: make(map[uint64]*row[T]),
 	}
 	go func() {
 		if s.kind == count {

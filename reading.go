@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -98,6 +99,7 @@ func (r *row[T]) within(from, to WallTime) bool {
 // run asks until the window is whole, or is to be narrowed, or does not come to rest. On an error, rows are those
 // that could be read.
 func (r *reading[T]) run(ctx context.Context) error {
+	defer func() { r.byID = nil }() // the rows stay in hand for longer
 	for r.rounds = 1; ; r.rounds++ {
 		r.atStart = r.all
 		for page := 1; page == 1 || page <= r.pages(); page++ {
@@ -144,16 +146,23 @@ func (r *reading[T]) take(p *Page[T]) {
 	}
 	r.previous, r.lastPage = r.lastPage, len(p.Data)
 	r.most = max(r.most, r.lastPage)
+	if r.byID == nil {
+		r.byID = make(map[uint64]*row[T], len(p.Data))
+	}
+	r.rows = slices.Grow(r.rows, len(p.Data))
+	rows := make([]row[T], len(p.Data))
 	for i := range p.Data {
-		r.add(&p.Data[i])
+		r.add(&p.Data[i], &rows[i])
 	}
 }
 
-func (r *reading[T]) add(value *T) {
+// add notes a row of an answer, in fresh if it was not seen before.
+func (r *reading[T]) add(value *T, fresh *row[T]) {
 	id := hashID(r.source.id(value))
 	known, ok := r.byID[id]
 	if !ok {
-		known = &row[T]{value: value, id: id, times: r.source.times(value)}
+		*fresh = row[T]{value: value, id: id, times: r.source.times(value)}
+		known = fresh
 		r.byID[id] = known
 		r.rows = append(r.rows, known)
 	} else if known.epoch == r.epoch {

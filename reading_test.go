@@ -44,7 +44,7 @@ func TestPageShowsWhole(t *testing.T) {
 				asked: 1, byID: make(map[uint64]*row[modelRow]),
 			}
 			for i, second := range tt.seconds {
-				r.add(&modelRow{id: i, second: second, second2: tt.second2 * int64(max(0, 1-i))})
+				r.add(&modelRow{id: i, second: second, second2: tt.second2 * int64(max(0, 1-i))}, new(row[modelRow]))
 			}
 			bound, newestFirst, ok := r.shown()
 			if ok != tt.ok || ok && (bound != tt.bound || newestFirst != tt.newestFirst) {

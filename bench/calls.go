@@ -47,13 +47,17 @@ type caller struct {
 	call   func(context.Context) error
 }
 
-// idleConnections is what every client but the project's is given; the project's has its own default.
-const idleConnections = 128
+// What every client but the project's is given, and what the project's has by default. Who pays without a timeout can
+// wait for ever.
+const (
+	idleConnections = 128
+	timeout         = 30 * time.Second
+)
 
 // callersOf returns the clients for one operation. All but stripe-go send the same bytes' worth of the same members
 // and read the same answer; stripe-go creates a payment intent, which is its nearest call.
 func callersOf(op operation, p *loopback.Process, secure bool) ([]caller, error) {
-	base, client := p.URL(secure, 0), &http.Client{Transport: p.Transport(idleConnections)}
+	base, client := p.URL(secure, 0), &http.Client{Transport: p.Transport(idleConnections), Timeout: timeout}
 	limit, err := limitCall(client, base, op)
 	if err != nil {
 		return nil, err
@@ -81,6 +85,7 @@ func callersOf(op operation, p *loopback.Process, secure bool) ([]caller, error)
 			return err
 		}},
 		{"limit", limit},
+		{"hand-no-timeout", handCall(&http.Client{Transport: client.Transport}, base, op)},
 		{"stripe-go", stripeCall(stripeClient(client, base))},
 		{"go-github", githubCall(gh, op)},
 		{"paypal", paypalCall(pp, base, op)},

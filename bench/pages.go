@@ -29,7 +29,7 @@ func pageReaders(base string, transport *http.Transport) ([]pageReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: transport}
+	client := &http.Client{Transport: transport, Timeout: timeout}
 	return []pageReader{
 		{"hand", func(ctx context.Context, rows int) (int, error) {
 			p, err := fetchPage(ctx, client, base, loopback.Month(0), loopback.Month(1), 1, rows)

@@ -26,7 +26,7 @@ type walker struct {
 // many rows of their own kind.
 func walkersOf(p *loopback.Process, secure bool, delay time.Duration) ([]walker, error) {
 	base := p.URL(secure, delay)
-	client := &http.Client{Transport: p.Transport(idleConnections)}
+	client := &http.Client{Transport: p.Transport(idleConnections), Timeout: timeout}
 	own, err := ownClient(p, base)
 	if err != nil {
 		return nil, err
