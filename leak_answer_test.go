@@ -33,6 +33,7 @@ func TestSecretsInAnswers(t *testing.T) {
 		{"token as a member's name", `"` + testToken + `":1`, testToken, false},
 		{"escaped token as a member's name", `"` + coded + `":1`, testToken, false},
 		{"token in the address", `"billingAddress":{"city":"` + testToken + `","extra":"` + testToken + `"}`, testToken, false},
+		{"token in escapes of its own in the address", `"billingAddress":{"path":"tk%2f9f8e%2b7d6c5b4a%3dx"}`, "tk%2f9f8e", false},
 		{"token as a path in the link", `"redirectUrl":"https://pay.example/` + escapedToken + `"`, escapedToken, true},
 		{"token as the payment method", `"transactionMethod":"` + testToken + `"`, testToken, false},
 		{"card in the message", `"message":"card ` + otherCard + `"`, otherCard, false},
@@ -72,6 +73,21 @@ func TestSecretsInAnswers(t *testing.T) {
 	t.Logf("%d answers, each with four codes", len(tests))
 }
 
+// TestTokensLikeMasks: a token that stands in no answer can appear where a card number is masked.
+func TestTokensLikeMasks(t *testing.T) {
+	for token, message := range map[string]string{
+		"411111******1111": "card 4111111111111111", "no 123456": "no 12-34 56 7890123456",
+	} {
+		c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			return respond(r, 200, fmt.Sprintf(`{"code":100,"transactionId":"t-1","message":%q}`, message))
+		})}})
+		tx, err := c.TokenPayment(t.Context(), NewToken(token), testTokenPayment("t-1"))
+		if err != nil || tx.Message == "" || strings.Contains(tx.Message, token) {
+			t.Errorf("token %s: got %v and message %q", token, err, tx.Message)
+		}
+	}
+}
+
 // TestIdentifiersStayWhole: secrets that happen to be a part of an identifier do not harm it, and do not show by harm.
 func TestIdentifiersStayWhole(t *testing.T) {
 	const id, unique = "order-1234-8765", "201806281234530000"
@@ -103,6 +119,10 @@ func TestCredentialsInErrors(t *testing.T) {
 		"bearer": func(r *http.Request, _ []byte) error {
 			r.Header.Set("Authorization", "Bearer "+testSecretKey)
 			return nil
+		},
+		"quoting": func(r *http.Request, _ []byte) error {
+			r.SetBasicAuth(testMerchant, testSecretKey)
+			return fmt.Errorf("too old: %v", r.Header)
 		},
 		"error": func(*http.Request, []byte) error {
 			return &url.Error{Op: "Get", URL: "https://vault.example/x", Err: errReset}

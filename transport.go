@@ -124,18 +124,20 @@ func (c *Client) request(ctx context.Context, out *outgoing) (*http.Request, *se
 		}
 	}
 	if c.cfg.Authenticate != nil {
-		if err := c.cfg.Authenticate(req, out.body); err != nil {
+		err := c.cfg.Authenticate(req, out.body)
+		out.header = req.Header.Get("Authorization")
+		if err != nil {
 			return nil, nil, fmt.Errorf("the Authenticate hook refused: %w", err)
 		}
-		out.header = req.Header.Get("Authorization")
-		if out.op.Payment { // nothing that the hook did may let the transport send a payment again
-			req.Header.Del("Idempotency-Key")
-			req.Header.Del("X-Idempotency-Key")
-		}
 	}
-	req.Body, req.GetBody, req.ContentLength = nil, nil, 0 // whatever the hook made of them
+	// After the hook, so that nothing it did can let the transport send a payment again.
+	req.Body, req.GetBody, req.ContentLength, req.TransferEncoding = nil, nil, 0, nil
 	if out.body != nil {
 		req.Body, req.ContentLength = body, int64(len(out.body))
+	}
+	if out.op.Payment && c.cfg.Authenticate != nil {
+		req.Header.Del("Idempotency-Key")
+		req.Header.Del("X-Idempotency-Key")
 	}
 	return req, body, nil
 }
@@ -204,8 +206,8 @@ func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, e
 	}
 }
 
-// retryAfter reads the header of that name as seconds or as a date. A time in the past is zero, as is nonsense; the
-// caller caps what is too long.
+// retryAfter reads the text of a Retry-After header as seconds or as a date. A time in the past is zero, as is
+// nonsense; the caller caps what is too long.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
 		const longest = uint64(1<<63-1) / uint64(time.Second)

@@ -366,16 +366,12 @@ var (
 func appendString(buf []byte, s string) []byte {
 	buf = append(buf, '"')
 	start := len(buf)
-	buf = append(buf, s...) // nearly all texts stay as they are
-	for i := passPlain(buf, start); i < len(buf); i++ {
-		if c := buf[i]; c < 0x20 || c == '"' || c == '\\' {
-			buf = appendEscaped(buf[:i], s[i-start:])
-			break
-		}
-	}
-	return append(buf, '"')
+	buf = append(buf, s...) // nearly all of nearly all texts stays as it is
+	plain := passPlain(buf, start)
+	return append(appendEscaped(buf[:plain], s[plain-start:]), '"')
 }
 
+// appendEscaped looks at every byte of s.
 func appendEscaped(buf []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	clean := 0 // start of what is not copied yet
