@@ -150,8 +150,9 @@ func (a *ahead[T]) openMonth() bool {
 	if a.next < a.settled {
 		m.core.to = min(m.core.to, a.settled)
 		m.settled = true
-		if rest := min(a.whole.to, a.settled) - a.next; m.core.seconds() < rest && rest < 2*m.core.seconds() {
-			m.core.to = a.next + rest/2
+		end := min(a.whole.to, a.settled)
+		if half := a.next + (end-a.next)/2; half < m.core.to && m.core.to < end && end <= a.calendar.furthest(half) {
+			m.core.to = half
 		}
 	}
 	a.enqueue(m, m.core)

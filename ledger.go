@@ -15,7 +15,8 @@ type ledger struct {
 type part struct {
 	core     span
 	ids      []uint64 // of its rows, overhang included
-	restored int      // number of its rows, where a checkpoint has kept only that
+	restored bool     // from a checkpoint, which has kept only the number of its rows
+	rows     int      // that number
 	doubtful bool     // it may have rows in place of others: some say that they belong elsewhere, or nobody asked for it by itself
 }
 
@@ -29,7 +30,7 @@ func newLedger() ledger {
 // restore begins a month with what a checkpoint says of it.
 func (l *ledger) restore(core span, rows int, edge []uint64) {
 	if core.seconds() > 0 {
-		l.parts = append(l.parts, part{core: core, restored: rows, doubtful: true})
+		l.parts = append(l.parts, part{core: core, restored: true, rows: rows, doubtful: true})
 	}
 	for _, id := range edge {
 		l.given[id] = core.to
@@ -67,7 +68,7 @@ func (l *ledger) keep(id uint64, until int64) { l.given[id] = max(l.given[id], u
 func (l *ledger) count() int {
 	n := len(l.here)
 	for _, p := range l.parts {
-		n += p.restored
+		n += p.rows
 	}
 	return n
 }
@@ -77,7 +78,7 @@ func (l *ledger) distinct(i, j int) int {
 	n := 0
 	ids := make(map[uint64]struct{})
 	for _, p := range l.parts[i:j] {
-		n += p.restored
+		n += p.rows
 		for _, id := range p.ids {
 			ids[id] = struct{}{}
 		}

@@ -193,7 +193,7 @@ func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, 
 		refused = isRefused(err)
 	}
 	// A range that is too long for the gateway is counted in two, and one that a checkpoint has kept is read anew.
-	divisible := j-i > 1 || parts[i].restored > 0
+	divisible := j-i > 1 || parts[i].restored
 	switch {
 	case err != nil && !(refused && divisible):
 		return false, 0, err

@@ -183,29 +183,35 @@ func TestWalkResumesRefunds(t *testing.T) {
 // TestWalkResumesLongMonth: what lies before the checkpoint is longer than the gateway lets a query be.
 func TestWalkResumesLongMonth(t *testing.T) {
 	for kill := 1; kill < 60; kill++ {
-		inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
-			m.maxRange = 28 * 24 * time.Hour
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			m.before = func(n int) {
-				if n == kill {
-					cancel()
+		for _, empty := range []bool{false, true} {
+			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+				m.maxRange = 28 * 24 * time.Hour
+				prefetch := 1
+				if empty {
+					m.rows, prefetch, start = nil, 16, start.AddDate(0, -2, 0)
 				}
-			}
-			first := m.walk(start, end, WalkOptions{PageSize: 50, Prefetch: 1})
-			got, err := collect(first, ctx)
-			if err == nil {
-				return
-			}
-			text, _ := json.Marshal(first.Checkpoint())
-			var resume Checkpoint
-			_ = json.Unmarshal(text, &resume)
-			m.before = nil
-			rest, err := collect(m.walk(start, end, WalkOptions{PageSize: 50, Prefetch: 1, Resume: resume}), t.Context())
-			if err := errors.Join(err, missing(m, got, rest)); err != nil {
-				t.Errorf("killed at %d: %v (%s)", kill, err, text)
-			}
-		})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				m.before = func(n int) {
+					if n == kill {
+						cancel()
+					}
+				}
+				first := m.walk(start, end, WalkOptions{PageSize: 50, Prefetch: prefetch})
+				got, err := collect(first, ctx)
+				if err == nil {
+					return
+				}
+				text, _ := json.Marshal(first.Checkpoint())
+				var resume Checkpoint
+				_ = json.Unmarshal(text, &resume)
+				m.before = nil
+				rest, err := collect(m.walk(start, end, WalkOptions{PageSize: 50, Prefetch: prefetch, Resume: resume}), t.Context())
+				if err := errors.Join(err, missing(m, got, rest)); err != nil {
+					t.Errorf("killed at %d, empty %t: %v (%s)", kill, empty, err, text)
+				}
+			})
+		}
 	}
 }
 
