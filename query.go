@@ -33,9 +33,12 @@ var pages = sync.Pool{New: func() any { return new([]byte) }}
 func (c *Client) ask(
 	ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error, judge func(*reply, error) error,
 ) error {
-	room := pages.Get().(*[]byte)
-	defer pages.Put(room)
-	out := &outgoing{op: op, url: c.resolve(&op, pathElement{element, element}, params), limit: maxQueryAnswer, room: room}
+	out := &outgoing{op: op, url: c.resolve(&op, pathElement{element, element}, params), limit: maxQueryAnswer, pooled: true}
+	defer func() {
+		if out.room != nil {
+			pages.Put(out.room)
+		}
+	}()
 	ctx, done := c.observe(ctx, &out.op)
 	q := &query{c: c, out: out, read: read}
 	q.run(ctx)

@@ -39,7 +39,8 @@ type outgoing struct {
 	limit   int64    // of the answer's body
 	secrets [][]byte // of this call, that no error may hold
 	header  string   // Authorization as the hook set it, which no error may hold either
-	room    *[]byte  // where the answer's body is put, if set; see pages
+	pooled  bool     // the answer is put into memory of pages, not into new memory
+	room    *[]byte  // that memory, once an answer has come
 }
 
 // reply is what one attempt observed: facts, no decisions.
@@ -94,7 +95,7 @@ func (c *Client) send(ctx context.Context, out *outgoing) (r reply) {
 	case err == nil && resp == nil:
 		err = errors.New("the transport gave neither an answer nor an error")
 	case err == nil:
-		r = readReply(resp, out.limit, out.room)
+		r = out.readReply(resp)
 		err = r.err
 	}
 	if err != nil && inTime.Err() != nil && ctx.Err() == nil {
@@ -150,7 +151,7 @@ var (
 )
 
 // readReply reads the answer's body up to the limit; one byte more is an error, never a silent cut.
-func readReply(resp *http.Response, limit int64, room *[]byte) reply {
+func (out *outgoing) readReply(resp *http.Response) reply {
 	defer func() { _ = resp.Body.Close() }() // everything wanted has been read
 	r := reply{status: resp.StatusCode}
 	if text := resp.Header.Get("Retry-After"); text != "" {
@@ -164,17 +165,20 @@ func readReply(resp *http.Response, limit int64, room *[]byte) reply {
 		r.err = errors.New("the answer is compressed, which was not asked for")
 		return r
 	}
-	if resp.ContentLength > limit {
+	if resp.ContentLength > out.limit {
 		r.err = errTooLarge
 		return r
 	}
-	var data []byte
-	if room != nil {
-		data = *room
+	if !out.pooled {
+		r.body, r.err = readBounded(nil, resp.Body, resp.ContentLength, out.limit)
+		return r
 	}
-	r.body, r.err = readBounded(data, resp.Body, resp.ContentLength, limit)
-	if room != nil && r.err == nil {
-		*room = r.body
+	if out.room == nil {
+		out.room = pages.Get().(*[]byte)
+	}
+	r.body, r.err = readBounded(*out.room, resp.Body, resp.ContentLength, out.limit)
+	if r.err == nil {
+		*out.room = r.body
 	}
 	return r
 }

@@ -26,7 +26,7 @@ measure() {
 fewer=$(((rounds + 4) / 5))
 for part in "${parts[@]}"; do
 	case $part in
-	call) measure call "$rounds" 500x '^BenchmarkCall$' ;;
+	call) measure call "$rounds" 2000x '^BenchmarkCall$' ;;
 	page)
 		measure decode "$rounds" 20x '^BenchmarkDecode$'
 		measure page "$fewer" 64x '^BenchmarkPage$'

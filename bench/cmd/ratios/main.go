@@ -1,5 +1,6 @@
 // Command ratios reads the output of this module's benchmarks and prints, for every scenario, what each client takes
-// over the first one: the median of the ratios of the rounds, in each of which the clients ran one after another.
+// over code written by hand, or over the first one where there is none: the median of the ratios of the rounds, in each
+// of which the clients ran one after another.
 //
 //	ratios [-picture ratios.svg] raw/*.txt
 package main
@@ -37,9 +38,12 @@ func main() {
 // scenario is what several clients were measured in.
 type scenario struct {
 	name    string
-	clients []string // in the order in which they ran; the first is the one that the others are compared with
+	clients []string // the first is the one that the others are compared with
 	rounds  map[string][]map[string]float64
 }
+
+// byHand is the client that the others are compared with.
+const byHand = "hand"
 
 // units are those of which ratios are printed.
 var units = []string{"cpu-ns/op", "ns/op", "B/op", "allocs/op", "peak-B", "binary-B"}
@@ -68,7 +72,11 @@ func read(files []string) (scenarios []*scenario, err error) {
 			scenarios = append(scenarios, s)
 		}
 		if !slices.Contains(s.clients, client) {
-			s.clients = append(s.clients, client)
+			at := len(s.clients)
+			if client == byHand {
+				at = 0
+			}
+			s.clients = slices.Insert(s.clients, at, client)
 		}
 		values := map[string]float64{}
 		for _, v := range result.Values {
