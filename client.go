@@ -187,7 +187,7 @@ func (c *Client) pay(ctx context.Context, op Operation, s submission, b *body) (
 	attempts, r := c.attempts(ctx, out)
 
 	t, err := classify(&out.op, &s, &r)
-	out.scrub(r.body, t, err)
+	out.scrub(t, err)
 	done(attempts, &r, err)
 	return t, err
 }

@@ -57,7 +57,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		shown = shown || ours
 		last := time.Until(settled) <= 0
 		if t, verdict, final := q.judge(&e, err, last); final {
-			new(outgoing).scrub(nil, t, verdict)
+			new(outgoing).scrub(t, verdict)
 			return t, verdict
 		}
 		wait := pause/2 + time.Duration(rand.Float64()*float64(pause/2))

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 )
 
 // clean makes an error of the transport or a hook fit to be kept: *url.Error is taken apart, since it prints the
@@ -87,18 +86,9 @@ const (
 	longEnough     = 12
 )
 
-// scrub removes the call's own secrets from what was read of an answer: from t, and from what err keeps of it.
-func (out *outgoing) scrub(answer []byte, t *Transaction, err error) {
-	if err == nil {
-		if len(out.secrets) > 0 {
-			t.forgetUnnamed()
-			if out.echoed(answer, t) {
-				out.scrubTransaction(t, false)
-			}
-		}
-		return
-	}
-	out.scrubTransaction(t, true)
+// scrub removes the call's own secrets from what the gateway answered, t in any case and what err keeps of it.
+func (out *outgoing) scrub(t *Transaction, err error) {
+	out.scrubTransaction(t, err != nil)
 	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
 		out.scrubTransaction(unknown.Transaction, true)
 	}
@@ -112,42 +102,19 @@ func (out *outgoing) scrub(answer []byte, t *Transaction, err error) {
 	}
 }
 
-// echoed is the quick look that settles most answers: whether a text of this one can hold a secret. It can if the secret
-// stands there, or if texts are not as they stand there: escaped, repaired or masked.
-func (out *outgoing) echoed(answer []byte, t *Transaction) bool {
-	for _, secret := range out.secrets {
-		if bytes.Contains(answer, secret) {
-			return true
-		}
-	}
-	for _, text := range []string{t.Message, t.BillDescription, t.TransactionMessage} {
-		if strings.Contains(text, maskedAll) {
-			return true
-		}
-	}
-	return bytes.IndexByte(answer, '\\') >= 0 || !utf8.Valid(answer)
-}
-
-// forgetUnnamed drops what the gateway added to the address: nobody asked for it, and it is not worth searching.
-func (t *Transaction) forgetUnnamed() {
-	if t.BillingAddress != nil {
-		t.BillingAddress.Extra = nil
-	}
-}
-
 // scrubTransaction scrubs a transaction. One that an error keeps is also searched for other card numbers, and loses
 // its redirect address.
 func (out *outgoing) scrubTransaction(t *Transaction, failed bool) {
-	if t == nil {
+	if t == nil || len(out.secrets) == 0 && !failed {
 		return
 	}
-	t.forgetUnnamed()
 	for _, id := range []*string{&t.UniqueID, &t.TransactionID, (*string)(&t.AppID), &t.TransactionCurrency} {
 		out.scrubText(id, longEnough)
 	}
 	texts := append(make([]*string, 0, 14), &t.Message, &t.BillDescription, &t.TransactionMessage,
 		(*string)(&t.TransactionMethod), (*string)(&t.TransactionType))
 	if a := t.BillingAddress; a != nil {
+		a.Extra = nil // what was not asked for is not worth searching
 		texts = append(texts, &a.FirstName, &a.LastName, &a.Country, &a.Email, &a.City, &a.Address, &a.Phone, &a.State, &a.ZipCode)
 	}
 	for _, text := range texts {
@@ -164,7 +131,7 @@ func (out *outgoing) scrubTransaction(t *Transaction, failed bool) {
 
 func (out *outgoing) scrubText(text *string, shortest int) {
 	for _, secret := range out.secrets {
-		if len(secret) >= shortest && strings.Contains(*text, string(secret)) {
+		if shortest <= len(secret) && len(secret) <= len(*text) && strings.Contains(*text, string(secret)) {
 			*text = strings.ReplaceAll(*text, string(secret), maskedAll)
 		}
 	}
