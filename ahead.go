@@ -150,8 +150,8 @@ func (a *ahead[T]) openMonth() bool {
 	if a.next < a.settled {
 		m.core.to = min(m.core.to, a.settled)
 		m.settled = true
-		end := min(a.whole.to, a.settled)
-		if half := a.next + (end-a.next)/2; half < m.core.to && m.core.to < end && end <= a.calendar.furthest(half) {
+		half := a.next + (a.settled-a.next)/2
+		if half < m.core.to && m.core.to < a.settled && a.settled <= a.calendar.furthest(half) {
 			m.core.to = half
 		}
 	}

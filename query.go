@@ -33,7 +33,7 @@ var pages = sync.Pool{New: func() any { return new([]byte) }}
 func (c *Client) ask(
 	ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error, judge func(*reply, error) error,
 ) error {
-	out := &outgoing{op: op, url: c.resolve(&op, pathElement{element, element}, params), limit: maxQueryAnswer, pooled: true}
+	out := &outgoing{op: op, url: c.resolve(&op, pathElement{element, element}, params), limit: maxQueryAnswer}
 	defer func() {
 		if out.room != nil {
 			pages.Put(out.room)

@@ -39,8 +39,7 @@ type outgoing struct {
 	limit   int64    // of the answer's body
 	secrets [][]byte // of this call, that no error may hold
 	header  string   // Authorization as the hook set it, which no error may hold either
-	pooled  bool     // the answer is put into memory of pages, not into new memory
-	room    *[]byte  // that memory, once an answer has come
+	room    *[]byte  // memory of pages, once a query's answer has come; a payment's has its own
 }
 
 // reply is what one attempt observed: facts, no decisions.
@@ -169,15 +168,15 @@ func (out *outgoing) readReply(resp *http.Response) reply {
 		r.err = errTooLarge
 		return r
 	}
-	if !out.pooled {
-		r.body, r.err = readBounded(nil, resp.Body, resp.ContentLength, out.limit)
-		return r
+	var room []byte
+	if !out.op.Payment {
+		if out.room == nil {
+			out.room = pages.Get().(*[]byte)
+		}
+		room = *out.room
 	}
-	if out.room == nil {
-		out.room = pages.Get().(*[]byte)
-	}
-	r.body, r.err = readBounded(*out.room, resp.Body, resp.ContentLength, out.limit)
-	if r.err == nil {
+	r.body, r.err = readBounded(room, resp.Body, resp.ContentLength, out.limit)
+	if out.room != nil && r.err == nil {
 		*out.room = r.body
 	}
 	return r

@@ -317,12 +317,31 @@ func TestOldLineBehindDamage(t *testing.T) {
 	}
 }
 
-// TestForgottenStaysForgotten acknowledges and forgets a payment that a walk has listed already.
-func TestForgottenStaysForgotten(t *testing.T) {
+// inFile is inBubble with a journal in files.
+func inFile(t *testing.T, f func(t *testing.T, s *shop, file *journal.FileStore)) {
+	t.Helper()
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		file := openFile(t, t.TempDir())
 		s.store = file
 		s.Journal = s.restarted(journal.Options{})
+		f(t, s, file)
+		if err := file.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// ackAndForget does so with a payment that is older than a day.
+func ackAndForget(t *testing.T, s *shop, file *journal.FileStore, id string) {
+	t.Helper()
+	if err := errors.Join(s.Ack(t.Context(), id), file.Forget(t.Context(), time.Now().Add(-25*time.Hour))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForgottenStaysForgotten acknowledges and forgets a payment that a walk has listed already.
+func TestForgottenStaysForgotten(t *testing.T) {
+	inFile(t, func(t *testing.T, s *shop, file *journal.FileStore) {
 		for _, id := range []string{"a", "b"} {
 			if _, err := s.pay(id, approved); err != nil {
 				t.Fatal(err)
@@ -330,18 +349,11 @@ func TestForgottenStaysForgotten(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(50 * time.Hour)
-		told := walk(t, s, func() {
-			if err := errors.Join(s.Ack(t.Context(), "b"), file.Forget(t.Context(), time.Now().Add(-25*time.Hour))); err != nil {
-				t.Error(err)
-			}
-		})
+		told := walk(t, s, func() { ackAndForget(t, s, file, "b") })
 		if told["b"] != "" {
 			t.Errorf("b was forgotten, and then told %q", told["b"])
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-		if err := file.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -412,25 +424,15 @@ func TestRecoverWhilePaidAgain(t *testing.T) {
 
 // TestForgottenUnsent: an id that was not sent, acknowledged and forgotten while a walk had it listed can be used again.
 func TestForgottenUnsent(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		file := openFile(t, t.TempDir())
-		s.store = file
-		s.Journal = s.restarted(journal.Options{})
+	inFile(t, func(t *testing.T, s *shop, file *journal.FileStore) {
 		_, _ = s.pay("a", approved)
 		s.refuse = errReset
 		_, _ = s.pay("b", approved)
 		s.refuse = nil
 		time.Sleep(50 * time.Hour)
-		walk(t, s, func() {
-			if err := errors.Join(s.Ack(t.Context(), "b"), file.Forget(t.Context(), time.Now().Add(-25*time.Hour))); err != nil {
-				t.Error(err)
-			}
-		})
+		walk(t, s, func() { ackAndForget(t, s, file, "b") })
 		if paid, err := s.pay("b", approved); err != nil || !paid.Paid() {
 			t.Errorf("got %v, %v", paid, err)
-		}
-		if err := file.Close(); err != nil {
-			t.Error(err)
 		}
 	})
 }
