@@ -91,8 +91,8 @@ func (c *Checkpoint) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// hashQuery makes one text of everything that decides which rows a walk gives. Of the bounds these are the whole seconds,
-// as they are sent, so that a database may cut nanoseconds off.
+// hashQuery makes one text of everything that decides which rows a walk gives. Of the bounds these are the whole
+// seconds, as they are sent, so that a database may cut nanoseconds off.
 func hashQuery(op string, start, end time.Time, loc *time.Location, ids ...string) string {
 	var b strings.Builder
 	end = ceilSecond(end)

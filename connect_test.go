@@ -58,7 +58,8 @@ func TestOldTLSIsRefused(t *testing.T) {
 	}
 }
 
-// TestCertificatesAreVerified: an unknown one means that nothing was sent, and New refuses a transport that does not look.
+// TestCertificatesAreVerified: an unknown one means that nothing was sent, and New refuses a transport that does not
+// look.
 func TestCertificatesAreVerified(t *testing.T) {
 	s := secureServer(t, func(*httptest.Server) {}, pays)
 	if _, err := payByToken(t.Context(), testClient(t, Config{BaseURL: s.URL}), "t-1"); !errors.Is(err, ErrNotSent) {

@@ -12,7 +12,8 @@ import (
 // MemoryDeduper serves one process. Where several receive notifications, share a table, here in Postgres:
 //
 //	CREATE TABLE notified (key text PRIMARY KEY, claimed timestamptz NOT NULL, handled bool NOT NULL)
-//	-- Claim: a row is changed, fresh; else SELECT handled: handled or busy. A process can die in between, so a claim lapses.
+//	-- Claim: a row is changed, fresh; else SELECT handled: handled or busy. A process can die in between,
+//	-- so a claim lapses.
 //	INSERT INTO notified VALUES ($1, now(), false) ON CONFLICT (key) DO UPDATE SET claimed = now()
 //	  WHERE NOT notified.handled AND notified.claimed < now() - interval '5 minutes'
 //	-- Settle: handled, or not.

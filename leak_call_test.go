@@ -245,8 +245,8 @@ func TestRefusedRequestsShowNothing(t *testing.T) {
 	}
 }
 
-// TestServersShowNothing runs calls against real servers whose first line, headers or certificate are the fault: net/http
-// quotes them in its errors.
+// TestServersShowNothing runs calls against real servers whose first line, headers or certificate are the fault:
+// net/http quotes them in its errors.
 func TestServersShowNothing(t *testing.T) {
 	leavesNoGoroutine(t)
 	answers := map[string]func(head, body string) string{

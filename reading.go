@@ -195,8 +195,9 @@ func (r *reading[T]) settled() bool {
 }
 
 // confirmed ends a round. When the rows make up the total only together with some that lie outside the bounds, either
-// the gateway counts by another time than it shows, or those stand in place of missing ones: sameRounds more rounds that
-// show the very same rows, at random moments, decide for the former. When a page was short twice in the same way, that is its size.
+// the gateway counts by another time than it shows, or those stand in place of missing ones: sameRounds more rounds
+// that show the very same rows, at random moments, decide for the former. When a page was short twice in the same
+// way, that is its size.
 func (r *reading[T]) confirmed() bool {
 	if r.all == r.total && r.atStart == r.all {
 		if r.same++; r.same == sameRounds {

@@ -169,7 +169,8 @@ var (
 	errClaimed     = errors.New("cardgateway: the same event is being handled elsewhere")
 )
 
-// answerTo gives the HTTP status for an error or none. What is not the sender's fault is answered so that it comes again.
+// answerTo gives the HTTP status for an error or none. What is not the sender's fault is answered so that it comes
+// again.
 func answerTo(err error) int {
 	switch {
 	case err == nil:

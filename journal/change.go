@@ -19,7 +19,8 @@ func (e *Entry) record(pieces int, ev Evidence) error {
 	return nil
 }
 
-// ack acknowledges what is not yet acknowledged, if there are exactly so many pieces of evidence, and reports whether that changed anything.
+// ack acknowledges what is not yet acknowledged, if there are exactly so many pieces of evidence, and reports whether
+// that changed anything.
 func (e *Entry) ack(pieces int) (changed bool, err error) {
 	switch {
 	case !e.Unacked():

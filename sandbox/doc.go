@@ -26,8 +26,9 @@
 //
 // What goes wrong in production can be arranged:
 //
-//	gateway.Gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset}) // charged, answer lost
-//	for _, f := range sandbox.Faults(2 * time.Second) { ... }                                      // all of them
+//	// The payment is charged, its answer is lost.
+//	gateway.Gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+//	for _, f := range sandbox.Faults(2 * time.Second) { ... } // all of them
 //
 // Seed fills the order and refund searches with any number of rows, AddOrders and AddRefunds do so with a
 // profile, and SearchBehavior makes searches as unhelpful as the interface allows; OrderIDs and RefundIDs say what

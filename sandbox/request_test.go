@@ -208,8 +208,8 @@ func TestDigitsSurvive(t *testing.T) {
 	}
 }
 
-// FuzzDecodePayment looks for a body that the decoder accepts although it lacks what every payment needs, or that makes it
-// panic.
+// FuzzDecodePayment looks for a body that the decoder accepts although it lacks what every payment needs, or that
+// makes it panic.
 func FuzzDecodePayment(f *testing.F) {
 	good, err := json.Marshal(body("t", nil))
 	if err != nil {

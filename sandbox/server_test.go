@@ -190,7 +190,8 @@ func (g *Gateway) faultsLeft() (n int) {
 	return n
 }
 
-// TestSeededRefunds: what a seed has refunded is not given back again, and every refund is found by the ids that it shows.
+// TestSeededRefunds: what a seed has refunded is not given back again, and every refund is found by the ids that it
+// shows.
 func TestSeededRefunds(t *testing.T) {
 	now := time.Now()
 	g := New(Options{Location: time.UTC, NoNotifications: true})
