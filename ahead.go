@@ -44,7 +44,6 @@ type step[T any] struct {
 	blind    bool       // asked for before anything was known of the density
 	alone    bool       // and with no other question beside it
 	kept     bool       // read from the first page of a wider window
-	total    int        // of a count
 	err      error
 }
 
@@ -300,7 +299,6 @@ func (a *ahead[T]) start(ctx context.Context, s *step[T]) {
 		if s.kind == count {
 			s.reading.size = min(fewRows, s.reading.size)
 			s.err = s.reading.ask(ctx, 1)
-			s.total = s.reading.total
 		} else {
 			s.err = s.reading.run(ctx)
 		}
@@ -323,10 +321,9 @@ func (a *ahead[T]) receive() {
 
 func (a *ahead[T]) learn(s *step[T]) {
 	a.pages.learn(s.reading.granted, s.reading.guessed, s.reading.most)
-	switch {
-	case s.blind:
+	if s.blind {
 		a.density.start(s.core, s.reading.total)
-	default:
+	} else {
 		a.density.compare(s.core, s.expected, s.reading.total, a.pages.capacity())
 	}
 	if s.reading.state == readingWhole {

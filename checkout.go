@@ -46,8 +46,8 @@ func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Tran
 func (req *CheckoutRequest) members(b *body, app AppID) {
 	b.id("transactionId", req.TransactionID)
 	b.id("orderId", req.OrderID)
-	b.currency("currency", req.Currency, required)
-	b.amount("amount", req.Amount)
+	b.currency(req.Currency, required)
+	b.amount(req.Amount)
 	b.id("transactionIp", req.TransactionIP)
 	b.appID(app)
 	b.url("callbackUrl", req.CallbackURL)
@@ -101,8 +101,8 @@ func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSub
 func (req *CheckoutSubscriptionRequest) members(b *body, app AppID) {
 	b.id("transactionId", req.TransactionID)
 	b.id("orderId", req.OrderID)
-	b.currency("currency", req.Currency, required)
-	b.amount("amount", req.Amount)
+	b.currency(req.Currency, required)
+	b.amount(req.Amount)
 	b.id("transactionIp", req.TransactionIP)
 	b.appID(app)
 	b.url("callbackUrl", req.CallbackURL)

@@ -32,9 +32,11 @@ type Config struct {
 	Authenticate func(r *http.Request, body []byte) error
 	// HTTPClient, if set, gives its Transport and its Timeout; it is never changed. A *http.Transport is cloned,
 	// which completes the original as its first use would, and hardened: TLS 1.2 or later, HTTP/1.1 only, no
-	// compression, bounded headers. Where it dials TLS itself (DialTLSContext), and with any other RoundTripper,
-	// the client cannot enforce these, nor that a payment's bytes are sent once by what is below; neither may log
-	// requests. Cookies and redirect policies are not used.
+	// compression, bounded headers. Where it leaves them open, it keeps 128 idle connections to the host and waits
+	// one second for leave to send (MaxIdleConnsPerHost, ExpectContinueTimeout); a MaxIdleConns that is lower than
+	// the connections to one host is raised to them. Where it dials TLS itself (DialTLSContext), and with any other
+	// RoundTripper, the client cannot enforce all this, nor that a payment's bytes are sent once: these must not send
+	// again, and must not log requests. Cookies and redirect policies are not used.
 	HTTPClient *http.Client
 	// AttemptTimeout bounds one attempt from connecting to the last byte of the answer; zero means the Timeout of
 	// HTTPClient, or 30 s. If both are set, the shorter counts.
@@ -55,13 +57,13 @@ type Config struct {
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
 	// PaymentIdleTimeout is how long a connection may have been idle to be used for a payment, unless the transport's
-	// own IdleConnTimeout is shorter; zero means 3 s, less than nothing means a new connection for each payment. A
+	// own IdleConnTimeout is shorter; zero means 3 s, negative means a new connection for each payment. A
 	// server that closes an idle connection just as a payment is written to it is the commonest cause of a needless
 	// unknown outcome.
 	PaymentIdleTimeout time.Duration
 	// ExpectContinue asks the server with "Expect: 100-continue" before a payment's body is sent. Where the server
-	// supports it, more failures are proved to be "not sent"; where it does not, each payment waits up to one
-	// second longer.
+	// supports it, more failures are proved to be "not sent"; where it does not, each payment waits up to the
+	// transport's ExpectContinueTimeout longer, one second by default.
 	ExpectContinue bool
 }
 
@@ -75,7 +77,7 @@ type Limiter interface{ Wait(context.Context) error }
 
 // CallInfo says how a call ended.
 type CallInfo struct {
-	Attempts   int
+	Attempts   int  // also those that the context, the limiter or the hook ended before anything was sent
 	HTTPStatus int  // of the last attempt; zero if no answer came
 	Code       Code // of the answer; zero if none
 	Duration   time.Duration
@@ -160,8 +162,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// resolve returns the URL of an operation, with element in place of what its path template leaves open.
-func (c *Client) resolve(op *Operation, element pathElement, query url.Values) url.URL {
+// endpoint returns the URL of an operation, with element in place of what its path template leaves open.
+func (c *Client) endpoint(op *Operation, element pathElement, query url.Values) url.URL {
 	path, _, _ := strings.Cut(op.PathTemplate, "{")
 	u := url.URL{
 		Scheme:   c.base.Scheme,
@@ -183,7 +185,7 @@ func (c *Client) pay(ctx context.Context, op Operation, s submission, b *body) (
 		return nil, err
 	}
 	op.TransactionID = s.transactionID
-	out := &outgoing{op: op, url: c.resolve(&op, b.element, nil), body: b.buf, limit: maxPaymentAnswer, secrets: b.secrets}
+	out := &outgoing{op: op, url: c.endpoint(&op, b.element, nil), body: b.buf, limit: maxPaymentAnswer, secrets: b.secrets}
 	s.at = time.Now()
 	ctx, done := c.observe(ctx, &out.op)
 

@@ -10,16 +10,12 @@ import (
 // connect prepares the transports: one for payments, which does not use connections that have been idle for long,
 // and one for queries.
 func (c *Client) connect(p *problems) {
-	given := http.RoundTripper(nil)
+	var given http.RoundTripper
 	if c.cfg.HTTPClient != nil {
 		given = c.cfg.HTTPClient.Transport
 	}
-	var plain *http.Transport
-	switch t := given.(type) {
-	case nil:
-	case *http.Transport:
-		plain = t
-	default:
+	plain, ok := given.(*http.Transport)
+	if given != nil && !ok {
 		c.payments, c.queries, c.closeIdle = given.RoundTrip, given.RoundTrip, func() {}
 		return
 	}

@@ -58,8 +58,8 @@ func (p *deepPrinter) walk(v reflect.Value, depth int) {
 	case reflect.Interface:
 		p.walk(v.Elem(), depth+1)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			p.walk(v.Field(i), depth+1)
+		for _, field := range v.Fields() {
+			p.walk(field, depth+1)
 		}
 	case reflect.Map:
 		for it := v.MapRange(); it.Next(); {

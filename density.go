@@ -51,8 +51,8 @@ func (d *density) start(core span, total int) {
 // rate returns the rows per second that are expected in the hour that begins at second.
 func (d *density) rate(second int64) float64 {
 	h := floorDiv(second, hour)
-	ofDay := d.day[h-floorDiv(h, 24)*24].leaning(d.all.rows/max(d.all.seconds, 1), dayWeight)
-	return d.level * d.week[h-floorDiv(h, 7*24)*7*24].leaning(ofDay, weekWeight)
+	ofDay := d.day[floorMod(h, 24)].leaning(d.all.rows/max(d.all.seconds, 1), dayWeight)
+	return d.level * d.week[floorMod(h, 7*24)].leaning(ofDay, weekWeight)
 }
 
 // hours cuts a span at full hours, for use with range.
@@ -167,7 +167,7 @@ func (d *density) learn(core span, seconds func(yield func(int64) bool)) {
 		}
 		n /= d.level
 		d.all.add(n, length)
-		d.day[h-floorDiv(h, 24)*24].add(n, length)
-		d.week[h-floorDiv(h, 7*24)*7*24].add(n, length)
+		d.day[floorMod(h, 24)].add(n, length)
+		d.week[floorMod(h, 7*24)].add(n, length)
 	}
 }

@@ -48,7 +48,7 @@ type ValidationError struct {
 
 // Problem is one violated limit.
 type Problem struct {
-	Field   string // path of the member as the interface names it, such as productInfos[0].price
+	Field   string // the member as the interface names it, such as productInfos[0].price, or the Go field where it has none
 	Rule    string // one of the Rule constants
 	Message string // the rule in words; never the value
 }
@@ -56,10 +56,10 @@ type Problem struct {
 // Rules that a Problem can name.
 const (
 	RuleRequired = "required" // the member must be given
-	RuleLength   = "length"   // the text is too long
+	RuleLength   = "length"   // the text is too long or too short
 	RuleFormat   = "format"   // the text or number does not have the member's form
 	RuleRange    = "range"    // the value is outside what is allowed
-	RuleReserved = "reserved" // an Extra key is a member that the interface names
+	RuleReserved = "reserved" // it is set elsewhere: an Extra key by a field, a page number by the walk
 )
 
 func (e *ValidationError) Error() string {
@@ -185,7 +185,8 @@ func (e *ConflictError) Error() string {
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
 // QueryError says that a query gave no usable answer, after the attempts that RetryPolicy allows; in a walk that had
-// answers before, after two minutes of them. A query changes nothing, so asking again is always safe.
+// answers before, after two minutes of them unless RetryPolicy allows only one. A query changes nothing, so asking
+// again is always safe.
 type QueryError struct {
 	Op         string
 	HTTPStatus int           // of the last attempt; zero if no answer came

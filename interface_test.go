@@ -168,8 +168,8 @@ func TestStructsHaveNoOtherMembers(t *testing.T) {
 				want = append(want, strings.ToLower(m.Name))
 			}
 		}
-		for i := range typ.NumField() {
-			if f := strings.ToLower(typ.Field(i).Name); f != "extra" {
+		for field := range typ.Fields() {
+			if f := strings.ToLower(field.Name); f != "extra" {
 				got = append(got, f)
 			}
 		}

@@ -1,6 +1,9 @@
 package cardgateway
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // ledger knows which rows a walk has given, and how many distinct rows the month being read should hold. Beyond that
 // month it remembers only rows that a later query can bring again, so that its size does not grow with the range.
@@ -40,7 +43,7 @@ func (l *ledger) restore(core span, rows int, edge []uint64) {
 	}
 }
 
-// isNew notes that a row is about to be given and reports whether it was not before.
+// isNew reports whether a row has not been given before.
 func (l *ledger) isNew(id uint64) bool {
 	_, isHere := l.here[id]
 	_, wasGiven := l.given[id]
@@ -96,9 +99,7 @@ func (l *ledger) replace(i int, by []part) {
 	if i == 0 {
 		clear(l.edge)
 	}
-	parts := append([]part(nil), l.parts[:i]...)
-	parts = append(parts, by...)
-	l.parts = append(parts, l.parts[i+1:]...)
+	l.parts = slices.Concat(l.parts[:i], by, l.parts[i+1:])
 	for id := range l.here {
 		l.given[id] = max(l.given[id], l.parts[len(l.parts)-1].core.to)
 	}

@@ -58,14 +58,19 @@ func (r *reader) stringScalar() scalar {
 	return s
 }
 
-// text reads a text of any content; what is not valid UTF-8 in it is replaced.
+// valid returns the text with what is not valid UTF-8 in it replaced.
+func (s *scalar) valid() []byte {
+	if s.whole {
+		return s.text
+	}
+	return bytes.ToValidUTF8(s.text, []byte("\uFFFD"))
+}
+
+// text reads a text of any content.
 func (r *reader) text(dst *string) bool {
 	s, ok := r.scalar()
 	if ok && !s.null {
-		if !s.whole {
-			s.text = bytes.ToValidUTF8(s.text, []byte("\uFFFD"))
-		}
-		r.texts.add(dst, s.text)
+		r.texts.add(dst, s.valid())
 	}
 	return ok
 }
@@ -74,13 +79,11 @@ func (r *reader) text(dst *string) bool {
 func (r *reader) message(dst *string) bool {
 	s, ok := r.scalar()
 	if ok && !s.null {
-		if !s.whole {
-			s.text = bytes.ToValidUTF8(s.text, []byte("\uFFFD"))
+		text := s.valid()
+		if countDigits(text) >= shortestMasked {
+			text = []byte(maskDigits(string(text)))
 		}
-		if countDigits(s.text) >= shortestMasked {
-			s.text = []byte(maskDigits(string(s.text)))
-		}
-		r.texts.add(dst, s.text)
+		r.texts.add(dst, text)
 	}
 	return ok
 }

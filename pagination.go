@@ -35,11 +35,14 @@ func (c *Client) Refunds(ctx context.Context, q RefundQuery) iter.Seq2[*Refund, 
 }
 
 // WalkOptions changes how a walk asks, and where it begins. The zero value is right for most.
+//
+// A window that announces more than PageSize rows and no more than SplitAbove is paged until its distinct ids equal a
+// total that stays the same. A single second that holds more rows than a page is asked for with 999.
 type WalkOptions struct {
-	PageSize   int            // rows asked for at once, at most 999; zero means that of the query, or as many as the gateway grants. A single second that holds more is asked for with 999
+	PageSize   int            // rows asked for at once, at most 999; zero means that of the query, or all the gateway grants
 	Prefetch   int            // requests in flight, at most 256; zero means 4, one means strictly one after another
 	Window     time.Duration  // longest range of one query, at least a minute; zero means one calendar month
-	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize. Above PageSize a window is paged until its distinct ids equal a total that stays the same
+	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize
 	Settle     time.Duration  // how far behind now rows count as complete; zero means 15 min
 	Resume     Checkpoint     // of an earlier walk with the same query; zero means from the beginning
 	Progress   func(Progress) // called between windows, on the goroutine of the loop

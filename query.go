@@ -24,19 +24,19 @@ type query struct {
 	pause    time.Duration
 }
 
-// pages keeps the memory of answers that have been read: a page is large, and nothing that is read points into it.
-var pages = sync.Pool{New: func() any { return new([]byte) }}
+// answerMemory keeps the memory of answers that have been read: a page is large, and nothing that is read points into it.
+var answerMemory = sync.Pool{New: func() any { return new([]byte) }}
 
 // ask sends a query as often as the policy allows. The element goes where the path template leaves one open; it needs
-// no escaping. What is wrong with it at last, a *QueryError if there is no readable answer, is for judge to say, which
-// gets the facts of the last attempt.
+// no escaping. Judge sees the last attempt and its error, a *QueryError if no answer could be read, and returns the
+// error of the call.
 func (c *Client) ask(
 	ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error, judge func(*reply, error) error,
 ) error {
-	out := &outgoing{op: op, url: c.resolve(&op, pathElement{element, element}, params), limit: maxQueryAnswer}
+	out := &outgoing{op: op, url: c.endpoint(&op, pathElement{element, element}, params), limit: maxQueryAnswer}
 	defer func() {
 		if out.room != nil {
-			pages.Put(out.room)
+			answerMemory.Put(out.room)
 		}
 	}()
 	ctx, done := c.observe(ctx, &out.op)
@@ -89,17 +89,24 @@ func (q *query) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool
 	return again && fits(ctx, q.pause), nil
 }
 
+// queryError says that a query gave no usable answer: the gateway said no in its own words, or there is a cause.
+func (r *reply) queryError(op *Operation, message string, cause error) *QueryError {
+	return &QueryError{
+		Op: op.Name, HTTPStatus: r.status, Code: r.code, Message: message, RetryAfter: r.retryAfter, Cause: cause,
+	}
+}
+
 // err says why there is no readable answer, or nil.
 func (q *query) err(ctx context.Context) error {
 	r := &q.last
 	if q.unread == nil && r.status == http.StatusOK {
 		return nil
 	}
-	e := &QueryError{Op: q.out.op.Name, HTTPStatus: r.status, RetryAfter: r.retryAfter, Cause: q.unread}
+	var message string
 	if a, err := readAnswer(r.body); err == nil {
-		e.Code, e.Message = a.Code, firstText(a.Message, a.TransactionMessage)
-		r.code = a.Code
+		r.code, message = a.Code, firstText(a.Message, a.TransactionMessage)
 	}
+	e := r.queryError(&q.out.op, message, q.unread)
 	if ended := ctx.Err(); ended != nil && r.refusedBy == nil {
 		e.Cause = ended
 		if q.unread != nil {

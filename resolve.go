@@ -78,11 +78,11 @@ func (q *ResolveQuery) check() error {
 	if p.require("currency", q.Currency != "", required) {
 		p.capitals("currency", q.Currency, currencyLength)
 	}
-	if p.require("sentAt", !q.SentAt.IsZero(), required) && q.SentAt.After(time.Now().Add(resolveBefore)) {
-		p.add("sentAt", RuleRange, "must not be in the future")
+	if p.require("SentAt", !q.SentAt.IsZero(), required) && q.SentAt.After(time.Now().Add(resolveBefore)) {
+		p.add("SentAt", RuleRange, "must not be in the future")
 	}
 	if q.Settle < 0 {
-		p.add("settle", RuleRange, "must not be negative")
+		p.add("Settle", RuleRange, "must not be negative")
 	}
 	return p.err("Resolve")
 }

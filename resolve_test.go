@@ -237,11 +237,11 @@ func TestResolveRefuses(t *testing.T) {
 		name, want string
 		change     func(*ResolveQuery)
 	}{
-		{"nothing", "transactionId required, amount required, currency required, sentAt required", func(q *ResolveQuery) { *q = ResolveQuery{} }},
-		{"no SentAt", "sentAt required", func(q *ResolveQuery) { q.SentAt = time.Time{} }},
+		{"nothing", "transactionId required, amount required, currency required, SentAt required", func(q *ResolveQuery) { *q = ResolveQuery{} }},
+		{"no SentAt", "SentAt required", func(q *ResolveQuery) { q.SentAt = time.Time{} }},
 		{"long id", "transactionId length", func(q *ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
-		{"SentAt to come", "sentAt range", func(q *ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
-		{"negative Settle", "settle range", func(q *ResolveQuery) { q.Settle = -1 }},
+		{"SentAt to come", "SentAt range", func(q *ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
+		{"negative Settle", "Settle range", func(q *ResolveQuery) { q.Settle = -1 }},
 	} {
 		q := good
 		tt.change(&q)

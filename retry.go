@@ -9,7 +9,7 @@ import (
 // answer, HTTP 429 and 5xx. A payment is repeated only after an attempt of which it is proved that nothing was sent,
 // and then at most twice.
 type RetryPolicy struct {
-	MaxAttempts int           // attempts, not retries; zero means 4, one means never again
+	MaxAttempts int           // attempts, not retries; zero means 4, one means a single attempt
 	MinWait     time.Duration // zero means 200 ms; the pause before the second attempt is random up to this
 	MaxWait     time.Duration // zero means 5 s; caps the growing pauses, and Retry-After
 }

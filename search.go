@@ -67,12 +67,11 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		case err != nil:
 			return notFound(err, r)
 		case a.unread != nil:
-			return &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, RetryAfter: r.retryAfter, Cause: a.unread.err()}
+			return r.queryError(&opGetTransaction, "", a.unread.err())
 		case a.UniqueID == "":
-			failed := &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Message: firstText(a.Message, a.TransactionMessage)}
-			return notFound(failed, r)
+			return notFound(r.queryError(&opGetTransaction, firstText(a.Message, a.TransactionMessage), nil), r)
 		case a.UniqueID != uniqueID:
-			return &QueryError{Op: opGetTransaction.Name, HTTPStatus: r.status, Code: a.Code, Cause: errNotOurs}
+			return r.queryError(&opGetTransaction, "", errNotOurs)
 		}
 		return nil
 	}
@@ -147,7 +146,7 @@ func newSearch(loc *time.Location, start, end time.Time, page, size int) *search
 }
 
 func (s *search) id(member, id string) {
-	if s.require(member, id != "", optional) {
+	if id != "" {
 		s.text(member, id, maxID)
 		s.params.Set(member, id)
 	}
@@ -177,10 +176,10 @@ func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, r
 		case err != nil:
 			return err
 		case page.Code != CodeSearchSuccess:
-			return &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Message: page.Message, RetryAfter: r.retryAfter}
+			return r.queryError(&op, page.Message, nil)
 		}
 		if found = true; len(rowErrors) > 0 {
-			return &QueryError{Op: op.Name, HTTPStatus: r.status, Code: page.Code, Cause: errors.Join(rowErrors...)}
+			return r.queryError(&op, "", errors.Join(rowErrors...))
 		}
 		return nil
 	}

@@ -46,8 +46,8 @@ func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest
 func (req *SubscriptionRequest) members(b *body, app AppID) {
 	b.id("transactionId", req.TransactionID)
 	b.id("orderId", req.OrderID)
-	b.currency("currency", req.Currency, required)
-	b.amount("amount", req.Amount)
+	b.currency(req.Currency, required)
+	b.amount(req.Amount)
 	b.id("transactionIp", req.TransactionIP)
 	b.appID(app)
 	b.url("callbackUrl", req.CallbackURL)

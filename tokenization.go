@@ -45,8 +45,8 @@ func (c *Client) CreateTokenOrder(ctx context.Context, req CreateTokenOrderReque
 func (req *CreateTokenOrderRequest) members(b *body, app AppID) {
 	b.id("transactionId", req.TransactionID)
 	b.id("orderId", req.OrderID)
-	b.currency("currency", req.Currency, required)
-	b.amount("amount", req.Amount)
+	b.currency(req.Currency, required)
+	b.amount(req.Amount)
 	b.id("transactionIp", req.TransactionIP)
 	b.appID(app)
 	b.url("callbackUrl", req.CallbackURL)
@@ -96,8 +96,8 @@ func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPayment
 
 func (req *TokenPaymentRequest) members(b *body, app AppID) {
 	b.id("transactionId", req.TransactionID)
-	b.currency("currency", req.Currency, required)
-	b.amount("amount", req.Amount)
+	b.currency(req.Currency, required)
+	b.amount(req.Amount)
 	b.id("transactionIp", req.TransactionIP)
 	b.appID(app)
 	b.url("callbackUrl", req.CallbackURL)

@@ -39,7 +39,7 @@ type outgoing struct {
 	limit   int64    // of the answer's body
 	secrets [][]byte // of this call, that no error may hold
 	header  string   // Authorization as the hook set it, which no error may hold either
-	room    *[]byte  // memory of pages, once a query's answer has come; a payment's has its own
+	room    *[]byte  // answerMemory, once a query's answer has come; a payment's has its own
 }
 
 // reply is what one attempt observed: facts, no decisions.
@@ -171,7 +171,7 @@ func (out *outgoing) readReply(resp *http.Response) reply {
 	var room []byte
 	if !out.op.Payment {
 		if out.room == nil {
-			out.room = pages.Get().(*[]byte)
+			out.room = answerMemory.Get().(*[]byte)
 		}
 		room = *out.room
 	}

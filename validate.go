@@ -221,7 +221,7 @@ func (p *problems) page(number, size int) {
 		p.add("currPage", RuleRange, "must not be negative")
 	}
 	if size < 0 || size > maxPageSize {
-		p.add("pageSize", RuleRange, "must be at most %d", maxPageSize)
+		p.add("pageSize", RuleRange, "must be 0 to %d", maxPageSize)
 	}
 }
 
@@ -253,7 +253,7 @@ func nextMonth(w WallTime) WallTime {
 		year, month = year+1, 1
 	}
 	day := min(u.Day(), daysIn(year, month))
-	clock := w.seconds - floorDiv(w.seconds, 86400)*86400
+	clock := floorMod(w.seconds, 86400)
 	return WallTime{seconds: daysSinceEpoch(year, month, day)*86400 + clock, set: true}
 }
 

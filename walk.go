@@ -70,7 +70,7 @@ func (w *walker[T]) take(ctx context.Context, s *step[T]) error {
 		w.windowDone(s)
 		return nil
 	}
-	if s.kind == count && (s.err != nil || s.total != w.ledger.count()) {
+	if s.kind == count && (s.err != nil || s.reading.total != w.ledger.count()) {
 		if err := w.settle(ctx, s.month); err != nil {
 			return err
 		}
@@ -85,13 +85,13 @@ func (w *walker[T]) give(s *step[T]) (part, error) {
 	comesAgain := w.ahead.calendar.back(s.core.to - overhang) // its month may yet end there
 	for _, row := range r.rows {
 		if !w.ledger.isNew(row.id) {
-			w.state.update(func(r *WalkReport, _ *Checkpoint) { r.Duplicates++ })
+			w.state.update(func(report *WalkReport, _ *Checkpoint) { report.Duplicates++ })
 			continue
 		}
 		if !row.within(w.from, w.to) {
 			continue
 		}
-		w.state.update(func(r *WalkReport, _ *Checkpoint) { r.RowsSeen++ })
+		w.state.update(func(report *WalkReport, _ *Checkpoint) { report.RowsSeen++ })
 		if !w.yield(row.value, nil) {
 			return part{}, errStopped
 		}
@@ -232,7 +232,7 @@ func (w *walker[T]) count(ctx context.Context, m *month, core span) (int, error)
 	w.ahead.push(&step[T]{kind: count, month: m, core: core})
 	s := w.ahead.head(ctx)
 	if s.reading.total > 0 || s.err == nil { // rows that cannot be read were counted nevertheless
-		return s.total, nil
+		return s.reading.total, nil
 	}
 	return 0, s.err
 }
@@ -248,7 +248,7 @@ func (w *walker[T]) readAgain(ctx context.Context, m *month, i int) error {
 		if err != nil {
 			return err
 		}
-		w.state.update(func(r *WalkReport, _ *Checkpoint) { r.Reread++ })
+		w.state.update(func(report *WalkReport, _ *Checkpoint) { report.Reread++ })
 		w.ledger.include(p) // or its neighbour gives the rows between them again
 		by = append(by, p)
 		from = s.core.to

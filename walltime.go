@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"cmp"
 	"errors"
 	"time"
 )
@@ -94,6 +95,8 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
+func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }
+
 // wallTimeOf reads the clock on the wall in loc at the instant t, in whole seconds.
 func wallTimeOf(t time.Time, loc *time.Location) WallTime {
 	_, offset := t.In(loc).Zone()
@@ -118,13 +121,7 @@ func (w WallTime) IsZero() bool { return !w.set }
 
 // Compare returns -1, 0 or +1 as w is before, equal to or after other on the same clock.
 func (w WallTime) Compare(other WallTime) int {
-	switch {
-	case w.seconds < other.seconds:
-		return -1
-	case w.seconds > other.seconds:
-		return 1
-	}
-	return 0
+	return cmp.Compare(w.seconds, other.seconds)
 }
 
 // String returns `YYYY-MM-DD HH:MM:SS`, or the empty text for the zero WallTime.

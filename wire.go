@@ -77,22 +77,22 @@ func (b *body) write(member, s string) {
 	b.buf = appendString(b.buf, s)
 }
 
-func (b *body) currency(member, s string, n need) {
-	if b.require(member, s != "", n) {
-		b.capitals(member, s, currencyLength)
-		b.write(member, s)
+func (b *body) currency(s string, n need) {
+	if b.require("currency", s != "", n) {
+		b.capitals("currency", s, currencyLength)
+		b.write("currency", s)
 	}
 }
 
 // amount writes an amount as text with exactly the decimals that the caller's value has.
-func (b *body) amount(member string, d decimal.Decimal) {
+func (b *body) amount(d decimal.Decimal) {
 	checked := len(b.found)
-	if !b.require(member, d != decimal.Decimal{}, required) {
+	if !b.require("amount", d != decimal.Decimal{}, required) {
 		return
 	}
-	b.problems.amount(member, d)
+	b.problems.amount("amount", d)
 	if len(b.found) == checked {
-		b.decimal(member, d)
+		b.decimal("amount", d)
 	}
 }
 
@@ -166,7 +166,7 @@ func (b *body) product(p *ProductInfo) {
 	b.string("productName", p.ProductName, optional, noLimit)
 	b.string("sku", p.SKU, optional, noLimit)
 	b.string("productLink", p.ProductLink, optional, noLimit)
-	b.currency("currency", p.Currency, optional)
+	b.currency(p.Currency, optional)
 	if !p.Price.IsZero() {
 		checked := len(b.found)
 		b.price("price", p.Price)

@@ -22,8 +22,8 @@ type journalDesign struct {
 
 const shops = 16
 
-// NewJournalDesign pays through the journal, with stores in memory.
-func NewJournalDesign(s *site) (Design, error) {
+// newJournalDesign pays through the journal, with stores in memory.
+func newJournalDesign(s *site) (Design, error) {
 	c, err := s.client()
 	if err != nil {
 		return nil, err

@@ -13,21 +13,21 @@ import (
 
 // Mix is a run of many payments through many faults.
 type Mix struct {
-	Seed      uint64
-	Payments  int
-	Behaviour Behaviour
-	Proto     string
-	Only      *Fault        // if set, every payment meets this fault and no query does
-	Patience  time.Duration // of callers; zero means 400 ms
+	Seed     uint64
+	Payments int
+	Behavior Behavior
+	Proto    string
+	Only     *Fault        // if set, every payment meets this fault and no query does
+	Patience time.Duration // of callers; zero means 400 ms
 }
 
 // Row is what came of a run with one design.
 type Row struct {
-	Design    string
-	Behaviour string
-	Proto     string
-	Payments  int
-	Posts     int64
+	Design   string
+	Behavior string
+	Proto    string
+	Payments int
+	Posts    int64
 	// Twice is how many payments moved money more than once.
 	Twice int
 	// Wrong is how many certain answers were not true: paid and was not, declined or refused and was paid.
@@ -52,7 +52,7 @@ func (r *Row) Open() int { return r.UnknownCharged + r.UnknownNot + r.StillPendi
 func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
 	g := sandbox.New(sandbox.Options{
-		Duplicates: m.Behaviour.Duplicates, NoNotifications: true, Seed: m.Seed,
+		Duplicates: m.Behavior.Duplicates, NoNotifications: true, Seed: m.Seed,
 		Search: sandbox.SearchBehavior{Lag: m.Patience / 2, LagOneIn: 5},
 	})
 	defer g.Close()
@@ -61,7 +61,7 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 		return nil, err
 	}
 	opts := FrontOptions{
-		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behaviour.LeakShare,
+		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behavior.LeakShare,
 		Patience: m.Patience, Proto: m.Proto,
 	}
 	if m.Only != nil {
@@ -97,7 +97,7 @@ func (m Mix) run(g *sandbox.Gateway, s *site, d Design) (*Row, error) {
 	}
 	d.Settle(background, orders, verdicts)
 	row := &Row{
-		Design: d.Name(), Behaviour: m.Behaviour.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
+		Design: d.Name(), Behavior: m.Behavior.Name, Proto: cmp.Or(m.Proto, "http"), Payments: m.Payments,
 		Posts: s.front.Posts.Load(), Verdicts: make(map[Verdict]int), Took: time.Since(begun),
 	}
 	for i := range orders {
@@ -138,7 +138,7 @@ func Print(w io.Writer, rows []*Row) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "gateway\tdesign\tproto\tpayments\tposts\ttwice\twrong\tfalse absent\tunknown, charged\tunknown, not\tpending\tabsent\tnot sent\ttook")
 	for _, r := range rows {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\n", r.Behaviour, r.Design, r.Proto, r.Payments, r.Posts,
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%v\n", r.Behavior, r.Design, r.Proto, r.Payments, r.Posts,
 			r.Twice, r.Wrong, r.FalseNotSent, r.UnknownCharged, r.UnknownNot, r.StillPending, r.Verdicts[Absent], r.Verdicts[NotSent],
 			r.Took.Round(100*time.Millisecond))
 	}

@@ -32,7 +32,7 @@ func runAll(t *testing.T, runs []run) {
 		}
 		rows[i] = row
 		if row.Broken() > 0 || row.Open() > 0 || row.Posts > int64(row.Payments) {
-			t.Errorf("seed %d, %s, %s, %s %s: %d broken, %d open, %d posts for %d payments: %s", runs[i].Seed, row.Behaviour, row.Design,
+			t.Errorf("seed %d, %s, %s, %s %s: %d broken, %d open, %d posts for %d payments: %s", runs[i].Seed, row.Behavior, row.Design,
 				row.Proto, runs[i].name(), row.Broken(), row.Open(), row.Posts, row.Payments, strings.Join(row.Failures, "; "))
 		}
 	})
@@ -56,9 +56,9 @@ func TestMix(t *testing.T) {
 	}
 	protos := []string{"http", "tls", "h2", "http"}
 	var runs []run
-	for i, b := range Behaviours() {
-		m := Mix{Seed: uint64(11 + i), Payments: payments, Behaviour: b, Proto: protos[i]}
-		runs = append(runs, run{m, NewClientDesign}, run{m, NewJournalDesign})
+	for i, b := range Behaviors() {
+		m := Mix{Seed: uint64(11 + i), Payments: payments, Behavior: b, Proto: protos[i]}
+		runs = append(runs, run{m, newClientDesign}, run{m, newJournalDesign})
 	}
 	runAll(t, runs)
 }
@@ -67,8 +67,8 @@ func TestMix(t *testing.T) {
 // do not reach what they are meant to.
 func TestPeers(t *testing.T) {
 	var rows []*Row
-	for _, design := range []func(*site) (Design, error){NewRetryable, NewLoop} {
-		row, err := Mix{Seed: 11, Payments: 200, Behaviour: Behaviours()[0]}.Run(design)
+	for _, design := range []func(*site) (Design, error){newRetryable, newLoop} {
+		row, err := Mix{Seed: 11, Payments: 200, Behavior: Behaviors()[0]}.Run(design)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestEveryFault(t *testing.T) {
 	var runs []run
 	for _, fault := range PaymentFaults() {
 		for _, proto := range []string{"http", "tls", "h2"} {
-			runs = append(runs, run{Mix{Seed: 7, Payments: 6, Behaviour: Behaviours()[0], Only: &fault, Proto: proto}, NewClientDesign})
+			runs = append(runs, run{Mix{Seed: 7, Payments: 6, Behavior: Behaviors()[0], Only: &fault, Proto: proto}, newClientDesign})
 		}
 	}
 	runAll(t, runs)

@@ -70,8 +70,8 @@ func (o *Order) tokenPayment() cardgateway.TokenPaymentRequest {
 
 // wire is the request as somebody without this client would send it.
 func (o *Order) wire(tokens map[sandbox.Outcome]string) (path string, body []byte) {
-	m := []byte(fmt.Sprintf(`{"transactionId":%q,"currency":"USD","amount":%q,"transactionIp":%q,"appId":7,"callbackUrl":%q,"notificationUrl":%q,`+
-		`"productInfos":[{"productName":"Candle","sku":"c-1","quantity":1}]`, o.ID, o.Amount, shopIP, shopURL, shopURL))
+	m := fmt.Appendf(nil, `{"transactionId":%q,"currency":"USD","amount":%q,"transactionIp":%q,"appId":7,"callbackUrl":%q,"notificationUrl":%q,`+
+		`"productInfos":[{"productName":"Candle","sku":"c-1","quantity":1}]`, o.ID, o.Amount, shopIP, shopURL, shopURL)
 	if o.Token {
 		return "/checkout/tokenization/payment/" + tokens[o.Card], append(m, '}')
 	}

@@ -43,9 +43,9 @@ func (p *peer) Pay(ctx context.Context, o *Order) Verdict {
 // Settle does nothing: these designs have no means to.
 func (p *peer) Settle(context.Context, []Order, []Verdict) {}
 
-// NewRetryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and
+// newRetryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and
 // 5xx. Only its waits are shorter.
-func NewRetryable(s *site) (Design, error) {
+func newRetryable(s *site) (Design, error) {
 	c := retryablehttp.NewClient()
 	c.Logger = nil
 	c.RetryWaitMin, c.RetryWaitMax = 5*time.Millisecond, 50*time.Millisecond
@@ -61,8 +61,8 @@ func NewRetryable(s *site) (Design, error) {
 	}}, nil
 }
 
-// NewLoop posts in a loop of three tries until an answer can be read.
-func NewLoop(s *site) (Design, error) {
+// newLoop posts in a loop of three tries until an answer can be read.
+func newLoop(s *site) (Design, error) {
 	c := &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
 	s.callers = append(s.callers, c)
 	return &peer{s, "a plain loop, three tries", func(ctx context.Context, url string, body []byte) (status int, answer []byte, err error) {

@@ -89,8 +89,8 @@ type clientDesign struct {
 	client *cardgateway.Client
 }
 
-// NewClientDesign pays with the client alone.
-func NewClientDesign(s *site) (Design, error) {
+// newClientDesign pays with the client alone.
+func newClientDesign(s *site) (Design, error) {
 	c, err := s.client()
 	return &clientDesign{s, c}, err
 }
@@ -135,5 +135,5 @@ func (o *Order) query() cardgateway.ResolveQuery {
 
 // Designs returns what is compared: the first two are this project's.
 func Designs() []func(*site) (Design, error) {
-	return []func(*site) (Design, error){NewClientDesign, NewJournalDesign, NewRetryable, NewLoop}
+	return []func(*site) (Design, error){newClientDesign, newJournalDesign, newRetryable, newLoop}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -136,17 +137,9 @@ func (in *Intent) recordable() bool {
 		exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
 }
 
-// isID reports whether an id has at most 128 characters, all of them printable by any store.
+// isID reports whether an id has at most 128 characters and none that a store could refuse or change.
 func isID(s string) bool {
-	if !utf8.ValidString(s) || utf8.RuneCountInString(s) > 128 {
-		return false
-	}
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			return false
-		}
-	}
-	return true
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= 128 && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // sleep waits, and reports false if ctx ended first.

@@ -90,7 +90,7 @@ func makeDir(dir string) error {
 
 func (s *FileStore) open() error {
 	path := filepath.Join(s.dir, logName)
-	l, err := openLog(path)
+	l, err := openLog(path, 0)
 	if err != nil {
 		return err
 	}

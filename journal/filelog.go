@@ -41,16 +41,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func openLog(path string) (*fileLog, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	return &fileLog{file: f}, nil
-}
-
-func createLog(path string) (*fileLog, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+// openLog opens a log, or makes one; flags are those of os.OpenFile besides.
+func openLog(path string, flags int) (*fileLog, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|flags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}

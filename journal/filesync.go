@@ -67,7 +67,7 @@ func (s *FileStore) soon() {
 // crash leaves either the old file or the new one. The caller holds s.mu, or is alone.
 func (s *FileStore) compact(keep func(*Entry) bool) error {
 	path := filepath.Join(s.dir, logName)
-	fresh, err := createLog(path + ".new")
+	fresh, err := openLog(path+".new", os.O_TRUNC)
 	if err != nil {
 		return err
 	}

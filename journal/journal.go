@@ -21,7 +21,7 @@ type Options struct {
 	// the next Recover asks again. Zero means that it asks once.
 	Settle time.Duration
 	// WaitElsewhere is how long a call waits for the outcome of a payment that another process has in flight before
-	// it returns ErrOpen. Zero means 5 s, less than nothing not at all.
+	// it returns ErrOpen. Zero means 5 s, negative means not to wait.
 	WaitElsewhere time.Duration
 	// WriteTimeout bounds every write to the store, and how long a failed one is tried again. It does not depend on the
 	// caller's context: what came of a payment is recorded even if nobody waits any more. Zero means 10 s; a call

@@ -37,16 +37,19 @@ func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 	return j.pay(ctx, j.checkoutSubscription(req))
 }
 
-// The operations whose requests carry a secret, by the names of the client's methods.
+// The operations, by the names of the client's methods.
 const (
-	opTokenPayment = "TokenPayment"
-	opSubscription = "CreateSubscription"
+	opTokenOrder           = "CreateTokenOrder"
+	opTokenPayment         = "TokenPayment"
+	opSubscription         = "CreateSubscription"
+	opCheckout             = "CreateCheckout"
+	opCheckoutSubscription = "CreateCheckoutSubscription"
 )
 
 func (j *Journal) tokenOrder(req cardgateway.CreateTokenOrderRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: "CreateTokenOrder",
+			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opTokenOrder,
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
@@ -83,7 +86,7 @@ func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *payment {
 func (j *Journal) checkout(req cardgateway.CheckoutRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: "CreateCheckout",
+			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opCheckout,
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		send: func(ctx context.Context) (*cardgateway.Transaction, error) { return j.client.CreateCheckout(ctx, req) },
@@ -93,7 +96,7 @@ func (j *Journal) checkout(req cardgateway.CheckoutRequest) *payment {
 func (j *Journal) checkoutSubscription(req cardgateway.CheckoutSubscriptionRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: "CreateCheckoutSubscription",
+			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opCheckoutSubscription,
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		send: func(ctx context.Context) (*cardgateway.Transaction, error) {

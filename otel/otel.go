@@ -49,7 +49,7 @@ const (
 	DurationMetric = "cardgateway.client.call.duration"
 )
 
-// Outcomes of a call. They follow the errors of package cardgateway, one for one.
+// Outcomes of a call: the errors of package cardgateway that one call can end with, and those of its context.
 const (
 	OutcomeOK          = "ok" // of a payment: taken, but not necessarily paid yet
 	OutcomeDeclined    = "declined"

@@ -120,7 +120,7 @@ func (g *Gateway) arriveRefunds(q query) {
 	for range g.opts.Search.Arrive {
 		o := g.arrived(q)
 		g.ledger.addRefund(&refund{
-			uniqueID: bookID(prefixBookOrder, 998, g.ledger.issued), merchantRefundID: o.transactionID,
+			uniqueID: bookID(prefixBookOrder, noBookYet, g.ledger.issued), merchantRefundID: o.transactionID,
 			amount: o.amount, currency: o.currency, requested: o.created, completed: o.created,
 		})
 	}
@@ -130,7 +130,7 @@ func (g *Gateway) arriveRefunds(q query) {
 func (g *Gateway) arrived(q query) *order {
 	now := time.Now()
 	n := g.ledger.issued
-	o := (&bookRows{book: Arrivals{N: n + 1, From: now, To: now}, number: 998}).order(n * refundEvery)
+	o := (&bookRows{book: Arrivals{N: n + 1, From: now, To: now}, number: noBookYet}).order(n * refundEvery)
 	o.created = now
 	if g.opts.Search.ArriveInRange && q.to > q.from {
 		wall := q.from + int64(mix(g.opts.Seed, uint64(n), 7)%uint64(q.to-q.from+1))

@@ -160,8 +160,12 @@ func indexOfName(id, prefix string, number, n int) (int, bool) {
 	return i, true
 }
 
-// noBook is the number in the ids of orders that refunds without orders name.
-const noBook = 999
+// Numbers in ids where there is no book.
+const (
+	noBook      = 999 // of orders that refunds without orders name
+	noBookYet   = 998 // of what comes in while a search is answered
+	nobodysBook = 997 // of transactions that nobody asked for
+)
 
 // bookRefunds gives the rows of a Book the look of refunds.
 type bookRefunds struct {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -26,7 +27,7 @@ const (
 	cutInBody
 )
 
-// Result codes. Those above 301, and 110, 112 and 122, are published and not part of the interface.
+// Result codes. Those above 301, and 110 and 112, are published and not part of the interface.
 const (
 	codeSuccess         = 100
 	codeFailed          = 101
@@ -120,9 +121,7 @@ func (r reply) send(w http.ResponseWriter, req *http.Request) {
 		r.hangUp(w)
 		return
 	}
-	for name, values := range r.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), r.header)
 	w.Header().Set("Content-Length", strconv.Itoa(len(r.body)))
 	w.WriteHeader(r.status)
 	if req.Method != http.MethodHead {

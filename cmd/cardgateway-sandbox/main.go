@@ -19,7 +19,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -157,7 +156,7 @@ func (n notification) send(ctx context.Context, secretKey, tokenMember string, o
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("not accepted: HTTP status %s", strconv.Quote(resp.Status))
+		return fmt.Errorf("not accepted: HTTP status %q", resp.Status)
 	}
 	return nil
 }

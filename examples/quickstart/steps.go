@@ -104,7 +104,7 @@ func (m *merchant) loseAnswer(ctx context.Context) (string, error) {
 		return "", err
 	}
 	charged := m.sandbox.Gateway.Executed(m.id("pay-lost"))
-	return fmt.Sprintf("outcome unknown, resolved: %v; charged %d time", describe(settled), charged), nil
+	return fmt.Sprintf("outcome unknown, resolved: %v; times charged: %d", describe(settled), charged), nil
 }
 
 // checkout sends the cardholder to the hosted page to pay there.
@@ -200,7 +200,7 @@ func (m *merchant) listRefunds(ctx context.Context) (string, error) {
 		refunds++
 		sum = sum.Add(refund.RefundAmount)
 	}
-	return fmt.Sprintf("%d refund of %s", refunds, sum.StringFixed(2)), nil
+	return fmt.Sprintf("refunds: %d, together %s", refunds, sum.StringFixed(2)), nil
 }
 
 func describe(t *cardgateway.Transaction) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -162,10 +163,8 @@ func (c *Courier) Mode() string {
 func (c *Courier) SetMode(mode string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, known := range courierModes {
-		if mode == known {
-			c.mode = mode
-		}
+	if slices.Contains(courierModes[:], mode) {
+		c.mode = mode
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "order", orderPage{
 		Order:    o,
 		MayPay:   o.mayPay(),
-		MayAgain: (o.State == Declined || o.State == Refused) && (o.Kind == KindHosted || o.Kind == KindToken),
+		MayAgain: o.mayAgain(),
 	})
 }
 
@@ -48,6 +48,11 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 // is known, and then the journal decides. A typed card was never kept, so that such an order cannot be paid again.
 func (o *Order) mayPay() bool {
 	return (o.State == Open || o.State == Unsent) && o.Kind != KindWeeklyCard
+}
+
+// mayAgain reports whether the same things may be ordered again: it is final that they were not paid.
+func (o *Order) mayAgain() bool {
+	return (o.State == Declined || o.State == Refused) && (o.Kind == KindHosted || o.Kind == KindToken)
 }
 
 // showRedirect leads to the gateway's page, by itself and by a link. It is a page of its own because of form-action;
@@ -101,7 +106,7 @@ func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if o.State != Declined && o.State != Refused {
+	if !o.mayAgain() {
 		return redirect(w, r, "/orders/"+o.ID)
 	}
 	for _, l := range o.Lines {

@@ -104,7 +104,7 @@ func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name s
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the customer has gone
+	_, _ = w.Write(b.Bytes()) // an error means that the customer has gone
 	return nil
 }
 

@@ -100,17 +100,17 @@ func TestTypedCardIsNotKept(t *testing.T) {
 	s.post("/weekly/card", card("4300000000000000"))
 	s.awaits(s.orderID(), Declined)
 	page += s.page
-	books := ""
+	var books strings.Builder
 	for _, name := range []string{file, file + "-wal"} {
 		if content, err := os.ReadFile(name); err == nil {
-			books += string(content)
+			books.WriteString(string(content))
 		}
 	}
-	if !strings.Contains(books, "cardgateway_journal") {
+	if !strings.Contains(books.String(), "cardgateway_journal") {
 		t.Fatal("these are not the books")
 	}
 	for _, secret := range []string{"4300000000000000", "4300 0000 0000", "917\"", "Augusta"} {
-		for where, text := range map[string]string{"page": page, "books": books, "log": w.logs.String()} {
+		for where, text := range map[string]string{"page": page, "books": books.String(), "log": w.logs.String()} {
 			if strings.Contains(text, secret) {
 				t.Errorf("%q is in the %s", secret, where)
 			}

@@ -67,7 +67,7 @@ func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 		if err != nil { // an unfinished line says nothing
 			break
 		}
-		if word, ok := strings.CutPrefix(line, said); ok {
+		if word, ok := strings.CutPrefix(line, saidPrefix); ok {
 			lines = append(lines, strings.TrimSuffix(word, "\n"))
 			if timer == nil {
 				timer = time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
@@ -79,7 +79,7 @@ func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 	return lines
 }
 
-const said = "written: "
+const saidPrefix = "written: "
 
 // write makes payments until the process is killed, and says what has been written once it has.
 func write(t *testing.T, h Harness, place string) {
@@ -89,14 +89,14 @@ func write(t *testing.T, h Harness, place string) {
 	for i := 0; ; i++ {
 		id := fmt.Sprintf("%d-%d", os.Getpid(), i)
 		begin(t, s, intent(id, i))
-		fmt.Println(said + "B " + id)
+		fmt.Println(saidPrefix + "B " + id)
 		record(t, s, id, 0, answered(id))
-		fmt.Println(said + "R " + id)
+		fmt.Println(saidPrefix + "R " + id)
 		if i%2 == 0 {
 			if err := s.Ack(t.Context(), id, 1); err != nil {
 				t.Fatal(err)
 			}
-			fmt.Println(said + "A " + id)
+			fmt.Println(saidPrefix + "A " + id)
 		}
 	}
 }

@@ -60,14 +60,14 @@ var errBroken = errors.New("faults: the promise was broken")
 func mix(payments int, seed uint64) (failed error) {
 	protos := []string{"http", "tls", "h2", "http"}
 	var rows []*faults.Row
-	for i, b := range faults.Behaviours() {
-		m := faults.Mix{Seed: seed + uint64(i), Payments: payments, Behaviour: b, Proto: protos[i]}
+	for i, b := range faults.Behaviors() {
+		m := faults.Mix{Seed: seed + uint64(i), Payments: payments, Behavior: b, Proto: protos[i]}
 		for k, design := range faults.Designs() {
 			row, err := m.Run(design)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(os.Stderr, row.Behaviour, "|", row.Design, "|", row.Took)
+			fmt.Fprintln(os.Stderr, row.Behavior, "|", row.Design, "|", row.Took)
 			if ours := k < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
 				failed = errBroken
 				fmt.Fprintln(os.Stderr, row.Failures)
