@@ -256,7 +256,8 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 	}
 	p = new(Page[T])
 	var bad *unread
-	var says bool // how many rows there are, or which
+	var says bool     // how many rows there are, or which
+	var reason string // where the gateway refuses
 	for name := range r.members {
 		var ok, said bool
 		switch string(name) {
@@ -264,6 +265,9 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 			ok = r.code(&p.Code)
 		case "message":
 			ok = r.message(&p.Message)
+		case "transactionMessage":
+			r.message(&reason)
+			ok = true
 		case "timestamp":
 			r.instant(&p.Timestamp) // nothing depends on it
 			ok = true
@@ -295,6 +299,9 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 	r.texts.settle()
 	if err := r.finish(); err != nil {
 		return nil, nil, fmt.Errorf("the answer %w", err)
+	}
+	if p.Code != CodeSearchSuccess {
+		p.Message = inWords(p.Message, reason)
 	}
 	if bad == nil && p.Code == CodeSearchSuccess && !says {
 		bad = &unread{"totalCount", "is missing, and so is data"}

@@ -23,7 +23,8 @@ type Config struct {
 	// BaseURL is what the interface calls {base_url}: https, or http to a loopback host; without query, fragment
 	// and user info.
 	BaseURL string
-	// AppID identifies the merchant's website app: 1 to 32 decimal digits without leading zeros.
+	// AppID identifies the merchant's website app: 1 to 32 decimal digits without leading zeros. CreateTokenOrder and
+	// CreateCheckout take at most 20.
 	AppID AppID
 	// Authenticate, if set, sees every attempt's request as it will be sent, and its body as bytes, which it must not
 	// change or keep. Only headers that let a transport send a payment again are taken out afterwards. The interface
@@ -159,7 +160,7 @@ func (p *problems) baseURL(text string, insecure bool) *url.URL {
 
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
 // endpoint returns the URL of an operation, with element in place of what its path template leaves open.

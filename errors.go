@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -109,7 +110,7 @@ type DeclinedError struct {
 func (e *DeclinedError) Error() string {
 	t := e.Transaction
 	return fmt.Sprintf("cardgateway: %s: transaction %s declined: %v: %s",
-		e.Op, quoted(e.TransactionID), t.Code, quoted(firstText(t.TransactionMessage, t.Message)))
+		e.Op, quoted(e.TransactionID), t.Code, quoted(cmp.Or(t.TransactionMessage, t.Message)))
 }
 
 // Is reports whether target is ErrDeclined.

@@ -281,6 +281,39 @@ func TestLimits(t *testing.T) {
 	t.Logf("%d values at and over a limit", cases)
 }
 
+// TestAppIDWidth: New takes the widest app id of all, each operation only its own.
+func TestAppIDWidth(t *testing.T) {
+	limits := make(map[string]int)
+	for _, op := range readTable(t).payments() {
+		limits[op.Name] = op.Members[slices.IndexFunc(op.Members, func(m tableMember) bool { return m.Name == "appId" })].Limit
+	}
+	for _, op := range paymentOps {
+		for _, width := range []int{limits[op.name], limits[op.name] + 1} {
+			cfg := Config{BaseURL: testBase, AppID: AppID(strings.Repeat("1", width))}
+			var want []string
+			if width > limits[op.name] {
+				want = []string{"appId format"}
+			}
+			if width > 32 {
+				want = []string{"AppID format"}
+			}
+			cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if want != nil {
+					t.Errorf("%s: an app id of %d digits was sent", op.name, width)
+				}
+				return respond(r, 200, "{}")
+			})}
+			c, err := New(cfg)
+			if err == nil {
+				_, err = op.call(t.Context(), c, "t-1")
+			}
+			if got := problemsOf(err); !slices.Equal(got, want) {
+				t.Errorf("%s, app id of %d digits: got %v, want %v", op.name, width, got, want)
+			}
+		}
+	}
+}
+
 // ofLength is a value of that many characters for the member.
 func ofLength(m tableMember, n int, fill string) string {
 	prefix := ""

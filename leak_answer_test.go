@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What a gateway writes into its answers is looked through before it is kept: the call's own secrets are taken out in
@@ -141,6 +142,40 @@ func TestCredentialsInErrors(t *testing.T) {
 		}
 		if !errors.Is(payErr, ErrNotSent) || !errors.Is(queryErr, ErrQueryFailed) {
 			t.Errorf("%s: got %v and %v", name, payErr, queryErr)
+		}
+	}
+}
+
+// TestCredentialsInAnswers: a gateway that quotes the Authorization header does not give it away, and what it says
+// besides stays.
+func TestCredentialsInAnswers(t *testing.T) {
+	for _, answer := range []string{
+		`{"code":401,"message":"no access","transactionMessage":%q}`, `{"code":999,"message":%q}`, `{"code":101,"transactionMessage":%q}`,
+		`{"code":122,"message":"no access","transactionMessage":%q}`, `{"code":100,"transactionId":"t-1","uniqueId":"1","message":%q,"note":%[1]q}`,
+	} {
+		for _, quote := range []string{"header %s", "not %s"} {
+			c := testClient(t, Config{
+				BaseURL: testBase, Authenticate: BasicAuth(testMerchant, testSecretKey), Retry: RetryPolicy{MaxAttempts: 1},
+				HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					said := r.Header.Get("Authorization")
+					if quote == "not %s" {
+						_, said, _ = r.BasicAuth()
+					}
+					return respond(r, 200, fmt.Sprintf(answer, fmt.Sprintf(quote, said)))
+				})},
+			})
+			var o observed
+			tx, err := payByToken(t.Context(), c, "t-1")
+			end := time.Now()
+			_, searchErr := c.SearchOrders(t.Context(), OrderQuery{Start: end.Add(-time.Hour), End: end})
+			_, queryErr := c.GetTransaction(t.Context(), "2")
+			o.add(tx, err, searchErr, queryErr)
+			if found := leaked(o.text.String(), testSecretKey, testBasicValue); found != nil {
+				t.Errorf("%s: shows %q in %s", answer, found, o.text.String())
+			}
+			if kept := `"no access: `; strings.Contains(answer, "no access") && !strings.Contains(fmt.Sprint(err, searchErr), kept) {
+				t.Errorf("%s: got %v and %v", answer, err, searchErr)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cardgateway
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,7 +38,7 @@ func classify(op *Operation, s *submission, r *reply) (*Transaction, error) {
 	}
 	switch {
 	case isRefusal(r.status):
-		if !refuses(&a, s, r.body, err) {
+		if !refuses(&a, s, r, err) {
 			return nil, s.unknown(op, a.Transaction, fmt.Errorf("HTTP %d with an answer that is no refusal", r.status))
 		}
 		return nil, refusal(op, r, &a)
@@ -109,18 +110,18 @@ func (s *submission) unknown(op *Operation, t *Transaction, cause error) error {
 func refusal(op *Operation, r *reply, a *answer) error {
 	e := &GatewayError{Op: op.Name, HTTPStatus: r.status, RetryAfter: r.retryAfter}
 	if a.Transaction != nil {
-		e.Code, e.Message = a.Code, firstText(a.Message, a.TransactionMessage)
+		e.Code, e.Message = a.Code, inWords(a.Message, a.TransactionMessage)
 	}
 	return e
 }
 
-func firstText(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
+// inWords puts together what the gateway says of a failure: the second text often names what the first only counts
+// to a kind.
+func inWords(message, transactionMessage string) string {
+	if message == "" || transactionMessage == "" || message == transactionMessage {
+		return cmp.Or(message, transactionMessage)
 	}
-	return ""
+	return message + ": " + transactionMessage
 }
 
 // isRefusal lists the statuses with which a server says that it did not take a request. 408 is not among them: what
@@ -140,13 +141,13 @@ func isRefusalCode(c Code) bool {
 }
 
 // refuses reports whether the body of a 4xx answer agrees that nothing was processed: it is a page for people or
-// empty, or an object without uniqueId that is not about another transaction and whose code, if any, is a refusal or
-// a decline.
-func refuses(a *answer, s *submission, body []byte, err error) bool {
+// empty, or an object without uniqueId that is not about another transaction and whose code, if any, is a refusal, a
+// decline or the status once more.
+func refuses(a *answer, s *submission, r *reply, err error) bool {
 	if err != nil {
-		text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\uFEFF")))
+		text := bytes.TrimSpace(bytes.TrimPrefix(r.body, []byte("\uFEFF")))
 		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(text, []byte("uniqueId"))
 	}
-	known := a.Code == 0 || isRefusalCode(a.Code) || a.State() == StateDeclined
+	known := a.Code == 0 || isRefusalCode(a.Code) || a.State() == StateDeclined || int(a.Code) == r.status
 	return known && a.unread == nil && a.UniqueID == "" && (a.TransactionID == "" || s.matches(a))
 }

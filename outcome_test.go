@@ -127,6 +127,10 @@ func TestClassify(t *testing.T) {
 		{"400 with a mark before a success", reply{status: 400, body: []byte("\ufeff" + ours(100))}, "unknown"},
 		{"400 with a success in a list", reply{status: 400, body: []byte("[" + ours(100) + "]")}, "unknown"},
 		{"429", reply{status: 429, retryAfter: time.Second}, "refused"},
+		{"429 as code too", reply{status: 429, retryAfter: time.Second, body: []byte(`{"code":429,"message":"slow down"}`)}, "refused"},
+		{"415 as code too", reply{status: 415, body: []byte(`{"code":415}`)}, "refused"},
+		{"415 with the code of another status", reply{status: 415, body: []byte(`{"code":429}`)}, "unknown"},
+		{"429 as code too, with a uniqueId", reply{status: 429, body: []byte(`{"code":429,"uniqueId":"1"}`)}, "unknown"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

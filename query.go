@@ -43,6 +43,7 @@ func (c *Client) ask(
 	q := &query{c: c, out: out, read: read}
 	q.run(ctx)
 	err := judge(&q.last, q.err(ctx))
+	out.scrub(nil, err)
 	done(q.attempts, &q.last, err)
 	return err
 }
@@ -104,7 +105,7 @@ func (q *query) err(ctx context.Context) error {
 	}
 	var message string
 	if a, err := readAnswer(r.body); err == nil {
-		r.code, message = a.Code, firstText(a.Message, a.TransactionMessage)
+		r.code, message = a.Code, inWords(a.Message, a.TransactionMessage)
 	}
 	e := r.queryError(&q.out.op, message, q.unread)
 	if ended := ctx.Err(); ended != nil && r.refusedBy == nil {

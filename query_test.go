@@ -90,6 +90,7 @@ func TestQueryAttempts(t *testing.T) {
 		{"reset, seven attempts", []scripted{resets}, RetryPolicy{MaxAttempts: 7}, 7, 0, errReset},
 		{"429, then good", []scripted{gives(429, ""), good}, RetryPolicy{}, 2, 200, nil},
 		{"503 three times, then good", []scripted{gives(503, ""), gives(500, "<html>"), gives(599, "{}"), good}, RetryPolicy{}, 4, 200, nil},
+		{"503 for ever with code 404", []scripted{gives(503, `{"code":404}`)}, RetryPolicy{}, 4, 503, ErrQueryFailed},
 		{"503 for ever", []scripted{gives(503, `{"code":999,"message":"busy"}`)}, RetryPolicy{}, 4, 503, ErrQueryFailed},
 		{"unreadable, then good", []scripted{gives(200, "<html>"), gives(200, ""), gives(200, foundOne[:20]), good}, RetryPolicy{}, 4, 200, nil},
 		{"unreadable for ever", []scripted{gives(200, "<html>")}, RetryPolicy{}, 4, 200, errNotObject},
@@ -99,6 +100,10 @@ func TestQueryAttempts(t *testing.T) {
 		{"401", []scripted{gives(401, ""), good}, RetryPolicy{}, 1, 401, ErrQueryFailed},
 		{"404 with a page", []scripted{gives(404, "<html>"), good}, RetryPolicy{}, 1, 404, ErrQueryFailed},
 		{"404 without a body", []scripted{gives(404, ""), good}, RetryPolicy{}, 1, 404, ErrNotFound},
+		{"404 with an object", []scripted{gives(404, ` {"message":"not found"}`), good}, RetryPolicy{}, 1, 404, ErrNotFound},
+		{"404 twice", []scripted{gives(404, `{"code":404}`), good}, RetryPolicy{}, 1, 404, ErrNotFound},
+		{"404 with another code", []scripted{gives(404, `{"code":500}`), good}, RetryPolicy{}, 1, 404, ErrQueryFailed},
+		{"404 of another server", []scripted{gives(404, "404 page not found\n"), good}, RetryPolicy{}, 1, 404, ErrQueryFailed},
 		{"code 404", []scripted{gives(200, `{"code":404}`), good}, RetryPolicy{}, 1, 200, ErrNotFound},
 		{"408", []scripted{gives(408, ""), good}, RetryPolicy{}, 1, 408, ErrQueryFailed},
 		{"302", []scripted{gives(302, ""), good}, RetryPolicy{}, 1, 302, ErrQueryFailed},
@@ -114,7 +119,7 @@ func TestQueryAttempts(t *testing.T) {
 					return ctx, func(i CallInfo) { info = i }
 				}})
 				_, err := c.GetTransaction(t.Context(), "1")
-				if !errors.Is(err, tt.err) {
+				if !errors.Is(err, tt.err) || errors.Is(err, ErrNotFound) != (tt.err == ErrNotFound) {
 					t.Errorf("got %v, want %v", err, tt.err)
 				}
 				if info.Err != err {

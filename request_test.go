@@ -62,6 +62,38 @@ func sendAmount(t *testing.T, amount decimal.Decimal) (string, error) {
 	return sent.Amount, err
 }
 
+// TestPrices: a price that the caller sets is sent, zero too.
+func TestPrices(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		price decimal.Decimal
+		want  any
+	}{
+		{"not set", decimal.Decimal{}, nil},
+		{"a gift", decimal.RequireFromString("0.00"), "0.00"},
+		{"zero without decimals", decimal.New(0, 0), "0"},
+		{"a discount", decimal.RequireFromString("-1.50"), "-1.50"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var sent struct{ ProductInfos []map[string]any }
+			c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+					t.Error(err)
+				}
+				return respond(r, 200, "{}")
+			})}})
+			req := testTokenPayment("t-1")
+			req.ProductInfos[0].Price = tt.price
+			if _, err := c.TokenPayment(t.Context(), NewToken(testToken), req); errors.Is(err, ErrInvalidRequest) {
+				t.Fatal(err)
+			}
+			if got := sent.ProductInfos[0]["price"]; got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
 // TestAmountsIgnoreGlobals: a host program that changes the decimal package for its own use changes no payment.
 func TestAmountsIgnoreGlobals(t *testing.T) { // not parallel: it changes what all see
 	quotes, trim, scientific := decimal.MarshalJSONWithoutQuotes, decimal.TrimTrailingZeros, decimal.UseScientificNotation
@@ -131,6 +163,12 @@ func TestExtra(t *testing.T) {
 			for _, key := range spellings(m.Name) {
 				refused(path, key, set)
 			}
+		}
+	}
+	for _, m := range tab.Objects["card"] { // wherever a caller puts it
+		for _, key := range spellings(m.Name) {
+			refused("", key, func(req *CheckoutRequest, x map[string]any) { req.Extra = x })
+			refused("billingAddress.", key, func(req *CheckoutRequest, x map[string]any) { req.BillingAddress.Extra = x })
 		}
 	}
 	t.Logf("%d spellings of members", cases)
@@ -210,6 +248,8 @@ func TestSearchParameters(t *testing.T) {
 		{"no range", "startDate required, endingDate required", OrderQuery{UniqueID: "1"}},
 		{"no end", "endingDate required", with(func(q *OrderQuery) { q.End = time.Time{} })},
 		{"end before start", "endingDate range", with(func(q *OrderQuery) { q.End = q.Start.Add(-time.Second) })},
+		{"years of five digits", "startDate range, endingDate range", with(func(q *OrderQuery) { q.Start, q.End = q.Start.AddDate(8000, 0, 0), q.End.AddDate(8000, 0, 0) })},
+		{"before the first year", "startDate range", with(func(q *OrderQuery) { q.Start = q.Start.AddDate(-3000, 0, 0) })},
 		{"empty range", "", with(func(q *OrderQuery) { q.End = q.Start })},
 		{"a month, to the last day", "", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 0, DefaultLocation) })},
 		{"a month and a second", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 1, 0, DefaultLocation) })},

@@ -70,8 +70,11 @@ func (l *archive) answer(r *http.Request) (*http.Response, error) {
 	}
 	var shown []string
 	for _, rec := range found[min((page-1)*size, len(found)):min(page*size, len(found))] {
-		shown = append(shown, fmt.Sprintf(`{"transactionId":%q,"uniqueId":%q,"code":%d,"transactionAt":%q%s}`, rec.id, rec.uniqueID, rec.code, sentAt,
-			firstText(rec.more, `,"transactionAmount":"12.50","transactionCurrency":"USD"`)))
+		if rec.more == "" {
+			rec.more = `,"transactionAmount":"12.50","transactionCurrency":"USD"`
+		}
+		shown = append(shown, fmt.Sprintf(`{"transactionId":%q,"uniqueId":%q,"code":%d,"transactionAt":%q%s}`,
+			rec.id, rec.uniqueID, rec.code, sentAt, rec.more))
 	}
 	return respond(r, 200, fmt.Sprintf(`{"code":121,"currPage":%d,"pageSize":%d,"totalCount":%d,"data":[%s]}`, page, size, total, strings.Join(shown, ",")))
 }

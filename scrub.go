@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -30,11 +31,10 @@ func (out *outgoing) clean(err error) error {
 
 // leaks looks for the call's secrets in an error and in all that it wraps, as the fmt verbs show them.
 func (out *outgoing) leaks(err error) bool {
-	secrets := append(out.credentials(), out.secrets...)
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		for _, format := range []string{"%v", "%+v", "%#v"} {
 			text := fmt.Appendf(nil, format, e)
-			for _, secret := range secrets {
+			for _, secret := range out.secrets {
 				if bytes.Contains(text, secret) {
 					return true
 				}
@@ -44,17 +44,17 @@ func (out *outgoing) leaks(err error) bool {
 	return false
 }
 
-// credentials lists what the Authorization header gives away, in the forms in which it could be printed.
-func (out *outgoing) credentials() (secrets [][]byte) {
-	_, value, _ := strings.Cut(out.header, " ")
-	parsed := http.Request{Header: http.Header{"Authorization": {out.header}}}
+// hide adds what an Authorization header gives away to the call's secrets, in the forms in which it could be printed.
+func (out *outgoing) hide(header string) {
+	_, value, _ := strings.Cut(header, " ")
+	parsed := http.Request{Header: http.Header{"Authorization": {header}}}
 	_, password, _ := parsed.BasicAuth()
-	for _, secret := range []string{out.header, value, password} {
-		if len(secret) >= shortestSecret {
-			secrets = append(secrets, []byte(secret))
+	for _, secret := range []string{value, password, header} {
+		known := slices.ContainsFunc(out.secrets, func(s []byte) bool { return string(s) == secret })
+		if len(secret) >= shortestSecret && !known {
+			out.secrets = append(out.secrets, []byte(secret))
 		}
 	}
-	return secrets
 }
 
 // standardCause returns the error of the standard library that callers ask for by errors.Is, if err is one.
@@ -99,6 +99,9 @@ func (out *outgoing) scrub(t *Transaction, err error) {
 	}
 	if refused, ok := errors.AsType[*GatewayError](err); ok {
 		out.scrubText(&refused.Message, shortestSecret)
+	}
+	if failed, ok := errors.AsType[*QueryError](err); ok {
+		out.scrubText(&failed.Message, shortestSecret)
 	}
 }
 

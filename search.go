@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -69,7 +70,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		case a.unread != nil:
 			return r.queryError(&opGetTransaction, "", a.unread.err())
 		case a.UniqueID == "":
-			return notFound(r.queryError(&opGetTransaction, firstText(a.Message, a.TransactionMessage), nil), r)
+			return notFound(r.queryError(&opGetTransaction, inWords(a.Message, a.TransactionMessage), nil), r)
 		case a.UniqueID != uniqueID:
 			return r.queryError(&opGetTransaction, "", errNotOurs)
 		}
@@ -81,11 +82,24 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	return a.Transaction, nil
 }
 
-// notFound marks the error of a query that was answered with "no such transaction": the published code 404, or HTTP
-// 404 without a body. A page for people with HTTP 404 more likely means a wrong BaseURL.
+// notFound marks the error of a query that was answered with "no such transaction": the published code 404 with HTTP
+// 200 or 404, or HTTP 404 without a body or with an object that has no code. A page for people with HTTP 404 more
+// likely means a wrong BaseURL.
 func notFound(err error, r *reply) error {
 	failed, ok := errors.AsType[*QueryError](err)
-	if ok && failed.Cause == nil && (failed.Code == CodeNotFound || r.status == http.StatusNotFound && len(r.body) == 0) {
+	if !ok || failed.Cause != nil {
+		return err
+	}
+	switch r.status {
+	case http.StatusOK:
+		ok = failed.Code == CodeNotFound
+	case http.StatusNotFound:
+		body := bytes.TrimSpace(r.body)
+		ok = failed.Code == CodeNotFound || failed.Code == 0 && (len(body) == 0 || body[0] == '{')
+	default:
+		ok = false
+	}
+	if ok {
 		failed.Cause = ErrNotFound
 	}
 	return err

@@ -49,7 +49,7 @@ func (req *SubscriptionRequest) members(b *body, app AppID) {
 	b.currency(req.Currency, required)
 	b.amount(req.Amount)
 	b.id("transactionIp", req.TransactionIP)
-	b.appID(app)
+	b.appID(app, maxAppID)
 	b.url("callbackUrl", req.CallbackURL)
 	b.url("notificationUrl", req.NotificationURL)
 	b.products(req.ProductInfos)

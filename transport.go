@@ -37,8 +37,7 @@ type outgoing struct {
 	url     url.URL
 	body    []byte
 	limit   int64    // of the answer's body
-	secrets [][]byte // of this call, that no error may hold
-	header  string   // Authorization as the hook set it, which no error may hold either
+	secrets [][]byte // of this call and of the hook, which no error may hold
 	room    *[]byte  // answerMemory, once a query's answer has come; a payment's has its own
 }
 
@@ -125,7 +124,7 @@ func (c *Client) request(ctx context.Context, out *outgoing) (*http.Request, *se
 	}
 	if c.cfg.Authenticate != nil {
 		err := c.cfg.Authenticate(req, out.body)
-		out.header = req.Header.Get("Authorization")
+		out.hide(req.Header.Get("Authorization"))
 		if err != nil {
 			return nil, nil, fmt.Errorf("the Authenticate hook refused: %w", err)
 		}

@@ -16,7 +16,8 @@ const (
 	maxID            = 128 // transactionId, orderId, uniqueId, refundTransactionId, refundUniqueId, transactionIp
 	maxURL           = 255 // callbackUrl, notificationUrl
 	maxMethod        = 32  // transactionMethod
-	maxAppID         = 32  // the wider of the two listings
+	maxAppID         = 32  // the wider one where there are two listings
+	maxShortAppID    = 20  // of a token order and of a redirect checkout
 	maxAmountDigits  = 12  // Number(12,3)
 	maxDecimals      = 3
 	currencyLength   = 3
@@ -237,11 +238,28 @@ func (p *problems) span(start, end time.Time, loc *time.Location) {
 func (p *problems) order(start, end time.Time) bool {
 	hasStart := p.require("startDate", !start.IsZero(), required)
 	hasEnd := p.require("endingDate", !end.IsZero(), required)
-	if hasStart && hasEnd && end.Before(start) {
+	if !hasStart || !hasEnd {
+		return false
+	}
+	inYears := p.year("startDate", start)
+	if !p.year("endingDate", end) || !inYears {
+		return false
+	}
+	if end.Before(start) {
 		p.add("endingDate", RuleRange, "must not be before startDate")
 		return false
 	}
-	return hasStart && hasEnd
+	return true
+}
+
+// year checks that a time can be written with a year of four digits, in whatever zone.
+func (p *problems) year(member string, t time.Time) bool {
+	const first, last = 1, 9998
+	if year := t.Year(); year < first || year > last {
+		p.add(member, RuleRange, "must be in a year from %d to %d", first, last)
+		return false
+	}
+	return true
 }
 
 // nextMonth returns the same time of day one calendar month later, on the last day of that month where it has no

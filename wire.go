@@ -103,8 +103,10 @@ func (b *body) decimal(member string, d decimal.Decimal) {
 	b.buf = append(b.buf, '"')
 }
 
-// appID writes the client's app id, which New has checked, as the JSON number that the interface shows.
-func (b *body) appID(id AppID) {
+// appID writes the client's app id, of which New has checked that it is one, as the JSON number that the interface
+// shows.
+func (b *body) appID(id AppID, limit int) {
+	b.digits("appId", len(id) <= limit, 1, limit)
 	b.name("appId")
 	b.buf = append(b.buf, id...)
 }
@@ -167,7 +169,7 @@ func (b *body) product(p *ProductInfo) {
 	b.string("sku", p.SKU, optional, noLimit)
 	b.string("productLink", p.ProductLink, optional, noLimit)
 	b.currency(p.Currency, optional)
-	if !p.Price.IsZero() {
+	if p.Price != (decimal.Decimal{}) {
 		checked := len(b.found)
 		b.price("price", p.Price)
 		if len(b.found) == checked {
@@ -322,13 +324,15 @@ func (b *body) checkout(x *CheckoutExtension) {
 	})
 }
 
-// extra writes the members that the interface does not name, in the order of their names.
+// extra writes the members that the interface does not name, in the order of their names. Those of a card are not to
+// be found there either, whatever the object.
 func (b *body) extra(extra map[string]any, named []string) {
 	if len(extra) == 0 {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
-		if reserved := slices.ContainsFunc(named, func(n string) bool { return strings.EqualFold(n, key) }); reserved {
+		same := func(name string) bool { return strings.EqualFold(name, key) }
+		if slices.ContainsFunc(named, same) || slices.ContainsFunc(cardMembers, same) {
 			b.add(key, RuleReserved, "is a member of the interface and must be set by its field")
 			continue
 		}
@@ -355,6 +359,7 @@ var (
 		"productInfos", "transactionMethod", "billingAddress", "shippingAddress", "secure", "browser", "card",
 		"extension", "transactionType", "productName",
 	}
+	cardMembers         = []string{"cardNumber", "expiredMonth", "expiredYear", "cvv", "cardholder"}
 	productMembers      = []string{"quantity", "price", "productLink", "sku", "productName", "currency"}
 	addressMembers      = []string{"firstName", "lastName", "country", "email", "city", "address", "phone", "state", "zipCode"}
 	browserMembers      = []string{"userAgent", "referer"}
