@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 	"unicode"
@@ -49,17 +50,28 @@ func (v *view) inFlight(now time.Time) bool {
 	return v.state == Unknown && !v.answered && now.Sub(v.intent.At) < longestFlight
 }
 
-// begin creates the entry. A store that failed may have written all the same, so it is asked once more: an entry with
-// this call's own mark is this call's.
+// begin creates the entry. A store that failed is asked again, at least once, since it may have written all the same:
+// an entry with this call's own mark is this call's.
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
-	e, created, err := j.tryBegin(ctx, in)
-	if err != nil {
-		if e, created, err = j.tryBegin(ctx, in); err != nil {
+	begun := time.Now()
+	for n := 1; ; n++ {
+		e, created, err := j.tryBegin(ctx, in)
+		if err == nil {
+			return e, created || len(e.Evidence) == 0 && e.Begun.Sender == in.Sender, nil
+		}
+		late := n > 1 && time.Since(begun) >= beginPatience
+		if late || !sleep(ctx, rand.N(beginPause)) {
 			return e, false, in.notSent(fmt.Errorf("journal: the intent could not be recorded: %w", err))
 		}
 	}
-	return e, created || len(e.Evidence) == 0 && e.Begun.Sender == in.Sender, nil
 }
+
+// A store that cannot take an intent is asked again for a while, at random moments: a database can be busy with other
+// payments, or come back.
+const (
+	beginPatience = time.Second
+	beginPause    = 100 * time.Millisecond
+)
 
 func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) {
 	ctx, cancel := j.detached(ctx)

@@ -12,12 +12,13 @@
 //
 //	t, err := payments.CreateCheckout(ctx, req) // as on the client, with the same errors
 //	switch {
-//	case err == nil: // t.Paid(), or t.RedirectURL, or in processing
-//	case errors.Is(err, cardgateway.ErrDeclined): // final, not paid
-//	case errors.Is(err, cardgateway.ErrOutcomeUnknown): // leave it to Recover; do not pay again
+//	case err == nil && !t.Paid(): // to be paid at t.RedirectURL, or in processing: Recover tells how it ends
+//		return t, nil
+//	case errors.Is(err, cardgateway.ErrOutcomeUnknown): // do not pay again: Recover tells what became of it
+//		return nil, err
 //	}
-//	// ... write it into the shop's own books, and then:
-//	err = payments.Ack(ctx, req.TransactionID)
+//	// Final: ... write it into the shop's own books, and then:
+//	ackErr := payments.Ack(ctx, req.TransactionID)
 //
 // At the start of the program, and every minute or so from then on, one process recovers:
 //
@@ -27,12 +28,16 @@
 //		}
 //		t, err := e.Outcome() // the same results and errors as above
 //		...                   // into the shop's own books, where a repetition must do no harm
-//		err = payments.Ack(ctx, e.TransactionID())
+//		if s := e.State(); s != journal.Pending && s != journal.PresumedAbsent { // or nobody asks any more how it ends
+//			ackErr := payments.Ack(ctx, e.TransactionID())
+//		}
 //	}
 //
 // Recover asks the gateway about every payment that is open, and repeats every outcome until it is acknowledged: a
 // program that dies between an outcome and its own books is told again. Calling a payment method again with the
-// same transactionId never sends a second time after anything may have been sent; it returns what is known.
+// same transactionId never sends a second time after anything may have been sent; it returns what is known. If the
+// store cannot be read, ErrNotSent speaks of that call alone: what an earlier program did is in the store. The same call
+// with the same transactionId is safe then, and another transactionId is not.
 //
 // A payment that the gateway does not know is open until Options.AbsentAfter, and then presumed absent. That is a
 // presumption and no proof: a request can be delivered late. Recover keeps asking, and reports a success that comes

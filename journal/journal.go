@@ -23,9 +23,10 @@ type Options struct {
 	// WaitElsewhere is how long a call waits for the outcome of a payment that another process has in flight before
 	// it returns ErrOpen. Zero means 5 s, negative means not to wait.
 	WaitElsewhere time.Duration
-	// WriteTimeout bounds every write to the store, and how long a failed one is tried again. It does not depend on the
-	// caller's context: what came of a payment is recorded even if nobody waits any more. Zero means 10 s; a call
-	// whose store hangs takes up to three times as long.
+	// WriteTimeout bounds every write to the store, and how long an outcome that cannot be written is tried again. It
+	// does not depend on the caller's context: what came of a payment is recorded even if nobody waits any more. An
+	// intent that cannot be written is tried again for a second. Zero means 10 s; a call whose store hangs takes up to
+	// three times as long.
 	WriteTimeout time.Duration
 }
 
@@ -101,7 +102,7 @@ func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction
 func (j *Journal) run(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
 	e, mine, err := j.claim(ctx, p)
 	if err != nil {
-		return nil, err
+		return nil, j.unclaimed(p, err)
 	}
 	if !mine {
 		j.tell(&e, e.State())
@@ -109,6 +110,25 @@ func (j *Journal) run(ctx context.Context, p *payment) (*cardgateway.Transaction
 	}
 	t, err := p.send(ctx)
 	return j.conclude(ctx, p, e, t, err)
+}
+
+// unclaimed is the outcome of a call that could not claim the payment: it sent nothing. Where an earlier call of this
+// Journal may have sent it, that is still unknown, and not what the caller wants to hear of this call alone.
+func (j *Journal) unclaimed(p *payment, err error) error {
+	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
+	if !ok {
+		return err
+	}
+	j.mu.Lock()
+	before, known := j.told[p.intent.TransactionID]
+	j.mu.Unlock()
+	switch {
+	case !known || before.state == NotSent:
+		return err
+	case !before.intent.same(&p.intent):
+		return &MismatchError{Asked: p.intent, Recorded: before.intent}
+	}
+	return before.intent.unknown(notSent.Cause)
 }
 
 // conclude records what a submission brought, and only then lets it be told. If more is known by now, through another
@@ -119,7 +139,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgate
 	p.secrets.removeFrom(ev.Transaction)
 	e, failed := j.record(ctx, e, ev)
 	if failed != nil {
-		return p.unrecorded(t, err, failed)
+		return j.unrecorded(p, &e, t, err, failed)
 	}
 	if ev.Invalid {
 		_ = j.store.Ack(ctx, e.TransactionID(), len(e.Evidence)) // best effort: else Recover says that it was not sent
@@ -140,10 +160,11 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgate
 
 // unrecorded is the outcome of a payment whose outcome could not be recorded. What is certain that nothing came of it
 // stays so; all else is not told, since the journal does not know it: the payment is open, and Recover will tell.
-func (p *payment) unrecorded(t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
+func (j *Journal) unrecorded(p *payment, e *Entry, t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
 		return t, err
 	}
+	j.tell(e, Unknown)
 	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
 	unknown.Transaction = t
 	return nil, unknown
@@ -161,6 +182,7 @@ var errUnfit = errors.New("journal: the request is not fit to be recorded")
 
 // told is what a caller was told of a payment: so much evidence, coming to this state.
 type told struct {
+	intent Intent
 	pieces int
 	state  State
 }
@@ -170,6 +192,6 @@ func (j *Journal) tell(e *Entry, state State) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if id := e.TransactionID(); j.told[id].pieces <= len(e.Evidence) { // never old news over newer
-		j.told[id] = told{len(e.Evidence), state}
+		j.told[id] = told{e.Intent(), len(e.Evidence), state}
 	}
 }

@@ -87,7 +87,7 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if errors.Is(err, ErrChanged) && j.told[transactionID] == t {
-		j.told[transactionID] = told{-1, t.state} // whatever the store holds is news: it can have lost some
+		j.told[transactionID] = told{t.intent, -1, t.state} // whatever the store holds is news: it can have lost some
 	}
 	if err != nil {
 		return err
@@ -111,11 +111,11 @@ func (j *Journal) toldOf(ctx context.Context, transactionID string) (told, error
 			return told{}, err
 		}
 		if e.TransactionID() == transactionID {
-			return told{len(e.Evidence), e.State()}, nil
+			return told{e.Intent(), len(e.Evidence), e.State()}, nil
 		}
 	}
 	// Acknowledged already, or never begun: the store knows which, and for the former any number will do.
-	return told{0, NotSent}, nil
+	return told{state: NotSent}, nil
 }
 
 // settle asks the gateway about an open payment and returns the entry with what was learnt.

@@ -42,7 +42,8 @@ type SQLStore struct {
 // A commit must be durable when it returns, which is the default of both databases; a database that is set to less
 // is refused: SQLite with synchronous=OFF or NORMAL, Postgres with synchronous_commit=off. For SQLite let writers
 // wait for one another, in the driver's own words for "PRAGMA busy_timeout=10000"; journal_mode=WAL makes it faster,
-// and OFF or MEMORY, which are not looked for, give up what a crash should leave.
+// and OFF or MEMORY, which are not looked for, give up what a crash should leave. A database in memory is for tests, with
+// SetMaxOpenConns(1): it is refused where several connections could each have one of their own.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	schema, setting, lax := schemaSQLite, "PRAGMA synchronous", []string{"0", "1"}
 	switch d {
@@ -54,6 +55,10 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 	}
 	if err := prepare(ctx, db, schema, setting, lax); err != nil {
 		return nil, fmt.Errorf("journal: NewSQLStore: %w", err)
+	}
+	if d == SQLite && db.Stats().MaxOpenConnections != 1 && isInMemory(ctx, db) {
+		return nil, errors.New("journal: NewSQLStore: the database is in memory, where each connection has one of its own: " +
+			"use a file, or in a test SetMaxOpenConns(1)")
 	}
 	s := &SQLStore{
 		db:     db,
@@ -109,6 +114,13 @@ func prepare(ctx context.Context, db *sql.DB, schema, setting string, lax []stri
 func isThere(ctx context.Context, db *sql.DB) bool {
 	rows, err := db.QueryContext(ctx, `SELECT transaction_id, begun, intent, evidence, pieces, acked FROM cardgateway_journal WHERE 1 = 0`)
 	return err == nil && errors.Join(rows.Err(), rows.Close()) == nil
+}
+
+// isInMemory reports whether a SQLite database has no file.
+func isInMemory(ctx context.Context, db *sql.DB) bool {
+	var file string
+	err := db.QueryRowContext(ctx, `SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file)
+	return err == nil && file == ""
 }
 
 // Begin implements Store.

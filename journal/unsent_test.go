@@ -148,3 +148,66 @@ func TestOutcomeThatCannotBeRecorded(t *testing.T) {
 		wantExecuted(t, s, "a", 1)
 	})
 }
+
+// TestStoreThatIsGone: a call that cannot look into the journal sends nothing, and does not say "not sent" of a payment
+// that an earlier call may have sent.
+func TestStoreThatIsGone(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		name  string
+		first func(*shop, *failing) // what the earlier call met
+		want  error
+	}{
+		{"the answer was lost", func(s *shop, _ *failing) {
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		}, cardgateway.ErrOutcomeUnknown},
+		{"the outcome could not be recorded", func(_ *shop, f *failing) { f.records.Store(100) }, cardgateway.ErrOutcomeUnknown},
+		{"it was paid", func(*shop, *failing) {}, cardgateway.ErrOutcomeUnknown},
+		{"nothing could be sent", func(s *shop, _ *failing) { s.refuse = errors.New("no route to host") }, cardgateway.ErrNotSent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				store := &failing{Store: s.store}
+				payments := journal.New(s.client, store, journal.Options{})
+				tt.first(s, store)
+				begun := time.Now()
+				_, _ = payments.CreateSubscription(t.Context(), order("a", approved))
+				sent := s.sent.Load()
+				time.Sleep(time.Hour)
+
+				store.begins.Store(100)
+				_, gone := payments.CreateSubscription(t.Context(), order("a", approved))
+				_, cancelled := payments.CreateSubscription(over, order("a", approved))
+				if !errors.Is(gone, tt.want) || !errors.Is(gone, errDisk) || !errors.Is(cancelled, tt.want) || !errors.Is(cancelled, context.Canceled) {
+					t.Errorf("got %v and %v, want %v because of the disk and the context", gone, cancelled, tt.want)
+				}
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](gone); ok && unknown.SentAt.Sub(begun) > time.Minute {
+					t.Errorf("SentAt is %v, an hour after the payment", unknown.SentAt)
+				}
+				another := order("a", approved)
+				another.Currency = "EUR"
+				_, err := payments.CreateSubscription(over, another)
+				if _, ok := errors.AsType[*journal.MismatchError](err); ok != (tt.want == cardgateway.ErrOutcomeUnknown) {
+					t.Errorf("another payment under the same id: got %v", err)
+				}
+				if n := s.sent.Load(); n != sent {
+					t.Errorf("%d requests, want %d", n, sent)
+				}
+			})
+		})
+	}
+}
+
+// TestStoreThatIsBusy: an intent that cannot be written at once is written a little later.
+func TestStoreThatIsBusy(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store}
+		store.begins.Store(9)
+		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if err != nil || !got.Paid() {
+			t.Errorf("got %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
