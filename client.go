@@ -2,6 +2,7 @@ package cardgateway
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -46,7 +47,9 @@ type Config struct {
 	Retry RetryPolicy
 	// Limiter, if set, is waited for before every attempt. A *rate.Limiter of golang.org/x/time/rate fits.
 	Limiter Limiter
-	// Location is the zone of the gateway's wall-clock texts; nil means DefaultLocation.
+	// Location is the zone of the gateway's wall-clock texts; nil means DefaultLocation. With a wrong one searches and
+	// walks look at other hours than they were asked for, and rows are missed without an error: compare the
+	// TransactionAt of a payment with the time at which it was made.
 	Location *time.Location
 	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets, and what
 	// NotificationHandler has to say, with the merchant's own errors.
@@ -136,13 +139,25 @@ func New(cfg Config) (*Client, error) {
 }
 
 // BasicAuth returns an Authenticate hook for HTTP Basic with the merchant id and the secret key. It is not part of
-// the interface: gateways that speak it publish it.
+// the interface: gateways that speak it publish it. Where one of the two is empty, or the id has a colon, which Basic
+// cannot carry, the hook refuses: nothing is sent.
 func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
 	return func(r *http.Request, _ []byte) error {
+		switch {
+		case merchantID == "" || secretKey == "":
+			return errNoCredentials
+		case strings.Contains(merchantID, ":"):
+			return errColon
+		}
 		r.SetBasicAuth(merchantID, secretKey)
 		return nil
 	}
 }
+
+var (
+	errNoCredentials = errors.New("cardgateway: BasicAuth has no merchant id or no secret key")
+	errColon         = errors.New("cardgateway: BasicAuth has a merchant id with a colon")
+)
 
 func (p *problems) baseURL(text string, insecure bool) *url.URL {
 	if !p.require("BaseURL", text != "", required) {

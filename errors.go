@@ -12,8 +12,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Every error of an operation answers errors.Is with exactly one of these. A payment call that returns none of them
-// and no error has its transaction; see the package comment for what to do at each.
+// Every error of an operation answers errors.Is with exactly one of these; a walk can also end with the error of its
+// context. A payment call that returns none of them and no error has its transaction; see the package comment for what
+// to do at each.
 var (
 	ErrInvalidRequest = errors.New("cardgateway: invalid request")         // *ValidationError: a limit is violated, nothing was sent
 	ErrNotSent        = errors.New("cardgateway: not sent")                // *NotSentError: provably nothing was submitted
@@ -108,9 +109,11 @@ type DeclinedError struct {
 }
 
 func (e *DeclinedError) Error() string {
-	t := e.Transaction
-	return fmt.Sprintf("cardgateway: %s: transaction %s declined: %v: %s",
-		e.Op, quoted(e.TransactionID), t.Code, quoted(cmp.Or(t.TransactionMessage, t.Message)))
+	text := fmt.Sprintf("cardgateway: %s: transaction %s declined", e.Op, quoted(e.TransactionID))
+	if t := e.Transaction; t != nil { // a shop's own tests may leave it out
+		text += fmt.Sprintf(": %v: %s", t.Code, quoted(cmp.Or(t.TransactionMessage, t.Message)))
+	}
+	return text
 }
 
 // Is reports whether target is ErrDeclined.
@@ -194,7 +197,7 @@ type QueryError struct {
 	Code       Code          // zero if the answer had none
 	Message    string        // the gateway's text, masked
 	RetryAfter time.Duration // what the gateway asked for last, at most RetryPolicy.MaxWait
-	Cause      error         // why the answer could not be used; nil if the gateway said no in so many words
+	Cause      error         // why the answer could not be used, or ErrNotFound; nil if the gateway said no in so many words
 }
 
 func (e *QueryError) Error() string {

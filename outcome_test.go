@@ -192,6 +192,7 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 			`cardgateway: Pay: transaction "t\n1" was not sent: context canceled`},
 		{&DeclinedError{Op: "Pay", TransactionID: "t", Transaction: declined}, ErrDeclined,
 			`cardgateway: Pay: transaction "t" declined: 101 (transaction failed): "no funds"`},
+		{&DeclinedError{Op: "Pay", TransactionID: "t"}, ErrDeclined, `cardgateway: Pay: transaction "t" declined`},
 		{&GatewayError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, ErrRefused, `cardgateway: Pay: refused: HTTP 400, code 777, "no"`},
 		{&GatewayError{Op: "Pay", HTTPStatus: 429}, ErrRefused, "cardgateway: Pay: refused: HTTP 429"},
 		{&OutcomeUnknownError{Op: "Pay", TransactionID: "t", Cause: context.DeadlineExceeded}, ErrOutcomeUnknown,

@@ -112,7 +112,7 @@ type Walk[T any] struct {
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	return newWalk(c, &Walk[Transaction]{
-		op: opSearchOrders.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, opts: opts,
+		op: "OrderWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, opts: opts,
 		query: hashQuery(opSearchOrders.Name, q.Start, q.End, c.cfg.Location, q.UniqueID, q.OrderID, q.TransactionID),
 		source: source[Transaction]{
 			fetch: func(ctx context.Context, from, to WallTime, page, size int) (*Page[Transaction], error) {
@@ -135,7 +135,7 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	return newWalk(c, &Walk[Refund]{
-		op: opSearchRefunds.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, opts: opts,
+		op: "RefundWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, opts: opts,
 		query: hashQuery(opSearchRefunds.Name, q.Start, q.End, c.cfg.Location,
 			q.UniqueID, q.TransactionID, q.RefundTransactionID, q.RefundUniqueID),
 		source: source[Refund]{

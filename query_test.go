@@ -334,6 +334,12 @@ func TestLimiterAndHook(t *testing.T) {
 	if !errors.Is(err, errReset) || !errors.Is(payErr, ErrNotSent) || !SafeToRetry(payErr) || hooked != 2 || len(s.times()) != 0 {
 		t.Errorf("a hook that refuses: got %v and %v after %d calls of it and %d attempts", err, payErr, hooked, len(s.times()))
 	}
+	for _, basic := range []func(*http.Request, []byte) error{BasicAuth("", testSecretKey), BasicAuth(testMerchant, ""), BasicAuth("a:b", testSecretKey)} {
+		_, err := payByToken(t.Context(), s.client(t, Config{Authenticate: basic}), "t-1")
+		if !errors.Is(err, ErrNotSent) || strings.Contains(err.Error(), testSecretKey) || len(s.times()) != 0 {
+			t.Errorf("BasicAuth that cannot be right: got %v after %d attempts", err, len(s.times()))
+		}
+	}
 }
 
 // TestUnsentPaymentsAreRepeated: twice at most, after pauses, and never once a body may have been read.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -78,6 +79,9 @@ type NotificationInfo struct {
 // QueriesPerSecond allows; memory is bounded too. Give the server a ReadTimeout. Notifications get lost:
 // settle open payments by Resolve or package journal, and reconcile by Orders and Refunds, whatever comes here.
 func (c *Client) NotificationHandler(opts NotificationOptions, handle func(context.Context, *Notification) error) http.Handler {
+	if handle == nil {
+		panic("cardgateway: NotificationHandler needs a function that handles")
+	}
 	h := &notificationHandler{
 		opts: opts, handle: handle, logger: c.cfg.Logger, ask: newConfirmer(c), gate: newGate(opts.QueriesPerSecond),
 		handled: NewMemoryDeduper(0), tokens: newFirstTokens(), tokenMembers: likelyTokenMembers,
@@ -100,6 +104,7 @@ type notificationHandler struct {
 	handled      *MemoryDeduper // by this process: asked first, so that repetitions cost nothing
 	tokens       *firstTokens
 	tokenMembers []string
+	warned       atomic.Bool // that something is missing in opts
 }
 
 func (h *notificationHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -283,10 +288,13 @@ func (h *notificationHandler) settle(ctx context.Context, key string, done bool)
 }
 
 // report writes one line and calls Observe. Anybody can cause lines at debug level; those above it need something
-// that the gateway confirmed.
+// that the gateway confirmed. A handler that lacks what it needs says so once.
 func (h *notificationHandler) report(ctx context.Context, info NotificationInfo) {
 	level := slog.LevelDebug
 	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errOtherToken) {
+		level = slog.LevelWarn
+	}
+	if (errors.Is(info.Err, errNoSecretKey) || errors.Is(info.Err, errNoTokenURLs)) && !h.warned.Swap(true) {
 		level = slog.LevelWarn
 	}
 	if h.logger != nil && h.logger.Enabled(ctx, level) {

@@ -1,10 +1,12 @@
 package cardgateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -339,3 +341,34 @@ func TestNotificationHandlerRefusesUnreadableBodies(t *testing.T) {
 type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, errors.New("connection lost") }
+
+// TestNotificationHandlerLacksSomething: what no notification can mend is said once, above debug level.
+func TestNotificationHandlerLacksSomething(t *testing.T) {
+	token := strings.Replace(approved, "{", `{"token":"`+secretToken+`",`, 1)
+	for _, tt := range []struct {
+		name, body, want string
+		opts             NotificationOptions
+	}{
+		{"no secret key", approved, errNoSecretKey.Error(), NotificationOptions{Verify: SignatureSHA256("")}},
+		{"no TokenURLs", token, errNoTokenURLs.Error(), NotificationOptions{}},
+		{"a wrong signature", approved, "", NotificationOptions{Verify: SignatureSHA256(testSecretKey)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, logs := newShop(t, tt.opts), new(bytes.Buffer)
+			s.logger = slog.New(slog.NewTextHandler(logs, nil))
+			for range 3 {
+				s.expect(t, s.post("", tt.body), 403, 0)
+			}
+			lines := strings.Count(logs.String(), "\n")
+			if tt.want == "" && lines != 0 || tt.want != "" && (lines != 1 || !strings.Contains(logs.String(), tt.want)) {
+				t.Errorf("got %q, want %q once", logs, tt.want)
+			}
+		})
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a handler without a function was made")
+		}
+	}()
+	testClient(t, Config{BaseURL: testBase}).NotificationHandler(NotificationOptions{}, nil)
+}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -102,12 +103,16 @@ func unwritable(t *testing.T, store journal.Store) {
 		t.Fatal(err)
 	}
 	j := journal.New(client, store, journal.Options{})
+	var all sync.WaitGroup // at once, since each tries for a while
 	for _, o := range Orders(1, 20) {
-		_, err := j.CreateSubscription(t.Context(), o.subscription())
-		if !errors.Is(err, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(err) {
-			t.Errorf("got %v, want ErrNotSent", err)
-		}
+		all.Go(func() {
+			_, err := j.CreateSubscription(t.Context(), o.subscription())
+			if !errors.Is(err, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(err) {
+				t.Errorf("got %v, want ErrNotSent", err)
+			}
+		})
 	}
+	all.Wait()
 	if n := front.Bytes.Load(); n != 0 {
 		t.Errorf("%d bytes reached the gateway", n)
 	}
