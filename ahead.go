@@ -186,7 +186,7 @@ func (a *ahead[T]) cut(i int) {
 	expected := level * a.density.expect(core)
 	rest.core.from, rest.expected = core.to, rest.expected-expected
 	a.queue = slices.Insert(a.queue, i, a.window(rest.month, core, expected))
-	if rest.core.seconds() == 0 || a.endsHere(i+1) {
+	if rest.core.seconds() == 0 || a.endMonth(i+1) {
 		a.queue = slices.Delete(a.queue, i+1, i+2)
 	}
 }
@@ -203,10 +203,10 @@ func (a *ahead[T]) level(rest *step[T]) float64 {
 	return min(rest.expected/usual, surprise)
 }
 
-// endsHere ends the newest month in front of the stretch at i, if that is all that remains of it and would fill too
-// little of one more window; the next month begins with it. A month of n windows takes n+1 queries, so that the last
-// one pays if it is filled by more than 1-1/n.
-func (a *ahead[T]) endsHere(i int) bool {
+// endMonth ends the newest month in front of the stretch at i, if that is all that remains of it and would fill too
+// little of one more window, and reports whether it did; the next month begins with it. A month of n windows takes n+1
+// queries, so that the last one pays if it is filled by more than 1-1/n.
+func (a *ahead[T]) endMonth(i int) bool {
 	rest := a.queue[i]
 	m := rest.month
 	if last := i == len(a.queue)-2 && a.queue[i+1].kind == closing && a.queue[i+1].month == m; !last || !m.settled {

@@ -49,7 +49,7 @@ const (
 // request, a round shows some 63 of 100 rows that were not seen before: twenty leave one row in a hundred million.
 const maxRounds = 20
 
-// What makes a reading believe rows that lie outside its bounds; see confirmed.
+// What makes a reading believe rows that lie outside its bounds; see confirm.
 const (
 	sameRounds   = 5
 	longestDoubt = 500 * time.Millisecond
@@ -107,11 +107,11 @@ func (r *reading[T]) run(ctx context.Context) error {
 			if err == nil && page == 1 && r.isDense() && r.size < maxPageSize {
 				err = r.widen(ctx)
 			}
-			if err != nil || r.settled() || page == 1 && r.tooMany() {
+			if err != nil || r.settle() || page == 1 && r.overflow() {
 				return err
 			}
 		}
-		if r.confirmed() || r.rounds == maxRounds {
+		if r.confirm() || r.rounds == maxRounds {
 			return nil
 		}
 		if r.same > 0 { // at another moment, so that a fault that comes in turn meets other requests; ask sees ctx
@@ -175,9 +175,9 @@ func (r *reading[T]) add(value *T, fresh *row[T]) {
 	}
 }
 
-// settled reports whether all that the gateway announces was seen. Rows that came on top of that belong to no answer
-// to this question and are dropped.
-func (r *reading[T]) settled() bool {
+// settle ends the reading if all that the gateway announces was seen, and reports whether it did. Rows that came on top
+// of that belong to no answer to this question and are dropped.
+func (r *reading[T]) settle() bool {
 	if r.inside != r.total {
 		return false
 	}
@@ -194,11 +194,11 @@ func (r *reading[T]) settled() bool {
 	return true
 }
 
-// confirmed ends a round. When the rows make up the total only together with some that lie outside the bounds, either
-// the gateway counts by another time than it shows, or those stand in place of missing ones: sameRounds more rounds
-// that show the very same rows, at random moments, decide for the former. When a page was short twice in the same
-// way, that is its size.
-func (r *reading[T]) confirmed() bool {
+// confirm ends a round, and the reading if that is confirmed, and reports whether it is. When the rows make up the
+// total only together with some that lie outside the bounds, either the gateway counts by another time than it shows,
+// or those stand in place of missing ones: sameRounds more rounds that show the very same rows, at random moments,
+// decide for the former. When a page was short twice in the same way, that is its size.
+func (r *reading[T]) confirm() bool {
 	if r.all == r.total && r.atStart == r.all {
 		if r.same++; r.same == sameRounds {
 			r.state = readingWhole
@@ -211,8 +211,8 @@ func (r *reading[T]) confirmed() bool {
 	return false
 }
 
-// tooMany reports whether the window is to be narrowed.
-func (r *reading[T]) tooMany() bool {
+// overflow ends the reading of a window that is to be narrowed, and reports whether it did.
+func (r *reading[T]) overflow() bool {
 	if !r.narrowable || r.total <= r.granted || r.total <= r.splitAbove {
 		return false
 	}

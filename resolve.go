@@ -146,22 +146,22 @@ func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err e
 	}
 	seen := make(map[string]bool)
 	for page := 1; page <= resolvePages; page++ {
-		answer, err := searchOrders(ctx, c, OrderQuery{
+		found, err := searchOrders(ctx, c, OrderQuery{
 			TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page,
 		}, time.UTC)
-		if answer == nil {
+		if found == nil {
 			return e, err
 		}
 		e.doubtful = e.doubtful || err != nil // rows that could not be read
-		for _, t := range answer.Data {
+		for _, t := range found.Data {
 			if t.UniqueID != "" && seen[t.UniqueID] {
 				continue // pages move
 			}
 			seen[t.UniqueID] = true
 			e.add(q, t)
 		}
-		if len(answer.Data) == 0 || len(seen) >= answer.TotalCount {
-			e.doubtful = e.doubtful || len(seen) < answer.TotalCount // rows that were announced and not shown
+		if len(found.Data) == 0 || len(seen) >= found.TotalCount {
+			e.doubtful = e.doubtful || len(seen) < found.TotalCount // rows that were announced and not shown
 			return e, nil
 		}
 	}

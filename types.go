@@ -59,7 +59,7 @@ type SubscriptionExtension struct {
 type CheckoutExtension struct {
 	Code    string
 	Account string
-	Extra   map[string]any
+	Extra   map[string]any // members that the interface does not name
 }
 
 // SubscriptionCycle is the length of one subscription cycle. Other values than these constants are sent as they are.
@@ -228,10 +228,10 @@ type Transaction struct {
 	Message               string // short text for Code
 	IsTest                bool
 	AppID                 AppID
-	UniqueID              string // the gateway's id, digits only
-	TransactionID         string // the merchant's id, as sent
-	BillDescription       string // text on the cardholder's statement
-	Timestamp             time.Time
+	UniqueID              string    // the gateway's id, digits only
+	TransactionID         string    // the merchant's id, as sent
+	BillDescription       string    // text on the cardholder's statement
+	Timestamp             time.Time // when the gateway answered, not when the payment was made
 	TransactionAmount     decimal.Decimal
 	TransactionCurrency   string
 	TransactionAt         WallTime // wall clock without a zone, as sent
@@ -263,8 +263,8 @@ type Refund struct {
 	RefundUniqueID   string    // the gateway's id of the refund
 	RefundCurrency   string
 	RefundAmount     decimal.Decimal
-	RefundRequestAt  WallTime
-	RefundAt         WallTime
+	RefundRequestAt  WallTime                   // when it was asked for
+	RefundAt         WallTime                   // when it was made; zero before that
 	Extra            map[string]json.RawMessage // members that this version does not know; nil if none
 }
 
