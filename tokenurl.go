@@ -18,9 +18,9 @@ import (
 // bring a token of his own. A URL of its own for each order, known to the merchant and the gateway alone, leaves him
 // none: it carries a keyed hash of the transactionId and the time at which it expires.
 //
-// This is a mitigation and not authentication. Serve it over https, keep the query of these URLs out of access logs,
-// and let every process that receives notifications have the same key. The methods may be used by any number of
-// goroutines.
+// This is a mitigation and not authentication. Serve it over https, keep the query of these URLs out of access logs
+// and the requests that carry them out of print, and let every process that receives notifications have the same key.
+// The methods may be used by any number of goroutines.
 type TokenURLs struct {
 	base *url.URL
 	tags func(message []byte) [][]byte // one for each key, the newest first; a func so that nothing prints a key

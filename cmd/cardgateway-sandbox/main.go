@@ -17,6 +17,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
@@ -90,6 +91,9 @@ func parse(args []string, out io.Writer) (settings, error) {
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}
+	if s.seed < 0 || s.days < 1 {
+		return s, errors.New("-seed must not be negative, and -days at least 1")
+	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
@@ -148,6 +152,9 @@ func (n notification) send(ctx context.Context, secretKey, tokenMember string, o
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	resp, err := client.Do(r.WithContext(ctx))
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("not delivered: %w", failed.Err) // without the URL, whose query can be all that guards a token
+	}
 	if err != nil {
 		return err
 	}

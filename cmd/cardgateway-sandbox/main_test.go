@@ -47,6 +47,7 @@ func TestServe(t *testing.T) {
 }
 
 func TestNotify(t *testing.T) {
+	const guard = "AGsC0123"
 	var got struct{ TransactionID, Sign, Token string }
 	status := http.StatusOK
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -67,10 +68,14 @@ func TestNotify(t *testing.T) {
 	if err := run(t.Context(), args, io.Discard); err == nil {
 		t.Error("a refused notification counts as delivered")
 	}
+	err := run(t.Context(), []string{"-notify", "http://127.0.0.1:1/note?bind=" + guard}, io.Discard)
+	if err == nil || strings.Contains(err.Error(), guard) {
+		t.Errorf("a notification to nobody: got %v", err)
+	}
 }
 
 func TestWrongFlags(t *testing.T) {
-	for _, args := range [][]string{{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}} {
+	for _, args := range [][]string{{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}, {"-seed", "-1"}, {"-days", "0"}} {
 		if err := run(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%v was accepted", args)
 		}
