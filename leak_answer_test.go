@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -146,39 +149,97 @@ func TestCredentialsInErrors(t *testing.T) {
 	}
 }
 
-// TestCredentialsInAnswers: a gateway that quotes the Authorization header does not give it away, and what it says
-// besides stays.
+// TestCredentialsInAnswers: a gateway that quotes what the hook has set does not give it away, whatever it answers, and
+// what it says besides stays.
 func TestCredentialsInAnswers(t *testing.T) {
+	const apiKey = "0123456789012345678-api-key" // with digits that are masked before anything is looked for
+	hook := func(r *http.Request, body []byte) error {
+		r.Header.Set("X-Api-Key", apiKey)
+		return BasicAuth(testMerchant, testSecretKey)(r, body)
+	}
+	const row = `{"code":101,"transactionId":"t-1","uniqueId":"2","transactionAmount":"12.50","transactionCurrency":"USD","message":"kept %[1]s","note":"%[1]s"}`
 	for _, answer := range []string{
-		`{"code":401,"message":"no access","transactionMessage":%q}`, `{"code":999,"message":%q}`, `{"code":101,"transactionMessage":%q}`,
-		`{"code":122,"message":"no access","transactionMessage":%q}`, `{"code":100,"transactionId":"t-1","uniqueId":"1","message":%q,"note":%[1]q}`,
+		`{"code":401,"message":"kept","transactionMessage":"%s"}`, `{"code":999,"message":"kept %s"}`, `{"code":101,"transactionMessage":"kept %s"}`,
+		`{"code":122,"message":"kept","transactionMessage":"%s"}`, `{"code":100,"transactionId":"t-1","uniqueId":"2","message":"kept %[1]s","note":"%[1]s"}`,
+		row, `{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"data":[` + row + `]}`,
+		`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"data":[{"code":111,"refundUniqueId":"3","message":"kept %[1]s"}]}`,
 	} {
-		for _, quote := range []string{"header %s", "not %s"} {
-			c := testClient(t, Config{
-				BaseURL: testBase, Authenticate: BasicAuth(testMerchant, testSecretKey), Retry: RetryPolicy{MaxAttempts: 1},
-				HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-					said := r.Header.Get("Authorization")
-					if quote == "not %s" {
-						_, said, _ = r.BasicAuth()
-					}
-					return respond(r, 200, fmt.Sprintf(answer, fmt.Sprintf(quote, said)))
-				})},
+		for name, said := range map[string]string{
+			"header": "Basic " + testBasicValue, "value without padding": strings.TrimRight(testBasicValue, "="), "secret key": testSecretKey, "API key": apiKey,
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				c := testClient(t, Config{
+					BaseURL: testBase, Authenticate: hook, Retry: RetryPolicy{MaxAttempts: 1},
+					HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+						return respond(r, 200, fmt.Sprintf(answer, said))
+					})},
+				})
+				var o observed
+				tx, payErr := payByToken(t.Context(), c, "t-1")
+				end := time.Now()
+				orders, orderErr := c.SearchOrders(t.Context(), OrderQuery{Start: end.Add(-time.Hour), End: end})
+				refunds, refundErr := c.SearchRefunds(t.Context(), RefundQuery{Start: end.Add(-time.Hour), End: end})
+				one, oneErr := c.GetTransaction(t.Context(), "2")
+				settled, settleErr := c.Resolve(t.Context(), ResolveQuery{TransactionID: "t-1", Amount: testAmount, Currency: "USD", SentAt: end})
+				o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
+				text := o.text.String()
+				if found := leaked(text, testSecretKey, strings.TrimRight(testBasicValue, "="), apiKey, apiKey[:6], apiKey[len(apiKey)-8:]); found != nil {
+					t.Errorf("%s in %s: shows %q in %s", name, answer, found, text)
+				}
+				if !strings.Contains(text, "kept") {
+					t.Errorf("%s in %s: nothing is left of the gateway's words in %s", name, answer, text)
+				}
 			})
-			var o observed
-			tx, err := payByToken(t.Context(), c, "t-1")
-			end := time.Now()
-			_, searchErr := c.SearchOrders(t.Context(), OrderQuery{Start: end.Add(-time.Hour), End: end})
-			_, queryErr := c.GetTransaction(t.Context(), "2")
-			o.add(tx, err, searchErr, queryErr)
-			if found := leaked(o.text.String(), testSecretKey, testBasicValue); found != nil {
-				t.Errorf("%s: shows %q in %s", answer, found, o.text.String())
-			}
-			if kept := `"no access: `; strings.Contains(answer, "no access") && !strings.Contains(fmt.Sprint(err, searchErr), kept) {
-				t.Errorf("%s: got %v and %v", answer, err, searchErr)
-			}
 		}
 	}
 }
+
+// TestSpellingsOfTokens: a token that the gateway quotes with escapes, of which there are many, is not shown.
+func TestSpellingsOfTokens(t *testing.T) {
+	const token = "tk/9f8e+7d6c5b4a=x"
+	for _, spelled := range []string{
+		token, url.PathEscape(token), url.QueryEscape(token), strings.ToLower(url.QueryEscape(token)), url.QueryEscape(url.QueryEscape(token)),
+		"%zz" + url.QueryEscape(token),
+	} {
+		c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			return respond(r, 200, `{"code":101,"transactionMessage":"no such token `+spelled+`"}`)
+		})}})
+		_, err := c.TokenPayment(t.Context(), NewToken(token), testTokenPayment("t-1"))
+		if !errors.Is(err, ErrDeclined) || strings.Contains(err.Error(), "9f8e") {
+			t.Errorf("%s: got %v", spelled, err)
+		}
+	}
+}
+
+// TestNumbersInBrokenAnswers: net/http quotes what it cannot read of an answer, which can be anybody's card number.
+func TestNumbersInBrokenAnswers(t *testing.T) {
+	for _, line := range []string{"card 4539000000000001 refused", "4539 0000 0000 0001", "X: a\r\n 4539-0000-0000-0001"} {
+		base := rawServer(t, func(conn net.Conn) {
+			rawRequests(conn, func(*http.Request, []byte) bool {
+				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+line+"\r\n\r\n")
+				return false
+			})
+		})
+		c := testClient(t, Config{BaseURL: base, Retry: RetryPolicy{MaxAttempts: 1}})
+		_, payErr := payByToken(t.Context(), c, "t-1")
+		_, queryErr := c.GetTransaction(t.Context(), "1")
+		for _, err := range []error{payErr, queryErr} {
+			if text := fmt.Sprintf("%v %+v %#v", err, err, err); leaked(text, "4539000000000001", "4539 0000", "4539-0000") != nil {
+				t.Errorf("%q: got %s", line, text)
+			}
+		}
+	}
+	joined := (&outgoing{secrets: needles{[]byte(testToken)}}).clean(errors.Join(errReset, fmt.Errorf("two: %w, %w", errLimited, leaky{})))
+	if text := fmt.Sprintf("%v %#v", joined, joined); strings.Contains(text, "leaky") && !strings.Contains(text, "withheld") {
+		t.Errorf("joined errors: got %s", text)
+	}
+}
+
+// leaky shows a token only by %#v.
+type leaky struct{}
+
+func (leaky) Error() string    { return "leaky" }
+func (leaky) GoString() string { return testToken }
 
 // TestQuotedTokensInErrors: a token with characters that a quoting verb escapes is found in that form too.
 func TestQuotedTokensInErrors(t *testing.T) {

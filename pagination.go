@@ -208,7 +208,9 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 // check reports every problem of the query and the options.
 func (w *Walk[T]) check() error {
 	var p problems
-	p.order(w.start, w.end)
+	if p.order(w.start, w.end) {
+		p.year("startDate", w.start) // the end is now at the latest
+	}
 	if w.page != 0 {
 		p.add("currPage", RuleReserved, "is set by the walk")
 	}

@@ -29,10 +29,10 @@ var answerMemory = sync.Pool{New: func() any { return new([]byte) }}
 
 // ask sends a query as often as the policy allows. The element goes where the path template leaves one open; it needs
 // no escaping. Judge sees the last attempt and its error, a *QueryError if no answer could be read, and returns the
-// error of the call.
+// error of the call, whose credentials nothing that was read may show.
 func (c *Client) ask(
 	ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error, judge func(*reply, error) error,
-) error {
+) (*outgoing, error) {
 	out := &outgoing{op: op, url: c.endpoint(&op, pathElement{element, element}, params), limit: maxQueryAnswer}
 	defer func() {
 		if out.room != nil {
@@ -45,7 +45,7 @@ func (c *Client) ask(
 	err := judge(&q.last, q.err(ctx))
 	out.scrub(nil, err)
 	done(q.attempts, &q.last, err)
-	return err
+	return out, err
 }
 
 func (q *query) run(ctx context.Context) {

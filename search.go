@@ -1,7 +1,6 @@
 package cardgateway
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -76,15 +75,16 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		}
 		return nil
 	}
-	if err := c.ask(ctx, opGetTransaction, uniqueID, nil, read, judge); err != nil {
+	out, err := c.ask(ctx, opGetTransaction, uniqueID, nil, read, judge)
+	if err != nil {
 		return nil, err
 	}
+	out.scrubRow(a.Transaction)
 	return a.Transaction, nil
 }
 
 // notFound marks the error of a query that was answered with "no such transaction": the published code 404 with HTTP
-// 200 or 404, or HTTP 404 without a body or with an object that has no code. A page for people with HTTP 404 more
-// likely means a wrong BaseURL.
+// 200 or 404, or HTTP 404 without a body. Any other body of a 404 more likely means a wrong BaseURL.
 func notFound(err error, r *reply) error {
 	failed, ok := errors.AsType[*QueryError](err)
 	if !ok || failed.Cause != nil {
@@ -94,8 +94,7 @@ func notFound(err error, r *reply) error {
 	case http.StatusOK:
 		ok = failed.Code == CodeNotFound
 	case http.StatusNotFound:
-		body := bytes.TrimSpace(r.body)
-		ok = failed.Code == CodeNotFound || failed.Code == 0 && (len(body) == 0 || body[0] == '{')
+		ok = failed.Code == CodeNotFound || len(r.body) == 0
 	default:
 		ok = false
 	}
@@ -197,9 +196,12 @@ func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, r
 		}
 		return nil
 	}
-	err := c.ask(ctx, op, "", s.params, read, judge)
+	out, err := c.ask(ctx, op, "", s.params, read, judge)
 	if !found {
 		return nil, err
+	}
+	for i := range page.Data {
+		out.scrubRow(&page.Data[i])
 	}
 	return page, err
 }

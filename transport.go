@@ -33,12 +33,13 @@ const (
 
 // outgoing is one call made ready: encoded once, sent by as many attempts as the retry decision allows.
 type outgoing struct {
-	op      Operation
-	url     url.URL
-	body    []byte
-	limit   int64    // of the answer's body
-	secrets [][]byte // of this call and of the hook, which no error may hold
-	room    *[]byte  // answerMemory, once a query's answer has come; a payment's has its own
+	op          Operation
+	url         url.URL
+	body        []byte
+	limit       int64   // of the answer's body
+	secrets     needles // of this call, which no error and no text of the gateway may hold
+	credentials needles // that the hook has set, which neither may hold
+	room        *[]byte // answerMemory, once a query's answer has come; a payment's has its own
 }
 
 // reply is what one attempt observed: facts, no decisions.
@@ -124,7 +125,7 @@ func (c *Client) request(ctx context.Context, out *outgoing) (*http.Request, *se
 	}
 	if c.cfg.Authenticate != nil {
 		err := c.cfg.Authenticate(req, out.body)
-		out.hide(req.Header.Get("Authorization"))
+		out.hide(req.Header)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the Authenticate hook refused: %w", err)
 		}

@@ -229,7 +229,11 @@ func (p *problems) page(number, size int) {
 // span checks the bounds of a batch query on the gateway's wall clock: both required, in order, and at most one
 // month apart. The interface does not say what a month is; a calendar month is the reading that allows most.
 func (p *problems) span(start, end time.Time, loc *time.Location) {
-	if p.order(start, end) && wallTimeOf(ceilSecond(end), loc).Compare(nextMonth(wallTimeOf(start, loc))) > 0 {
+	if !p.order(start, end) {
+		return
+	}
+	first := p.year("startDate", start)
+	if last := p.year("endingDate", end); first && last && wallTimeOf(ceilSecond(end), loc).Compare(nextMonth(wallTimeOf(start, loc))) > 0 {
 		p.add("endingDate", RuleRange, "must be at most one month after startDate")
 	}
 }
@@ -239,10 +243,6 @@ func (p *problems) order(start, end time.Time) bool {
 	hasStart := p.require("startDate", !start.IsZero(), required)
 	hasEnd := p.require("endingDate", !end.IsZero(), required)
 	if !hasStart || !hasEnd {
-		return false
-	}
-	inYears := p.year("startDate", start)
-	if !p.year("endingDate", end) || !inYears {
 		return false
 	}
 	if end.Before(start) {

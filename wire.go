@@ -253,6 +253,9 @@ func (b *body) pathToken(t Token) {
 	plain := string(token)
 	b.token(plain)
 	b.keepOut(token)
+	if masked := maskDigits(plain); masked != plain { // as texts that are masked before they are searched show it
+		b.keepOut([]byte(masked))
+	}
 	b.element = pathElement{plain, plain}
 	if path := escapePath(token); path != nil {
 		b.keepOut(path)
