@@ -42,6 +42,12 @@ type Token struct{ secret }
 // malformed token is reported, without its text, by TokenPayment.
 func NewToken(s string) Token { return Token{conceal(s, maskAll)} }
 
+// needles are the token, to be looked for in what comes with it.
+func (t Token) needles() (n needles) {
+	n.add(string(t.reveal()), shortestSecret)
+	return n
+}
+
 // Reveal returns the token's text, for storing it. It is the only way out; keep the result out of logs.
 func (t Token) Reveal() string { return string(t.reveal()) }
 

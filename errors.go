@@ -176,10 +176,14 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	ids := make([]string, len(e.Transactions))
-	for i := range e.Transactions {
+	const most = 10
+	var ids []string
+	for i := range e.Transactions[:min(len(e.Transactions), most)] {
 		t := &e.Transactions[i]
-		ids[i] = fmt.Sprintf("%s %v", quoted(t.UniqueID), t.State())
+		ids = append(ids, fmt.Sprintf("%s %v", quoted(t.UniqueID), t.State()))
+	}
+	if more := len(e.Transactions) - len(ids); more > 0 {
+		ids = append(ids, fmt.Sprintf("and %d more", more))
 	}
 	return fmt.Sprintf("cardgateway: transaction %s has conflicting outcomes: %s",
 		quoted(e.TransactionID), strings.Join(ids, ", "))

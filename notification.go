@@ -216,6 +216,7 @@ func (r *reader) notification(tokenMembers []string) (*Notification, error) {
 	n.Token = tokens.found
 	n.Claimed.unhide(tokens.name)
 	n.Claimed.Kind = n.Claimed.TransactionType.notificationKind()
+	n.Claimed.withhold(n.Token.needles())
 	p.sort()
 	n.payload = func() payload { return p }
 	return n, nil
@@ -297,6 +298,20 @@ func (t *tokenFinder) take(name string, v value) bool {
 // speaksOfToken is a reason to keep an unknown member out of sight: it could hold a token under a name that is not
 // looked for.
 func speaksOfToken(text []byte) bool { return bytes.Contains(bytes.ToLower(text), []byte("token")) }
+
+// withhold replaces the token wherever else the payload has it.
+func (c *NotificationClaims) withhold(token needles) {
+	for _, id := range []*string{
+		(*string)(&c.TransactionType), &c.UniqueID, &c.TransactionID, &c.RefundUniqueID, &c.MerchantRefundID,
+		&c.TransactionCurrency, &c.RefundCurrency, &c.ChargebackCurrency,
+	} {
+		token.cutFrom(id, longEnough)
+	}
+	for _, text := range []*string{&c.Message, &c.TransactionMessage, &c.BillDescription, &c.RefundMessage} {
+		token.cutFrom(text, shortestSecret)
+	}
+	token.cutFromExtra(c.Extra, false)
+}
 
 // hide notes that there is such a member, so that its name can be learned, without its value.
 func (c *NotificationClaims) hide(name string) {

@@ -199,6 +199,8 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 			`cardgateway: Pay: outcome of transaction "t" unknown: context deadline exceeded`},
 		{&ConflictError{TransactionID: "t", Transactions: []Transaction{{UniqueID: "1", Code: 100}, {UniqueID: "2", Code: 101}}}, ErrConflict,
 			`cardgateway: transaction "t" has conflicting outcomes: "1" approved, "2" declined`},
+		{&ConflictError{TransactionID: "t", Transactions: make([]Transaction, 50_000)}, ErrConflict,
+			`cardgateway: transaction "t" has conflicting outcomes: ` + strings.Repeat(`"" unknown, `, 10) + "and 49990 more"},
 		{&QueryError{Op: "Ask", HTTPStatus: 503}, ErrQueryFailed, "cardgateway: Ask: HTTP 503"},
 		{&QueryError{Op: "Ask", Cause: context.Canceled}, ErrQueryFailed, "cardgateway: Ask: context canceled"},
 		{&QueryError{Op: "Ask", HTTPStatus: 200, Code: 404, Cause: ErrNotFound}, ErrNotFound,

@@ -55,8 +55,12 @@ const (
 	longestDoubt = 500 * time.Millisecond
 )
 
-// maxPages bounds one round, whatever total the gateway announces.
-const maxPages = 1000
+// What bounds one window, whatever the gateway announces: the pages of a round, and the rows that are held until the
+// window is at rest. So many of one second, or a few, are no shop's.
+const (
+	maxPages = 1000
+	maxRows  = 100_000
+)
 
 // source is where the rows of a walk come from.
 type source[T any] struct {
@@ -107,7 +111,7 @@ func (r *reading[T]) run(ctx context.Context) error {
 			if err == nil && page == 1 && r.isDense() && r.size < maxPageSize {
 				err = r.widen(ctx)
 			}
-			if err != nil || r.settle() || page == 1 && r.overflow() {
+			if err != nil || r.settle() || page == 1 && r.overflow() || len(r.rows) > maxRows {
 				return err
 			}
 		}

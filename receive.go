@@ -211,6 +211,9 @@ func (h *notificationHandler) process(r *http.Request, n *Notification) (repeate
 	if err := h.ask.confirm(r.Context(), n); err != nil {
 		return false, err
 	}
+	said := outgoing{credentials: n.Token.needles()}
+	said.scrubRow(n.Transaction)
+	said.scrubRow(n.Refund)
 	if err := h.admitToken(r, n); err != nil {
 		return false, err
 	}

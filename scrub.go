@@ -196,6 +196,9 @@ func (out *outgoing) scrubRow(row any) {
 	case *Transaction:
 		out.scrubTransaction(row, false)
 	case *Refund:
+		if row == nil {
+			return
+		}
 		out.needles().cutFrom(&row.Message, shortestSecret)
 		out.needles().cutFromExtra(row.Extra, false)
 	}
