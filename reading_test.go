@@ -1,6 +1,10 @@
 package cardgateway
 
-import "testing"
+import (
+	"context"
+	"strconv"
+	"testing"
+)
 
 // TestPageShowsWhole looks at which end of a window a first page that does not hold all of it shows whole.
 func TestPageShowsWhole(t *testing.T) {
@@ -51,5 +55,30 @@ func TestPageShowsWhole(t *testing.T) {
 				t.Errorf("got %d, newest first %t, %t; want %d, %t, %t", bound, newestFirst, ok, tt.bound, tt.newestFirst, tt.ok)
 			}
 		})
+	}
+}
+
+// TestEndlessRows: a gateway that announces ever more rows in a few seconds, each with an id of its own, ends the walk
+// instead of filling the memory.
+func TestEndlessRows(t *testing.T) {
+	n := 0
+	from := wallSecond(0)
+	r := reading[int]{
+		source: &source[int]{
+			fetch: func(_ context.Context, _, _ WallTime, page, size int) (*Page[int], error) {
+				p := &Page[int]{CurrPage: page, PageSize: size, TotalCount: 100_000_000, Data: make([]int, size)}
+				for i := range p.Data {
+					n++
+					p.Data[i] = n
+				}
+				return p, nil
+			},
+			id:    func(n *int) string { return strconv.Itoa(*n) },
+			times: func(*int) [2]WallTime { return [2]WallTime{from} },
+		},
+		from: from, to: wallSecond(2), size: maxPageSize, granted: maxPageSize,
+	}
+	if err := r.run(t.Context()); err != nil || r.state != readingPart || n > maxRows+maxPageSize {
+		t.Errorf("got %v in state %v after %d rows, want a window that is not at rest after %d", err, r.state, n, maxRows)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -64,7 +64,8 @@ type NotificationInfo struct {
 // handle is called once for each event, which is a kind, the ids and the confirmed code, with or without a token; of a
 // kind that no query confirms, only an identical payload is the same event. After an error, a panic or a
 // crash it is called again with the next repetition, so it must be able to meet an event twice; it should store what
-// it learns and return soon, since the gateway waits. Its context is the request's. It must not be nil.
+// it learns and return soon, since the gateway waits. Its context is the request's. Without it NotificationHandler
+// panics.
 //
 // The answers, none of which says anything of the payload:
 //
@@ -104,7 +105,7 @@ type notificationHandler struct {
 	handled      *MemoryDeduper // by this process: asked first, so that repetitions cost nothing
 	tokens       *firstTokens
 	tokenMembers []string
-	warned       atomic.Bool // that something is missing in opts
+	warned       sync.Map // what is missing in opts and has been said
 }
 
 func (h *notificationHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -297,8 +298,12 @@ func (h *notificationHandler) report(ctx context.Context, info NotificationInfo)
 	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errOtherToken) {
 		level = slog.LevelWarn
 	}
-	if (errors.Is(info.Err, errNoSecretKey) || errors.Is(info.Err, errNoTokenURLs)) && !h.warned.Swap(true) {
-		level = slog.LevelWarn
+	for _, missing := range []error{errNoSecretKey, errNoTokenURLs} {
+		if errors.Is(info.Err, missing) {
+			if _, said := h.warned.LoadOrStore(missing, true); !said {
+				level = slog.LevelWarn
+			}
+		}
 	}
 	if h.logger != nil && h.logger.Enabled(ctx, level) {
 		attrs := []slog.Attr{

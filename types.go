@@ -19,7 +19,7 @@ type ProductInfo struct {
 	SKU         string
 	ProductLink string          // URL of the product's page
 	Currency    string          // three-letter code
-	Price       decimal.Decimal // sent as text with as many decimals as it has
+	Price       decimal.Decimal // sent as text with as many decimals as it has; the zero Decimal is not sent, 0.00 is
 	Quantity    int             // not negative
 	Extra       map[string]any  // members that the interface does not name
 }

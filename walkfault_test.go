@@ -8,7 +8,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,8 +37,8 @@ func wantAll(t *testing.T, m *modelGateway, got map[int]int, err error) {
 	}
 }
 
-// TestWalkMisbehaviour lets the gateway answer wrongly every so many times.
-func TestWalkMisbehaviour(t *testing.T) {
+// TestWalkMisbehavior lets the gateway answer wrongly every so many times.
+func TestWalkMisbehavior(t *testing.T) {
 	foreign := modelRow{id: 1, second: wallTimeOf(day0, DefaultLocation).seconds}
 	var previous []modelRow
 	every := func(n int, change func(p *Page[modelRow]) error) func(int, *Page[modelRow]) error {
@@ -313,30 +312,5 @@ func TestWalkStops(t *testing.T) {
 	}
 	if after := runtime.NumGoroutine(); after > before {
 		t.Errorf("%d goroutines before, %d after", before, after)
-	}
-}
-
-// TestEndlessRows: a gateway that announces ever more rows in a few seconds, each with an id of its own, ends the walk
-// instead of filling the memory.
-func TestEndlessRows(t *testing.T) {
-	n := 0
-	from := wallSecond(0)
-	r := reading[int]{
-		source: &source[int]{
-			fetch: func(_ context.Context, _, _ WallTime, page, size int) (*Page[int], error) {
-				p := &Page[int]{CurrPage: page, PageSize: size, TotalCount: 100_000_000, Data: make([]int, size)}
-				for i := range p.Data {
-					n++
-					p.Data[i] = n
-				}
-				return p, nil
-			},
-			id:    func(n *int) string { return strconv.Itoa(*n) },
-			times: func(*int) [2]WallTime { return [2]WallTime{from} },
-		},
-		from: from, to: wallSecond(2), size: maxPageSize, granted: maxPageSize,
-	}
-	if err := r.run(t.Context()); err != nil || r.state != readingPart || n > maxRows+maxPageSize {
-		t.Errorf("got %v in state %v after %d rows, want a window that is not at rest after %d", err, r.state, n, maxRows)
 	}
 }

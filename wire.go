@@ -335,8 +335,12 @@ func (b *body) extra(extra map[string]any, named []string) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		same := func(name string) bool { return strings.EqualFold(name, key) }
-		if slices.ContainsFunc(named, same) || slices.ContainsFunc(cardMembers, same) {
+		if slices.ContainsFunc(named, same) {
 			b.add(key, RuleReserved, "is a member of the interface and must be set by its field")
+			continue
+		}
+		if slices.ContainsFunc(cardMembers, same) {
+			b.add(key, RuleReserved, "is a member of the card, which CreateSubscription alone takes")
 			continue
 		}
 		if key == "" || !isPlainText(key) {

@@ -48,7 +48,7 @@ func (r *run) name() string {
 	return r.Only.Name
 }
 
-// TestMix sends payments through every fault under every behaviour of the gateway.
+// TestMix sends payments through every fault under every behavior of the gateway.
 func TestMix(t *testing.T) {
 	payments := 120
 	if long() {

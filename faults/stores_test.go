@@ -216,3 +216,28 @@ func TestLeastPrivilege(t *testing.T) {
 		t.Errorf("created %t, %v", created, err)
 	}
 }
+
+// TestMemoryDatabase: where each connection would have a table of its own, payments could be made twice.
+func TestMemoryDatabase(t *testing.T) {
+	for _, tt := range []struct {
+		name, source string
+		connections  int
+		accepted     bool
+	}{
+		{"in memory, several connections", ":memory:", 0, false},
+		{"in memory, one connection", ":memory:", 1, true},
+		{"in a file, several connections", "file:" + filepath.Join(t.TempDir(), "journal.db"), 0, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			db, err := sql.Open("sqlite", tt.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			db.SetMaxOpenConns(tt.connections)
+			if _, err := journal.NewSQLStore(t.Context(), db, journal.SQLite); (err == nil) != tt.accepted {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

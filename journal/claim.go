@@ -27,6 +27,8 @@ func (j *Journal) claim(ctx context.Context, p *payment) (e Entry, mine bool, er
 		switch {
 		case !v.invalid && !v.intent.same(&p.intent):
 			return e, false, &MismatchError{Asked: p.intent, Recorded: v.intent}
+		case v.maySubmit(p.again) && len(e.Evidence) >= mostEvidence:
+			return e, false, p.intent.notSent(errTooOften)
 		case v.maySubmit(p.again):
 			mine, err = j.submit(ctx, &e, p.intent)
 			if err != nil || mine {
@@ -38,6 +40,12 @@ func (j *Journal) claim(ctx context.Context, p *payment) (e Entry, mine bool, er
 		}
 	}
 }
+
+// mostEvidence bounds how often a payment is submitted: each time adds two pieces of evidence, and stores write an
+// entry whole. It leaves room for what the gateway can still be found to say.
+const mostEvidence = 2000
+
+var errTooOften = errors.New("journal: the payment was submitted too often, and never sent: use another transactionId")
 
 // maySubmit reports whether another submission is allowed. Where an earlier one is proved unsent it always is. Where
 // one was refused or is presumed absent it takes a caller who accepts the risk. Otherwise never.
@@ -59,10 +67,10 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 		if err == nil {
 			return e, created || len(e.Evidence) == 0 && e.Begun.Sender == in.Sender, nil
 		}
-		late := n > 1 && time.Since(begun) >= beginPatience
-		if late || !sleep(ctx, rand.N(beginPause)) {
+		if n > 1 && (ctx.Err() != nil || time.Since(begun) >= beginPatience) {
 			return e, false, in.notSent(fmt.Errorf("journal: the intent could not be recorded: %w", err))
 		}
+		sleep(context.WithoutCancel(ctx), rand.N(beginPause))
 	}
 }
 

@@ -14,11 +14,12 @@
 //	switch {
 //	case err == nil && !t.Paid(): // to be paid at t.RedirectURL, or in processing: Recover tells how it ends
 //		return t, nil
-//	case errors.Is(err, cardgateway.ErrOutcomeUnknown): // do not pay again: Recover tells what became of it
-//		return nil, err
+//	case err == nil, errors.Is(err, cardgateway.ErrDeclined): // final
+//		... // into the shop's own books, and then:
+//		ackErr := payments.Ack(ctx, req.TransactionID)
+//	case cardgateway.SafeToRetry(err): // this call sent nothing: make it again
+//	default: // ErrOutcomeUnknown: do not pay again, Recover tells what became of it
 //	}
-//	// Final: ... write it into the shop's own books, and then:
-//	ackErr := payments.Ack(ctx, req.TransactionID)
 //
 // At the start of the program, and every minute or so from then on, one process recovers:
 //
@@ -28,7 +29,9 @@
 //		}
 //		t, err := e.Outcome() // the same results and errors as above
 //		...                   // into the shop's own books, where a repetition must do no harm
-//		if s := e.State(); s != journal.Pending && s != journal.PresumedAbsent { // or nobody asks any more how it ends
+//		switch e.State() {
+//		case journal.Pending, journal.Refused, journal.PresumedAbsent: // told again, until it is too late to matter: see Ack
+//		default:
 //			ackErr := payments.Ack(ctx, e.TransactionID())
 //		}
 //	}
@@ -36,8 +39,9 @@
 // Recover asks the gateway about every payment that is open, and repeats every outcome until it is acknowledged: a
 // program that dies between an outcome and its own books is told again. Calling a payment method again with the
 // same transactionId never sends a second time after anything may have been sent; it returns what is known. If the
-// store cannot be read, ErrNotSent speaks of that call alone: what an earlier program did is in the store. The same call
-// with the same transactionId is safe then, and another transactionId is not.
+// store cannot be read, ErrNotSent speaks of that call alone: what earlier calls did is in the store. The same call
+// with the same transactionId is safe then, and another transactionId is not. A store that is restored from a backup has
+// forgotten payments: settle by Client.Orders which of them exist before any of their calls is made again.
 //
 // A payment that the gateway does not know is open until Options.AbsentAfter, and then presumed absent. That is a
 // presumption and no proof: a request can be delivered late. Recover keeps asking, and reports a success that comes

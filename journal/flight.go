@@ -68,7 +68,8 @@ func (f *flight) result() (*cardgateway.Transaction, error) {
 }
 
 // clock tells a time that does not jump when the computer's clock is set: a payment must not be presumed absent
-// because somebody corrected the date.
+// because somebody corrected the date. It is as wrong as the computer's clock was when the Journal was made, so that
+// payments themselves are dated by the computer's.
 type clock struct{ started time.Time }
 
 func (c *clock) now() time.Time { return c.started.Add(time.Since(c.started)).Round(0) }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -65,6 +66,7 @@ type Journal struct {
 	flights map[string]*flight   // payments being made by this process
 	told    map[string]told      // what callers were told and have not acknowledged
 	asked   map[string]time.Time // when Recover last asked about a payment
+	tidyAt  int                  // told is tidied when it has more
 }
 
 // New returns a journal that pays with client and records in store. It does no I/O.
@@ -86,9 +88,10 @@ type payment struct {
 // pay makes a payment, or joins the one that is being made, or returns what is known of it.
 func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
 	if !p.intent.recordable() {
-		return p.refuse(ctx)
+		t, err := p.refuse(ctx)
+		return t, j.unclaimed(p, err)
 	}
-	p.intent.At, p.intent.Sender = j.clock.now(), rand.Text()
+	p.intent.At, p.intent.Sender = time.Now().Round(0), rand.Text()
 	f, mine := j.join(&p.intent)
 	if !mine {
 		return f.wait(ctx, &p.intent)
@@ -108,22 +111,28 @@ func (j *Journal) run(ctx context.Context, p *payment) (*cardgateway.Transaction
 		j.tell(&e, e.State())
 		return e.Outcome()
 	}
+	j.tell(&e, Unknown) // which a call that does not come back has told
 	t, err := p.send(ctx)
 	return j.conclude(ctx, p, e, t, err)
 }
 
 // unclaimed is the outcome of a call that could not claim the payment: it sent nothing. Where an earlier call of this
-// Journal may have sent it, that is still unknown, and not what the caller wants to hear of this call alone.
+// Journal may have sent it, that is still unknown, and not what the caller wants to hear of this call alone. If nothing
+// was told of the payment before, what the store holds is news: an Ack of this error must not acknowledge it.
 func (j *Journal) unclaimed(p *payment, err error) error {
-	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
-	if !ok {
+	id := p.intent.TransactionID
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before, known := j.told[id]
+	if !known {
+		if isID(id) {
+			j.told[id] = told{p.intent, -1, NotSent}
+		}
 		return err
 	}
-	j.mu.Lock()
-	before, known := j.told[p.intent.TransactionID]
-	j.mu.Unlock()
+	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
 	switch {
-	case !known || before.state == NotSent:
+	case !ok || before.state == NotSent:
 		return err
 	case !before.intent.same(&p.intent):
 		return &MismatchError{Asked: p.intent, Recorded: before.intent}
@@ -143,6 +152,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgate
 	}
 	if ev.Invalid {
 		_ = j.store.Ack(ctx, e.TransactionID(), len(e.Evidence)) // best effort: else Recover says that it was not sent
+		j.tell(&e, NotSent)
 		return t, err
 	}
 	v := e.view()
@@ -162,9 +172,9 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgate
 // stays so; all else is not told, since the journal does not know it: the payment is open, and Recover will tell.
 func (j *Journal) unrecorded(p *payment, e *Entry, t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
+		j.tell(e, NotSent)
 		return t, err
 	}
-	j.tell(e, Unknown)
 	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
 	unknown.Transaction = t
 	return nil, unknown
@@ -194,4 +204,13 @@ func (j *Journal) tell(e *Entry, state State) {
 	if id := e.TransactionID(); j.told[id].pieces <= len(e.Evidence) { // never old news over newer
 		j.told[id] = told{e.Intent(), len(e.Evidence), state}
 	}
+	if len(j.told) > j.tidyAt { // what another Journal acknowledges, this one does not hear of
+		now := time.Now()
+		maps.DeleteFunc(j.told, func(_ string, t told) bool { return now.Sub(t.intent.At) > toldFor })
+		j.tidyAt = 2*len(j.told) + 1000
+	}
 }
+
+// toldFor is how long it is remembered what was told of a payment, unless that is acknowledged before. Later, as after a
+// restart, what the store holds counts as told.
+const toldFor = 7 * 24 * time.Hour

@@ -89,12 +89,11 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	if errors.Is(err, ErrChanged) && j.told[transactionID] == t {
 		j.told[transactionID] = told{t.intent, -1, t.state} // whatever the store holds is news: it can have lost some
 	}
-	if err != nil {
-		return err
+	if err == nil || errors.Is(err, ErrNoEntry) {
+		delete(j.told, transactionID)
+		delete(j.asked, transactionID)
 	}
-	delete(j.told, transactionID)
-	delete(j.asked, transactionID)
-	return nil
+	return err
 }
 
 // toldOf returns what was told of a payment. If this Journal told nothing, which is so after a restart, the caller
@@ -176,6 +175,8 @@ func (j *Journal) learnt(e *Entry, t *cardgateway.Transaction, err error) []Evid
 	switch {
 	case isConflict:
 		return fatesOf(conflict, e)
+	case errors.Is(err, cardgateway.ErrDeclined) && len(e.submissions()) > 1 && !j.isOld(e.Intent()):
+		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
 	case t != nil && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
 		return []Evidence{{Source: SourceQuery, State: stateOf(t), Transaction: keptOfQuery(t, e)}}
 	case errors.Is(err, cardgateway.ErrNotFound) && j.absent(e.view()):
@@ -184,12 +185,12 @@ func (j *Journal) learnt(e *Entry, t *cardgateway.Transaction, err error) []Evid
 	return nil
 }
 
-// fatesOf gives the outcomes of a conflict one by one, declines first, so that they add up to a conflict here too. A
-// decline beside a success is none if the payment was submitted more than once: it is then how the gateway turned
+// fatesOf gives the outcomes of a conflict one by one, so that they add up to a conflict here too, successes first: if
+// the next one cannot be recorded, it is known that money has moved. A decline beside a success is none if the payment was submitted more than once: it is then how the gateway turned
 // the repetition away.
 func fatesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
 	repeated := len(e.submissions()) > 1
-	for _, state := range []State{Declined, Succeeded} {
+	for _, state := range []State{Succeeded, Declined} {
 		for i := range conflict.Transactions {
 			t := &conflict.Transactions[i]
 			if stateOf(t) == state && !(repeated && state == Declined) {
@@ -203,8 +204,11 @@ func fatesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
 // absent reports whether a payment that the gateway does not know has been open for so long that it is presumed
 // absent.
 func (j *Journal) absent(v *view) bool {
-	return v.state == Unknown && j.clock.earliest().Sub(v.intent.At) >= j.opts.AbsentAfter
+	return v.state == Unknown && j.isOld(v.intent)
 }
+
+// isOld reports whether a submission that still brings something new is no longer expected.
+func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
 
 // due reports whether a payment should be asked about now, and notes that it is.
 func (j *Journal) due(e *Entry) bool {
@@ -212,7 +216,7 @@ func (j *Journal) due(e *Entry) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	last, asked := j.asked[e.TransactionID()]
-	if asked && now.Sub(last) < now.Sub(e.Intent().At)/8 {
+	if asked && now.Sub(last) < j.clock.earliest().Sub(e.Intent().At)/8 {
 		return false
 	}
 	j.asked[e.TransactionID()] = now

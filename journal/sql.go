@@ -57,8 +57,8 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 		return nil, fmt.Errorf("journal: NewSQLStore: %w", err)
 	}
 	if d == SQLite && db.Stats().MaxOpenConnections != 1 && isInMemory(ctx, db) {
-		return nil, errors.New("journal: NewSQLStore: the database is in memory, where each connection has one of its own: " +
-			"use a file, or in a test SetMaxOpenConns(1)")
+		return nil, errors.New("journal: NewSQLStore: the database is in memory, where each connection can have one of its " +
+			"own: use a file, or in a test SetMaxOpenConns(1)")
 	}
 	s := &SQLStore{
 		db:     db,

@@ -101,7 +101,9 @@ func (v *view) decide(ev *Evidence) {
 // fate notes a final outcome, and reports whether it is one more.
 func (v *view) fate(ev *Evidence) bool {
 	for _, t := range v.fates {
-		if t.UniqueID == ev.Transaction.UniqueID && t.Code == ev.Transaction.Code {
+		same := t.UniqueID == ev.Transaction.UniqueID && t.Code == ev.Transaction.Code
+		at, other := t.TransactionAt, ev.Transaction.TransactionAt // tells them apart where there are no ids
+		if same && (t.UniqueID != "" || at == other || at.IsZero() || other.IsZero()) {
 			return false
 		}
 	}

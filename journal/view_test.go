@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -27,6 +29,10 @@ func TestView(t *testing.T) {
 	answer := func(s State, id string) Evidence { return piece(SourceAnswer, s, "1", id) }
 	query := func(s State, id string) Evidence { return piece(SourceQuery, s, "", id) }
 	again := piece(SourceSubmission, Unknown, "2", "")
+	at := func(ev Evidence, minute int) Evidence {
+		ev.Transaction.TransactionAt, _ = cardgateway.ParseWallTime(fmt.Sprintf("2026-01-01 00:%02d:00", minute))
+		return ev
+	}
 	second := func(s State, id string) Evidence { return piece(SourceAnswer, s, "2", id) }
 	for name, c := range map[string]struct {
 		evidence []Evidence
@@ -60,6 +66,8 @@ func TestView(t *testing.T) {
 		"refused, again, not sent":        {[]Evidence{answer(Refused, ""), again, second(NotSent, "")}, Refused, false},
 		"the second's uncertain decline":  {[]Evidence{query(PresumedAbsent, ""), again, second(Unknown, "")}, Unknown, false},
 		"not sent, again, not sent again": {[]Evidence{answer(NotSent, ""), again, second(NotSent, "")}, NotSent, false},
+		"two successes without ids":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, true},
+		"one success without an id":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 1), query(Succeeded, "")}, Succeeded, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := Entry{Begun: Intent{Sender: "1"}, Evidence: c.evidence, Acked: -1}
@@ -133,6 +141,23 @@ func TestClock(t *testing.T) {
 	c := clock{started: time.Now()}
 	if d := time.Until(c.now()); d.Abs() > time.Second {
 		t.Errorf("the clock is off by %v", d)
+	}
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := New(client, NewMemoryStore(), Options{})
+	j.clock.started = time.Now().Add(48 * time.Hour) // as on a computer whose clock was corrected since
+	_, _ = j.run(t.Context(), &payment{intent: Intent{TransactionID: "a", At: time.Now()}, send: func(context.Context) (*cardgateway.Transaction, error) {
+		return nil, &cardgateway.OutcomeUnknownError{}
+	}})
+	_, _ = j.pay(t.Context(), &payment{intent: Intent{TransactionID: "b"}, send: func(context.Context) (*cardgateway.Transaction, error) {
+		return nil, &cardgateway.OutcomeUnknownError{}
+	}})
+	for e, err := range j.store.Unacked(t.Context()) {
+		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.absent(e.view()) {
+			t.Errorf("a payment made now is dated %v from now (%v) and absent: %t", d, err, j.absent(e.view()))
+		}
 	}
 	ahead := clock{started: time.Now().Add(48 * time.Hour)} // the computer's clock was two days ahead, and was set back
 	if d := time.Until(ahead.earliest()); d > time.Second {

@@ -144,6 +144,9 @@ func (n notification) send(ctx context.Context, secretKey, tokenMember string, o
 		fields[tokenMember] = n.token
 	}
 	r, err := sandbox.NotificationRequest(n.url, secretKey, fields)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("-notify: %w", failed.Err) // without the URL, whose query can be all that guards a token
+	}
 	if err != nil {
 		return err
 	}
@@ -153,7 +156,7 @@ func (n notification) send(ctx context.Context, secretKey, tokenMember string, o
 	}
 	resp, err := client.Do(r.WithContext(ctx))
 	if failed, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("not delivered: %w", failed.Err) // without the URL, whose query can be all that guards a token
+		return fmt.Errorf("not delivered: %w", failed.Err)
 	}
 	if err != nil {
 		return err

@@ -38,6 +38,8 @@ func (s *Shop) notified(ctx context.Context, n *cardgateway.Notification) error 
 	return s.cardNotified(ctx, n)
 }
 
+var errTokenEarly = errors.New("a token came before the gateway shows its order as approved")
+
 // cardNotified books the end of a token order. No query confirms a token. The handler has made sure that it came to
 // the URL of this very token order, which the gateway and the shop alone know.
 func (s *Shop) cardNotified(ctx context.Context, n *cardgateway.Notification) error {
@@ -49,8 +51,11 @@ func (s *Shop) cardNotified(ctx context.Context, n *cardgateway.Notification) er
 	if err != nil {
 		return err
 	}
-	if n.Token.IsZero() || !t.Paid() {
-		return s.store.LearnCard(ctx, c.ID, factOf(t, nil))
+	if f := factOf(t, nil); n.Token.IsZero() || !t.Paid() {
+		if err := s.store.LearnCard(ctx, c.ID, f); err != nil || n.Token.IsZero() || f.State.Final() {
+			return err
+		}
+		return errTokenEarly // so that it comes again
 	}
 	return s.store.SaveToken(ctx, c.ID, s.seal.Close(c.ID, n.Token), t.TransactionCardNumber.Last4())
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
 )
 
 func TestHeaders(t *testing.T) {
@@ -175,5 +178,28 @@ func TestClientIP(t *testing.T) {
 	r.Header.Set("X-Real-IP", "no address")
 	if got := s.visitor(r).IP; got != "203.0.113.7" {
 		t.Errorf("with a broken proxy: %s", got)
+	}
+}
+
+// TestTokenBeforeItsOrder: a token that comes while the gateway still shows its order in processing is not answered with
+// "handled", and is saved when it comes again.
+func TestTokenBeforeItsOrder(t *testing.T) {
+	w := open(t)
+	card := StoredCard{ID: "C-1", Customer: "somebody"}
+	if err := w.store.AddCard(t.Context(), &card); err != nil {
+		t.Fatal(err)
+	}
+	n := &cardgateway.Notification{Token: cardgateway.NewToken("a-token"), Transaction: &cardgateway.Transaction{
+		TransactionID: card.ID, UniqueID: "1", Code: cardgateway.CodeProcessing,
+	}}
+	if err := w.notified(t.Context(), n); !errors.Is(err, errTokenEarly) {
+		t.Errorf("in processing: got %v, want %v", err, errTokenEarly)
+	}
+	n.Transaction.Code = cardgateway.CodeSuccess
+	if err := w.notified(t.Context(), n); err != nil {
+		t.Error(err)
+	}
+	if c, err := w.store.Card(t.Context(), card.ID); err != nil || len(c.Sealed) == 0 {
+		t.Errorf("the token is not saved: %+v, %v", c, err)
 	}
 }

@@ -1,4 +1,4 @@
-// Command faults prints the figures of docs/money.md: payments through broken connections, under every behaviour of
+// Command faults prints the figures of docs/money.md: payments through broken connections, under every behavior of
 // the gateway, with this client and with what is commonly used instead; a program that is killed; two programs that
 // make the same payment; and what a clean payment costs.
 //

@@ -1,0 +1,209 @@
+package journal_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// What a call must not make of a payment whose entry it has not seen, or only half of it.
+
+// TestAckOfUnseen: a call that ended before it looked at the entry has told nothing of it, so that an Ack of its error
+// acknowledges nothing.
+func TestAckOfUnseen(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, tt := range []struct {
+		name string
+		call func(*shop, *failing, *journal.Journal) error
+		want error
+	}{
+		{"another amount", func(_ *shop, _ *failing, j *journal.Journal) error {
+			req := order("a", approved)
+			req.Amount = decimal.New(1, 0)
+			_, err := j.CreateSubscription(context.Background(), req)
+			return err
+		}, cardgateway.ErrInvalidRequest},
+		{"an amount that fits nowhere", func(_ *shop, _ *failing, j *journal.Journal) error {
+			req := order("a", approved)
+			req.Amount = decimal.New(1, -5)
+			_, err := j.CreateSubscription(context.Background(), req)
+			return err
+		}, cardgateway.ErrInvalidRequest},
+		{"a context that is over", func(_ *shop, _ *failing, j *journal.Journal) error {
+			_, err := j.CreateSubscription(over, order("a", approved))
+			return err
+		}, cardgateway.ErrNotSent},
+		{"a store that is gone for a while", func(_ *shop, f *failing, j *journal.Journal) error {
+			f.begins.Store(100)
+			_, err := j.CreateSubscription(context.Background(), order("a", approved))
+			f.begins.Store(0)
+			return err
+		}, cardgateway.ErrNotSent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				if got, err := s.pay("a", approved); err != nil || !got.Paid() { // and the process dies before its books have it
+					t.Fatalf("got %v, %v", got, err)
+				}
+				store := &failing{Store: s.store}
+				restarted := journal.New(s.client, store, journal.Options{})
+				if err := tt.call(s, store, restarted); !errors.Is(err, tt.want) {
+					t.Errorf("got %v, want %v", err, tt.want)
+				}
+				if err := restarted.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+					t.Errorf("Ack: got %v, want ErrChanged", err)
+				}
+				wantStates(t, restarted, map[string]string{"a": "succeeded"})
+				if err := restarted.Ack(t.Context(), "a"); err != nil {
+					t.Errorf("Ack of what Recover told: %v", err)
+				}
+			})
+		})
+	}
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) { // nothing there to acknowledge
+		_, _ = s.CreateSubscription(over, order("a", approved))
+		if err := s.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrNoEntry) {
+			t.Errorf("Ack of a payment that was never begun: got %v", err)
+		}
+	})
+}
+
+// cutting is a store whose Begin writes, fails, and ends the caller's context meanwhile.
+type cutting struct {
+	journal.Store
+	cancel context.CancelFunc
+}
+
+func (c *cutting) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	if e, created, err := c.Store.Begin(ctx, in); c.cancel == nil || err != nil {
+		return e, created, err
+	}
+	c.cancel()
+	c.cancel = nil
+	return journal.Entry{}, false, errDisk
+}
+
+// TestIntentWrittenUnseen: an intent that was written by a call which heard of a failure, and whose caller has gone,
+// is not left as one that may have been sent.
+func TestIntentWrittenUnseen(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		payments := journal.New(s.client, &cutting{s.store, cancel}, journal.Options{})
+		if _, err := payments.CreateSubscription(ctx, order("a", approved)); !cardgateway.SafeToRetry(err) {
+			t.Fatalf("got %v, want ErrNotSent", err)
+		}
+		if got, err := payments.CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
+			t.Errorf("called again: %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// searchShows answers every order search with rows of the payment "a" of the given codes, one for each id.
+func searchShows(s *shop, codes ...int) {
+	s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
+		if q.Method != http.MethodGet {
+			return body
+		}
+		var rows []string
+		for i, code := range codes {
+			rows = append(rows, fmt.Sprintf(`{"code":%d,"uniqueId":"%d","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`, code, i+1))
+		}
+		return fmt.Appendf(nil, `{"code":121,"currPage":1,"pageSize":10,"totalCount":%d,"totalPage":1,"data":[%s]}`, len(rows), strings.Join(rows, ","))
+	}}
+}
+
+// TestHalfConflict records only the first outcome of a conflict: it must be the success.
+func TestHalfConflict(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		searchShows(s, 101, 100)
+		store := &failing{Store: s.store}
+		store.recordsFrom.Store(2)
+		for range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
+		}
+		states := states(t, s.restarted(journal.Options{}))
+		if got := states["a"]; !strings.HasPrefix(got, "succeeded") {
+			t.Errorf("half a conflict is told as %q", got)
+		}
+	})
+}
+
+// TestDeclineOfRepetition: where two submissions may have left, a lone decline may be how the gateway turned the second
+// away, and is believed only when the first is no longer expected.
+func TestDeclineOfRepetition(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+		usual := s.network
+		searchShows(s, 101)
+		time.Sleep(10 * time.Minute)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
+		s.network = usual
+		searchShows(s, 101, 100)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+	})
+}
+
+// TestDeclineOfRepetitionInTheEnd believes the lone decline a day later.
+func TestDeclineOfRepetitionInTheEnd(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		never := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+		s.gateway.Inject(never)
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		s.gateway.Inject(never)
+		_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+		searchShows(s, 101)
+		time.Sleep(24 * time.Hour)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "declined"})
+	})
+}
+
+// TestSubmittedTooOften: a payment that is called again and again while nothing can be sent ends in an error that says
+// so, before its entry is too large for a store.
+func TestSubmittedTooOften(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.refuse = errors.New("no route to host")
+		var err error
+		n := 0
+		for err = s.refuse; n < 5000 && !strings.Contains(err.Error(), "too often"); n++ {
+			if _, err = s.pay("a", approved); !cardgateway.SafeToRetry(err) {
+				t.Fatalf("call %d: %v", n, err)
+			}
+		}
+		s.refuse = nil
+		if _, err := s.pay("a", approved); n > 1100 || !cardgateway.SafeToRetry(err) {
+			t.Errorf("after %d calls: %v", n, err)
+		}
+		if got, err := s.pay("b", approved); err != nil || !got.Paid() {
+			t.Errorf("another payment: %v, %v", got, err)
+		}
+		all := recovered(t, s.Journal)
+		evidence, err := json.Marshal(all[0].Evidence)
+		if err != nil || len(evidence) > 3<<18 {
+			t.Errorf("its evidence takes %d bytes (%v), too much for a line of a file", len(evidence), err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "not sent", "b": "succeeded"})
+		wantExecuted(t, s, "a", 0)
+	})
+}
