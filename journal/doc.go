@@ -30,7 +30,7 @@
 //		t, err := e.Outcome() // the same results and errors as above
 //		...                   // into the shop's own books, where a repetition must do no harm
 //		switch e.State() {
-//		case journal.Pending, journal.Refused, journal.PresumedAbsent: // told again, until it is too late to matter: see Ack
+//		case journal.Unknown, journal.Pending, journal.Refused, journal.PresumedAbsent: // told again; see Ack
 //		default:
 //			ackErr := payments.Ack(ctx, e.TransactionID())
 //		}

@@ -201,13 +201,13 @@ type told struct {
 func (j *Journal) tell(e *Entry, state State) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if id := e.TransactionID(); j.told[id].pieces <= len(e.Evidence) { // never old news over newer
-		j.told[id] = told{e.Intent(), len(e.Evidence), state}
-	}
 	if len(j.told) > j.tidyAt { // what another Journal acknowledges, this one does not hear of
 		now := time.Now()
 		maps.DeleteFunc(j.told, func(_ string, t told) bool { return now.Sub(t.intent.At) > toldFor })
 		j.tidyAt = 2*len(j.told) + 1000
+	}
+	if id := e.TransactionID(); j.told[id].pieces <= len(e.Evidence) { // never old news over newer
+		j.told[id] = told{e.Intent(), len(e.Evidence), state}
 	}
 }
 
