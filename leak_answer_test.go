@@ -194,6 +194,48 @@ func TestCredentialsInAnswers(t *testing.T) {
 	}
 }
 
+// TestShortCredentials: a short one is hidden where something failed, and costs no harmless word where nothing did.
+func TestShortCredentials(t *testing.T) {
+	for name, header := range map[string]string{"Authorization": "s3cr3t", "Proxy-Authorization": "Bearer s3cr3t", "X-Api-Key": "s3cr3t", "Cookie": "session=s3cr3t-and-more"} {
+		secret := "s3cr3t"
+		if name == "Cookie" {
+			secret = "s3cr3t-and-more"
+		}
+		answers := []scripted{gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
+		s := script{answers: answers}
+		c := s.client(t, Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
+		end := time.Now()
+		_, err := c.SearchOrders(t.Context(), OrderQuery{Start: end.Add(-time.Hour), End: end})
+		if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "kept, ***") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	s := script{answers: []scripted{gives(200, `{"code":100,"uniqueId":"1","transactionId":"shop-1","message":"shop","transactionMethod":"shop",
+		"billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},"link":"https://shop.example"}`)}}
+	c := s.client(t, Config{Authenticate: BasicAuth(testMerchant, "shop")})
+	tx, err := c.GetTransaction(t.Context(), "1")
+	if err != nil || tx.Message != "shop" || tx.BillingAddress.Email != "ada@shop.example" || string(tx.Extra["link"]) != `"https://shop.example"` {
+		t.Errorf("a word that is the password too: got %+v, %v", tx, err)
+	}
+}
+
+// TestErrorsOfHooks: digits in one are no reason to withhold it, and one among several that is nil does no harm.
+func TestErrorsOfHooks(t *testing.T) {
+	vault := errors.New("vault sealed, request 1700000000000")
+	for _, hook := range []error{vault, several{vault, nil}} {
+		c := testClient(t, Config{BaseURL: testBase, Authenticate: func(*http.Request, []byte) error { return hook }})
+		if _, err := payByToken(t.Context(), c, "t-1"); !errors.Is(err, vault) || !errors.Is(err, ErrNotSent) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// several is an error of some that need not be.
+type several []error
+
+func (s several) Error() string   { return "several" }
+func (s several) Unwrap() []error { return s }
+
 // TestSpellingsOfTokens: a token that the gateway quotes with escapes, of which there are many, is not shown.
 func TestSpellingsOfTokens(t *testing.T) {
 	const token = "tk/9f8e+7d6c5b4a=x"

@@ -299,18 +299,18 @@ func (t *tokenFinder) take(name string, v value) bool {
 // looked for.
 func speaksOfToken(text []byte) bool { return bytes.Contains(bytes.ToLower(text), []byte("token")) }
 
-// withhold replaces the token wherever else the payload has it.
+// withhold replaces the token wherever else the payload has it, but for the uniqueId, by which all is asked.
 func (c *NotificationClaims) withhold(token needles) {
 	for _, id := range []*string{
-		(*string)(&c.TransactionType), &c.UniqueID, &c.TransactionID, &c.RefundUniqueID, &c.MerchantRefundID,
-		&c.TransactionCurrency, &c.RefundCurrency, &c.ChargebackCurrency,
+		(*string)(&c.TransactionType), &c.TransactionID, &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency,
+		&c.RefundCurrency, &c.ChargebackCurrency,
 	} {
 		token.cutFrom(id, longEnough)
 	}
 	for _, text := range []*string{&c.Message, &c.TransactionMessage, &c.BillDescription, &c.RefundMessage} {
 		token.cutFrom(text, shortestSecret)
 	}
-	token.cutFromExtra(c.Extra, false)
+	token.cutFromExtra(c.Extra, shortestSecret)
 }
 
 // hide notes that there is such a member, so that its name can be learned, without its value.

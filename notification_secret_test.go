@@ -89,6 +89,7 @@ func TestParseNotificationTokens(t *testing.T) {
 		{"nested", `{"data":{"token":"a"},"b":"c"}`, "", `{"b":"c","data":"***"}`},
 		{"in other members too", `{"token":"abcd-1234-efgh","reference":"abcd-1234-efgh","abcd-1234-efgh":1,"link":"x?t=abcd-1234%2Defgh","b":"c"}`,
 			"abcd-1234-efgh", `{"***":"***","b":"c","link":"***","reference":"***"}`},
+		{"the uniqueId as the token", `{"uniqueId":"100000000000001","token":"100000000000001"}`, "100000000000001", ``},
 		{"none", `{"code":100}`, "", ``},
 	}
 	for _, tt := range tests {
@@ -101,6 +102,9 @@ func TestParseNotificationTokens(t *testing.T) {
 					t.Fatal(err)
 				}
 				extra = string(encoded)
+			}
+			if strings.Contains(tt.body, "uniqueId") && n.Claimed.UniqueID != tt.token {
+				t.Errorf("uniqueId: got %q", n.Claimed.UniqueID)
 			}
 			if n.Token.Reveal() != tt.token || extra != tt.extra {
 				t.Errorf("got token %q and extra %s, want %q and %s", n.Token.Reveal(), extra, tt.token, tt.extra)

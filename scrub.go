@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,7 @@ import (
 )
 
 // clean makes an error of the transport or a hook fit to be kept: *url.Error is taken apart, since it prints the
-// URL, and an error in which a secret of this call can be found, or a card number, is replaced.
+// URL, and an error in which a secret of this call can be found is replaced.
 func (out *outgoing) clean(err error) error {
 	for {
 		u, ok := errors.AsType[*url.Error](err)
@@ -27,50 +28,64 @@ func (out *outgoing) clean(err error) error {
 	if err == nil || !out.leaks(err) {
 		return err
 	}
+	return withhold(err)
+}
+
+// cleanAnswer does so with an error in reading an answer, and replaces one with a card number too: net/http quotes what
+// it could not read, which can be anybody's.
+func (out *outgoing) cleanAnswer(err error) error {
+	if err = out.clean(err); err != nil && maskDigits(err.Error()) != err.Error() {
+		return withhold(err)
+	}
+	return err
+}
+
+func withhold(err error) error {
 	return &withheldError{kind: fmt.Sprintf("%T", err), is: standardCause(err)}
 }
 
-// leaks looks for secrets in an error and in all that it wraps, as the fmt verbs show them. net/http quotes what it
-// could not read of an answer, which can be anybody's card number.
+// leaks looks for secrets in an error and in all that it wraps, as the fmt verbs show them.
 func (out *outgoing) leaks(err error) bool {
+	if err == nil { // as some who wrap several have among them
+		return false
+	}
 	secrets := out.needles()
 	for _, format := range []string{"%v", "%+v", "%#v"} {
 		if secrets.in(fmt.Sprintf(format, err), shortestSecret) {
 			return true
 		}
 	}
-	if text := err.Error(); maskDigits(text) != text {
-		return true
-	}
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
-		return e.Unwrap() != nil && out.leaks(e.Unwrap())
+		return out.leaks(e.Unwrap())
 	case interface{ Unwrap() []error }:
 		return slices.ContainsFunc(e.Unwrap(), out.leaks)
 	}
 	return false
 }
 
-// hide notes what the hook has set and no error may give away, in the forms in which it could be printed: whole
-// values, and of Authorization the parts as well, with the password of Basic.
+// hide notes what the hook has set and no error may give away: the headers whose names speak of it.
 func (out *outgoing) hide(header http.Header) {
 	for name, values := range header {
-		switch http.CanonicalHeaderKey(name) {
-		case "Accept", "Content-Type", "Expect", "User-Agent":
+		name = strings.ToLower(name)
+		speaks := func(word string) bool { return strings.Contains(name, word) }
+		if !slices.ContainsFunc(credentialWords, speaks) || strings.HasSuffix(name, "idempotency-key") {
 			continue
-		case "Authorization":
-			for _, value := range values {
-				out.hideCredentials(value)
-			}
 		}
 		for _, value := range values {
-			out.credentials.add(value, longEnough)
+			out.hideCredentials(value)
 		}
 	}
 }
 
+// credentialWords are parts of the names of headers that carry credentials.
+var credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass"}
+
+// hideCredentials notes a value in the forms in which it could be printed: whole, without its scheme, with the password
+// of Basic alone, and the parts of a list.
 func (out *outgoing) hideCredentials(value string) {
 	_, all, _ := strings.Cut(value, " ")
+	out.credentials.add(value, shortestSecret)
 	out.credentials.add(all, shortestSecret)
 	parsed := http.Request{Header: http.Header{"Authorization": {value}}}
 	if _, password, ok := parsed.BasicAuth(); ok {
@@ -148,19 +163,55 @@ func (s needles) cutFrom(text *string, shortest int) {
 	}
 }
 
-// cutFromExtra replaces the members whose name or value has a secret, however the value writes it, and if masked is
-// set those with a card number.
-func (s needles) cutFromExtra(extra map[string]json.RawMessage, masked bool) {
+// cutFromExtra replaces the members whose name or value has a secret, however the value writes it.
+func (s needles) cutFromExtra(extra map[string]json.RawMessage, shortest int) {
+	if len(s) == 0 {
+		return
+	}
 	for name, raw := range extra {
-		unescaped, _ := appendUnescaped(nil, raw)
-		shown, text := name, string(unescaped)
-		s.cutFrom(&shown, shortestSecret)
-		s.cutFrom(&text, shortestSecret)
-		if shown != name || text != string(unescaped) || masked && maskDigits(text) != text {
+		shown, text := name, readable(raw)
+		s.cutFrom(&shown, shortest)
+		if shown != name || s.hidIn(text, shortest) {
 			delete(extra, name)
-			extra[shown] = json.RawMessage(`"` + maskedAll + `"`)
+			extra[shown] = withheldValue()
 		}
 	}
+}
+
+// cutFromAddress does so with the members of an address that the interface does not name.
+func (s needles) cutFromAddress(a *Address) {
+	for name, value := range a.Extra {
+		if raw, ok := value.(json.RawMessage); ok && s.hidIn(readable(raw), longEnough) {
+			a.Extra[name] = withheldValue()
+		}
+	}
+}
+
+// hidIn reports whether cutFrom would change a text.
+func (s needles) hidIn(text string, shortest int) bool {
+	cut := text
+	s.cutFrom(&cut, shortest)
+	return cut != text
+}
+
+// maskExtra replaces the members that have a card number.
+func maskExtra(extra map[string]json.RawMessage) {
+	for name, raw := range extra {
+		if text := readable(raw); maskDigits(text) != text {
+			extra[name] = withheldValue()
+		}
+	}
+}
+
+func withheldValue() json.RawMessage { return json.RawMessage(`"` + maskedAll + `"`) }
+
+// readable is a JSON value as it reads.
+func readable(raw json.RawMessage) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
+	text, _ := appendUnescaped(nil, raw)
+	return string(text)
 }
 
 // needles are all secrets that nothing the gateway says may show.
@@ -190,25 +241,23 @@ func (out *outgoing) scrub(t *Transaction, err error) {
 	}
 }
 
-// scrubRow removes secrets from a row of a query.
+// scrubRow removes credentials from a row of a query.
 func (out *outgoing) scrubRow(row any) {
 	switch row := row.(type) {
 	case *Transaction:
 		out.scrubTransaction(row, false)
 	case *Refund:
-		if row == nil {
-			return
+		if row != nil {
+			out.credentials.cutFrom(&row.Message, longEnough)
+			out.credentials.cutFromExtra(row.Extra, longEnough)
 		}
-		out.needles().cutFrom(&row.Message, shortestSecret)
-		out.needles().cutFromExtra(row.Extra, false)
 	}
 }
 
 // scrubTransaction scrubs a transaction. One that an error keeps is also searched for other card numbers, and loses
 // its redirect address.
 func (out *outgoing) scrubTransaction(t *Transaction, failed bool) {
-	secrets := out.needles()
-	if t == nil || len(secrets) == 0 && !failed {
+	if t == nil || len(out.secrets)+len(out.credentials) == 0 && !failed {
 		return
 	}
 	for _, id := range []*string{&t.UniqueID, &t.TransactionID, (*string)(&t.AppID), &t.TransactionCurrency} {
@@ -216,20 +265,30 @@ func (out *outgoing) scrubTransaction(t *Transaction, failed bool) {
 	}
 	texts := append(make([]*string, 0, 14), &t.Message, &t.BillDescription, &t.TransactionMessage,
 		(*string)(&t.TransactionMethod), (*string)(&t.TransactionType))
+	shortest := longEnough // of credentials: where all is well, no harmless word that is also a password may be lost
+	if failed {
+		shortest = shortestSecret
+	}
+	for _, text := range texts[:3] {
+		out.credentials.cutFrom(text, shortest)
+	}
 	if a := t.BillingAddress; a != nil {
 		if failed || len(out.secrets) > 0 {
 			a.Extra = nil // what was not asked for is not worth searching
 		}
+		out.credentials.cutFromAddress(a)
 		texts = append(texts, &a.FirstName, &a.LastName, &a.Country, &a.Email, &a.City, &a.Address, &a.Phone, &a.State, &a.ZipCode)
 	}
 	for _, text := range texts {
-		secrets.cutFrom(text, shortestSecret)
+		out.secrets.cutFrom(text, shortestSecret)
 		if failed {
 			*text = maskDigits(*text)
 		}
 	}
 	if failed { // nobody is sent there any more, and it may hold the token in yet another spelling
 		t.RedirectURL = ""
+		maskExtra(t.Extra)
 	}
-	secrets.cutFromExtra(t.Extra, failed)
+	out.secrets.cutFromExtra(t.Extra, shortestSecret)
+	out.credentials.cutFromExtra(t.Extra, shortest)
 }

@@ -200,6 +200,7 @@ func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, r
 	if !found {
 		return nil, err
 	}
+	out.credentials.cutFrom(&page.Message, longEnough)
 	for i := range page.Data {
 		out.scrubRow(&page.Data[i])
 	}

@@ -100,7 +100,7 @@ func (c *Client) send(ctx context.Context, out *outgoing) (r reply) {
 	if err != nil && inTime.Err() != nil && ctx.Err() == nil {
 		err = &timeoutError{c.cfg.AttemptTimeout}
 	}
-	r.err = out.clean(err)
+	r.err = out.cleanAnswer(err)
 	r.unsent = body.seal()
 	return r
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go"
 )
 
 // claim makes sure that this call, and no other anywhere, may send the payment. It returns the entry, and false if
@@ -28,7 +30,9 @@ func (j *Journal) claim(ctx context.Context, p *payment) (e Entry, mine bool, er
 		case !v.invalid && !v.intent.same(&p.intent):
 			return e, false, &MismatchError{Asked: p.intent, Recorded: v.intent}
 		case v.maySubmit(p.again) && len(e.Evidence) >= mostEvidence:
-			return e, false, p.intent.notSent(errTooOften)
+			return e, false, &cardgateway.ValidationError{Op: p.intent.Operation, Problems: []cardgateway.Problem{{
+				Field: "transactionId", Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
+			}}}
 		case v.maySubmit(p.again):
 			mine, err = j.submit(ctx, &e, p.intent)
 			if err != nil || mine {
@@ -41,11 +45,9 @@ func (j *Journal) claim(ctx context.Context, p *payment) (e Entry, mine bool, er
 	}
 }
 
-// mostEvidence bounds how often a payment is submitted: each time adds two pieces of evidence, and stores write an
-// entry whole. It leaves room for what the gateway can still be found to say.
+// mostEvidence bounds how often a payment is submitted, proved unsent, and submitted again: each time adds two pieces of
+// evidence, and stores write an entry whole. It leaves room for what the gateway can still be found to say.
 const mostEvidence = 2000
-
-var errTooOften = errors.New("journal: the payment was submitted too often, and never sent: use another transactionId")
 
 // maySubmit reports whether another submission is allowed. Where an earlier one is proved unsent it always is. Where
 // one was refused or is presumed absent it takes a caller who accepts the risk. Otherwise never.

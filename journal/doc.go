@@ -18,6 +18,7 @@
 //		... // into the shop's own books, and then:
 //		ackErr := payments.Ack(ctx, req.TransactionID)
 //	case cardgateway.SafeToRetry(err): // this call sent nothing: make it again
+//	case errors.Is(err, cardgateway.ErrInvalidRequest): // correct the request; nothing was sent
 //	default: // ErrOutcomeUnknown: do not pay again, Recover tells what became of it
 //	}
 //

@@ -15,8 +15,9 @@ import (
 // Options says how patient a Journal is. The zero value means the documented defaults.
 type Options struct {
 	// AbsentAfter is how long the gateway must not know a payment, counted from its submission, before the payment
-	// is presumed absent. It should be longer than any delay with which a request can still arrive. Zero means 24
-	// hours; anything below 15 minutes means 15 minutes.
+	// is presumed absent, or if it was submitted more than once, a lone decline is believed to be its end. It should be
+	// longer than any delay with which a request can still arrive. Zero means 24 hours; anything below 15 minutes
+	// means 15 minutes. Restart the program after its computer's clock was corrected by more.
 	AbsentAfter time.Duration
 	// Settle is how long Recover asks about one payment before it goes on to the next; the payment stays open and
 	// the next Recover asks again. Zero means that it asks once.
@@ -126,7 +127,7 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 	before, known := j.told[id]
 	if !known {
 		if isID(id) {
-			j.told[id] = told{p.intent, -1, NotSent}
+			j.note(id, told{p.intent, -1, NotSent, time.Now()})
 		}
 		return err
 	}
@@ -148,7 +149,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgate
 	p.secrets.removeFrom(ev.Transaction)
 	e, failed := j.record(ctx, e, ev)
 	if failed != nil {
-		return j.unrecorded(p, &e, t, err, failed)
+		return p.unrecorded(t, err, failed)
 	}
 	if ev.Invalid {
 		_ = j.store.Ack(ctx, e.TransactionID(), len(e.Evidence)) // best effort: else Recover says that it was not sent
@@ -170,10 +171,9 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgate
 
 // unrecorded is the outcome of a payment whose outcome could not be recorded. What is certain that nothing came of it
 // stays so; all else is not told, since the journal does not know it: the payment is open, and Recover will tell.
-func (j *Journal) unrecorded(p *payment, e *Entry, t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
+func (p *payment) unrecorded(t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
-		j.tell(e, NotSent)
-		return t, err
+		return t, err // told by the call; to the store it is open, and Ack says so
 	}
 	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
 	unknown.Transaction = t
@@ -195,20 +195,26 @@ type told struct {
 	intent Intent
 	pieces int
 	state  State
+	at     time.Time
 }
 
 // tell notes that the caller now knows what the entry says.
 func (j *Journal) tell(e *Entry, state State) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.told) > j.tidyAt { // what another Journal acknowledges, this one does not hear of
-		now := time.Now()
-		maps.DeleteFunc(j.told, func(_ string, t told) bool { return now.Sub(t.intent.At) > toldFor })
+	if id := e.TransactionID(); j.told[id].pieces <= len(e.Evidence) { // never old news over newer
+		j.note(id, told{e.Intent(), len(e.Evidence), state, time.Now()})
+	}
+}
+
+// note remembers what was told, and forgets what was told long ago: what another Journal acknowledges, this one does not
+// hear of. The caller holds j.mu.
+func (j *Journal) note(id string, t told) {
+	if len(j.told) >= j.tidyAt {
+		maps.DeleteFunc(j.told, func(_ string, old told) bool { return t.at.Sub(old.at) > toldFor })
 		j.tidyAt = 2*len(j.told) + 1000
 	}
-	if id := e.TransactionID(); j.told[id].pieces <= len(e.Evidence) { // never old news over newer
-		j.told[id] = told{e.Intent(), len(e.Evidence), state}
-	}
+	j.told[id] = t
 }
 
 // toldFor is how long it is remembered what was told of a payment, unless that is acknowledged before. Later, as after a

@@ -74,7 +74,9 @@ func (j *Journal) catchUp(ctx context.Context, e Entry) (_ Entry, news bool, err
 // when it is too late for the request to arrive.
 //
 // Ack returns ErrOpen for a payment without an outcome, ErrChanged if more is known by now than was told (Recover
-// will tell it), ErrNoEntry for a payment that was never begun, and any failure of the store.
+// will tell it), ErrNoEntry for a payment that was never begun, and any failure of the store. A call that could not
+// look into the store, or was a mismatch, has told nothing: after it, too, Ack returns ErrChanged until the payment is
+// told by this Journal.
 func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	t, err := j.toldOf(ctx, transactionID)
 	if err != nil {
@@ -87,7 +89,7 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if errors.Is(err, ErrChanged) && j.told[transactionID] == t {
-		j.told[transactionID] = told{t.intent, -1, t.state} // whatever the store holds is news: it can have lost some
+		j.told[transactionID] = told{t.intent, -1, t.state, t.at} // whatever the store holds is news: it can have lost some
 	}
 	if err == nil || errors.Is(err, ErrNoEntry) {
 		delete(j.told, transactionID)
@@ -110,7 +112,7 @@ func (j *Journal) toldOf(ctx context.Context, transactionID string) (told, error
 			return told{}, err
 		}
 		if e.TransactionID() == transactionID {
-			return told{e.Intent(), len(e.Evidence), e.State()}, nil
+			return told{intent: e.Intent(), pieces: len(e.Evidence), state: e.State()}, nil
 		}
 	}
 	// Acknowledged already, or never begun: the store knows which, and for the former any number will do.

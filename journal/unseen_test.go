@@ -133,7 +133,8 @@ func TestHalfConflict(t *testing.T) {
 		_, _ = s.pay("a", approved)
 		searchShows(s, 101, 100)
 		store := &failing{Store: s.store}
-		store.recordsFrom.Store(2)
+		store.recordsAfter.Store(1)
+		store.records.Store(100)
 		for range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
 		}
 		states := states(t, s.restarted(journal.Options{}))
@@ -186,13 +187,12 @@ func TestSubmittedTooOften(t *testing.T) {
 		s.refuse = errors.New("no route to host")
 		var err error
 		n := 0
-		for err = s.refuse; n < 5000 && !strings.Contains(err.Error(), "too often"); n++ {
-			if _, err = s.pay("a", approved); !cardgateway.SafeToRetry(err) {
-				t.Fatalf("call %d: %v", n, err)
-			}
+		for n < 5000 && !errors.Is(err, cardgateway.ErrInvalidRequest) {
+			_, err = s.pay("a", approved)
+			n++
 		}
 		s.refuse = nil
-		if _, err := s.pay("a", approved); n > 1100 || !cardgateway.SafeToRetry(err) {
+		if _, err := s.pay("a", approved); n > 1100 || !errors.Is(err, cardgateway.ErrInvalidRequest) {
 			t.Errorf("after %d calls: %v", n, err)
 		}
 		if got, err := s.pay("b", approved); err != nil || !got.Paid() {
@@ -205,5 +205,42 @@ func TestSubmittedTooOften(t *testing.T) {
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "not sent", "b": "succeeded"})
 		wantExecuted(t, s, "a", 0)
+	})
+}
+
+// TestUnrecordedNotSent: a payment of which it is proved that it was not sent, but the proof could not be recorded, is
+// open to the journal, and no Ack closes it.
+func TestUnrecordedNotSent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.refuse = errors.New("no route to host")
+		store := &failing{Store: s.store}
+		store.records.Store(100)
+		payments := journal.New(s.client, store, journal.Options{})
+		if _, err := payments.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrNotSent) {
+			t.Errorf("got %v", err)
+		}
+		store.records.Store(0)
+		s.refuse = nil
+		if err := payments.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("Ack: got %v, want ErrOpen", err)
+		}
+		time.Sleep(25 * time.Hour)
+		wantStates(t, payments, map[string]string{"a": "presumed absent"})
+	})
+}
+
+// TestToldOfOldPayments: what is told of a payment that is older than what is remembered counts all the same.
+func TestToldOfOldPayments(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 11 * 24 * time.Hour})
+		_, _ = s.pay("a", approved)
+		time.Sleep(10 * 24 * time.Hour)
+		here := s.restarted(journal.Options{})
+		wantStates(t, here, map[string]string{"a": "presumed absent"})
+		time.Sleep(3 * 24 * time.Hour)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
+		if err := here.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Ack of an absence that was overtaken: got %v, want ErrChanged", err)
+		}
 	})
 }

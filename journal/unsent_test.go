@@ -87,7 +87,7 @@ type failing struct {
 	journal.Store
 	begins, records atomic.Int32 // how many calls still fail
 	wrote           bool         // Begin writes before it fails
-	recordsFrom     atomic.Int32 // the first Record that fails, counted from 1, as do those after it
+	recordsAfter    atomic.Int32 // how many calls of Record succeed before that
 }
 
 var errDisk = errors.New("no space left on device")
@@ -103,8 +103,7 @@ func (f *failing) Begin(ctx context.Context, in journal.Intent) (journal.Entry, 
 }
 
 func (f *failing) Record(ctx context.Context, id string, pieces int, ev journal.Evidence) error {
-	if f.records.Add(-1) >= 0 || f.recordsFrom.Load() > 0 && f.recordsFrom.Add(-1) == 0 {
-		f.recordsFrom.CompareAndSwap(0, 1) // and the next ones
+	if f.recordsAfter.Add(-1) < 0 && f.records.Add(-1) >= 0 {
 		return errDisk
 	}
 	return f.Store.Record(ctx, id, pieces, ev)
