@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/percent"
 )
 
 // secrets are what a payment must not leave in a store. The client masks them in texts of the gateway, and those are
@@ -27,23 +27,23 @@ func (s *secrets) removeFrom(t *cardgateway.Transaction) {
 	}
 }
 
-// foundIn looks for the secrets in a text as it stands and as a URL would be decoded.
+// foundIn looks for the secrets in a text as it stands and as a URL would be decoded, once and twice.
 func (s *secrets) foundIn(text string) bool {
-	if text == "" {
-		return false
+	once := percent.Decode(text)
+	twice := percent.Decode(once)
+	for _, plain := range []string{text, once, twice, strings.ReplaceAll(twice, "+", " ")} {
+		if token := s.token.Reveal(); token != "" && strings.Contains(plain, token) {
+			return true
+		}
+		if s.hasNumber(plain) || s.hasNumber(separators.Replace(plain)) || s.hasCode(plain) {
+			return true
+		}
 	}
-	plain, err := url.QueryUnescape(text)
-	if err != nil {
-		plain = text
-	}
-	if token := s.token.Reveal(); token != "" && (strings.Contains(text, token) || strings.Contains(plain, token)) {
-		return true
-	}
-	return s.hasNumber(text) || s.hasNumber(plain) || s.hasNumber(separators.Replace(plain)) || s.hasCode(plain)
+	return false
 }
 
-// separators are what stands between the groups of a card number.
-var separators = strings.NewReplacer(" ", "", "-", "", "+", "", ".", "", "_", "")
+// separators are what can stand between the groups of a card number.
+var separators = strings.NewReplacer(" ", "", "-", "", "+", "", ".", "", "_", "", "/", "", ",", "")
 
 // hasCode looks for the verification code among the numbers of a text.
 func (s *secrets) hasCode(text string) bool {

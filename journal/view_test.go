@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,5 +164,26 @@ func TestClock(t *testing.T) {
 	ahead := clock{started: time.Now().Add(48 * time.Hour)} // the computer's clock was two days ahead, and was set back
 	if d := time.Until(ahead.earliest()); d > time.Second {
 		t.Errorf("the earliest time is %v ahead", d)
+	}
+}
+
+// TestSecretsInAddresses: a token or a card number is found in each spelling that a URL can have.
+func TestSecretsInAddresses(t *testing.T) {
+	const token = "tk/9f8e+7d6c5b4a=x"
+	s := secrets{token: cardgateway.NewToken(token), number: cardgateway.NewCardNumber("4111111111111111")}
+	for text, want := range map[string]bool{
+		"": false, "https://pay.example/3ds/17?x=%zz": false,
+		"https://pay.example/" + token:                                                      true,
+		"https://pay.example/" + url.PathEscape(token):                                      true,
+		"https://pay.example/?t=" + url.QueryEscape(token):                                  true,
+		"https://pay.example/?t=" + strings.ToLower(url.QueryEscape(token)):                 true,
+		"https://pay.example/?t=" + url.QueryEscape(token) + "&x=%zz":                       true,
+		"https://pay.example/?t=" + url.QueryEscape(url.QueryEscape(token)):                 true,
+		"https://pay.example/4111/1111/1111/1111":                                           true,
+		"https://pay.example/?n=" + url.QueryEscape(url.QueryEscape("4111 1111,1111-1111")): true,
+	} {
+		if got := s.foundIn(text); got != want {
+			t.Errorf("%s: got %t, want %t", text, got, want)
+		}
 	}
 }
