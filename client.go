@@ -29,9 +29,9 @@ type Config struct {
 	AppID AppID
 	// Authenticate, if set, sees every attempt's request as it will be sent, and its body as bytes, which it must not
 	// change or keep. Only headers that let a transport send a payment again are taken out afterwards. The interface
-	// does not show an authentication scheme; see BasicAuth for the published one. What it puts
-	// into Authorization, cookies and headers named after keys, tokens, secrets or signatures is kept out of errors,
-	// also where the gateway quotes it. An error from it means that nothing is sent.
+	// does not show an authentication scheme; see BasicAuth for the published one. What it puts into Authorization,
+	// cookies and headers named after keys, tokens, secrets or signatures is kept out of errors, also where the
+	// gateway quotes it. An error from it means that nothing is sent.
 	Authenticate func(r *http.Request, body []byte) error
 	// HTTPClient, if set, gives its Transport and its Timeout; it is never changed. A *http.Transport is cloned,
 	// which completes the original as its first use would, and hardened: TLS 1.2 or later, HTTP/1.1 only, no
@@ -62,9 +62,9 @@ type Config struct {
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
 	// PaymentIdleTimeout is how long a connection may have been idle to be used for a payment, unless the transport's
-	// own IdleConnTimeout is shorter; zero means 3 s, negative means a new connection for each payment. A
-	// server that closes an idle connection just as a payment is written to it is the commonest cause of a needless
-	// unknown outcome.
+	// own IdleConnTimeout is shorter; zero means 3 s, negative means a new connection for each payment. A server that
+	// closes an idle connection just as a payment is written to it is the commonest cause of a needless unknown
+	// outcome.
 	PaymentIdleTimeout time.Duration
 	// ExpectContinue asks the server with "Expect: 100-continue" before a payment's body is sent. Where the server
 	// supports it, more failures are proved to be "not sent"; where it does not, each payment waits up to the

@@ -24,7 +24,8 @@ type query struct {
 	pause    time.Duration
 }
 
-// answerMemory keeps the memory of answers that have been read: a page is large, and nothing that is read points into it.
+// answerMemory keeps the memory of answers that have been read: a page is large, and nothing that is read points into
+// it.
 var answerMemory = sync.Pool{New: func() any { return new([]byte) }}
 
 // ask sends a query as often as the policy allows. The element goes where the path template leaves one open; it needs

@@ -138,20 +138,20 @@ func (s *needles) add(secret string, shortest int) {
 	}
 }
 
+// isIn reports whether a secret that has at least so many characters is in a text. Most are longer than the text.
+func isIn(secret []byte, text string, shortest int) bool {
+	return shortest <= len(secret) && len(secret) <= len(text) && strings.Contains(text, string(secret))
+}
+
 // in reports whether one of the secrets that have at least so many characters is in a text.
 func (s needles) in(text string, shortest int) bool {
-	for _, secret := range s {
-		if shortest <= len(secret) && len(secret) <= len(text) && strings.Contains(text, string(secret)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, func(secret []byte) bool { return isIn(secret, text, shortest) })
 }
 
 // cutFrom replaces the secrets in a text, or all of it where they are hidden by escapes.
 func (s needles) cutFrom(text *string, shortest int) {
 	for _, secret := range s {
-		if shortest <= len(secret) && len(secret) <= len(*text) && strings.Contains(*text, string(secret)) {
+		if isIn(secret, *text, shortest) {
 			*text = strings.ReplaceAll(*text, string(secret), maskedAll)
 		}
 	}

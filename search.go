@@ -90,15 +90,8 @@ func notFound(err error, r *reply) error {
 	if !ok || failed.Cause != nil {
 		return err
 	}
-	switch r.status {
-	case http.StatusOK:
-		ok = failed.Code == CodeNotFound
-	case http.StatusNotFound:
-		ok = failed.Code == CodeNotFound || len(r.body) == 0
-	default:
-		ok = false
-	}
-	if ok {
+	is404 := r.status == http.StatusNotFound
+	if failed.Code == CodeNotFound && (is404 || r.status == http.StatusOK) || is404 && len(r.body) == 0 {
 		failed.Cause = ErrNotFound
 	}
 	return err

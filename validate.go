@@ -242,14 +242,11 @@ func (p *problems) span(start, end time.Time, loc *time.Location) {
 func (p *problems) order(start, end time.Time) bool {
 	hasStart := p.require("startDate", !start.IsZero(), required)
 	hasEnd := p.require("endingDate", !end.IsZero(), required)
-	if !hasStart || !hasEnd {
-		return false
-	}
-	if end.Before(start) {
+	if hasStart && hasEnd && end.Before(start) {
 		p.add("endingDate", RuleRange, "must not be before startDate")
 		return false
 	}
-	return true
+	return hasStart && hasEnd
 }
 
 // year checks that a time can be written with a year of four digits, in whatever zone.

@@ -18,7 +18,7 @@ type body struct {
 	problems
 	buf     []byte
 	element pathElement // what the operation's path template leaves open
-	secrets [][]byte    // what was revealed, so that no error keeps it
+	secrets needles     // what was revealed, so that no error keeps it
 }
 
 // pathElement is one element of a path, plain and escaped.

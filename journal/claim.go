@@ -72,7 +72,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 		if n > 1 && (ctx.Err() != nil || time.Since(begun) >= beginPatience) {
 			return e, false, in.notSent(fmt.Errorf("journal: the intent could not be recorded: %w", err))
 		}
-		sleep(context.WithoutCancel(ctx), rand.N(beginPause))
+		time.Sleep(rand.N(beginPause))
 	}
 }
 
@@ -119,7 +119,7 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 			if time.Since(begun) >= j.opts.WriteTimeout {
 				break
 			}
-			sleep(context.WithoutCancel(ctx), recordPause)
+			time.Sleep(recordPause)
 		}
 		now, _, failed := j.tryBegin(ctx, e.Begun)
 		if failed == nil {

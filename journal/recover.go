@@ -187,9 +187,9 @@ func (j *Journal) learnt(e *Entry, t *cardgateway.Transaction, err error) []Evid
 	return nil
 }
 
-// fatesOf gives the outcomes of a conflict one by one, so that they add up to a conflict here too, successes first: if
-// the next one cannot be recorded, it is known that money has moved. A decline beside a success is none if the payment was submitted more than once: it is then how the gateway turned
-// the repetition away.
+// fatesOf gives the outcomes of a conflict one by one, so that they add up to a conflict here too, successes first:
+// if the next one cannot be recorded, it is known that money has moved. A decline beside a success is none if the
+// payment was submitted more than once: it is then how the gateway turned the repetition away.
 func fatesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
 	repeated := len(e.submissions()) > 1
 	for _, state := range []State{Succeeded, Declined} {

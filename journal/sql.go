@@ -39,10 +39,10 @@ type SQLStore struct {
 // NewSQLStore creates the table cardgateway_journal if it is not there, and returns a store in it. The caller links
 // the driver, opens db and closes it.
 //
-// A commit must be durable when it returns, which is the default of both databases; a database that is set to less
-// is refused: SQLite with synchronous=OFF or NORMAL, Postgres with synchronous_commit=off. For SQLite let writers
-// wait for one another, in the driver's own words for "PRAGMA busy_timeout=10000"; journal_mode=WAL makes it faster,
-// and OFF or MEMORY, which are not looked for, give up what a crash should leave. A database in memory is for tests, with
+// A commit must be durable when it returns, which is the default of both databases; a database that is set to less is
+// refused: SQLite with synchronous=OFF or NORMAL, Postgres with synchronous_commit=off. For SQLite let writers wait
+// for one another, in the driver's own words for "PRAGMA busy_timeout=10000"; journal_mode=WAL makes it faster, and
+// OFF or MEMORY, which are not looked for, give up what a crash should leave. A database in memory is for tests, with
 // SetMaxOpenConns(1): it is refused where several connections could each have one of their own.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	schema, setting, lax := schemaSQLite, "PRAGMA synchronous", []string{"0", "1"}

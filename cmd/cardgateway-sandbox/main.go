@@ -129,6 +129,14 @@ func (s settings) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
+// withoutURL keeps the address out of an error that would print it: its query can be all that guards a token.
+func withoutURL(what string, err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%s: %w", what, failed.Err)
+	}
+	return err
+}
+
 // send delivers the notification once.
 func (n notification) send(ctx context.Context, secretKey, tokenMember string, out io.Writer) error {
 	fields := map[string]any{
@@ -144,22 +152,16 @@ func (n notification) send(ctx context.Context, secretKey, tokenMember string, o
 		fields[tokenMember] = n.token
 	}
 	r, err := sandbox.NotificationRequest(n.url, secretKey, fields)
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("-notify: %w", failed.Err) // without the URL, whose query can be all that guards a token
-	}
 	if err != nil {
-		return err
+		return withoutURL("-notify", err)
 	}
 	client := &http.Client{
 		Timeout:       10 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	resp, err := client.Do(r.WithContext(ctx))
-	if failed, ok := errors.AsType[*url.Error](err); ok {
-		return fmt.Errorf("not delivered: %w", failed.Err)
-	}
 	if err != nil {
-		return err
+		return withoutURL("not delivered", err)
 	}
 	defer resp.Body.Close()
 	if _, err := fmt.Fprintln(out, resp.StatusCode); err != nil {
