@@ -203,6 +203,7 @@ func (c *Client) pay(ctx context.Context, op Operation, s submission, b *body) (
 	}
 	op.TransactionID = s.transactionID
 	out := &outgoing{op: op, url: c.endpoint(&op, b.element, nil), body: b.buf, limit: maxPaymentAnswer, secrets: b.secrets}
+	defer out.release()
 	s.at = time.Now()
 	ctx, done := c.observe(ctx, &out.op)
 

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -24,10 +23,6 @@ type query struct {
 	pause    time.Duration
 }
 
-// answerMemory keeps the memory of answers that have been read: a page is large, and nothing that is read points into
-// it.
-var answerMemory = sync.Pool{New: func() any { return new([]byte) }}
-
 // ask sends a query as often as the policy allows. The element goes where the path template leaves one open; it needs
 // no escaping. Judge sees the last attempt and its error, a *QueryError if no answer could be read, and returns the
 // error of the call, whose credentials nothing that was read may show.
@@ -35,11 +30,7 @@ func (c *Client) ask(
 	ctx context.Context, op Operation, element string, params url.Values, read func(*reply) error, judge func(*reply, error) error,
 ) (*outgoing, error) {
 	out := &outgoing{op: op, url: c.endpoint(&op, pathElement{element, element}, params), limit: maxQueryAnswer}
-	defer func() {
-		if out.room != nil {
-			answerMemory.Put(out.room)
-		}
-	}()
+	defer out.release()
 	ctx, done := c.observe(ctx, &out.op)
 	q := &query{c: c, out: out, read: read}
 	q.run(ctx)

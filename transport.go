@@ -39,7 +39,7 @@ type outgoing struct {
 	limit       int64   // of the answer's body
 	secrets     needles // of this call, which no error and no text of the gateway may hold
 	credentials needles // that the hook has set, which neither may hold
-	room        *[]byte // answerMemory, once a query's answer has come; a payment's has its own
+	room        *[]byte // answerMemory, once an answer has come
 }
 
 // reply is what one attempt observed: facts, no decisions.
@@ -168,18 +168,25 @@ func (out *outgoing) readReply(resp *http.Response) reply {
 		r.err = errTooLarge
 		return r
 	}
-	var room []byte
-	if !out.op.Payment {
-		if out.room == nil {
-			out.room = answerMemory.Get().(*[]byte)
-		}
-		room = *out.room
+	if out.room == nil {
+		out.room = answerMemory.Get().(*[]byte)
 	}
-	r.body, r.err = readBounded(room, resp.Body, resp.ContentLength, out.limit)
-	if out.room != nil && r.err == nil {
+	r.body, r.err = readBounded(*out.room, resp.Body, resp.ContentLength, out.limit)
+	if r.err == nil {
 		*out.room = r.body
 	}
 	return r
+}
+
+// answerMemory keeps the memory of answers that have been read: a page is large, and nothing that is read points into
+// it.
+var answerMemory = sync.Pool{New: func() any { return new([]byte) }}
+
+// release gives back the memory of the last answer, once nobody looks at it any more.
+func (out *outgoing) release() {
+	if out.room != nil {
+		answerMemory.Put(out.room)
+	}
 }
 
 var errTooLarge = errors.New("the answer is too large")
