@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // The decision about a payment's outcome is a pure function of what was observed: each row is one observation.
@@ -265,5 +269,42 @@ func TestErrorsNameNoURL(t *testing.T) {
 	_, err := c.GetTransaction(t.Context(), "123")
 	if text := err.Error(); strings.Contains(text, "http:") || strings.Contains(text, "base-path") {
 		t.Errorf("GetTransaction: got %s", text)
+	}
+}
+
+// TestAnswersShareNothing: answers are read into memory that the next ones use too, and what was read of them stays.
+func TestAnswersShareNothing(t *testing.T) {
+	long := strings.Repeat("x", 4096)
+	extra := fmt.Sprintf(`,"transactionMessage":"first","billingAddress":{"city":"first","more":["first"]},"more":{"first":"%s"}`, long)
+	answers := map[string]string{
+		"paid":     answerFor("paid", CodeSuccess, extra),
+		"declined": answerFor("declined", CodeFailed, extra),
+		"refused":  `{"code":400,"message":"first","timestamp":"first"` + extra + `}`,
+		"unknown":  answerFor("other", CodeSuccess, extra),
+	}
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		answer, ok := answers[transactionIDIn(body)]
+		if !ok {
+			answer = `{"` + strings.Repeat("#", 2*len(long)) + `":0}`
+		}
+		_, _ = io.WriteString(w, answer)
+	})
+	c := testClient(t, Config{BaseURL: s.URL, Retry: RetryPolicy{MaxAttempts: 1}})
+	for id := range answers {
+		t.Run(id, func(t *testing.T) {
+			got, err := payByToken(t.Context(), c, id)
+			before := deepPrint(got, false) + deepPrint(err, false)
+			if !strings.Contains(before, "first") {
+				t.Fatalf("got %.200s, which holds nothing of the answer", before)
+			}
+			for range 8 {
+				_, _ = payByToken(t.Context(), c, "next")
+				_, _ = c.GetTransaction(t.Context(), "1")
+			}
+			if diff := cmp.Diff(before, deepPrint(got, false)+deepPrint(err, false)); diff != "" {
+				t.Errorf("other calls changed what was read (-before +after):\n%s", diff)
+			}
+		})
 	}
 }
