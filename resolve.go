@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ type ResolveQuery struct {
 	OrderID       string
 	Amount        decimal.Decimal
 	Currency      string
-	SentAt        time.Time     // when the payment was sent, at the earliest
+	SentAt        time.Time     // when the payment was sent, at the earliest; more than two years ago proves no absence
 	Settle        time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min
 }
 
@@ -26,6 +27,7 @@ const (
 	defaultSettle = 2 * time.Minute
 	resolveBefore = 13 * time.Hour // UTC-12, and an hour of difference between clocks
 	resolveAfter  = 15 * time.Hour // UTC+14, and the same
+	resolveMonths = 24             // that are looked through, a month at a time
 	resolvePages  = 50             // of whatever size the gateway gives; more only if its filter does not work
 	firstPause    = time.Second
 	longestPause  = 30 * time.Second
@@ -53,7 +55,9 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		e, err := c.lookUp(ctx, &q)
 		ours := e.processing != nil || len(e.declined) > 0
-		e.doubtful = e.doubtful || shown && !ours
+		if shown && !ours {
+			e.doubt(errDoubtful)
+		}
 		shown = shown || ours
 		last := time.Until(settled) <= 0
 		if t, verdict, final := q.judge(&e, err, last); final {
@@ -93,7 +97,14 @@ type evidence struct {
 	declined   []Transaction
 	redirect   *Transaction
 	processing *Transaction
-	doubtful   bool // rows that are not ours came with it, or could not be read: absence proves nothing
+	doubts     error // why absence proves nothing, if it does not
+}
+
+// doubt notes why absence proves nothing. A reason that says more than errDoubtful stays.
+func (e *evidence) doubt(reason error) {
+	if e.doubts == nil || e.doubts == errDoubtful {
+		e.doubts = reason
+	}
 }
 
 // judge decides what the evidence says; last is set once Settle has passed.
@@ -105,7 +116,7 @@ func (q *ResolveQuery) judge(e *evidence, failed error, last bool) (t *Transacti
 		return &e.approved[0], nil, true
 	case e.redirect != nil:
 		return e.redirect, nil, true
-	case len(e.declined) == 1 && !e.doubtful && failed == nil && e.processing == nil:
+	case len(e.declined) == 1 && e.doubts == nil && failed == nil && e.processing == nil:
 		t := &e.declined[0]
 		return t, &DeclinedError{Op: "Resolve", TransactionID: q.TransactionID, Transaction: t}, true
 	case !last:
@@ -114,8 +125,8 @@ func (q *ResolveQuery) judge(e *evidence, failed error, last bool) (t *Transacti
 		return nil, q.unknown(e.processing, &lookUpError{failed}), true
 	case e.processing != nil && len(e.declined) == 0:
 		return e.processing, nil, true
-	case e.doubtful || len(e.declined) > 0 || e.processing != nil:
-		return nil, q.unknown(e.processing, errDoubtful), true
+	case e.doubts != nil || len(e.declined) > 0 || e.processing != nil:
+		return nil, q.unknown(e.processing, cmp.Or(e.doubts, errDoubtful)), true
 	}
 	return nil, fmt.Errorf("cardgateway: Resolve: transaction %s: %w", quoted(q.TransactionID), ErrNotFound), true
 }
@@ -128,51 +139,77 @@ func (e *lookUpError) Error() string { return e.query.Error() }
 
 func (e *lookUpError) Unwrap() error { return errors.Unwrap(e.query) }
 
-var errDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
-	"rows that contradict each other, or not what it returned before")
+var (
+	errDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
+		"rows that contradict each other, or not what it returned before")
+	errOtherAmount = errors.New("the gateway has this transactionId with another amount or currency than was asked for")
+	errLongAgo     = errors.New("SentAt is so long ago that the search did not reach to this day")
+)
 
 func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
 	s := submission{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
 	return s.unknown(&Operation{Name: "Resolve"}, t, cause)
 }
 
-// lookUp asks for the payment once, through all pages of the answer. The range is written as UTC and is wide enough
-// for the gateway's clock to be in any zone; it never spans more than a month.
+// lookUp asks for the payment once, from when it was sent to this day. The range is written as UTC and is wide enough
+// for the gateway's clock to be in any zone.
 func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
-	start := q.SentAt.Add(-resolveBefore)
-	end := time.Now().Add(resolveAfter)
-	if month := nextMonth(wallTimeOf(start, time.UTC)).In(time.UTC); end.After(month) {
-		end = month
-	}
 	seen := make(map[string]bool)
+	start, last := q.SentAt.Add(-resolveBefore), time.Now().Add(resolveAfter)
+	for months := 0; start.Before(last); months++ {
+		if months == resolveMonths {
+			e.doubt(errLongAgo)
+			break
+		}
+		end := nextMonth(wallTimeOf(start, time.UTC)).In(time.UTC)
+		if end.After(last) {
+			end = last
+		}
+		if err := c.lookThrough(ctx, q, start, end, seen, &e); err != nil {
+			return e, err
+		}
+		start = end.Add(time.Second)
+	}
+	return e, nil
+}
+
+// lookThrough adds what a range of at most a month shows, on all pages of the answer. Rows that were seen count once:
+// pages move, and a gateway may not look at the range.
+func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end time.Time, seen map[string]bool, e *evidence) error {
+	here := make(map[string]bool)
 	for page := 1; page <= resolvePages; page++ {
 		found, err := searchOrders(ctx, c, OrderQuery{
 			TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page,
 		}, time.UTC)
 		if found == nil {
-			return e, err
+			return err
 		}
-		e.doubtful = e.doubtful || err != nil // rows that could not be read
+		if err != nil { // rows that could not be read
+			e.doubt(errDoubtful)
+		}
 		for _, t := range found.Data {
-			if t.UniqueID != "" && seen[t.UniqueID] {
-				continue // pages move
+			if t.UniqueID == "" || !seen[t.UniqueID] {
+				e.add(q, t)
 			}
-			seen[t.UniqueID] = true
-			e.add(q, t)
+			seen[t.UniqueID], here[t.UniqueID] = true, true
 		}
-		if len(found.Data) == 0 || len(seen) >= found.TotalCount {
-			e.doubtful = e.doubtful || len(seen) < found.TotalCount // rows that were announced and not shown
-			return e, nil
+		if len(found.Data) == 0 || len(here) >= found.TotalCount {
+			if len(here) < found.TotalCount { // rows that were announced and not shown
+				e.doubt(errDoubtful)
+			}
+			return nil
 		}
 	}
-	e.doubtful = true
-	return e, nil
+	e.doubt(errDoubtful)
+	return nil
 }
 
 func (e *evidence) add(q *ResolveQuery, t Transaction) {
 	switch {
-	case t.TransactionID != q.TransactionID || !t.TransactionAmount.Equal(q.Amount) || t.TransactionCurrency != q.Currency:
-		e.doubtful = true
+	case t.TransactionID != q.TransactionID:
+		e.doubt(errDoubtful)
+	case !t.TransactionAmount.Equal(q.Amount) || t.TransactionCurrency != q.Currency:
+		e.doubt(errOtherAmount)
 	case t.State() == StateApproved:
 		e.approved = append(e.approved, t)
 	case t.State() == StateDeclined:
@@ -182,6 +219,6 @@ func (e *evidence) add(q *ResolveQuery, t Transaction) {
 	case t.State() == StateProcessing:
 		e.processing = &t
 	default:
-		e.doubtful = true
+		e.doubt(errDoubtful)
 	}
 }

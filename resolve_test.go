@@ -192,6 +192,66 @@ func TestResolveInEveryZone(t *testing.T) {
 	t.Logf("%d zones", zones)
 }
 
+// TestResolveOfEarlySentAt: SentAt may be long before the payment was sent, and is looked from up to this day.
+func TestResolveOfEarlySentAt(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		early  time.Duration
+		there  bool
+		want   string
+		ranges int // that are asked for
+	}{
+		{early: 29 * day, there: true, want: "paid", ranges: 1},
+		{early: 31 * day, there: true, want: "paid", ranges: 2},
+		{early: 100 * day, there: true, want: "paid", ranges: 4},
+		{early: 700 * day, there: true, want: "paid", ranges: 24},
+		{early: 31 * day, want: "not found"},
+		{early: 700 * day, want: "not found"},
+		{early: 800 * day, want: "unknown"},
+		{early: 800 * day, there: true, want: "unknown"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := archive{zone: time.UTC, begun: time.Now()}
+			if tt.there {
+				l.records = []record{{id: "t-1", uniqueID: "1", code: 100}}
+			}
+			q := l.query()
+			q.SentAt = l.begun.Add(-tt.early)
+			tx, err := l.client(t).Resolve(t.Context(), q)
+			if got := outcomeOf(tx, err); got != tt.want {
+				t.Errorf("SentAt %v early: got %q (%v), want %q", tt.early, got, err, tt.want)
+			}
+			if tt.ranges != 0 && len(l.asked) != tt.ranges {
+				t.Errorf("SentAt %v early: %d ranges were asked for, want %d", tt.early, len(l.asked), tt.ranges)
+			}
+		})
+	}
+}
+
+// TestResolveSaysWhy: what keeps it from telling is said, the most useful first.
+func TestResolveSaysWhy(t *testing.T) {
+	priced := func(id, unique, amount string) record {
+		return record{id: id, uniqueID: unique, code: 100, more: `,"transactionAmount":"` + amount + `","transactionCurrency":"USD"`}
+	}
+	for _, tt := range []struct {
+		name    string
+		records []record
+		want    error
+	}{
+		{"other amount", []record{priced("t-1", "1", "1250")}, errOtherAmount},
+		{"other orders after one of another amount", append([]record{priced("t-1", "1", "1250")}, foreign(1)...), errOtherAmount},
+		{"other orders before one of another amount", append(foreign(1), priced("t-1", "1", "1250")), errOtherAmount},
+		{"other orders", foreign(1), errDoubtful},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: tt.records}
+			if _, err := l.client(t).Resolve(t.Context(), l.query()); !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, tt.want) {
+				t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
+			}
+		})
+	}
+}
+
 // TestResolveEndsWithContext: at once, and with an outcome that is still unknown.
 func TestResolveEndsWithContext(t *testing.T) {
 	for name, l := range map[string]archive{
