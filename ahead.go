@@ -248,7 +248,7 @@ func (a *ahead[T]) keep(s *step[T]) (kept *step[T], left span) {
 	}
 	core, left := span{s.core.from, bound - overhang}, span{bound - overhang, s.core.to}
 	if newestFirst {
-		left, core = span{s.core.from, bound + overhang}, span{bound + overhang, s.core.to}
+		core, left = span{bound + overhang, s.core.to}, span{s.core.from, bound + overhang}
 	}
 	if min(core.seconds(), left.seconds()) < narrowest {
 		return nil, s.core
@@ -335,15 +335,15 @@ func (a *ahead[T]) learn(s *step[T]) {
 // a month in every reading of the word. Of several windows that were asked for blindly, none that failed decides: they
 // are asked for again one after another.
 func (a *ahead[T]) adapt(s *step[T]) {
-	const month = 28 * 24 * hour
+	const shortestMonth = 28 * 24 * hour
 	switch from, to := s.reading.from.seconds, s.reading.to.seconds; {
 	case s.kind == window && s.blind && !s.alone && a.blind > 1:
 		a.careful = true
 	case s.kind != window || !isRefused(s.err):
 		return
 	case a.pages.refused():
-	case to-from > month:
-		a.calendar.widest = month
+	case to-from > shortestMonth:
+		a.calendar.widest = shortestMonth
 		a.pages.again()
 	default:
 		return

@@ -241,7 +241,7 @@ func (r *reader) keep(extra *map[string]json.RawMessage, name []byte, start int)
 	}
 	raw := bytes.TrimSpace(r.data[start:r.pos])
 	if string(name) == "transactionCardNumber" { // in a form that cannot be read, and so not be masked
-		raw = []byte(`"` + maskedAll + `"`)
+		raw = withheldValue()
 	}
 	(*extra)[string(name)] = bytes.Clone(raw)
 }

@@ -166,7 +166,7 @@ func statusFaults() (faults []wireFault) {
 			"empty": "", "page": "<html>sorry</html>", "json": `{"message":"sorry"}`, "refusal": `{"code":400,"message":"sorry"}`, "success": "success",
 		} {
 			outcomes := "unknown"
-			executed := body == "success" || !isRefusal(status)
+			executed := body == "success" || !isRefusalStatus(status)
 			if !executed {
 				outcomes = "refused"
 			}

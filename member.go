@@ -9,8 +9,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The methods in this file read the value of one member each. They report false, and store nothing, if it has the
-// wrong form; a null is as good as a missing member. Numbers are accepted as text and texts as numbers.
+// The methods in this file read the value of one member each. They report false, and store a zero at most, if it has
+// the wrong form; a null is as good as a missing member. Numbers are accepted as text and texts as numbers.
 
 // Widths on reading. They are the interface's, or the widest published ones: an answer is read more generously than
 // a request is written.

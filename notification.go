@@ -318,7 +318,7 @@ func (c *NotificationClaims) hide(name string) {
 	if c.Extra == nil {
 		c.Extra = make(map[string]json.RawMessage)
 	}
-	c.Extra[name] = json.RawMessage(`"` + maskedAll + `"`)
+	c.Extra[name] = withheldValue()
 }
 
 // unhide forgets a member again that turned out to be known.

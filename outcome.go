@@ -28,7 +28,7 @@ type submission struct {
 func classify(op *Operation, s *submission, r *reply) (*Transaction, error) {
 	if failure := r.failure(); failure != nil {
 		if r.unsent {
-			return nil, &NotSentError{Op: op.Name, TransactionID: s.transactionID, Cause: failure}
+			return nil, s.notSent(op, failure)
 		}
 		return nil, s.unknown(op, nil, failure)
 	}
@@ -37,7 +37,7 @@ func classify(op *Operation, s *submission, r *reply) (*Transaction, error) {
 		r.code = a.Code
 	}
 	switch {
-	case isRefusal(r.status):
+	case isRefusalStatus(r.status):
 		if !refuses(&a, s, r, err) {
 			return nil, s.unknown(op, a.Transaction, fmt.Errorf("HTTP %d with an answer that is no refusal", r.status))
 		}
@@ -45,7 +45,7 @@ func classify(op *Operation, s *submission, r *reply) (*Transaction, error) {
 	case r.status != http.StatusOK:
 		cause := fmt.Errorf("HTTP %d", r.status)
 		if r.unsent {
-			return nil, &NotSentError{Op: op.Name, TransactionID: s.transactionID, Cause: cause}
+			return nil, s.notSent(op, cause)
 		}
 		return nil, s.unknown(op, a.Transaction, cause)
 	case err != nil:
@@ -100,6 +100,10 @@ func (a *answer) isBare() bool {
 		a.TransactionCardNumber == "" && a.RedirectURL == ""
 }
 
+func (s *submission) notSent(op *Operation, cause error) error {
+	return &NotSentError{Op: op.Name, TransactionID: s.transactionID, Cause: cause}
+}
+
 func (s *submission) unknown(op *Operation, t *Transaction, cause error) error {
 	return &OutcomeUnknownError{
 		Op: op.Name, TransactionID: s.transactionID, OrderID: s.orderID, Amount: s.amount, Currency: s.currency,
@@ -124,9 +128,9 @@ func inWords(message, transactionMessage string) string {
 	return message + ": " + transactionMessage
 }
 
-// isRefusal lists the statuses with which a server says that it did not take a request. 408 is not among them: what
-// timed out may be the answer of a server further back.
-func isRefusal(status int) bool {
+// isRefusalStatus lists the statuses with which a server says that it did not take a request. 408 is not among them:
+// what timed out may be the answer of a server further back.
+func isRefusalStatus(status int) bool {
 	return slices.Contains([]int{400, 401, 403, 404, 405, 413, 415, 422, 429}, status)
 }
 

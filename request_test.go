@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -303,5 +304,52 @@ func TestTokenInPath(t *testing.T) {
 		if back, err := url.PathUnescape(element); !ok || err != nil || back != token || strings.ContainsAny(element, "/?#") {
 			t.Errorf("%q: sent to %q", token, path)
 		}
+	}
+}
+
+// TestAttemptsAreLogged: one line for each attempt, which says of a failed payment whether it may have been sent.
+func TestAttemptsAreLogged(t *testing.T) {
+	broken := roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Body != nil {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		return nil, errReset
+	})
+	unsent := roundTrip(func(*http.Request) (*http.Response, error) { return nil, errReset })
+	approving := roundTrip(func(r *http.Request) (*http.Response, error) {
+		return respond(r, 200, answerFor("t-1", CodeSuccess, ""))
+	})
+	pay := func(c *Client) { _, _ = payByToken(t.Context(), c, "t-1") }
+	ask := func(c *Client) { _, _ = c.GetTransaction(t.Context(), "1") }
+	for _, tt := range []struct {
+		name      string
+		transport roundTrip
+		call      func(*Client)
+		want      string
+	}{
+		{"payment", approving, pay, "operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 status=200"},
+		{"payment that failed", broken, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=true`},
+		{"payment that failed before it was sent", unsent, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=false`},
+		{"query", approving, ask, "operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 status=200"},
+		{"query that failed", broken, ask, `operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 error="connection reset"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var logs strings.Builder
+			logger := slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{
+				Level: slog.LevelDebug,
+				ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+					if a.Key == slog.TimeKey || a.Key == "duration" {
+						return slog.Attr{}
+					}
+					return a
+				},
+			}))
+			tt.call(testClient(t, Config{
+				BaseURL: testBase, Logger: logger, HTTPClient: &http.Client{Transport: tt.transport}, Retry: RetryPolicy{MaxAttempts: 1},
+			}))
+			if want := `level=DEBUG msg="cardgateway attempt" ` + tt.want + "\n"; logs.String() != want {
+				t.Errorf("got  %swant %s", logs.String(), want)
+			}
+		})
 	}
 }

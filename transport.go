@@ -113,11 +113,11 @@ func (c *Client) request(ctx context.Context, out *outgoing) (*http.Request, *se
 		Method: out.op.Method, URL: &target, Host: target.Host, Header: make(http.Header),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
-	req.Header["Accept"] = acceptJSON
+	req.Header["Accept"] = contentJSON
 	req.Header["User-Agent"] = userAgent
 	body := &sealedBody{rest: out.body}
 	if out.body != nil {
-		req.Header["Content-Type"] = acceptJSON
+		req.Header["Content-Type"] = contentJSON
 		req.ContentLength = int64(len(out.body))
 		if c.cfg.ExpectContinue && out.op.Payment {
 			req.Header["Expect"] = expectContinue
@@ -144,7 +144,7 @@ func (c *Client) request(ctx context.Context, out *outgoing) (*http.Request, *se
 
 // Values of headers that are the same in every request. The transport only reads them.
 var (
-	acceptJSON     = []string{"application/json"}
+	contentJSON    = []string{"application/json"}
 	userAgent      = []string{"cardgateway-go/" + Version}
 	expectContinue = []string{"100-continue"}
 )
@@ -294,7 +294,10 @@ func (c *Client) log(ctx context.Context, op *Operation, n int, r *reply, begun 
 		attrs = append(attrs, slog.Int("status", r.status))
 	}
 	if err := r.failure(); err != nil {
-		attrs = append(attrs, slog.String("error", err.Error()), slog.Bool("sent", !r.unsent))
+		attrs = append(attrs, slog.String("error", err.Error()))
+		if op.Payment { // of a query, which has no body to seal, unsent says nothing
+			attrs = append(attrs, slog.Bool("sent", !r.unsent))
+		}
 	}
 	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "cardgateway attempt", attrs...)
 }

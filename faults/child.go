@@ -133,12 +133,7 @@ func runShop(t *task) error {
 // payAndTell makes a payment, writes what came of it into the merchant's books, which are this process's output, and
 // acknowledges it then and only then.
 func (t *task) payAndTell(j *journal.Journal, o *Order) {
-	var v Verdict
-	if o.Token {
-		v = verdictOf(j.TokenPayment(background, cardgateway.NewToken(t.Tokens[o.Card]), o.tokenPayment()))
-	} else {
-		v = verdictOf(j.CreateSubscription(background, o.subscription()))
-	}
+	v := verdictOf(o.pay(background, j, t.Tokens[o.Card]))
 	fmt.Println("told", o.ID, v)
 	if v != Unknown && v != Pending {
 		_ = j.Ack(background, o.ID) // else it is told once more

@@ -46,11 +46,7 @@ func (d *journalDesign) shop(id string) int {
 }
 
 func (d *journalDesign) Pay(ctx context.Context, o *Order) Verdict {
-	j := d.shops[d.shop(o.ID)]
-	if o.Token {
-		return verdictOf(j.TokenPayment(ctx, d.token(o), o.tokenPayment()))
-	}
-	return verdictOf(j.CreateSubscription(ctx, o.subscription()))
+	return verdictOf(o.pay(ctx, d.shops[d.shop(o.ID)], d.tokens[o.Card]))
 }
 
 // Settle recovers, as restarted programs would a day later, until nothing is open any more.

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -66,6 +67,20 @@ func (o *Order) tokenPayment() cardgateway.TokenPaymentRequest {
 		TransactionID: o.ID, Currency: "USD", Amount: decimal.RequireFromString(o.Amount), TransactionIP: shopIP,
 		CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products,
 	}
+}
+
+// payer is a client or a journal.
+type payer interface {
+	TokenPayment(context.Context, cardgateway.Token, cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error)
+	CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
+}
+
+// pay makes the payment. The token counts only if the order is paid by one.
+func (o *Order) pay(ctx context.Context, p payer, token string) (*cardgateway.Transaction, error) {
+	if o.Token {
+		return p.TokenPayment(ctx, cardgateway.NewToken(token), o.tokenPayment())
+	}
+	return p.CreateSubscription(ctx, o.subscription())
 }
 
 // wire is the request as somebody without this client would send it.

@@ -81,8 +81,6 @@ func (s *site) client() (*cardgateway.Client, error) {
 // opaque hides what kind of transport it is.
 type opaque struct{ http.RoundTripper }
 
-func (s *site) token(o *Order) cardgateway.Token { return cardgateway.NewToken(s.tokens[o.Card]) }
-
 // clientDesign is the bare client: send once, and Resolve what is unknown.
 type clientDesign struct {
 	*site
@@ -98,13 +96,7 @@ func newClientDesign(s *site) (Design, error) {
 func (d *clientDesign) Name() string { return "this client, with Resolve" }
 
 func (d *clientDesign) Pay(ctx context.Context, o *Order) Verdict {
-	var t *cardgateway.Transaction
-	var err error
-	if o.Token {
-		t, err = d.client.TokenPayment(ctx, d.token(o), o.tokenPayment())
-	} else {
-		t, err = d.client.CreateSubscription(ctx, o.subscription())
-	}
+	t, err := o.pay(ctx, d.client, d.tokens[o.Card])
 	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		q := unknown.Query()
 		q.Settle = 5 * d.patience // late deliveries are over by then

@@ -34,7 +34,7 @@ const AcceptNoOrderGuard Acceptance = 1
 // *cardgateway.ValidationError.
 func (p PayAgain) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest, accept Acceptance) (*cardgateway.Transaction, error) {
 	if accept != AcceptNoOrderGuard {
-		return nil, &cardgateway.ValidationError{Op: "TokenPayment", Problems: []cardgateway.Problem{{
+		return nil, &cardgateway.ValidationError{Op: opTokenPayment, Problems: []cardgateway.Problem{{
 			Field: "accept", Rule: cardgateway.RuleRequired, Message: "must be AcceptNoOrderGuard to charge a token again",
 		}}}
 	}

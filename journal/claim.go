@@ -155,12 +155,12 @@ func (j *Journal) detached(ctx context.Context) (context.Context, context.Cancel
 // that the client refuses whatever is refused here.
 func (in *Intent) recordable() bool {
 	exp := in.Amount.Exponent()
-	return in.TransactionID != "" && isID(in.TransactionID) && isID(in.OrderID) && isID(in.Currency) &&
+	return in.TransactionID != "" && isStorable(in.TransactionID) && isStorable(in.OrderID) && isStorable(in.Currency) &&
 		exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
 }
 
-// isID reports whether an id has at most 128 characters and none that a store could refuse or change.
-func isID(s string) bool {
+// isStorable reports whether a text has at most 128 characters and none that a store could refuse or change.
+func isStorable(s string) bool {
 	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= 128 && !strings.ContainsFunc(s, unicode.IsControl)
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// The JSON form of entries, for stores. Member names are short, since every payment writes them, and never change
-// their meaning: a newer version must read what an older one wrote.
+// The JSON form of entries, for stores. Member names never change their meaning: a newer version must read what an
+// older one wrote.
 
 type intentJSON struct {
 	TransactionID string    `json:"transactionId"`

@@ -15,7 +15,7 @@ func (s *FileStore) write(e Entry) (written int64, err error) {
 	at, err := s.log.append(&e)
 	if err != nil {
 		if s.log.err != nil {
-			s.broken = fmt.Errorf("journal: the store failed before: %w", s.log.err)
+			_ = s.fail(s.log.err) // err says what happened to this entry
 		}
 		return 0, err
 	}
@@ -40,11 +40,16 @@ func (s *FileStore) sync(length int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil { // what is on the disk now is anybody's guess, also after another sync that succeeds
-		s.broken = fmt.Errorf("journal: the store failed before: %w", err)
-		return fmt.Errorf("journal: %w", err)
+		return s.fail(err)
 	}
 	l.synced = size
 	return nil
+}
+
+// fail has the store refuse everything from now on, and returns err for the caller who met it. The caller holds s.mu.
+func (s *FileStore) fail(err error) error {
+	s.broken = fmt.Errorf("journal: the store failed before: %w", err)
+	return fmt.Errorf("journal: %w", err)
 }
 
 // soon has the file synced within syncSoon.
@@ -97,16 +102,7 @@ func (s *FileStore) compact(keep func(*Entry) bool) error {
 	_ = s.log.file.Close() // nothing in it is needed any more
 	s.log, s.entries = fresh, entries
 	if err := syncDir(s.dir); err != nil { // a power failure could bring the old file back, without what follows
-		s.broken = fmt.Errorf("journal: the store failed before: %w", err)
-		return fmt.Errorf("journal: %w", err)
-	}
-	return nil
-}
-
-// tooRecent keeps Forget from forgetting what a running job may still repeat.
-func tooRecent(before time.Time) error {
-	if time.Since(before) < 24*time.Hour {
-		return errors.New("journal: Forget takes a time at least 24 hours ago: a forgotten transactionId can be paid again")
+		return s.fail(err)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -65,20 +64,4 @@ func (f *flight) result() (*cardgateway.Transaction, error) {
 	}
 	t := *f.transaction
 	return &t, f.err
-}
-
-// clock tells a time that does not jump when the computer's clock is set: a payment must not be presumed absent
-// because somebody corrected the date. It is as wrong as the computer's clock was when the Journal was made, so that
-// payments themselves are dated by the computer's.
-type clock struct{ started time.Time }
-
-func (c *clock) now() time.Time { return c.started.Add(time.Since(c.started)).Round(0) }
-
-// earliest is the earlier of this clock's time and the computer's, for saying that something has waited for long.
-func (c *clock) earliest() time.Time {
-	now, wall := c.now(), time.Now().Round(0)
-	if wall.Before(now) {
-		return wall
-	}
-	return now
 }

@@ -126,7 +126,7 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 	defer j.mu.Unlock()
 	before, known := j.told[id]
 	if !known {
-		if isID(id) {
+		if isStorable(id) {
 			j.note(id, told{p.intent, -1, NotSent, time.Now()})
 		}
 		return err

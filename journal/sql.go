@@ -40,10 +40,10 @@ type SQLStore struct {
 // the driver, opens db and closes it.
 //
 // A commit must be durable when it returns, which is the default of both databases; a database that is set to less is
-// refused: SQLite with synchronous=OFF or NORMAL, Postgres with synchronous_commit=off. For SQLite let writers wait
-// for one another, in the driver's own words for "PRAGMA busy_timeout=10000"; journal_mode=WAL makes it faster, and
-// OFF or MEMORY, which are not looked for, give up what a crash should leave. A database in memory is for tests, with
-// SetMaxOpenConns(1): it is refused where several connections could each have one of their own.
+// refused: SQLite with synchronous=OFF or NORMAL, Postgres with synchronous_commit=off. For SQLite set
+// "PRAGMA busy_timeout=10000" in the way of the driver, so that writers wait for one another. Journal mode WAL is
+// faster; OFF and MEMORY, which are not checked, can lose the database in a crash. A database in memory is for tests,
+// with SetMaxOpenConns(1): with more, each connection could have a database of its own, and it is refused.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	schema, setting, lax := schemaSQLite, "PRAGMA synchronous", []string{"0", "1"}
 	switch d {

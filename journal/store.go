@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"time"
 )
 
 // Store keeps entries. Package journaltest has a suite that every implementation should pass.
@@ -48,3 +49,11 @@ var (
 	ErrNoEntry = errors.New("journal: no such payment")
 	ErrChanged = errors.New("journal: more is known of the payment by now")
 )
+
+// tooRecent keeps Forget from forgetting what a running job may still repeat.
+func tooRecent(before time.Time) error {
+	if time.Since(before) < 24*time.Hour {
+		return errors.New("journal: Forget takes a time at least 24 hours ago: a forgotten transactionId can be paid again")
+	}
+	return nil
+}

@@ -80,7 +80,7 @@ func (g *Gateway) enterCard(o *order, entry CardEntry) []fieldProblem {
 	}
 	o.card = card
 	if g.blocked(o, g.ledger.paidOrders[o.orderID]) {
-		g.finish(o, false, "Order already paid")
+		g.finish(o, false, alreadyPaid)
 	} else {
 		g.useCard(o)
 	}
@@ -101,7 +101,7 @@ func (g *Gateway) authenticate(o *order, approve bool) {
 	case !approve:
 		g.finish(o, false, "3D authentication failed")
 	case g.blocked(o, g.ledger.paidOrders[o.orderID]):
-		g.finish(o, false, "Order already paid")
+		g.finish(o, false, alreadyPaid)
 	default:
 		g.finish(o, true, "")
 	}

@@ -48,7 +48,7 @@ func (g *Gateway) pay(c *call) reply {
 	g.ledger.addOrder(o)
 	switch {
 	case g.blocked(o, c.orderPaid):
-		g.finish(o, false, "Order already paid")
+		g.finish(o, false, alreadyPaid)
 	case c.op == OpSubscription || c.op == OpTokenPayment:
 		g.useCard(o)
 	default:
@@ -72,6 +72,9 @@ func (g *Gateway) refuseDuplicate(o *order) (_ reply, refused bool) {
 		number("timestamp", time.Now().UnixMilli())
 	return g.statusFor(code, jsonReply(obj.end())), true
 }
+
+// alreadyPaid is the transactionMessage of a payment whose order has its one success.
+const alreadyPaid = "Order already paid"
 
 // blocked reports whether the order has its one success already. DuplicatesPerOrder goes by what was so when
 // the request arrived, which is the race that it offers.
@@ -143,7 +146,7 @@ func (g *Gateway) settleDue() {
 func (g *Gateway) settle(o *order, approved bool) {
 	reason := "Declined"
 	if approved && g.blocked(o, false) {
-		approved, reason = false, "Order already paid"
+		approved, reason = false, alreadyPaid
 	}
 	g.finish(o, approved, reason)
 }

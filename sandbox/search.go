@@ -12,10 +12,7 @@ import (
 
 // search carries out a batch query.
 func (g *Gateway) search(c *call) reply {
-	g.mu.Lock()
-	latency := g.opts.Search.Latency
-	g.mu.Unlock()
-	g.pause(latency)
+	g.delay()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.settleDue()
@@ -42,10 +39,7 @@ func (g *Gateway) search(c *call) reply {
 
 // getOrder carries out the single query, which accepts nothing but the uniqueId.
 func (g *Gateway) getOrder(c *call) reply {
-	g.mu.Lock()
-	latency := g.opts.Search.Latency
-	g.mu.Unlock()
-	g.pause(latency)
+	g.delay()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.settleDue()
@@ -60,6 +54,14 @@ func (g *Gateway) getOrder(c *call) reply {
 		return g.refuse(codeNotFound, "uniqueId: unknown")
 	}
 	return jsonReply(g.appendResult(newObject(), o, c.base, true).end())
+}
+
+// delay waits as long as a query takes. The caller must not hold g.mu.
+func (g *Gateway) delay() {
+	g.mu.Lock()
+	latency := g.opts.Search.Latency
+	g.mu.Unlock()
+	g.pause(latency)
 }
 
 // query is a batch query whose parameters are in order.

@@ -3,7 +3,7 @@
 //
 //	go run ./examples/quickstart
 //
-// With the flags, or the environment variables of the same names, it talks to a real gateway. The gateway must be able
+// With the flags, or the environment variables that -h names, it talks to a real gateway. The gateway must be able
 // to reach -notify for the steps that need a token; a person then plays the cardholder in a browser.
 package main
 

@@ -31,6 +31,11 @@ type merchant struct {
 
 func open(s settings) (_ *merchant, err error) {
 	m := &merchant{arrived: make(chan *cardgateway.Notification, 100), run: strings.ToLower(rand.Text()[:6])}
+	defer func() {
+		if err != nil {
+			m.close()
+		}
+	}()
 	if s.baseURL == "" {
 		if m.sandbox, err = sandbox.Start(sandbox.Options{SecretKey: "quickstart-secret"}); err != nil {
 			return nil, err
@@ -60,7 +65,7 @@ func (m *merchant) receive(s settings) error {
 	}
 	key := []byte(rand.Text() + rand.Text()) // a shop keeps its key; this one lives as long as the program
 	if m.urls, err = cardgateway.NewTokenURLs(m.notify+"/notification", key); err != nil {
-		return err
+		return errors.Join(err, listener.Close())
 	}
 	options := cardgateway.NotificationOptions{TokenURLs: m.urls}
 	if s.secretKey != "" {
@@ -80,7 +85,9 @@ func (m *merchant) receive(s settings) error {
 }
 
 func (m *merchant) close() {
-	_ = m.server.Close()
+	if m.server != nil {
+		_ = m.server.Close()
+	}
 	if m.sandbox != nil {
 		m.sandbox.Close()
 	}

@@ -4,7 +4,7 @@
 //
 //	go run ./examples/reconcile
 //
-// With flags, or the environment variables of the same names, it reads a real gateway. It can be killed at any moment
+// With flags, or the environment variables that -h names, it reads a real gateway. It can be killed at any moment
 // and started again.
 package main
 

@@ -4,7 +4,7 @@
 //
 //	go run ./examples/shop
 //
-// With flags, or the environment variables of the same names, it takes payments through a real gateway.
+// With flags, or the environment variables that -h names, it takes payments through a real gateway.
 package main
 
 import (

@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"net/http"
+	"strings"
 )
 
 // maxForm bounds what a page reads of a request.
@@ -59,10 +60,7 @@ func (s *Shop) visitor(r *http.Request) Visitor {
 	return Visitor{IP: ip, UserAgent: cut(r.UserAgent(), 256), Referer: s.url + "/checkout"}
 }
 
-// cut shortens text to so many bytes.
+// cut shortens text to so many bytes, and leaves out what is not UTF-8, which the client refuses to send.
 func cut(text string, most int) string {
-	if len(text) > most {
-		text = text[:most]
-	}
-	return text
+	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

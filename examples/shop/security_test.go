@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -178,6 +179,20 @@ func TestClientIP(t *testing.T) {
 	r.Header.Set("X-Real-IP", "no address")
 	if got := s.visitor(r).IP; got != "203.0.113.7" {
 		t.Errorf("with a broken proxy: %s", got)
+	}
+}
+
+func TestUserAgentIsCut(t *testing.T) {
+	for name, tt := range map[string]struct{ sent, want string }{
+		"short":           {"Browser/1.0", "Browser/1.0"},
+		"in a character":  {strings.Repeat("a", 255) + "é", strings.Repeat("a", 255)},
+		"in another code": {"caf\xe9 browser", "caf browser"},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("User-Agent", tt.sent)
+		if got := new(Shop).visitor(r).UserAgent; got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
 	}
 }
 

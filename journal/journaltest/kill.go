@@ -62,7 +62,8 @@ func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(out)
-	for timer := (*time.Timer)(nil); ; {
+	var timer *time.Timer
+	for {
 		line, err := in.ReadString('\n')
 		if err != nil { // an unfinished line says nothing
 			break

@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"log"
-	"os"
 	"slices"
 	"strings"
 
@@ -140,6 +139,6 @@ func (s *scenario) print() {
 			median, low, high := s.ratio(client, unit)
 			fmt.Printf(" %.0f | %.3g (%.3g to %.3g) |", s.median(client, unit), median, low, high)
 		}
-		fmt.Fprintf(os.Stdout, " %.3g |\n", s.median(client, "conns/op"))
+		fmt.Printf(" %.3g |\n", s.median(client, "conns/op"))
 	}
 }

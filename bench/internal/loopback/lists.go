@@ -8,7 +8,7 @@ import (
 )
 
 // listIntents answers with a page of payment intents after a cursor, which here is the number of the intent before.
-// The parameter stop bounds the list: it is how many there are.
+// The parameter customer, which a list of all does not need, says how many there are.
 func listIntents(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	after, _ := strconv.Atoi(strings.TrimPrefix(q.Get("starting_after"), "pi_"))
