@@ -153,11 +153,14 @@ func TestCredentialsInErrors(t *testing.T) {
 // what it says besides stays.
 func TestCredentialsInAnswers(t *testing.T) {
 	const apiKey = "0123456789012345678-api-key" // with digits that are masked before anything is looked for
+	const listed = "key-after-a-colon"
 	hook := func(r *http.Request, body []byte) error {
 		r.Header.Set("X-Api-Key", apiKey)
+		r.Header.Set("X-Shop-Auth", "ApiKey "+testMerchant+":"+listed)
 		return BasicAuth(testMerchant, testSecretKey)(r, body)
 	}
-	const row = `{"code":101,"transactionId":"t-1","uniqueId":"2","transactionAmount":"12.50","transactionCurrency":"USD","message":"kept %[1]s","note":"%[1]s"}`
+	const row = `{"code":101,"transactionId":"t-1","uniqueId":"2","transactionAmount":"12.50","transactionCurrency":"USD","message":"kept %[1]s",` +
+		`"transactionMethod":"%[1]s","transactionType":"%[1]s","billingAddress":{"city":"%[1]s"},"note":"%[1]s"}`
 	for _, answer := range []string{
 		`{"code":401,"message":"kept","transactionMessage":"%s"}`, `{"code":999,"message":"kept %s"}`, `{"code":101,"transactionMessage":"kept %s"}`,
 		`{"code":122,"message":"kept","transactionMessage":"%s"}`, `{"code":100,"transactionId":"t-1","uniqueId":"2","message":"kept %[1]s","note":"%[1]s"}`,
@@ -166,6 +169,7 @@ func TestCredentialsInAnswers(t *testing.T) {
 	} {
 		for name, said := range map[string]string{
 			"header": "Basic " + testBasicValue, "value without padding": strings.TrimRight(testBasicValue, "="), "secret key": testSecretKey, "API key": apiKey,
+			"key in a list": listed,
 		} {
 			synctest.Test(t, func(t *testing.T) {
 				c := testClient(t, Config{
@@ -183,7 +187,7 @@ func TestCredentialsInAnswers(t *testing.T) {
 				settled, settleErr := c.Resolve(t.Context(), ResolveQuery{TransactionID: "t-1", Amount: testAmount, Currency: "USD", SentAt: end})
 				o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
 				text := o.text.String()
-				if found := leaked(text, testSecretKey, strings.TrimRight(testBasicValue, "="), apiKey, apiKey[:6], apiKey[len(apiKey)-8:]); found != nil {
+				if found := leaked(text, testSecretKey, strings.TrimRight(testBasicValue, "="), listed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:]); found != nil {
 					t.Errorf("%s in %s: shows %q in %s", name, answer, found, text)
 				}
 				if !strings.Contains(text, "kept") {
@@ -210,12 +214,28 @@ func TestShortCredentials(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	s := script{answers: []scripted{gives(200, `{"code":100,"uniqueId":"1","transactionId":"shop-1","message":"shop","transactionMethod":"shop",
-		"billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},"link":"https://shop.example"}`)}}
+	const more = `,"billDescription":"shop","transactionMethod":"shop","billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},"link":"https://shop.example"`
+	s := script{answers: []scripted{gives(200, answerFor("t-1", CodeFailed, more))}}
 	c := s.client(t, Config{Authenticate: BasicAuth(testMerchant, "shop")})
-	tx, err := c.GetTransaction(t.Context(), "1")
-	if err != nil || tx.Message != "shop" || tx.BillingAddress.Email != "ada@shop.example" || string(tx.Extra["link"]) != `"https://shop.example"` {
+	tx, err := c.GetTransaction(t.Context(), "2018062815300001")
+	if err != nil || tx.BillDescription != "shop" || tx.BillingAddress.Email != "ada@shop.example" || string(tx.Extra["link"]) != `"https://shop.example"` {
 		t.Errorf("a word that is the password too: got %+v, %v", tx, err)
+	}
+	tx, err = payByToken(t.Context(), c, "t-1")
+	if !errors.Is(err, ErrDeclined) || tx.TransactionMethod != "shop" {
+		t.Errorf("a word that is the password too, in a decline: got %+v, %v", tx, err)
+	}
+}
+
+// TestHeadersThatSpeakOfCredentials: how something is signed is no credential.
+func TestHeadersThatSpeakOfCredentials(t *testing.T) {
+	s := script{answers: []scripted{gives(200, answerFor("t-1", CodeFailed, `,"transactionMessage":"card expired"`))}}
+	c := s.client(t, Config{Authenticate: func(r *http.Request, _ []byte) error {
+		r.Header.Set("X-Sign-Type", "card")
+		return nil
+	}})
+	if _, err := payByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), "card expired") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -241,7 +261,8 @@ func TestSpellingsOfTokens(t *testing.T) {
 	const token = "tk/9f8e+7d6c5b4a=x"
 	for _, spelled := range []string{
 		token, url.PathEscape(token), url.QueryEscape(token), strings.ToLower(url.QueryEscape(token)), url.QueryEscape(url.QueryEscape(token)),
-		"%zz" + url.QueryEscape(token),
+		"%zz" + url.QueryEscape(token), `{\"path\":\"\\/payment\\/` + strings.ReplaceAll(token, "/", `\\/`) + `\"}`, `tk\\u002F9f8e\\u002b7d6c5b4a\\u003dx`,
+		`\\u00 \\x tk\\/9f8e+7d6c5b4a=x\\`,
 	} {
 		c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			return respond(r, 200, `{"code":101,"transactionMessage":"no such token `+spelled+`"}`)

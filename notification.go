@@ -299,11 +299,12 @@ func (t *tokenFinder) take(name string, v value) bool {
 // looked for.
 func speaksOfToken(text []byte) bool { return bytes.Contains(bytes.ToLower(text), []byte("token")) }
 
-// withhold replaces the token wherever else the payload has it, but for the uniqueId, by which all is asked.
+// withhold replaces the token wherever else the payload has it, but for the uniqueId, by which all is asked, and the
+// transactionId, which is the merchant's and is compared with the gateway's.
 func (c *NotificationClaims) withhold(token needles) {
 	for _, id := range []*string{
-		(*string)(&c.TransactionType), &c.TransactionID, &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency,
-		&c.RefundCurrency, &c.ChargebackCurrency,
+		(*string)(&c.TransactionType), &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency, &c.RefundCurrency,
+		&c.ChargebackCurrency,
 	} {
 		token.cutFrom(id, longEnough)
 	}

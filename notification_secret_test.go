@@ -216,6 +216,14 @@ func deeply(t testing.TB, v any) string {
 	return fmt.Sprintf("%+v\n%#v\n%s", v, v, encoded)
 }
 
+// TestTokenThatIsTheOrdersID: a gateway may make tokens of the merchant's ids, by which it is asked.
+func TestTokenThatIsTheOrdersID(t *testing.T) {
+	s := newShop(t, NotificationOptions{AllowUnboundTokens: true})
+	s.knows("1", `{"code":100,"uniqueId":"1","transactionId":"order-20261122-1"}`)
+	w := s.post("/notify", `{"uniqueId":"1","transactionId":"order-20261122-1","code":100,"token":"order-20261122-1"}`)
+	s.expect(t, w, 200, 1)
+}
+
 // TestNotificationQuotesItsToken: a token that its notification, or the gateway's confirmation, has in another member
 // too is seen nowhere.
 func TestNotificationQuotesItsToken(t *testing.T) {

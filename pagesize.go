@@ -4,7 +4,7 @@ package cardgateway
 type pageSize struct {
 	size       int   // asked for
 	granted    int   // what the gateway gives of that
-	splitAbove int   // WalkOptions.SplitAbove
+	splitAbove int   // WalkOptions.SplitAbove, as far as a window's rows can be held
 	smaller    []int // what to ask for if the gateway refuses
 	first      int   // what was asked for at first
 	proven     bool  // the gateway has accepted size
@@ -18,7 +18,7 @@ func sizes() []int { return []int{maxPageSize, 100, 10} }
 
 // newPageSize takes the caller's size, or zero for as many rows as the gateway grants.
 func newPageSize(size, splitAbove int) pageSize {
-	p := pageSize{first: size, splitAbove: splitAbove}
+	p := pageSize{first: size, splitAbove: min(splitAbove, maxRows/2)} // what is announced may grow while it is read
 	p.again()
 	return p
 }

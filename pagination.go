@@ -42,7 +42,7 @@ type WalkOptions struct {
 	PageSize   int            // rows asked for at once, at most 999; zero means that of the query, or all the gateway grants
 	Prefetch   int            // requests in flight, at most 256; zero means 4, one means strictly one after another
 	Window     time.Duration  // longest range of one query, at least a minute; zero means one calendar month
-	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize
+	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize, more than 50,000 that
 	Settle     time.Duration  // how far behind now rows count as complete; zero means 15 min
 	Resume     Checkpoint     // of an earlier walk with the same query; zero means from the beginning
 	Progress   func(Progress) // called between windows, on the goroutine of the loop

@@ -404,19 +404,18 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// appendUnescaped appends the text of a string whose escapes have been checked. It reports false if there is half a
+// appendUnescaped appends the text of a string; what is no escape in it stays. It reports false if there is half a
 // surrogate pair, for which the replacement character is written.
 func appendUnescaped(buf, raw []byte) (text []byte, whole bool) {
 	whole = true
 	for i := 0; i < len(raw); {
-		if raw[i] != '\\' {
+		switch {
+		case raw[i] != '\\' || escapeLength(raw[i:]) == 0:
 			buf = append(buf, raw[i])
 			i++
 			continue
-		}
-		c := raw[i+1]
-		if c != 'u' {
-			buf = append(buf, unescape(c))
+		case raw[i+1] != 'u':
+			buf = append(buf, unescape(raw[i+1]))
 			i += 2
 			continue
 		}

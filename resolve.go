@@ -61,12 +61,14 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		shown = shown || ours
 		last := time.Until(settled) <= 0
 		if t, verdict, final := q.judge(&e, err, last); final {
-			new(outgoing).scrub(t, verdict)
+			e.asked.scrub(t, verdict)
 			return t, verdict
 		}
 		wait := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
 		if err := sleep(ctx, max(0, min(wait, time.Until(settled)))); err != nil {
-			return nil, q.unknown(e.processing, err)
+			verdict := q.unknown(e.processing, err)
+			e.asked.scrub(nil, verdict)
+			return nil, verdict
 		}
 	}
 }
@@ -97,7 +99,8 @@ type evidence struct {
 	declined   []Transaction
 	redirect   *Transaction
 	processing *Transaction
-	doubts     error // why absence proves nothing, if it does not
+	doubts     error     // why absence proves nothing, if it does not
+	asked      *outgoing // the last search, which knows what to keep out of errors
 }
 
 // doubt notes why absence proves nothing. A reason that says more than errDoubtful stays.
@@ -154,6 +157,7 @@ func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
 // lookUp asks for the payment once, from when it was sent to this day. The range is written as UTC and is wide enough
 // for the gateway's clock to be in any zone.
 func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
+	e.asked = new(outgoing)
 	seen := make(map[string]bool)
 	start, last := q.SentAt.Add(-resolveBefore), time.Now().Add(resolveAfter)
 	for months := 0; start.Before(last); months++ {
@@ -178,9 +182,11 @@ func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err e
 func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end time.Time, seen map[string]bool, e *evidence) error {
 	here := make(map[string]bool)
 	for page := 1; page <= resolvePages; page++ {
-		found, err := searchOrders(ctx, c, OrderQuery{
-			TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page,
-		}, time.UTC)
+		orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page}
+		found, asked, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC), readTransactionRow)
+		if asked != nil {
+			e.asked = asked
+		}
 		if found == nil {
 			return err
 		}

@@ -270,6 +270,24 @@ func TestResolveEndsWithContext(t *testing.T) {
 	}
 }
 
+// TestResolveEndedShowsNothing: what was seen of the payment until its context ended is kept as in any error.
+func TestResolveEndedShowsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := archive{zone: time.UTC, begun: time.Now(), records: []record{{id: "t-1", uniqueID: "1", code: 102, more: `,
+			"transactionAmount":"12.50","transactionCurrency":"USD","pan":"` + testCard + `","redirectUrl":"https://pay.example/?n=` + testCard + `"`}}}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := l.client(t).Resolve(ctx, l.query())
+		unknown, ok := errors.AsType[*OutcomeUnknownError](err)
+		if !ok || unknown.Transaction == nil {
+			t.Fatalf("got %v", err)
+		}
+		if text := deepPrint(err, false) + string(unknown.Transaction.Extra["pan"]); strings.Contains(text, testCard) {
+			t.Errorf("shows the card: %s", text)
+		}
+	})
+}
+
 // TestResolvePauses: the pauses grow, so that two minutes cost few queries, and Settle is counted from the start.
 func TestResolvePauses(t *testing.T) {
 	for settle, most := range map[time.Duration]int{1: 2, time.Second: 4, time.Minute: 10, 2 * time.Minute: 14, time.Hour: 250} {

@@ -1,7 +1,6 @@
 package cardgateway
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,7 +68,8 @@ func (out *outgoing) hide(header http.Header) {
 	for name, values := range header {
 		name = strings.ToLower(name)
 		speaks := func(word string) bool { return strings.Contains(name, word) }
-		if !slices.ContainsFunc(credentialWords, speaks) || strings.HasSuffix(name, "idempotency-key") {
+		ends := func(ending string) bool { return strings.HasSuffix(name, ending) }
+		if !slices.ContainsFunc(credentialWords, speaks) || slices.ContainsFunc(harmlessEndings, ends) {
 			continue
 		}
 		for _, value := range values {
@@ -78,8 +78,11 @@ func (out *outgoing) hide(header http.Header) {
 	}
 }
 
-// credentialWords are parts of the names of headers that carry credentials.
-var credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass"}
+// credentialWords are parts of the names of headers that carry credentials, unless they end in one of the others.
+var (
+	credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass"}
+	harmlessEndings = []string{"idempotency-key", "-type", "-version", "-method", "-algorithm"}
+)
 
 // hideCredentials notes a value in the forms in which it could be printed: whole, without its scheme, with the password
 // of Basic alone, and the parts of a list.
@@ -91,7 +94,7 @@ func (out *outgoing) hideCredentials(value string) {
 	if _, password, ok := parsed.BasicAuth(); ok {
 		out.credentials.add(password, shortestSecret)
 	}
-	for _, part := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune("\t \",;=", c) }) {
+	for _, part := range strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune("\t \",;:=", c) }) {
 		out.credentials.add(part, longEnough)
 	}
 }
@@ -155,12 +158,20 @@ func (s needles) cutFrom(text *string, shortest int) {
 			*text = strings.ReplaceAll(*text, string(secret), maskedAll)
 		}
 	}
-	if len(s) > 0 && strings.Contains(*text, "%") {
-		once := percent.Decode(*text)
-		if s.in(once, shortest) || s.in(percent.Decode(once), shortest) {
-			*text = maskedAll
+	if len(s) > 0 && strings.ContainsAny(*text, `%\`) && s.escapedIn(*text, shortest) {
+		*text = maskedAll
+	}
+}
+
+// escapedIn looks for the secrets behind escapes of URLs and of JSON, and of both, once and twice.
+func (s needles) escapedIn(text string, shortest int) bool {
+	for range 2 {
+		text = percent.Decode(readable(text))
+		if s.in(text, shortest) {
+			return true
 		}
 	}
+	return false
 }
 
 // cutFromExtra replaces the members whose name or value has a secret, however the value writes it.
@@ -205,13 +216,13 @@ func maskExtra(extra map[string]json.RawMessage) {
 
 func withheldValue() json.RawMessage { return json.RawMessage(`"` + maskedAll + `"`) }
 
-// readable is a JSON value as it reads.
-func readable(raw json.RawMessage) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
+// readable is a text without the escapes of JSON.
+func readable[T ~string | ~[]byte](text T) string {
+	if !strings.Contains(string(text), `\`) {
+		return string(text)
 	}
-	text, _ := appendUnescaped(nil, raw)
-	return string(text)
+	plain, _ := appendUnescaped(nil, []byte(text))
+	return string(plain)
 }
 
 // needles are all secrets that nothing the gateway says may show.
@@ -263,15 +274,15 @@ func (out *outgoing) scrubTransaction(t *Transaction, failed bool) {
 	for _, id := range []*string{&t.UniqueID, &t.TransactionID, (*string)(&t.AppID), &t.TransactionCurrency} {
 		out.secrets.cutFrom(id, longEnough)
 	}
-	texts := append(make([]*string, 0, 14), &t.Message, &t.BillDescription, &t.TransactionMessage,
-		(*string)(&t.TransactionMethod), (*string)(&t.TransactionType))
 	shortest := longEnough // of credentials: where all is well, no harmless word that is also a password may be lost
 	if failed {
 		shortest = shortestSecret
 	}
-	for _, text := range texts[:3] {
-		out.credentials.cutFrom(text, shortest)
+	for _, words := range []*string{&t.Message, &t.BillDescription, &t.TransactionMessage} {
+		out.credentials.cutFrom(words, shortest)
 	}
+	texts := append(make([]*string, 0, 14), &t.Message, &t.BillDescription, &t.TransactionMessage,
+		(*string)(&t.TransactionMethod), (*string)(&t.TransactionType))
 	if a := t.BillingAddress; a != nil {
 		if failed || len(out.secrets) > 0 {
 			a.Extra = nil // what was not asked for is not worth searching
@@ -280,6 +291,7 @@ func (out *outgoing) scrubTransaction(t *Transaction, failed bool) {
 		texts = append(texts, &a.FirstName, &a.LastName, &a.Country, &a.Email, &a.City, &a.Address, &a.Phone, &a.State, &a.ZipCode)
 	}
 	for _, text := range texts {
+		out.credentials.cutFrom(text, longEnough)
 		out.secrets.cutFrom(text, shortestSecret)
 		if failed {
 			*text = maskDigits(*text)

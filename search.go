@@ -32,11 +32,16 @@ func (c *Client) SearchOrders(ctx context.Context, q OrderQuery) (*Page[Transact
 }
 
 func searchOrders(ctx context.Context, c *Client, q OrderQuery, loc *time.Location) (*Page[Transaction], error) {
+	page, _, err := runSearch(ctx, c, opSearchOrders, q.search(loc), readTransactionRow)
+	return page, err
+}
+
+func (q *OrderQuery) search(loc *time.Location) *search {
 	s := newSearch(loc, q.Start, q.End, q.CurrPage, q.PageSize)
 	s.id("uniqueId", q.UniqueID)
 	s.id("orderId", q.OrderID)
 	s.id("transactionId", q.TransactionID)
-	return runSearch(ctx, c, opSearchOrders, s, readTransactionRow)
+	return s
 }
 
 var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemplate: "/search/order/{uniqueId}"}
@@ -123,7 +128,8 @@ func searchRefunds(ctx context.Context, c *Client, q RefundQuery, loc *time.Loca
 	s.id("transactionId", q.TransactionID)
 	s.id("refundTransactionId", q.RefundTransactionID)
 	s.id("refundUniqueId", q.RefundUniqueID)
-	return runSearch(ctx, c, opSearchRefunds, s, readRefundRow)
+	page, _, err := runSearch(ctx, c, opSearchRefunds, s, readRefundRow)
+	return page, err
 }
 
 // search is a batch query's parameters, checked while they are written.
@@ -158,10 +164,12 @@ func (s *search) id(member, id string) {
 	}
 }
 
-// runSearch sends a batch query and reads its page.
-func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, row func(*reader, *T) *unread) (*Page[T], error) {
+// runSearch sends a batch query and reads its page. It also returns what was sent, for whoever makes errors of rows.
+func runSearch[T any](
+	ctx context.Context, c *Client, op Operation, s *search, row func(*reader, *T) *unread,
+) (*Page[T], *outgoing, error) {
 	if err := s.err(op.Name); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	limit := s.size
 	if limit == 0 {
@@ -191,11 +199,11 @@ func runSearch[T any](ctx context.Context, c *Client, op Operation, s *search, r
 	}
 	out, err := c.ask(ctx, op, "", s.params, read, judge)
 	if !found {
-		return nil, err
+		return nil, out, err
 	}
 	out.credentials.cutFrom(&page.Message, longEnough)
 	for i := range page.Data {
 		out.scrubRow(&page.Data[i])
 	}
-	return page, err
+	return page, out, err
 }

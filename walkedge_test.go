@@ -304,3 +304,15 @@ func TestWalkLeavesLessThanAMonth(t *testing.T) {
 		}
 	})
 }
+
+// TestWalkOfWideWindows: SplitAbove may be beyond what one window can hold; the walk then narrows all the same.
+func TestWalkOfWideWindows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from, to := day0, day0.AddDate(0, 1, 0)
+		time.Sleep(time.Until(to.AddDate(0, 0, 1)))
+		m := &modelGateway{loc: DefaultLocation}
+		m.add(0, spread(maxRows+maxRows/2, from, to)...)
+		got, err := collect(m.walk(from, to, WalkOptions{PageSize: maxPageSize, SplitAbove: 10 * maxRows}), context.Background())
+		wantAll(t, m, got, err)
+	})
+}

@@ -34,8 +34,8 @@ func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 	in := &v.intent
 	if v.conflict {
 		conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID}
-		for _, t := range v.fates {
-			conflict.Transactions = append(conflict.Transactions, *t)
+		for _, ev := range v.fates {
+			conflict.Transactions = append(conflict.Transactions, *ev.Transaction)
 		}
 		return nil, conflict
 	}

@@ -1,7 +1,5 @@
 package journal
 
-import "github.com/cardgateway/cardgateway-go"
-
 // view is what the evidence of an entry comes to. It is computed by adding one piece after another, so that two
 // processes that read the same evidence always know the same.
 type view struct {
@@ -13,10 +11,10 @@ type view struct {
 	invalid  bool      // the latest submission violated a limit
 	deciding *Evidence // what state rests on; nil if on nothing but the intent
 
-	before    *view                      // what was known before the latest submission; returns if that was not sent; nil at the first
-	saidNo    bool                       // state has been one of those that a success contradicts, since the latest submission
-	fates     []*cardgateway.Transaction // the final outcomes, once each
-	successes int                        // among them
+	before    *view       // what was known before the latest submission; returns if that was not sent; nil at the first
+	saidNo    bool        // state has been one of those that a success contradicts, since the latest submission
+	fates     []*Evidence // the final outcomes, once each
+	successes int         // among them
 }
 
 func (e *Entry) view() *view {
@@ -100,15 +98,22 @@ func (v *view) decide(ev *Evidence) {
 
 // fate notes a final outcome, and reports whether it is one more.
 func (v *view) fate(ev *Evidence) bool {
-	for _, t := range v.fates {
+	for _, known := range v.fates {
+		t := known.Transaction
 		same := t.UniqueID == ev.Transaction.UniqueID && t.Code == ev.Transaction.Code
-		at, other := t.TransactionAt, ev.Transaction.TransactionAt // tells them apart where there are no ids
-		if same && (t.UniqueID != "" || at == other || at.IsZero() || other.IsZero()) {
+		if same && (t.UniqueID != "" || !toldApart(known, ev)) {
 			return false
 		}
 	}
-	v.fates = append(v.fates, ev.Transaction)
+	v.fates = append(v.fates, ev)
 	return true
+}
+
+// toldApart reports whether two outcomes without ids are those of two transactions: both were said in the same way,
+// with different times. An answer's time and a row's need not agree.
+func toldApart(a, b *Evidence) bool {
+	at, other := a.Transaction.TransactionAt, b.Transaction.TransactionAt
+	return a.Source == b.Source && at != other && !at.IsZero() && !other.IsZero()
 }
 
 // adds reports whether a piece of evidence would change what is known.

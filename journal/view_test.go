@@ -68,7 +68,9 @@ func TestView(t *testing.T) {
 		"refused, again, not sent":        {[]Evidence{answer(Refused, ""), again, second(NotSent, "")}, Refused, false},
 		"the second's uncertain decline":  {[]Evidence{query(PresumedAbsent, ""), again, second(Unknown, "")}, Unknown, false},
 		"not sent, again, not sent again": {[]Evidence{answer(NotSent, ""), again, second(NotSent, "")}, NotSent, false},
-		"two successes without ids":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, true},
+		"two successes without ids":       {[]Evidence{at(query(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, true},
+		"two answers without ids":         {[]Evidence{at(answer(Succeeded, ""), 1), again, at(second(Succeeded, ""), 2)}, Succeeded, true},
+		"an answer and a later row of it": {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, false},
 		"one success without an id":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 1), query(Succeeded, "")}, Succeeded, false},
 	} {
 		t.Run(name, func(t *testing.T) {
