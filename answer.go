@@ -247,8 +247,8 @@ func (r *reader) keep(extra *map[string]json.RawMessage, name []byte, start int)
 }
 
 // readPage reads a page envelope and, with row, each row of its data. A row that cannot be read costs only itself:
-// it is left out of the page and reported in rowErrors. More rows than limit are refused.
-func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread) (p *Page[T], rowErrors []error, err error) {
+// it is left out of the page and reported in rowErrors.
+func readPage[T any](data []byte, page int, row func(*reader, *T) *unread) (p *Page[T], rowErrors []error, err error) {
 	r := newReader(data)
 	defer r.release()
 	if r.peek() != '{' {
@@ -283,7 +283,7 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 		case "data":
 			if ok = r.peek() == '['; ok {
 				said = true
-				p.Data, rowErrors = readRows(r, page, limit, min(p.PageSize, p.TotalCount), row)
+				p.Data, rowErrors = readRows(r, page, min(p.PageSize, p.TotalCount), row)
 			} else {
 				ok = r.value().kind == kindNull
 			}
@@ -312,15 +312,16 @@ func readPage[T any](data []byte, page, limit int, row func(*reader, *T) *unread
 	return p, rowErrors, nil
 }
 
-var errRows = errors.New("has more rows than were asked for")
+var errRows = fmt.Errorf("has more than %d rows", maxPageSize)
 
-// readRows reads the rows of a page; expected is how many the envelope has announced so far.
-func readRows[T any](r *reader, page, limit, expected int, row func(*reader, *T) *unread) (rows []T, rowErrors []error) {
+// readRows reads the rows of a page; expected is how many the envelope has announced so far. There may be more than were
+// asked for: an older edition of the interface has no pageSize.
+func readRows[T any](r *reader, page, expected int, row func(*reader, *T) *unread) (rows []T, rowErrors []error) {
 	const shortestRow = 100 // bytes, so that an announcement alone makes nobody allocate
-	rows = make([]T, 0, max(0, min(expected, limit, (len(r.data)-r.pos)/shortestRow)))
+	rows = make([]T, 0, max(0, min(expected, maxPageSize, (len(r.data)-r.pos)/shortestRow)))
 	r.partsAtOnce = 16
 	for i := range r.elements {
-		if i == limit {
+		if i == maxPageSize {
 			r.fail(errRows)
 			break
 		}

@@ -131,11 +131,11 @@ func FuzzAnswer(f *testing.F) {
 func FuzzPage(f *testing.F) {
 	seeds(f, "Search*", rows(`{"code":100},{"uniqueId":"x"},null,{"code":101}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		orders, orderErrors, err := readPage(data, 1, 20, readTransactionRow)
+		orders, orderErrors, err := readPage(data, 1, readTransactionRow)
 		if err == nil {
 			checkPage(t, data, len(orders.Data), orderErrors)
 		}
-		refunds, refundErrors, err := readPage(data, 1, 20, readRefundRow)
+		refunds, refundErrors, err := readPage(data, 1, readRefundRow)
 		if err == nil {
 			checkPage(t, data, len(refunds.Data), refundErrors)
 		}

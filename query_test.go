@@ -3,6 +3,7 @@ package cardgateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
@@ -416,6 +417,27 @@ func TestRefundNames(t *testing.T) {
 		page, err := s.client(t, Config{}).SearchRefunds(t.Context(), RefundQuery{Start: end.Add(-time.Hour), End: end})
 		if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
 			t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
+		}
+	}
+}
+
+// TestPagesOfOtherSizes: a page may have more rows than were asked for, but not more than any page can have.
+func TestPagesOfOtherSizes(t *testing.T) {
+	for _, tt := range []struct {
+		given int
+		ok    bool
+	}{{0, true}, {10, true}, {50, true}, {maxPageSize, true}, {maxPageSize + 1, false}, {20_000, false}} {
+		all := strings.TrimSuffix(strings.Repeat(`{"code":100},`, tt.given), ",")
+		s := script{answers: []scripted{gives(200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, tt.given, tt.given, all))}}
+		c := s.client(t, Config{Retry: RetryPolicy{MaxAttempts: 1}})
+		page, err := c.SearchOrders(t.Context(), OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0), PageSize: 10})
+		switch {
+		case !tt.ok:
+			if err == nil || !strings.Contains(err.Error(), "more than 999 rows") {
+				t.Errorf("%d rows: got %v", tt.given, err)
+			}
+		case err != nil || len(page.Data) != tt.given:
+			t.Errorf("%d rows: got %v, %v", tt.given, page, err)
 		}
 	}
 }

@@ -135,12 +135,12 @@ func searchRefunds(ctx context.Context, c *Client, q RefundQuery, loc *time.Loca
 // search is a batch query's parameters, checked while they are written.
 type search struct {
 	problems
-	params     url.Values
-	page, size int
+	params url.Values
+	page   int
 }
 
 func newSearch(loc *time.Location, start, end time.Time, page, size int) *search {
-	s := &search{params: url.Values{}, page: page, size: size}
+	s := &search{params: url.Values{}, page: page}
 	if end.Nanosecond() <= start.Nanosecond() && wallTimeOf(end, loc) == nextMonth(wallTimeOf(start, loc)) {
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
 	}
@@ -171,14 +171,10 @@ func runSearch[T any](
 	if err := s.err(op.Name); err != nil {
 		return nil, nil, err
 	}
-	limit := s.size
-	if limit == 0 {
-		limit = maxPageSize
-	}
 	var page *Page[T]
 	var rowErrors []error
 	read := func(r *reply) (err error) {
-		page, rowErrors, err = readPage(r.body, max(s.page, 1), limit, row)
+		page, rowErrors, err = readPage(r.body, max(s.page, 1), row)
 		if err == nil {
 			r.code = page.Code
 		}

@@ -261,6 +261,62 @@ func TestWalkRefusedRange(t *testing.T) {
 	})
 }
 
+// TestWalkFixedPages: the size of pages is the gateway's affair, whatever the walk and its counts ask for.
+func TestWalkFixedPages(t *testing.T) {
+	for _, given := range []int{3, 10, 20, 50, 100, 999} {
+		for _, size := range []int{0, 20, 100} {
+			for _, silent := range []bool{false, true} {
+				inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+					m.fixedSize, m.silentMax = given, silent
+					w := m.walk(start, end, WalkOptions{PageSize: size})
+					got, err := collect(w, t.Context())
+					if wantAll(t, m, got, err); t.Failed() {
+						t.Fatalf("pages of %d where %d were asked for, silent %t", given, size, silent)
+					}
+					if r := w.Report(); r.Requests > 2*len(m.rows)/given+200 {
+						t.Errorf("pages of %d where %d were asked for, silent %t: %d requests", given, size, silent, r.Requests)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestWalkNarrowWindowsAtClockChanges: windows are no narrower where the clock is set forward.
+func TestWalkNarrowWindowsAtClockChanges(t *testing.T) {
+	for _, tt := range []struct {
+		zone     string
+		from     time.Time
+		length   time.Duration
+		window   time.Duration
+		requests int
+	}{
+		{"Europe/London", time.Date(2025, 3, 29, 22, 0, 0, 0, time.UTC), 6 * time.Hour, time.Hour, 20},
+		{"Europe/London", time.Date(2025, 3, 29, 22, 0, 0, 0, time.UTC), 6 * time.Hour, time.Minute, 400},
+		{"Australia/Lord_Howe", time.Date(2025, 10, 4, 12, 0, 0, 0, time.UTC), 6 * time.Hour, 30 * time.Minute, 30},
+		{"Pacific/Apia", time.Date(2011, 12, 29, 0, 0, 0, 0, time.UTC), 96 * time.Hour, 12 * time.Hour, 40},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			loc, err := time.LoadLocation(tt.zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := tt.from.Add(tt.length)
+			if wait := time.Until(to.AddDate(0, 0, 1)); wait > 0 {
+				time.Sleep(wait)
+			}
+			m := &modelGateway{loc: loc}
+			m.add(0, spread(100, tt.from, to)...)
+			w := m.walk(tt.from, to, WalkOptions{PageSize: 999, Window: tt.window})
+			got, err := collect(w, context.Background())
+			wantAll(t, m, got, err)
+			if r := w.Report(); r.Requests > tt.requests {
+				t.Errorf("%s, windows of %v: %d requests, want at most %d", tt.zone, tt.window, r.Requests, tt.requests)
+			}
+		})
+	}
+}
+
 // TestWalkTinyPages: counts do not ask for more rows than the gateway grants.
 func TestWalkTinyPages(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {

@@ -21,6 +21,7 @@ type modelGateway struct {
 	oldestFirst    bool
 	unstableTies   bool
 	maxSize        int           // larger pages are cut down
+	fixedSize      int           // of every page, whatever is asked for
 	silentMax      bool          // and the envelope does not say so
 	refuseAbove    int           // larger pages are refused
 	maxRange       time.Duration // longer ranges are refused
@@ -153,6 +154,9 @@ func (m *modelGateway) answer(from, to WallTime, page, size, n int) *Page[modelR
 	granted := size
 	if m.maxSize > 0 {
 		granted = min(size, m.maxSize)
+	}
+	if m.fixedSize > 0 {
+		granted = m.fixedSize
 	}
 	total := last - first
 	a, b := min((page-1)*granted, total), min(page*granted, total)
