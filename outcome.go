@@ -95,9 +95,11 @@ func (s *submission) matches(a *answer) bool {
 
 // isBare reports whether the answer says nothing that could belong to another transaction. The interface shows bare
 // failures, with code and message only.
-func (a *answer) isBare() bool {
-	return a.TransactionID == "" && a.UniqueID == "" && !a.hasAmount && a.TransactionCurrency == "" &&
-		a.TransactionCardNumber == "" && a.RedirectURL == ""
+func (a *answer) isBare() bool { return a.UniqueID == "" && a.isBareButForID() }
+
+func (a *answer) isBareButForID() bool {
+	return a.TransactionID == "" && !a.hasAmount && a.TransactionCurrency == "" && a.TransactionCardNumber == "" &&
+		a.RedirectURL == ""
 }
 
 func (s *submission) notSent(op *Operation, cause error) error {

@@ -44,7 +44,7 @@ type WalkOptions struct {
 	Window     time.Duration  // longest range of one query, at least a minute; zero means one calendar month
 	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize, more than 50,000 that
 	Settle     time.Duration  // how far behind now rows count as complete; zero means 15 min
-	Resume     Checkpoint     // of an earlier walk with the same query; zero means from the beginning
+	Resume     Checkpoint     // of an earlier walk with the same query at the same gateway, which it does not name; zero means from the beginning
 	Progress   func(Progress) // called between windows, on the goroutine of the loop
 }
 
@@ -120,15 +120,18 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 				q.Start, q.End, q.CurrPage, q.PageSize = from.asUTC(), to.asUTC(), page, size
 				return searchOrders(ctx, c, q, time.UTC)
 			},
-			id: func(t *Transaction) string {
-				if t.UniqueID == "" { // the interface does not promise it
-					return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
-				}
-				return t.UniqueID
-			},
+			id:    orderRowID,
 			times: func(t *Transaction) [2]WallTime { return [2]WallTime{t.TransactionAt} },
 		},
 	})
+}
+
+// orderRowID tells rows of orders apart.
+func orderRowID(t *Transaction) string {
+	if t.UniqueID == "" { // the interface does not promise it
+		return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
+	}
+	return t.UniqueID
 }
 
 // RefundWalk prepares a walk over refunds, as Refunds makes one, that can be tuned, watched and resumed. It sends

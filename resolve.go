@@ -158,7 +158,7 @@ func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
 // for the gateway's clock to be in any zone.
 func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
 	e.asked = new(outgoing)
-	seen := make(map[string]bool)
+	seen := make(map[string]Code)
 	start, last := q.SentAt.Add(-resolveBefore), time.Now().Add(resolveAfter)
 	for months := 0; start.Before(last); months++ {
 		if months == resolveMonths {
@@ -177,9 +177,9 @@ func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err e
 	return e, nil
 }
 
-// lookThrough adds what a range of at most a month shows, on all pages of the answer. Rows that were seen count once:
-// pages move, and a gateway may not look at the range.
-func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end time.Time, seen map[string]bool, e *evidence) error {
+// lookThrough adds what a range of at most a month shows, on all pages of the answer. A row that was seen before, with
+// its code, counts once: pages move, and a gateway may not look at the range.
+func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end time.Time, seen map[string]Code, e *evidence) error {
 	here := make(map[string]bool)
 	for page := 1; page <= resolvePages; page++ {
 		orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page}
@@ -193,11 +193,19 @@ func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end ti
 		if err != nil { // rows that could not be read
 			e.doubt(errDoubtful)
 		}
+		copies := make(map[string]int) // of rows that only their place on the page tells apart
 		for _, t := range found.Data {
-			if t.UniqueID == "" || !seen[t.UniqueID] {
-				e.add(q, t)
+			id := orderRowID(&t)
+			if t.UniqueID == "" {
+				copies[id]++
+				id = fmt.Sprint(id, " ", copies[id])
 			}
-			seen[t.UniqueID], here[t.UniqueID] = true, true
+			if code, known := seen[id]; !known {
+				e.add(q, t)
+			} else if code != t.Code {
+				e.doubt(errDoubtful)
+			}
+			seen[id], here[id] = t.Code, true
 		}
 		if len(found.Data) == 0 || len(here) >= found.TotalCount {
 			if len(here) < found.TotalCount { // rows that were announced and not shown

@@ -73,7 +73,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 			return notFound(err, r)
 		case a.unread != nil:
 			return r.queryError(&opGetTransaction, "", a.unread.err())
-		case a.UniqueID == "":
+		case a.UniqueID == "", a.UniqueID == uniqueID && a.isBareButForID() && (isRefusalCode(a.Code) || a.Code == CodeSystemError):
 			return notFound(r.queryError(&opGetTransaction, inWords(a.Message, a.TransactionMessage), nil), r)
 		case a.UniqueID != uniqueID:
 			return r.queryError(&opGetTransaction, "", errNotOurs)

@@ -100,7 +100,7 @@ func (g *Gateway) visible(s series, now time.Time) (settled run, late some) {
 		return settled, late
 	}
 	end := settled.hi
-	settled.hi = upTo(now.Add(-b.Lag - time.Second))
+	settled.hi = upTo(now.Add(-b.Lag).Add(-time.Second))
 	for i := settled.hi; i < end; i++ {
 		if g.lagOf(s.uniqueID(i)) <= now.Sub(s.at(i)) {
 			late.rows = append(late.rows, i)
