@@ -24,16 +24,17 @@ var schema string
 // Books are the merchant's copy of what the gateway has. Its statements are the same for SQLite and Postgres. One
 // process at a time uses them: open books are locked.
 type Books struct {
-	db   *sql.DB
-	lock *sql.Conn      // holds the lock in Postgres; nil with SQLite, which locks the file
-	zone *time.Location // of the gateway's wall clock
+	db      *sql.DB
+	lock    *sql.Conn      // holds the lock in Postgres; nil with SQLite, which locks the file
+	gateway string         // that they are a copy of, as the flags say it
+	zone    *time.Location // of its wall clock
 }
 
 var errInUse = errors.New("another run is using the books")
 
 // OpenBooks opens a database and creates what is missing in it: Postgres for a postgres:// URL, otherwise SQLite in
-// that file, or in memory for ":memory:".
-func OpenBooks(ctx context.Context, name string, zone *time.Location) (*Books, error) {
+// that file, or in memory for ":memory:". The books of another gateway, or of one in another zone, cannot be used.
+func OpenBooks(ctx context.Context, name, gateway string, zone *time.Location) (*Books, error) {
 	driver, source := "sqlite", "file:"+url.PathEscape(name)+
 		"?_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)&_pragma=journal_mode(WAL)"
 	switch {
@@ -46,7 +47,7 @@ func OpenBooks(ctx context.Context, name string, zone *time.Location) (*Books, e
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	b := &Books{db: db, zone: zone}
+	b := &Books{db: db, gateway: gateway, zone: zone}
 	if driver == "pgx" {
 		b.lock, err = lock(ctx, db)
 	} else {
@@ -219,11 +220,14 @@ func (b *Books) begin(ctx context.Context, from time.Time, kinds ...string) erro
 
 func (b *Books) position(ctx context.Context, kind string) (p position, err error) {
 	var since, complete, until int64
-	var zone, checkpoint string
-	err = b.db.QueryRowContext(ctx, `SELECT zone, since, complete, until, checkpoint FROM walks WHERE kind = $1`, kind).
-		Scan(&zone, &since, &complete, &until, &checkpoint)
+	var gateway, zone, checkpoint string
+	err = b.db.QueryRowContext(ctx, `SELECT gateway, zone, since, complete, until, checkpoint FROM walks WHERE kind = $1`, kind).
+		Scan(&gateway, &zone, &since, &complete, &until, &checkpoint)
 	if err != nil {
 		return position{}, err
+	}
+	if gateway != b.gateway {
+		return position{}, fmt.Errorf("the books were begun with %s, which is not %s: begin others with another -db", gateway, b.gateway)
 	}
 	if zone != b.zone.String() {
 		return position{}, fmt.Errorf("the books were begun with -zone %s, which is not %s", zone, b.zone)
@@ -238,9 +242,9 @@ func (b *Books) savePosition(ctx context.Context, tx *sql.Tx, kind string, p pos
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO walks (kind, zone, since, complete, until, checkpoint) VALUES ($1, $2, $3, $4, $5, $6)
+		INSERT INTO walks (kind, gateway, zone, since, complete, until, checkpoint) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (kind) DO UPDATE SET complete = excluded.complete, until = excluded.until, checkpoint = excluded.checkpoint`,
-		kind, b.zone.String(), p.since.UnixMicro(), p.complete.UnixMicro(), p.until.UnixMicro(), string(checkpoint))
+		kind, b.gateway, b.zone.String(), p.since.UnixMicro(), p.complete.UnixMicro(), p.until.UnixMicro(), string(checkpoint))
 	return err
 }
 

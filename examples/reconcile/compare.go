@@ -118,6 +118,9 @@ func (b *Books) ReadList(ctx context.Context, from io.Reader) error {
 	lines := csv.NewReader(text)
 	lines.TrimLeadingSpace = true
 	head, err := lines.Read()
+	if errors.Is(err, io.EOF) {
+		return errors.New("list: it is empty, without even the names of its columns")
+	}
 	if err != nil {
 		return fmt.Errorf("list: %w", err)
 	}

@@ -78,7 +78,7 @@ func TestReadListRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ name, list, says string }{
-		{"nothing", "", "EOF"},
+		{"nothing", "", "it is empty"},
 		{"no heading", "t-1,12.50,USD\n", `one column "transaction_id"; there are ["t-1" "12.50" "USD"]`},
 		{"a column is missing", "transaction_id,amount\nt-1,12.50\n", `one column "currency"`},
 		{"a column twice", "transaction_id,amount,currency,amount\nt-1,1,USD,2\n", `one column "amount"`},

@@ -240,7 +240,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestZone: rows are found by the gateway's wall clock, and books keep to one.
+// TestZone: rows are found by the gateway's wall clock, and books keep to one, as to one gateway and app.
 func TestZone(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		server, err := sandbox.Start(sandbox.Options{Location: time.UTC})
@@ -259,6 +259,19 @@ func TestZone(t *testing.T) {
 		if err := run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "-zone UTC") {
 			t.Errorf("another zone: %v", err)
 		}
+		s.zone, s.appID = "UTC", "2"
+		if err := run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "-app-id 1") || !strings.Contains(err.Error(), "-app-id 2") {
+			t.Errorf("another app: %v", err)
+		}
+		elsewhere, err := sandbox.Start(sandbox.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer elsewhere.Close()
+		s.gateway, s.appID = elsewhere.URL, "1"
+		if err := run(t.Context(), s); err == nil || !strings.Contains(err.Error(), elsewhere.URL) || !strings.Contains(err.Error(), server.URL) {
+			t.Errorf("another gateway: %v", err)
+		}
 	})
 }
 
@@ -270,7 +283,7 @@ func TestInUse(t *testing.T) {
 		}
 		b.open(t, db) // books that are there already are locked too
 		for _, held := range []bool{true, false} {
-			again, err := OpenBooks(t.Context(), db, time.UTC)
+			again, err := OpenBooks(t.Context(), db, b.url, time.UTC)
 			if held != errors.Is(err, errInUse) {
 				t.Errorf("held %t: %v", held, err)
 			}

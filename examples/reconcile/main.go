@@ -98,7 +98,7 @@ func run(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	books, err := OpenBooks(ctx, cmp.Or(s.db, "reconcile.db"), zone)
+	books, err := OpenBooks(ctx, cmp.Or(s.db, "reconcile.db"), s.account(), zone)
 	if err != nil {
 		return err
 	}
@@ -108,6 +108,9 @@ func run(ctx context.Context, s settings) (err error) {
 	}
 	return s.compare(ctx, books, list)
 }
+
+// account says of which gateway and app the books are.
+func (s settings) account() string { return "-base-url " + s.gateway + " -app-id " + s.appID }
 
 // day returns where the books are to begin, if that was said, and the gateway's zone.
 func (s settings) day() (from time.Time, zone *time.Location, err error) {

@@ -92,7 +92,7 @@ func newBench(t *testing.T, db string, from time.Time, o sandbox.Options) *bench
 // open opens books.
 func (b *bench) open(t *testing.T, db string) {
 	t.Helper()
-	books, err := OpenBooks(t.Context(), db, cardgateway.DefaultLocation)
+	books, err := OpenBooks(t.Context(), db, b.url, cardgateway.DefaultLocation)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.from = "" // the books know
-	books, err := OpenBooks(t.Context(), s.db, time.UTC)
+	books, err := OpenBooks(t.Context(), s.db, s.account(), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}

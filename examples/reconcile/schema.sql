@@ -30,7 +30,8 @@ CREATE INDEX IF NOT EXISTS refunds_unique ON refunds (unique_id);
 -- Where the walks over orders and refunds stand.
 CREATE TABLE IF NOT EXISTS walks (
     kind       TEXT   NOT NULL PRIMARY KEY,
-    zone       TEXT   NOT NULL,  -- of the gateway's wall clock
+    gateway    TEXT   NOT NULL,  -- which one, and which app
+    zone       TEXT   NOT NULL,  -- of its wall clock
     since      BIGINT NOT NULL,  -- the books begin here
     complete   BIGINT NOT NULL,  -- and lack nothing up to here
     until      BIGINT NOT NULL,  -- the end of the walk that is under way, from complete on; not after complete if there is none

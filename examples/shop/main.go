@@ -44,7 +44,7 @@ func main() {
 		flag.StringVar(target, name, "", usage+" (or $"+env+")")
 		variables[target] = env
 	}
-	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
+	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox, and no id or key may be set then")
 	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
 	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
 	setting(&s.secretKey, "secret-key", "CARDGATEWAY_SECRET_KEY", "secret key, for HTTP Basic and for checking notifications; prefer the variable, flags are seen by other users")
@@ -59,6 +59,10 @@ func main() {
 	for target, env := range variables {
 		*target = cmp.Or(*target, os.Getenv(env))
 	}
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "shop: %q belongs to no flag\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	s.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -71,8 +75,8 @@ func main() {
 
 // run is the whole program, from the sandbox up and down again.
 func run(ctx context.Context, s settings) (err error) {
-	if s.settleEvery <= 0 {
-		return errors.New("-settle-every must be above zero")
+	if err := s.check(); err != nil {
+		return err
 	}
 	var demo *Demo
 	if s.gateway == "" {
@@ -98,7 +102,24 @@ func run(ctx context.Context, s settings) (err error) {
 	}
 	defer func() { err = errors.Join(err, shop.Close()) }()
 	fmt.Printf("The shop is open at %s\n", s.url)
+	if demo != nil {
+		fmt.Println("Its gateway is a sandbox: no card is charged.")
+	}
 	return shop.serve(ctx, listener, s.settleEvery)
+}
+
+// check finds what cannot be meant: above all, a shop that customers believe to be real must not be a sandbox because a
+// variable's name was misspelled.
+func (s settings) check() error {
+	switch {
+	case s.settleEvery <= 0:
+		return errors.New("-settle-every must be above zero")
+	case s.gateway == "" && cmp.Or(s.appID, s.merchantID, s.secretKey) != "":
+		return errors.New("-base-url is missing; the sandbox takes no app id, merchant id or secret key")
+	case s.merchantID != "" && s.secretKey == "":
+		return errors.New("-merchant-id needs -secret-key")
+	}
+	return nil
 }
 
 // The longest thing that a request waits for is a payment, which is never given up halfway: see payTimeout.
