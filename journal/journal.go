@@ -70,8 +70,11 @@ type Journal struct {
 	tidyAt  int                  // told is tidied when it has more
 }
 
-// New returns a journal that pays with client and records in store. It does no I/O.
+// New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.
 func New(client *cardgateway.Client, store Store, opts Options) *Journal {
+	if client == nil || store == nil {
+		panic("journal: New needs a client and a store")
+	}
 	return &Journal{
 		client: client, store: store, opts: opts.withDefaults(), clock: clock{started: time.Now()},
 		flights: make(map[string]*flight), told: make(map[string]told), asked: make(map[string]time.Time),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -130,6 +131,30 @@ func wantExecuted(t *testing.T, s *shop, id string, want int) {
 	t.Helper()
 	if got := s.gateway.Executed(id); got != want {
 		t.Errorf("the gateway charged %s %d times, want %d", id, got, want)
+	}
+}
+
+// TestNewRefuses: a journal that could record an intent and not pay, or the other way round, is none.
+func TestNewRefuses(t *testing.T) {
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func(){
+		"no client": func() { journal.New(nil, journal.NewMemoryStore(), journal.Options{}) },
+		"no store":  func() { journal.New(client, nil, journal.Options{}) },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, "needs a client and a store") {
+					t.Errorf("%s: got %s", name, got)
+				}
+			}()
+			make()
+		}()
+	}
+	if _, err := journal.NewSQLStore(t.Context(), nil, journal.SQLite); err == nil {
+		t.Error("no database: no error")
 	}
 }
 

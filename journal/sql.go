@@ -45,6 +45,9 @@ type SQLStore struct {
 // faster; OFF and MEMORY, which are not checked, can lose the database in a crash. A database in memory is for tests,
 // with SetMaxOpenConns(1): with more, each connection could have a database of its own, and it is refused.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
+	if db == nil {
+		return nil, errors.New("journal: NewSQLStore: there is no database")
+	}
 	schema, setting, lax := schemaSQLite, "PRAGMA synchronous", []string{"0", "1"}
 	switch d {
 	case SQLite:

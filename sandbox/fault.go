@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -70,8 +71,11 @@ const (
 )
 
 // Inject adds a fault. Of several that match a request, the one that was injected first and is not used up yet
-// applies, and only that one.
+// applies, and only that one. It panics if there is no such operation: a test whose fault never comes would pass.
 func (g *Gateway) Inject(f Fault) {
+	if !f.Operation.known() {
+		panic(fmt.Sprintf("sandbox: Inject: there is no operation %q; use the Op constants", f.Operation))
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.faults = slices.DeleteFunc(g.faults, func(a *activeFault) bool { return a.left == 0 })

@@ -81,6 +81,20 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestFaultOfNothing: an operation is named by its constant, and not as a client may call it.
+func TestFaultOfNothing(t *testing.T) {
+	for _, op := range []Operation{"", OpPayments, OpSearches, OpTokenPayment, OpRefund, "CreateCheckout", "TokenPayment", opPage} {
+		panics := func() (yes bool) {
+			defer func() { yes = recover() != nil }()
+			New(Options{}).Inject(Fault{Operation: op})
+			return false
+		}()
+		if want := op == "CreateCheckout" || op == "TokenPayment" || op == opPage; panics != want {
+			t.Errorf("%q: panics is %t, want %t", op, panics, want)
+		}
+	}
+}
+
 func TestFaultSelection(t *testing.T) {
 	pay := func(g *Gateway, id string) string {
 		return seen(exchange(g, "POST", "/api/subscription", body(id, nil)))

@@ -39,6 +39,19 @@ func (o Operation) covers(op Operation) bool {
 	return o == op
 }
 
+// known reports whether o is empty, a group, or an operation.
+func (o Operation) known() bool {
+	if o == "" || o == OpPayments || o == OpSearches {
+		return true
+	}
+	for _, r := range routes() {
+		if r.op == o && o != opPage {
+			return true
+		}
+	}
+	return false
+}
+
 // route is one row of the table of operations. A path that ends in a slash takes one more path element.
 type route struct {
 	op           Operation

@@ -94,6 +94,9 @@ func parse(args []string, out io.Writer) (settings, error) {
 	if s.seed < 0 || s.days < 1 {
 		return s, errors.New("-seed must not be negative, and -days at least 1")
 	}
+	if s.options.MerchantID != "" && s.options.SecretKey == "" {
+		return s, errors.New("-merchant needs -secret")
+	}
 	if f.NArg() > 0 {
 		return s, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
