@@ -17,7 +17,7 @@ type CheckoutRequest struct {
 	OrderID           string             // at most 128; only one successful transaction exists per order
 	Currency          string             // three capital letters
 	Amount            decimal.Decimal    // above zero, at most 12 digits, of them at most 3 decimals
-	TransactionIP     string             // the cardholder's IP address, at most 128
+	TransactionIP     string             // the cardholder's IP address, without a port, at most 128
 	CallbackURL       string             // where the cardholder's browser returns to; http or https, at most 255
 	NotificationURL   string             // http or https, at most 255
 	ProductInfos      []ProductInfo      // at least one
@@ -74,7 +74,7 @@ type CheckoutSubscriptionRequest struct {
 	OrderID           string            // at most 128; only one successful transaction exists per order
 	Currency          string            // three capital letters
 	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals
-	TransactionIP     string            // the cardholder's IP address, at most 128
+	TransactionIP     string            // the cardholder's IP address, without a port, at most 128
 	CallbackURL       string            // where the cardholder's browser returns to; http or https, at most 255
 	NotificationURL   string            // http or https, at most 255
 	ProductInfos      []ProductInfo     // at least one

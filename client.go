@@ -52,8 +52,10 @@ type Config struct {
 	// walks look at other hours than they were asked for, and rows are missed without an error: compare the
 	// TransactionAt of a payment with the time at which it was made.
 	Location *time.Location
-	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets, and what
-	// NotificationHandler has to say, with the merchant's own errors.
+	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets, and one per notification,
+	// with the merchant's own errors: at warn level where it was not handled and the first time that it was refused for
+	// what can be a wrong setting, at debug level otherwise, since anybody can send one. NotificationOptions.Observe
+	// counts them all.
 	Logger *slog.Logger
 	// Observe, if set, is called when a call that has been checked begins, and what it returns when the call ends: a
 	// place for spans and metrics. Resolve and walks show up as the searches that they make. The context that it

@@ -105,7 +105,7 @@ type notificationHandler struct {
 	handled      *MemoryDeduper // by this process: asked first, so that repetitions cost nothing
 	tokens       *firstTokens
 	tokenMembers []string
-	warned       sync.Map // what is missing in opts and has been said
+	warned       sync.Map // mistakes that have been said
 }
 
 func (h *notificationHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -173,6 +173,8 @@ var (
 	errNotHandled  = errors.New("cardgateway: the notification was not handled")
 	errPanicked    = errors.New("cardgateway: a function of the merchant's panicked")
 	errClaimed     = errors.New("cardgateway: the same event is being handled elsewhere")
+
+	errUnauthorized = errors.New("cardgateway: the gateway does not accept the client's credentials")
 )
 
 // answerTo gives the HTTP status for an error or none. What is not the sender's fault is answered so that it comes
@@ -210,6 +212,9 @@ func (h *notificationHandler) process(r *http.Request, n *Notification) (repeate
 	}
 	defer leave()
 	if err := h.ask.confirm(r.Context(), n); err != nil {
+		if isUnauthorized(err) {
+			err = fmt.Errorf("%w: %w", errUnauthorized, err)
+		}
 		return false, err
 	}
 	said := outgoing{credentials: n.Token.needles()}
@@ -222,6 +227,12 @@ func (h *notificationHandler) process(r *http.Request, n *Notification) (repeate
 		return false, errNotSettled
 	}
 	return h.once(r.Context(), n)
+}
+
+// isUnauthorized reports whether a query was refused for its credentials.
+func isUnauthorized(err error) bool {
+	failed, ok := errors.AsType[*QueryError](err)
+	return ok && (failed.HTTPStatus == http.StatusUnauthorized || failed.HTTPStatus == http.StatusForbidden || failed.Code == CodeUnauthorized)
 }
 
 // isRepeated reports whether this process has handled what the payload claims. That needs no query: if it is true,
@@ -292,15 +303,15 @@ func (h *notificationHandler) settle(ctx context.Context, key string, done bool)
 }
 
 // report writes one line and calls Observe. Anybody can cause lines at debug level; those above it need something
-// that the gateway confirmed. A handler that lacks what it needs says so once.
+// that the gateway confirmed. What can be a mistake in the settings is said once above it, too.
 func (h *notificationHandler) report(ctx context.Context, info NotificationInfo) {
 	level := slog.LevelDebug
 	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errOtherToken) {
 		level = slog.LevelWarn
 	}
-	for _, missing := range []error{errNoSecretKey, errNoTokenURLs} {
-		if errors.Is(info.Err, missing) {
-			if _, said := h.warned.LoadOrStore(missing, true); !said {
+	for _, mistake := range []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauthorized} {
+		if errors.Is(info.Err, mistake) {
+			if _, said := h.warned.LoadOrStore(mistake, true); !said {
 				level = slog.LevelWarn
 			}
 		}

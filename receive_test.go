@@ -342,22 +342,31 @@ type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, errors.New("connection lost") }
 
-// TestNotificationHandlerLacksSomething: what no notification can mend is said once, above debug level.
-func TestNotificationHandlerLacksSomething(t *testing.T) {
+// TestNotificationHandlerSaysOnce: what can be a wrong setting is said once above debug level, and nothing else that
+// anybody can cause.
+func TestNotificationHandlerSaysOnce(t *testing.T) {
 	token := strings.Replace(approved, "{", `{"token":"`+secretToken+`",`, 1)
 	for _, tt := range []struct {
 		name, body, want string
+		status           int
 		opts             NotificationOptions
+		gateway          string // answers, if not as usual
 	}{
-		{"no secret key", approved, errNoSecretKey.Error(), NotificationOptions{Verify: SignatureSHA256("")}},
-		{"no TokenURLs", token, errNoTokenURLs.Error(), NotificationOptions{}},
-		{"a wrong signature", approved, "", NotificationOptions{Verify: SignatureSHA256(testSecretKey)}},
+		{name: "no secret key", body: approved, want: errNoSecretKey.Error(), status: 403, opts: NotificationOptions{Verify: SignatureSHA256("")}},
+		{name: "no TokenURLs", body: token, want: errNoTokenURLs.Error(), status: 403},
+		{name: "a wrong signature", body: approved, want: errNotVerified.Error(), status: 403, opts: NotificationOptions{Verify: SignatureSHA256(testSecretKey)}},
+		{name: "wrong credentials", body: approved, want: errUnauthorized.Error(), status: 503, gateway: `{"code":401,"message":"no"}`},
+		{name: "no transaction", body: approved, status: 503, gateway: `{"code":404}`},
+		{name: "no notification", body: "hello", status: 400},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, logs := newShop(t, tt.opts), new(bytes.Buffer)
 			s.logger = slog.New(slog.NewTextHandler(logs, nil))
+			if tt.gateway != "" {
+				s.knows("987654321", tt.gateway)
+			}
 			for range 3 {
-				s.expect(t, s.post("", tt.body), 403, 0)
+				s.expect(t, s.post("", tt.body), tt.status, 0)
 			}
 			lines := strings.Count(logs.String(), "\n")
 			if tt.want == "" && lines != 0 || tt.want != "" && (lines != 1 || !strings.Contains(logs.String(), tt.want)) {
@@ -365,6 +374,9 @@ func TestNotificationHandlerLacksSomething(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestNotificationHandlerNeedsAFunction(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("a handler without a function was made")

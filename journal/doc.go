@@ -16,7 +16,9 @@
 //		return t, nil
 //	case err == nil, errors.Is(err, cardgateway.ErrDeclined): // final
 //		... // into the shop's own books, and then:
-//		ackErr := payments.Ack(ctx, req.TransactionID)
+//		if err := payments.Ack(ctx, req.TransactionID); err != nil {
+//			log.Print(err) // Recover tells the outcome again
+//		}
 //	case cardgateway.SafeToRetry(err): // this call sent nothing: make it again
 //	case errors.Is(err, cardgateway.ErrInvalidRequest): // correct the request; nothing was sent
 //	default: // ErrOutcomeUnknown: do not pay again, Recover tells what became of it
@@ -33,7 +35,9 @@
 //		switch e.State() {
 //		case journal.Unknown, journal.Pending, journal.Refused, journal.PresumedAbsent: // told again; see Ack
 //		default:
-//			ackErr := payments.Ack(ctx, e.TransactionID())
+//			if err := payments.Ack(ctx, e.TransactionID()); err != nil {
+//				log.Print(err)
+//			}
 //		}
 //	}
 //
@@ -45,9 +49,9 @@
 // forgotten payments: settle by Client.Orders which of them exist before any of their calls is made again.
 //
 // A payment that the gateway does not know is open until Options.AbsentAfter, and then presumed absent. That is a
-// presumption and no proof: a request can be delivered late. Recover keeps asking, and reports a success that comes
-// within a month after all as a conflict; one query spans no more. The computer's clock must be right when a payment is
-// made: a submission is looked for around its time. Paying again meanwhile is a decision; see
+// presumption and no proof: a request can be delivered late. Recover keeps asking, ever more rarely, and reports a
+// success that comes after all, within two years, as a conflict. The computer's clock must be right when a payment is
+// made: a submission is looked for from that time on. Paying again meanwhile is a decision; see
 // Journal.PayAgainRiskingSecondCharge.
 //
 // No store ever holds a card number, a verification code, a token, or anything computed from one, nor the gateway's

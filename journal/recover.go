@@ -255,8 +255,8 @@ func (e *Entry) submissions() []time.Time {
 	return times
 }
 
-// queries returns the times about which the gateway is asked: one query spans a month, so submissions far apart take
-// one each.
+// queries returns the times from which on the gateway is asked: of submissions far apart each by itself, so that a
+// decline of a later one is seen alone.
 func (e *Entry) queries() (times []time.Time) {
 	const spanned = 14 * 24 * time.Hour
 	for _, at := range e.submissions() {
