@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -131,7 +132,7 @@ type GatewayError struct {
 }
 
 func (e *GatewayError) Error() string {
-	return "cardgateway: " + e.Op + ": refused: " + answerText(e.HTTPStatus, e.Code, e.Message)
+	return "cardgateway: " + e.Op + ": refused: " + answerText(e.HTTPStatus, e.Code, e.Message) + misdirected(e.HTTPStatus, e.Code)
 }
 
 // Is reports whether target is ErrRefused.
@@ -210,9 +211,9 @@ func (e *QueryError) Error() string {
 		text += ": " + answerText(e.HTTPStatus, e.Code, e.Message)
 	}
 	if e.Cause != nil {
-		text += ": " + e.Cause.Error()
+		return text + ": " + e.Cause.Error()
 	}
-	return text
+	return text + misdirected(e.HTTPStatus, e.Code)
 }
 
 // Is reports whether target is ErrQueryFailed. A query that was answered with "not found" has not failed.
@@ -231,6 +232,19 @@ type RowError struct {
 
 func (e *RowError) Error() string {
 	return fmt.Sprintf("page %d, row %d: %s %s", e.Page, e.Row, e.Member, e.Reason)
+}
+
+// misdirected is what to look at when an answer is not the gateway's own.
+func misdirected(status int, code Code) string {
+	switch {
+	case code != 0:
+		return ""
+	case 300 <= status && status < 400:
+		return ", a redirect, which is not followed; is Config.BaseURL right?"
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
+		return ", and not in the gateway's words; is Config.BaseURL right?"
+	}
+	return ""
 }
 
 // answerText says in one line what an answer was.

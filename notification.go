@@ -111,7 +111,7 @@ const maxNotification = 64 << 10
 // Why a notification cannot be read. Like every error about one, they do not quote it.
 var (
 	errNotificationTooLong = errors.New("cardgateway: the notification has more than 64 KiB")
-	errNotificationMedia   = errors.New("cardgateway: the notification is neither JSON nor a form")
+	errNotificationMedia   = errors.New("cardgateway: the notification is neither JSON nor a form by its Content-Type")
 	errUnreadable          = errors.New("cardgateway: the notification")
 )
 
@@ -146,6 +146,9 @@ func parseNotification(body []byte, contentType string, tokenMembers []string) (
 		}
 	default:
 		return nil, errNotificationMedia
+	}
+	if len(body) == 0 {
+		return nil, unreadable("is empty; was its body read before?")
 	}
 	r := reader{data: body}
 	if r.peek() != '{' {

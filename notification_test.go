@@ -178,7 +178,7 @@ func TestParseNotificationRefuses(t *testing.T) {
 		{"another media type", "text/plain", `{}`, "neither JSON nor a form"},
 		{"a malformed media type", "application/json;;=", `{}`, "neither JSON nor a form"},
 		{"too much", jsonMedia, `{"a":"` + strings.Repeat("x", 64<<10) + `"}`, "64 KiB"},
-		{"nothing", jsonMedia, ``, "not a JSON object"},
+		{"nothing", jsonMedia, ``, "is empty"},
 		{"null", jsonMedia, `null`, "not a JSON object"},
 		{"an array", jsonMedia, `[{"code":100}]`, "not a JSON object"},
 		{"a cut object", jsonMedia, `{"code":100`, "not one whole JSON value"},

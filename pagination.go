@@ -11,7 +11,9 @@ import (
 
 // Orders gives every order in [q.Start, q.End) once, over any range, oldest window first ("Batch order query"). Start
 // and End are required; an End in the future means now. CurrPage must be zero; PageSize, if set, is how many rows are
-// asked for at once.
+// asked for at once. The gateway counts in whole seconds: of the seconds in which Start and End lie, all orders are given,
+// so ranges that are to adjoin should begin and end with one (time.Time.Truncate). Where the query has an id, the gateway
+// chooses the rows, and some have been seen to give others too.
 //
 // The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or that of ctx. Without
 // one, everything was given. Orders of the last 15 minutes may still lack some that the gateway does not show yet;

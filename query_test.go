@@ -444,3 +444,29 @@ func TestPagesOfOtherSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestMisdirected: an answer that is none of the gateway's says where to look.
+func TestMisdirected(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		body   string
+		hint   bool
+	}{
+		{404, "404 page not found", true}, {405, "", true}, {301, "", true}, {302, "<html>", true},
+		{404, `{"code":500}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
+	} {
+		s := script{answers: []scripted{gives(tt.status, tt.body)}}
+		c := s.client(t, Config{Retry: RetryPolicy{MaxAttempts: 1}})
+		_, payErr := payByToken(t.Context(), c, "t-1")
+		_, queryErr := c.SearchOrders(t.Context(), OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
+		for _, err := range []error{payErr, queryErr} {
+			if strings.Contains(err.Error(), "is Config.BaseURL right?") != tt.hint {
+				t.Errorf("HTTP %d with %q: got %v", tt.status, tt.body, err)
+			}
+		}
+	}
+	s := script{answers: []scripted{gives(404, "")}}
+	if _, err := s.client(t, Config{}).GetTransaction(t.Context(), "1"); strings.Contains(err.Error(), "BaseURL") {
+		t.Errorf("no such transaction: got %v", err)
+	}
+}
