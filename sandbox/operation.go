@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// Operation names an operation of the gateway, for Fault.Operation.
+// Operation names an operation of the gateway as the client's methods do, for Fault.Operation.
 type Operation string
 
 const (
-	OpTokenCreate          Operation = "token create"          // POST /checkout/tokenization/create
-	OpTokenPayment         Operation = "token payment"         // POST /checkout/tokenization/payment/{tokenization}
-	OpSubscription         Operation = "subscription"          // POST /api/subscription
-	OpCheckout             Operation = "checkout"              // POST /checkout/payment
-	OpCheckoutSubscription Operation = "checkout subscription" // POST /checkout/subscription
-	OpSearchOrders         Operation = "search orders"         // GET /search/list/order
-	OpGetOrder             Operation = "get order"             // GET /search/order/{uniqueId}
-	OpSearchRefunds        Operation = "search refunds"        // GET /search/list/refund
-	OpRefund               Operation = "refund"                // POST /api/refund, published but not in the interface
+	OpTokenCreate          Operation = "CreateTokenOrder"           // POST /checkout/tokenization/create
+	OpTokenPayment         Operation = "TokenPayment"               // POST /checkout/tokenization/payment/{tokenization}
+	OpSubscription         Operation = "CreateSubscription"         // POST /api/subscription
+	OpCheckout             Operation = "CreateCheckout"             // POST /checkout/payment
+	OpCheckoutSubscription Operation = "CreateCheckoutSubscription" // POST /checkout/subscription
+	OpSearchOrders         Operation = "SearchOrders"               // GET /search/list/order
+	OpGetOrder             Operation = "GetTransaction"             // GET /search/order/{uniqueId}
+	OpSearchRefunds        Operation = "SearchRefunds"              // GET /search/list/refund
+	OpRefund               Operation = "Refund"                     // POST /api/refund, published but not in the interface
 
 	OpPayments Operation = "payments" // the five POST operations of the interface
 	OpSearches Operation = "searches" // the three GET operations
