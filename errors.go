@@ -132,7 +132,8 @@ type GatewayError struct {
 }
 
 func (e *GatewayError) Error() string {
-	return "cardgateway: " + e.Op + ": refused: " + answerText(e.HTTPStatus, e.Code, e.Message) + misdirected(e.HTTPStatus, e.Code)
+	return "cardgateway: " + e.Op + ": refused: " + answerText(e.HTTPStatus, e.Code, e.Message) +
+		misdirected(e.HTTPStatus, e.Code, e.Message)
 }
 
 // Is reports whether target is ErrRefused.
@@ -213,7 +214,7 @@ func (e *QueryError) Error() string {
 	if e.Cause != nil {
 		return text + ": " + e.Cause.Error()
 	}
-	return text + misdirected(e.HTTPStatus, e.Code)
+	return text + misdirected(e.HTTPStatus, e.Code, e.Message)
 }
 
 // Is reports whether target is ErrQueryFailed. A query that was answered with "not found" has not failed.
@@ -235,9 +236,9 @@ func (e *RowError) Error() string {
 }
 
 // misdirected is what to look at when an answer is not the gateway's own.
-func misdirected(status int, code Code) string {
+func misdirected(status int, code Code, message string) string {
 	switch {
-	case code != 0:
+	case code != 0 || message != "":
 		return ""
 	case 300 <= status && status < 400:
 		return ", a redirect, which is not followed; is Config.BaseURL right?"

@@ -274,6 +274,21 @@ func TestSpellingsOfTokens(t *testing.T) {
 	}
 }
 
+// TestSecretsThatLookEscaped: what looks like an escape in a secret is a part of it.
+func TestSecretsThatLookEscaped(t *testing.T) {
+	for _, tt := range []struct{ secret, said string }{
+		{"k9%2Fzz/Q7x-secret-00", `bad header {\"key\":\"k9%2Fzz\\/Q7x-secret-00\"}`},
+		{"k9%2Fzz/Q7x-secret-00", `bad header k9%252Fzz%2FQ7x-secret-00`},
+		{`pa\u0041ss\nword12`, `%70a\\u0041ss\\nword12`},
+	} {
+		s := script{answers: []scripted{gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
+		c := s.client(t, Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set("X-Api-Key", tt.secret); return nil }})
+		if _, err := payByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), `"***"`) {
+			t.Errorf("%s: got %v", tt.said, err)
+		}
+	}
+}
+
 // TestNumbersInBrokenAnswers: net/http quotes what it cannot read of an answer, which can be anybody's card number.
 func TestNumbersInBrokenAnswers(t *testing.T) {
 	for _, line := range []string{"card 4539000000000001 refused", "4539 0000 0000 0001", "X: a\r\n 4539-0000-0000-0001"} {

@@ -43,7 +43,7 @@ func classify(op *Operation, s *submission, r *reply) (*Transaction, error) {
 		}
 		return nil, refusal(op, r, &a)
 	case r.status != http.StatusOK:
-		cause := fmt.Errorf("HTTP %d%s", r.status, misdirected(r.status, r.code))
+		cause := fmt.Errorf("HTTP %d%s", r.status, misdirected(r.status, r.code, ""))
 		if r.unsent {
 			return nil, s.notSent(op, cause)
 		}

@@ -453,7 +453,7 @@ func TestMisdirected(t *testing.T) {
 		hint   bool
 	}{
 		{404, "404 page not found", true}, {405, "", true}, {301, "", true}, {302, "<html>", true},
-		{404, `{"code":500}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
+		{404, `{"code":500}`, false}, {404, `{"message":"no such app"}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
 	} {
 		s := script{answers: []scripted{gives(tt.status, tt.body)}}
 		c := s.client(t, Config{Retry: RetryPolicy{MaxAttempts: 1}})

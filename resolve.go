@@ -19,8 +19,8 @@ type ResolveQuery struct {
 	OrderID       string
 	Amount        decimal.Decimal
 	Currency      string
-	SentAt        time.Time     // when the payment was sent, at the earliest; more than two years ago proves no absence
-	Settle        time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min
+	SentAt        time.Time     // when the payment was sent, at the earliest; if that is about two years ago, absence cannot be proved
+	Settle        time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; one look is always finished
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 	resolveBefore = 13 * time.Hour // UTC-12, and an hour of difference between clocks
 	resolveAfter  = 15 * time.Hour // UTC+14, and the same
 	resolveMonths = 24             // that are looked through, a month at a time
-	resolvePages  = 50             // of whatever size the gateway gives; more only if its filter does not work
+	resolvePages  = 50             // of a look, beside the first of each month; more only if the gateway's filter does not work
 	firstPause    = time.Second
 	longestPause  = 30 * time.Second
 )
@@ -84,7 +84,8 @@ func (q *ResolveQuery) check() error {
 	if p.require("currency", q.Currency != "", required) {
 		p.capitals("currency", q.Currency, currencyLength)
 	}
-	if p.require("SentAt", !q.SentAt.IsZero(), required) && q.SentAt.After(time.Now().Add(resolveBefore)) {
+	if p.require("SentAt", !q.SentAt.IsZero(), required) && p.year("SentAt", q.SentAt.Add(-resolveBefore)) &&
+		q.SentAt.After(time.Now().Add(resolveBefore)) {
 		p.add("SentAt", RuleRange, "must not be in the future")
 	}
 	if q.Settle < 0 {
@@ -99,8 +100,12 @@ type evidence struct {
 	declined   []Transaction
 	redirect   *Transaction
 	processing *Transaction
+	torn       bool      // a row was seen with two codes: only the next look can tell
 	doubts     error     // why absence proves nothing, if it does not
 	asked      *outgoing // the last search, which knows what to keep out of errors
+
+	seen  map[string]Code // by row
+	pages int             // that may still be asked for, beside the first one of each month
 }
 
 // doubt notes why absence proves nothing. A reason that says more than errDoubtful stays.
@@ -115,9 +120,9 @@ func (q *ResolveQuery) judge(e *evidence, failed error, last bool) (t *Transacti
 	switch {
 	case len(e.approved) > 1 || len(e.approved) > 0 && len(e.declined) > 0:
 		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: slices.Concat(e.approved, e.declined)}, true
-	case len(e.approved) == 1:
+	case len(e.approved) == 1 && !e.torn:
 		return &e.approved[0], nil, true
-	case e.redirect != nil:
+	case e.redirect != nil && !e.torn:
 		return e.redirect, nil, true
 	case len(e.declined) == 1 && e.doubts == nil && failed == nil && e.processing == nil:
 		t := &e.declined[0]
@@ -126,7 +131,7 @@ func (q *ResolveQuery) judge(e *evidence, failed error, last bool) (t *Transacti
 		return nil, nil, false
 	case failed != nil:
 		return nil, q.unknown(e.processing, &lookUpError{failed}), true
-	case e.processing != nil && len(e.declined) == 0:
+	case e.processing != nil && len(e.declined) == 0 && !e.torn:
 		return e.processing, nil, true
 	case e.doubts != nil || len(e.declined) > 0 || e.processing != nil:
 		return nil, q.unknown(e.processing, cmp.Or(e.doubts, errDoubtful)), true
@@ -145,7 +150,7 @@ func (e *lookUpError) Unwrap() error { return errors.Unwrap(e.query) }
 var (
 	errDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
 		"rows that contradict each other, or not what it returned before")
-	errOtherAmount = errors.New("the gateway has this transactionId with another amount or currency than was asked for")
+	errOtherAmount = errors.New("the gateway has this transactionId with another amount or currency than was asked for, or without them")
 	errLongAgo     = errors.New("SentAt is so long ago that the search did not reach to this day")
 )
 
@@ -157,10 +162,9 @@ func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
 // lookUp asks for the payment once, from when it was sent to this day. The range is written as UTC and is wide enough
 // for the gateway's clock to be in any zone.
 func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
-	e.asked = new(outgoing)
-	seen := make(map[string]Code)
+	e = evidence{asked: new(outgoing), seen: make(map[string]Code), pages: resolvePages}
 	start, last := q.SentAt.Add(-resolveBefore), time.Now().Add(resolveAfter)
-	for months := 0; start.Before(last); months++ {
+	for months := 0; ; months++ {
 		if months == resolveMonths {
 			e.doubt(errLongAgo)
 			break
@@ -169,19 +173,25 @@ func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err e
 		if end.After(last) {
 			end = last
 		}
-		if err := c.lookThrough(ctx, q, start, end, seen, &e); err != nil {
+		if err := c.lookThrough(ctx, q, start, end, &e); err != nil {
 			return e, err
 		}
-		start = end.Add(time.Second)
+		if end.Equal(last) {
+			break
+		}
+		start = end.Add(-2 * overhang * time.Second) // whether a bound is inclusive is not shown
 	}
 	return e, nil
 }
 
 // lookThrough adds what a range of at most a month shows, on all pages of the answer. A row that was seen before, with
 // its code, counts once: pages move, and a gateway may not look at the range.
-func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end time.Time, seen map[string]Code, e *evidence) error {
+func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end time.Time, e *evidence) error {
 	here := make(map[string]bool)
-	for page := 1; page <= resolvePages; page++ {
+	for page := 1; page == 1 || e.pages > 0; page++ {
+		if page > 1 {
+			e.pages--
+		}
 		orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page}
 		found, asked, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC), readTransactionRow)
 		if asked != nil {
@@ -198,14 +208,15 @@ func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end ti
 			id := orderRowID(&t)
 			if t.UniqueID == "" {
 				copies[id]++
-				id = fmt.Sprint(id, " ", copies[id])
+				id = fmt.Sprint(id, " ", int(t.Code), " ", copies[id])
 			}
-			if code, known := seen[id]; !known {
+			if code, known := e.seen[id]; !known {
 				e.add(q, t)
 			} else if code != t.Code {
+				e.torn = true
 				e.doubt(errDoubtful)
 			}
-			seen[id], here[id] = t.Code, true
+			e.seen[id], here[id] = t.Code, true
 		}
 		if len(found.Data) == 0 || len(here) >= found.TotalCount {
 			if len(here) < found.TotalCount { // rows that were announced and not shown

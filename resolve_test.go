@@ -127,6 +127,9 @@ func TestResolve(t *testing.T) {
 		{"the same row on two pages", archive{pageSize: 1, total: 3, records: []record{ours(100, "1"), ours(100, "1"), ours(100, "1")}}, "paid", 0, 0},
 		{"a row without an id on every page", archive{leaky: true, pageSize: 2, total: 10, records: slices.Repeat([]record{ours(100, ""), foreign(1)[0]}, 5)}, "paid", 0, 0},
 		{"two rows without ids", archive{records: []record{ours(100, ""), ours(100, "")}}, "conflict", 0, 0},
+		{"approved and declined under one id", archive{total: 1, records: []record{ours(100, "1"), ours(101, "1")}}, "unknown", 2 * minute, 2 * minute},
+		{"redirect and approved under one id", archive{total: 1, records: []record{with(ours(301, "1"), `,"transactionAmount":"12.5","transactionCurrency":"USD","redirectUrl":"https://pay.example"`), ours(100, "1")}}, "unknown", 2 * minute, 2 * minute},
+		{"declined and approved without ids on two pages", archive{pageSize: 1, records: []record{ours(101, ""), ours(100, "")}}, "conflict", 0, 0},
 		{"declined and approved under one id", archive{total: 1, records: []record{ours(101, "1"), ours(100, "1")}}, "unknown", 2 * minute, 2 * minute},
 		{"never there", archive{}, "not found", 2 * minute, 2 * minute},
 		{"only other orders", archive{leaky: true, records: foreign(3)}, "unknown", 2 * minute, 2 * minute},
@@ -231,6 +234,44 @@ func TestResolveOfEarlySentAt(t *testing.T) {
 	}
 }
 
+// TestResolveSeams: a payment is found wherever it lies in the months that are looked through, whether or not the
+// gateway takes a bound as included.
+func TestResolveSeams(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, exclusive := range []bool{false, true} {
+		for offset := -3 * time.Second; offset <= 3*time.Second; offset += 500 * time.Millisecond {
+			synctest.Test(t, func(t *testing.T) {
+				sentAt := time.Now().Add(-40 * day).Truncate(time.Second)
+				seam := nextMonth(wallTimeOf(sentAt.Add(-resolveBefore), time.UTC)).In(time.UTC)
+				made := seam.Add(offset).Format("2006-01-02 15:04:05.000")
+				c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+					from, to := r.URL.Query().Get("startDate")+".000", r.URL.Query().Get("endingDate")+".000"
+					if made < from || made > to || exclusive && (made == from || made == to) {
+						return respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
+					}
+					return respond(r, 200, `{"code":121,"totalCount":1,"data":[`+answerFor("t-1", CodeSuccess, "")+`]}`)
+				})}})
+				q := ResolveQuery{TransactionID: "t-1", Amount: testAmount, Currency: "USD", SentAt: sentAt}
+				if tx, err := c.Resolve(t.Context(), q); err != nil || !tx.Paid() {
+					t.Errorf("made at %v of the seam, bounds exclusive %t: got %v", offset, exclusive, err)
+				}
+			})
+		}
+	}
+}
+
+// TestResolveIsBounded: a filter that does not work costs no more for a long range.
+func TestResolveIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: foreign(6000)}
+		q := l.query()
+		q.SentAt, q.Settle = l.begun.AddDate(0, -20, 0), 1
+		if _, err := l.client(t).Resolve(t.Context(), q); !errors.Is(err, ErrOutcomeUnknown) || len(l.asked) > 2*(resolvePages+resolveMonths) {
+			t.Errorf("got %v after %d queries", err, len(l.asked))
+		}
+	})
+}
+
 // TestResolveSaysWhy: what keeps it from telling is said, the most useful first.
 func TestResolveSaysWhy(t *testing.T) {
 	priced := func(id, unique, amount string) record {
@@ -324,6 +365,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"nothing", "transactionId required, amount required, currency required, SentAt required", func(q *ResolveQuery) { *q = ResolveQuery{} }},
 		{"no SentAt", "SentAt required", func(q *ResolveQuery) { q.SentAt = time.Time{} }},
 		{"long id", "transactionId length", func(q *ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
+		{"SentAt in no year", "SentAt range", func(q *ResolveQuery) { q.SentAt = time.Time{}.Add(1) }},
 		{"SentAt to come", "SentAt range", func(q *ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
 		{"negative Settle", "Settle range", func(q *ResolveQuery) { q.Settle = -1 }},
 	} {

@@ -81,7 +81,7 @@ func (out *outgoing) hide(header http.Header) {
 // credentialWords are parts of the names of headers that carry credentials, unless they end in one of the others.
 var (
 	credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass"}
-	harmlessEndings = []string{"idempotency-key", "-type", "-version", "-method", "-algorithm"}
+	harmlessEndings = []string{"idempotency-key", "-type", "-version", "-method", "-algorithm", "-date", "-timestamp", "-user"}
 )
 
 // hideCredentials notes a value in the forms in which it could be printed: whole, without its scheme, with the password
@@ -166,7 +166,11 @@ func (s needles) cutFrom(text *string, shortest int) {
 // escapedIn looks for the secrets behind escapes of URLs and of JSON, and of both, once and twice.
 func (s needles) escapedIn(text string, shortest int) bool {
 	for range 2 {
-		text = percent.Decode(readable(text))
+		plain := readable(text)
+		if s.in(plain, shortest) || s.in(percent.Decode(text), shortest) {
+			return true
+		}
+		text = percent.Decode(plain)
 		if s.in(text, shortest) {
 			return true
 		}

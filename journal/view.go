@@ -1,5 +1,7 @@
 package journal
 
+import "github.com/cardgateway/cardgateway-go"
+
 // view is what the evidence of an entry comes to. It is computed by adding one piece after another, so that two
 // processes that read the same evidence always know the same.
 type view struct {
@@ -11,10 +13,9 @@ type view struct {
 	invalid  bool      // the latest submission violated a limit
 	deciding *Evidence // what state rests on; nil if on nothing but the intent
 
-	before    *view       // what was known before the latest submission; returns if that was not sent; nil at the first
-	saidNo    bool        // state has been one of those that a success contradicts, since the latest submission
-	fates     []*Evidence // the final outcomes, once each
-	successes int         // among them
+	before *view       // what was known before the latest submission; returns if that was not sent; nil at the first
+	saidNo bool        // state has been one of those that a success contradicts, since the latest submission
+	fates  []*Evidence // the final outcomes, once each
 }
 
 func (e *Entry) view() *view {
@@ -79,10 +80,8 @@ func (v *view) deny(ev *Evidence) {
 
 // succeed is final whatever was known, and a conflict if that was a no, or another success.
 func (v *view) succeed(ev *Evidence) {
-	if v.fate(ev) {
-		v.successes++
-	}
-	v.conflict = v.conflict || v.saidNo || v.successes > 1
+	v.fate(ev)
+	v.conflict = v.conflict || v.saidNo || v.paid() > 1
 	if v.state != Succeeded {
 		v.decide(ev)
 	}
@@ -96,24 +95,37 @@ func (v *view) decide(ev *Evidence) {
 	}
 }
 
-// fate notes a final outcome, and reports whether it is one more.
-func (v *view) fate(ev *Evidence) bool {
+// fate notes a final outcome, unless it is known.
+func (v *view) fate(ev *Evidence) {
 	for _, known := range v.fates {
 		t := known.Transaction
 		same := t.UniqueID == ev.Transaction.UniqueID && t.Code == ev.Transaction.Code
-		if same && (t.UniqueID != "" || !toldApart(known, ev)) {
-			return false
+		if same && (t.UniqueID != "" || known.Source == ev.Source && atOneTime(t, ev.Transaction)) {
+			return
 		}
 	}
 	v.fates = append(v.fates, ev)
-	return true
 }
 
-// toldApart reports whether two outcomes without ids are those of two transactions: both were said in the same way,
-// with different times. An answer's time and a row's need not agree.
-func toldApart(a, b *Evidence) bool {
-	at, other := a.Transaction.TransactionAt, b.Transaction.TransactionAt
-	return a.Source == b.Source && at != other && !at.IsZero() && !other.IsZero()
+// atOneTime reports whether two answers, or two rows, that have no ids can be the same by their times.
+func atOneTime(a, b *cardgateway.Transaction) bool {
+	return a.TransactionAt == b.TransactionAt || a.TransactionAt.IsZero() || b.TransactionAt.IsZero()
+}
+
+// paid is how many successes there are at least. An answer and a row without ids can be of the same one, whatever
+// their times.
+func (v *view) paid() int {
+	ids, without := 0, map[Source]int{}
+	for _, ev := range v.fates {
+		switch {
+		case ev.State != Succeeded:
+		case ev.Transaction.UniqueID != "":
+			ids++
+		default:
+			without[ev.Source]++
+		}
+	}
+	return ids + max(without[SourceAnswer], without[SourceQuery])
 }
 
 // adds reports whether a piece of evidence would change what is known.

@@ -70,6 +70,7 @@ func TestView(t *testing.T) {
 		"not sent, again, not sent again": {[]Evidence{answer(NotSent, ""), again, second(NotSent, "")}, NotSent, false},
 		"two successes without ids":       {[]Evidence{at(query(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, true},
 		"two answers without ids":         {[]Evidence{at(answer(Succeeded, ""), 1), again, at(second(Succeeded, ""), 2)}, Succeeded, true},
+		"an answer and two rows":          {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2), at(query(Succeeded, ""), 3)}, Succeeded, true},
 		"an answer and a later row of it": {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, false},
 		"one success without an id":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 1), query(Succeeded, "")}, Succeeded, false},
 	} {
