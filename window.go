@@ -61,7 +61,7 @@ func (c calendar) furthest(from int64) int64 {
 	if c.widest > 0 {
 		limit = min(limit, first.seconds+c.widest)
 	}
-	return max(c.back(limit)-overhang, c.forward(from)+1)
+	return max(c.back(limit)-overhang, c.forward(from), from+1)
 }
 
 // back returns second, or if a clock change skips it, the last second that the clock shows before.
