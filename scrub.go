@@ -282,11 +282,11 @@ func (out *outgoing) scrubTransaction(t *Transaction, failed bool) {
 	if failed {
 		shortest = shortestSecret
 	}
-	for _, words := range []*string{&t.Message, &t.BillDescription, &t.TransactionMessage} {
+	texts := append(make([]*string, 0, 14), &t.Message, &t.BillDescription, &t.TransactionMessage)
+	for _, words := range texts {
 		out.credentials.cutFrom(words, shortest)
 	}
-	texts := append(make([]*string, 0, 14), &t.Message, &t.BillDescription, &t.TransactionMessage,
-		(*string)(&t.TransactionMethod), (*string)(&t.TransactionType))
+	texts = append(texts, (*string)(&t.TransactionMethod), (*string)(&t.TransactionType))
 	if a := t.BillingAddress; a != nil {
 		if failed || len(out.secrets) > 0 {
 			a.Extra = nil // what was not asked for is not worth searching
