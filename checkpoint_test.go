@@ -84,11 +84,11 @@ func TestQueryHash(t *testing.T) {
 	}{
 		{"itself", hash(start, end, time.UTC, "a", "b"), true},
 		{"microseconds", hash(start.Truncate(time.Microsecond), end.Truncate(time.Microsecond), time.UTC, "a", "b"), true},
-		{"another zone of the bounds", hash(start.Local(), end.In(DefaultLocation), time.UTC, "a", "b"), true},
+		{"another zone of the bounds", hash(start.Local(), end.In(DefaultLocation()), time.UTC, "a", "b"), true},
 		{"a second earlier", hash(start.Add(-time.Second), end, time.UTC, "a", "b"), false},
 		{"a second longer", hash(start, end.Add(time.Second), time.UTC, "a", "b"), false},
 		{"an end that asks for less", hash(start, end.Truncate(time.Second), time.UTC, "a", "b"), false},
-		{"another zone of the gateway", hash(start, end, DefaultLocation, "a", "b"), false},
+		{"another zone of the gateway", hash(start, end, DefaultLocation(), "a", "b"), false},
 		{"other ids", hash(start, end, time.UTC, "b", "a"), false},
 		{"ids run together", hash(start, end, time.UTC, "a b"), false},
 	} {
@@ -119,8 +119,8 @@ func TestWalkChecks(t *testing.T) {
 		{"a page number", OrderQuery{Start: good.Start, End: good.End, CurrPage: 2}, WalkOptions{}, []string{"currPage reserved"}},
 		{"another query", good, WalkOptions{Resume: Checkpoint{query: c.OrderWalk(other, WalkOptions{}).query}}, []string{"Resume format"}},
 		{"the refunds' walk", good, WalkOptions{Resume: Checkpoint{query: c.RefundWalk(RefundQuery{Start: good.Start, End: good.End}, WalkOptions{}).query}}, []string{"Resume format"}},
-		{"every option", good, WalkOptions{PageSize: 1000, Prefetch: -1, Window: time.Second, SplitAbove: -1, Settle: -1},
-			[]string{"PageSize range", "Prefetch range", "Window range", "SplitAbove range", "Settle range"}},
+		{"every option", good, WalkOptions{PageSize: 1000, Prefetch: -1, Window: time.Second, SplitAbove: -1, Lag: -1},
+			[]string{"PageSize range", "Prefetch range", "Window range", "SplitAbove range", "Lag range"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := c.OrderWalk(test.query, test.opts)

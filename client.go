@@ -15,9 +15,11 @@ import (
 // Version is the version of this module, sent in User-Agent.
 const Version = "0.1.0"
 
-// DefaultLocation is the zone in which the gateway's wall-clock texts are read where Config names none. The
-// interface states no zone; the one published example that can be dated agrees with UTC+8.
-var DefaultLocation = time.FixedZone("UTC+8", 8*60*60)
+var defaultLocation = time.FixedZone("UTC+8", 8*60*60)
+
+// DefaultLocation returns the zone in which the gateway's wall-clock texts are read where Config names none: UTC+8.
+// The interface states no zone; the one published example that can be dated agrees with UTC+8.
+func DefaultLocation() *time.Location { return defaultLocation }
 
 // Config says how to reach a gateway. Only BaseURL and AppID are required.
 type Config struct {
@@ -129,7 +131,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.PaymentIdleTimeout = defaultPaymentIdleTimeout
 	}
 	if cfg.Location == nil {
-		cfg.Location = DefaultLocation
+		cfg.Location = defaultLocation
 	}
 	cfg.Retry = cfg.Retry.withDefaults()
 	c := &Client{cfg: cfg, base: base}
@@ -140,6 +142,18 @@ func New(cfg Config) (*Client, error) {
 	}
 	return c, nil
 }
+
+// WithRetry returns a client that differs from c in its RetryPolicy alone and shares the rest, connections included. As in
+// Config, zero values mean the defaults; negative ones do so too.
+func (c *Client) WithRetry(p RetryPolicy) *Client {
+	p = RetryPolicy{MaxAttempts: max(p.MaxAttempts, 0), MinWait: max(p.MinWait, 0), MaxWait: max(p.MaxWait, 0)}
+	other := *c
+	other.cfg.Retry = p.withDefaults()
+	return &other
+}
+
+// Location returns the zone in which the client reads and writes the gateway's wall-clock texts.
+func (c *Client) Location() *time.Location { return c.cfg.Location }
 
 // BasicAuth returns an Authenticate hook for HTTP Basic with the merchant id and the secret key. It is not part of
 // the interface: gateways that speak it publish it. Where one of the two is empty, or the id has a colon, which Basic

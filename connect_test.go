@@ -282,7 +282,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		_, _ = paymentOps[i%len(paymentOps)].call(t.Context(), c, "t-1")
 		_, _ = c.GetTransaction(t.Context(), "1")
 	}
-	_, _ = c.Resolve(t.Context(), ResolveQuery{TransactionID: "t", Amount: testAmount, Currency: "USD", SentAt: time.Now(), Settle: 1})
+	_, _ = c.Resolve(t.Context(), ResolveQuery{TransactionID: "t", Amount: testAmount, Currency: "USD", SentAt: time.Now(), Wait: 1})
 }
 
 // TestGivenTimes: what the caller's http.Client and its transport say counts where the Config says nothing, or less.

@@ -16,17 +16,17 @@ import (
 //	-- so a claim lapses.
 //	INSERT INTO notified VALUES ($1, now(), false) ON CONFLICT (key) DO UPDATE SET claimed = now()
 //	  WHERE NOT notified.handled AND notified.claimed < now() - interval '5 minutes'
-//	-- Settle: handled, or not.
+//	-- Done: handled, or not.
 //	UPDATE notified SET handled = true WHERE key = $1
 //	DELETE FROM notified WHERE key = $1 AND NOT handled
 //
 // Keep what is handled for at least an hour. Keys are at most 255 characters of ASCII, made of ids and codes, never of
 // card data, of a token or of a hash of one. The handler asks a Deduper only about what the gateway has confirmed.
 type Deduper interface {
-	// Claim asks for the right to handle the event with this key. After ClaimFresh the handler calls Settle.
+	// Claim asks for the right to handle the event with this key. After ClaimFresh the handler calls Done.
 	Claim(ctx context.Context, key string) (ClaimResult, error)
-	// Settle ends a claim: handled, or free to be claimed again.
-	Settle(ctx context.Context, key string, handled bool) error
+	// Done ends a claim: handled, or free to be claimed again.
+	Done(ctx context.Context, key string, handled bool) error
 }
 
 // ClaimResult says whether an event is to be handled.
@@ -73,8 +73,8 @@ func (d *MemoryDeduper) Claim(_ context.Context, key string) (ClaimResult, error
 	return ClaimFresh, nil
 }
 
-// Settle never fails.
-func (d *MemoryDeduper) Settle(_ context.Context, key string, handled bool) error {
+// Done never fails.
+func (d *MemoryDeduper) Done(_ context.Context, key string, handled bool) error {
 	k := newMemoryKey(key)
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -25,8 +25,8 @@ func TestMemoryDeduper(t *testing.T) {
 	}
 	settle := func(key string, handled bool) {
 		t.Helper()
-		if err := d.Settle(ctx, key, handled); err != nil {
-			t.Errorf("Settle(%s): %v", key, err)
+		if err := d.Done(ctx, key, handled); err != nil {
+			t.Errorf("Done(%s): %v", key, err)
 		}
 	}
 	claim("a", ClaimFresh)
@@ -54,7 +54,7 @@ func TestMemoryDeduperIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		key := fmt.Sprint(i)
 		_, _ = d.Claim(context.Background(), key)
-		_ = d.Settle(context.Background(), key, true)
+		_ = d.Done(context.Background(), key, true)
 	}
 	if len(d.busy) != 0 || len(d.handled.entries) != 100 || len(d.handled.order) != 100 {
 		t.Errorf("kept: got %d busy, %d and %d handled, want 0, 100 and 100", len(d.busy), len(d.handled.entries), len(d.handled.order))
@@ -179,7 +179,7 @@ type scriptedDeduper struct {
 	result   ClaimResult
 	claimErr error
 	settled  []bool
-	ended    error // of the context that Settle was given
+	ended    error // of the context that Done was given
 	keys     []string
 }
 
@@ -188,7 +188,7 @@ func (d *scriptedDeduper) Claim(_ context.Context, key string) (ClaimResult, err
 	return d.result, d.claimErr
 }
 
-func (d *scriptedDeduper) Settle(ctx context.Context, _ string, handled bool) error {
+func (d *scriptedDeduper) Done(ctx context.Context, _ string, handled bool) error {
 	d.settled = append(d.settled, handled)
 	if _, bounded := ctx.Deadline(); !bounded {
 		d.ended = errors.New("has no deadline")

@@ -16,7 +16,7 @@
 //   - ErrNotSent: provably nothing was submitted. This is the only error after which the same call may simply be made
 //     again; SafeToRetry says so.
 //   - ErrDeclined: final, not paid. DeclinedError holds the transaction with its reason.
-//   - ErrRefused: the gateway did not take the request for processing. GatewayError holds its code and text.
+//   - ErrRefused: the gateway did not take the request for processing. RefusedError holds its code and text.
 //   - ErrOutcomeUnknown: the payment may have happened. Do not repeat it: hand OutcomeUnknownError.Query to
 //     Client.Resolve. For payments that must survive a crash of the process, use package journal.
 //

@@ -20,7 +20,7 @@ var (
 	ErrInvalidRequest = errors.New("cardgateway: invalid request")         // *ValidationError: a limit is violated, nothing was sent
 	ErrNotSent        = errors.New("cardgateway: not sent")                // *NotSentError: provably nothing was submitted
 	ErrDeclined       = errors.New("cardgateway: declined")                // *DeclinedError: final, not paid
-	ErrRefused        = errors.New("cardgateway: refused")                 // *GatewayError: not taken for processing
+	ErrRefused        = errors.New("cardgateway: refused")                 // *RefusedError: not taken for processing
 	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")         // *OutcomeUnknownError: resolve it, do not repeat it
 	ErrConflict       = errors.New("cardgateway: conflicting outcomes")    // *ConflictError: a person has to look
 	ErrNotFound       = errors.New("cardgateway: transaction not found")   // asked and answered: the gateway does not know it
@@ -32,7 +32,7 @@ var (
 // proved that nothing was submitted. For every other error of a payment the answer is no: correct the request, accept
 // the refusal, or Resolve the outcome first.
 func SafeToRetry(err error) bool {
-	if _, ok := errors.AsType[*NotSentError](err); !ok {
+	if !errors.Is(err, ErrNotSent) {
 		return false
 	}
 	for _, other := range []error{ErrOutcomeUnknown, ErrDeclined, ErrRefused, ErrConflict} {
@@ -120,10 +120,10 @@ func (e *DeclinedError) Error() string {
 // Is reports whether target is ErrDeclined.
 func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
 
-// GatewayError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
+// RefusedError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
 // 413, 415, 422 or 429 and an answer that says nothing else, or with one of the published codes 201, 400, 401, 404 and
 // 500 and no uniqueId. But for 429 (too many requests), the same call unchanged brings the same refusal.
-type GatewayError struct {
+type RefusedError struct {
 	Op         string
 	HTTPStatus int
 	Code       Code          // zero if the answer had none
@@ -131,13 +131,13 @@ type GatewayError struct {
 	RetryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait; zero if it did not
 }
 
-func (e *GatewayError) Error() string {
+func (e *RefusedError) Error() string {
 	return "cardgateway: " + e.Op + ": refused: " + answerText(e.HTTPStatus, e.Code, e.Message) +
 		misdirected(e.HTTPStatus, e.Code, e.Message)
 }
 
 // Is reports whether target is ErrRefused.
-func (e *GatewayError) Is(target error) bool { return target == ErrRefused }
+func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // OutcomeUnknownError says that a payment may or may not have happened: the request may have reached the gateway and
 // no answer of its own came back whole. Do not repeat the call. Hand Query to Client.Resolve, now or after a restart.

@@ -43,7 +43,7 @@ func tokenPayment(id string) cardgateway.TokenPaymentRequest {
 
 // storeCard plays a cardholder who enters a card on the hosted page, and returns the token of it.
 func storeCard(client *cardgateway.Client, server *sandbox.Server, card sandbox.Outcome) cardgateway.Token {
-	t, err := client.CreateTokenOrder(context.Background(), cardgateway.CreateTokenOrderRequest{
+	t, err := client.CreateTokenOrder(context.Background(), cardgateway.TokenOrderRequest{
 		TransactionID: "store", OrderID: "store", Currency: "USD", Amount: decimal.RequireFromString("12.50"),
 		TransactionIP: "203.0.113.7", CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
 		ProductInfos: candles(), BillingAddress: cardgateway.Address{Country: "US"},
@@ -61,7 +61,7 @@ func ExampleClient_CreateTokenOrder() {
 	client, server := open()
 	defer server.Close()
 
-	order, err := client.CreateTokenOrder(context.Background(), cardgateway.CreateTokenOrderRequest{
+	order, err := client.CreateTokenOrder(context.Background(), cardgateway.TokenOrderRequest{
 		TransactionID:   "t-1001",
 		OrderID:         "o-1001",
 		Currency:        "USD",

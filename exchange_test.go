@@ -118,7 +118,7 @@ func call(t *testing.T, c *Client, x exchange) (result any, err error) {
 	}
 	switch x.Operation {
 	case "CreateTokenOrder":
-		return pointer(c.CreateTokenOrder(ctx, fill[CreateTokenOrderRequest](t, x.Request.Body)))
+		return pointer(c.CreateTokenOrder(ctx, fill[TokenOrderRequest](t, x.Request.Body)))
 	case "TokenPayment":
 		return pointer(c.TokenPayment(ctx, NewToken(x.Token), fill[TokenPaymentRequest](t, x.Request.Body)))
 	case "CreateSubscription":
@@ -161,7 +161,7 @@ func instant(t *testing.T, query url.Values, name string) time.Time {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.In(DefaultLocation)
+	return w.In(DefaultLocation())
 }
 
 func number(query url.Values, name string) int {

@@ -72,7 +72,7 @@ var paymentOps = []paymentOp{
 		return c.CreateSubscription(ctx, testSubscription(id, testCardOf(testCard, testCVV)))
 	}},
 	{"CreateTokenOrder", func(ctx context.Context, c *Client, id string) (*Transaction, error) {
-		return c.CreateTokenOrder(ctx, CreateTokenOrderRequest{
+		return c.CreateTokenOrder(ctx, TokenOrderRequest{
 			TransactionID: id, OrderID: "order-" + id, Currency: "USD", Amount: testAmount, TransactionIP: "203.0.113.7",
 			CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/notify",
 			ProductInfos: testProducts(), BillingAddress: Address{Country: "US"},

@@ -158,7 +158,7 @@ func TestEveryMemberIsSent(t *testing.T) {
 func TestStructsHaveNoOtherMembers(t *testing.T) {
 	tab := readTable(t)
 	requests := map[string]any{
-		"CreateTokenOrder": CreateTokenOrderRequest{}, "TokenPayment": TokenPaymentRequest{}, "CreateSubscription": SubscriptionRequest{},
+		"CreateTokenOrder": TokenOrderRequest{}, "TokenPayment": TokenPaymentRequest{}, "CreateSubscription": SubscriptionRequest{},
 		"CreateCheckout": CheckoutRequest{}, "CreateCheckoutSubscription": CheckoutSubscriptionRequest{},
 	}
 	check := func(name string, typ reflect.Type, members []tableMember, besides ...string) {

@@ -164,7 +164,7 @@ func shapes(secrets ...string) map[string]any {
 		"pointer to unexported fields": &unexported{number, code, token, card, &card}, "embedded": embedded{card, "n"},
 		"slice of tokens": []Token{token, token}, "slice of any": []any{number, code, token, card}, "array": [2]CVV{code, code},
 		"map": map[string]Token{"token": token}, "map of any": map[any]any{"a": map[string]any{"b": number, "c": &code}},
-		"extra": CreateTokenOrderRequest{Extra: map[string]any{"card": card, "token": token}},
+		"extra": TokenOrderRequest{Extra: map[string]any{"card": card, "token": token}},
 		"func":  func() Token { return token }, "channel": make(chan Token, 1),
 	}
 }

@@ -100,7 +100,7 @@ func ExampleTokenURLs() {
 		fmt.Println(err)
 		return
 	}
-	// It goes into CreateTokenOrderRequest.NotificationURL, and urls into NotificationOptions.TokenURLs.
+	// It goes into TokenOrderRequest.NotificationURL, and urls into NotificationOptions.TokenURLs.
 	u, err := url.Parse(notificationURL)
 	if err != nil {
 		fmt.Println(err)

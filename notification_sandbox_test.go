@@ -74,7 +74,7 @@ func TestNotificationsOfSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, err := client.CreateTokenOrder(ctx, cardgateway.CreateTokenOrderRequest{
+	order, err := client.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
 		TransactionID: "order-1", OrderID: "1", Currency: "USD", Amount: price, TransactionIP: "127.0.0.1",
 		CallbackURL: shop.URL, NotificationURL: bound, ProductInfos: products,
 		BillingAddress: cardgateway.Address{Country: "US"},

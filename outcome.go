@@ -114,7 +114,7 @@ func (s *submission) unknown(op *Operation, t *Transaction, cause error) error {
 }
 
 func refusal(op *Operation, r *reply, a *answer) error {
-	e := &GatewayError{Op: op.Name, HTTPStatus: r.status, RetryAfter: r.retryAfter}
+	e := &RefusedError{Op: op.Name, HTTPStatus: r.status, RetryAfter: r.retryAfter}
 	if a.Transaction != nil {
 		e.Code, e.Message = a.Code, inWords(a.Message, a.TransactionMessage)
 	}

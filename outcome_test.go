@@ -157,8 +157,8 @@ func TestClassify(t *testing.T) {
 					t.Errorf("Query: got %+v", q)
 				}
 			}
-			if refused, ok := errors.AsType[*GatewayError](err); ok && (refused.HTTPStatus != r.status || refused.RetryAfter != r.retryAfter) {
-				t.Errorf("GatewayError: got %+v", refused)
+			if refused, ok := errors.AsType[*RefusedError](err); ok && (refused.HTTPStatus != r.status || refused.RetryAfter != r.retryAfter) {
+				t.Errorf("RefusedError: got %+v", refused)
 			}
 		})
 	}
@@ -197,8 +197,8 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 		{&DeclinedError{Op: "Pay", TransactionID: "t", Transaction: declined}, ErrDeclined,
 			`cardgateway: Pay: transaction "t" declined: 101 (transaction failed): "no funds"`},
 		{&DeclinedError{Op: "Pay", TransactionID: "t"}, ErrDeclined, `cardgateway: Pay: transaction "t" declined`},
-		{&GatewayError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, ErrRefused, `cardgateway: Pay: refused: HTTP 400, code 777, "no"`},
-		{&GatewayError{Op: "Pay", HTTPStatus: 429}, ErrRefused, "cardgateway: Pay: refused: HTTP 429"},
+		{&RefusedError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, ErrRefused, `cardgateway: Pay: refused: HTTP 400, code 777, "no"`},
+		{&RefusedError{Op: "Pay", HTTPStatus: 429}, ErrRefused, "cardgateway: Pay: refused: HTTP 429"},
 		{&OutcomeUnknownError{Op: "Pay", TransactionID: "t", Cause: context.DeadlineExceeded}, ErrOutcomeUnknown,
 			`cardgateway: Pay: outcome of transaction "t" unknown: context deadline exceeded`},
 		{&ConflictError{TransactionID: "t", Transactions: []Transaction{{UniqueID: "1", Code: 100}, {UniqueID: "2", Code: 101}}}, ErrConflict,
@@ -240,14 +240,15 @@ func TestSafeToRetry(t *testing.T) {
 		{"joined with an unknown", errors.Join(notSent, unknown), false},
 		{"joined with an unknown before it", errors.Join(unknown, notSent), false},
 		{"joined with a decline", errors.Join(notSent, &DeclinedError{Transaction: &Transaction{}}), false},
-		{"joined with a refusal", errors.Join(notSent, &GatewayError{}), false},
+		{"joined with a refusal", errors.Join(notSent, &RefusedError{}), false},
 		{"joined with a conflict", errors.Join(notSent, &ConflictError{}), false},
 		{"two wrapped", fmt.Errorf("%w, then %w", notSent, unknown), false},
 		{"caused by an unknown", &NotSentError{Cause: unknown}, false},
-		{"the sentinel alone", ErrNotSent, false},
+		{"the sentinel alone", ErrNotSent, true}, {"the sentinel wrapped", fmt.Errorf("fake: %w", ErrNotSent), true},
+		{"the sentinel joined with a decline", errors.Join(ErrNotSent, ErrDeclined), false},
 		{"unknown", unknown, false}, {"unknown because not sent", &OutcomeUnknownError{Cause: notSent}, false},
 		{"invalid", &ValidationError{}, false}, {"declined", &DeclinedError{Transaction: &Transaction{}}, false},
-		{"refused", &GatewayError{}, false}, {"conflict", &ConflictError{}, false}, {"query", &QueryError{}, false},
+		{"refused", &RefusedError{}, false}, {"conflict", &ConflictError{}, false}, {"query", &QueryError{}, false},
 		{"context", context.Canceled, false}, {"foreign", errors.New("not sent"), false},
 	}
 	for _, tt := range tests {

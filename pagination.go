@@ -45,7 +45,7 @@ type WalkOptions struct {
 	Prefetch   int            // requests in flight, at most 256; zero means 4, one means strictly one after another
 	Window     time.Duration  // longest range of one query, at least a minute; zero means one calendar month
 	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize, more than 50,000 that
-	Settle     time.Duration  // how far behind now rows count as complete; zero means 15 min
+	Lag        time.Duration  // how far behind now rows count as complete; zero means 15 min
 	Resume     Checkpoint     // of an earlier walk with the same query at the same gateway, which it does not name; zero means from the beginning
 	Progress   func(Progress) // called between windows, on the goroutine of the loop
 }
@@ -54,7 +54,7 @@ const (
 	defaultPrefetch = 4
 	maxPrefetch     = 256
 	shortestWindow  = time.Minute
-	settleTime      = 15 * time.Minute
+	defaultLag      = 15 * time.Minute
 )
 
 // Progress says how far a walk has come.
@@ -233,8 +233,8 @@ func (w *Walk[T]) check() error {
 	if o.SplitAbove < 0 {
 		p.add("SplitAbove", RuleRange, "must not be negative")
 	}
-	if o.Settle < 0 {
-		p.add("Settle", RuleRange, "must not be negative")
+	if o.Lag < 0 {
+		p.add("Lag", RuleRange, "must not be negative")
 	}
 	if !o.Resume.IsZero() && o.Resume.query != w.query {
 		p.add("Resume", RuleFormat, "is the checkpoint of another query")
@@ -252,7 +252,7 @@ func (w *Walk[T]) walker(now time.Time, yield func(*T, error) bool) *walker[T] {
 	cal := calendar{loc: w.loc, widest: int64(o.Window / time.Second)}
 	whole := cal.cover(w.start, end)
 	settled := whole.to
-	if mark := now.Add(-o.Settle); mark.Before(end) {
+	if mark := now.Add(-o.Lag); mark.Before(end) {
 		settled = cal.cover(later(w.start, mark), end).from
 	}
 	walker := &walker[T]{
@@ -284,8 +284,8 @@ func (o WalkOptions) withDefaults(size int) WalkOptions {
 	if o.Prefetch == 0 {
 		o.Prefetch = defaultPrefetch
 	}
-	if o.Settle == 0 {
-		o.Settle = settleTime
+	if o.Lag == 0 {
+		o.Lag = defaultLag
 	}
 	return o
 }

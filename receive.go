@@ -293,12 +293,12 @@ const settleTimeout = 5 * time.Second
 func (h *notificationHandler) settle(ctx context.Context, key string, done bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	if err := h.opts.Deduper.Settle(ctx, key, done); err != nil && h.logger != nil {
+	if err := h.opts.Deduper.Done(ctx, key, done); err != nil && h.logger != nil {
 		h.logger.LogAttrs(ctx, slog.LevelWarn, "cardgateway notification: the Deduper could not settle a claim",
 			slog.Bool("handled", done), slog.String("error", err.Error()))
 	}
 	if done && h.opts.Deduper != Deduper(h.handled) {
-		_ = h.handled.Settle(ctx, key, true) // never fails
+		_ = h.handled.Done(ctx, key, true) // never fails
 	}
 }
 

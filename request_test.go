@@ -210,7 +210,7 @@ func nan() float64 { zero := 0.0; return zero / zero }
 // TestSearchParameters: what a query sends is what the table lists, within its limits.
 func TestSearchParameters(t *testing.T) {
 	tab := readTable(t)
-	start := time.Date(2026, 1, 31, 12, 0, 0, 0, DefaultLocation)
+	start := time.Date(2026, 1, 31, 12, 0, 0, 0, DefaultLocation())
 	var sent url.Values
 	c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		sent = r.URL.Query()
@@ -252,11 +252,11 @@ func TestSearchParameters(t *testing.T) {
 		{"years of five digits", "startDate range, endingDate range", with(func(q *OrderQuery) { q.Start, q.End = q.Start.AddDate(8000, 0, 0), q.End.AddDate(8000, 0, 0) })},
 		{"before the first year", "startDate range", with(func(q *OrderQuery) { q.Start = q.Start.AddDate(-3000, 0, 0) })},
 		{"empty range", "", with(func(q *OrderQuery) { q.End = q.Start })},
-		{"a month, to the last day", "", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 0, DefaultLocation) })},
-		{"a month and a second", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 1, 0, DefaultLocation) })},
-		{"a month and a nanosecond", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 1, DefaultLocation) })},
+		{"a month, to the last day", "", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 0, DefaultLocation()) })},
+		{"a month and a second", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 1, 0, DefaultLocation()) })},
+		{"a month and a nanosecond", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 1, DefaultLocation()) })},
 		{"a month, with nanoseconds", "", OrderQuery{
-			Start: time.Date(2026, 1, 15, 12, 0, 0, 5, DefaultLocation), End: time.Date(2026, 2, 15, 12, 0, 0, 5, DefaultLocation),
+			Start: time.Date(2026, 1, 15, 12, 0, 0, 5, DefaultLocation()), End: time.Date(2026, 2, 15, 12, 0, 0, 5, DefaultLocation()),
 		}},
 		{"id at the limit", "", with(func(q *OrderQuery) { q.OrderID = strings.Repeat("é", 128) })},
 		{"ids over the limit", "uniqueId length, orderId length, transactionId length", with(func(q *OrderQuery) {

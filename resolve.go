@@ -13,18 +13,18 @@ import (
 )
 
 // ResolveQuery names a payment whose outcome is unknown; OutcomeUnknownError.Query fills it. Everything but OrderID
-// and Settle is required.
+// and Wait is required.
 type ResolveQuery struct {
 	TransactionID string
 	OrderID       string
 	Amount        decimal.Decimal
 	Currency      string
 	SentAt        time.Time     // when the payment was sent, at the earliest; if that is about two years ago, absence cannot be proved
-	Settle        time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; one look is always finished
+	Wait          time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; one look is always finished
 }
 
 const (
-	defaultSettle = 2 * time.Minute
+	defaultWait   = 2 * time.Minute
 	resolveBefore = 13 * time.Hour // UTC-12, and an hour of difference between clocks
 	resolveAfter  = 15 * time.Hour // UTC+14, and the same
 	resolveMonths = 24             // that are looked through, a month at a time
@@ -33,11 +33,11 @@ const (
 	longestPause  = 30 * time.Second
 )
 
-// Resolve settles an unknown outcome by asking the gateway for the payment, again and again until it knows or Settle
+// Resolve settles an unknown outcome by asking the gateway for the payment, again and again until it knows or Wait
 // has passed. It believes only rows with exactly this transactionId, amount and currency: the filter of the search
 // has been seen to return other orders.
 //
-// It returns what the original call would have: the transaction (301 at once, 102 only after Settle), a
+// It returns what the original call would have: the transaction (301 at once, 102 only after Wait), a
 // *DeclinedError, a *ConflictError, or again an *OutcomeUnknownError, whose cause says why. ErrNotFound means that
 // the gateway answered and does not have it. That is evidence, not proof: a request can be delivered late, so ask
 // again hours later before taking it for never sent. A transaction that waits for its cardholder may come without a
@@ -46,11 +46,11 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	settle := q.Settle
-	if settle == 0 {
-		settle = defaultSettle
+	wait := q.Wait
+	if wait == 0 {
+		wait = defaultWait
 	}
-	settled := time.Now().Add(settle)
+	deadline := time.Now().Add(wait)
 	shown := false // the gateway had it in an earlier look
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		e, err := c.lookUp(ctx, &q)
@@ -59,13 +59,13 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 			e.doubt(errDoubtful)
 		}
 		shown = shown || ours
-		last := time.Until(settled) <= 0
+		last := time.Until(deadline) <= 0
 		if t, verdict, final := q.judge(&e, err, last); final {
 			e.asked.scrub(t, verdict)
 			return t, verdict
 		}
-		wait := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
-		if err := sleep(ctx, max(0, min(wait, time.Until(settled)))); err != nil {
+		jittered := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
+		if err := sleep(ctx, max(0, min(jittered, time.Until(deadline)))); err != nil {
 			verdict := q.unknown(e.processing, err)
 			e.asked.scrub(nil, verdict)
 			return nil, verdict
@@ -88,8 +88,8 @@ func (q *ResolveQuery) check() error {
 		q.SentAt.After(time.Now().Add(resolveBefore)) {
 		p.add("SentAt", RuleRange, "must not be in the future")
 	}
-	if q.Settle < 0 {
-		p.add("Settle", RuleRange, "must not be negative")
+	if q.Wait < 0 {
+		p.add("Wait", RuleRange, "must not be negative")
 	}
 	return p.err("Resolve")
 }
@@ -115,7 +115,7 @@ func (e *evidence) doubt(reason error) {
 	}
 }
 
-// judge decides what the evidence says; last is set once Settle has passed.
+// judge decides what the evidence says; last is set once Wait has passed.
 func (q *ResolveQuery) judge(e *evidence, failed error, last bool) (t *Transaction, err error, final bool) {
 	switch {
 	case len(e.approved) > 1 || len(e.approved) > 0 && len(e.declined) > 0:

@@ -265,7 +265,7 @@ func TestResolveIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: foreign(6000)}
 		q := l.query()
-		q.SentAt, q.Settle = l.begun.AddDate(0, -20, 0), 1
+		q.SentAt, q.Wait = l.begun.AddDate(0, -20, 0), 1
 		if _, err := l.client(t).Resolve(t.Context(), q); !errors.Is(err, ErrOutcomeUnknown) || len(l.asked) > 2*(resolvePages+resolveMonths) {
 			t.Errorf("got %v after %d queries", err, len(l.asked))
 		}
@@ -332,20 +332,20 @@ func TestResolveEndedShowsNothing(t *testing.T) {
 	})
 }
 
-// TestResolvePauses: the pauses grow, so that two minutes cost few queries, and Settle is counted from the start.
+// TestResolvePauses: the pauses grow, so that two minutes cost few queries, and Wait is counted from the start.
 func TestResolvePauses(t *testing.T) {
 	for settle, most := range map[time.Duration]int{1: 2, time.Second: 4, time.Minute: 10, 2 * time.Minute: 14, time.Hour: 250} {
 		synctest.Test(t, func(t *testing.T) {
 			l := archive{zone: time.UTC, begun: time.Now()}
 			q := l.query()
-			q.Settle = settle
+			q.Wait = settle
 			_, err := l.client(t).Resolve(t.Context(), q)
 			if took := time.Since(l.begun); !errors.Is(err, ErrNotFound) || took != settle || len(l.asked) > most || len(l.asked) < 2 {
-				t.Errorf("Settle %v: got %v after %v and %d queries, want at most %d", settle, err, took, len(l.asked), most)
+				t.Errorf("Wait %v: got %v after %v and %d queries, want at most %d", settle, err, took, len(l.asked), most)
 			}
 			for i := 1; i < len(l.asked); i++ {
 				if pause := l.asked[i] - l.asked[i-1]; pause > 30*time.Second {
-					t.Errorf("Settle %v: a pause of %v", settle, pause)
+					t.Errorf("Wait %v: a pause of %v", settle, pause)
 				}
 			}
 		})
@@ -367,7 +367,7 @@ func TestResolveRefuses(t *testing.T) {
 		{"long id", "transactionId length", func(q *ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
 		{"SentAt in no year", "SentAt range", func(q *ResolveQuery) { q.SentAt = time.Time{}.Add(1) }},
 		{"SentAt to come", "SentAt range", func(q *ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
-		{"negative Settle", "Settle range", func(q *ResolveQuery) { q.Settle = -1 }},
+		{"negative Wait", "Wait range", func(q *ResolveQuery) { q.Wait = -1 }},
 	} {
 		q := good
 		tt.change(&q)

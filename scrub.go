@@ -248,7 +248,7 @@ func (out *outgoing) scrub(t *Transaction, err error) {
 			out.scrubTransaction(&conflict.Transactions[i], true)
 		}
 	}
-	if refused, ok := errors.AsType[*GatewayError](err); ok {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		out.needles().cutFrom(&refused.Message, shortestSecret)
 	}
 	if failed, ok := errors.AsType[*QueryError](err); ok {

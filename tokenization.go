@@ -10,9 +10,9 @@ var opCreateTokenOrder = Operation{
 	Name: "CreateTokenOrder", Method: "POST", PathTemplate: "/checkout/tokenization/create", Payment: true,
 }
 
-// CreateTokenOrderRequest opens an order for which the cardholder enters a card on the hosted page ("Create token
+// TokenOrderRequest opens an order for which the cardholder enters a card on the hosted page ("Create token
 // order"). Required unless said otherwise; lengths are in characters.
-type CreateTokenOrderRequest struct {
+type TokenOrderRequest struct {
 	TransactionID     string            // at most 128; unique per transaction
 	OrderID           string            // at most 128; only one successful transaction exists per order
 	Currency          string            // three capital letters
@@ -35,14 +35,14 @@ type CreateTokenOrderRequest struct {
 //
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
 // but no money has moved, and the interface shows no way to fetch its RedirectURL again.
-func (c *Client) CreateTokenOrder(ctx context.Context, req CreateTokenOrderRequest) (*Transaction, error) {
+func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
 	b := newBody(roomForOrder)
 	req.members(b, c.cfg.AppID)
 	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
 	return c.pay(ctx, opCreateTokenOrder, s, b)
 }
 
-func (req *CreateTokenOrderRequest) members(b *body, app AppID) {
+func (req *TokenOrderRequest) members(b *body, app AppID) {
 	b.id("transactionId", req.TransactionID)
 	b.id("orderId", req.OrderID)
 	b.currency(req.Currency, required)

@@ -64,7 +64,7 @@ func TestWalkRequests(t *testing.T) {
 			for _, prefetch := range []int{1, 4, 16} {
 				synctest.Test(t, func(t *testing.T) {
 					time.Sleep(time.Until(to.AddDate(0, 1, 0)))
-					m := &modelGateway{loc: DefaultLocation, latency: 50 * time.Millisecond}
+					m := &modelGateway{loc: DefaultLocation(), latency: 50 * time.Millisecond}
 					m.add(0, times...)
 					w := m.walk(from, to, WalkOptions{PageSize: size, Prefetch: prefetch})
 					got, err := collect(w, context.Background())

@@ -37,7 +37,7 @@ func byEitherTime(rows []modelRow) fetchFunc {
 // refundRows are spread over a range and have a second time, so much later.
 func refundRows(start, end time.Time, n int, later time.Duration) (rows []modelRow) {
 	for i, at := range spread(n, start, end) {
-		s := wallTimeOf(at, DefaultLocation).seconds
+		s := wallTimeOf(at, DefaultLocation()).seconds
 		rows = append(rows, modelRow{id: i + 1, second: s, second2: s + int64(later/time.Second)})
 	}
 	return rows
@@ -95,7 +95,7 @@ func TestWalkRefundsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 2, 0)
 		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: DefaultLocation}
+		m := &modelGateway{loc: DefaultLocation()}
 		w := m.walk(start, end, WalkOptions{PageSize: 50, Prefetch: 1})
 		rows := refundRows(start, end, 1000, 10*24*time.Hour)
 		w.source.fetch = byEitherTime(rows)
@@ -121,7 +121,7 @@ func TestWalkOrderedByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 2, 0)
 		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: DefaultLocation}
+		m := &modelGateway{loc: DefaultLocation()}
 		var rows []modelRow
 		for i := range 2000 {
 			at := start.Add(end.Sub(start) / 2000 * time.Duration(i))
@@ -146,7 +146,7 @@ func TestWalkResumesRefunds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start, end := day0, day0.AddDate(0, 2, 0)
 			time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-			m := &modelGateway{loc: DefaultLocation}
+			m := &modelGateway{loc: DefaultLocation()}
 			rows := refundRows(start, end, 1000, 10*24*time.Hour)
 			ctx, cancel := context.WithCancel(t.Context())
 			var n atomic.Int64
@@ -239,7 +239,7 @@ func TestWalkRefusedRange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0.AddDate(-1, 0, 0), day0 // 2023
 		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: DefaultLocation, latency: 50 * time.Millisecond, maxRange: 28 * 24 * time.Hour}
+		m := &modelGateway{loc: DefaultLocation(), latency: 50 * time.Millisecond, maxRange: 28 * 24 * time.Hour}
 		m.add(0, spread(20000, start, end)...)
 		w := m.walk(start, end, WalkOptions{})
 		fetch := w.source.fetch
@@ -331,7 +331,7 @@ func TestWalkOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 3, 0)
 		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: DefaultLocation, latency: 50 * time.Millisecond}
+		m := &modelGateway{loc: DefaultLocation(), latency: 50 * time.Millisecond}
 		x := start.AddDate(0, 0, 12)
 		m.add(0, spread(20000, x, x.Add(time.Second))...)
 		w := m.walk(start, end, WalkOptions{PageSize: 50})
@@ -346,12 +346,12 @@ func TestWalkOneSecond(t *testing.T) {
 // TestWalkLeavesLessThanAMonth: what is left of a month beside a kept page can be longer than a month that begins there.
 func TestWalkLeavesLessThanAMonth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start := time.Date(2023, 5, 30, 12, 0, 0, 0, DefaultLocation)
+		start := time.Date(2023, 5, 30, 12, 0, 0, 0, DefaultLocation())
 		end := start.AddDate(0, 5, 0)
 		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
-		m := &modelGateway{loc: DefaultLocation, latency: 50 * time.Millisecond, oldestFirst: true}
+		m := &modelGateway{loc: DefaultLocation(), latency: 50 * time.Millisecond, oldestFirst: true}
 		m.add(0, spread(100, start, end)...)
-		burst := time.Date(2023, 8, 31, 1, 0, 0, 0, DefaultLocation)
+		burst := time.Date(2023, 8, 31, 1, 0, 0, 0, DefaultLocation())
 		m.add(0, spread(52, burst, burst.Add(2*time.Hour))...)
 		got, err := collect(m.walk(start, end, WalkOptions{PageSize: 50, Prefetch: 1}), t.Context())
 		wantAll(t, m, got, err)
@@ -366,7 +366,7 @@ func TestWalkOfWideWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from, to := day0, day0.AddDate(0, 1, 0)
 		time.Sleep(time.Until(to.AddDate(0, 0, 1)))
-		m := &modelGateway{loc: DefaultLocation}
+		m := &modelGateway{loc: DefaultLocation()}
 		m.add(0, spread(maxRows+maxRows/2, from, to)...)
 		got, err := collect(m.walk(from, to, WalkOptions{PageSize: maxPageSize, SplitAbove: 10 * maxRows}), context.Background())
 		wantAll(t, m, got, err)

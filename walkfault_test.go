@@ -20,7 +20,7 @@ func inBubble(t *testing.T, f func(t *testing.T, m *modelGateway, start, end tim
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 2, 0)
 		time.Sleep(time.Until(end.AddDate(0, 0, 1)))
-		m := &modelGateway{loc: DefaultLocation, latency: 50 * time.Millisecond}
+		m := &modelGateway{loc: DefaultLocation(), latency: 50 * time.Millisecond}
 		m.add(0, spread(2000, start, end)...)
 		f(t, m, start, end)
 	})
@@ -39,7 +39,7 @@ func wantAll(t *testing.T, m *modelGateway, got map[int]int, err error) {
 
 // TestWalkMisbehavior lets the gateway answer wrongly every so many times.
 func TestWalkMisbehavior(t *testing.T) {
-	foreign := modelRow{id: 1, second: wallTimeOf(day0, DefaultLocation).seconds}
+	foreign := modelRow{id: 1, second: wallTimeOf(day0, DefaultLocation()).seconds}
 	var previous []modelRow
 	every := func(n int, change func(p *Page[modelRow]) error) func(int, *Page[modelRow]) error {
 		return func(i int, p *Page[modelRow]) error {

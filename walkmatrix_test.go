@@ -68,7 +68,7 @@ type matrixCase struct {
 
 func (c *matrixCase) run(t *testing.T) {
 	end := c.start.AddDate(0, 0, 62)
-	time.Sleep(time.Until(end)) // the last rows are younger than Settle
+	time.Sleep(time.Until(end)) // the last rows are younger than Lag
 	m := &c.gateway
 	random := rand.New(rand.NewPCG(c.seed, 1))
 	add := func(n int, lag time.Duration, at func() time.Time) {
@@ -105,7 +105,7 @@ func (c *matrixCase) run(t *testing.T) {
 	}
 	cover := calendar{loc: m.loc}.cover(c.start, end)
 	complete := w.Report().CompleteUpTo
-	if want := begun.Add(-settleTime); complete.Before(want.Add(-2*time.Hour)) || complete.After(want) {
+	if want := begun.Add(-defaultLag); complete.Before(want.Add(-2*time.Hour)) || complete.After(want) {
 		t.Errorf("complete up to %v, want about %v", complete, want)
 	}
 	must := func(r modelRow) bool {

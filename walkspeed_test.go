@@ -16,7 +16,7 @@ func TestWalkPrefetch(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			from, to := day0, day0.AddDate(1, 0, 0)
 			time.Sleep(time.Until(to.AddDate(0, 0, 1)))
-			m := &modelGateway{loc: DefaultLocation, latency: 50 * time.Millisecond}
+			m := &modelGateway{loc: DefaultLocation(), latency: 50 * time.Millisecond}
 			m.add(0, spread(rows, from, to)...)
 			begun := time.Now()
 			w := m.walk(from, to, WalkOptions{PageSize: 20, Prefetch: prefetch})

@@ -113,7 +113,7 @@ func storeTokens(g *sandbox.Gateway) (map[sandbox.Outcome]string, error) {
 	tokens := make(map[sandbox.Outcome]string)
 	for _, outcome := range []sandbox.Outcome{sandbox.Approved, sandbox.Declined} {
 		id := "token " + outcome.String()
-		t, err := client.CreateTokenOrder(background, cardgateway.CreateTokenOrderRequest{
+		t, err := client.CreateTokenOrder(background, cardgateway.TokenOrderRequest{
 			TransactionID: id, OrderID: id, Currency: "USD", Amount: decimal.New(1, 0), TransactionIP: shopIP,
 			CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products, BillingAddress: cardgateway.Address{Country: "US"},
 		})

@@ -99,7 +99,7 @@ func (d *clientDesign) Pay(ctx context.Context, o *Order) Verdict {
 	t, err := o.pay(ctx, d.client, d.tokens[o.Card])
 	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		q := unknown.Query()
-		q.Settle = 5 * d.patience // late deliveries are over by then
+		q.Wait = 5 * d.patience // late deliveries are over by then
 		t, err = d.client.Resolve(ctx, q)
 	}
 	return verdictOf(t, err)
@@ -121,7 +121,7 @@ func (d *clientDesign) Settle(ctx context.Context, orders []Order, verdicts []Ve
 func (o *Order) query() cardgateway.ResolveQuery {
 	r := o.tokenPayment()
 	return cardgateway.ResolveQuery{
-		TransactionID: o.ID, Amount: r.Amount, Currency: r.Currency, SentAt: time.Now().Add(-time.Hour), Settle: 1,
+		TransactionID: o.ID, Amount: r.Amount, Currency: r.Currency, SentAt: time.Now().Add(-time.Hour), Wait: 1,
 	}
 }
 

@@ -42,7 +42,7 @@ func (p PayAgain) TokenPayment(ctx context.Context, token cardgateway.Token, req
 }
 
 // CreateTokenOrder opens the order again. No money moves by it.
-func (p PayAgain) CreateTokenOrder(ctx context.Context, req cardgateway.CreateTokenOrderRequest) (*cardgateway.Transaction, error) {
+func (p PayAgain) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
 	return p.pay(ctx, p.j.tokenOrder(req))
 }
 

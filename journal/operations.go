@@ -9,7 +9,7 @@ import (
 // CreateTokenOrder is cardgateway.Client.CreateTokenOrder, journalled. The errors are those of the client, and a
 // *MismatchError, a *cardgateway.ConflictError, or causes of this package in a *cardgateway.NotSentError (the store
 // cannot be written) and in a *cardgateway.OutcomeUnknownError (ErrOpen, ErrPresumedAbsent).
-func (j *Journal) CreateTokenOrder(ctx context.Context, req cardgateway.CreateTokenOrderRequest) (*cardgateway.Transaction, error) {
+func (j *Journal) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
 	return j.pay(ctx, j.tokenOrder(req))
 }
 
@@ -46,7 +46,7 @@ const (
 	opCheckoutSubscription = "CreateCheckoutSubscription"
 )
 
-func (j *Journal) tokenOrder(req cardgateway.CreateTokenOrderRequest) *payment {
+func (j *Journal) tokenOrder(req cardgateway.TokenOrderRequest) *payment {
 	return &payment{
 		intent: Intent{
 			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opTokenOrder,

@@ -24,7 +24,7 @@ var (
 //
 //	Succeeded, Pending       the transaction
 //	Declined                 the transaction and a *cardgateway.DeclinedError
-//	Refused                  a *cardgateway.GatewayError
+//	Refused                  a *cardgateway.RefusedError
 //	NotSent                  a *cardgateway.NotSentError
 //	Unknown                  a *cardgateway.OutcomeUnknownError with cause ErrOpen
 //	PresumedAbsent           a *cardgateway.OutcomeUnknownError with cause ErrPresumedAbsent
@@ -46,7 +46,7 @@ func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 		t := v.deciding.transaction()
 		return t, &cardgateway.DeclinedError{Op: in.Operation, TransactionID: in.TransactionID, Transaction: t}
 	case Refused:
-		return nil, &cardgateway.GatewayError{Op: in.Operation, HTTPStatus: v.deciding.HTTPStatus, Code: v.deciding.Code}
+		return nil, &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: v.deciding.HTTPStatus, Code: v.deciding.Code}
 	case NotSent:
 		return nil, in.notSent(errRecorded)
 	case PresumedAbsent:
@@ -78,7 +78,7 @@ func (ev *Evidence) transaction() *cardgateway.Transaction {
 // answer a repetition with it.
 func observed(t *cardgateway.Transaction, err error, certain bool) Evidence {
 	ev := Evidence{Source: SourceAnswer}
-	refused, isRefused := errors.AsType[*cardgateway.GatewayError](err)
+	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)
 	switch {
 	case err == nil && t != nil:
 		ev.State, ev.Transaction = stateOf(t), kept(t)

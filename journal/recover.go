@@ -129,7 +129,7 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	for _, at := range queries {
 		t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 			TransactionID: v.intent.TransactionID, OrderID: v.intent.OrderID,
-			Amount: v.intent.Amount, Currency: v.intent.Currency, SentAt: at, Settle: j.opts.Settle,
+			Amount: v.intent.Amount, Currency: v.intent.Currency, SentAt: at, Wait: j.opts.Settle,
 		})
 		if ctx.Err() != nil {
 			j.notAsked(e.TransactionID())

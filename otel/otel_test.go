@@ -61,7 +61,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.client.CloseIdleConnections)
-	order, err := b.client.CreateTokenOrder(t.Context(), cardgateway.CreateTokenOrderRequest{
+	order, err := b.client.CreateTokenOrder(t.Context(), cardgateway.TokenOrderRequest{
 		TransactionID: "t-order", OrderID: "o-1", Currency: "USD", Amount: decimal.NewFromInt(1), TransactionIP: "203.0.113.7",
 		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
 		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}}, BillingAddress: cardgateway.Address{Country: "US"},

@@ -31,7 +31,7 @@ func (m *merchant) storeCard(ctx context.Context, name string, card sandbox.Outc
 	if err != nil {
 		return cardgateway.Token{}, err
 	}
-	order, err := m.client.CreateTokenOrder(ctx, cardgateway.CreateTokenOrderRequest{
+	order, err := m.client.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
 		TransactionID: m.id(name), OrderID: m.id(name), Currency: "USD", Amount: price, TransactionIP: cardholderIP,
 		CallbackURL: callback, NotificationURL: notify, ProductInfos: products(),
 		BillingAddress: cardgateway.Address{FirstName: "Ada", LastName: "Gross", Country: "US"},

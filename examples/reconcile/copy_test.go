@@ -100,7 +100,7 @@ func TestKilled(t *testing.T) {
 // TestAskAgain copies an order that is in processing, and again when it has been settled.
 func TestAskAgain(t *testing.T) {
 	b := newBench(t, filepath.Join(t.TempDir(), "books.db"), time.Now().Add(-time.Hour), sandbox.Options{SettleAfter: -1, NoNotifications: true})
-	order, err := b.copier.client.CreateTokenOrder(t.Context(), cardgateway.CreateTokenOrderRequest{
+	order, err := b.copier.client.CreateTokenOrder(t.Context(), cardgateway.TokenOrderRequest{
 		TransactionID: "t-order", OrderID: "o-1", Currency: "USD", Amount: decimal.NewFromInt(1), TransactionIP: "203.0.113.7",
 		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
 		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}}, BillingAddress: cardgateway.Address{Country: "US"},

@@ -35,7 +35,7 @@ func runDemo(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	books, err := OpenBooks(ctx, ":memory:", "the sandbox", cardgateway.DefaultLocation)
+	books, err := OpenBooks(ctx, ":memory:", "the sandbox", cardgateway.DefaultLocation())
 	if err != nil {
 		return err
 	}

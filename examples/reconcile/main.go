@@ -120,7 +120,7 @@ func (s settings) day() (from time.Time, zone *time.Location, err error) {
 		}
 	}
 	if s.zone == "" {
-		return from, cardgateway.DefaultLocation, nil
+		return from, cardgateway.DefaultLocation(), nil
 	}
 	zone, err = time.LoadLocation(s.zone)
 	if err != nil {

@@ -92,7 +92,7 @@ func newBench(t *testing.T, db string, from time.Time, o sandbox.Options) *bench
 // open opens books.
 func (b *bench) open(t *testing.T, db string) {
 	t.Helper()
-	books, err := OpenBooks(t.Context(), db, b.url, cardgateway.DefaultLocation)
+	books, err := OpenBooks(t.Context(), db, b.url, cardgateway.DefaultLocation())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestFactOf(t *testing.T) {
 		{"unknown, with a success that is not to be trusted", paid, unknown, Fact{State: Checking}},
 		{"unknown and not sent at once", nil, errors.Join(unknown, &cardgateway.NotSentError{}), Fact{State: Checking}},
 		{"not sent", nil, &cardgateway.NotSentError{}, Fact{State: Unsent}},
-		{"refused", nil, &cardgateway.GatewayError{}, Fact{State: Refused}},
+		{"refused", nil, &cardgateway.RefusedError{}, Fact{State: Refused}},
 		{"invalid", nil, &cardgateway.ValidationError{}, Fact{State: Refused}},
 		{"another payment's id", nil, &journal.MismatchError{}, Fact{State: Refused}},
 		{"conflict", nil, &cardgateway.ConflictError{}, Fact{State: Conflict}},

@@ -91,7 +91,7 @@ func (s *Shop) storeToken(ctx context.Context, c *StoredCard, v Visitor) error {
 		return err
 	}
 	one := Product{SKU: "card", Name: "Saving a card", Price: price("1.00")}
-	t, err := s.payments.CreateTokenOrder(ctx, cardgateway.CreateTokenOrderRequest{
+	t, err := s.payments.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
 		TransactionID: c.ID, OrderID: c.ID, Currency: currency, Amount: one.Price, TransactionIP: v.IP,
 		CallbackURL: s.url + "/cards", NotificationURL: notify, ProductInfos: s.products([]Line{{one, 1}}),
 		BillingAddress: cardgateway.Address{Country: countries[0].Code},
