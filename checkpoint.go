@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
 // Checkpoint is where a walk stands: how far it has given rows, what it must still count again, and a hash of the
@@ -95,7 +97,7 @@ func (c *Checkpoint) UnmarshalJSON(data []byte) error {
 // seconds, as they are sent, so that a database may cut nanoseconds off.
 func hashQuery(op string, start, end time.Time, loc *time.Location, ids ...string) string {
 	var b strings.Builder
-	end = ceilSecond(end)
+	end = civil.CeilSecond(end)
 	fmt.Fprintf(&b, "%s %d %d %s %v %v", op, start.Unix(), end.Unix(), loc, wallTimeOf(start, loc), wallTimeOf(end, loc))
 	for _, id := range ids {
 		fmt.Fprintf(&b, " %q", id)

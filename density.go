@@ -171,3 +171,13 @@ func (d *density) learn(core span, seconds func(yield func(int64) bool)) {
 		d.week[floorMod(h, 7*24)].add(n, length)
 	}
 }
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }

@@ -12,13 +12,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 )
 
-// Every parser that meets outside data, against an oracle: encoding/json, package time, the decimal package. The
+// Every parser that meets outside data, against an oracle: encoding/json, the decimal package. The
 // seeds are the documented exchanges. No answer may be read as something else than it says.
 
 // seeds adds the documented answers to a fuzz target's corpus.
@@ -150,27 +149,6 @@ func checkPage(t *testing.T, data []byte, rows int, rowErrors []error) {
 	if !ok || rows+len(rowErrors) != len(list) {
 		t.Errorf("%q: got %d rows and %d errors, encoding/json sees %d rows", data, rows, len(rowErrors), len(list))
 	}
-}
-
-func FuzzWallTime(f *testing.F) {
-	for _, text := range []string{"2026-02-28 23:59:59", "2024-02-29", "2023-02-29", "0000-00-00 00:00:00", "9999-12-31 24:00:00", "2026-01-01T00:00:00", "2026-01-01  1:00:00"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		layout := time.DateTime
-		if len(text) == len(time.DateOnly) {
-			layout = time.DateOnly
-		}
-		want, err := time.Parse(layout, text)
-		known := err == nil && want.Format(layout) == text // package time is more tolerant than the interface
-		got, ok := parseWallTime(text)
-		if ok != known || ok && !got.In(time.UTC).Equal(want) {
-			t.Errorf("%q: got %v (%v), package time %v (%v)", text, got, ok, want, err)
-		}
-		if back, err := ParseWallTime(got.String()); ok && (err != nil || back != got) {
-			t.Errorf("%q comes back as %v (%v)", text, back, err)
-		}
-	})
 }
 
 func FuzzAmount(f *testing.F) {

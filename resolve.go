@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/shopspring/decimal"
 )
 
@@ -169,7 +170,7 @@ func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err e
 			e.doubt(errLongAgo)
 			break
 		}
-		end := nextMonth(wallTimeOf(start, time.UTC)).In(time.UTC)
+		end := civil.Of(start, time.UTC).NextMonth().UTC()
 		if end.After(last) {
 			end = last
 		}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -242,7 +243,7 @@ func TestResolveSeams(t *testing.T) {
 		for offset := -3 * time.Second; offset <= 3*time.Second; offset += 500 * time.Millisecond {
 			synctest.Test(t, func(t *testing.T) {
 				sentAt := time.Now().Add(-40 * day).Truncate(time.Second)
-				seam := nextMonth(wallTimeOf(sentAt.Add(-resolveBefore), time.UTC)).In(time.UTC)
+				seam := civil.Of(sentAt.Add(-resolveBefore), time.UTC).NextMonth().UTC()
 				made := seam.Add(offset).Format("2006-01-02 15:04:05.000")
 				c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 					from, to := r.URL.Query().Get("startDate")+".000", r.URL.Query().Get("endingDate")+".000"

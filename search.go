@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
 var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
@@ -141,13 +143,13 @@ type search struct {
 
 func newSearch(loc *time.Location, start, end time.Time, page, size int) *search {
 	s := &search{params: url.Values{}, page: page}
-	if end.Nanosecond() <= start.Nanosecond() && wallTimeOf(end, loc) == nextMonth(wallTimeOf(start, loc)) {
+	if end.Nanosecond() <= start.Nanosecond() && civil.Of(end, loc) == civil.Of(start, loc).NextMonth() {
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
 	}
 	s.span(start, end, loc)
 	s.problems.page(page, size)
-	s.params.Set("startDate", wallTimeOf(start, loc).String())
-	s.params.Set("endingDate", wallTimeOf(ceilSecond(end), loc).String())
+	s.params.Set("startDate", civil.Of(start, loc).String())
+	s.params.Set("endingDate", civil.Of(civil.CeilSecond(end), loc).String())
 	if page > 0 {
 		s.params.Set("currPage", strconv.Itoa(page))
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/shopspring/decimal"
 )
 
@@ -233,7 +234,7 @@ func (p *problems) span(start, end time.Time, loc *time.Location) {
 		return
 	}
 	first := p.year("startDate", start)
-	if last := p.year("endingDate", end); first && last && wallTimeOf(ceilSecond(end), loc).Compare(nextMonth(wallTimeOf(start, loc))) > 0 {
+	if last := p.year("endingDate", end); first && last && civil.Of(civil.CeilSecond(end), loc) > civil.Of(start, loc).NextMonth() {
 		p.add("endingDate", RuleRange, "must be at most one month after startDate")
 	}
 }
@@ -257,25 +258,4 @@ func (p *problems) year(member string, t time.Time) bool {
 		return false
 	}
 	return true
-}
-
-// nextMonth returns the same time of day one calendar month later, on the last day of that month where it has no
-// such day: 31 January is followed by 28 or 29 February, not by 3 March.
-func nextMonth(w WallTime) WallTime {
-	u := w.asUTC()
-	year, month := u.Year(), int(u.Month())+1
-	if month > 12 {
-		year, month = year+1, 1
-	}
-	day := min(u.Day(), daysIn(year, month))
-	clock := floorMod(w.seconds, 86400)
-	return WallTime{seconds: daysSinceEpoch(year, month, day)*86400 + clock, set: true}
-}
-
-// ceilSecond rounds up to whole seconds, which is all that the wire can say, so that a range never gets smaller.
-func ceilSecond(t time.Time) time.Time {
-	if t.Nanosecond() == 0 {
-		return t
-	}
-	return t.Add(time.Second - time.Duration(t.Nanosecond()))
 }

@@ -1,6 +1,16 @@
 package cardgateway
 
-import "time"
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+func wallTimeOf(t time.Time, loc *time.Location) WallTime { return wallTime(civil.Of(t, loc)) }
+
+func nextMonth(w WallTime) WallTime { return wallTime(w.civil().NextMonth()) }
+
+func (w WallTime) asUTC() time.Time { return w.civil().UTC() }
 
 // span is a stretch of the gateway's wall clock: the seconds from from on, up to and without to. They are counted as
 // in WallTime.
@@ -28,7 +38,7 @@ type calendar struct {
 // the two, texts before that of start, or after that of end, belong to it as well: the walk gives the superset.
 func (c calendar) cover(start, end time.Time) span {
 	const farthest = 48 * time.Hour // more than any clock is ever set back
-	s := span{wallTimeOf(start, c.loc).seconds, wallTimeOf(ceilSecond(end), c.loc).seconds}
+	s := span{wallTimeOf(start, c.loc).seconds, wallTimeOf(civil.CeilSecond(end), c.loc).seconds}
 	for t := start.In(c.loc); ; {
 		_, change := t.ZoneBounds()
 		if change.IsZero() || !change.Before(end) || change.Sub(start) > farthest {

@@ -1,0 +1,116 @@
+// Package civil has times of day without a zone, in whole seconds: what a clock on the wall shows.
+package civil
+
+import (
+	"math"
+	"time"
+)
+
+// Time is what a clock shows, as the number of seconds since it showed 1970-01-01 00:00:00. That is the Unix time of the
+// same date and time of day in UTC. Times of one clock can be compared and subtracted; where the clock is changed, the
+// difference is not the time that passed.
+type Time int64
+
+// None stands for a time that is not stated. It is before every other Time, and no text is read as it.
+const None Time = math.MinInt64
+
+// Seconds in a minute, an hour and a day of the clock.
+const (
+	minute = 60
+	hour   = 60 * minute
+	day    = 24 * hour
+)
+
+// Of returns what a clock in loc shows at the instant t, without fractions of a second.
+func Of(t time.Time, loc *time.Location) Time {
+	_, offset := t.In(loc).Zone()
+	return Time(t.Unix() + int64(offset))
+}
+
+// Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. It accepts nothing else, not even what
+// package time does: an hour of one digit, or a fraction of a second.
+func Parse[T ~string | ~[]byte](s T) (Time, bool) {
+	dateOnly := len(s) == len(time.DateOnly)
+	if !dateOnly && (len(s) != len(time.DateTime) || s[10] != ' ' || s[13] != ':' || s[16] != ':') {
+		return None, false
+	}
+	if s[4] != '-' || s[7] != '-' {
+		return None, false
+	}
+	century, ok1 := twoDigits(s, 0)
+	year, ok2 := twoDigits(s, 2)
+	month, ok3 := twoDigits(s, 5)
+	dayOfMonth, ok4 := twoDigits(s, 8)
+	year += century * 100
+	if !ok1 || !ok2 || !ok3 || !ok4 || month < 1 || month > 12 || !isDayOf(year, month, dayOfMonth) {
+		return None, false
+	}
+	date := Time(daysSinceEpoch(year, month, dayOfMonth) * day)
+	if dateOnly {
+		return date, true
+	}
+	h, ok1 := twoDigits(s, 11)
+	m, ok2 := twoDigits(s, 14)
+	sec, ok3 := twoDigits(s, 17)
+	if !ok1 || !ok2 || !ok3 || h > 23 || m > 59 || sec > 59 {
+		return None, false
+	}
+	return date + Time(h*hour+m*minute+sec), true
+}
+
+func twoDigits[T ~string | ~[]byte](s T, at int) (int, bool) {
+	tens, ones := s[at]-'0', s[at+1]-'0' // bytes below '0' wrap around to large ones
+	return int(tens)*10 + int(ones), tens <= 9 && ones <= 9
+}
+
+// isDayOf reports whether a month has such a day.
+func isDayOf(year, month, dayOfMonth int) bool {
+	if dayOfMonth <= 28 {
+		return dayOfMonth >= 1
+	}
+	// Package time turns 30 February into 1 or 2 March.
+	return time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC).Day() == dayOfMonth
+}
+
+// daysSinceEpoch counts days of the Gregorian calendar from 1970-01-01. Package time would take as long for this as the
+// rest of Parse, which reads a time or two of every row of a page. Years are counted from March, so that the leap day is
+// the last day of its year, and the lengths of the months before a given one follow a straight line.
+func daysSinceEpoch(year, month, dayOfMonth int) int64 {
+	if month < 3 {
+		year, month = year-1, month+12
+	}
+	leapDays := year>>2 - year/100 + year/400
+	return int64(365*year + leapDays + (153*month-457)/5 + dayOfMonth - 719469)
+}
+
+// UTC returns the instant at which a clock in UTC shows t.
+func (t Time) UTC() time.Time { return time.Unix(int64(t), 0).UTC() }
+
+// In returns an instant at which a clock in loc shows t. Where a change of the clock repeats t, it is one of the two, and
+// where it skips t, the instant that package time's Date gives.
+func (t Time) In(loc *time.Location) time.Time {
+	u := t.UTC()
+	return time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), u.Minute(), u.Second(), 0, loc)
+}
+
+// String returns `YYYY-MM-DD HH:MM:SS`.
+func (t Time) String() string { return t.UTC().Format(time.DateTime) }
+
+// NextMonth returns the same time of day one calendar month later, on the last day of that month where it has no such
+// day: 31 January is followed by 28 or 29 February, not by 3 March.
+func (t Time) NextMonth() Time {
+	u := t.UTC()
+	next := u.AddDate(0, 1, 0)
+	if next.Day() != u.Day() { // package time went on into the month after: go back to the end of the one before
+		next = next.AddDate(0, 0, -next.Day())
+	}
+	return Time(next.Unix())
+}
+
+// CeilSecond rounds an instant up to a whole second.
+func CeilSecond(t time.Time) time.Time {
+	if t.Nanosecond() == 0 {
+		return t
+	}
+	return t.Add(time.Second - time.Duration(t.Nanosecond()))
+}
