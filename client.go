@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // Version is the version of this module, sent in User-Agent.
@@ -76,6 +78,15 @@ type Config struct {
 	ExpectContinue bool
 }
 
+// RetryPolicy bounds how often one call is tried. Queries are repeated after a transport failure, an unreadable
+// answer, HTTP 429 and 5xx. A payment is repeated only after an attempt of which it is proved that nothing was sent,
+// and then at most twice.
+type RetryPolicy struct {
+	MaxAttempts int           // attempts, not retries; zero means 4, one means a single attempt
+	MinWait     time.Duration // zero means 200 ms; the pause before the second attempt is random up to this
+	MaxWait     time.Duration // zero means 5 s; caps the growing pauses, and Retry-After
+}
+
 const (
 	defaultAttemptTimeout     = 30 * time.Second
 	defaultPaymentIdleTimeout = 3 * time.Second
@@ -133,7 +144,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Location == nil {
 		cfg.Location = defaultLocation
 	}
-	cfg.Retry = cfg.Retry.withDefaults()
+	cfg.Retry = RetryPolicy(retry.Policy(cfg.Retry).WithDefaults())
 	c := &Client{cfg: cfg, base: base}
 	c.connect(&p)
 	c.cfg.HTTPClient = nil // used up; a printer that is given the client does not find the caller's connections
@@ -146,9 +157,9 @@ func New(cfg Config) (*Client, error) {
 // WithRetry returns a client that differs from c in its RetryPolicy alone and shares the rest, connections included. As in
 // Config, zero values mean the defaults; negative ones do so too.
 func (c *Client) WithRetry(p RetryPolicy) *Client {
-	p = RetryPolicy{MaxAttempts: max(p.MaxAttempts, 0), MinWait: max(p.MinWait, 0), MaxWait: max(p.MaxWait, 0)}
+	policy := retry.Policy{MaxAttempts: max(p.MaxAttempts, 0), MinWait: max(p.MinWait, 0), MaxWait: max(p.MaxWait, 0)}
 	other := *c
-	other.cfg.Retry = p.withDefaults()
+	other.cfg.Retry = RetryPolicy(policy.WithDefaults())
 	return &other
 }
 
@@ -235,10 +246,10 @@ func (c *Client) pay(ctx context.Context, op Operation, s submission, b *body) (
 func (c *Client) attempts(ctx context.Context, out *outgoing) (n int, r reply) {
 	for n = 1; ; n++ {
 		r = c.attempt(ctx, out, n)
-		pause, again := c.cfg.Retry.next(tried{
-			payment: true, attempts: n, here: r.refusedBy != nil, failed: r.err != nil, unsent: r.unsent,
+		pause, again := retry.Policy(c.cfg.Retry).Next(retry.Attempt{
+			Payment: true, Number: n, Local: r.refusedBy != nil, Failed: r.err != nil, ProvenUnsent: r.unsent,
 		}, rand.Float64())
-		if !again || !fits(ctx, pause) || sleep(ctx, pause) != nil {
+		if !again || !retry.Fits(ctx, pause) || retry.Sleep(ctx, pause) != nil {
 			return n, r
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // A walk of hours should not end because the gateway was down for a minute. A query that failed for a reason that
@@ -29,7 +31,7 @@ func patiently[T any](ctx context.Context, limit time.Duration, ask func() (*Pag
 		if failed, ok := errors.AsType[*QueryError](err); ok {
 			pause = max(pause, failed.RetryAfter)
 		}
-		if time.Since(begun)+pause > limit || !fits(ctx, pause) || sleep(ctx, pause) != nil {
+		if time.Since(begun)+pause > limit || !retry.Fits(ctx, pause) || retry.Sleep(ctx, pause) != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/hashicorp/go-retryablehttp"
 )
 
@@ -75,11 +76,11 @@ func (q *query) RoundTrip(req *http.Request) (*http.Response, error) {
 // checkRetry decides whether go-retryablehttp goes on.
 func (q *query) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	var again bool
-	q.pause, again = q.c.cfg.Retry.next(tried{
-		attempts: q.attempts, here: q.last.refusedBy != nil, failed: q.unread != nil,
-		status: q.last.status, retryAfter: q.last.retryAfter,
+	q.pause, again = retry.Policy(q.c.cfg.Retry).Next(retry.Attempt{
+		Number: q.attempts, Local: q.last.refusedBy != nil, Failed: q.unread != nil,
+		Status: q.last.status, RetryAfter: q.last.retryAfter,
 	}, rand.Float64())
-	return again && fits(ctx, q.pause), nil
+	return again && retry.Fits(ctx, q.pause), nil
 }
 
 // queryError says that a query gave no usable answer: the gateway said no in its own words, or there is a cause.

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // reading is one window being read until it is known to be whole. The gateway's answers may be cut, short, repeated or
@@ -119,7 +121,7 @@ func (r *reading[T]) run(ctx context.Context) error {
 			return nil
 		}
 		if r.same > 0 { // at another moment, so that a fault that comes in turn meets other requests; ask sees ctx
-			_ = sleep(ctx, time.Duration(rand.Float64()*float64(longestDoubt)))
+			_ = retry.Sleep(ctx, time.Duration(rand.Float64()*float64(longestDoubt)))
 		}
 	}
 }

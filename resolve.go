@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/shopspring/decimal"
 )
 
@@ -66,7 +67,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 			return t, verdict
 		}
 		jittered := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
-		if err := sleep(ctx, max(0, min(jittered, time.Until(deadline)))); err != nil {
+		if err := retry.Sleep(ctx, max(0, min(jittered, time.Until(deadline)))); err != nil {
 			verdict := q.unknown(e.processing, err)
 			e.asked.scrub(nil, verdict)
 			return nil, verdict

@@ -9,10 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // Operation names one call. It never carries a URL: the path of a token payment holds the token.
@@ -154,7 +155,7 @@ func (out *outgoing) readReply(resp *http.Response) reply {
 	defer func() { _ = resp.Body.Close() }() // everything wanted has been read
 	r := reply{status: resp.StatusCode}
 	if text := resp.Header.Get("Retry-After"); text != "" {
-		r.retryAfter = retryAfter(text, time.Now())
+		r.retryAfter = retry.ParseRetryAfter(text, time.Now())
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, which no timeout ends
 		r.err = errors.New("the answer switches protocols")
@@ -214,21 +215,6 @@ func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, e
 			data = slices.Grow(data, len(data))
 		}
 	}
-}
-
-// retryAfter reads the text of a Retry-After header as seconds or as a date. A time in the past is zero, as is
-// nonsense; the caller caps what is too long.
-func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
-		const longest = uint64(1<<63-1) / uint64(time.Second)
-		return time.Duration(min(seconds, longest)) * time.Second
-	} else if errors.Is(err, strconv.ErrRange) {
-		return 1<<63 - 1
-	}
-	if date, err := http.ParseTime(text); err == nil {
-		return max(0, date.Sub(now))
-	}
-	return 0
 }
 
 // sealedBody is a request body that can be read through once, and that seal closes for good. The seal is the proof

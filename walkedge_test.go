@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // Walks that once went wrong, or nearly did.
@@ -19,7 +21,7 @@ type fetchFunc = func(ctx context.Context, from, to WallTime, page, size int) (*
 // byEitherTime finds rows as a search for refunds does, in the order of their ids.
 func byEitherTime(rows []modelRow) fetchFunc {
 	return func(ctx context.Context, from, to WallTime, page, size int) (*Page[modelRow], error) {
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := retry.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return nil, err
 		}
 		in := func(s int64) bool { return from.seconds <= s && s <= to.seconds }
@@ -80,7 +82,7 @@ func TestWalkFirstMonthFailsOnce(t *testing.T) {
 		fetch := w.source.fetch
 		w.source.fetch = func(ctx context.Context, from, to WallTime, page, size int) (*Page[modelRow], error) {
 			if from.seconds < wallTimeOf(start, m.loc).seconds && !failed.Swap(true) {
-				_ = sleep(ctx, time.Second)
+				_ = retry.Sleep(ctx, time.Second)
 				return nil, &QueryError{Op: "model", HTTPStatus: 503}
 			}
 			return fetch(ctx, from, to, page, size)
@@ -224,7 +226,7 @@ func TestWalkLateRefusal(t *testing.T) {
 		fetch := w.source.fetch
 		w.source.fetch = func(ctx context.Context, from, to WallTime, page, size int) (*Page[modelRow], error) {
 			if size > 100 && from.seconds > wallTimeOf(start, m.loc).seconds+3600 && !slow.Swap(true) {
-				_ = sleep(ctx, time.Second)
+				_ = retry.Sleep(ctx, time.Second)
 			}
 			return fetch(ctx, from, to, page, size)
 		}
@@ -245,7 +247,7 @@ func TestWalkRefusedRange(t *testing.T) {
 		fetch := w.source.fetch
 		w.source.fetch = func(ctx context.Context, from, to WallTime, page, size int) (*Page[modelRow], error) {
 			if from.seconds > wallTimeOf(start, m.loc).seconds+3600 {
-				_ = sleep(ctx, 10*time.Millisecond) // the head is answered first
+				_ = retry.Sleep(ctx, 10*time.Millisecond) // the head is answered first
 			}
 			p, err := fetch(ctx, from, to, page, size)
 			m.mu.Lock()

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // modelGateway answers windows like a gateway, without HTTP, and misbehaves in every way that the interface leaves
@@ -104,7 +106,7 @@ func (m *modelGateway) fetch(ctx context.Context, from, to WallTime, page, size 
 	m.most = max(m.most, m.inFlight)
 	m.mu.Unlock()
 	defer func() { m.mu.Lock(); m.inFlight--; m.mu.Unlock() }()
-	if err := sleep(ctx, m.latency); err != nil {
+	if err := retry.Sleep(ctx, m.latency); err != nil {
 		return nil, &QueryError{Op: "model", Cause: err}
 	}
 	m.mu.Lock()

@@ -1,0 +1,106 @@
+// Package retry decides whether and when a call is tried again, and waits until then.
+package retry
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// Policy bounds how often one call is tried.
+type Policy struct {
+	MaxAttempts int // attempts, not retries
+	MinWait     time.Duration
+	MaxWait     time.Duration
+}
+
+const (
+	defaultMaxAttempts = 4
+	defaultMinWait     = 200 * time.Millisecond
+	defaultMaxWait     = 5 * time.Second
+	maxPaymentAttempts = 3
+)
+
+// WithDefaults returns p with every zero value replaced.
+func (p Policy) WithDefaults() Policy {
+	if p.MaxAttempts == 0 {
+		p.MaxAttempts = defaultMaxAttempts
+	}
+	if p.MinWait == 0 {
+		p.MinWait = defaultMinWait
+	}
+	if p.MaxWait == 0 {
+		p.MaxWait = defaultMaxWait
+	}
+	return p
+}
+
+// Attempt is what the decision depends on: how the last attempt ended.
+type Attempt struct {
+	Payment      bool
+	Number       int  // counted from 1
+	Local        bool // this side ended it: the context, the limiter or the hook
+	Failed       bool // no complete, readable response came
+	ProvenUnsent bool // it is proved that nothing was submitted
+	Status       int  // of the response
+	RetryAfter   time.Duration
+}
+
+// Next decides whether to try again, and after which pause. A query is repeated after every failure that may pass. A
+// payment is repeated only where it is proved that nothing was submitted, and fewer times.
+//
+// The pause is random between zero and a bound that doubles with every attempt ("full jitter"; chance is in [0,1)), and
+// at least what the gateway asked for, up to MaxWait.
+func (p Policy) Next(a Attempt, chance float64) (pause time.Duration, again bool) {
+	limit := p.MaxAttempts
+	again = a.Failed || a.Status == http.StatusTooManyRequests || a.Status >= 500
+	if a.Payment {
+		limit = min(limit, maxPaymentAttempts)
+		again = a.Failed && a.ProvenUnsent
+	}
+	if !again || a.Local || a.Number >= limit {
+		return 0, false
+	}
+	bound := min(p.MinWait, p.MaxWait)
+	for range a.Number - 1 {
+		bound += min(bound, p.MaxWait-bound) // twice as long, without overflow
+	}
+	pause = time.Duration(chance * float64(bound))
+	return max(pause, min(a.RetryAfter, p.MaxWait)), true
+}
+
+// Fits reports whether a pause ends before the context does.
+func Fits(ctx context.Context, pause time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause)
+}
+
+// Sleep waits, or returns early with the context's error.
+func Sleep(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ParseRetryAfter reads the text of a Retry-After header as seconds or as a date. A time in the past is zero, as is
+// nonsense. What is too long for a Duration is the longest one: the caller caps it.
+func ParseRetryAfter(text string, now time.Time) time.Duration {
+	const longest = math.MaxInt64
+	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return time.Duration(min(seconds, longest/uint64(time.Second))) * time.Second
+	} else if errors.Is(err, strconv.ErrRange) {
+		return longest
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return max(0, date.Sub(now))
+	}
+	return 0
+}
