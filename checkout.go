@@ -37,30 +37,30 @@ type CheckoutRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may be
 // open, but nobody has been sent to it, and the interface shows no way to fetch its RedirectURL again.
 func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
-	b := newBody(roomForOrder)
-	req.members(b, c.cfg.AppID)
-	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
-	return c.pay(ctx, opCreateCheckout, s, b)
+	e := newEncoder(roomForOrder)
+	req.encode(e, c.cfg.AppID)
+	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateCheckout, p, e)
 }
 
-func (req *CheckoutRequest) members(b *body, app AppID) {
-	b.id("transactionId", req.TransactionID)
-	b.id("orderId", req.OrderID)
-	b.currency(req.Currency, required)
-	b.amount(req.Amount)
-	b.id("transactionIp", req.TransactionIP)
-	b.appID(app, maxShortAppID)
-	b.url("callbackUrl", req.CallbackURL)
-	b.url("notificationUrl", req.NotificationURL)
-	b.products(req.ProductInfos)
-	b.string("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
-	b.string("transactionType", string(req.TransactionType), optional, noLimit)
-	b.billing(&req.BillingAddress)
-	b.shipping(req.ShippingAddress)
-	b.secure(req.Secure)
-	b.browser(req.Browser, req.Secure)
-	b.checkout(req.Extension)
-	b.extra(req.Extra, requestMembers)
+func (req *CheckoutRequest) encode(e *encoder, app AppID) {
+	e.id("transactionId", req.TransactionID)
+	e.id("orderId", req.OrderID)
+	e.currency(req.Currency, required)
+	e.amount(req.Amount)
+	e.id("transactionIp", req.TransactionIP)
+	e.appID(app, maxShortAppID)
+	e.webURL("callbackUrl", req.CallbackURL)
+	e.webURL("notificationUrl", req.NotificationURL)
+	e.products(req.ProductInfos)
+	e.text("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
+	e.text("transactionType", string(req.TransactionType), optional, noLimit)
+	e.billing(&req.BillingAddress)
+	e.shipping(req.ShippingAddress)
+	e.secure(req.Secure)
+	e.browser(req.Browser, req.Secure)
+	e.checkout(req.Extension)
+	e.extra(req.Extra, requestMembers)
 }
 
 var opCreateCheckoutSubscription = Operation{
@@ -92,27 +92,27 @@ type CheckoutSubscriptionRequest struct {
 //
 // Errors are those of every payment operation; see the package comment, and CreateCheckout for ErrOutcomeUnknown.
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
-	b := newBody(roomForOrder)
-	req.members(b, c.cfg.AppID)
-	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
-	return c.pay(ctx, opCreateCheckoutSubscription, s, b)
+	e := newEncoder(roomForOrder)
+	req.encode(e, c.cfg.AppID)
+	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateCheckoutSubscription, p, e)
 }
 
-func (req *CheckoutSubscriptionRequest) members(b *body, app AppID) {
-	b.id("transactionId", req.TransactionID)
-	b.id("orderId", req.OrderID)
-	b.currency(req.Currency, required)
-	b.amount(req.Amount)
-	b.id("transactionIp", req.TransactionIP)
-	b.appID(app, maxAppID)
-	b.url("callbackUrl", req.CallbackURL)
-	b.url("notificationUrl", req.NotificationURL)
-	b.products(req.ProductInfos)
-	b.string("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
-	b.billing(&req.BillingAddress)
-	b.shipping(req.ShippingAddress)
-	b.secure(req.Secure)
-	b.browser(req.Browser, req.Secure)
-	b.subscription(&req.Extension)
-	b.extra(req.Extra, requestMembers)
+func (req *CheckoutSubscriptionRequest) encode(e *encoder, app AppID) {
+	e.id("transactionId", req.TransactionID)
+	e.id("orderId", req.OrderID)
+	e.currency(req.Currency, required)
+	e.amount(req.Amount)
+	e.id("transactionIp", req.TransactionIP)
+	e.appID(app, maxAppID)
+	e.webURL("callbackUrl", req.CallbackURL)
+	e.webURL("notificationUrl", req.NotificationURL)
+	e.products(req.ProductInfos)
+	e.text("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
+	e.billing(&req.BillingAddress)
+	e.shipping(req.ShippingAddress)
+	e.secure(req.Secure)
+	e.browser(req.Browser, req.Secure)
+	e.subscription(&req.Extension)
+	e.extra(req.Extra, requestMembers)
 }

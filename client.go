@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
+	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
 
 // Version is the version of this module, sent in User-Agent.
@@ -56,10 +57,7 @@ type Config struct {
 	// walks look at other hours than they were asked for, and rows are missed without an error: compare the
 	// TransactionAt of a payment with the time at which it was made.
 	Location *time.Location
-	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets, and one per notification,
-	// with the merchant's own errors: at warn level where it was not handled and the first time that it was refused for
-	// what can be a wrong setting, at debug level otherwise, since anybody can send one. NotificationOptions.Observe
-	// counts them all.
+	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets.
 	Logger *slog.Logger
 	// Observe, if set, is called when a call that has been checked begins, and what it returns when the call ends: a
 	// place for spans and metrics. Resolve and walks show up as the searches that they make. The context that it
@@ -95,6 +93,15 @@ const (
 // Limiter delays attempts, for instance to a rate agreed with the gateway.
 type Limiter interface{ Wait(context.Context) error }
 
+// Operation names one call. It never carries a URL: the path of a token payment holds the token.
+type Operation struct {
+	Name          string // the method's name, such as TokenPayment
+	Method        string // GET or POST
+	PathTemplate  string // such as /checkout/tokenization/payment/{tokenization}
+	Payment       bool   // it can move money, or start what does
+	TransactionID string // the merchant's, for a payment
+}
+
 // CallInfo says how a call ended.
 type CallInfo struct {
 	Attempts   int  // also those that the context, the limiter or the hook ended before anything was sent
@@ -106,31 +113,27 @@ type CallInfo struct {
 
 // Client calls one gateway as one app. Its methods may be used by any number of goroutines at once.
 type Client struct {
-	cfg       Config
-	base      *url.URL
-	payments  sender
-	queries   sender
-	closeIdle func()
+	cfg      Config
+	base     *url.URL
+	payments *transport.Sender
+	queries  *transport.Sender
 }
-
-// sender sends one request and returns its answer, without following redirects.
-type sender func(*http.Request) (*http.Response, error)
 
 // New checks cfg and returns a client. It does no I/O. The error is a *ValidationError that lists every problem.
 func New(cfg Config) (*Client, error) {
-	var p problems
-	base := p.baseURL(cfg.BaseURL, cfg.InsecureHTTP)
-	if p.require("AppID", cfg.AppID != "", required) {
-		p.digits("AppID", allDigits(cfg.AppID) && len(cfg.AppID) <= maxAppID, 1, maxAppID)
+	var v violations
+	base := v.baseURL(cfg.BaseURL, cfg.InsecureHTTP)
+	if v.require("AppID", cfg.AppID != "", required) {
+		v.digitCount("AppID", ascii.IsDigits(cfg.AppID) && len(cfg.AppID) <= maxAppID, 1, maxAppID)
 		if len(cfg.AppID) > 1 && cfg.AppID[0] == '0' {
-			p.add("AppID", RuleFormat, "must not start with 0: it is a JSON number")
+			v.add("AppID", RuleFormat, "must not start with 0: it is a JSON number")
 		}
 	}
 	if cfg.AttemptTimeout < 0 {
-		p.add("AttemptTimeout", RuleRange, "must not be negative")
+		v.add("AttemptTimeout", RuleRange, "must not be negative")
 	}
 	if cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0 {
-		p.add("Retry", RuleRange, "must not have negative values")
+		v.add("Retry", RuleRange, "must not have negative values")
 	}
 	if given := cfg.HTTPClient; given != nil && given.Timeout > 0 && (cfg.AttemptTimeout == 0 || given.Timeout < cfg.AttemptTimeout) {
 		cfg.AttemptTimeout = given.Timeout
@@ -145,13 +148,27 @@ func New(cfg Config) (*Client, error) {
 		cfg.Location = defaultLocation
 	}
 	cfg.Retry = RetryPolicy(retry.Policy(cfg.Retry).WithDefaults())
-	c := &Client{cfg: cfg, base: base}
-	c.connect(&p)
-	c.cfg.HTTPClient = nil // used up; a printer that is given the client does not find the caller's connections
-	if err := p.err("New"); err != nil {
+	var given http.RoundTripper
+	if cfg.HTTPClient != nil {
+		given = cfg.HTTPClient.Transport
+	}
+	if transport.SkipsVerification(given) && !cfg.InsecureHTTP {
+		v.add("HTTPClient", RuleFormat, "has a transport that does not verify certificates")
+	}
+	cfg.HTTPClient = nil // used up; a printer that is given the client does not find the caller's connections
+	if err := v.err("New"); err != nil {
 		return nil, err
 	}
+	c := &Client{cfg: cfg, base: base}
+	c.payments, c.queries = transport.New(given, cfg.PaymentIdleTimeout)
 	return c, nil
+}
+
+// CloseIdleConnections closes the connections that no call is using, for a program that ends or a test that looks for
+// leaks. The client can still be used. It does nothing where Config.HTTPClient has a RoundTripper of another type.
+func (c *Client) CloseIdleConnections() {
+	c.payments.CloseIdle()
+	c.queries.CloseIdle()
 }
 
 // WithRetry returns a client that differs from c in its RetryPolicy alone and shares the rest, connections included. As in
@@ -187,16 +204,16 @@ var (
 	errColon         = errors.New("cardgateway: BasicAuth has a merchant id with a colon")
 )
 
-func (p *problems) baseURL(text string, insecure bool) *url.URL {
-	if !p.require("BaseURL", text != "", required) {
+func (v *violations) baseURL(text string, insecure bool) *url.URL {
+	if !v.require("BaseURL", text != "", required) {
 		return nil
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		p.add("BaseURL", RuleFormat, "must be an absolute URL without query, fragment and user info")
+		v.add("BaseURL", RuleFormat, "must be an absolute URL without query, fragment and user info")
 	case u.Scheme != "https" && !(u.Scheme == "http" && (insecure || isLoopback(u.Hostname()))):
-		p.add("BaseURL", RuleFormat, "must be https, or http to a loopback host")
+		v.add("BaseURL", RuleFormat, "must be https, or http to a loopback host")
 	}
 	return u
 }
@@ -204,70 +221,4 @@ func (p *problems) baseURL(text string, insecure bool) *url.URL {
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
-}
-
-// endpoint returns the URL of an operation, with element in place of what its path template leaves open.
-func (c *Client) endpoint(op *Operation, element pathElement, query url.Values) url.URL {
-	path, _, _ := strings.Cut(op.PathTemplate, "{")
-	u := url.URL{
-		Scheme:   c.base.Scheme,
-		Host:     c.base.Host,
-		Path:     strings.TrimSuffix(c.base.Path, "/") + path + element.plain,
-		RawQuery: query.Encode(),
-	}
-	if element.escaped != element.plain || c.base.RawPath != "" {
-		u.RawPath = strings.TrimSuffix(c.base.EscapedPath(), "/") + path + element.escaped
-	}
-	return u
-}
-
-// pay sends a payment and returns its one outcome. A request's members are checked and encoded first; from then on
-// control goes down once through the attempts and comes back once through classify.
-func (c *Client) pay(ctx context.Context, op Operation, s submission, b *body) (*Transaction, error) {
-	defer b.wipe() // sealed by then
-	if err := b.finish(op.Name); err != nil {
-		return nil, err
-	}
-	op.TransactionID = s.transactionID
-	out := &outgoing{op: op, url: c.endpoint(&op, b.element, nil), body: b.buf, limit: maxPaymentAnswer, secrets: b.secrets}
-	defer out.release()
-	s.at = time.Now()
-	ctx, done := c.observe(ctx, &out.op)
-
-	attempts, r := c.attempts(ctx, out)
-
-	t, err := classify(&out.op, &s, &r)
-	out.scrub(t, err)
-	done(attempts, &r, err)
-	return t, err
-}
-
-// attempts sends a payment until an attempt may have reached the gateway, or the policy says that it is enough.
-func (c *Client) attempts(ctx context.Context, out *outgoing) (n int, r reply) {
-	for n = 1; ; n++ {
-		r = c.attempt(ctx, out, n)
-		pause, again := retry.Policy(c.cfg.Retry).Next(retry.Attempt{
-			Payment: true, Number: n, Local: r.refusedBy != nil, Failed: r.err != nil, ProvenUnsent: r.unsent,
-		}, rand.Float64())
-		if !again || !retry.Fits(ctx, pause) || retry.Sleep(ctx, pause) != nil {
-			return n, r
-		}
-	}
-}
-
-// observe begins an observed call. What it returns ends it.
-func (c *Client) observe(ctx context.Context, op *Operation) (context.Context, func(attempts int, r *reply, err error)) {
-	if c.cfg.Observe == nil {
-		return ctx, func(int, *reply, error) {}
-	}
-	begun := time.Now()
-	observed, end := c.cfg.Observe(ctx, *op)
-	if observed == nil {
-		observed = ctx
-	}
-	return observed, func(attempts int, r *reply, err error) {
-		if end != nil {
-			end(CallInfo{Attempts: attempts, HTTPStatus: r.status, Code: r.code, Duration: time.Since(begun), Err: err})
-		}
-	}
 }

@@ -34,7 +34,7 @@
 //
 // The interface does not show authentication, the payload of notifications, the zone of its wall-clock texts, HTTP
 // status codes, nor the full list of codes. Config.Authenticate, Config.Location, Extra on payments and their results,
-// and the options of NotificationHandler are the places for what a merchant knows of its own gateway. Names marked as
+// and notify.Options are the places for what a merchant knows of its own gateway. Names marked as
 // published are what gateways that speak this interface document beyond it.
 //
 // # Testing

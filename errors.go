@@ -132,8 +132,8 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return "cardgateway: " + e.Op + ": refused: " + answerText(e.HTTPStatus, e.Code, e.Message) +
-		misdirected(e.HTTPStatus, e.Code, e.Message)
+	return "cardgateway: " + e.Op + ": refused: " + responseText(e.HTTPStatus, e.Code, e.Message) +
+		baseURLHint(e.HTTPStatus, e.Code, e.Message)
 }
 
 // Is reports whether target is ErrRefused.
@@ -161,14 +161,6 @@ func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcom
 
 // Unwrap returns the cause.
 func (e *OutcomeUnknownError) Unwrap() error { return e.Cause }
-
-// Query returns what Resolve needs to settle this outcome.
-func (e *OutcomeUnknownError) Query() ResolveQuery {
-	return ResolveQuery{
-		TransactionID: e.TransactionID, OrderID: e.OrderID,
-		Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
-	}
-}
 
 // ConflictError says that the gateway shows outcomes of one transactionId that cannot both be true: two successes,
 // or a success beside a final no. Money may have moved twice.
@@ -209,12 +201,12 @@ type QueryError struct {
 func (e *QueryError) Error() string {
 	text := "cardgateway: " + e.Op
 	if e.HTTPStatus != 0 {
-		text += ": " + answerText(e.HTTPStatus, e.Code, e.Message)
+		text += ": " + responseText(e.HTTPStatus, e.Code, e.Message)
 	}
 	if e.Cause != nil {
 		return text + ": " + e.Cause.Error()
 	}
-	return text + misdirected(e.HTTPStatus, e.Code, e.Message)
+	return text + baseURLHint(e.HTTPStatus, e.Code, e.Message)
 }
 
 // Is reports whether target is ErrQueryFailed. A query that was answered with "not found" has not failed.
@@ -235,8 +227,8 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("page %d, row %d: %s %s", e.Page, e.Row, e.Member, e.Reason)
 }
 
-// misdirected is what to look at when an answer is not the gateway's own.
-func misdirected(status int, code Code, message string) string {
+// baseURLHint is what to look at when an answer is not the gateway's own.
+func baseURLHint(status int, code Code, message string) string {
 	switch {
 	case code != 0 || message != "":
 		return ""
@@ -248,8 +240,8 @@ func misdirected(status int, code Code, message string) string {
 	return ""
 }
 
-// answerText says in one line what an answer was.
-func answerText(status int, code Code, message string) string {
+// responseText says in one line what an answer was.
+func responseText(status int, code Code, message string) string {
 	text := "HTTP " + strconv.Itoa(status)
 	if code != 0 {
 		text += ", code " + code.String()

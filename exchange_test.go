@@ -89,7 +89,7 @@ func replay(t *testing.T, x exchange) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := call(t, c, x)
+	got, err := callDocumented(t, c, x)
 	if sentURL == nil {
 		t.Fatalf("nothing was sent: %v", err)
 	}
@@ -108,8 +108,8 @@ func replay(t *testing.T, x exchange) {
 	}
 }
 
-// call makes the operation's request out of the documented one and calls the client.
-func call(t *testing.T, c *Client, x exchange) (result any, err error) {
+// callDocumented makes the operation's request out of the documented one and calls the client.
+func callDocumented(t *testing.T, c *Client, x exchange) (result any, err error) {
 	t.Helper()
 	ctx := context.Background()
 	query, err := url.ParseQuery(x.Request.Query)
@@ -300,7 +300,7 @@ func readTexts(result any) map[string]string {
 		switch x := v.Interface().(type) {
 		case decimal.Decimal:
 			if !x.IsZero() {
-				texts[path] = string(appendDecimal(nil, x))
+				texts[path] = x.StringFixed(-x.Exponent())
 			}
 			return
 		case time.Time:

@@ -124,7 +124,7 @@ func send(t *testing.T, op string, doc map[string]any) (sent []byte, err error) 
 	})}})
 	x := exchange{Operation: op, Token: testToken}
 	x.Request.Body = body
-	_, err = call(t, c, x)
+	_, err = callDocumented(t, c, x)
 	return sent, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/cardgateway/cardgateway-go/internal/redact"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
 	"io"
 	"log/slog"
 	"net"
@@ -21,7 +23,7 @@ import (
 
 func TestSecretsInAnswers(t *testing.T) {
 	const otherCard, slashed = "4539000000000001", `tk\/9f8e+7d6c5b4a=x`
-	escapedToken := string(escapePath([]byte(testToken)))
+	escapedToken := string(wire.EscapePathElement([]byte(testToken)))
 	coded := `tk\u002f9f8e\u002B7d6c5b4a=x`
 	tests := []struct {
 		name, members string // of an answer about t-1
@@ -307,7 +309,7 @@ func TestNumbersInBrokenAnswers(t *testing.T) {
 			}
 		}
 	}
-	joined := (&outgoing{secrets: needles{[]byte(testToken)}}).clean(errors.Join(errReset, fmt.Errorf("two: %w, %w", errLimited, leaky{})))
+	joined := redact.Secrets{[]byte(testToken)}.Error(errors.Join(errReset, fmt.Errorf("two: %w, %w", errLimited, leaky{})))
 	if text := fmt.Sprintf("%v %#v", joined, joined); strings.Contains(text, "leaky") && !strings.Contains(text, "withheld") {
 		t.Errorf("joined errors: got %s", text)
 	}

@@ -2,7 +2,6 @@ package cardgateway
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,9 +11,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// submission is what was asked of the gateway: what an answer must echo to be ours, and what an unknown outcome is
-// looked up by.
-type submission struct {
+// sentPayment is what was asked of the gateway: what a response must echo to be ours, and what an unknown outcome is
+// searched by.
+type sentPayment struct {
 	transactionID string
 	orderID       string
 	amount        decimal.Decimal
@@ -22,112 +21,103 @@ type submission struct {
 	at            time.Time
 }
 
-// classify turns the facts of the last attempt into the one outcome of a payment call. It believes an answer only if
-// it came whole, with HTTP 200 and about this very submission; of everything else that could have reached the
-// gateway it says "unknown".
-func classify(op *Operation, s *submission, r *reply) (*Transaction, error) {
+// classify turns the facts of the last attempt into the one outcome of a payment call. It believes a response only if
+// it came whole, with HTTP 200 and about this very payment; of everything else that could have reached the gateway it
+// says "unknown". It notes the response's code in r.
+func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, error) {
 	if failure := r.failure(); failure != nil {
-		if r.unsent {
-			return nil, s.notSent(op, failure)
+		if r.Unsent {
+			return nil, p.notSent(op, failure)
 		}
-		return nil, s.unknown(op, nil, failure)
+		return nil, p.unknown(op, nil, failure)
 	}
-	a, err := readAnswer(r.body)
+	decoded, err := decodeTransaction(r.Body)
 	if err == nil {
-		r.code = a.Code
+		r.code = decoded.Code
 	}
 	switch {
-	case isRefusalStatus(r.status):
-		if !refuses(&a, s, r, err) {
-			return nil, s.unknown(op, a.Transaction, fmt.Errorf("HTTP %d with an answer that is no refusal", r.status))
+	case isRefusalStatus(r.Status):
+		if !refuses(&decoded, p, r, err) {
+			return nil, p.unknown(op, decoded.Transaction, fmt.Errorf("HTTP %d with a response that is no refusal", r.Status))
 		}
-		return nil, refusal(op, r, &a)
-	case r.status != http.StatusOK:
-		cause := fmt.Errorf("HTTP %d%s", r.status, misdirected(r.status, r.code, ""))
-		if r.unsent {
-			return nil, s.notSent(op, cause)
+		return nil, refusal(op, r, &decoded)
+	case r.Status != http.StatusOK:
+		cause := fmt.Errorf("HTTP %d%s", r.Status, baseURLHint(r.Status, r.code, ""))
+		if r.Unsent {
+			return nil, p.notSent(op, cause)
 		}
-		return nil, s.unknown(op, a.Transaction, cause)
+		return nil, p.unknown(op, decoded.Transaction, cause)
 	case err != nil:
-		return nil, s.unknown(op, nil, err)
-	case a.unread != nil:
-		return nil, s.unknown(op, a.Transaction, a.unread.err())
-	case a.badLink:
-		return nil, s.unknown(op, a.Transaction, errBadLink)
+		return nil, p.unknown(op, nil, err)
+	case decoded.bad != nil:
+		return nil, p.unknown(op, decoded.Transaction, decoded.bad.err())
+	case decoded.badRedirect:
+		return nil, p.unknown(op, decoded.Transaction, errBadRedirect)
 	}
-	return s.judge(op, r, &a)
+	return p.decide(op, r, &decoded)
 }
 
 var (
-	errBadLink    = errors.New("the answer's redirectUrl is not an absolute http or https URL without user info")
-	errNoLink     = errors.New("the answer asks for a redirect and has no redirectUrl")
-	errNotOurs    = errors.New("the answer is about another transaction")
-	errNoIdentity = errors.New("the answer does not say which transaction it is about")
+	errBadRedirect = errors.New("the response's redirectUrl is not an absolute http or https URL without user info")
+	errNoRedirect  = errors.New("the response asks for a redirect and has no redirectUrl")
+	errNotOurs     = errors.New("the response is about another transaction")
+	errAnonymous   = errors.New("the response does not say which transaction it is about")
 )
 
-// judge decides what a whole answer with HTTP 200 says.
-func (s *submission) judge(op *Operation, r *reply, a *answer) (*Transaction, error) {
-	t := a.Transaction
+// decide says what a whole response with HTTP 200 means.
+func (p *sentPayment) decide(op *Operation, r *attemptResult, decoded *response) (*Transaction, error) {
+	t := decoded.Transaction
 	switch {
-	case t.TransactionID != "" && !s.matches(a):
-		return nil, s.unknown(op, t, errNotOurs)
-	case t.State() == StateDeclined && (t.TransactionID != "" || a.isBare()):
-		return t, &DeclinedError{Op: op.Name, TransactionID: s.transactionID, Transaction: t}
+	case t.TransactionID != "" && !p.matches(decoded):
+		return nil, p.unknown(op, t, errNotOurs)
+	case t.State() == StateDeclined && (t.TransactionID != "" || decoded.isAnonymous()):
+		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
 	case isRefusalCode(t.Code) && t.UniqueID == "":
-		return nil, refusal(op, r, a)
+		return nil, refusal(op, r, decoded)
 	case t.State() == StateUnknown:
-		return nil, s.unknown(op, t, fmt.Errorf("the answer has code %v, which says nothing certain", t.Code))
+		return nil, p.unknown(op, t, fmt.Errorf("the response has code %v, which says nothing certain", t.Code))
 	case t.TransactionID == "":
-		return nil, s.unknown(op, t, errNoIdentity)
+		return nil, p.unknown(op, t, errAnonymous)
 	case t.State() == StateRedirect && t.RedirectURL == "":
-		return nil, s.unknown(op, t, errNoLink)
+		return nil, p.unknown(op, t, errNoRedirect)
 	}
 	return t, nil
 }
 
-// matches reports whether the answer is about this submission: the same transactionId byte for byte, and the same
-// amount and currency where they are said.
-func (s *submission) matches(a *answer) bool {
-	return a.TransactionID == s.transactionID &&
-		(!a.hasAmount || a.TransactionAmount.Equal(s.amount)) &&
-		(a.TransactionCurrency == "" || a.TransactionCurrency == s.currency)
+// matches reports whether a response is about this payment: the same transactionId byte for byte, and the same amount
+// and currency where they are said.
+func (p *sentPayment) matches(decoded *response) bool {
+	return decoded.TransactionID == p.transactionID &&
+		(!decoded.hasAmount || decoded.TransactionAmount.Equal(p.amount)) &&
+		(decoded.TransactionCurrency == "" || decoded.TransactionCurrency == p.currency)
 }
 
-// isBare reports whether the answer says nothing that could belong to another transaction. The interface shows bare
+// isAnonymous reports whether a response says nothing that could belong to another transaction. The interface shows such
 // failures, with code and message only.
-func (a *answer) isBare() bool { return a.UniqueID == "" && a.isBareButForID() }
+func (r *response) isAnonymous() bool { return r.UniqueID == "" && r.isAnonymousButForUniqueID() }
 
-func (a *answer) isBareButForID() bool {
-	return a.TransactionID == "" && !a.hasAmount && a.TransactionCurrency == "" && a.TransactionCardNumber == "" &&
-		a.RedirectURL == ""
+func (r *response) isAnonymousButForUniqueID() bool {
+	return r.TransactionID == "" && !r.hasAmount && r.TransactionCurrency == "" && r.TransactionCardNumber == "" &&
+		r.RedirectURL == ""
 }
 
-func (s *submission) notSent(op *Operation, cause error) error {
-	return &NotSentError{Op: op.Name, TransactionID: s.transactionID, Cause: cause}
+func (p *sentPayment) notSent(op *Operation, cause error) error {
+	return &NotSentError{Op: op.Name, TransactionID: p.transactionID, Cause: cause}
 }
 
-func (s *submission) unknown(op *Operation, t *Transaction, cause error) error {
+func (p *sentPayment) unknown(op *Operation, t *Transaction, cause error) error {
 	return &OutcomeUnknownError{
-		Op: op.Name, TransactionID: s.transactionID, OrderID: s.orderID, Amount: s.amount, Currency: s.currency,
-		SentAt: s.at, Transaction: t, Cause: cause,
+		Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
+		SentAt: p.at, Transaction: t, Cause: cause,
 	}
 }
 
-func refusal(op *Operation, r *reply, a *answer) error {
-	e := &RefusedError{Op: op.Name, HTTPStatus: r.status, RetryAfter: r.retryAfter}
-	if a.Transaction != nil {
-		e.Code, e.Message = a.Code, inWords(a.Message, a.TransactionMessage)
+func refusal(op *Operation, r *attemptResult, decoded *response) error {
+	e := &RefusedError{Op: op.Name, HTTPStatus: r.Status, RetryAfter: r.retryAfter}
+	if decoded.Transaction != nil {
+		e.Code, e.Message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)
 	}
 	return e
-}
-
-// inWords puts together what the gateway says of a failure: the second text often names what the first only counts
-// to a kind.
-func inWords(message, transactionMessage string) string {
-	if message == "" || transactionMessage == "" || message == transactionMessage {
-		return cmp.Or(message, transactionMessage)
-	}
-	return message + ": " + transactionMessage
 }
 
 // isRefusalStatus lists the statuses with which a server says that it did not take a request. 408 is not among them:
@@ -146,14 +136,14 @@ func isRefusalCode(c Code) bool {
 	return false
 }
 
-// refuses reports whether the body of a 4xx answer agrees that nothing was processed: it is a page for people or
-// empty, or an object without uniqueId that is not about another transaction and whose code, if any, is a refusal, a
-// decline or the status once more.
-func refuses(a *answer, s *submission, r *reply, err error) bool {
+// refuses reports whether the body of a 4xx response agrees that nothing was processed. It is empty or a page for people;
+// or an object without uniqueId that is not about another transaction, and whose code, if any, is a refusal, a decline or
+// the status once more.
+func refuses(decoded *response, p *sentPayment, r *attemptResult, err error) bool {
 	if err != nil {
-		text := bytes.TrimSpace(bytes.TrimPrefix(r.body, []byte("\uFEFF")))
+		text := bytes.TrimSpace(bytes.TrimPrefix(r.Body, []byte("\uFEFF")))
 		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(text, []byte("uniqueId"))
 	}
-	known := a.Code == 0 || isRefusalCode(a.Code) || a.State() == StateDeclined || int(a.Code) == r.status
-	return known && a.unread == nil && a.UniqueID == "" && (a.TransactionID == "" || s.matches(a))
+	known := decoded.Code == 0 || isRefusalCode(decoded.Code) || decoded.State() == StateDeclined || int(decoded.Code) == r.Status
+	return known && decoded.bad == nil && decoded.UniqueID == "" && (decoded.TransactionID == "" || p.matches(decoded))
 }

@@ -11,136 +11,154 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
+
+// facts are an attemptResult in short.
+type facts struct {
+	status     int
+	body       []byte
+	unsent     bool
+	local, err error
+	retryAfter time.Duration
+}
+
+func (o facts) result() attemptResult {
+	return attemptResult{
+		Response: transport.Response{Status: o.status, Body: o.body, Unsent: o.unsent, Err: o.err},
+		localErr: o.local, retryAfter: o.retryAfter,
+	}
+}
 
 // The decision about a payment's outcome is a pure function of what was observed: each row is one observation.
 
 func TestClassify(t *testing.T) {
-	s := submission{transactionID: "t-1", orderID: "o-1", amount: testAmount, currency: "USD", at: time.Unix(1, 0)}
+	p := sentPayment{transactionID: "t-1", orderID: "o-1", amount: testAmount, currency: "USD", at: time.Unix(1, 0)}
 	ours := func(code Code) string { return answerFor("t-1", code, "") }
 	with := func(old, new string) string { return strings.Replace(ours(CodeSuccess), old, new, 1) }
 	failed := errors.New("connection reset")
 	tests := []struct {
-		name  string
-		reply reply
-		want  string
+		name string
+		seen facts
+		want string
 	}{
-		{"refused here", reply{unsent: true, refusedBy: failed}, "not sent"},
-		{"context over", reply{unsent: true, refusedBy: context.Canceled}, "not sent"},
-		{"failed with the body unread", reply{unsent: true, err: failed}, "not sent"},
-		{"failed with the body read", reply{err: failed}, "unknown"},
-		{"failed while reading a good answer", reply{status: 200, err: failed, body: []byte(ours(100))}, "unknown"},
-		{"failed while reading a refusal", reply{status: 401, err: failed}, "unknown"},
-		{"unavailable before the body", reply{status: 503, unsent: true}, "not sent"},
-		{"redirect before the body", reply{status: 307, unsent: true}, "not sent"},
-		{"refused before the body", reply{status: 401, unsent: true}, "refused"},
+		{"refused here", facts{unsent: true, local: failed}, "not sent"},
+		{"context over", facts{unsent: true, local: context.Canceled}, "not sent"},
+		{"failed with the body unread", facts{unsent: true, err: failed}, "not sent"},
+		{"failed with the body read", facts{err: failed}, "unknown"},
+		{"failed while reading a good answer", facts{status: 200, err: failed, body: []byte(ours(100))}, "unknown"},
+		{"failed while reading a refusal", facts{status: 401, err: failed}, "unknown"},
+		{"unavailable before the body", facts{status: 503, unsent: true}, "not sent"},
+		{"redirect before the body", facts{status: 307, unsent: true}, "not sent"},
+		{"refused before the body", facts{status: 401, unsent: true}, "refused"},
 
-		{"approved", reply{status: 200, body: []byte(ours(100))}, "paid"},
-		{"declined", reply{status: 200, body: []byte(ours(101))}, "declined"},
-		{"processing", reply{status: 200, body: []byte(ours(102))}, "processing"},
-		{"closed", reply{status: 200, body: []byte(ours(103))}, "declined"},
-		{"redirect", reply{status: 200, body: []byte(ours(301))}, "redirect"},
-		{"amount not said", reply{status: 200, body: []byte(with(`"transactionAmount":"12.50",`, ""))}, "paid"},
-		{"amount null", reply{status: 200, body: []byte(with(`"12.50"`, "null"))}, "paid"},
-		{"amount as a number", reply{status: 200, body: []byte(with(`"12.50"`, "12.5"))}, "paid"},
-		{"currency not said", reply{status: 200, body: []byte(with(`"transactionCurrency":"USD",`, ""))}, "paid"},
-		{"uniqueId not said", reply{status: 200, body: []byte(with(`"uniqueId":"2018062815300001",`, ""))}, "paid"},
-		{"code as text", reply{status: 200, body: []byte(with("100", `"100"`))}, "paid"},
-		{"no redirect address", reply{status: 200, body: []byte(strings.Replace(ours(301), "https://pay.example/p", "", 1))}, "unknown"},
-		{"script as redirect address", reply{status: 200, body: []byte(strings.Replace(ours(301), "https://pay.example/p", "javascript:alert(1)", 1))}, "unknown"},
-		{"user info in the redirect address", reply{status: 200, body: []byte(strings.Replace(ours(301), "pay.example", "a:b@pay.example", 1))}, "unknown"},
-		{"bad redirect address beside a success", reply{status: 200, body: []byte(with("https://pay.example/p", "//pay"))}, "unknown"},
+		{"approved", facts{status: 200, body: []byte(ours(100))}, "paid"},
+		{"declined", facts{status: 200, body: []byte(ours(101))}, "declined"},
+		{"processing", facts{status: 200, body: []byte(ours(102))}, "processing"},
+		{"closed", facts{status: 200, body: []byte(ours(103))}, "declined"},
+		{"redirect", facts{status: 200, body: []byte(ours(301))}, "redirect"},
+		{"amount not said", facts{status: 200, body: []byte(with(`"transactionAmount":"12.50",`, ""))}, "paid"},
+		{"amount null", facts{status: 200, body: []byte(with(`"12.50"`, "null"))}, "paid"},
+		{"amount as a number", facts{status: 200, body: []byte(with(`"12.50"`, "12.5"))}, "paid"},
+		{"currency not said", facts{status: 200, body: []byte(with(`"transactionCurrency":"USD",`, ""))}, "paid"},
+		{"uniqueId not said", facts{status: 200, body: []byte(with(`"uniqueId":"2018062815300001",`, ""))}, "paid"},
+		{"code as text", facts{status: 200, body: []byte(with("100", `"100"`))}, "paid"},
+		{"no redirect address", facts{status: 200, body: []byte(strings.Replace(ours(301), "https://pay.example/p", "", 1))}, "unknown"},
+		{"script as redirect address", facts{status: 200, body: []byte(strings.Replace(ours(301), "https://pay.example/p", "javascript:alert(1)", 1))}, "unknown"},
+		{"user info in the redirect address", facts{status: 200, body: []byte(strings.Replace(ours(301), "pay.example", "a:b@pay.example", 1))}, "unknown"},
+		{"bad redirect address beside a success", facts{status: 200, body: []byte(with("https://pay.example/p", "//pay"))}, "unknown"},
 
-		{"other transactionId", reply{status: 200, body: []byte(answerFor("t-2", 100, ""))}, "unknown"},
-		{"transactionId in capitals", reply{status: 200, body: []byte(answerFor("T-1", 100, ""))}, "unknown"},
-		{"transactionId with a space", reply{status: 200, body: []byte(answerFor("t-1 ", 100, ""))}, "unknown"},
-		{"transactionId with a zero behind it", reply{status: 200, body: []byte(with(`"t-1"`, `"t-1\u0000"`))}, "unknown"},
-		{"other transactionId, declined", reply{status: 200, body: []byte(answerFor("t-2", 101, ""))}, "unknown"},
-		{"other transactionId, refused", reply{status: 200, body: []byte(`{"code":400,"transactionId":"t-2"}`)}, "unknown"},
-		{"no transactionId", reply{status: 200, body: []byte(with(`"transactionId":"t-1",`, ""))}, "unknown"},
-		{"null transactionId", reply{status: 200, body: []byte(with(`"t-1"`, "null"))}, "unknown"},
-		{"other amount", reply{status: 200, body: []byte(with("12.50", "12.51"))}, "unknown"},
-		{"negative amount", reply{status: 200, body: []byte(with("12.50", "-12.50"))}, "unknown"},
-		{"amount zero", reply{status: 200, body: []byte(with("12.50", "0"))}, "unknown"},
-		{"amount with an exponent", reply{status: 200, body: []byte(with(`"12.50"`, "1.25e1"))}, "unknown"},
-		{"other currency", reply{status: 200, body: []byte(with("USD", "EUR"))}, "unknown"},
-		{"currency in small letters", reply{status: 200, body: []byte(with("USD", "usd"))}, "unknown"},
-		{"declined with another amount", reply{status: 200, body: []byte(strings.Replace(ours(101), "12.50", "1", 1))}, "unknown"},
+		{"other transactionId", facts{status: 200, body: []byte(answerFor("t-2", 100, ""))}, "unknown"},
+		{"transactionId in capitals", facts{status: 200, body: []byte(answerFor("T-1", 100, ""))}, "unknown"},
+		{"transactionId with a space", facts{status: 200, body: []byte(answerFor("t-1 ", 100, ""))}, "unknown"},
+		{"transactionId with a zero behind it", facts{status: 200, body: []byte(with(`"t-1"`, `"t-1\u0000"`))}, "unknown"},
+		{"other transactionId, declined", facts{status: 200, body: []byte(answerFor("t-2", 101, ""))}, "unknown"},
+		{"other transactionId, refused", facts{status: 200, body: []byte(`{"code":400,"transactionId":"t-2"}`)}, "unknown"},
+		{"no transactionId", facts{status: 200, body: []byte(with(`"transactionId":"t-1",`, ""))}, "unknown"},
+		{"null transactionId", facts{status: 200, body: []byte(with(`"t-1"`, "null"))}, "unknown"},
+		{"other amount", facts{status: 200, body: []byte(with("12.50", "12.51"))}, "unknown"},
+		{"negative amount", facts{status: 200, body: []byte(with("12.50", "-12.50"))}, "unknown"},
+		{"amount zero", facts{status: 200, body: []byte(with("12.50", "0"))}, "unknown"},
+		{"amount with an exponent", facts{status: 200, body: []byte(with(`"12.50"`, "1.25e1"))}, "unknown"},
+		{"other currency", facts{status: 200, body: []byte(with("USD", "EUR"))}, "unknown"},
+		{"currency in small letters", facts{status: 200, body: []byte(with("USD", "usd"))}, "unknown"},
+		{"declined with another amount", facts{status: 200, body: []byte(strings.Replace(ours(101), "12.50", "1", 1))}, "unknown"},
 
-		{"bare decline", reply{status: 200, body: []byte(`{"code":101,"message":"transaction failed"}`)}, "declined"},
-		{"bare decline with a reason", reply{status: 200, body: []byte(`{"code":101,"transactionMessage":"no funds","timestamp":1}`)}, "declined"},
-		{"bare decline with an amount", reply{status: 200, body: []byte(`{"code":101,"transactionAmount":"12.50"}`)}, "unknown"},
-		{"bare decline with a currency", reply{status: 200, body: []byte(`{"code":101,"transactionCurrency":"USD"}`)}, "unknown"},
-		{"bare decline with a card", reply{status: 200, body: []byte(`{"code":101,"transactionCardNumber":"411111******1111"}`)}, "unknown"},
-		{"bare decline with a uniqueId", reply{status: 200, body: []byte(`{"code":101,"uniqueId":"1"}`)}, "unknown"},
-		{"bare decline with an address", reply{status: 200, body: []byte(`{"code":101,"redirectUrl":"https://pay.example"}`)}, "unknown"},
-		{"bare success", reply{status: 200, body: []byte(`{"code":100}`)}, "unknown"},
-		{"bare processing", reply{status: 200, body: []byte(`{"code":102}`)}, "unknown"},
+		{"bare decline", facts{status: 200, body: []byte(`{"code":101,"message":"transaction failed"}`)}, "declined"},
+		{"bare decline with a reason", facts{status: 200, body: []byte(`{"code":101,"transactionMessage":"no funds","timestamp":1}`)}, "declined"},
+		{"bare decline with an amount", facts{status: 200, body: []byte(`{"code":101,"transactionAmount":"12.50"}`)}, "unknown"},
+		{"bare decline with a currency", facts{status: 200, body: []byte(`{"code":101,"transactionCurrency":"USD"}`)}, "unknown"},
+		{"bare decline with a card", facts{status: 200, body: []byte(`{"code":101,"transactionCardNumber":"411111******1111"}`)}, "unknown"},
+		{"bare decline with a uniqueId", facts{status: 200, body: []byte(`{"code":101,"uniqueId":"1"}`)}, "unknown"},
+		{"bare decline with an address", facts{status: 200, body: []byte(`{"code":101,"redirectUrl":"https://pay.example"}`)}, "unknown"},
+		{"bare success", facts{status: 200, body: []byte(`{"code":100}`)}, "unknown"},
+		{"bare processing", facts{status: 200, body: []byte(`{"code":102}`)}, "unknown"},
 
-		{"merchant inactive", reply{status: 200, body: []byte(`{"code":201}`)}, "refused"},
-		{"request failed", reply{status: 200, body: []byte(`{"code":400}`)}, "refused"},
-		{"unauthorized", reply{status: 200, body: []byte(`{"code":401}`)}, "refused"},
-		{"not found", reply{status: 200, body: []byte(`{"code":404}`)}, "refused"},
-		{"parameter error", reply{status: 200, body: []byte(`{"code":500,"transactionId":"t-1"}`)}, "refused"},
-		{"refusal with a uniqueId", reply{status: 200, body: []byte(`{"code":400,"uniqueId":"1","transactionId":"t-1"}`)}, "unknown"},
-		{"repeated transactionId", reply{status: 200, body: []byte(`{"code":501,"transactionId":"t-1"}`)}, "unknown"},
-		{"system error", reply{status: 200, body: []byte(`{"code":999}`)}, "unknown"},
-		{"refund code", reply{status: 200, body: []byte(ours(111))}, "unknown"},
-		{"search code", reply{status: 200, body: []byte(ours(121))}, "unknown"},
-		{"unlisted code", reply{status: 200, body: []byte(ours(777))}, "unknown"},
-		{"no code", reply{status: 200, body: []byte(`{"transactionId":"t-1"}`)}, "unknown"},
-		{"null code", reply{status: 200, body: []byte(with("100", "null"))}, "unknown"},
-		{"code zero", reply{status: 200, body: []byte(with("100", "0"))}, "unknown"},
-		{"code with a point", reply{status: 200, body: []byte(with("100", "100.0"))}, "unknown"},
-		{"code with an exponent", reply{status: 200, body: []byte(with("100", "1e2"))}, "unknown"},
-		{"code with leading zeros", reply{status: 200, body: []byte(with("100", `"0100"`))}, "unknown"},
-		{"code with a sign", reply{status: 200, body: []byte(with("100", `"+100"`))}, "unknown"},
-		{"code is true", reply{status: 200, body: []byte(with("100", "true"))}, "unknown"},
-		{"code in a list", reply{status: 200, body: []byte(with("100", "[100]"))}, "unknown"},
+		{"merchant inactive", facts{status: 200, body: []byte(`{"code":201}`)}, "refused"},
+		{"request failed", facts{status: 200, body: []byte(`{"code":400}`)}, "refused"},
+		{"unauthorized", facts{status: 200, body: []byte(`{"code":401}`)}, "refused"},
+		{"not found", facts{status: 200, body: []byte(`{"code":404}`)}, "refused"},
+		{"parameter error", facts{status: 200, body: []byte(`{"code":500,"transactionId":"t-1"}`)}, "refused"},
+		{"refusal with a uniqueId", facts{status: 200, body: []byte(`{"code":400,"uniqueId":"1","transactionId":"t-1"}`)}, "unknown"},
+		{"repeated transactionId", facts{status: 200, body: []byte(`{"code":501,"transactionId":"t-1"}`)}, "unknown"},
+		{"system error", facts{status: 200, body: []byte(`{"code":999}`)}, "unknown"},
+		{"refund code", facts{status: 200, body: []byte(ours(111))}, "unknown"},
+		{"search code", facts{status: 200, body: []byte(ours(121))}, "unknown"},
+		{"unlisted code", facts{status: 200, body: []byte(ours(777))}, "unknown"},
+		{"no code", facts{status: 200, body: []byte(`{"transactionId":"t-1"}`)}, "unknown"},
+		{"null code", facts{status: 200, body: []byte(with("100", "null"))}, "unknown"},
+		{"code zero", facts{status: 200, body: []byte(with("100", "0"))}, "unknown"},
+		{"code with a point", facts{status: 200, body: []byte(with("100", "100.0"))}, "unknown"},
+		{"code with an exponent", facts{status: 200, body: []byte(with("100", "1e2"))}, "unknown"},
+		{"code with leading zeros", facts{status: 200, body: []byte(with("100", `"0100"`))}, "unknown"},
+		{"code with a sign", facts{status: 200, body: []byte(with("100", `"+100"`))}, "unknown"},
+		{"code is true", facts{status: 200, body: []byte(with("100", "true"))}, "unknown"},
+		{"code in a list", facts{status: 200, body: []byte(with("100", "[100]"))}, "unknown"},
 
-		{"empty", reply{status: 200}, "unknown"},
-		{"null", reply{status: 200, body: []byte("null")}, "unknown"},
-		{"list", reply{status: 200, body: []byte("[" + ours(100) + "]")}, "unknown"},
-		{"page", reply{status: 200, body: []byte("<html>")}, "unknown"},
-		{"two values", reply{status: 200, body: []byte(ours(101) + ours(100))}, "unknown"},
-		{"cut", reply{status: 200, body: []byte(ours(100)[:50])}, "unknown"},
+		{"empty", facts{status: 200}, "unknown"},
+		{"null", facts{status: 200, body: []byte("null")}, "unknown"},
+		{"list", facts{status: 200, body: []byte("[" + ours(100) + "]")}, "unknown"},
+		{"page", facts{status: 200, body: []byte("<html>")}, "unknown"},
+		{"two values", facts{status: 200, body: []byte(ours(101) + ours(100))}, "unknown"},
+		{"cut", facts{status: 200, body: []byte(ours(100)[:50])}, "unknown"},
 
-		{"created", reply{status: 201, body: []byte(ours(100))}, "unknown"},
-		{"moved", reply{status: 302, body: []byte(ours(100))}, "unknown"},
-		{"timeout of a server further back", reply{status: 408}, "unknown"},
-		{"conflict", reply{status: 409}, "unknown"},
-		{"500 with a decline", reply{status: 500, body: []byte(ours(101))}, "unknown"},
-		{"500 with a refusal", reply{status: 500, body: []byte(`{"code":400}`)}, "unknown"},
-		{"503", reply{status: 503}, "unknown"},
-		{"no status", reply{}, "unknown"},
+		{"created", facts{status: 201, body: []byte(ours(100))}, "unknown"},
+		{"moved", facts{status: 302, body: []byte(ours(100))}, "unknown"},
+		{"timeout of a server further back", facts{status: 408}, "unknown"},
+		{"conflict", facts{status: 409}, "unknown"},
+		{"500 with a decline", facts{status: 500, body: []byte(ours(101))}, "unknown"},
+		{"500 with a refusal", facts{status: 500, body: []byte(`{"code":400}`)}, "unknown"},
+		{"503", facts{status: 503}, "unknown"},
+		{"no status", facts{}, "unknown"},
 
-		{"400 with a page", reply{status: 400, body: []byte("<html>")}, "refused"},
-		{"400 without a body", reply{status: 400}, "refused"},
-		{"400 with a refusal", reply{status: 400, body: []byte(`{"code":400}`)}, "refused"},
-		{"400 with a decline", reply{status: 400, body: []byte(`{"code":101,"transactionId":"t-1"}`)}, "refused"},
-		{"400 with text of its own", reply{status: 400, body: []byte(`{"error":"x"}`)}, "refused"},
-		{"400 with a success", reply{status: 400, body: []byte(`{"code":100}`)}, "unknown"},
-		{"400 with processing", reply{status: 400, body: []byte(`{"code":102}`)}, "unknown"},
-		{"400 with a redirect", reply{status: 400, body: []byte(`{"code":301}`)}, "unknown"},
-		{"400 for a repetition", reply{status: 400, body: []byte(`{"code":501}`)}, "unknown"},
-		{"400 with a system error", reply{status: 400, body: []byte(`{"code":999}`)}, "unknown"},
-		{"400 with a uniqueId", reply{status: 400, body: []byte(`{"code":400,"uniqueId":"1"}`)}, "unknown"},
-		{"400 with an unreadable uniqueId", reply{status: 400, body: []byte(`{"code":400,"uniqueId":"a"}`)}, "unknown"},
-		{"400 about another", reply{status: 400, body: []byte(`{"code":400,"transactionId":"t-2"}`)}, "unknown"},
-		{"400 with broken JSON", reply{status: 400, body: []byte(`{"code":100,`)}, "unknown"},
-		{"400 with a mark before a success", reply{status: 400, body: []byte("\ufeff" + ours(100))}, "unknown"},
-		{"400 with a success in a list", reply{status: 400, body: []byte("[" + ours(100) + "]")}, "unknown"},
-		{"429", reply{status: 429, retryAfter: time.Second}, "refused"},
-		{"429 as code too", reply{status: 429, retryAfter: time.Second, body: []byte(`{"code":429,"message":"slow down"}`)}, "refused"},
-		{"415 as code too", reply{status: 415, body: []byte(`{"code":415}`)}, "refused"},
-		{"415 with the code of another status", reply{status: 415, body: []byte(`{"code":429}`)}, "unknown"},
-		{"429 as code too, with a uniqueId", reply{status: 429, body: []byte(`{"code":429,"uniqueId":"1"}`)}, "unknown"},
+		{"400 with a page", facts{status: 400, body: []byte("<html>")}, "refused"},
+		{"400 without a body", facts{status: 400}, "refused"},
+		{"400 with a refusal", facts{status: 400, body: []byte(`{"code":400}`)}, "refused"},
+		{"400 with a decline", facts{status: 400, body: []byte(`{"code":101,"transactionId":"t-1"}`)}, "refused"},
+		{"400 with text of its own", facts{status: 400, body: []byte(`{"error":"x"}`)}, "refused"},
+		{"400 with a success", facts{status: 400, body: []byte(`{"code":100}`)}, "unknown"},
+		{"400 with processing", facts{status: 400, body: []byte(`{"code":102}`)}, "unknown"},
+		{"400 with a redirect", facts{status: 400, body: []byte(`{"code":301}`)}, "unknown"},
+		{"400 for a repetition", facts{status: 400, body: []byte(`{"code":501}`)}, "unknown"},
+		{"400 with a system error", facts{status: 400, body: []byte(`{"code":999}`)}, "unknown"},
+		{"400 with a uniqueId", facts{status: 400, body: []byte(`{"code":400,"uniqueId":"1"}`)}, "unknown"},
+		{"400 with an unreadable uniqueId", facts{status: 400, body: []byte(`{"code":400,"uniqueId":"a"}`)}, "unknown"},
+		{"400 about another", facts{status: 400, body: []byte(`{"code":400,"transactionId":"t-2"}`)}, "unknown"},
+		{"400 with broken JSON", facts{status: 400, body: []byte(`{"code":100,`)}, "unknown"},
+		{"400 with a mark before a success", facts{status: 400, body: []byte("\ufeff" + ours(100))}, "unknown"},
+		{"400 with a success in a list", facts{status: 400, body: []byte("[" + ours(100) + "]")}, "unknown"},
+		{"429", facts{status: 429, retryAfter: time.Second}, "refused"},
+		{"429 as code too", facts{status: 429, retryAfter: time.Second, body: []byte(`{"code":429,"message":"slow down"}`)}, "refused"},
+		{"415 as code too", facts{status: 415, body: []byte(`{"code":415}`)}, "refused"},
+		{"415 with the code of another status", facts{status: 415, body: []byte(`{"code":429}`)}, "unknown"},
+		{"429 as code too, with a uniqueId", facts{status: 429, body: []byte(`{"code":429,"uniqueId":"1"}`)}, "unknown"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			op := opTokenPayment
-			r := tt.reply
-			tx, err := classify(&op, &s, &r)
+			r := tt.seen.result()
+			tx, err := classify(&op, &p, &r)
 			if got := outcomeOf(tx, err); got != tt.want {
 				t.Fatalf("got %q (%v), want %q", got, err, tt.want)
 			}
@@ -153,11 +171,11 @@ func TestClassify(t *testing.T) {
 			checkOneSentinel(t, err)
 			if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
 				q := unknown.Query()
-				if q.TransactionID != "t-1" || q.OrderID != "o-1" || !q.Amount.Equal(testAmount) || q.Currency != "USD" || !q.SentAt.Equal(s.at) {
+				if q.TransactionID != "t-1" || q.OrderID != "o-1" || !q.Amount.Equal(testAmount) || q.Currency != "USD" || !q.SentAt.Equal(p.at) {
 					t.Errorf("Query: got %+v", q)
 				}
 			}
-			if refused, ok := errors.AsType[*RefusedError](err); ok && (refused.HTTPStatus != r.status || refused.RetryAfter != r.retryAfter) {
+			if refused, ok := errors.AsType[*RefusedError](err); ok && (refused.HTTPStatus != r.Status || refused.RetryAfter != r.retryAfter) {
 				t.Errorf("RefusedError: got %+v", refused)
 			}
 		})

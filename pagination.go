@@ -212,34 +212,34 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 
 // check reports every problem of the query and the options.
 func (w *Walk[T]) check() error {
-	var p problems
-	if p.order(w.start, w.end) {
-		p.year("startDate", w.start) // the end is now at the latest
+	var v violations
+	if v.order(w.start, w.end) {
+		v.year("startDate", w.start) // the end is now at the latest
 	}
 	if w.page != 0 {
-		p.add("currPage", RuleReserved, "is set by the walk")
+		v.add("currPage", RuleReserved, "is set by the walk")
 	}
-	p.page(0, w.size)
+	v.page(0, w.size)
 	o := &w.opts
 	if o.PageSize < 0 || o.PageSize > maxPageSize {
-		p.add("PageSize", RuleRange, "must be 0 to %d", maxPageSize)
+		v.add("PageSize", RuleRange, "must be 0 to %d", maxPageSize)
 	}
 	if o.Prefetch < 0 || o.Prefetch > maxPrefetch {
-		p.add("Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)
+		v.add("Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)
 	}
 	if o.Window != 0 && o.Window < shortestWindow {
-		p.add("Window", RuleRange, "must be at least %v", shortestWindow)
+		v.add("Window", RuleRange, "must be at least %v", shortestWindow)
 	}
 	if o.SplitAbove < 0 {
-		p.add("SplitAbove", RuleRange, "must not be negative")
+		v.add("SplitAbove", RuleRange, "must not be negative")
 	}
 	if o.Lag < 0 {
-		p.add("Lag", RuleRange, "must not be negative")
+		v.add("Lag", RuleRange, "must not be negative")
 	}
 	if !o.Resume.IsZero() && o.Resume.query != w.query {
-		p.add("Resume", RuleFormat, "is the checkpoint of another query")
+		v.add("Resume", RuleFormat, "is the checkpoint of another query")
 	}
-	return p.err(w.op)
+	return v.err(w.op)
 }
 
 // walker puts the parts together, for a walk that begins now.

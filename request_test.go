@@ -116,8 +116,8 @@ func TestAmountsIgnoreGlobals(t *testing.T) { // not parallel: it changes what a
 		if !strings.Contains(string(sent), `"price":"12.50"`) || !strings.Contains(string(sent), `"appId":12,`) {
 			t.Errorf("globals %03b: sent %s", n, sent)
 		}
-		a, err := readAnswer([]byte(`{"transactionAmount":"12.500"}`))
-		if got := string(appendDecimal(nil, a.TransactionAmount)); err != nil || got != "12.500" {
+		a, err := decodeTransaction([]byte(`{"transactionAmount":"12.500"}`))
+		if got := a.TransactionAmount.StringFixed(-a.TransactionAmount.Exponent()); err != nil || got != "12.500" {
 			t.Errorf("globals %03b: read %s (%v)", n, got, err)
 		}
 	}

@@ -22,15 +22,23 @@ type ResolveQuery struct {
 	Amount        decimal.Decimal
 	Currency      string
 	SentAt        time.Time     // when the payment was sent, at the earliest; if that is about two years ago, absence cannot be proved
-	Wait          time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; one look is always finished
+	Wait          time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; one search is always finished
+}
+
+// Query returns what Resolve needs to settle this outcome.
+func (e *OutcomeUnknownError) Query() ResolveQuery {
+	return ResolveQuery{
+		TransactionID: e.TransactionID, OrderID: e.OrderID,
+		Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
+	}
 }
 
 const (
 	defaultWait   = 2 * time.Minute
 	resolveBefore = 13 * time.Hour // UTC-12, and an hour of difference between clocks
 	resolveAfter  = 15 * time.Hour // UTC+14, and the same
-	resolveMonths = 24             // that are looked through, a month at a time
-	resolvePages  = 50             // of a look, beside the first of each month; more only if the gateway's filter does not work
+	resolveMonths = 24             // that are searched, one at a time
+	resolvePages  = 50             // of a search, beside the first of each month; more only if the gateway's filter does not work
 	firstPause    = time.Second
 	longestPause  = 30 * time.Second
 )
@@ -53,58 +61,58 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		wait = defaultWait
 	}
 	deadline := time.Now().Add(wait)
-	shown := false // the gateway had it in an earlier look
+	seenBefore := false // an earlier search showed it
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		e, err := c.lookUp(ctx, &q)
+		e, err := c.searchOnce(ctx, &q)
 		ours := e.processing != nil || len(e.declined) > 0
-		if shown && !ours {
+		if seenBefore && !ours {
 			e.doubt(errDoubtful)
 		}
-		shown = shown || ours
+		seenBefore = seenBefore || ours
 		last := time.Until(deadline) <= 0
-		if t, verdict, final := q.judge(&e, err, last); final {
-			e.asked.scrub(t, verdict)
+		if t, verdict, final := q.decide(&e, err, last); final {
+			e.secrets.redact(t, verdict)
 			return t, verdict
 		}
 		jittered := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
 		if err := retry.Sleep(ctx, max(0, min(jittered, time.Until(deadline)))); err != nil {
 			verdict := q.unknown(e.processing, err)
-			e.asked.scrub(nil, verdict)
+			e.secrets.redact(nil, verdict)
 			return nil, verdict
 		}
 	}
 }
 
 func (q *ResolveQuery) check() error {
-	var p problems
-	if p.require("transactionId", q.TransactionID != "", required) {
-		p.text("transactionId", q.TransactionID, maxID)
+	var v violations
+	if v.require("transactionId", q.TransactionID != "", required) {
+		v.text("transactionId", q.TransactionID, maxID)
 	}
-	if p.require("amount", q.Amount != decimal.Decimal{}, required) {
-		p.amount("amount", q.Amount)
+	if v.require("amount", q.Amount != decimal.Decimal{}, required) {
+		v.amount("amount", q.Amount)
 	}
-	if p.require("currency", q.Currency != "", required) {
-		p.capitals("currency", q.Currency, currencyLength)
+	if v.require("currency", q.Currency != "", required) {
+		v.upperCase("currency", q.Currency, currencyLength)
 	}
-	if p.require("SentAt", !q.SentAt.IsZero(), required) && p.year("SentAt", q.SentAt.Add(-resolveBefore)) &&
+	if v.require("SentAt", !q.SentAt.IsZero(), required) && v.year("SentAt", q.SentAt.Add(-resolveBefore)) &&
 		q.SentAt.After(time.Now().Add(resolveBefore)) {
-		p.add("SentAt", RuleRange, "must not be in the future")
+		v.add("SentAt", RuleRange, "must not be in the future")
 	}
 	if q.Wait < 0 {
-		p.add("Wait", RuleRange, "must not be negative")
+		v.add("Wait", RuleRange, "must not be negative")
 	}
-	return p.err("Resolve")
+	return v.err("Resolve")
 }
 
-// evidence is what one look at the gateway showed of a payment.
+// evidence is what one search of the gateway showed of a payment.
 type evidence struct {
-	approved   []Transaction
-	declined   []Transaction
-	redirect   *Transaction
-	processing *Transaction
-	torn       bool      // a row was seen with two codes: only the next look can tell
-	doubts     error     // why absence proves nothing, if it does not
-	asked      *outgoing // the last search, which knows what to keep out of errors
+	approved    []Transaction
+	declined    []Transaction
+	redirect    *Transaction
+	processing  *Transaction
+	codeChanged bool         // a row was seen with two codes: only the next search can tell
+	uncertainty error        // why absence proves nothing, if it does not
+	secrets     *callSecrets // of the last search
 
 	seen  map[string]Code // by row
 	pages int             // that may still be asked for, beside the first one of each month
@@ -112,42 +120,42 @@ type evidence struct {
 
 // doubt notes why absence proves nothing. A reason that says more than errDoubtful stays.
 func (e *evidence) doubt(reason error) {
-	if e.doubts == nil || e.doubts == errDoubtful {
-		e.doubts = reason
+	if e.uncertainty == nil || e.uncertainty == errDoubtful {
+		e.uncertainty = reason
 	}
 }
 
-// judge decides what the evidence says; last is set once Wait has passed.
-func (q *ResolveQuery) judge(e *evidence, failed error, last bool) (t *Transaction, err error, final bool) {
+// decide says what the evidence says; last is set once Wait has passed.
+func (q *ResolveQuery) decide(e *evidence, failed error, last bool) (t *Transaction, err error, final bool) {
 	switch {
 	case len(e.approved) > 1 || len(e.approved) > 0 && len(e.declined) > 0:
 		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: slices.Concat(e.approved, e.declined)}, true
-	case len(e.approved) == 1 && !e.torn:
+	case len(e.approved) == 1 && !e.codeChanged:
 		return &e.approved[0], nil, true
-	case e.redirect != nil && !e.torn:
+	case e.redirect != nil && !e.codeChanged:
 		return e.redirect, nil, true
-	case len(e.declined) == 1 && e.doubts == nil && failed == nil && e.processing == nil:
+	case len(e.declined) == 1 && e.uncertainty == nil && failed == nil && e.processing == nil:
 		t := &e.declined[0]
 		return t, &DeclinedError{Op: "Resolve", TransactionID: q.TransactionID, Transaction: t}, true
 	case !last:
 		return nil, nil, false
 	case failed != nil:
-		return nil, q.unknown(e.processing, &lookUpError{failed}), true
-	case e.processing != nil && len(e.declined) == 0 && !e.torn:
+		return nil, q.unknown(e.processing, &searchError{failed}), true
+	case e.processing != nil && len(e.declined) == 0 && !e.codeChanged:
 		return e.processing, nil, true
-	case e.doubts != nil || len(e.declined) > 0 || e.processing != nil:
-		return nil, q.unknown(e.processing, cmp.Or(e.doubts, errDoubtful)), true
+	case e.uncertainty != nil || len(e.declined) > 0 || e.processing != nil:
+		return nil, q.unknown(e.processing, cmp.Or(e.uncertainty, errDoubtful)), true
 	}
 	return nil, fmt.Errorf("cardgateway: Resolve: transaction %s: %w", quoted(q.TransactionID), ErrNotFound), true
 }
 
-// lookUpError is why the gateway could not be asked. It hides that this was a failed query, so that the outcome is
+// searchError is why the gateway could not be asked. It hides that this was a failed query, so that the outcome is
 // unknown and nothing else.
-type lookUpError struct{ query error }
+type searchError struct{ query error }
 
-func (e *lookUpError) Error() string { return e.query.Error() }
+func (e *searchError) Error() string { return e.query.Error() }
 
-func (e *lookUpError) Unwrap() error { return errors.Unwrap(e.query) }
+func (e *searchError) Unwrap() error { return errors.Unwrap(e.query) }
 
 var (
 	errDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
@@ -157,14 +165,14 @@ var (
 )
 
 func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
-	s := submission{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
-	return s.unknown(&Operation{Name: "Resolve"}, t, cause)
+	p := sentPayment{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
+	return p.unknown(&Operation{Name: "Resolve"}, t, cause)
 }
 
-// lookUp asks for the payment once, from when it was sent to this day. The range is written as UTC and is wide enough
+// searchOnce asks for the payment once, from when it was sent to this day. The range is written as UTC and is wide enough
 // for the gateway's clock to be in any zone.
-func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
-	e = evidence{asked: new(outgoing), seen: make(map[string]Code), pages: resolvePages}
+func (c *Client) searchOnce(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
+	e = evidence{secrets: new(callSecrets), seen: make(map[string]Code), pages: resolvePages}
 	start, last := q.SentAt.Add(-resolveBefore), time.Now().Add(resolveAfter)
 	for months := 0; ; months++ {
 		if months == resolveMonths {
@@ -175,7 +183,7 @@ func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err e
 		if end.After(last) {
 			end = last
 		}
-		if err := c.lookThrough(ctx, q, start, end, &e); err != nil {
+		if err := c.searchRange(ctx, q, start, end, &e); err != nil {
 			return e, err
 		}
 		if end.Equal(last) {
@@ -186,18 +194,18 @@ func (c *Client) lookUp(ctx context.Context, q *ResolveQuery) (e evidence, err e
 	return e, nil
 }
 
-// lookThrough adds what a range of at most a month shows, on all pages of the answer. A row that was seen before, with
+// searchRange adds what a range of at most a month shows, on all pages of the answer. A row that was seen before, with
 // its code, counts once: pages move, and a gateway may not look at the range.
-func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end time.Time, e *evidence) error {
+func (c *Client) searchRange(ctx context.Context, q *ResolveQuery, start, end time.Time, e *evidence) error {
 	here := make(map[string]bool)
 	for page := 1; page == 1 || e.pages > 0; page++ {
 		if page > 1 {
 			e.pages--
 		}
 		orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page}
-		found, asked, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC), readTransactionRow)
-		if asked != nil {
-			e.asked = asked
+		found, secrets, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC), transactionRow)
+		if secrets != nil {
+			e.secrets = secrets
 		}
 		if found == nil {
 			return err
@@ -215,7 +223,7 @@ func (c *Client) lookThrough(ctx context.Context, q *ResolveQuery, start, end ti
 			if code, known := e.seen[id]; !known {
 				e.add(q, t)
 			} else if code != t.Code {
-				e.torn = true
+				e.codeChanged = true
 				e.doubt(errDoubtful)
 			}
 			e.seen[id], here[id] = t.Code, true

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
 var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
@@ -34,7 +36,7 @@ func (c *Client) SearchOrders(ctx context.Context, q OrderQuery) (*Page[Transact
 }
 
 func searchOrders(ctx context.Context, c *Client, q OrderQuery, loc *time.Location) (*Page[Transaction], error) {
-	page, _, err := runSearch(ctx, c, opSearchOrders, q.search(loc), readTransactionRow)
+	page, _, err := runSearch(ctx, c, opSearchOrders, q.search(loc), transactionRow)
 	return page, err
 }
 
@@ -54,51 +56,55 @@ var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemp
 // Errors: *ValidationError, or *QueryError, which is ErrNotFound too if the gateway says that it does not know the
 // id. An answer about another transaction is a *QueryError.
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
-	var p problems
-	if p.require("uniqueId", uniqueID != "", required) {
-		p.digits("uniqueId", isUniqueID(uniqueID), 1, maxID)
+	var v violations
+	if v.require("uniqueId", uniqueID != "", required) {
+		v.digitCount("uniqueId", len(uniqueID) <= maxID && ascii.IsDigits(uniqueID), 1, maxID)
 	}
-	if err := p.err(opGetTransaction.Name); err != nil {
+	if err := v.err(opGetTransaction.Name); err != nil {
 		return nil, err
 	}
-	var a answer
-	read := func(r *reply) (err error) {
-		a, err = readAnswer(r.body)
-		if err == nil {
-			r.code = a.Code
+	call := c.newQuery(opGetTransaction, uniqueID, nil)
+	ctx = call.observe(ctx)
+	decoded, err := ask(ctx, call, func(body []byte) (response, Code, error) {
+		decoded, err := decodeTransaction(body)
+		if err != nil {
+			return response{}, 0, err
 		}
-		return err
+		return decoded, decoded.Code, nil
+	})
+	if err == nil {
+		err = call.checkSingle(uniqueID, &decoded)
 	}
-	judge := func(r *reply, err error) error {
-		switch {
-		case err != nil:
-			return notFound(err, r)
-		case a.unread != nil:
-			return r.queryError(&opGetTransaction, "", a.unread.err())
-		case a.UniqueID == "", a.UniqueID == uniqueID && a.isBareButForID() && (isRefusalCode(a.Code) || a.Code == CodeSystemError):
-			return notFound(r.queryError(&opGetTransaction, inWords(a.Message, a.TransactionMessage), nil), r)
-		case a.UniqueID != uniqueID:
-			return r.queryError(&opGetTransaction, "", errNotOurs)
-		}
-		return nil
-	}
-	out, err := c.ask(ctx, opGetTransaction, uniqueID, nil, read, judge)
-	if err != nil {
+	if err = call.end(notFound(err, &call.last)); err != nil {
 		return nil, err
 	}
-	out.scrubRow(a.Transaction)
-	return a.Transaction, nil
+	call.secrets.redactRow(decoded.Transaction)
+	return decoded.Transaction, nil
+}
+
+// checkSingle says why a decoded response does not show the transaction that was asked for, if it does not.
+func (c *call) checkSingle(uniqueID string, decoded *response) error {
+	refuses := isRefusalCode(decoded.Code) || decoded.Code == CodeSystemError
+	switch {
+	case decoded.bad != nil:
+		return c.failed("", decoded.bad.err())
+	case decoded.UniqueID == "", decoded.UniqueID == uniqueID && decoded.isAnonymousButForUniqueID() && refuses:
+		return c.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
+	case decoded.UniqueID != uniqueID:
+		return c.failed("", errNotOurs)
+	}
+	return nil
 }
 
 // notFound marks the error of a query that was answered with "no such transaction": the published code 404 with HTTP
 // 200 or 404, or HTTP 404 without a body. Any other body of a 404 more likely means a wrong BaseURL.
-func notFound(err error, r *reply) error {
+func notFound(err error, r *attemptResult) error {
 	failed, ok := errors.AsType[*QueryError](err)
 	if !ok || failed.Cause != nil {
 		return err
 	}
-	is404 := r.status == http.StatusNotFound
-	if failed.Code == CodeNotFound && (is404 || r.status == http.StatusOK) || is404 && len(r.body) == 0 {
+	is404 := r.Status == http.StatusNotFound
+	if failed.Code == CodeNotFound && (is404 || r.Status == http.StatusOK) || is404 && len(r.Body) == 0 {
 		failed.Cause = ErrNotFound
 	}
 	return err
@@ -130,13 +136,13 @@ func searchRefunds(ctx context.Context, c *Client, q RefundQuery, loc *time.Loca
 	s.id("transactionId", q.TransactionID)
 	s.id("refundTransactionId", q.RefundTransactionID)
 	s.id("refundUniqueId", q.RefundUniqueID)
-	page, _, err := runSearch(ctx, c, opSearchRefunds, s, readRefundRow)
+	page, _, err := runSearch(ctx, c, opSearchRefunds, s, refundRow)
 	return page, err
 }
 
 // search is a batch query's parameters, checked while they are written.
 type search struct {
-	problems
+	violations
 	params url.Values
 	page   int
 }
@@ -147,7 +153,7 @@ func newSearch(loc *time.Location, start, end time.Time, page, size int) *search
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
 	}
 	s.span(start, end, loc)
-	s.problems.page(page, size)
+	s.violations.page(page, size)
 	s.params.Set("startDate", civil.Of(start, loc).String())
 	s.params.Set("endingDate", civil.Of(civil.CeilSecond(end), loc).String())
 	if page > 0 {
@@ -166,42 +172,40 @@ func (s *search) id(member, id string) {
 	}
 }
 
-// runSearch sends a batch query and reads its page. It also returns what was sent, for whoever makes errors of rows.
+// decodedPage is a page with the errors of the rows that are missing in it.
+type decodedPage[T any] struct {
+	*Page[T]
+	rowErrors []error
+}
+
+// runSearch sends a batch query and reads its page. It returns the secrets of the call too, for whoever makes errors of
+// its rows.
 func runSearch[T any](
-	ctx context.Context, c *Client, op Operation, s *search, row func(*reader, *T) *unread,
-) (*Page[T], *outgoing, error) {
+	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
+) (*Page[T], *callSecrets, error) {
 	if err := s.err(op.Name); err != nil {
 		return nil, nil, err
 	}
-	var page *Page[T]
-	var rowErrors []error
-	read := func(r *reply) (err error) {
-		page, rowErrors, err = readPage(r.body, max(s.page, 1), row)
-		if err == nil {
-			r.code = page.Code
+	call := c.newQuery(op, "", s.params)
+	ctx = call.observe(ctx)
+	page, err := ask(ctx, call, func(body []byte) (decodedPage[T], Code, error) {
+		page, rowErrors, err := decodePage(body, max(s.page, 1), row)
+		if err != nil {
+			return decodedPage[T]{}, 0, err
 		}
-		return err
+		return decodedPage[T]{page, rowErrors}, page.Code, nil
+	})
+	switch {
+	case err != nil:
+		return nil, &call.secrets, call.end(err)
+	case page.Code != CodeSearchSuccess:
+		return nil, &call.secrets, call.end(call.failed(page.Message, nil))
+	case len(page.rowErrors) > 0:
+		err = call.failed("", errors.Join(page.rowErrors...))
 	}
-	found := false // whatever else is wrong with it, the page is one of rows
-	judge := func(r *reply, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case page.Code != CodeSearchSuccess:
-			return r.queryError(&op, page.Message, nil)
-		}
-		if found = true; len(rowErrors) > 0 {
-			return r.queryError(&op, "", errors.Join(rowErrors...))
-		}
-		return nil
-	}
-	out, err := c.ask(ctx, op, "", s.params, read, judge)
-	if !found {
-		return nil, out, err
-	}
-	out.credentials.cutFrom(&page.Message, longEnough)
+	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {
-		out.scrubRow(&page.Data[i])
+		call.secrets.redactRow(&page.Data[i])
 	}
-	return page, out, err
+	return page.Page, &call.secrets, call.end(err)
 }

@@ -37,27 +37,27 @@ type SubscriptionRequest struct {
 // agreement to recurring charges may exist, and the interface shows no way to cancel one. Resolve it, never call
 // again. Call Card.Wipe when the card is no longer needed.
 func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest) (*Transaction, error) {
-	b := newBody(roomForOrder)
-	req.members(b, c.cfg.AppID)
-	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
-	return c.pay(ctx, opCreateSubscription, s, b)
+	e := newEncoder(roomForOrder)
+	req.encode(e, c.cfg.AppID)
+	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateSubscription, p, e)
 }
 
-func (req *SubscriptionRequest) members(b *body, app AppID) {
-	b.id("transactionId", req.TransactionID)
-	b.id("orderId", req.OrderID)
-	b.currency(req.Currency, required)
-	b.amount(req.Amount)
-	b.id("transactionIp", req.TransactionIP)
-	b.appID(app, maxAppID)
-	b.url("callbackUrl", req.CallbackURL)
-	b.url("notificationUrl", req.NotificationURL)
-	b.products(req.ProductInfos)
-	b.billing(&req.BillingAddress)
-	b.shipping(req.ShippingAddress)
-	b.secure(req.Secure)
-	b.browser(req.Browser, req.Secure)
-	b.card(&req.Card)
-	b.subscription(&req.Extension)
-	b.extra(req.Extra, requestMembers)
+func (req *SubscriptionRequest) encode(e *encoder, app AppID) {
+	e.id("transactionId", req.TransactionID)
+	e.id("orderId", req.OrderID)
+	e.currency(req.Currency, required)
+	e.amount(req.Amount)
+	e.id("transactionIp", req.TransactionIP)
+	e.appID(app, maxAppID)
+	e.webURL("callbackUrl", req.CallbackURL)
+	e.webURL("notificationUrl", req.NotificationURL)
+	e.products(req.ProductInfos)
+	e.billing(&req.BillingAddress)
+	e.shipping(req.ShippingAddress)
+	e.secure(req.Secure)
+	e.browser(req.Browser, req.Secure)
+	e.card(&req.Card)
+	e.subscription(&req.Extension)
+	e.extra(req.Extra, requestMembers)
 }

@@ -31,34 +31,34 @@ type TokenOrderRequest struct {
 }
 
 // CreateTokenOrder opens a token order. The answer has code 301: send the cardholder to its RedirectURL. The token
-// arrives later, by notification; see NotificationHandler.
+// arrives later, by notification; see package notify.
 //
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
 // but no money has moved, and the interface shows no way to fetch its RedirectURL again.
 func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
-	b := newBody(roomForOrder)
-	req.members(b, c.cfg.AppID)
-	s := submission{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
-	return c.pay(ctx, opCreateTokenOrder, s, b)
+	e := newEncoder(roomForOrder)
+	req.encode(e, c.cfg.AppID)
+	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opCreateTokenOrder, p, e)
 }
 
-func (req *TokenOrderRequest) members(b *body, app AppID) {
-	b.id("transactionId", req.TransactionID)
-	b.id("orderId", req.OrderID)
-	b.currency(req.Currency, required)
-	b.amount(req.Amount)
-	b.id("transactionIp", req.TransactionIP)
-	b.appID(app, maxShortAppID)
-	b.url("callbackUrl", req.CallbackURL)
-	b.url("notificationUrl", req.NotificationURL)
-	b.products(req.ProductInfos)
-	b.string("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
-	b.string("transactionType", string(req.TransactionType), optional, noLimit)
-	b.billing(&req.BillingAddress)
-	b.shipping(req.ShippingAddress)
-	b.secure(req.Secure)
-	b.browser(req.Browser, req.Secure)
-	b.extra(req.Extra, requestMembers)
+func (req *TokenOrderRequest) encode(e *encoder, app AppID) {
+	e.id("transactionId", req.TransactionID)
+	e.id("orderId", req.OrderID)
+	e.currency(req.Currency, required)
+	e.amount(req.Amount)
+	e.id("transactionIp", req.TransactionIP)
+	e.appID(app, maxShortAppID)
+	e.webURL("callbackUrl", req.CallbackURL)
+	e.webURL("notificationUrl", req.NotificationURL)
+	e.products(req.ProductInfos)
+	e.text("transactionMethod", string(req.TransactionMethod), optional, maxMethod)
+	e.text("transactionType", string(req.TransactionType), optional, noLimit)
+	e.billing(&req.BillingAddress)
+	e.shipping(req.ShippingAddress)
+	e.secure(req.Secure)
+	e.browser(req.Browser, req.Secure)
+	e.extra(req.Extra, requestMembers)
 }
 
 var opTokenPayment = Operation{
@@ -87,24 +87,24 @@ type TokenPaymentRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the card may have
 // been charged: Resolve it, never call again.
 func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPaymentRequest) (*Transaction, error) {
-	b := newBody(roomForPayment)
-	b.pathToken(token)
-	req.members(b, c.cfg.AppID)
-	s := submission{transactionID: req.TransactionID, amount: req.Amount, currency: req.Currency}
-	return c.pay(ctx, opTokenPayment, s, b)
+	e := newEncoder(roomForPayment)
+	e.tokenPath(token)
+	req.encode(e, c.cfg.AppID)
+	p := sentPayment{transactionID: req.TransactionID, amount: req.Amount, currency: req.Currency}
+	return c.pay(ctx, opTokenPayment, p, e)
 }
 
-func (req *TokenPaymentRequest) members(b *body, app AppID) {
-	b.id("transactionId", req.TransactionID)
-	b.currency(req.Currency, required)
-	b.amount(req.Amount)
-	b.id("transactionIp", req.TransactionIP)
-	b.appID(app, maxAppID)
-	b.url("callbackUrl", req.CallbackURL)
-	b.url("notificationUrl", req.NotificationURL)
-	b.products(req.ProductInfos)
-	b.string("transactionType", string(req.TransactionType), optional, noLimit)
-	b.string("productName", req.ProductName, optional, noLimit)
-	b.secure(req.Secure)
-	b.extra(req.Extra, requestMembers)
+func (req *TokenPaymentRequest) encode(e *encoder, app AppID) {
+	e.id("transactionId", req.TransactionID)
+	e.currency(req.Currency, required)
+	e.amount(req.Amount)
+	e.id("transactionIp", req.TransactionIP)
+	e.appID(app, maxAppID)
+	e.webURL("callbackUrl", req.CallbackURL)
+	e.webURL("notificationUrl", req.NotificationURL)
+	e.products(req.ProductInfos)
+	e.text("transactionType", string(req.TransactionType), optional, noLimit)
+	e.text("productName", req.ProductName, optional, noLimit)
+	e.secure(req.Secure)
+	e.extra(req.Extra, requestMembers)
 }

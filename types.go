@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
 // AppID identifies the merchant's website app: 1 to 32 decimal digits, the wider of the interface's two listings. It
@@ -286,7 +288,7 @@ type MaskedCardNumber string
 
 // First6 returns the visible digits at the start, which name the card's issuer, or nothing if there are not six.
 func (m MaskedCardNumber) First6() string {
-	if len(m) >= 10 && allDigits(m[:6]) {
+	if len(m) >= 10 && ascii.IsDigits(m[:6]) {
 		return string(m[:6])
 	}
 	return ""
@@ -294,7 +296,7 @@ func (m MaskedCardNumber) First6() string {
 
 // Last4 returns the visible digits at the end, or nothing if there are not four.
 func (m MaskedCardNumber) Last4() string {
-	if len(m) >= 4 && allDigits(m[len(m)-4:]) {
+	if len(m) >= 4 && ascii.IsDigits(m[len(m)-4:]) {
 		return string(m[len(m)-4:])
 	}
 	return ""

@@ -2,13 +2,15 @@ package cardgateway
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/secret"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
 	"github.com/shopspring/decimal"
 )
 
@@ -32,229 +34,186 @@ const (
 	maxPriceDecimals = 16
 )
 
-// problems collects every violation of one request. Each check takes the member's name as the interface spells it.
-type problems struct {
-	found []Problem
+// violations collects every violation of one request. Each check takes the member's name as the interface spells it.
+type violations struct{ found []Problem }
+
+func (v *violations) add(member, rule, format string, args ...any) {
+	v.found = append(v.found, Problem{Field: member, Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
-func (p *problems) add(member, rule, format string, args ...any) {
-	p.found = append(p.found, Problem{Field: member, Rule: rule, Message: fmt.Sprintf(format, args...)})
-}
-
-// below puts the path of the object that they are in before the members of all problems but the first checked ones.
-func (p *problems) below(path string, checked int) {
-	for i := checked; i < len(p.found); i++ {
-		p.found[i].Field = path + "." + p.found[i].Field
+// prefix puts the path of the object that they are in before the members of all violations but the first n.
+func (v *violations) prefix(path string, n int) {
+	for i := n; i < len(v.found); i++ {
+		v.found[i].Field = path + "." + v.found[i].Field
 	}
 }
 
 // err returns what was found as a *ValidationError, or nil.
-func (p *problems) err(op string) error {
-	if len(p.found) == 0 {
+func (v *violations) err(op string) error {
+	if len(v.found) == 0 {
 		return nil
 	}
-	return &ValidationError{Op: op, Problems: p.found}
+	return &ValidationError{Op: op, Problems: v.found}
 }
 
-// require reports whether a value is given, and adds a problem where it is required and is not.
-func (p *problems) require(member string, given bool, n need) bool {
-	if !given && n == required {
-		p.add(member, RuleRequired, "is required")
+// require reports whether a value is given, and adds a violation where it is required and is not.
+func (v *violations) require(member string, given bool, p presence) bool {
+	if !given && p == required {
+		v.add(member, RuleRequired, "is required")
 	}
 	return given
 }
 
-// need says whether a member must be there.
-type need bool
+// presence says whether a member must be given.
+type presence bool
 
 const (
-	optional need = false
-	required need = true
+	optional presence = false
+	required presence = true
 )
 
 // text checks a text member that is given: valid UTF-8, and where the interface states a limit at most that many
 // characters and no control characters. Texts without a limit, such as an address, may have several lines.
-func (p *problems) text(member, s string, limit int) {
-	if isPrintableASCII(s) && (limit == noLimit || len(s) <= limit) {
+func (v *violations) text(member, s string, limit int) {
+	if ascii.IsPrintable(s) && (limit == noLimit || len(s) <= limit) {
 		return
 	}
 	switch n := utf8.RuneCountInString(s); {
 	case !utf8.ValidString(s):
-		p.add(member, RuleFormat, "is not valid UTF-8")
+		v.add(member, RuleFormat, "is not valid UTF-8")
 	case limit != noLimit && !isPlainText(s):
-		p.add(member, RuleFormat, "has control characters")
+		v.add(member, RuleFormat, "has control characters")
 	case limit != noLimit && n > limit:
-		p.add(member, RuleLength, "has %d characters, at most %d are allowed", n, limit)
+		v.add(member, RuleLength, "has %d characters, at most %d are allowed", n, limit)
 	}
 }
 
 func isPlainText(s string) bool {
-	return isPrintableASCII(s) || utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+	return ascii.IsPrintable(s) || utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// isPrintableASCII is the quick look that settles most texts.
-func isPrintableASCII[T ~string | ~[]byte](s T) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-// capitals checks a code of the given number of capital letters.
-func (p *problems) capitals(member, s string, length int) {
-	ok := len(s) == length
-	for i := range len(s) {
-		ok = ok && 'A' <= s[i] && s[i] <= 'Z'
-	}
-	if !ok {
-		p.add(member, RuleFormat, "must be %d capital letters", length)
+// upperCase checks a code of so many capital letters.
+func (v *violations) upperCase(member, s string, length int) {
+	if len(s) != length || !ascii.IsUpper(s) {
+		v.add(member, RuleFormat, "must be %d capital letters", length)
 	}
 }
 
 // amount checks Number(12,3) above zero. It looks at the exponent first: only then is the number of digits bounded
 // by what the caller really wrote.
-func (p *problems) amount(member string, d decimal.Decimal) {
+func (v *violations) amount(member string, d decimal.Decimal) {
 	switch exp := int(d.Exponent()); {
 	case d.Sign() <= 0:
-		p.add(member, RuleRange, "must be above zero")
+		v.add(member, RuleRange, "must be above zero")
 	case exp < -maxDecimals:
-		p.add(member, RuleFormat, "has %d decimals, at most %d are allowed", -exp, maxDecimals)
+		v.add(member, RuleFormat, "has %d decimals, at most %d are allowed", -exp, maxDecimals)
 	case exp > maxAmountDigits || d.NumDigits()+max(exp, 0) > maxAmountDigits:
-		p.add(member, RuleFormat, "has more than %d digits", maxAmountDigits)
+		v.add(member, RuleFormat, "has more than %d digits", maxAmountDigits)
 	}
 }
 
 // price checks that a price can be written out. The interface states no limits for it.
-func (p *problems) price(member string, d decimal.Decimal) {
+func (v *violations) price(member string, d decimal.Decimal) {
 	if exp := int(d.Exponent()); exp < -maxPriceDecimals || exp > maxPriceDigits || d.NumDigits() > maxPriceDigits {
-		p.add(member, RuleFormat, "has more than %d digits or %d decimals", maxPriceDigits, maxPriceDecimals)
+		v.add(member, RuleFormat, "has more than %d digits or %d decimals", maxPriceDigits, maxPriceDecimals)
 	}
 }
 
-// link checks an absolute http or https URL that can be given to a browser or a server.
-func (p *problems) link(member, s string, limit int) {
-	p.text(member, s, limit)
-	if !isLink(s) {
-		p.add(member, RuleFormat, "must be an absolute http or https URL without user info")
+// webURL checks an absolute http or https URL that can be given to a browser or a server.
+func (v *violations) webURL(member, s string, limit int) {
+	v.text(member, s, limit)
+	if !wire.IsWebURL(s) {
+		v.add(member, RuleFormat, "must be an absolute http or https URL without user info")
 	}
 }
 
-func isLink(s string) bool {
-	if isUsualLink(s) {
-		return true
-	}
-	if strings.Contains(s, " ") || !isPrintableASCII(s) && strings.ContainsFunc(s, unicode.IsControl) {
-		return false
-	}
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
-}
-
-// isUsualLink is the quick look that settles most links: https and characters that stand for themselves.
-func isUsualLink(s string) bool {
-	rest, ok := strings.CutPrefix(s, "https://")
-	if !ok || rest == "" || !isAlphanumeric(rest[0]) {
-		return false
-	}
-	for i := range len(rest) {
-		switch c := rest[i]; {
-		case isUnreserved(c), c == '/', c == '?', c == '=', c == '&':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// digits checks that a member is digits only, which the caller has found out, and says how many it may have.
-func (p *problems) digits(member string, ok bool, shortest, longest int) {
+// digitCount adds a violation that says how many digits a member must have, unless the caller has found it ok.
+func (v *violations) digitCount(member string, ok bool, shortest, longest int) {
 	switch {
 	case ok:
 	case shortest == longest:
-		p.add(member, RuleFormat, "must be %d digits", shortest)
+		v.add(member, RuleFormat, "must be %d digits", shortest)
 	default:
-		p.add(member, RuleFormat, "must be %d to %d digits", shortest, longest)
+		v.add(member, RuleFormat, "must be %d to %d digits", shortest, longest)
 	}
 }
 
 // card checks a card without ever putting a part of it into a message.
-func (p *problems) card(c *Card) {
-	if p.require("expiredYear", c.ExpiredYear != "", required) {
-		p.digits("expiredYear", isTwoDigits(c.ExpiredYear), 2, 2)
+func (v *violations) card(c *Card) {
+	if v.require("expiredYear", c.ExpiredYear != "", required) {
+		v.digitCount("expiredYear", isTwoDigits(c.ExpiredYear), 2, 2)
 	}
-	if p.require("expiredMonth", c.ExpiredMonth != "", required) {
-		p.digits("expiredMonth", isTwoDigits(c.ExpiredMonth), 2, 2)
+	if v.require("expiredMonth", c.ExpiredMonth != "", required) {
+		v.digitCount("expiredMonth", isTwoDigits(c.ExpiredMonth), 2, 2)
 		if isTwoDigits(c.ExpiredMonth) && (c.ExpiredMonth < "01" || c.ExpiredMonth > "12") {
-			p.add("expiredMonth", RuleRange, "must be 01 to 12")
+			v.add("expiredMonth", RuleRange, "must be 01 to 12")
 		}
 	}
-	if p.require("cardNumber", !c.CardNumber.IsZero(), required) {
-		p.digits("cardNumber", c.CardNumber.isDigits(minCardDigits, maxCardDigits), minCardDigits, maxCardDigits)
+	if v.require("cardNumber", !c.CardNumber.IsZero(), required) {
+		v.digitCount("cardNumber", secret.IsDigits(c.CardNumber.concealed, minCardDigits, maxCardDigits), minCardDigits, maxCardDigits)
 	}
-	if p.require("cardholder", c.Cardholder != "", required) {
-		p.text("cardholder", c.Cardholder, noLimit)
+	if v.require("cardholder", c.Cardholder != "", required) {
+		v.text("cardholder", c.Cardholder, noLimit)
 	}
-	if p.require("cvv", !c.CVV.IsZero(), required) {
-		p.digits("cvv", c.CVV.isDigits(3, 4), 3, 4)
+	if v.require("cvv", !c.CVV.IsZero(), required) {
+		v.digitCount("cvv", secret.IsDigits(c.CVV.concealed, 3, 4), 3, 4)
 	}
 }
 
-func isTwoDigits(s string) bool { return len(s) == 2 && allDigits(s) }
+func isTwoDigits(s string) bool { return len(s) == 2 && ascii.IsDigits(s) }
 
 // token checks that a token can stand as one element of a path.
-func (p *problems) token(token string) {
+func (v *violations) token(token string) {
 	switch {
 	case token == "":
-		p.add("tokenization", RuleRequired, "is required")
+		v.add("tokenization", RuleRequired, "is required")
 	case len(token) > maxToken:
-		p.add("tokenization", RuleLength, "has more than %d bytes", maxToken)
+		v.add("tokenization", RuleLength, "has more than %d bytes", maxToken)
 	case token == "." || token == "..":
-		p.add("tokenization", RuleFormat, "is a relative path element")
+		v.add("tokenization", RuleFormat, "is a relative path element")
 	case !isPlainText(token):
-		p.add("tokenization", RuleFormat, "has control characters or is not valid UTF-8")
+		v.add("tokenization", RuleFormat, "has control characters or is not valid UTF-8")
 	}
 }
 
 // page checks the page number and size of a batch query. Zero means that the parameter is not sent.
-func (p *problems) page(number, size int) {
+func (v *violations) page(number, size int) {
 	if number < 0 {
-		p.add("currPage", RuleRange, "must not be negative")
+		v.add("currPage", RuleRange, "must not be negative")
 	}
 	if size < 0 || size > maxPageSize {
-		p.add("pageSize", RuleRange, "must be 0 to %d", maxPageSize)
+		v.add("pageSize", RuleRange, "must be 0 to %d", maxPageSize)
 	}
 }
 
 // span checks the bounds of a batch query on the gateway's wall clock: both required, in order, and at most one
 // month apart. The interface does not say what a month is; a calendar month is the reading that allows most.
-func (p *problems) span(start, end time.Time, loc *time.Location) {
-	if !p.order(start, end) {
+func (v *violations) span(start, end time.Time, loc *time.Location) {
+	if !v.order(start, end) {
 		return
 	}
-	first := p.year("startDate", start)
-	if last := p.year("endingDate", end); first && last && civil.Of(civil.CeilSecond(end), loc) > civil.Of(start, loc).NextMonth() {
-		p.add("endingDate", RuleRange, "must be at most one month after startDate")
+	first := v.year("startDate", start)
+	if last := v.year("endingDate", end); first && last && civil.Of(civil.CeilSecond(end), loc) > civil.Of(start, loc).NextMonth() {
+		v.add("endingDate", RuleRange, "must be at most one month after startDate")
 	}
 }
 
 // order checks that both bounds are given and in order.
-func (p *problems) order(start, end time.Time) bool {
-	hasStart := p.require("startDate", !start.IsZero(), required)
-	hasEnd := p.require("endingDate", !end.IsZero(), required)
+func (v *violations) order(start, end time.Time) bool {
+	hasStart := v.require("startDate", !start.IsZero(), required)
+	hasEnd := v.require("endingDate", !end.IsZero(), required)
 	if hasStart && hasEnd && end.Before(start) {
-		p.add("endingDate", RuleRange, "must not be before startDate")
+		v.add("endingDate", RuleRange, "must not be before startDate")
 		return false
 	}
 	return hasStart && hasEnd
 }
 
 // year checks that a time can be written with a year of four digits, in whatever zone.
-func (p *problems) year(member string, t time.Time) bool {
+func (v *violations) year(member string, t time.Time) bool {
 	const first, last = 1, 9998
 	if year := t.Year(); year < first || year > last {
-		p.add(member, RuleRange, "must be in a year from %d to %d", first, last)
+		v.add(member, RuleRange, "must be in a year from %d to %d", first, last)
 		return false
 	}
 	return true

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -21,16 +22,16 @@ type merchant struct {
 	client  *cardgateway.Client
 	sandbox *sandbox.Server // nil with a real gateway
 	server  *http.Server
-	urls    *cardgateway.TokenURLs
+	urls    *notify.TokenURLs
 	notify  string // base of every notificationUrl
-	arrived chan *cardgateway.Notification
+	arrived chan *notify.Notification
 	token   cardgateway.Token
 	paid    *cardgateway.Transaction // for the refund
 	run     string                   // makes this run's ids unlike those of the run before
 }
 
 func open(s settings) (_ *merchant, err error) {
-	m := &merchant{arrived: make(chan *cardgateway.Notification, 100), run: strings.ToLower(rand.Text()[:6])}
+	m := &merchant{arrived: make(chan *notify.Notification, 100), run: strings.ToLower(rand.Text()[:6])}
 	defer func() {
 		if err != nil {
 			m.close()
@@ -64,14 +65,14 @@ func (m *merchant) receive(s settings) error {
 		m.notify = "http://" + listener.Addr().String()
 	}
 	key := []byte(rand.Text() + rand.Text()) // a shop keeps its key; this one lives as long as the program
-	if m.urls, err = cardgateway.NewTokenURLs(m.notify+"/notification", key); err != nil {
+	if m.urls, err = notify.NewTokenURLs(m.notify+"/notification", key); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	options := cardgateway.NotificationOptions{TokenURLs: m.urls}
+	options := notify.Options{TokenURLs: m.urls}
 	if s.secretKey != "" {
-		options.Verify = cardgateway.SignatureSHA256(s.secretKey)
+		options.Verify = notify.SignatureSHA256(s.secretKey)
 	}
-	handler := m.client.NotificationHandler(options, func(_ context.Context, n *cardgateway.Notification) error {
+	handler := notify.NewHandler(m.client, options, func(_ context.Context, n *notify.Notification) error {
 		m.arrived <- n
 		return nil
 	})
@@ -94,7 +95,7 @@ func (m *merchant) close() {
 }
 
 // await waits until a notification about the transaction has been confirmed.
-func (m *merchant) await(ctx context.Context, transactionID string) (*cardgateway.Notification, error) {
+func (m *merchant) await(ctx context.Context, transactionID string) (*notify.Notification, error) {
 	for {
 		select {
 		case n := <-m.arrived:

@@ -5,25 +5,25 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// notifications receives what the gateway sends. The client's handler bounds and checks it and asks the gateway;
+// notifications receives what the gateway sends. Package notify bounds and checks it and asks the gateway;
 // notified sees confirmed transactions only. Nothing depends on notifications but speed, and the token of a card.
 func (s *Shop) notifications() http.Handler {
-	options := cardgateway.NotificationOptions{TokenURLs: s.tokens}
+	options := notify.Options{TokenURLs: s.tokens, Logger: s.log}
 	if s.secretKey != "" {
-		options.Verify = cardgateway.SignatureSHA256(s.secretKey)
+		options.Verify = notify.SignatureSHA256(s.secretKey)
 	}
-	return s.client.NotificationHandler(options, s.notified)
+	return notify.NewHandler(s.client, options, s.notified)
 }
 
 // notified books one event. It may see the same one again, and in any order. An error makes the gateway repeat it.
-func (s *Shop) notified(ctx context.Context, n *cardgateway.Notification) error {
+func (s *Shop) notified(ctx context.Context, n *notify.Notification) error {
 	switch n.Claimed.Kind {
-	case cardgateway.KindRefund:
+	case notify.KindRefund:
 		return nil // the page of refunds asks the gateway itself
-	case cardgateway.KindChargeback: // nothing confirms it: somebody has to look
+	case notify.KindChargeback: // nothing confirms it: somebody has to look
 		s.log.Warn("a chargeback was notified", "uniqueId", n.Transaction.UniqueID)
 		return nil
 	}
@@ -42,7 +42,7 @@ var errTokenEarly = errors.New("a token came before the gateway shows its order 
 
 // cardNotified books the end of a token order. No query confirms a token. The handler has made sure that it came to
 // the URL of this very token order, which the gateway and the shop alone know.
-func (s *Shop) cardNotified(ctx context.Context, n *cardgateway.Notification) error {
+func (s *Shop) cardNotified(ctx context.Context, n *notify.Notification) error {
 	t := n.Transaction
 	c, err := s.store.Card(ctx, t.TransactionID)
 	if errors.Is(err, errNoCard) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/notify"
 )
 
 func TestHeaders(t *testing.T) {
@@ -204,7 +205,7 @@ func TestTokenBeforeItsOrder(t *testing.T) {
 	if err := w.store.AddCard(t.Context(), &card); err != nil {
 		t.Fatal(err)
 	}
-	n := &cardgateway.Notification{Token: cardgateway.NewToken("a-token"), Transaction: &cardgateway.Transaction{
+	n := &notify.Notification{Token: cardgateway.NewToken("a-token"), Transaction: &cardgateway.Transaction{
 		TransactionID: card.ID, UniqueID: "1", Code: cardgateway.CodeProcessing,
 	}}
 	if err := w.notified(t.Context(), n); !errors.Is(err, errTokenEarly) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/notify"
 )
 
 // Shop is everything that the pages need.
@@ -17,7 +18,7 @@ type Shop struct {
 	store    *Store
 	client   *cardgateway.Client
 	payments *journal.Journal // makes every payment; the client itself only asks
-	tokens   *cardgateway.TokenURLs
+	tokens   *notify.TokenURLs
 	seal     *Seal
 	refunds  refundList
 
@@ -59,7 +60,7 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if shop.tokens, err = cardgateway.NewTokenURLs(s.url+notificationPath, urlKey); err != nil {
+	if shop.tokens, err = notify.NewTokenURLs(s.url+notificationPath, urlKey); err != nil {
 		return nil, err
 	}
 	if shop.store, err = OpenStore(ctx, s.db); err != nil {

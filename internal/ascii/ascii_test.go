@@ -1,0 +1,54 @@
+package ascii_test
+
+import (
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
+)
+
+func TestTexts(t *testing.T) {
+	for _, tt := range []struct {
+		text                     string
+		digits, upper, printable bool
+		count                    int
+	}{
+		{"", false, false, true, 0},
+		{"0123456789", true, false, true, 10},
+		{"12a", false, false, true, 2},
+		{"/", false, false, true, 0}, // the characters beside the digits
+		{":", false, false, true, 0},
+		{"AZ", false, true, true, 0},
+		{"@[", false, false, true, 0}, // beside the capital letters
+		{"USd", false, false, true, 0},
+		{" ~", false, false, true, 0},
+		{"\x1f", false, false, false, 0}, // beside the printable characters
+		{"\x7f", false, false, false, 0},
+		{"١", false, false, false, 0}, // a digit that is not ASCII
+	} {
+		if got := ascii.IsDigits(tt.text); got != tt.digits {
+			t.Errorf("IsDigits(%q): got %v, want %v", tt.text, got, tt.digits)
+		}
+		if got := ascii.IsUpper([]byte(tt.text)); got != tt.upper {
+			t.Errorf("IsUpper(%q): got %v, want %v", tt.text, got, tt.upper)
+		}
+		if got := ascii.IsPrintable(tt.text); got != tt.printable {
+			t.Errorf("IsPrintable(%q): got %v, want %v", tt.text, got, tt.printable)
+		}
+		if got := ascii.CountDigits(tt.text); got != tt.count {
+			t.Errorf("CountDigits(%q): got %d, want %d", tt.text, got, tt.count)
+		}
+	}
+}
+
+func TestIsAlphanumeric(t *testing.T) {
+	const want = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	var got []byte
+	for c := range 256 {
+		if ascii.IsAlphanumeric(byte(c)) {
+			got = append(got, byte(c))
+		}
+	}
+	if string(got) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

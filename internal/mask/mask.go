@@ -1,0 +1,88 @@
+// Package mask makes card numbers fit to be shown: alone, and wherever they stand in a text.
+package mask
+
+import (
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
+)
+
+// All stands for a text of which nothing may be shown.
+const All = "***"
+
+// ShortestRun is how many digits in a row may be a card number. Twelve, which the rarest cards have, is also the length
+// of the reference numbers that merchants need to read.
+const ShortestRun = 13
+
+// CardNumber shows the first six and the last four of 13 digits or more, and only the last four of fewer, which is what
+// the card schemes allow. Of anything else it shows nothing.
+func CardNumber(digits []byte) string {
+	n := len(digits)
+	switch {
+	case n < 8 || !ascii.IsDigits(digits):
+		return All
+	case n < ShortestRun:
+		return strings.Repeat("*", n-4) + string(digits[n-4:])
+	default:
+		return string(digits[:6]) + strings.Repeat("*", n-10) + string(digits[n-4:])
+	}
+}
+
+// Digits returns text with every run of 13 or more digits masked as a card number would be. One space or hyphen between
+// two digits does not end a run.
+func Digits(text string) string {
+	if ascii.CountDigits(text) < ShortestRun {
+		return text
+	}
+	var out []byte // nil until something is masked
+	for i := 0; i < len(text); {
+		length, digits := digitRun(text[i:])
+		if digits < ShortestRun {
+			length = max(length, 1)
+			if out != nil {
+				out = append(out, text[i:i+length]...)
+			}
+			i += length
+			continue
+		}
+		if out == nil {
+			out = append(make([]byte, 0, len(text)), text[:i]...)
+		}
+		out = append(out, CardNumber(OnlyDigits(text[i:i+length]))...)
+		i += length
+	}
+	if out == nil {
+		return text
+	}
+	return string(out)
+}
+
+// HasCardNumber reports whether Digits would change text.
+func HasCardNumber(text string) bool { return Digits(text) != text }
+
+// digitRun measures the run of digits that text starts with: its length with separators, and the digits in it.
+func digitRun(text string) (length, digits int) {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case ascii.IsDigit(c):
+			digits++
+			length = i + 1
+		case (c == ' ' || c == '-') && digits > 0 && i == length:
+			// a separator counts only if a digit follows it
+		default:
+			return length, digits
+		}
+	}
+	return length, digits
+}
+
+// OnlyDigits returns the digits of text, without what stands between them.
+func OnlyDigits(text string) []byte {
+	digits := make([]byte, 0, len(text))
+	for i := range len(text) {
+		if ascii.IsDigit(text[i]) {
+			digits = append(digits, text[i])
+		}
+	}
+	return digits
+}

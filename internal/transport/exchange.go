@@ -1,0 +1,95 @@
+package transport
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+)
+
+// Sender sends requests over connections of one kind. It holds functions and not transports: a deep printer that is given
+// a client would find the head of the last request in a connection's buffer, with the token in its path.
+type Sender struct {
+	roundTrip func(*http.Request) (*http.Response, error)
+	closeIdle func()
+}
+
+// CloseIdle closes the connections that no attempt is using.
+func (s *Sender) CloseIdle() { s.closeIdle() }
+
+// Response is what one attempt observed.
+type Response struct {
+	Status int         // zero if no response came
+	Header http.Header // of the response
+	Body   []byte      // in the buffer that was given
+	Unsent bool        // proved: of a request with a body, not a byte of it was read, and none can be any more
+	Err    error       // of the transport, or in reading the response
+}
+
+// Exchange sends a request once, with payload as its body unless that is nil, and reads the whole response, up to limit
+// bytes of its body.
+func (s *Sender) Exchange(req *http.Request, payload []byte, limit int64, buffer *Buffer) Response {
+	body := &sealedBody{rest: payload}
+	// Nothing that was set before can let the transport send the request again.
+	req.Body, req.GetBody, req.ContentLength, req.TransferEncoding = nil, nil, 0, nil
+	if payload != nil {
+		req.Body, req.ContentLength = body, int64(len(payload))
+	}
+	watch := new(connWatch)
+	r := s.exchange(req.WithContext(httptrace.WithClientTrace(req.Context(), watch.trace())), limit, buffer)
+	if r.Err == nil && watch.unsolicited.Load() {
+		r.Body, r.Err = nil, errUnsolicited
+	}
+	r.Unsent = body.seal()
+	return r
+}
+
+var (
+	errNoResponse  = errors.New("the transport gave neither a response nor an error")
+	errUnsolicited = errors.New("the response began before the request was written: it answers something else")
+)
+
+func (s *Sender) exchange(req *http.Request, limit int64, buffer *Buffer) (r Response) {
+	resp, err := s.roundTrip(req)
+	switch {
+	case err != nil:
+		return Response{Err: err}
+	case resp == nil:
+		return Response{Err: errNoResponse}
+	}
+	r = Response{Status: resp.StatusCode, Header: resp.Header}
+	r.Body, r.Err = readBody(resp, limit, buffer)
+	return r
+}
+
+// connWatch finds out whether a response came before its request. A server or a proxy can write one twice. The copy then
+// lies in the connection, and net/http can lend the connection out before it notices.
+type connWatch struct {
+	conn        *holdConn   // nil where the connection is not one of ours
+	unsolicited atomic.Bool // set by the goroutine that reads the connection
+}
+
+// trace returns hooks that net/http calls in the course of one request, one after another.
+func (w *connWatch) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{GotConn: w.gotConn, GotFirstResponseByte: w.gotFirstResponseByte}
+}
+
+func (w *connWatch) gotConn(info httptrace.GotConnInfo) {
+	conn := info.Conn
+	if tunnel, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS through a proxy
+		conn = tunnel.NetConn()
+	}
+	if w.conn, _ = conn.(*holdConn); w.conn != nil {
+		w.conn.lend(info.Reused)
+	}
+}
+
+// gotFirstResponseByte is called when the first byte of the response is at hand, and before any more is read. If the
+// connection gave nothing since the request was written, the byte was there before.
+func (w *connWatch) gotFirstResponseByte() {
+	if w.conn != nil && !w.conn.readSinceWrite() {
+		w.unsolicited.Store(true)
+		_ = w.conn.Close() // what else lies in it answers nothing either
+	}
+}

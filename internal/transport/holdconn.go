@@ -1,0 +1,145 @@
+package transport
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"syscall"
+)
+
+// holdConn is a connection that holds back the head of a payment until its body can follow in the same write.
+//
+// net/http writes the head of a request and then has the connection read the body from its source. Were the head written
+// at once, the token in its path would have left although the body can still be sealed. So Write keeps the head, and
+// ReadFrom writes head and body together: as long as the body is sealed, nothing has left, and both take one write.
+//
+// Everything else passes at once: a query, a large head, and a head that asks the server for leave to send the body. A
+// head that was kept leaves with whatever is written next, in case net/http hands over the body in another way.
+//
+// The connection also knows what it has given since the request that is under way was written; see connWatch.
+type holdConn struct {
+	net.Conn
+	held   []byte // a head that waits, then what is written with it; overwritten afterwards
+	closed atomic.Bool
+
+	reused  bool            // there was another request on it before; set with the lending, read by the writing goroutine
+	begun   atomic.Bool     // the request that is under way has been written in part
+	given   atomic.Bool     // a byte was read since
+	pending syscall.RawConn // to ask for bytes that have arrived and not been read; nil where that is not possible
+}
+
+const (
+	holdSize    = 8 << 10      // a larger request takes several writes
+	largestHead = holdSize / 2 // a larger head does not wait
+)
+
+var errStale = errors.New("the connection was closed by the server, or gave a response that nobody asked for")
+
+// newHoldConn wraps a connection whose handshake is over.
+func newHoldConn(conn net.Conn) *holdConn {
+	c := &holdConn{Conn: conn, held: make([]byte, 0, holdSize)}
+	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secure.NetConn()
+	}
+	if socket, ok := conn.(syscall.Conn); ok {
+		c.pending, _ = socket.SyscallConn()
+	}
+	return c
+}
+
+// lend begins a request on the connection.
+func (c *holdConn) lend(reused bool) {
+	c.reused = reused
+	c.begun.Store(false)
+}
+
+// readSinceWrite reports whether the connection has given a byte since the request was written.
+func (c *holdConn) readSinceWrite() bool { return c.given.Load() }
+
+// Read notes that there was something to read.
+func (c *holdConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.given.Store(true)
+	}
+	return n, err
+}
+
+// Write holds back a payment's head.
+func (c *holdConn) Write(p []byte) (int, error) {
+	switch {
+	case len(c.held) > 0:
+		n, err := c.ReadFrom(bytes.NewReader(p))
+		return int(n), err
+	case isPaymentHead(p):
+		c.held = append(c.held, p...)
+		return len(p), nil
+	}
+	if err := c.begin(); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+// isPaymentHead reports whether a write is a whole head that a body follows at once. A head that asks the server for
+// leave to send the body has to go ahead of it.
+func isPaymentHead(p []byte) bool {
+	return len(p) <= largestHead && bytes.HasPrefix(p, []byte("POST ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) &&
+		!bytes.Contains(p, []byte("\r\nExpect: "))
+}
+
+// begin is called before each write and acts on the first one of a request. On a connection that was used before, the
+// server may have closed it, or have sent what nobody asked for: then nothing is written, and a payment is proved unsent.
+func (c *holdConn) begin() error {
+	if c.begun.Swap(true) {
+		return nil
+	}
+	if c.reused && hasInput(c.pending) {
+		return errStale
+	}
+	c.given.Store(false)
+	return nil
+}
+
+// ReadFrom writes the head that waits, if any, and all that r gives. If r gives an error before anything was written,
+// nothing is. On a connection that net/http has given up meanwhile it leaves r unread, and so proved unsent.
+func (c *holdConn) ReadFrom(r io.Reader) (n int64, err error) {
+	defer c.wipe()
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	if err := c.begin(); err != nil {
+		return 0, err
+	}
+	for {
+		read, err := r.Read(c.held[len(c.held):cap(c.held)])
+		n += int64(read)
+		c.held = c.held[:len(c.held)+read]
+		ended := errors.Is(err, io.EOF)
+		if err != nil && !ended {
+			return n, err
+		}
+		if ended || len(c.held) == cap(c.held) {
+			if _, err := c.Conn.Write(c.held); err != nil {
+				return n, err
+			}
+			c.wipe()
+		}
+		if ended {
+			return n, nil
+		}
+	}
+}
+
+func (c *holdConn) wipe() {
+	clear(c.held)
+	c.held = c.held[:0]
+}
+
+// Close closes the connection.
+func (c *holdConn) Close() error {
+	c.closed.Store(true)
+	return c.Conn.Close()
+}

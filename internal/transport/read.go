@@ -1,0 +1,89 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Bounds on what is read of a response.
+const (
+	MaxPayment = 1 << 20  // bytes of the response to a payment
+	MaxQuery   = 8 << 20  // bytes of the response to a query: a page of 999 rows takes some 650 kB
+	maxHeader  = 64 << 10 // bytes of all headers
+)
+
+var (
+	errTooLarge   = errors.New("the response is too large")
+	errSwitched   = errors.New("the response switches protocols")
+	errCompressed = errors.New("the response is compressed, which was not asked for")
+)
+
+// Buffer is memory for the body of a response. Bodies share it one after another: a page is large, and nothing that is
+// decoded points into it.
+type Buffer struct{ data *[]byte }
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Release gives the memory back, once nobody looks at the last body any more.
+func (b *Buffer) Release() {
+	if b.data != nil {
+		buffers.Put(b.data)
+		b.data = nil
+	}
+}
+
+// readBody reads the body of a response. One byte beyond the limit is an error, never a silent cut.
+func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) {
+	if resp.Body == nil { // net/http's client allows a RoundTripper this, too
+		return nil, nil
+	}
+	defer func() { _ = resp.Body.Close() }()              // everything wanted has been read
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, which no timeout ends
+		return nil, errSwitched
+	}
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return nil, errCompressed
+	}
+	if resp.ContentLength > limit {
+		return nil, errTooLarge
+	}
+	if buffer.data == nil {
+		buffer.data = buffers.Get().(*[]byte)
+	}
+	body, err := readBounded(*buffer.data, resp.Body, resp.ContentLength, limit)
+	if err != nil {
+		return nil, err
+	}
+	*buffer.data = body
+	return body, nil
+}
+
+// readBounded reads into data, in place of what is there, or into new memory if it is too small.
+func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, error) {
+	const unannounced = 4096
+	size := announced
+	if size < 0 {
+		size = unannounced
+	}
+	data = slices.Grow(data[:0], int(size)+1) // one more, for the read that finds the end
+	for {
+		n, err := body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if int64(len(data)) > limit {
+			return nil, errTooLarge
+		}
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = slices.Grow(data, len(data))
+		}
+	}
+}

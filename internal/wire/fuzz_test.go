@@ -1,0 +1,70 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+)
+
+func FuzzAmount(f *testing.F) {
+	for _, text := range []string{"12.50", "-0.001", "999999999999.999", "1e3", "00012", ".5", "5.", "+1", "0x1", "1_0", "NaN", "-", "", "1.2345"} {
+		f.Add(text)
+	}
+	grammar := regexp.MustCompile(`^-?[0-9]{1,12}(\.[0-9]{1,3})?$`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := parseAmount([]byte(text))
+		if ok != (grammar.MatchString(text) && !strings.HasSuffix(text, "\n")) {
+			t.Fatalf("%q: read %v, the grammar says otherwise", text, ok)
+		}
+		if !ok {
+			return
+		}
+		want, err := decimal.NewFromString(text)
+		if err != nil || !got.Equal(want) || got.Exponent() != want.Exponent() {
+			t.Errorf("%q: got %v, decimal %v (%v)", text, got, want, err)
+		}
+		back, err := decimal.NewFromString(string(appendDecimal(nil, got)))
+		if err != nil || !back.Equal(want) || back.Exponent() != want.Exponent() {
+			t.Errorf("%q is written as %s", text, appendDecimal(nil, got))
+		}
+	})
+}
+
+func FuzzString(f *testing.F) {
+	for _, text := range []string{"", "a\"b\\c", "\x00\x1f\x7f", "é\u2028🍰", "</script>", "\ufffd"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			return // refused before it is written
+		}
+		var back string
+		written := AppendString(nil, text)
+		if err := json.Unmarshal(written, &back); err != nil || back != text {
+			t.Errorf("%q is written as %s, which is %q (%v)", text, written, back, err)
+		}
+	})
+}
+
+// FuzzURL: what the quick look lets pass, net/url parses as an absolute https URL with a host and without user info.
+func FuzzURL(f *testing.F) {
+	for _, s := range []string{
+		"https://shop.example/pay?order=1&x=2", "https://a", "https:///", "https://?", "https://a@b/", "https://a:1", "https://a//b=~",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !isCommonURL(s) {
+			return
+		}
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.ContainsAny(s, " \x00\x7f") {
+			t.Errorf("%q passes, and is %+v, %v", s, u, err)
+		}
+	})
+}

@@ -1,0 +1,392 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
+)
+
+// Reader reads one JSON value in one pass, more strictly than encoding/json: names match exactly, no name may come
+// twice in an object, nothing may follow the value, and depth, members and numbers are bounded.
+//
+// The first fault is kept. From then on every method returns zero values, so that callers ask for it once, at the end,
+// by Finish.
+type Reader struct {
+	data  []byte
+	pos   int
+	depth int
+	err   error
+	names [][]byte // of the members seen so far, of all objects that are open
+	texts texts
+}
+
+// Bounds on a document, beyond which it is refused before anything expensive happens.
+const (
+	maxDepth   = 32  // nested objects and arrays
+	maxMembers = 256 // of one object; bounds the search for a repeated name too
+	maxNumber  = 128 // characters of a number; the longest documented one has 32
+)
+
+var (
+	errSyntax   = errors.New("is not one whole JSON value")
+	errDepth    = errors.New("is nested too deep")
+	errMembers  = errors.New("has too many members")
+	errRepeated = errors.New("repeats a member")
+	errNumber   = errors.New("has a number that is too long")
+)
+
+// readers keeps the working memory of readers that have been released. It holds nothing of what they read.
+var readers = sync.Pool{New: func() any {
+	return &Reader{
+		names: make([][]byte, 0, 24),
+		texts: texts{arena: make([]byte, 0, 512), pending: make([]pendingText, 0, 32)},
+	}
+}}
+
+// NewReader returns a Reader of data. Release it when all is read.
+func NewReader(data []byte) *Reader {
+	r := readers.Get().(*Reader)
+	r.data = data
+	return r
+}
+
+// Release gives the reader's memory back, emptied. Nothing that was read points into it.
+func (r *Reader) Release() {
+	const largest = 4096 // a document that needed more is rare, and its reader is dropped
+	if cap(r.names)+cap(r.texts.arena) > largest {
+		return
+	}
+	names, arena, pending := r.names[:cap(r.names)], r.texts.arena[:cap(r.texts.arena)], r.texts.pending[:cap(r.texts.pending)]
+	clear(names)
+	clear(arena)
+	clear(pending)
+	*r = Reader{names: names[:0], texts: texts{arena: arena[:0], pending: pending[:0]}}
+	readers.Put(r)
+}
+
+// Finish stores all texts and returns what was wrong with the document, a second value behind the first included. The
+// error continues a sentence: "the response " + err.
+func (r *Reader) Finish() error {
+	if r.Peek(); r.pos < len(r.data) {
+		r.Fail(errSyntax)
+	}
+	r.StoreTexts()
+	return r.err
+}
+
+// Fail ends the reading with a fault, unless there has been one.
+func (r *Reader) Fail(fault error) {
+	if r.err == nil {
+		r.err = fault
+	}
+	r.pos = len(r.data)
+}
+
+// Failed reports whether there has been a fault.
+func (r *Reader) Failed() bool { return r.err != nil }
+
+// Peek returns the next byte that is not white space, or 0 at the end.
+func (r *Reader) Peek() byte {
+	for ; r.pos < len(r.data); r.pos++ {
+		switch c := r.data[r.pos]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// accept consumes c if it comes next.
+func (r *Reader) accept(c byte) bool {
+	if r.Peek() != c {
+		return false
+	}
+	r.pos++
+	return true
+}
+
+// Pos returns the place of what comes next, for Raw and Rewind.
+func (r *Reader) Pos() int { return r.pos }
+
+// Rewind goes back to a place that Pos returned, to read a value a second time.
+func (r *Reader) Rewind(pos int) { r.pos = pos }
+
+// Raw returns a copy of what was read from pos on, as it stands in the document, or nil after a fault.
+func (r *Reader) Raw(pos int) []byte {
+	if r.err != nil {
+		return nil
+	}
+	return bytes.Clone(bytes.TrimSpace(r.data[pos:r.pos]))
+}
+
+// Remaining returns how many bytes have not been read.
+func (r *Reader) Remaining() int { return len(r.data) - r.pos }
+
+// Members reads an object, for use with range: after each name the loop's body must read exactly the value.
+// The name is valid until the object ends.
+func (r *Reader) Members(yield func(name []byte) bool) {
+	if r.open('{') {
+		first := len(r.names)
+		r.eachMember(first, yield)
+		r.names = r.names[:first]
+		r.depth--
+	}
+}
+
+func (r *Reader) eachMember(first int, yield func(name []byte) bool) {
+	var seen uint64 // a Bloom filter of the names: a name whose bit is not set is new
+	for !r.accept('}') && r.err == nil {
+		if len(r.names) > first && !r.accept(',') {
+			r.Fail(errSyntax)
+			return
+		}
+		name := r.name()
+		if r.err != nil {
+			return
+		}
+		bit := uint64(1) << ((len(name)*7 + int(name[0]) + int(name[len(name)-1])*3) & 63)
+		if seen&bit != 0 && contains(r.names[first:], name) {
+			r.Fail(errRepeated)
+			return
+		}
+		if len(r.names)-first == maxMembers {
+			r.Fail(errMembers)
+			return
+		}
+		seen |= bit
+		r.names = append(r.names, name)
+		if !yield(name) {
+			return
+		}
+	}
+}
+
+func contains(names [][]byte, name []byte) bool {
+	for _, n := range names {
+		if bytes.Equal(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// name reads a member's name and its colon. A name with escapes is unescaped, so that it cannot hide a repetition.
+func (r *Reader) name() []byte {
+	if r.Peek() != '"' {
+		r.Fail(errSyntax)
+		return nil
+	}
+	name, ok := r.plainString()
+	if !ok {
+		v := r.stringValue()
+		name, ok = v.raw, true
+		if v.escaped {
+			name, ok = appendUnescaped(nil, v.raw)
+		}
+		ok = ok && utf8.Valid(name)
+	}
+	if !ok || len(name) == 0 || !r.accept(':') {
+		r.Fail(errSyntax)
+	}
+	return name
+}
+
+// Elements reads an array, for use with range: for each index the loop's body must read exactly the element.
+func (r *Reader) Elements(yield func(i int) bool) {
+	if !r.open('[') {
+		return
+	}
+	for i := 0; !r.accept(']') && r.err == nil; i++ {
+		if i > 0 && !r.accept(',') {
+			r.Fail(errSyntax)
+			return
+		}
+		if !yield(i) {
+			break
+		}
+	}
+	r.depth--
+}
+
+// open enters an object or an array.
+func (r *Reader) open(bracket byte) bool {
+	if !r.accept(bracket) {
+		r.Fail(errSyntax)
+		return false
+	}
+	if r.depth++; r.depth > maxDepth {
+		r.Fail(errDepth)
+		return false
+	}
+	return true
+}
+
+// Value is one JSON value as it stands in the document, valid as long as the document is.
+type Value struct {
+	Kind    Kind
+	raw     []byte // of a string, what is between the quotes
+	escaped bool   // a string has escapes
+	ascii   bool   // a string has ASCII bytes only
+}
+
+// Kind says what a Value is.
+type Kind byte
+
+// The kinds of values.
+const (
+	None Kind = iota // nothing, after a fault
+	Null
+	False
+	True
+	Number
+	String
+	Composite // an object or an array
+)
+
+// Text returns a text without its quotes and escapes, a number or a truth value as it was written, and nothing for any
+// other value.
+func (v Value) Text() string {
+	switch v.Kind {
+	case Number, True, False:
+		return string(v.raw)
+	case String:
+		if v.escaped {
+			text, _ := appendUnescaped(nil, v.raw)
+			return string(text)
+		}
+		return string(v.raw)
+	}
+	return ""
+}
+
+// Value reads the next value. Objects and arrays are checked and passed over.
+func (r *Reader) Value() Value {
+	c := r.Peek()
+	start := r.pos
+	switch {
+	case c == '"':
+		return r.stringValue()
+	case c == '-' || ascii.IsDigit(c):
+		r.passNumber()
+		return r.since(start, Number)
+	case c == '{':
+		for range r.Members {
+			r.Value()
+		}
+		return r.since(start, Composite)
+	case c == '[':
+		for range r.Elements {
+			r.Value()
+		}
+		return r.since(start, Composite)
+	case c == 't' && r.passWord("true"):
+		return Value{Kind: True, raw: r.data[start:r.pos]}
+	case c == 'f' && r.passWord("false"):
+		return Value{Kind: False, raw: r.data[start:r.pos]}
+	case c == 'n' && r.passWord("null"):
+		return Value{Kind: Null, raw: r.data[start:r.pos]}
+	}
+	r.Fail(errSyntax)
+	return Value{}
+}
+
+func (r *Reader) since(start int, k Kind) Value {
+	if r.err != nil {
+		return Value{}
+	}
+	return Value{Kind: k, raw: r.data[start:r.pos]}
+}
+
+func (r *Reader) passWord(word string) bool {
+	if len(r.data)-r.pos < len(word) || string(r.data[r.pos:r.pos+len(word)]) != word {
+		return false
+	}
+	r.pos += len(word)
+	return true
+}
+
+// passNumber checks the grammar of a JSON number and its length.
+func (r *Reader) passNumber() {
+	d, start := r.data, r.pos
+	i := start
+	if d[i] == '-' {
+		i++
+	}
+	integer := i
+	i = passDigits(d, i)
+	ok := i > integer && (i-integer == 1 || d[integer] != '0')
+	if i < len(d) && d[i] == '.' {
+		fraction := i + 1
+		i = passDigits(d, fraction)
+		ok = ok && i > fraction
+	}
+	if i < len(d) && (d[i] == 'e' || d[i] == 'E') {
+		i++
+		if i < len(d) && (d[i] == '+' || d[i] == '-') {
+			i++
+		}
+		exponent := i
+		i = passDigits(d, exponent)
+		ok = ok && i > exponent
+	}
+	r.pos = i
+	switch {
+	case !ok:
+		r.Fail(errSyntax)
+	case i-start > maxNumber:
+		r.Fail(errNumber)
+	}
+}
+
+func passDigits(d []byte, i int) int {
+	for i < len(d) && ascii.IsDigit(d[i]) {
+		i++
+	}
+	return i
+}
+
+// plainString reads a string of ASCII without escapes, as nearly all are. Of any other it reads nothing.
+func (r *Reader) plainString() (text []byte, ok bool) {
+	start := r.pos + 1
+	end := plainPrefix(r.data, start)
+	if end >= len(r.data) || r.data[end] != '"' {
+		return nil, false
+	}
+	r.pos = end + 1
+	return r.data[start:end], true
+}
+
+// stringValue reads a string up to its closing quote. Escapes are checked here and decoded only where the text is
+// wanted.
+func (r *Reader) stringValue() Value {
+	r.pos++
+	start := r.pos
+	var escaped bool
+	var bits byte // of all bytes together
+	for i := plainPrefix(r.data, start); i < len(r.data); i++ {
+		switch c := r.data[i]; {
+		case c == '"':
+			r.pos = i + 1
+			return Value{Kind: String, raw: r.data[start:i], escaped: escaped, ascii: bits < utf8.RuneSelf}
+		case c == '\\':
+			escaped = true
+			n := escapeLength(r.data[i:])
+			if n == 0 {
+				r.Fail(errSyntax)
+				return Value{}
+			}
+			i += n - 1
+		case c < 0x20:
+			r.Fail(errSyntax)
+			return Value{}
+		default:
+			bits |= c
+		}
+	}
+	r.Fail(errSyntax)
+	return Value{}
+}

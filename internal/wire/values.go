@@ -1,0 +1,242 @@
+package wire
+
+import (
+	"bytes"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/mask"
+)
+
+// The methods in this file read the value of one member each. They report false, and store a zero at most, if it has
+// the wrong form; a null is as good as a missing member. Numbers are accepted as text and texts as numbers.
+//
+// Texts are stored by StoreTexts or Finish, not before.
+
+// MaxID bounds identifiers that are read, in characters. The interface gives transactionId 128, what is published for
+// answers 255: a response is read more generously than a request is written.
+const MaxID = 255
+
+const (
+	maxURL         = 2048 // characters of a URL that is read
+	maxIntDigits   = 15   // fits an int64 of milliseconds, and any count
+	maxAmountWhole = 12   // Number(12,3), in digits before the point
+	maxDecimals    = 3
+)
+
+// Scalar is the text of a string or the digits of a number, valid until the next value is read.
+type Scalar struct {
+	Text      []byte
+	Null      bool // also for the empty text, which gateways send for "nothing"
+	validUTF8 bool // without half surrogates, too
+}
+
+// Scalar reads a value that can be taken as text. It reports false for truth values, objects and arrays.
+func (r *Reader) Scalar() (Scalar, bool) {
+	if r.Peek() == '"' {
+		return r.stringScalar(), true
+	}
+	switch v := r.Value(); v.Kind {
+	case Null:
+		return Scalar{Null: true}, true
+	case Number:
+		return Scalar{Text: v.raw, validUTF8: true}, true
+	}
+	return Scalar{}, false
+}
+
+func (r *Reader) stringScalar() Scalar {
+	if text, ok := r.plainString(); ok {
+		return Scalar{Text: text, Null: len(text) == 0, validUTF8: true}
+	}
+	v := r.stringValue()
+	s := Scalar{Text: v.raw, Null: len(v.raw) == 0, validUTF8: true}
+	if v.escaped {
+		r.texts.scratch, s.validUTF8 = appendUnescaped(r.texts.scratch[:0], v.raw)
+		s.Text = r.texts.scratch
+	}
+	if !v.ascii {
+		s.validUTF8 = s.validUTF8 && utf8.Valid(s.Text)
+	}
+	return s
+}
+
+// sanitized returns the text with what is not valid UTF-8 in it replaced.
+func (s *Scalar) sanitized() []byte {
+	if s.validUTF8 {
+		return s.Text
+	}
+	return bytes.ToValidUTF8(s.Text, []byte("\uFFFD"))
+}
+
+// Text reads a text of any content.
+func (r *Reader) Text(dst *string) bool {
+	s, ok := r.Scalar()
+	if ok && !s.Null {
+		r.texts.add(dst, s.sanitized())
+	}
+	return ok
+}
+
+// Message reads a text in the gateway's own words. Runs of digits that could be a card number are masked.
+func (r *Reader) Message(dst *string) bool {
+	s, ok := r.Scalar()
+	if ok && !s.Null {
+		text := s.sanitized()
+		if ascii.CountDigits(text) >= mask.ShortestRun {
+			text = []byte(mask.Digits(string(text)))
+		}
+		r.texts.add(dst, text)
+	}
+	return ok
+}
+
+// ID reads an identifier of at most MaxID characters. It is compared byte for byte, and therefore must be valid UTF-8.
+func (r *Reader) ID(dst *string) bool {
+	s, ok := r.Scalar()
+	if !ok || s.Null {
+		return ok
+	}
+	if !s.validUTF8 || len(s.Text) > MaxID*utf8.UTFMax || utf8.RuneCount(s.Text) > MaxID {
+		return false
+	}
+	r.texts.add(dst, s.Text)
+	return true
+}
+
+// Digits reads an identifier of at most longest characters that are all digits.
+func (r *Reader) Digits(dst *string, longest int) bool {
+	s, ok := r.Scalar()
+	if !ok || s.Null {
+		return ok
+	}
+	if len(s.Text) > longest || !ascii.IsDigits(s.Text) {
+		return false
+	}
+	r.texts.add(dst, s.Text)
+	return true
+}
+
+// URL reads an absolute http or https URL; see IsWebURL.
+func (r *Reader) URL(dst *string) bool {
+	s, ok := r.Scalar()
+	if !ok || s.Null {
+		return ok
+	}
+	if !s.validUTF8 || len(s.Text) > maxURL || !IsWebURL(string(s.Text)) {
+		return false
+	}
+	r.texts.add(dst, s.Text)
+	return true
+}
+
+// MaskedCardNumber reads a masked card number, and masks it if it is not.
+func (r *Reader) MaskedCardNumber(dst *string) bool {
+	const visible = 10 // digits of a masked number
+	s, ok := r.Scalar()
+	if !ok || s.Null {
+		return ok
+	}
+	if !s.validUTF8 || len(s.Text) > MaxID {
+		return false
+	}
+	if ascii.CountDigits(s.Text) > visible {
+		s.Text = []byte(mask.CardNumber(mask.OnlyDigits(string(s.Text))))
+	}
+	r.texts.add(dst, s.Text)
+	return true
+}
+
+// Int reads a whole number of at most the given digits, without sign or leading zeros, so that no other text can pass
+// for it. Null is set where the member says nothing.
+func (r *Reader) Int(maxDigits int) (n int64, null, ok bool) {
+	s, ok := r.Scalar()
+	if !ok || s.Null {
+		return 0, true, ok
+	}
+	if len(s.Text) > maxDigits || !ascii.IsDigits(s.Text) || len(s.Text) > 1 && s.Text[0] == '0' {
+		return 0, false, false
+	}
+	for _, c := range s.Text {
+		n = n*10 + int64(c-'0')
+	}
+	return n, false, true
+}
+
+// Count reads a number of things. It reports too whether the member says one.
+func (r *Reader) Count(dst *int) (ok, said bool) {
+	n, null, ok := r.Int(maxIntDigits)
+	if int64(int(n)) != n { // an int of 32 bits
+		n, ok = 0, false
+	}
+	*dst = int(n)
+	return ok, ok && !null
+}
+
+// Instant reads a time in milliseconds since 1970, up to the year 9999: encoding/json writes no later one.
+func (r *Reader) Instant(dst *time.Time) bool {
+	const year10000 = 253402300800000
+	n, null, ok := r.Int(maxIntDigits)
+	if !ok || null {
+		return ok
+	}
+	if n >= year10000 {
+		return false
+	}
+	*dst = time.UnixMilli(n).UTC()
+	return true
+}
+
+// Bool reads a truth value, or one written as text. It reports too whether the member says one.
+func (r *Reader) Bool(dst *bool) (ok, said bool) {
+	switch v := r.Value(); v.Kind {
+	case True, False:
+		*dst = v.Kind == True
+		return true, true
+	case String:
+		if len(v.raw) == 0 {
+			return true, false
+		}
+		*dst = strings.EqualFold(string(v.raw), "true")
+		ok = *dst || strings.EqualFold(string(v.raw), "false")
+		return ok, ok
+	default:
+		return v.Kind == Null, false
+	}
+}
+
+// Amount reads Number(12,3), as text or number. It reports too whether the member says one.
+func (r *Reader) Amount(dst *decimal.Decimal) (ok, said bool) {
+	s, ok := r.Scalar()
+	if !ok || s.Null {
+		return ok, false
+	}
+	*dst, ok = parseAmount(s.Text)
+	return ok, ok
+}
+
+// parseAmount reads an optional minus, 1 to 12 digits, and optionally a point with 1 to 3 decimals. Decimals are kept
+// as they were written. It looks at every byte before it makes a number of them: a hostile number costs the decimal
+// package seconds.
+func parseAmount(text []byte) (decimal.Decimal, bool) {
+	number := bytes.TrimPrefix(text, []byte("-"))
+	whole, fraction, hasPoint := bytes.Cut(number, []byte("."))
+	if len(whole) > maxAmountWhole || !ascii.IsDigits(whole) ||
+		hasPoint && (len(fraction) > maxDecimals || !ascii.IsDigits(fraction)) {
+		return decimal.Decimal{}, false
+	}
+	var n int64
+	for _, c := range number {
+		if c != '.' {
+			n = n*10 + int64(c-'0')
+		}
+	}
+	if len(number) < len(text) {
+		n = -n
+	}
+	return decimal.New(n, -int32(len(fraction))), true
+}

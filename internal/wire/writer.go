@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// Writer writes a JSON value exactly as it is told: members in the order of the calls, amounts with the decimals that
+// they have, texts with no escape that JSON does not require.
+type Writer struct{ buf []byte }
+
+// NewWriter returns a Writer with memory for a document of that many bytes.
+func NewWriter(room int) Writer { return Writer{make([]byte, 0, room)} }
+
+// Bytes returns what has been written. They are the writer's own.
+func (w *Writer) Bytes() []byte { return w.buf }
+
+// Wipe overwrites what has been written.
+func (w *Writer) Wipe() { clear(w.buf) }
+
+// Open starts an object or an array.
+func (w *Writer) Open(bracket byte) { w.buf = append(w.buf, bracket) }
+
+// Close ends an object or an array.
+func (w *Writer) Close(bracket byte) { w.buf = append(w.buf, bracket) }
+
+// Separate writes a comma, unless an object or an array has just been opened.
+func (w *Writer) Separate() {
+	if n := len(w.buf); n > 0 && w.buf[n-1] != '{' && w.buf[n-1] != '[' {
+		w.buf = append(w.buf, ',')
+	}
+}
+
+// Name starts a member whose name needs no escapes.
+func (w *Writer) Name(member string) {
+	w.Separate()
+	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, member...)
+	w.buf = append(w.buf, '"', ':')
+}
+
+// String writes a text member.
+func (w *Writer) String(member, s string) {
+	w.Name(member)
+	w.buf = AppendString(w.buf, s)
+}
+
+// Digits writes a text member of digits, without making a string of them that could not be wiped.
+func (w *Writer) Digits(member string, digits []byte) {
+	w.Name(member)
+	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, digits...)
+	w.buf = append(w.buf, '"')
+}
+
+// Number writes a number whose digits are given.
+func (w *Writer) Number(member, digits string) {
+	w.Name(member)
+	w.buf = append(w.buf, digits...)
+}
+
+// Int writes a whole number.
+func (w *Writer) Int(member string, n int) {
+	w.Name(member)
+	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
+}
+
+// True writes a member that is true.
+func (w *Writer) True(member string) {
+	w.Name(member)
+	w.buf = append(w.buf, "true"...)
+}
+
+// Decimal writes a decimal as text with exactly the decimals that it has.
+func (w *Writer) Decimal(member string, d decimal.Decimal) {
+	w.Name(member)
+	w.buf = append(w.buf, '"')
+	w.buf = appendDecimal(w.buf, d)
+	w.buf = append(w.buf, '"')
+}
+
+// Raw writes a member of any name whose value is JSON already.
+func (w *Writer) Raw(member string, value []byte) {
+	w.Separate()
+	w.buf = append(AppendString(w.buf, member), ':')
+	w.buf = append(w.buf, value...)
+}
+
+// AppendString appends s as a JSON string. It escapes what JSON requires and nothing else: URLs stay readable.
+func AppendString(buf []byte, s string) []byte {
+	buf = append(buf, '"')
+	start := len(buf)
+	buf = append(buf, s...) // most texts need no escape
+	plain := plainPrefix(buf, start)
+	return append(appendEscaped(buf[:plain], s[plain-start:]), '"')
+}
+
+// appendEscaped looks at every byte of s.
+func appendEscaped(buf []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	start := 0 // of what has not been copied
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		buf = append(buf, s[start:i]...)
+		if c < 0x20 {
+			buf = append(buf, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		} else {
+			buf = append(buf, '\\', c)
+		}
+		start = i + 1
+	}
+	return append(buf, s[start:]...)
+}
+
+// appendDecimal appends the digits of d with exactly as many decimals as it has, never in exponent form. It reads the
+// coefficient and not String, whose form depends on variables of the decimal package that a host program may have
+// changed.
+func appendDecimal(buf []byte, d decimal.Decimal) []byte {
+	if d.Sign() < 0 {
+		buf = append(buf, '-')
+	}
+	exp := int(d.Exponent())
+	var digits []byte
+	if n := d.NumDigits(); n < 19 { // fits an int64
+		coefficient := d.CoefficientInt64()
+		digits = strconv.AppendInt(make([]byte, 0, 24), max(coefficient, -coefficient), 10)
+	} else {
+		coefficient := d.Coefficient()
+		digits = coefficient.Abs(coefficient).Append(nil, 10)
+	}
+	if exp >= 0 {
+		buf = append(buf, digits...)
+		if d.Sign() != 0 {
+			buf = append(buf, strings.Repeat("0", exp)...)
+		}
+		return buf
+	}
+	whole := len(digits) + exp
+	if whole <= 0 {
+		buf = append(buf, '0', '.')
+		buf = append(buf, strings.Repeat("0", -whole)...)
+		return append(buf, digits...)
+	}
+	buf = append(buf, digits[:whole]...)
+	buf = append(buf, '.')
+	return append(buf, digits[whole:]...)
+}

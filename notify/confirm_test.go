@@ -1,0 +1,46 @@
+package notify
+
+import (
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// TestSearchRange: whatever zone the client writes its times in, the text is that of a clock in UTC.
+func TestSearchRange(t *testing.T) {
+	now := time.Date(2000, 3, 2, 0, 0, 0, int(time.Millisecond), time.UTC)
+	const wantStart, wantEnd = "2000-02-04 00:00:00", "2000-03-02 15:00:01"
+	for _, zone := range []string{"UTC", "Asia/Shanghai", "America/New_York", "Asia/Kolkata", "Pacific/Kiritimati", "Pacific/Pago_Pago"} {
+		loc, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, end := searchRange(now, loc)
+		if got := civil.Of(start, loc).String(); got != wantStart {
+			t.Errorf("%s: start: got %s, want %s", zone, got, wantStart)
+		}
+		if got := civil.Of(end, loc).String(); got != wantEnd {
+			t.Errorf("%s: end: got %s, want %s", zone, got, wantEnd)
+		}
+	}
+}
+
+// TestSearchRangeIsWithinAMonth tries every hour of some years in a zone that changes its clock: a search refuses more than
+// a month, and the range must hold what the gateway's clock shows in any zone.
+func TestSearchRangeIsWithinAMonth(t *testing.T) {
+	loc, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for now := time.Date(2023, 1, 1, 0, 30, 0, 0, time.UTC); now.Year() < 2025; now = now.Add(time.Hour) {
+		start, end := searchRange(now, loc)
+		first, last, utc := civil.Of(start, loc), civil.Of(end, loc), civil.Of(now, time.UTC)
+		if last > first.NextMonth() {
+			t.Fatalf("at %v: got %v to %v, want at most a month", now, first, last)
+		}
+		if hours := int64(last-utc) / 3600; hours < 14 {
+			t.Fatalf("at %v: got %d hours after now, want at least the 14 of UTC+14", now, hours)
+		}
+	}
+}

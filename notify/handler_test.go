@@ -1,0 +1,335 @@
+package notify_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jarcoal/httpmock"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+const approved = `{"code":100,"transactionType":"Sale","uniqueId":"987654321","transactionId":"order-1","transactionAmount":"999.00"}`
+
+// Why a notification is not confirmed, in the words of the error.
+const (
+	notShown     = "the gateway does not show yet what the notification claims"
+	contradicted = "the notification names another transactionId than the gateway"
+	notOneOrder  = "the gateway does not show one transaction with the notification's transactionId"
+	notOneRefund = "the gateway does not show one refund as the notification names it"
+)
+
+// confirmedCode is the code of the refund, if the notification is about one, or of the transaction.
+func confirmedCode(n *notify.Notification) cardgateway.Code {
+	if n.Refund != nil {
+		return n.Refund.Code
+	}
+	return n.Transaction.Code
+}
+
+// TestHandlerConfirms delivers one notification each and looks at what the merchant was given.
+func TestHandlerConfirms(t *testing.T) {
+	const (
+		order  = `{"code":100,"uniqueId":"987654321","transactionId":"order-1","transactionAmount":"20.00"}`
+		refund = `{"code":111,"uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1","refundAmount":"5.00"}`
+	)
+	tests := []struct {
+		name, body, order, refunds, orders string
+		status                             int
+		is                                 error            // what the error is, if the client's errors have a name for it
+		says                               string           // and else what it says
+		wantCode                           cardgateway.Code // of the transaction, or of the refund if there is one; zero if not handled
+		queries                            int
+	}{
+		{name: "approved", body: approved, order: order, status: 200, wantCode: 100, queries: 1},
+		{
+			name: "claimed approved, in fact declined", body: approved,
+			order:  `{"code":101,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 200, wantCode: 101, queries: 1,
+		},
+		{
+			name: "claimed approved, still in processing", body: approved,
+			order:  `{"code":102,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 503, says: notShown, queries: 1,
+		},
+		{
+			name: "claimed to be in processing, in fact approved", body: strings.Replace(approved, "100", "102", 1), order: order,
+			status: 200, wantCode: 100, queries: 1,
+		},
+		{
+			name: "claimed to be in processing, and it is", body: strings.Replace(approved, "100", "102", 1),
+			order:  `{"code":102,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 200, wantCode: 102, queries: 1,
+		},
+		{
+			name: "not known to the gateway", body: approved, order: `{"code":404,"message":"not found"}`,
+			status: 503, is: cardgateway.ErrNotFound, queries: 1,
+		},
+		{
+			name: "a response about another transaction", body: approved, order: `{"code":100,"uniqueId":"1","transactionId":"order-1"}`,
+			status: 503, is: cardgateway.ErrQueryFailed, queries: 1,
+		},
+		{
+			name: "another transactionId than the gateway's", body: strings.Replace(approved, "order-1", "order-2", 1), order: order,
+			status: 409, says: contradicted, queries: 1,
+		},
+		{
+			name: "a form's other members do not matter", body: `{"uniqueId":987654321}`, order: order,
+			status: 200, wantCode: 100, queries: 1,
+		},
+		{
+			name: "by the merchant's id alone", body: `{"code":100,"transactionType":"Sale","transactionId":"order-1"}`,
+			orders: `{"code":101,"uniqueId":"1","transactionId":"other"},` + order, status: 200, wantCode: 100, queries: 1,
+		},
+		{
+			name: "by the merchant's id, which the gateway does not know", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: `{"code":100,"uniqueId":"1","transactionId":"other"}`, status: 503, says: notOneOrder, queries: 1,
+		},
+		{
+			name: "without a code, still in processing", body: `{"uniqueId":"987654321","status":"SUCCESS"}`,
+			order:  `{"code":102,"uniqueId":"987654321","transactionId":"order-1"}`,
+			status: 503, says: notShown, queries: 1,
+		},
+		{
+			name: "by the merchant's id, of which there is nothing", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: " ", status: 503, is: cardgateway.ErrNotFound, queries: 1,
+		},
+		{
+			name: "by the merchant's id, which has two transactions", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: order + `,` + strings.Replace(order, "987654321", "2", 1), status: 503, says: notOneOrder, queries: 1,
+		},
+		{
+			name: "by the merchant's id, with an unreadable row", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: order + `,7`, status: 503, is: cardgateway.ErrQueryFailed, queries: 1,
+		},
+		{name: "refunded", body: refunded, order: order, refunds: refund, status: 200, wantCode: 111, queries: 2},
+		{
+			name: "refunded, among other rows", body: refunded, order: order,
+			refunds: strings.Replace(refund, `"55"`, `"56"`, 1) + `,` + refund, status: 200, wantCode: 111, queries: 2,
+		},
+		{
+			name: "claimed refunded, only applied for", body: refunded, order: order, refunds: strings.Replace(refund, "111", "110", 1),
+			status: 503, says: notShown, queries: 2,
+		},
+		{
+			name: "claimed refunded, in fact failed", body: refunded, order: order, refunds: strings.Replace(refund, "111", "112", 1),
+			status: 200, wantCode: 112, queries: 2,
+		},
+		{name: "a refund that the gateway does not know", body: refunded, order: order, status: 503, says: notOneRefund, queries: 2},
+		{
+			name: "a refund of another transaction", body: refunded, order: order, refunds: strings.Replace(refund, "987654321", "1", 1),
+			status: 503, says: notOneRefund, queries: 2,
+		},
+		{
+			name: "a refund with another id of the merchant", body: refunded, order: order, refunds: strings.Replace(refund, "r-1", "r-2", 1),
+			status: 503, says: notOneRefund, queries: 2,
+		},
+		{
+			name: "a refund without ids, of which there are two", body: `{"code":111,"transactionType":"Refund","uniqueId":"987654321"}`,
+			order: order, refunds: refund + `,` + strings.Replace(refund, `"55"`, `"56"`, 1), status: 503, says: notOneRefund, queries: 2,
+		},
+		{
+			name: "a chargeback", body: `{"transactionType":"Chargeback","uniqueId":"987654321","chargebackAmount":"11.00"}`, order: order,
+			status: 200, wantCode: 100, queries: 1,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newShop(t, notify.Options{})
+			s.knows("987654321", tt.order)
+			s.refunds(tt.refunds)
+			s.orders(tt.orders)
+			handled := 0
+			if tt.wantCode != 0 {
+				handled = 1
+			}
+			s.expect(t, s.post("", tt.body), tt.status, handled)
+			if err := s.infos[0].Err; tt.is != nil && !errors.Is(err, tt.is) || tt.is == nil && !says(err, tt.says) {
+				t.Errorf("error: got %v, want %v%s", err, tt.is, tt.says)
+			}
+			if handled > 0 && confirmedCode(&s.handled[0]) != tt.wantCode {
+				t.Errorf("confirmed: got %v, want %v", confirmedCode(&s.handled[0]), tt.wantCode)
+			}
+			if n := s.gateway.GetTotalCallCount(); n != tt.queries {
+				t.Errorf("queries: got %d, want %d", n, tt.queries)
+			}
+		})
+	}
+}
+
+// TestHandlerAsksOnce lets the gateway fail: the notification comes again by itself.
+func TestHandlerAsksOnce(t *testing.T) {
+	s := newShop(t, notify.Options{})
+	s.gateway.RegisterResponder("GET", gatewayURL+"/search/order/987654321", httpmock.NewStringResponder(500, ``))
+	s.expect(t, s.post("", approved), 503, 0)
+	if n := s.gateway.GetTotalCallCount(); n != 1 {
+		t.Errorf("queries: got %d, want 1", n)
+	}
+}
+
+// TestHandlerSearchRange looks at the range in which a refund is looked for: in UTC text, wide enough for
+// every zone, and never more than a month.
+func TestHandlerSearchRange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // which begins at 2000-01-01 00:00:00 UTC
+		s := newShop(t, notify.Options{})
+		time.Sleep(61*24*time.Hour + time.Millisecond) // to March, behind the shortest month that a range can span
+		var asked url.Values
+		s.gateway.RegisterResponder("GET", gatewayURL+"/search/list/refund", func(r *http.Request) (*http.Response, error) {
+			asked = r.URL.Query()
+			return httpmock.NewStringResponse(200, `{"code":121,"data":[]}`), nil
+		})
+		s.expect(t, s.post("", refunded), 503, 0)
+		want := url.Values{
+			"uniqueId": {"987654321"}, "refundUniqueId": {"55"}, "refundTransactionId": {"r-1"},
+			"startDate": {"2000-02-04 00:00:00"}, "endingDate": {"2000-03-02 15:00:01"},
+		}
+		if diff := cmp.Diff(want, asked); diff != "" {
+			t.Errorf("query (-want +sent):\n%s", diff)
+		}
+	})
+}
+
+// TestHandlerOwnErrors shows that an error of the merchant's function never blames the sender.
+func TestHandlerOwnErrors(t *testing.T) {
+	s := newShop(t, notify.Options{})
+	for i, media := range []string{"", "application/json"} {
+		_, s.fail = notify.Parse(nil, media)
+		s.expect(t, s.post("", approved), 503, i+1)
+	}
+}
+
+const refunded = `{"code":111,"transactionType":"Refund","uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1","refundAmount":"999.00"}`
+
+// TestHandlerGivesFacts shows that the amounts of the payload, which are wrong here, stay claims.
+func TestHandlerGivesFacts(t *testing.T) {
+	s := newShop(t, notify.Options{})
+	s.expect(t, s.post("", approved), 200, 1)
+	s.refunds(`{"code":111,"uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1","refundAmount":"5.00"}`)
+	s.expect(t, s.post("", refunded), 200, 2)
+	payment, refund := s.handled[0], s.handled[1]
+	if got := payment.Transaction.TransactionAmount.StringFixed(2); got != "20.00" || payment.Refund != nil {
+		t.Errorf("payment: got %s and %+v, want 20.00 and no refund", got, payment.Refund)
+	}
+	if got := refund.Refund.RefundAmount.StringFixed(2); got != "5.00" || !refund.Transaction.Paid() {
+		t.Errorf("refund: got %s of %+v, want 5.00 of the transaction", got, refund.Transaction)
+	}
+	if got := payment.Claimed.TransactionAmount.StringFixed(2); got != "999.00" {
+		t.Errorf("claimed amount: got %s, want 999.00", got)
+	}
+}
+
+func TestHandlerRefuses(t *testing.T) {
+	s := newShop(t, notify.Options{})
+	tests := []struct {
+		name, method, media, body string
+		length                    int64
+		want                      int
+	}{
+		{"GET", "GET", "application/json", ``, 0, 405},
+		{"PUT", "PUT", "application/json", approved, -1, 405},
+		{"no media type", "POST", "", approved, -1, 415},
+		{"another media type", "POST", "text/xml", approved, -1, 415},
+		{"announced too large", "POST", "application/json", approved, 64<<10 + 1, 413},
+		{"too large", "POST", "application/json", approved + strings.Repeat(" ", 64<<10), -1, 413},
+		{"no JSON", "POST", "application/json", "code=100", -1, 400},
+		{"two members of one name", "POST", "application/json", `{"uniqueId":"987654321","uniqueId":"1"}`, -1, 400},
+		{"nothing to ask about", "POST", "application/json", `{"code":100,"transactionType":"Sale"}`, -1, 400},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := httptest.NewRequest(tt.method, "/notify", strings.NewReader(tt.body))
+			r.Header.Set("Content-Type", tt.media)
+			r.ContentLength = tt.length
+			w := s.serve(r)
+			s.expect(t, w, tt.want, 0)
+			if got := w.Header().Get("Allow"); (got == "POST") != (tt.want == 405) {
+				t.Errorf("Allow: got %q", got)
+			}
+		})
+	}
+	if n := s.gateway.GetTotalCallCount(); n != 0 {
+		t.Errorf("queries: got %d, want 0", n)
+	}
+}
+
+func TestHandlerRefusesUnreadableBodies(t *testing.T) {
+	s := newShop(t, notify.Options{})
+	cut := httptest.NewRequest("POST", "/notify", io.MultiReader(strings.NewReader(approved), failingReader{}))
+	cut.Header.Set("Content-Type", "application/json")
+	s.expect(t, s.serve(cut), 400, 0)
+	compressed := httptest.NewRequest("POST", "/notify", strings.NewReader(approved))
+	compressed.Header.Set("Content-Type", "application/json")
+	compressed.Header.Set("Content-Encoding", "gzip")
+	s.expect(t, s.serve(compressed), 415, 0)
+}
+
+type failingReader struct{}
+
+func (failingReader) Read([]byte) (int, error) { return 0, errors.New("connection lost") }
+
+// TestHandlerSaysOnce: what can be a wrong setting is said once above debug level, and nothing else that
+// anybody can cause.
+func TestHandlerSaysOnce(t *testing.T) {
+	token := strings.Replace(approved, "{", `{"token":"`+secretToken+`",`, 1)
+	for _, tt := range []struct {
+		name, body, want string
+		status           int
+		opts             notify.Options
+		gateway          string // answers, if not as usual
+	}{
+		{name: "no secret key", body: approved, want: "the secret key for notifications is empty", status: 403, opts: notify.Options{Verify: notify.SignatureSHA256("")}},
+		{name: "no TokenURLs", body: token, want: "there are no TokenURLs to recognize it by", status: 403},
+		{name: "a wrong signature", body: approved, want: "Verify refused the notification", status: 403, opts: notify.Options{Verify: notify.SignatureSHA256("another key")}},
+		{name: "wrong credentials", body: approved, want: "the gateway does not accept the client's credentials", status: 503, gateway: `{"code":401,"message":"no"}`},
+		{name: "no transaction", body: approved, status: 503, gateway: `{"code":404}`},
+		{name: "no notification", body: "hello", status: 400},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			logs := new(bytes.Buffer)
+			tt.opts.Logger = slog.New(slog.NewTextHandler(logs, nil))
+			s := newShop(t, tt.opts)
+			if tt.gateway != "" {
+				s.knows("987654321", tt.gateway)
+			}
+			for range 3 {
+				s.expect(t, s.post("", tt.body), tt.status, 0)
+			}
+			lines := strings.Count(logs.String(), "\n")
+			if tt.want == "" && lines != 0 || tt.want != "" && (lines != 1 || !strings.Contains(logs.String(), tt.want)) {
+				t.Errorf("got %q, want %q once", logs, tt.want)
+			}
+		})
+	}
+}
+
+// TestHandlerNeeds: a handler that could do nothing is not made.
+func TestHandlerNeeds(t *testing.T) {
+	client := newClient(t, nil)
+	handle := func(context.Context, *notify.Notification) error { return nil }
+	for _, tt := range []struct {
+		name   string
+		client *cardgateway.Client
+		handle func(context.Context, *notify.Notification) error
+	}{{"a function", client, nil}, {"a client", nil, handle}} {
+		t.Run(tt.name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("a handler without it was made")
+				}
+			}()
+			notify.NewHandler(tt.client, notify.Options{}, tt.handle)
+		})
+	}
+}

@@ -1,0 +1,198 @@
+package notify_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+// TestParseDocumented reads every notification of testdata and looks for each member of it in the result.
+func TestParseDocumented(t *testing.T) {
+	for name, x := range notifications(t) {
+		t.Run(name, func(t *testing.T) {
+			n, err := notify.Parse(x.body(t), x.ContentType)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n.Transaction != nil || n.Refund != nil || n.Bound {
+				t.Errorf("facts: got %+v, want none: nothing was asked", n)
+			}
+			if diff := cmp.Diff(sentTexts(t, &x), readTexts(n.Claimed)); diff != "" {
+				t.Errorf("claims (-sent +read):\n%s", diff)
+			}
+		})
+	}
+}
+
+// sentTexts lists the members that were sent, as texts by their name in small letters, but for the signature, the token and
+// what is as good as missing.
+func sentTexts(t *testing.T, x *notified) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	if x.ContentType == "application/json" {
+		var members map[string]any
+		d := json.NewDecoder(bytes.NewReader(x.Body))
+		d.UseNumber()
+		if err := d.Decode(&members); err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range members {
+			if value != nil && value != false {
+				texts[strings.ToLower(name)] = fmt.Sprint(value)
+			}
+		}
+	} else {
+		form, err := url.ParseQuery(string(x.body(t)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range form {
+			texts[strings.ToLower(name)] = form.Get(name)
+		}
+	}
+	maps.DeleteFunc(texts, func(name, text string) bool {
+		return name == "sign" || name == "token" || text == "" || text == "0"
+	})
+	return texts
+}
+
+// readTexts lists the members of claims in the form of sentTexts.
+func readTexts(claims notify.Claims) map[string]string {
+	texts := map[string]string{}
+	v := reflect.ValueOf(claims)
+	for field, value := range v.Fields() {
+		name := strings.ToLower(field.Name)
+		switch x := value.Interface().(type) {
+		case decimal.Decimal:
+			if !x.IsZero() {
+				texts[name] = x.StringFixed(-x.Exponent())
+			}
+		case time.Time:
+			if !x.IsZero() {
+				texts[name] = strconv.FormatInt(x.UnixMilli(), 10)
+			}
+		case cardgateway.Code:
+			if x != 0 {
+				texts[name] = strconv.Itoa(int(x))
+			}
+		case notify.Kind: // it is derived
+		default:
+			if !value.IsZero() {
+				texts[name] = fmt.Sprint(x)
+			}
+		}
+	}
+	return texts
+}
+
+func TestParseKinds(t *testing.T) {
+	tests := []struct {
+		transactionType string
+		want            notify.Kind
+	}{
+		{"Sale", notify.KindPayment},
+		{"Authorization", notify.KindPayment},
+		{"Tokenization", notify.KindPayment},
+		{"Refund", notify.KindRefund},
+		{"Chargeback", notify.KindChargeback},
+		{"sale", notify.KindUnknown},
+		{"Dispute", notify.KindUnknown},
+		{"", notify.KindUnknown},
+	}
+	for _, tt := range tests {
+		t.Run(tt.transactionType, func(t *testing.T) {
+			n := mustParse(t, fmt.Sprintf(`{"transactionType":%q}`, tt.transactionType))
+			if n.Claimed.Kind != tt.want || string(n.Claimed.TransactionType) != tt.transactionType {
+				t.Errorf("got %v of %q, want %v of %q", n.Claimed.Kind, n.Claimed.TransactionType, tt.want, tt.transactionType)
+			}
+		})
+	}
+}
+
+func TestParseTolerates(t *testing.T) {
+	tests := []struct {
+		name, media, body string
+		want              notify.Claims
+	}{
+		{"an empty object", "application/json", `{}`, notify.Claims{}},
+		{"an empty form", "application/x-www-form-urlencoded", ``, notify.Claims{}},
+		{"white space and parameters of the media type", "Application/JSON; charset=UTF-8", " {\"code\": 100}\r\n ", notify.Claims{Code: 100}},
+		{"texts for numbers and numbers for texts", "application/json",
+			`{"code":"100","uniqueId":1867098610731065345,"appId":"3","transactionAmount":8.50,"timestamp":"1733985979185","isTest":"true"}`,
+			notify.Claims{
+				Code: 100, UniqueID: "1867098610731065345", AppID: "3", TransactionAmount: decimal.RequireFromString("8.50"),
+				Timestamp: time.UnixMilli(1733985979185).UTC(), IsTest: true,
+			}},
+		{"null and empty members", "application/json", `{"code":null,"uniqueId":"","message":null}`, notify.Claims{}},
+		{"unknown and unreadable members", "application/json", `{"code":[1],"nested":{"a":1},"other":"x"}`,
+			notify.Claims{Extra: map[string]json.RawMessage{
+				"code": json.RawMessage(`[1]`), "nested": json.RawMessage(`{"a":1}`), "other": json.RawMessage(`"x"`),
+			}}},
+		{"a whole card number, which is masked", "application/json",
+			`{"transactionCardNumber":"4300000000000000","message":"card 4300000000000000"}`,
+			notify.Claims{TransactionCardNumber: "430000******0000", Message: "card 430000******0000"}},
+		{"escapes of a form", "application/x-www-form-urlencoded; charset=utf-8", "message=a+b%26c%0A&&transactionId=%22x%22\n",
+			notify.Claims{Message: "a b&c\n", TransactionID: `"x"`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n, err := notify.Parse([]byte(tt.body), tt.media)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, n.Claimed); diff != "" {
+				t.Errorf("claims (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	const jsonMedia, formMedia = "application/json", "application/x-www-form-urlencoded"
+	tests := []struct{ name, media, body, want string }{
+		{"no media type", "", `{}`, "neither JSON nor a form"},
+		{"another media type", "text/plain", `{}`, "neither JSON nor a form"},
+		{"a malformed media type", "application/json;;=", `{}`, "neither JSON nor a form"},
+		{"too much", jsonMedia, `{"a":"` + strings.Repeat("x", 64<<10) + `"}`, "64 KiB"},
+		{"nothing", jsonMedia, ``, "is empty"},
+		{"null", jsonMedia, `null`, "not a JSON object"},
+		{"an array", jsonMedia, `[{"code":100}]`, "not a JSON object"},
+		{"a cut object", jsonMedia, `{"code":100`, "not one whole JSON value"},
+		{"a second value", jsonMedia, `{"code":100}{}`, "not one whole JSON value"},
+		{"a repeated member", jsonMedia, `{"code":101,"code":100}`, "repeats a member"},
+		{"a member repeated by an escape", jsonMedia, `{"code":101,"c\u006fde":100}`, "repeats a member"},
+		{"deep nesting", jsonMedia, `{"a":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, "nested too deep"},
+		{"a long number", jsonMedia, `{"code":1` + strings.Repeat("0", 200) + `}`, "number that is too long"},
+		{"a uniqueId that is a path", jsonMedia, `{"uniqueId":"../list/order"}`, "uniqueId"},
+		{"a transactionId that is an object", jsonMedia, `{"transactionId":{}}`, "transactionId"},
+		{"half a surrogate pair in an id", jsonMedia, `{"refundUniqueId":"\ud800"}`, "refundUniqueId"},
+		{"a repeated member of a form", formMedia, `code=101&code=100`, "repeats a member"},
+		{"a broken escape of a form", formMedia, `code=%zz`, "not a well-formed form"},
+		{"a form without a name", formMedia, `=100`, "not one whole JSON value"},
+		{"invalid UTF-8 in an id of a form", formMedia, `transactionId=%ff`, "transactionId"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			n, err := notify.Parse([]byte(tt.body), tt.media)
+			if err == nil {
+				t.Fatalf("got %+v, want an error with %q", n, tt.want)
+			}
+			if !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error: got %q, want one with %q", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,59 @@
+package notify
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+)
+
+// payload is what a signature covers: the members that have a text, sorted by name.
+type payload struct {
+	sign    string
+	members []signedMember
+}
+
+type signedMember struct {
+	name   string
+	text   string
+	hidden bool // is or may hold a token
+}
+
+// signMember holds the signature.
+const signMember = "sign"
+
+// add adds a member by its text, which is empty where a signature leaves it out.
+func (p *payload) add(name, text string, hidden bool) {
+	switch {
+	case name == signMember:
+		p.sign = text
+	case text != "":
+		p.members = append(p.members, signedMember{name, text, hidden})
+	}
+}
+
+func (p *payload) sort() {
+	slices.SortFunc(p.members, func(a, b signedMember) int { return cmp.Compare(a.name, b.name) })
+}
+
+// digest is a hash of the payload without what is or may be a token.
+func (p payload) digest() string {
+	var texts []string
+	for _, m := range p.members {
+		if !m.hidden {
+			texts = append(texts, m.name, m.text)
+		}
+	}
+	return digest(texts...)
+}
+
+// digest hashes each text behind its length, so that no characters can be moved from one text to the next.
+func digest(texts ...string) string {
+	hash := sha256.New()
+	for _, text := range texts {
+		hash.Write(binary.BigEndian.AppendUint32(nil, uint32(len(text))))
+		hash.Write([]byte(text))
+	}
+	return hex.EncodeToString(hash.Sum(nil))
+}

@@ -1,0 +1,55 @@
+package notify
+
+import (
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/redact"
+)
+
+// A gateway can repeat a token in other members, of the notification and of its own responses. Whoever prints those must
+// not print the token.
+
+func secretsOf(token cardgateway.Token) (s redact.Secrets) {
+	s.Add(token.Reveal(), redact.MinText)
+	return s
+}
+
+// redactClaims replaces the token wherever else the payload has it, but for the uniqueId, by which the gateway is asked,
+// and the transactionId, which is the merchant's and is compared with the gateway's.
+func redactClaims(c *Claims, token cardgateway.Token) {
+	s := secretsOf(token)
+	for _, id := range []*string{
+		(*string)(&c.TransactionType), &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency, &c.RefundCurrency,
+		&c.ChargebackCurrency,
+	} {
+		s.Redact(id, redact.MinID)
+	}
+	for _, text := range []*string{&c.Message, &c.TransactionMessage, &c.BillDescription, &c.RefundMessage} {
+		s.Redact(text, redact.MinText)
+	}
+	s.RedactMembers(c.Extra, redact.MinText)
+}
+
+// redactFacts replaces the token in the texts of what the gateway confirmed. A short token could be any word there, so that
+// only a long one is looked for.
+func redactFacts(n *Notification) {
+	if n.Token.IsZero() {
+		return
+	}
+	s := secretsOf(n.Token)
+	t := n.Transaction
+	texts := []*string{
+		&t.Message, &t.BillDescription, &t.TransactionMessage, (*string)(&t.TransactionMethod), (*string)(&t.TransactionType),
+	}
+	if a := t.BillingAddress; a != nil {
+		texts = append(texts, &a.FirstName, &a.LastName, &a.Country, &a.Email, &a.City, &a.Address, &a.Phone, &a.State, &a.ZipCode)
+		s.RedactAnyMembers(a.Extra, redact.MinID)
+	}
+	s.RedactMembers(t.Extra, redact.MinID)
+	if r := n.Refund; r != nil {
+		texts = append(texts, &r.Message)
+		s.RedactMembers(r.Extra, redact.MinID)
+	}
+	for _, text := range texts {
+		s.Redact(text, redact.MinID)
+	}
+}

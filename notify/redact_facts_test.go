@@ -1,0 +1,58 @@
+package notify
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// TestRedactFacts fills every text of what the gateway can confirm with the token, and looks where it stays.
+func TestRedactFacts(t *testing.T) {
+	const token = "tok-0123456789abcdef"
+	n := &Notification{
+		Token:       cardgateway.NewToken(token),
+		Transaction: &cardgateway.Transaction{BillingAddress: new(cardgateway.Address)},
+		Refund:      new(cardgateway.Refund),
+	}
+	raw := json.RawMessage(`{"a":["` + token + `"]}`)
+	n.Transaction.Extra = map[string]json.RawMessage{"a": raw}
+	n.Transaction.BillingAddress.Extra = map[string]any{"a": raw}
+	n.Refund.Extra = map[string]json.RawMessage{"a": raw}
+	facts := map[string]reflect.Value{
+		"Transaction": reflect.ValueOf(n.Transaction).Elem(), "Address": reflect.ValueOf(n.Transaction.BillingAddress).Elem(),
+		"Refund": reflect.ValueOf(n.Refund).Elem(),
+	}
+	for _, v := range facts {
+		for _, value := range v.Fields() {
+			if value.Kind() == reflect.String {
+				value.SetString("made of " + token)
+			}
+		}
+	}
+	redactFacts(n)
+	var kept []string
+	for name, v := range facts {
+		for field, value := range v.Fields() {
+			if value.Kind() == reflect.String && strings.Contains(value.String(), token) {
+				kept = append(kept, name+"."+field.Name)
+			}
+		}
+	}
+	slices.Sort(kept)
+	want := []string{ // ids, which are compared, and what has a form of its own
+		"Refund.MerchantRefundID", "Refund.RefundCurrency", "Refund.RefundUniqueID", "Refund.UniqueID",
+		"Transaction.AppID", "Transaction.RedirectURL", "Transaction.TransactionCardNumber", "Transaction.TransactionCurrency",
+		"Transaction.TransactionID", "Transaction.UniqueID",
+	}
+	if !slices.Equal(kept, want) {
+		t.Errorf("members that keep the token: got %v, want %v", kept, want)
+	}
+	extras, err := json.Marshal([]any{n.Transaction.Extra, n.Transaction.BillingAddress.Extra, n.Refund.Extra})
+	if err != nil || strings.Contains(string(extras), token) {
+		t.Errorf("further members: got %s, %v", extras, err)
+	}
+}

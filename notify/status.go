@@ -1,0 +1,54 @@
+package notify
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// Why a notification was not accepted, beyond what reading and confirming it can say.
+var (
+	errNotPost     = errors.New("notify: a notification comes by POST")
+	errNotWhole    = errors.New("notify: the notification could not be read to its end")
+	errNotVerified = errors.New("notify: Verify refused the notification")
+	errTokenURL    = errors.New("notify: the notification's token did not come to its own URL")
+	errNoTokenURLs = errors.New("notify: there are no TokenURLs to recognize it by")
+	errOtherToken  = errors.New("notify: the transaction has had another token before")
+	errNotHandled  = errors.New("notify: the notification was not handled")
+	errPanicked    = errors.New("notify: a function of the merchant's panicked")
+	errClaimed     = errors.New("notify: the same event is being handled elsewhere")
+
+	errUnauthorized = errors.New("notify: the gateway does not accept the client's credentials")
+)
+
+// statusOf gives the HTTP status for an error or none. What is not the sender's fault gets one after which the notification
+// comes again.
+func statusOf(err error) int {
+	switch {
+	case err == nil:
+		return http.StatusOK
+	case errors.Is(err, errNotHandled): // first: the merchant's own error may be any
+		return http.StatusServiceUnavailable
+	case errors.Is(err, errNotVerified), errors.Is(err, errTokenURL):
+		return http.StatusForbidden
+	case errors.Is(err, errNotPost):
+		return http.StatusMethodNotAllowed
+	case errors.Is(err, errMediaType):
+		return http.StatusUnsupportedMediaType
+	case errors.Is(err, errTooLong):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, errNotWhole), errors.Is(err, errUnreadable), errors.Is(err, errNothingToAsk):
+		return http.StatusBadRequest
+	case errors.Is(err, errContradicted), errors.Is(err, errOtherToken):
+		return http.StatusConflict
+	}
+	return http.StatusServiceUnavailable
+}
+
+// isUnauthorized reports whether a query was refused for its credentials.
+func isUnauthorized(err error) bool {
+	failed, ok := errors.AsType[*cardgateway.QueryError](err)
+	return ok && (failed.HTTPStatus == http.StatusUnauthorized || failed.HTTPStatus == http.StatusForbidden ||
+		failed.Code == cardgateway.CodeUnauthorized)
+}

@@ -1,0 +1,295 @@
+package cardgateway
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/redact"
+	"github.com/cardgateway/cardgateway-go/internal/secret"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
+)
+
+// encoder writes the JSON object of a request and checks every member as it writes it: what an operation's encode method
+// lists is at once what is sent and what is required of it, in the order of the interface's table. It is the only place
+// where card data leaves its holder.
+type encoder struct {
+	check   violations
+	json    wire.Writer
+	element pathElement    // what the operation's path template leaves open
+	secrets redact.Secrets // what was revealed, so that no error keeps it
+}
+
+// pathElement is one element of a path, plain and escaped.
+type pathElement struct{ plain, escaped string }
+
+// Memory for a usual request, in bytes.
+const (
+	roomForPayment = 1 << 10 // with neither address nor card
+	roomForOrder   = 2 << 10
+)
+
+// newEncoder starts the object of a request. Its memory is not used again for another request: a hook or a transport that
+// keeps it by mistake finds it wiped, and no card of somebody else.
+func newEncoder(room int) *encoder {
+	e := &encoder{json: wire.NewWriter(room)}
+	e.json.Open('{')
+	return e
+}
+
+// finish closes the object, or returns every violation that was found.
+func (e *encoder) finish(op string) error {
+	e.json.Close('}')
+	return e.check.err(op)
+}
+
+// id writes an identifier of at most maxID characters.
+func (e *encoder) id(member, s string) { e.text(member, s, required, maxID) }
+
+// text writes a text member, or nothing for the empty text.
+func (e *encoder) text(member, s string, p presence, limit int) {
+	if e.check.require(member, s != "", p) {
+		e.check.text(member, s, limit)
+		e.json.String(member, s)
+	}
+}
+
+func (e *encoder) currency(s string, p presence) {
+	if e.check.require("currency", s != "", p) {
+		e.check.upperCase("currency", s, currencyLength)
+		e.json.String("currency", s)
+	}
+}
+
+// amount writes an amount as text with exactly the decimals that the caller's value has.
+func (e *encoder) amount(d decimal.Decimal) {
+	if e.check.require("amount", d != decimal.Decimal{}, required) {
+		found := len(e.check.found)
+		e.check.amount("amount", d)
+		e.decimalIfValid("amount", d, found)
+	}
+}
+
+// decimalIfValid writes a decimal unless there are more violations than were found before it was checked: an invalid one
+// could be a very long text.
+func (e *encoder) decimalIfValid(member string, d decimal.Decimal, found int) {
+	if len(e.check.found) == found {
+		e.json.Decimal(member, d)
+	}
+}
+
+// appID writes the client's app id, of which New has checked that it is one, as the JSON number that the interface
+// shows.
+func (e *encoder) appID(id AppID, limit int) {
+	e.check.digitCount("appId", len(id) <= limit, 1, limit)
+	e.json.Number("appId", string(id))
+}
+
+func (e *encoder) webURL(member, s string) {
+	if e.check.require(member, s != "", required) {
+		e.check.webURL(member, s, maxURL)
+		e.json.String(member, s)
+	}
+}
+
+// secure writes the request for a 3D transaction.
+func (e *encoder) secure(secure bool) {
+	if secure {
+		e.json.True("secure")
+	}
+}
+
+// object writes a nested object whose violations are named below member.
+func (e *encoder) object(member string, encode func()) {
+	e.json.Name(member)
+	e.nested(member, encode)
+}
+
+func (e *encoder) nested(path string, encode func()) {
+	found := len(e.check.found)
+	e.json.Open('{')
+	encode()
+	e.json.Close('}')
+	e.check.prefix(path, found)
+}
+
+func (e *encoder) products(products []ProductInfo) {
+	if !e.check.require("productInfos", len(products) > 0, required) {
+		return
+	}
+	e.json.Name("productInfos")
+	e.json.Open('[')
+	for i := range products {
+		e.json.Separate()
+		found := len(e.check.found)
+		e.json.Open('{')
+		e.product(&products[i])
+		e.json.Close('}')
+		if len(e.check.found) > found {
+			e.check.prefix("productInfos["+strconv.Itoa(i)+"]", found)
+		}
+	}
+	e.json.Close(']')
+}
+
+func (e *encoder) product(p *ProductInfo) {
+	e.text("productName", p.ProductName, optional, noLimit)
+	e.text("sku", p.SKU, optional, noLimit)
+	e.text("productLink", p.ProductLink, optional, noLimit)
+	e.currency(p.Currency, optional)
+	if p.Price != (decimal.Decimal{}) {
+		found := len(e.check.found)
+		e.check.price("price", p.Price)
+		e.decimalIfValid("price", p.Price, found)
+	}
+	if p.Quantity < 0 {
+		e.check.add("quantity", RuleRange, "must not be negative")
+	}
+	if p.Quantity != 0 {
+		e.json.Int("quantity", p.Quantity)
+	}
+	e.extra(p.Extra, productMembers)
+}
+
+func (e *encoder) billing(a *Address) { e.address("billingAddress", a, required) }
+
+func (e *encoder) shipping(a *Address) {
+	if a != nil {
+		e.address("shippingAddress", a, optional)
+	}
+}
+
+// address writes a billing address, in which the country is required, or a shipping address, in which nothing is.
+func (e *encoder) address(member string, a *Address, country presence) {
+	e.object(member, func() {
+		e.text("firstName", a.FirstName, optional, noLimit)
+		e.text("lastName", a.LastName, optional, noLimit)
+		if e.check.require("country", a.Country != "", country) {
+			e.check.upperCase("country", a.Country, countryLength)
+			e.json.String("country", a.Country)
+		}
+		e.text("email", a.Email, optional, noLimit)
+		e.text("city", a.City, optional, noLimit)
+		e.text("address", a.Address, optional, noLimit)
+		e.text("phone", a.Phone, optional, noLimit)
+		e.text("state", a.State, optional, noLimit)
+		e.text("zipCode", a.ZipCode, optional, noLimit)
+		e.extra(a.Extra, addressMembers)
+	})
+}
+
+// browser writes the cardholder's browser, "required when a 3D transaction is requested".
+func (e *encoder) browser(b *Browser, secure bool) {
+	if b == nil {
+		if secure {
+			e.check.add("browser", RuleRequired, "is required for a 3D transaction")
+		}
+		return
+	}
+	e.object("browser", func() {
+		e.text("userAgent", b.UserAgent, optional, noLimit)
+		e.text("referer", b.Referer, optional, noLimit)
+		e.extra(b.Extra, browserMembers)
+	})
+}
+
+func (e *encoder) subscription(x *SubscriptionExtension) {
+	e.object("extension", func() {
+		e.text("subscriptionCycle", string(x.SubscriptionCycle), required, noLimit)
+		if e.check.require("subscriptionPeriod", x.SubscriptionPeriod != 0, required) {
+			if x.SubscriptionPeriod < 0 {
+				e.check.add("subscriptionPeriod", RuleRange, "must be at least 1")
+			}
+			e.json.Int("subscriptionPeriod", x.SubscriptionPeriod)
+		}
+		e.text("subscriptionDescription", x.SubscriptionDescription, optional, noLimit)
+		e.extra(x.Extra, subscriptionMembers)
+	})
+}
+
+func (e *encoder) checkout(x *CheckoutExtension) {
+	if x == nil {
+		return
+	}
+	e.object("extension", func() {
+		e.text("code", x.Code, optional, noLimit)
+		e.text("account", x.Account, optional, noLimit)
+		e.extra(x.Extra, checkoutMembers)
+	})
+}
+
+// card writes a card. Of the secrets in it, no copy is made that could not be wiped.
+func (e *encoder) card(c *Card) {
+	e.object("card", func() {
+		e.check.card(c)
+		e.json.String("expiredYear", c.ExpiredYear)
+		e.json.String("expiredMonth", c.ExpiredMonth)
+		number := secret.Reveal(c.CardNumber.concealed)
+		e.json.Digits("cardNumber", number)
+		e.secrets.AddCardNumber(number) // not the code: three or four digits would be found everywhere
+		e.json.String("cardholder", c.Cardholder)
+		e.json.Digits("cvv", secret.Reveal(c.CVV.concealed))
+	})
+}
+
+// tokenPath makes the token one element of the path, in which everything but the unreserved characters is escaped.
+func (e *encoder) tokenPath(t Token) {
+	token := secret.Reveal(t.concealed)
+	plain := string(token)
+	e.check.token(plain)
+	e.secrets.Add(plain, redact.MinText)
+	e.element = pathElement{plain, plain}
+	if escaped := wire.EscapePathElement(token); escaped != nil {
+		e.element.escaped = string(escaped)
+		e.secrets.Add(e.element.escaped, redact.MinText)
+	}
+}
+
+// extra writes the members that the interface does not name, in the order of their names. Those of a card are not to
+// be found there either, whatever the object.
+func (e *encoder) extra(extra map[string]any, named []string) {
+	if len(extra) == 0 {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		sameName := func(name string) bool { return strings.EqualFold(name, key) }
+		if slices.ContainsFunc(named, sameName) {
+			e.check.add(key, RuleReserved, "is a member of the interface and must be set by its field")
+			continue
+		}
+		if slices.ContainsFunc(cardMembers, sameName) {
+			e.check.add(key, RuleReserved, "is a member of the card, which CreateSubscription alone takes")
+			continue
+		}
+		if key == "" || !isPlainText(key) {
+			e.check.add("extra", RuleFormat, "has a key that is empty or not plain text")
+			continue
+		}
+		value, err := json.Marshal(extra[key])
+		if err != nil { // not quoted: it may hold the value
+			e.check.add(key, RuleFormat, "cannot be encoded as JSON")
+			continue
+		}
+		e.json.Raw(key, value)
+	}
+}
+
+// The members that the interface names, by object; see testdata/interface.json. Those of a request are the union
+// over all operations, so that a member of one operation cannot be smuggled into another.
+var (
+	requestMembers = []string{
+		"transactionId", "orderId", "currency", "amount", "transactionIp", "appId", "callbackUrl", "notificationUrl",
+		"productInfos", "transactionMethod", "billingAddress", "shippingAddress", "secure", "browser", "card",
+		"extension", "transactionType", "productName",
+	}
+	cardMembers         = []string{"cardNumber", "expiredMonth", "expiredYear", "cvv", "cardholder"}
+	productMembers      = []string{"quantity", "price", "productLink", "sku", "productName", "currency"}
+	addressMembers      = []string{"firstName", "lastName", "country", "email", "city", "address", "phone", "state", "zipCode"}
+	browserMembers      = []string{"userAgent", "referer"}
+	subscriptionMembers = []string{"subscriptionCycle", "subscriptionPeriod", "subscriptionDescription"}
+	checkoutMembers     = []string{"code", "account"}
+)
