@@ -1,14 +1,21 @@
 package cardgateway_test
 
 import (
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // TestWithRetry: the copy has a policy of its own, and its original's settings and connections.
@@ -72,5 +79,114 @@ func TestDefaultLocation(t *testing.T) {
 	}
 	if _, offset := time.Unix(0, 0).In(c.Location()).Zone(); offset != 8*60*60 || c.Location() != cardgateway.DefaultLocation() {
 		t.Errorf("got %v, %d seconds east, want UTC+8", c.Location(), offset)
+	}
+}
+
+func TestNewChecksItsConfig(t *testing.T) {
+	for _, base := range []string{
+		"https://gateway.example", "https://gateway.example:8443/base/", "https://[2001:db8::1]/x", "http://localhost:8080", "http://LocalHost", "http://127.0.0.1", "http://127.9.9.9:1",
+		"http://[::1]:80/base", "https://gateway.example/a%20b", "HTTPS://gateway.example",
+	} {
+		if _, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1"}); err != nil {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+	for _, base := range []string{
+		"http://gateway.example", "http://127.0.0.1.example", "http://localhost.example", "http://10.0.0.1", "http://0.0.0.0", "ftp://127.0.0.1", "gateway.example",
+		"//gateway.example", "https://", "https:gateway.example", "https://:443", "https:///path", "https://u@gateway.example", "https://u:p@gateway.example",
+		"https://gateway.example?a=1", "https://gateway.example#f", "https://gate way.example", "https://gateway.example:port", "https://gateway.example\n", "://",
+	} {
+		if _, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1"}); !slices.Contains(clienttest.Problems(err), "BaseURL format") || strings.Contains(fmt.Sprint(err), "u:p") {
+			t.Errorf("%q: got %v", base, err)
+		}
+	}
+	good := cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"}
+	for _, tt := range []struct {
+		name, want string
+		change     func(*cardgateway.Config)
+	}{
+		{"good", "", func(*cardgateway.Config) {}},
+		{"empty", "BaseURL required, AppID required", func(c *cardgateway.Config) { *c = cardgateway.Config{} }},
+		{"plain http for tests", "", func(c *cardgateway.Config) { c.BaseURL, c.InsecureHTTP = "http://gateway.example", true }},
+		{"AppID of 32 digits", "", func(c *cardgateway.Config) { c.AppID = cardgateway.AppID(strings.Repeat("9", 32)) }},
+		{"AppID of 33 digits", "AppID format", func(c *cardgateway.Config) { c.AppID = cardgateway.AppID(strings.Repeat("9", 33)) }},
+		{"AppID zero", "", func(c *cardgateway.Config) { c.AppID = "0" }},
+		{"AppID with leading zero", "AppID format", func(c *cardgateway.Config) { c.AppID = "01" }},
+		{"AppID negative", "AppID format", func(c *cardgateway.Config) { c.AppID = "-1" }},
+		{"AppID with a letter", "AppID format", func(c *cardgateway.Config) { c.AppID = "1a" }},
+		{"AppID with a space", "AppID format", func(c *cardgateway.Config) { c.AppID = "1 " }},
+		{"AppID that is JSON", "AppID format", func(c *cardgateway.Config) { c.AppID = `1,"amount":"1"` }},
+		{"AppID in other digits", "AppID format", func(c *cardgateway.Config) { c.AppID = "١" }},
+		{"negative times", "AttemptTimeout range, Retry range", func(c *cardgateway.Config) { c.AttemptTimeout, c.Retry.MinWait = -1, -1 }},
+		{"negative attempts", "Retry range", func(c *cardgateway.Config) { c.Retry.MaxAttempts = -1 }},
+		{"all at once", "BaseURL format, AppID format, AttemptTimeout range, Retry range", func(c *cardgateway.Config) {
+			*c = cardgateway.Config{BaseURL: "ftp://x", AppID: "x", AttemptTimeout: -1, Retry: cardgateway.RetryPolicy{MaxWait: -1}}
+		}},
+	} {
+		cfg := good
+		tt.change(&cfg)
+		c, err := cardgateway.New(cfg)
+		if got := strings.Join(clienttest.Problems(err), ", "); got != tt.want || (c == nil) != (tt.want != "") {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestGivenTimes: what the caller's http.Client and its transport say counts where the Config says nothing, or less.
+func TestGivenTimes(t *testing.T) {
+	for _, tt := range []struct {
+		name                         string
+		attempt, client, wantAttempt time.Duration
+	}{
+		{"neither", 0, 0, 30 * time.Second},
+		{"the client's", 0, time.Minute, time.Minute},
+		{"the attempt's", time.Minute, 0, time.Minute},
+		{"the shorter of both", time.Minute, time.Second, time.Second},
+		{"the other shorter", time.Second, time.Minute, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var got time.Duration
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, AttemptTimeout: tt.attempt, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+				HTTPClient: &http.Client{Timeout: tt.client, Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if deadline, ok := r.Context().Deadline(); ok {
+						got = time.Until(deadline)
+					}
+					return clienttest.Respond(r, 200, "{}")
+				})},
+			})
+			_, _ = c.GetTransaction(t.Context(), "1")
+			if got != tt.wantAttempt {
+				t.Errorf("%s: got %v, want %v", tt.name, got, tt.wantAttempt)
+			}
+		})
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, r.RemoteAddr) // unreadable as an answer, which is not the question here
+	}))
+	defer s.Close()
+	for _, tt := range []struct {
+		name string
+		own  time.Duration
+		want bool // the connection is used again
+	}{
+		{"the transport's is shorter", 20 * time.Millisecond, false},
+		{"the transport's is longer", time.Minute, true},
+		{"the transport says nothing", 0, true},
+	} {
+		var reused bool
+		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{IdleConnTimeout: tt.own}}})
+		for range 2 {
+			_, _ = clienttest.PaymentOperations[0].Call(httptrace.WithClientTrace(t.Context(), trace), c, "t-1")
+			time.Sleep(200 * time.Millisecond)
+		}
+		if reused != tt.want {
+			t.Errorf("%s: used again: got %t, want %t", tt.name, reused, tt.want)
+		}
+	}
+	if _, err := cardgateway.New(cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "1", HTTPClient: &http.Client{Transport: (*http.Transport)(nil)}}); err != nil {
+		t.Errorf("a transport that is nil: %v", err)
 	}
 }

@@ -1,256 +1,219 @@
-package cardgateway
+package cardgateway_test
 
 import (
-	"bufio"
-	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
-	"net/url"
-	"strings"
+	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// TestPaymentsLeaveWhole looks at what a server reads at once, with and without TLS.
-func TestPaymentsLeaveWhole(t *testing.T) {
-	leavesNoGoroutine(t)
-	for _, secure := range []bool{false, true} {
-		var mu sync.Mutex
-		var reads []string
-		s := httptest.NewUnstartedServer(http.HandlerFunc(pays))
-		s.Config.ErrorLog = quietLog
-		base, client := "http://", &http.Client{}
-		if secure {
-			s.TLS, client.Transport = serverAndClientTLS(t)
-			s.Listener = tls.NewListener(s.Listener, s.TLS)
-			base = "https://"
-		}
-		s.Listener = notingListener{s.Listener, func(text string) {
-			mu.Lock()
-			defer mu.Unlock()
-			reads = append(reads, text)
-		}}
-		s.Start()
-		base += s.Listener.Addr().String()
+// How connections are made: TLS 1.2 or later, HTTP/1.1 only, nothing compressed, nothing of the caller's changed, and
+// connections used again by many callers at once.
 
-		var shaken bool
-		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-			TLSHandshakeDone: func(state tls.ConnectionState, err error) { shaken = err == nil && state.HandshakeComplete },
-		})
-		c := testClient(t, Config{BaseURL: base, HTTPClient: client})
-		for range 2 {
-			if tx, err := payByToken(ctx, c, "whole"); outcomeOf(tx, err) != "paid" {
-				t.Fatalf("TLS %t: got %v", secure, err)
-			}
-		}
-		c.CloseIdleConnections()
-		s.Close()
-		whole := 0
-		for _, text := range reads {
-			if strings.Contains(text, "\r\n\r\n{") && strings.HasSuffix(text, "}") { // of the second, one byte may come before
-				whole++
-			}
-		}
-		if whole != 2 || shaken != secure {
-			t.Errorf("TLS %t: %d of 2 payments came whole, handshake traced %t: %q", secure, whole, shaken, reads)
+// TestOldTLSIsRefused: before a byte of the request is sent.
+func TestOldTLSIsRefused(t *testing.T) {
+	for _, tt := range []struct {
+		version uint16
+		want    string
+	}{{tls.VersionTLS10, "not sent"}, {tls.VersionTLS11, "not sent"}, {tls.VersionTLS12, "paid"}, {tls.VersionTLS13, "paid"}} {
+		s := clienttest.ServeTLS(t, func(s *httptest.Server) { s.TLS.MinVersion, s.TLS.MaxVersion = tt.version, tt.version }, clienttest.Approve)
+		lax := s.Client().Transport.(*http.Transport).Clone()
+		lax.TLSClientConfig.MinVersion = tls.VersionTLS10
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: lax}})
+		tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
+		if got := clienttest.Outcome(tx, err); got != tt.want {
+			t.Errorf("%s: got %q (%v), want %q", tls.VersionName(tt.version), got, err, tt.want)
 		}
 	}
 }
 
-// TestPaymentThroughAProxy: connections through a tunnel are as net/http makes them.
-func TestPaymentThroughAProxy(t *testing.T) {
-	leavesNoGoroutine(t)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(pays))
-	serverTLS, transport := serverAndClientTLS(t)
-	s.TLS = serverTLS
-	s.StartTLS()
-	defer s.Close()
-	tunnels := 0
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodConnect {
-			http.Error(w, r.Method, http.StatusMethodNotAllowed)
-			return
-		}
-		tunnels++
-		server, err := net.Dial("tcp", s.Listener.Addr().String())
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		client, buffered, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
-		var both sync.WaitGroup
-		both.Go(func() {
-			_, _ = io.Copy(server, bufio.NewReader(io.MultiReader(buffered.Reader, client)))
-			server.Close()
-		})
-		both.Go(func() { _, _ = io.Copy(client, server); client.Close() })
-		both.Wait()
-	}))
-	defer proxy.Close()
-	at, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
+// TestCertificatesAreVerified: an unknown one means that nothing was sent, and New refuses a transport that does not
+// look.
+func TestCertificatesAreVerified(t *testing.T) {
+	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
+	if _, err := clienttest.PayByToken(t.Context(), clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL}), "t-1"); !errors.Is(err, cardgateway.ErrNotSent) {
+		t.Errorf("unknown certificate: got %v, want %v", err, cardgateway.ErrNotSent)
 	}
-	transport.Proxy = http.ProxyURL(at)
-	c := testClient(t, Config{BaseURL: "https://" + s.Listener.Addr().String(), HTTPClient: &http.Client{Transport: transport}})
-	if tx, err := payByToken(t.Context(), c, "t-1"); outcomeOf(tx, err) != "paid" || tunnels != 1 {
-		t.Errorf("got %v through %d tunnels", err, tunnels)
+	blind := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	if _, err := cardgateway.New(cardgateway.Config{BaseURL: s.URL, AppID: "1", HTTPClient: blind}); !slices.Equal(clienttest.Problems(err), []string{"HTTPClient format"}) {
+		t.Errorf("a transport that does not verify: got %v", err)
 	}
-	c.CloseIdleConnections()
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: blind, InsecureHTTP: true})
+	if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != "paid" {
+		t.Errorf("the same for tests: got %v", err)
+	}
 }
 
-// TestGivenUpBeforeTheBody: a payment that net/http gives up between head and body is proved unsent.
-func TestGivenUpBeforeTheBody(t *testing.T) {
-	var reached atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
-	defer s.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	given := make(chan struct{})
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteHeaders: func() {
-			cancel()
-			select { // net/http closes the connection while its writer is here
-			case <-given:
-			case <-time.After(5 * time.Second):
-			}
-		},
+// TestRequestsOnTheWire: what every request has, and what it never has, whatever the given transport is set up for.
+func TestRequestsOnTheWire(t *testing.T) {
+	var requests []*http.Request
+	var mu sync.Mutex
+	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		requests = append(requests, r)
+		mu.Unlock()
+		clienttest.Approve(w, r)
 	})
-	c := testClient(t, Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-			return &tellingConn{Conn: conn, closed: given}, err
-		},
-	}}})
-	if _, err := payByToken(traced, c, "t-1"); !errors.Is(err, ErrNotSent) || reached.Load() != 0 {
-		t.Errorf("got %v, %d requests arrived", err, reached.Load())
+	prepared := s.Client().Transport.(*http.Transport)
+	both := new(http.Protocols)
+	both.SetHTTP2(true)
+	both.SetHTTP1(true)
+	transports := map[string]*http.Transport{
+		"the server's own": prepared.Clone(), "forced to HTTP/2": prepared.Clone(), "HTTP/2 by protocols": prepared.Clone(), "NextProtos": prepared.Clone(),
+	}
+	transports["forced to HTTP/2"].ForceAttemptHTTP2 = true
+	transports["HTTP/2 by protocols"].Protocols = both
+	transports["NextProtos"].TLSClientConfig.NextProtos = []string{"h2"}
+	for name, transport := range transports {
+		used := transport.Clone()
+		if resp, err := (&http.Client{Transport: used}).Get(s.URL); err != nil || resp.ProtoMajor != 2 {
+			t.Fatalf("%s: a plain client does not speak HTTP/2 here: %v", name, err)
+		} else {
+			_ = resp.Body.Close()
+		}
+		requests = nil
+		c := clienttest.NewClient(t, cardgateway.Config{
+			BaseURL: s.URL, HTTPClient: &http.Client{Transport: used}, Authenticate: func(r *http.Request, _ []byte) error {
+				r.Header.Set("Idempotency-Key", "1") // with it net/http would send a payment again by itself
+				r.Header.Set("X-Idempotency-Key", "1")
+				r.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
+				return nil
+			},
+		})
+		for _, op := range clienttest.PaymentOperations {
+			if _, err := op.Call(t.Context(), c, "t-1"); err != nil {
+				t.Errorf("%s, %s: %v", name, op.Name, err)
+			}
+		}
+		_, _ = c.GetTransaction(t.Context(), "1")
+		_, _ = c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
+		if len(requests) < len(clienttest.PaymentOperations)+2 {
+			t.Fatalf("%s: %d requests", name, len(requests))
+		}
+		for _, r := range requests {
+			h := r.Header
+			if r.ProtoMajor != 1 || h.Get("Accept-Encoding") != "" || h.Get("Accept") != "application/json" || h.Get("User-Agent") != "cardgateway-go/"+cardgateway.Version {
+				t.Errorf("%s: %s %s with %v", name, r.Proto, r.Method, h)
+			}
+			if r.Method == "POST" && (h.Get("Idempotency-Key") != "" || h.Get("X-Idempotency-Key") != "" || h.Get("Content-Type") != "application/json" || r.ContentLength <= 0) {
+				t.Errorf("%s: payment with length %d and %v", name, r.ContentLength, h)
+			}
+		}
+		used.CloseIdleConnections()
 	}
 }
 
-// tellingConn tells that it was closed.
-type tellingConn struct {
-	net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func (c *tellingConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { close(c.closed) })
-	return err
-}
-
-// TestOwnTLSConnections: one that the caller's dialer has not shaken hands on is not used before that is done.
-func TestOwnTLSConnections(t *testing.T) {
-	leavesNoGoroutine(t)
-	s := secureServer(t, func(*httptest.Server) {}, pays)
-	for name, tt := range map[string]struct{ host, want string }{
-		"right certificate": {"example.com", "paid"}, "wrong certificate": {"pay.example", "not sent"},
-	} {
-		transport := s.Client().Transport.(*http.Transport).Clone()
-		config := transport.TLSClientConfig.Clone()
-		config.ServerName, config.NextProtos = tt.host, nil
-		transport.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-			return tls.Client(conn, config), err
-		}
-		c := testClient(t, Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: transport}})
-		if tx, err := payByToken(t.Context(), c, "t-1"); outcomeOf(tx, err) != tt.want {
-			t.Errorf("%s: got %v, want %s", name, err, tt.want)
-		}
-		c.CloseIdleConnections()
+// TestNothingOfTheCallersIsChanged: neither the client nor its transport, once net/http itself has completed it.
+func TestNothingOfTheCallersIsChanged(t *testing.T) {
+	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
+	transport := s.Client().Transport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = 3, time.Minute
+	transport.MaxResponseHeaderBytes, transport.DisableCompression = 1<<30, false
+	given := &http.Client{Transport: transport, Timeout: time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return errReset }}
+	_ = transport.Clone() // completes it
+	before := exportedFields(transport)
+	clientBefore := *given
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: given, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
+	if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); err != nil {
+		t.Error(err)
 	}
-	s.Close()
-}
-
-// TestHandshakeFails: the connection is closed, nothing was sent, and what dialled it was not left waiting.
-func TestHandshakeFails(t *testing.T) {
-	leavesNoGoroutine(t)
-	for name, serve := range map[string]func(net.Conn){
-		"closed": func(net.Conn) {},
-		"no TLS": func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") },
-		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
-	} {
-		base := rawServer(t, serve)
-		_, transport := serverAndClientTLS(t)
-		transport.TLSHandshakeTimeout = impatient.AttemptTimeout
-		c := testClient(t, Config{BaseURL: strings.Replace(base, "http", "https", 1), HTTPClient: &http.Client{Transport: transport}})
-		_, err := payByToken(t.Context(), c, "t-1")
-		if !errors.Is(err, ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, ErrNotSent)
-		}
-		if late, ok := errors.AsType[interface {
-			error
-			Timeout() bool
-		}](err); name == "silent" && !(ok && late.Timeout()) {
-			t.Errorf("%s: got %v, which is no timeout", name, err)
-		}
+	_, _ = c.GetTransaction(t.Context(), "1")
+	if diff := cmp.Diff(before, exportedFields(transport)); diff != "" {
+		t.Errorf("transport (-before +after):\n%s", diff)
+	}
+	if given.Transport != clientBefore.Transport || given.Timeout != clientBefore.Timeout || given.Jar != nil || given.CheckRedirect == nil {
+		t.Errorf("client: got %+v, want %+v", given, clientBefore)
 	}
 }
 
-// TestOwnDialersAreUsed: those of the caller's transport are asked, whichever they are.
-func TestOwnDialersAreUsed(t *testing.T) {
-	refused := errors.New("refused by the caller's dialer")
-	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
-	old := func(string, string) (net.Conn, error) { return nil, refused }
-	none := func(context.Context, string, string) (net.Conn, error) { return nil, nil }
-	for name, transport := range map[string]*http.Transport{
-		"DialContext without a connection":    {DialContext: none},
-		"DialTLSContext without a connection": {DialTLSContext: none},
-		"DialContext":                         {DialContext: refuse},
-		"DialTLSContext":                      {DialTLSContext: refuse},
-		"Dial":                                {Dial: old},
-		"DialTLS":                             {DialTLS: old},
-	} {
-		c := testClient(t, Config{BaseURL: "https://127.0.0.1:1", HTTPClient: &http.Client{Transport: transport}})
-		if _, err := payByToken(t.Context(), c, "t-1"); !errors.Is(err, ErrNotSent) || !strings.Contains(name, "without") && !strings.Contains(err.Error(), refused.Error()) {
-			t.Errorf("%s: got %v", name, err)
+// exportedFields are a transport's settings as text, with those of its TLS configuration.
+func exportedFields(transport *http.Transport) map[string]string {
+	fields := map[string]string{}
+	for _, v := range []reflect.Value{reflect.ValueOf(transport).Elem(), reflect.ValueOf(transport.TLSClientConfig).Elem()} {
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "TLSClientConfig" {
+				fields[v.Type().Name()+"."+f.Name] = fmt.Sprintf("%v", v.Field(i).Interface())
+			}
 		}
 	}
+	return fields
 }
 
-// serverAndClientTLS returns both sides of a TLS connection on the loopback interface.
-func serverAndClientTLS(t *testing.T) (*tls.Config, *http.Transport) {
-	t.Helper()
-	server, client := testTLS(t)
-	return server, &http.Transport{TLSClientConfig: client}
-}
-
-// notingListener tells what each read of its connections gave.
-type notingListener struct {
-	net.Listener
-	note func(string)
-}
-
-func (l notingListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+// TestConnectionsAreUsedAgain: many callers at once need few connections.
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	clienttest.LeavesNoGoroutine(t)
+	callers, each := 64, 50
+	if clienttest.RaceDetector {
+		each = 10 // it makes TLS slow
 	}
-	return &notingConn{c, l.note}, nil
-}
-
-type notingConn struct {
-	net.Conn
-	note func(string)
-}
-
-func (c *notingConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.note(string(p[:n]))
+	var opened atomic.Int32
+	s := clienttest.ServeTLS(t, func(s *httptest.Server) {
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				opened.Add(1)
+			}
+		}
+	}, clienttest.Approve)
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: s.Client(), PaymentIdleTimeout: time.Minute})
+	round := func(n int) {
+		var all sync.WaitGroup
+		for caller := range callers {
+			all.Go(func() {
+				for i := range n {
+					if _, err := clienttest.PayByToken(t.Context(), c, fmt.Sprintf("t-%d-%d", caller, i)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
 	}
-	return n, err
+	round(1) // as many connections as there are callers, at most
+	first := opened.Swap(0)
+	round(each)
+	perCall := float64(opened.Load()) / float64(callers*each)
+	t.Logf("%d callers: %d connections at first, then %d for %d payments: %.4f for each",
+		callers, first, opened.Load(), callers*each, perCall)
+	if first > int32(callers) || perCall >= 0.1 { // a busy machine hands connections back late
+		t.Errorf("got %d connections at first and %.4f for each call afterwards", first, perCall)
+	}
+	s.CloseClientConnections()
+}
+
+// TestNoGoroutineIsLeft: whatever the call was, once its connections are closed nothing of it remains.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	clienttest.LeavesNoGoroutine(t)
+	var n atomic.Int32
+	s := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch n.Add(1) % 4 {
+		case 0:
+			clienttest.Approve(w, r)
+		case 1:
+			panic(http.ErrAbortHandler)
+		case 2:
+			w.WriteHeader(503)
+		case 3:
+			<-r.Context().Done()
+		}
+	})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, AttemptTimeout: 20 * time.Millisecond})
+	for i := range 40 {
+		_, _ = clienttest.PaymentOperations[i%len(clienttest.PaymentOperations)].Call(t.Context(), c, "t-1")
+		_, _ = c.GetTransaction(t.Context(), "1")
+	}
+	_, _ = c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t", Amount: clienttest.Amount, Currency: "USD", SentAt: time.Now(), Wait: 1})
 }

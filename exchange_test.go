@@ -1,11 +1,9 @@
-package cardgateway
+package cardgateway_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -20,6 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jarcoal/httpmock"
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // exchange is one documented request and answer; see testdata/README.md.
@@ -35,8 +36,6 @@ type exchange struct {
 	}
 	Outcome string
 }
-
-const testBase = "https://gateway.test/base"
 
 // TestDocumentedExchanges replays every documented exchange in both directions: the request that the client makes of
 // the documented body must be that body again, and of the documented answer every member must arrive.
@@ -70,7 +69,7 @@ func replay(t *testing.T, x exchange) {
 	var sentBody []byte
 	var sentURL *url.URL
 	mock := httpmock.NewMockTransport()
-	mock.RegisterResponder(x.Request.Method, testBase+x.Request.Path, func(r *http.Request) (*http.Response, error) {
+	mock.RegisterResponder(x.Request.Method, clienttest.BaseURL+x.Request.Path, func(r *http.Request) (*http.Response, error) {
 		sentURL = r.URL
 		if r.Body != nil {
 			sentBody, _ = io.ReadAll(r.Body)
@@ -79,12 +78,12 @@ func replay(t *testing.T, x exchange) {
 	})
 	var sent struct{ AppID json.RawMessage }
 	_ = json.Unmarshal(x.Request.Body, &sent)
-	app := AppID(sent.AppID)
+	app := cardgateway.AppID(sent.AppID)
 	if app == "" {
 		app = "1"
 	}
-	c, err := New(Config{
-		BaseURL: testBase, AppID: app, HTTPClient: &http.Client{Transport: mock}, Retry: RetryPolicy{MaxAttempts: 1},
+	c, err := cardgateway.New(cardgateway.Config{
+		BaseURL: clienttest.BaseURL, AppID: app, HTTPClient: &http.Client{Transport: mock}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +92,7 @@ func replay(t *testing.T, x exchange) {
 	if sentURL == nil {
 		t.Fatalf("nothing was sent: %v", err)
 	}
-	if diff := cmp.Diff(normal(t, x.Request.Body), normal(t, sentBody)); diff != "" {
+	if diff := cmp.Diff(clienttest.Normal(t, x.Request.Body), clienttest.Normal(t, sentBody)); diff != "" {
 		t.Errorf("request body (-documented +sent):\n%s", diff)
 	}
 	want, _ := url.ParseQuery(x.Request.Query)
@@ -102,14 +101,14 @@ func replay(t *testing.T, x exchange) {
 	}
 	checkOutcome(t, x.Outcome, got, err)
 	if got != nil {
-		if diff := cmp.Diff(documentedTexts(normal(t, x.Response.Body)), readTexts(got)); diff != "" {
+		if diff := cmp.Diff(clienttest.DocumentedTexts(clienttest.Normal(t, x.Response.Body)), clienttest.ReadTexts(got)); diff != "" {
 			t.Errorf("answer (-documented +read):\n%s", diff)
 		}
 	}
 }
 
 // callDocumented makes the operation's request out of the documented one and calls the client.
-func callDocumented(t *testing.T, c *Client, x exchange) (result any, err error) {
+func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any, err error) {
 	t.Helper()
 	ctx := context.Background()
 	query, err := url.ParseQuery(x.Request.Query)
@@ -118,25 +117,25 @@ func callDocumented(t *testing.T, c *Client, x exchange) (result any, err error)
 	}
 	switch x.Operation {
 	case "CreateTokenOrder":
-		return pointer(c.CreateTokenOrder(ctx, fill[TokenOrderRequest](t, x.Request.Body)))
+		return pointer(c.CreateTokenOrder(ctx, fill[cardgateway.TokenOrderRequest](t, x.Request.Body)))
 	case "TokenPayment":
-		return pointer(c.TokenPayment(ctx, NewToken(x.Token), fill[TokenPaymentRequest](t, x.Request.Body)))
+		return pointer(c.TokenPayment(ctx, cardgateway.NewToken(x.Token), fill[cardgateway.TokenPaymentRequest](t, x.Request.Body)))
 	case "CreateSubscription":
-		return pointer(c.CreateSubscription(ctx, fill[SubscriptionRequest](t, x.Request.Body)))
+		return pointer(c.CreateSubscription(ctx, fill[cardgateway.SubscriptionRequest](t, x.Request.Body)))
 	case "CreateCheckout":
-		return pointer(c.CreateCheckout(ctx, fill[CheckoutRequest](t, x.Request.Body)))
+		return pointer(c.CreateCheckout(ctx, fill[cardgateway.CheckoutRequest](t, x.Request.Body)))
 	case "CreateCheckoutSubscription":
-		return pointer(c.CreateCheckoutSubscription(ctx, fill[CheckoutSubscriptionRequest](t, x.Request.Body)))
+		return pointer(c.CreateCheckoutSubscription(ctx, fill[cardgateway.CheckoutSubscriptionRequest](t, x.Request.Body)))
 	case "GetTransaction":
 		return pointer(c.GetTransaction(ctx, x.Request.Path[strings.LastIndex(x.Request.Path, "/")+1:]))
 	case "SearchOrders":
-		return pointer(c.SearchOrders(ctx, OrderQuery{
+		return pointer(c.SearchOrders(ctx, cardgateway.OrderQuery{
 			UniqueID: query.Get("uniqueId"), OrderID: query.Get("orderId"), TransactionID: query.Get("transactionId"),
 			Start: instant(t, query, "startDate"), End: instant(t, query, "endingDate"),
 			CurrPage: number(query, "currPage"), PageSize: number(query, "pageSize"),
 		}))
 	case "SearchRefunds":
-		return pointer(c.SearchRefunds(ctx, RefundQuery{
+		return pointer(c.SearchRefunds(ctx, cardgateway.RefundQuery{
 			UniqueID: query.Get("uniqueId"), TransactionID: query.Get("transactionId"),
 			RefundTransactionID: query.Get("refundTransactionId"), RefundUniqueID: query.Get("refundUniqueId"),
 			Start: instant(t, query, "startDate"), End: instant(t, query, "endingDate"),
@@ -157,11 +156,11 @@ func pointer[T any](p *T, err error) (any, error) {
 
 func instant(t *testing.T, query url.Values, name string) time.Time {
 	t.Helper()
-	w, err := ParseWallTime(query.Get(name))
+	w, err := cardgateway.ParseWallTime(query.Get(name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.In(DefaultLocation())
+	return w.In(cardgateway.DefaultLocation())
 }
 
 func number(query url.Values, name string) int {
@@ -171,15 +170,15 @@ func number(query url.Values, name string) int {
 
 func checkOutcome(t *testing.T, outcome string, got any, err error) {
 	t.Helper()
-	states := map[string]State{
-		"approved": StateApproved, "declined": StateDeclined, "processing": StateProcessing, "redirect": StateRedirect,
+	states := map[string]cardgateway.State{
+		"approved": cardgateway.StateApproved, "declined": cardgateway.StateDeclined, "processing": cardgateway.StateProcessing, "redirect": cardgateway.StateRedirect,
 	}
-	tx, isTransaction := got.(*Transaction)
+	tx, isTransaction := got.(*cardgateway.Transaction)
 	wantErr := map[string]error{
-		"declined": ErrDeclined, "refused": ErrRefused, "unknown": ErrOutcomeUnknown, "notfound": ErrNotFound,
+		"declined": cardgateway.ErrDeclined, "refused": cardgateway.ErrRefused, "unknown": cardgateway.ErrOutcomeUnknown, "notfound": cardgateway.ErrNotFound,
 	}[outcome]
-	if errors.Is(err, ErrQueryFailed) && outcome == "refused" {
-		wantErr = ErrQueryFailed
+	if errors.Is(err, cardgateway.ErrQueryFailed) && outcome == "refused" {
+		wantErr = cardgateway.ErrQueryFailed
 	}
 	if !errors.Is(err, wantErr) {
 		t.Errorf("error: got %v, want %v", err, wantErr)
@@ -187,31 +186,16 @@ func checkOutcome(t *testing.T, outcome string, got any, err error) {
 	if state, ok := states[outcome]; ok && (!isTransaction || tx.State() != state) {
 		t.Errorf("outcome: got %v (%v), want %v", got, err, outcome)
 	}
-	if SafeToRetry(err) {
+	if cardgateway.SafeToRetry(err) {
 		t.Errorf("SafeToRetry(%v): got true, want false", err)
 	}
-}
-
-// normal turns JSON into a value in which numbers keep their digits.
-func normal(t *testing.T, data []byte) any {
-	t.Helper()
-	if len(data) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%v in %s", err, data)
-	}
-	return v
 }
 
 // fill makes a request struct of a documented body: each member goes into the field of the same name, so that a
 // struct which lacks a member loses it, and the comparison of the sent body shows that.
 func fill[T any](t *testing.T, body []byte) (req T) {
 	t.Helper()
-	fillValue(t, reflect.ValueOf(&req).Elem(), normal(t, body))
+	fillValue(t, reflect.ValueOf(&req).Elem(), clienttest.Normal(t, body))
 	return req
 }
 
@@ -221,11 +205,11 @@ func fillValue(t *testing.T, v reflect.Value, doc any) {
 	case decimal.Decimal:
 		v.Set(reflect.ValueOf(decimal.RequireFromString(doc.(string))))
 		return
-	case CardNumber:
-		v.Set(reflect.ValueOf(NewCardNumber(doc.(string))))
+	case cardgateway.CardNumber:
+		v.Set(reflect.ValueOf(cardgateway.NewCardNumber(doc.(string))))
 		return
-	case CVV:
-		v.Set(reflect.ValueOf(NewCVV(doc.(string))))
+	case cardgateway.CVV:
+		v.Set(reflect.ValueOf(cardgateway.NewCVV(doc.(string))))
 		return
 	}
 	switch v.Kind() {
@@ -253,94 +237,4 @@ func fillValue(t *testing.T, v reflect.Value, doc any) {
 	default:
 		t.Fatalf("no way to fill a %v", v.Type())
 	}
-}
-
-// documentedTexts lists the members of a documented answer by their path in small letters, as texts. What cannot be
-// told from a missing member in Go is left out: false and 0.
-func documentedTexts(doc any) map[string]string {
-	texts := map[string]string{}
-	var walk func(path string, v any)
-	walk = func(path string, v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, member := range v {
-				walk(path+"."+strings.ToLower(name), member)
-			}
-		case []any:
-			for i, element := range v {
-				walk(path+"."+strconv.Itoa(i), element)
-			}
-		case bool:
-			if v {
-				texts[path] = "true"
-			}
-		case json.Number:
-			if v != "0" {
-				texts[path] = v.String()
-			}
-		case string:
-			texts[path] = v
-		}
-	}
-	walk("", doc)
-	for path, text := range texts { // the published second name of the same member
-		if name, ok := strings.CutSuffix(path, ".refundtransactionid"); ok {
-			delete(texts, path)
-			texts[name+".merchantrefundid"] = text
-		}
-	}
-	return texts
-}
-
-// readTexts lists the members of a result in the form of documentedTexts.
-func readTexts(result any) map[string]string {
-	texts := map[string]string{}
-	var walk func(path string, v reflect.Value)
-	walk = func(path string, v reflect.Value) {
-		switch x := v.Interface().(type) {
-		case decimal.Decimal:
-			if !x.IsZero() {
-				texts[path] = x.StringFixed(-x.Exponent())
-			}
-			return
-		case time.Time:
-			if !x.IsZero() {
-				texts[path] = strconv.FormatInt(x.UnixMilli(), 10)
-			}
-			return
-		case WallTime:
-			if !x.IsZero() {
-				texts[path] = x.String()
-			}
-			return
-		case *bool:
-			if x != nil {
-				texts[path] = strconv.FormatBool(*x)
-			}
-			return
-		case Code:
-			texts[path] = strconv.Itoa(int(x))
-			return
-		}
-		switch v.Kind() {
-		case reflect.Pointer:
-			if !v.IsNil() {
-				walk(path, v.Elem())
-			}
-		case reflect.Struct:
-			for i := range v.NumField() {
-				walk(path+"."+strings.ToLower(v.Type().Field(i).Name), v.Field(i))
-			}
-		case reflect.Slice:
-			for i := range v.Len() {
-				walk(path+"."+strconv.Itoa(i), v.Index(i))
-			}
-		default:
-			if !v.IsZero() {
-				texts[path] = fmt.Sprint(v.Interface())
-			}
-		}
-	}
-	walk("", reflect.ValueOf(result))
-	return texts
 }

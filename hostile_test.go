@@ -1,4 +1,4 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // Answers made to be expensive, or to be read as something else than they say. Each is given to a payment, a single
@@ -91,7 +94,7 @@ func manyMembers(n int) string {
 func hostileTexts() []hostile {
 	good := `{"code":100,"uniqueId":"1","transactionId":"@","transactionAmount":"12.50","transactionCurrency":"USD"}`
 	unpacked := 64 << 20
-	if raceDetector {
+	if clienttest.RaceDetector {
 		unpacked = 1 << 20 // packing it takes too long
 	}
 	bomb := gzipped(strings.Repeat("0", unpacked))
@@ -161,11 +164,11 @@ func (f *figures) measure(name string, call func()) (time.Duration, uint64) {
 }
 
 func TestHostileAnswers(t *testing.T) {
-	leavesNoGoroutine(t)
+	clienttest.LeavesNoGoroutine(t)
 	const timeBound, memoryBound = time.Second, 64 << 20 // ten times what is aimed at: the machine may be busy
 	var f figures
 	var current []byte
-	base := rawServer(t, func(conn net.Conn) {
+	base := clienttest.ServeRaw(t, func(conn net.Conn) {
 		c := faultConn{Conn: conn, tcp: conn.(*net.TCPConn)}
 		in := make([]byte, 4096) // a request of these tests is smaller
 		n, err := c.Read(in)
@@ -176,16 +179,16 @@ func TestHostileAnswers(t *testing.T) {
 		}
 		_, _ = conn.Write(current)
 	})
-	c := testClient(t, Config{BaseURL: base, Retry: RetryPolicy{MaxAttempts: 1}, AttemptTimeout: 20 * time.Second})
-	query := OrderQuery{Start: time.Unix(0, 0), End: time.Unix(86400, 0)}
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: base, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}, AttemptTimeout: 20 * time.Second})
+	query := cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(86400, 0)}
 	calls := map[string]func() error{
-		"payment":     func() error { _, err := payByToken(t.Context(), c, "t-1"); return err },
+		"payment":     func() error { _, err := clienttest.PayByToken(t.Context(), c, "t-1"); return err },
 		"transaction": func() error { _, err := c.GetTransaction(t.Context(), "1"); return err },
 		"page":        func() error { _, err := c.SearchOrders(t.Context(), query); return err },
 	}
 	members := hostileMembers()
 	for _, h := range append(hostileTexts(), members...) {
-		if raceDetector && len(h.body) > 100_000 {
+		if clienttest.RaceDetector && len(h.body) > 100_000 {
 			continue // it makes each byte cost twenty times as much; the figures come from a run without it
 		}
 		for kind, call := range calls {
@@ -200,9 +203,9 @@ func TestHostileAnswers(t *testing.T) {
 			for again := 0; took > timeBound && again < 5; again++ { // on a busy machine the quickest of some runs tells more
 				took, _ = f.measure(name, func() { err = call() })
 			}
-			want := ErrQueryFailed
+			want := cardgateway.ErrQueryFailed
 			if kind == "payment" {
-				want = ErrOutcomeUnknown
+				want = cardgateway.ErrOutcomeUnknown
 			}
 			if tolerated := kind != "payment" && toleratedInQueries(h); !errors.Is(err, want) && !tolerated {
 				t.Errorf("%s: got %v, want %v", name, err, want)
@@ -228,7 +231,7 @@ func toleratedInQueries(h hostile) bool {
 
 // TestEndlessAnswers never end, but for the timeout of an attempt or the bound of a body.
 func TestEndlessAnswers(t *testing.T) {
-	leavesNoGoroutine(t)
+	clienttest.LeavesNoGoroutine(t)
 	chunked := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	endless := map[string]struct{ head, again string }{
 		"body in drops":      {chunked, "1\r\n \r\n"},
@@ -241,21 +244,21 @@ func TestEndlessAnswers(t *testing.T) {
 	}
 	var f figures
 	for name, text := range endless {
-		base := rawServer(t, func(conn net.Conn) {
+		base := clienttest.ServeRaw(t, func(conn net.Conn) {
 			_, _ = io.CopyN(io.Discard, conn, 10)
 			_, err := io.WriteString(conn, text.head)
 			for err == nil {
 				_, err = io.WriteString(conn, text.again)
 			}
 		})
-		c := testClient(t, Config{BaseURL: base, AttemptTimeout: 100 * time.Millisecond, Retry: RetryPolicy{MaxAttempts: 1}})
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: base, AttemptTimeout: 100 * time.Millisecond, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 		var payErr, queryErr error
 		took, allocated := f.measure(name, func() {
-			_, payErr = payByToken(t.Context(), c, "t-1")
+			_, payErr = clienttest.PayByToken(t.Context(), c, "t-1")
 			_, queryErr = c.GetTransaction(t.Context(), "1")
 		})
-		if !errors.Is(payErr, ErrOutcomeUnknown) && !errors.Is(payErr, ErrNotSent) || // answered before the body was taken
-			!errors.Is(queryErr, ErrQueryFailed) {
+		if !errors.Is(payErr, cardgateway.ErrOutcomeUnknown) && !errors.Is(payErr, cardgateway.ErrNotSent) || // answered before the body was taken
+			!errors.Is(queryErr, cardgateway.ErrQueryFailed) {
 			t.Errorf("%s: got %v and %v", name, payErr, queryErr)
 		}
 		if took > 3*time.Second || allocated > 128<<20 { // two calls; a hundred milliseconds each are the timeout
@@ -268,16 +271,16 @@ func TestEndlessAnswers(t *testing.T) {
 
 // TestHostileAnswersRepeated: a query that repeats a hostile answer costs so much each time, and no more.
 func TestHostileAnswersRepeated(t *testing.T) {
-	if raceDetector {
+	if clienttest.RaceDetector {
 		t.Skip("costs are measured without the race detector")
 	}
-	s := answering(t, rows(strings.Repeat("{},", 2_000_000)+"{}"))
-	c := testClient(t, Config{BaseURL: s.URL, Retry: RetryPolicy{MaxAttempts: 4}})
+	s := clienttest.ServeBody(t, rows(strings.Repeat("{},", 2_000_000)+"{}"))
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, Retry: cardgateway.RetryPolicy{MaxAttempts: 4}})
 	var f figures
 	f.measure("", func() {
-		_, err := c.SearchOrders(context.Background(), OrderQuery{Start: time.Unix(0, 0), End: time.Unix(86400, 0)})
-		if !errors.Is(err, ErrQueryFailed) {
-			t.Errorf("got %v, want %v", err, ErrQueryFailed)
+		_, err := c.SearchOrders(context.Background(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(86400, 0)})
+		if !errors.Is(err, cardgateway.ErrQueryFailed) {
+			t.Errorf("got %v, want %v", err, cardgateway.ErrQueryFailed)
 		}
 	})
 	t.Logf("four attempts: %v, %.1f MiB in all", f.longest.Round(time.Millisecond), float64(f.most)/(1<<20))

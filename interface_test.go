@@ -1,8 +1,7 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // The interface's own table decides: each payment operation sends exactly the members that the table gives it, asks
@@ -102,9 +104,9 @@ func validValue(m tableMember) any {
 	case "callbackUrl", "notificationUrl", "productLink", "referer":
 		return "https://shop.example/" + m.Name
 	case "cardNumber":
-		return testCard
+		return clienttest.CardNumber
 	case "cvv":
-		return testCVV
+		return clienttest.CVV
 	case "expiredYear", "expiredMonth":
 		return "11"
 	}
@@ -118,24 +120,14 @@ func send(t *testing.T, op string, doc map[string]any) (sent []byte, err error) 
 	if jsonErr != nil {
 		t.Fatal(jsonErr)
 	}
-	c := testClient(t, Config{BaseURL: testBase, AppID: "12", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "12", HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		sent, _ = io.ReadAll(r.Body)
-		return respond(r, 200, "{}")
+		return clienttest.Respond(r, 200, "{}")
 	})}})
-	x := exchange{Operation: op, Token: testToken}
+	x := exchange{Operation: op, Token: clienttest.Token}
 	x.Request.Body = body
 	_, err = callDocumented(t, c, x)
 	return sent, err
-}
-
-// problemsOf are the violations that an error reports, as "path rule".
-func problemsOf(err error) (list []string) {
-	if invalid, ok := errors.AsType[*ValidationError](err); ok {
-		for _, p := range invalid.Problems {
-			list = append(list, p.Field+" "+p.Rule)
-		}
-	}
-	return list
 }
 
 func TestEveryMemberIsSent(t *testing.T) {
@@ -148,7 +140,7 @@ func TestEveryMemberIsSent(t *testing.T) {
 			continue
 		}
 		want, _ := json.Marshal(doc)
-		if diff := cmp.Diff(normal(t, want), normal(t, sent)); diff != "" {
+		if diff := cmp.Diff(clienttest.Normal(t, want), clienttest.Normal(t, sent)); diff != "" {
 			t.Errorf("%s (-table +sent):\n%s", op.Name, diff)
 		}
 	}
@@ -158,8 +150,8 @@ func TestEveryMemberIsSent(t *testing.T) {
 func TestStructsHaveNoOtherMembers(t *testing.T) {
 	tab := readTable(t)
 	requests := map[string]any{
-		"CreateTokenOrder": TokenOrderRequest{}, "TokenPayment": TokenPaymentRequest{}, "CreateSubscription": SubscriptionRequest{},
-		"CreateCheckout": CheckoutRequest{}, "CreateCheckoutSubscription": CheckoutSubscriptionRequest{},
+		"CreateTokenOrder": cardgateway.TokenOrderRequest{}, "TokenPayment": cardgateway.TokenPaymentRequest{}, "CreateSubscription": cardgateway.SubscriptionRequest{},
+		"CreateCheckout": cardgateway.CheckoutRequest{}, "CreateCheckoutSubscription": cardgateway.CheckoutSubscriptionRequest{},
 	}
 	check := func(name string, typ reflect.Type, members []tableMember, besides ...string) {
 		var want, got []string
@@ -183,8 +175,8 @@ func TestStructsHaveNoOtherMembers(t *testing.T) {
 		check(op.Name, reflect.TypeOf(requests[op.Name]), op.Members, "appId") // which the client has
 	}
 	for object, value := range map[string]any{
-		"productInfo": ProductInfo{}, "address": Address{}, "browser": Browser{}, "card": Card{},
-		"subscriptionExtension": SubscriptionExtension{}, "checkoutExtension": CheckoutExtension{},
+		"productInfo": cardgateway.ProductInfo{}, "address": cardgateway.Address{}, "browser": cardgateway.Browser{}, "card": cardgateway.Card{},
+		"subscriptionExtension": cardgateway.SubscriptionExtension{}, "checkoutExtension": cardgateway.CheckoutExtension{},
 	} {
 		check(object, reflect.TypeOf(value), tab.Objects[object])
 	}
@@ -212,8 +204,8 @@ func TestRequiredMembers(t *testing.T) {
 			}
 			doc := tab.document(op)
 			delete(doc, m.Name)
-			if sent, err := send(t, op.Name, doc); (sent == nil) != (want != nil) || !slices.Equal(sortedCopy(problemsOf(err)), sortedCopy(want)) {
-				t.Errorf("%s without %s: got %v, want %v", op.Name, m.Name, problemsOf(err), want)
+			if sent, err := send(t, op.Name, doc); (sent == nil) != (want != nil) || !slices.Equal(sortedCopy(clienttest.Problems(err)), sortedCopy(want)) {
+				t.Errorf("%s without %s: got %v, want %v", op.Name, m.Name, clienttest.Problems(err), want)
 			}
 			cases++
 			for _, inner := range tab.Objects[m.Object] {
@@ -224,15 +216,15 @@ func TestRequiredMembers(t *testing.T) {
 					if inner.requiredAt(m.Name) {
 						want = []string{m.Name + "." + inner.Name + " required"}
 					}
-					if _, err := send(t, op.Name, doc); !slices.Equal(problemsOf(err), want) {
-						t.Errorf("%s without %s.%s: got %v, want %v", op.Name, m.Name, inner.Name, problemsOf(err), want)
+					if _, err := send(t, op.Name, doc); !slices.Equal(clienttest.Problems(err), want) {
+						t.Errorf("%s without %s.%s: got %v, want %v", op.Name, m.Name, inner.Name, clienttest.Problems(err), want)
 					}
 					cases++
 				}
 			}
 		}
 		_, err := send(t, op.Name, map[string]any{})
-		if diff := cmp.Diff(sortedCopy(all), sortedCopy(problemsOf(err))); diff != "" {
+		if diff := cmp.Diff(sortedCopy(all), sortedCopy(clienttest.Problems(err))); diff != "" {
 			t.Errorf("%s, empty request, all at once (-table +got):\n%s", op.Name, diff)
 		}
 	}
@@ -267,7 +259,7 @@ func TestLimits(t *testing.T) {
 				doc := tab.document(op)
 				doc[m.Name] = tt.value
 				_, err := send(t, op.Name, doc)
-				got := problemsOf(err)
+				got := clienttest.Problems(err)
 				if strings.HasSuffix(m.Name, "Url") && tt.name == "control character" {
 					got = slices.Compact(got)
 				}
@@ -287,28 +279,28 @@ func TestAppIDWidth(t *testing.T) {
 	for _, op := range readTable(t).payments() {
 		limits[op.Name] = op.Members[slices.IndexFunc(op.Members, func(m tableMember) bool { return m.Name == "appId" })].Limit
 	}
-	for _, op := range paymentOps {
-		for _, width := range []int{limits[op.name], limits[op.name] + 1} {
-			cfg := Config{BaseURL: testBase, AppID: AppID(strings.Repeat("1", width))}
+	for _, op := range clienttest.PaymentOperations {
+		for _, width := range []int{limits[op.Name], limits[op.Name] + 1} {
+			cfg := cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: cardgateway.AppID(strings.Repeat("1", width))}
 			var want []string
-			if width > limits[op.name] {
+			if width > limits[op.Name] {
 				want = []string{"appId format"}
 			}
 			if width > 32 {
 				want = []string{"AppID format"}
 			}
-			cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			cfg.HTTPClient = &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				if want != nil {
-					t.Errorf("%s: an app id of %d digits was sent", op.name, width)
+					t.Errorf("%s: an app id of %d digits was sent", op.Name, width)
 				}
-				return respond(r, 200, "{}")
+				return clienttest.Respond(r, 200, "{}")
 			})}
-			c, err := New(cfg)
+			c, err := cardgateway.New(cfg)
 			if err == nil {
-				_, err = op.call(t.Context(), c, "t-1")
+				_, err = op.Call(t.Context(), c, "t-1")
 			}
-			if got := problemsOf(err); !slices.Equal(got, want) {
-				t.Errorf("%s, app id of %d digits: got %v, want %v", op.name, width, got, want)
+			if got := clienttest.Problems(err); !slices.Equal(got, want) {
+				t.Errorf("%s, app id of %d digits: got %v, want %v", op.Name, width, got, want)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"bytes"
@@ -20,6 +20,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // What a call leaves behind shows no card number, no verification code, no token and no credentials: the error with
@@ -67,25 +70,25 @@ var callFaults = []callFault{
 	}},
 	{"no answer at all", func(*http.Request, string) (*http.Response, error) { return nil, nil }},
 	{"redirect", func(r *http.Request, _ string) (*http.Response, error) {
-		resp, err := respond(r, 307, "")
+		resp, err := clienttest.Respond(r, 307, "")
 		resp.Header.Set("Location", "https://other.example"+r.URL.EscapedPath())
 		return resp, err
 	}},
 	{"page with the dump", func(r *http.Request, dump string) (*http.Response, error) {
-		return respond(r, 500, "<pre>"+dump+"</pre>")
+		return clienttest.Respond(r, 500, "<pre>"+dump+"</pre>")
 	}},
 	{"status text", func(r *http.Request, dump string) (*http.Response, error) {
-		resp, err := respond(r, 502, "")
+		resp, err := clienttest.Respond(r, 502, "")
 		resp.Status = "502 " + dump
 		return resp, err
 	}},
 	{"decline that echoes", echoing(200, 101)}, {"success that echoes", echoing(200, 100)}, {"processing that echoes", echoing(200, 102)},
 	{"unknown code that echoes", echoing(200, 999)}, {"refusal that echoes", echoing(400, 400)}, {"401 that echoes", echoing(401, 401)},
 	{"500 that echoes", echoing(500, 100)}, {"other transaction that echoes", func(r *http.Request, dump string) (*http.Response, error) {
-		return respond(r, 200, echoBody("other", 100, dump))
+		return clienttest.Respond(r, 200, echoBody("other", 100, dump))
 	}},
 	{"body that breaks", func(r *http.Request, dump string) (*http.Response, error) {
-		resp, err := respond(r, 200, "")
+		resp, err := clienttest.Respond(r, 200, "")
 		resp.ContentLength, resp.Body = -1, io.NopCloser(io.MultiReader(strings.NewReader("{"), brokenReader{errors.New(dump)}))
 		return resp, err
 	}},
@@ -99,14 +102,14 @@ type brokenReader struct{ err error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
-func echoing(status int, code Code) func(r *http.Request, dump string) (*http.Response, error) {
+func echoing(status int, code cardgateway.Code) func(r *http.Request, dump string) (*http.Response, error) {
 	return func(r *http.Request, dump string) (*http.Response, error) {
-		return respond(r, status, echoBody("t-1", code, dump))
+		return clienttest.Respond(r, status, echoBody("t-1", code, dump))
 	}
 }
 
 // echoBody puts what was sent into every member that a gateway may fill as it likes.
-func echoBody(id string, code Code, dump string) string {
+func echoBody(id string, code cardgateway.Code, dump string) string {
 	quoted, _ := json.Marshal(dump)
 	echo := func(names ...string) (members string) {
 		for _, name := range names {
@@ -140,14 +143,14 @@ func (o *observed) add(values ...any) (sinks int) {
 		marshaled, _ := json.Marshal(v)
 		for _, text := range []string{
 			fmt.Sprintf("%v|%+v|%#v|%s|%q|%x", v, v, v, v, v, v), logged(v, false), logged(v, true), string(marshaled),
-			deepPrint(v, false), deepPrint(v, true),
+			clienttest.DeepPrint(v, false), clienttest.DeepPrint(v, true),
 		} {
 			fmt.Fprintln(o, text)
 			sinks++
 		}
 		if err, ok := v.(error); ok {
 			for e := errors.Unwrap(err); e != nil; e = errors.Unwrap(e) {
-				sinks += o.add(fmt.Sprintf("%v|%+v|%#v", e, e, e), deepPrint(e, false))
+				sinks += o.add(fmt.Sprintf("%v|%+v|%#v", e, e, e), clienttest.DeepPrint(e, false))
 			}
 		}
 	}
@@ -159,13 +162,13 @@ func TestCallsLeaveNoSecret(t *testing.T) {
 	standard := log.Writer()
 	defer log.SetOutput(standard)
 	for _, fault := range callFaults {
-		for _, op := range paymentOps[:2] {
+		for _, op := range clienttest.PaymentOperations[:2] {
 			var o observed
 			log.SetOutput(&o)
-			c := testClient(t, Config{
-				BaseURL: testBase, Authenticate: BasicAuth(testMerchant, testSecretKey), Retry: RetryPolicy{MaxAttempts: 2},
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey), Retry: cardgateway.RetryPolicy{MaxAttempts: 2},
 				Logger: slog.New(slog.NewJSONHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug})),
-				HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					shown := r.Clone(r.Context())
 					shown.Header.Del("Authorization") // of it, see TestCredentialsInErrors
 					dump, err := httputil.DumpRequest(shown, true)
@@ -174,20 +177,20 @@ func TestCallsLeaveNoSecret(t *testing.T) {
 					}
 					r.Body = shown.Body
 					// Three digits cannot be told from others: of the code, see TestCallsShowNoCode.
-					text := strings.ReplaceAll(string(dump), `"cvv":"`+testCVV, `"cvv":"`)
+					text := strings.ReplaceAll(string(dump), `"cvv":"`+clienttest.CVV, `"cvv":"`)
 					return fault.trip(r, text+" "+r.URL.Path)
 				})},
-				Observe: func(ctx context.Context, op Operation) (context.Context, func(CallInfo)) {
+				Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 					sinks += o.add(op)
-					return ctx, func(info CallInfo) { sinks += o.add(info) }
+					return ctx, func(info cardgateway.CallInfo) { sinks += o.add(info) }
 				},
 			})
-			tx, err := op.call(t.Context(), c, "t-1")
+			tx, err := op.Call(t.Context(), c, "t-1")
 			calls++
 			sinks += o.add(tx, err) + 2 // and the two logs
-			if found := leaked(o.text.String(), testCard, testToken, url.PathEscape(testToken), `"cvv":"`+testCVV, testSecretKey, testBasicValue); found != nil {
+			if found := clienttest.Leaked(o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV, clienttest.SecretKey, clienttest.BasicValue); found != nil {
 				leaks++
-				t.Errorf("%s, %s: leaks %q", op.name, fault.name, found)
+				t.Errorf("%s, %s: leaks %q", op.Name, fault.name, found)
 			}
 		}
 	}
@@ -207,19 +210,19 @@ func TestCallsShowNoCode(t *testing.T) {
 // seenOf is all that can be seen of a subscription payment with this verification code.
 func seenOf(t *testing.T, code string, fault callFault) string {
 	var o bytes.Buffer
-	c := testClient(t, Config{
-		BaseURL: testBase, Retry: RetryPolicy{MaxAttempts: 1},
-		HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	c := clienttest.NewClient(t, cardgateway.Config{
+		BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+		HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			return fault.trip(r, r.URL.String())
 		})},
 	})
-	tx, err := c.CreateSubscription(t.Context(), testSubscription("t-1", testCardOf(testCard, code)))
-	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
+	tx, err := c.CreateSubscription(t.Context(), clienttest.SubscriptionRequest("t-1", clienttest.NewCard(clienttest.CardNumber, code)))
+	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		unknown.SentAt = time.Time{}
 	}
 	marshaled, _ := json.Marshal(tx)
-	fmt.Fprintf(&o, "%s\n%v\n%s%s", marshaled, err, deepPrint(tx, false), deepPrint(err, false))
+	fmt.Fprintf(&o, "%s\n%v\n%s%s", marshaled, err, clienttest.DeepPrint(tx, false), clienttest.DeepPrint(err, false))
 	lines := strings.Split(o.String(), "\n")
 	slices.Sort(lines) // maps have no order
 	return strings.Join(lines, "\n")
@@ -227,19 +230,19 @@ func seenOf(t *testing.T, code string, fault callFault) string {
 
 // TestRefusedRequestsShowNothing: what is wrong with a secret is said without the secret.
 func TestRefusedRequestsShowNothing(t *testing.T) {
-	c := testClient(t, Config{BaseURL: testBase})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
 	for _, number := range []string{"4111 1111 1111 1111", "411111111111111a", "41111111111111111111", "4111"} {
 		for _, code := range []string{"12345678", "98x", "9"} {
-			_, err := c.CreateSubscription(t.Context(), testSubscription("t", testCardOf(number, code)))
-			text := fmt.Sprintf("%v %+v %#v %s", err, err, err, deepPrint(err, false))
-			if strings.Contains(text, number) || len(code) > 1 && strings.Contains(text, code) || !errors.Is(err, ErrInvalidRequest) {
+			_, err := c.CreateSubscription(t.Context(), clienttest.SubscriptionRequest("t", clienttest.NewCard(number, code)))
+			text := fmt.Sprintf("%v %+v %#v %s", err, err, err, clienttest.DeepPrint(err, false))
+			if strings.Contains(text, number) || len(code) > 1 && strings.Contains(text, code) || !errors.Is(err, cardgateway.ErrInvalidRequest) {
 				t.Errorf("number %s, code %s: got %s", number, code, text)
 			}
 		}
 	}
 	for _, token := range []string{"tok\r\nHost: evil", "tok\x00secret", "tok\xffsecret", strings.Repeat("secret", 100)} {
-		_, err := c.TokenPayment(t.Context(), NewToken(token), testTokenPayment("t"))
-		if text := fmt.Sprintf("%v %#v", err, err); strings.Contains(text, "secret") || strings.Contains(text, "evil") || !errors.Is(err, ErrInvalidRequest) {
+		_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t"))
+		if text := fmt.Sprintf("%v %#v", err, err); strings.Contains(text, "secret") || strings.Contains(text, "evil") || !errors.Is(err, cardgateway.ErrInvalidRequest) {
 			t.Errorf("token %q: got %s", token, text)
 		}
 	}
@@ -248,7 +251,7 @@ func TestRefusedRequestsShowNothing(t *testing.T) {
 // TestServersShowNothing runs calls against real servers whose first line, headers or certificate are the fault:
 // net/http quotes them in its errors.
 func TestServersShowNothing(t *testing.T) {
-	leavesNoGoroutine(t)
+	clienttest.LeavesNoGoroutine(t)
 	answers := map[string]func(head, body string) string{
 		"request as answer":  func(head, body string) string { return head + body },
 		"malformed header":   func(head, body string) string { return "HTTP/1.1 200 OK\r\n" + head + body + "\r\n\r\n" },
@@ -266,17 +269,17 @@ func TestServersShowNothing(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sinks := 0
 	for name, answer := range answers {
-		base := rawServer(t, func(conn net.Conn) {
-			rawRequests(conn, func(r *http.Request, body []byte) bool {
+		base := clienttest.ServeRaw(t, func(conn net.Conn) {
+			clienttest.RawRequests(conn, func(r *http.Request, body []byte) bool {
 				_, _ = io.WriteString(conn, answer(r.Method+" "+r.URL.Path+" HTTP/1.1\r\n", string(body)))
 				return false
 			})
 		})
-		for _, op := range paymentOps[:2] {
-			_, err := op.call(t.Context(), testClient(t, Config{BaseURL: base, Logger: logger}), "t-1")
+		for _, op := range clienttest.PaymentOperations[:2] {
+			_, err := op.Call(t.Context(), clienttest.NewClient(t, cardgateway.Config{BaseURL: base, Logger: logger}), "t-1")
 			sinks += o.add(err) + 1
-			if found := leaked(o.text.String(), testCard, testToken, url.PathEscape(testToken), `"cvv":"`+testCVV); found != nil {
-				t.Errorf("%s, %s: leaks %q", name, op.name, found)
+			if found := clienttest.Leaked(o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV); found != nil {
+				t.Errorf("%s, %s: leaks %q", name, op.Name, found)
 			}
 			o.text.Reset()
 		}
@@ -286,36 +289,36 @@ func TestServersShowNothing(t *testing.T) {
 
 // TestStacksShowNothing looks at the stacks of all goroutines while a payment is on its way.
 func TestStacksShowNothing(t *testing.T) {
-	for _, op := range paymentOps[:2] {
+	for _, op := range clienttest.PaymentOperations[:2] {
 		buf := make([]byte, 1<<20)
-		c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			buf = buf[:runtime.Stack(buf, true)]
-			return respond(r, 200, answerFor("t-1", CodeSuccess, ""))
+			return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
 		})}})
-		if _, err := op.call(t.Context(), c, "t-1"); err != nil {
+		if _, err := op.Call(t.Context(), c, "t-1"); err != nil {
 			t.Fatal(err)
 		}
-		if found := leaked(string(buf), testCard, testToken, testCVV+`"`); found != nil {
-			t.Errorf("%s: the stacks show %q", op.name, found)
+		if found := clienttest.Leaked(string(buf), clienttest.CardNumber, clienttest.Token, clienttest.CVV+`"`); found != nil {
+			t.Errorf("%s: the stacks show %q", op.Name, found)
 		}
 	}
 }
 
 // TestTLSFailuresShowNothing: a certificate that is not trusted, and a server that does not speak TLS.
 func TestTLSFailuresShowNothing(t *testing.T) {
-	leavesNoGoroutine(t)
-	plain := answering(t, "{}")
+	clienttest.LeavesNoGoroutine(t)
+	plain := clienttest.ServeBody(t, "{}")
 	for name, base := range map[string]string{
 		"plain server": strings.Replace(plain.URL, "http:", "https:", 1), "closed port": "https://127.0.0.1:1",
 	} {
-		for _, op := range paymentOps[:2] {
-			_, err := op.call(t.Context(), testClient(t, Config{
+		for _, op := range clienttest.PaymentOperations[:2] {
+			_, err := op.Call(t.Context(), clienttest.NewClient(t, cardgateway.Config{
 				BaseURL: base, HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}},
 			}), "t-1")
 			var o observed
 			o.add(err)
-			if found := leaked(o.text.String(), testCard, testToken, url.PathEscape(testToken)); found != nil || !errors.Is(err, ErrNotSent) {
-				t.Errorf("%s, %s: leaks %q in %v", name, op.name, found, err)
+			if found := clienttest.Leaked(o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token)); found != nil || !errors.Is(err, cardgateway.ErrNotSent) {
+				t.Errorf("%s, %s: leaks %q in %v", name, op.Name, found, err)
 			}
 		}
 	}

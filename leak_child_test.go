@@ -1,4 +1,4 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"bytes"
@@ -13,6 +13,9 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // Some sinks are the process itself: what the runtime prints when it dies of a panic, and what net/http prints about
@@ -20,14 +23,20 @@ import (
 
 // childModes are what a child can do. It is this test program again, told by an environment variable.
 var childModes = map[string]func(){
-	"panic with the card":    func() { panic(testCardOf(testCard, testCVV)) },
-	"panic with the number":  func() { panic(NewCardNumber(testCard)) },
-	"panic with the token":   func() { panic(NewToken(testToken)) },
-	"panic with the request": func() { panic(testSubscription("t", testCardOf(testCard, testCVV))) },
-	"panic with a pointer":   func() { panic(new(testSubscription("t", testCardOf(testCard, testCVV)))) },
-	"panic with an error":    func() { panic(fmt.Errorf("card %v, token %#v", NewCardNumber(testCard), NewToken(testToken))) },
+	"panic with the card":   func() { panic(clienttest.NewCard(clienttest.CardNumber, clienttest.CVV)) },
+	"panic with the number": func() { panic(cardgateway.NewCardNumber(clienttest.CardNumber)) },
+	"panic with the token":  func() { panic(cardgateway.NewToken(clienttest.Token)) },
+	"panic with the request": func() {
+		panic(clienttest.SubscriptionRequest("t", clienttest.NewCard(clienttest.CardNumber, clienttest.CVV)))
+	},
+	"panic with a pointer": func() {
+		panic(new(clienttest.SubscriptionRequest("t", clienttest.NewCard(clienttest.CardNumber, clienttest.CVV))))
+	},
+	"panic with an error": func() {
+		panic(fmt.Errorf("card %v, token %#v", cardgateway.NewCardNumber(clienttest.CardNumber), cardgateway.NewToken(clienttest.Token)))
+	},
 	"panic in a transport": func() {
-		childPays(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { panic("in the transport") })}, testBase)
+		childPays(&http.Client{Transport: clienttest.RoundTrip(func(*http.Request) (*http.Response, error) { panic("in the transport") })}, clienttest.BaseURL)
 	},
 	"http2debug": func() {
 		s := childServer()
@@ -38,7 +47,7 @@ var childModes = map[string]func(){
 	"control": func() { // what the test would see if the client spoke HTTP/2
 		s := childServer()
 		defer s.Close()
-		r, _ := http.NewRequestWithContext(context.Background(), "POST", s.URL+"/"+url.PathEscape(testToken), strings.NewReader(testCard))
+		r, _ := http.NewRequestWithContext(context.Background(), "POST", s.URL+"/"+url.PathEscape(clienttest.Token), strings.NewReader(clienttest.CardNumber))
 		resp, err := s.Client().Do(r)
 		if err == nil {
 			_ = resp.Body.Close()
@@ -50,7 +59,7 @@ var childModes = map[string]func(){
 func childServer() *httptest.Server {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		_, _ = io.WriteString(w, answerFor(transactionIDIn(body), CodeSuccess, ""))
+		_, _ = io.WriteString(w, clienttest.ResponseFor(clienttest.TransactionIDIn(body), cardgateway.CodeSuccess, ""))
 	}))
 	s.EnableHTTP2 = true
 	s.StartTLS()
@@ -58,13 +67,13 @@ func childServer() *httptest.Server {
 }
 
 func childPays(h *http.Client, base string) {
-	c, err := New(Config{BaseURL: base, AppID: "1", HTTPClient: h, Authenticate: BasicAuth(testMerchant, testSecretKey)})
+	c, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1", HTTPClient: h, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, op := range paymentOps[:2] {
-		if tx, err := op.call(context.Background(), c, "t-1"); err != nil || !tx.Paid() {
-			log.Fatal(op.name, " ", err)
+	for _, op := range clienttest.PaymentOperations[:2] {
+		if tx, err := op.Call(context.Background(), c, "t-1"); err != nil || !tx.Paid() {
+			log.Fatal(op.Name, " ", err)
 		}
 	}
 }
@@ -99,7 +108,7 @@ func TestDyingShowsNothing(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			out := child(t, mode)
-			if found := leaked(out, testCard, testToken, url.PathEscape(testToken), `"cvv":"`+testCVV, testSecretKey, testBasicValue); found != nil {
+			if found := clienttest.Leaked(out, clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV, clienttest.SecretKey, clienttest.BasicValue); found != nil {
 				t.Errorf("the output shows %q:\n%s", found, out)
 			}
 			if mode == "http2debug" && strings.Contains(out, "http2:") {
@@ -112,7 +121,7 @@ func TestDyingShowsNothing(t *testing.T) {
 // TestControlShows makes sure that the test above would see a leak.
 func TestControlShows(t *testing.T) {
 	t.Parallel()
-	if out := child(t, "control"); leaked(out, testCard) == nil || leaked(out, testToken, url.PathEscape(testToken)) == nil {
+	if out := child(t, "control"); clienttest.Leaked(out, clienttest.CardNumber) == nil || clienttest.Leaked(out, clienttest.Token, url.PathEscape(clienttest.Token)) == nil {
 		t.Errorf("the HTTP/2 debug log of a plain client shows neither body nor path:\n%.2000s", out)
 	}
 }

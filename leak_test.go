@@ -1,12 +1,10 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/gob"
-	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -26,6 +24,9 @@ import (
 	"text/template"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // A card number, a verification code and a token show nothing of themselves, wherever a program may print them: each
@@ -67,8 +68,8 @@ var sinks = map[string]func(v any) string{
 	"recovered panic":  recovered,
 	"query string":     func(v any) string { return url.Values{"v": {fmt.Sprint(v)}}.Encode() },
 	"comparison":       compared,
-	"deep printer":     func(v any) string { return deepPrint(v, false) },
-	"prying printer":   func(v any) string { return deepPrint(v, true) },
+	"deep printer":     func(v any) string { return clienttest.DeepPrint(v, false) },
+	"prying printer":   func(v any) string { return clienttest.DeepPrint(v, true) },
 	"context value":    func(v any) string { return fmt.Sprint(context.WithValue(context.Background(), contextKey{}, v)) },
 	"decoding errors":  decodedInto,
 	"unquoted strings": func(v any) string { return strconv.Quote(fmt.Sprintln(v)) + fmt.Sprintf("%6.2v|%-20v|%+q", v, v, v) },
@@ -121,7 +122,7 @@ func compared(v any) (text string) {
 }
 
 func decodedInto(v any) string {
-	number, code, token := NewCardNumber(sinkSecrets[0]), NewCVV(sinkSecrets[1]), NewToken(sinkSecrets[2])
+	number, code, token := cardgateway.NewCardNumber(sinkSecrets[0]), cardgateway.NewCVV(sinkSecrets[1]), cardgateway.NewToken(sinkSecrets[2])
 	quoted, _ := json.Marshal(sinkSecrets[0])
 	return errorText(json.Unmarshal(quoted, &number)) + errorText(json.Unmarshal([]byte(sinkSecrets[1]), &code)) +
 		errorText(token.UnmarshalText([]byte(sinkSecrets[2]))) + errorText(json.Unmarshal([]byte(`{"v":1}`), v))
@@ -137,65 +138,36 @@ func errorText(err error) string {
 }
 
 // sinkSecrets are long enough not to turn up by chance.
-var sinkSecrets = []string{testCard, "31415926535", "tok_9f8e7d6c5b4a"}
+var sinkSecrets = []string{clienttest.CardNumber, "31415926535", "tok_9f8e7d6c5b4a"}
 
 // shapes hold a secret in the ways in which programs hold it.
 func shapes(secrets ...string) map[string]any {
 	type inField struct{ Secret any }
 	type unexported struct {
-		number CardNumber
-		code   CVV
-		token  Token
-		card   Card
+		number cardgateway.CardNumber
+		code   cardgateway.CVV
+		token  cardgateway.Token
+		card   cardgateway.Card
 		any    any
 	}
 	type embedded struct {
-		Card
+		cardgateway.Card
 		Name string
 	}
-	number, code, token := NewCardNumber(secrets[0]), NewCVV(secrets[1]), NewToken(secrets[2])
-	card := testCardOf(secrets[0], secrets[1])
-	request := testSubscription("t", card)
+	number, code, token := cardgateway.NewCardNumber(secrets[0]), cardgateway.NewCVV(secrets[1]), cardgateway.NewToken(secrets[2])
+	card := clienttest.NewCard(secrets[0], secrets[1])
+	request := clienttest.SubscriptionRequest("t", card)
 	return map[string]any{
 		"number": number, "code": code, "token": token, "card": card, "request": request,
 		"pointer to number": &number, "pointer to code": &code, "pointer to token": &token, "pointer to card": &card,
 		"pointer to request": &request, "pointer to pointer": new(&request),
 		"exported field": inField{number}, "unexported fields": unexported{number, code, token, card, nil},
 		"pointer to unexported fields": &unexported{number, code, token, card, &card}, "embedded": embedded{card, "n"},
-		"slice of tokens": []Token{token, token}, "slice of any": []any{number, code, token, card}, "array": [2]CVV{code, code},
-		"map": map[string]Token{"token": token}, "map of any": map[any]any{"a": map[string]any{"b": number, "c": &code}},
-		"extra": TokenOrderRequest{Extra: map[string]any{"card": card, "token": token}},
-		"func":  func() Token { return token }, "channel": make(chan Token, 1),
+		"slice of tokens": []cardgateway.Token{token, token}, "slice of any": []any{number, code, token, card}, "array": [2]cardgateway.CVV{code, code},
+		"map": map[string]cardgateway.Token{"token": token}, "map of any": map[any]any{"a": map[string]any{"b": number, "c": &code}},
+		"extra": cardgateway.TokenOrderRequest{Extra: map[string]any{"card": card, "token": token}},
+		"func":  func() cardgateway.Token { return token }, "channel": make(chan cardgateway.Token, 1),
 	}
-}
-
-// forms are the ways in which a secret may be written: a sink that encodes it leaks it all the same.
-func forms(secret string) []string {
-	var bytes, hexBytes []string
-	for _, b := range []byte(secret) {
-		bytes = append(bytes, strconv.Itoa(int(b)))
-		hexBytes = append(hexBytes, fmt.Sprintf("%#x", b))
-	}
-	quoted, _ := json.Marshal(secret)
-	list := []string{
-		secret, hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))),
-		base64.StdEncoding.EncodeToString([]byte(secret))[:len(secret)], strings.Join(bytes, " "), strings.Join(bytes, ","),
-		strings.Join(hexBytes, ", "), url.PathEscape(secret), url.QueryEscape(secret), string(quoted[1 : len(quoted)-1]),
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// leaked returns the forms of the secrets that text shows.
-func leaked(text string, secrets ...string) (found []string) {
-	for _, secret := range secrets {
-		for _, form := range forms(secret) {
-			if strings.Contains(text, form) {
-				found = append(found, form)
-			}
-		}
-	}
-	return found
 }
 
 func TestSecretsReachNoSink(t *testing.T) {
@@ -204,7 +176,7 @@ func TestSecretsReachNoSink(t *testing.T) {
 		for shape, value := range shapes(sinkSecrets...) {
 			tried++
 			out := sink(value)
-			if found := leaked(out, sinkSecrets...); found != nil {
+			if found := clienttest.Leaked(out, sinkSecrets...); found != nil {
 				leaks++
 				t.Errorf("%s of %s leaks %q:\n%.300s", name, shape, found, out)
 			}
@@ -218,7 +190,7 @@ func TestSinksCanLeak(t *testing.T) {
 	type plain struct{ Number, number string }
 	all, leaks := allSinks(), 0
 	for _, sink := range all {
-		if leaked(sink(plain{testCard, testCard}), testCard) != nil {
+		if clienttest.Leaked(sink(plain{clienttest.CardNumber, clienttest.CardNumber}), clienttest.CardNumber) != nil {
 			leaks++
 		}
 	}

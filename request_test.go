@@ -1,21 +1,22 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // What stands in a request beside the table: amounts to the digit, members that the interface does not name, and the
@@ -30,7 +31,7 @@ func TestAmounts(t *testing.T) {
 		"1234567890.123": "amount format", "9999999999999.9": "amount format",
 	} {
 		sent, err := sendAmount(t, decimal.RequireFromString(text))
-		if got := strings.Join(problemsOf(err), ", "); got != want || want == "" && sent != text {
+		if got := strings.Join(clienttest.Problems(err), ", "); got != want || want == "" && sent != text {
 			t.Errorf("%s: sent %q, problems %q, want %q", text, sent, got, want)
 		}
 	}
@@ -42,7 +43,7 @@ func TestAmounts(t *testing.T) {
 		{1, 3, "1000"}, {125, -1, "12.5"}, {1, 11, "100000000000"}, {1, 12, ""}, {1, 2_000_000_000, ""}, {1, -2_000_000_000, ""}, {5, -3, "0.005"}, {12, 0, "12"},
 	} {
 		sent, err := sendAmount(t, decimal.New(tt.value, tt.exp))
-		if sent != tt.want || (tt.want == "") != errors.Is(err, ErrInvalidRequest) {
+		if sent != tt.want || (tt.want == "") != errors.Is(err, cardgateway.ErrInvalidRequest) {
 			t.Errorf("%de%d: sent %q (%v), want %q", tt.value, tt.exp, sent, err, tt.want)
 		}
 	}
@@ -51,15 +52,15 @@ func TestAmounts(t *testing.T) {
 func sendAmount(t *testing.T, amount decimal.Decimal) (string, error) {
 	t.Helper()
 	var sent struct{ Amount string }
-	c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
 			t.Error(err)
 		}
-		return respond(r, 200, "{}")
+		return clienttest.Respond(r, 200, "{}")
 	})}})
-	req := testTokenPayment("t-1")
+	req := clienttest.TokenPaymentRequest("t-1")
 	req.Amount = amount
-	_, err := c.TokenPayment(t.Context(), NewToken(testToken), req)
+	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
 	return sent.Amount, err
 }
 
@@ -77,15 +78,15 @@ func TestPrices(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var sent struct{ ProductInfos []map[string]any }
-			c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
 					t.Error(err)
 				}
-				return respond(r, 200, "{}")
+				return clienttest.Respond(r, 200, "{}")
 			})}})
-			req := testTokenPayment("t-1")
+			req := clienttest.TokenPaymentRequest("t-1")
 			req.ProductInfos[0].Price = tt.price
-			if _, err := c.TokenPayment(t.Context(), NewToken(testToken), req); errors.Is(err, ErrInvalidRequest) {
+			if _, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); errors.Is(err, cardgateway.ErrInvalidRequest) {
 				t.Fatal(err)
 			}
 			if got := sent.ProductInfos[0]["price"]; got != tt.want {
@@ -116,7 +117,7 @@ func TestAmountsIgnoreGlobals(t *testing.T) { // not parallel: it changes what a
 		if !strings.Contains(string(sent), `"price":"12.50"`) || !strings.Contains(string(sent), `"appId":12,`) {
 			t.Errorf("globals %03b: sent %s", n, sent)
 		}
-		a, err := decodeTransaction([]byte(`{"transactionAmount":"12.500"}`))
+		a, err := cardgateway.DecodeTransaction([]byte(`{"transactionAmount":"12.500"}`))
 		if got := a.TransactionAmount.StringFixed(-a.TransactionAmount.Exponent()); err != nil || got != "12.500" {
 			t.Errorf("globals %03b: read %s (%v)", n, got, err)
 		}
@@ -137,27 +138,33 @@ func TestExtra(t *testing.T) {
 		return []string{name, strings.ToUpper(name), strings.ToLower(name), strings.ToUpper(name[:1]) + name[1:],
 			strings.Replace(name, "s", "ſ", 1), strings.Replace(strings.ToUpper(name), "K", "\u212a", 1)}
 	}
-	refused := func(where, key string, set func(req *CheckoutRequest, extra map[string]any)) {
-		req := CheckoutRequest{}
-		c := testClient(t, Config{BaseURL: testBase})
+	refused := func(where, key string, set func(req *cardgateway.CheckoutRequest, extra map[string]any)) {
+		req := cardgateway.CheckoutRequest{}
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
 		set(&req, map[string]any{key: "smuggled"})
 		_, err := c.CreateCheckout(t.Context(), req)
-		if path := where + key + " " + RuleReserved; !slices.Contains(problemsOf(err), path) {
-			t.Errorf("%s: got %v, want %s among them", where, problemsOf(err), path)
+		if path := where + key + " " + cardgateway.RuleReserved; !slices.Contains(clienttest.Problems(err), path) {
+			t.Errorf("%s: got %v, want %s among them", where, clienttest.Problems(err), path)
 		}
 		cases++
 	}
 	for name := range named {
 		for _, key := range spellings(name) {
-			refused("", key, func(req *CheckoutRequest, x map[string]any) { req.Extra = x })
+			refused("", key, func(req *cardgateway.CheckoutRequest, x map[string]any) { req.Extra = x })
 		}
 	}
-	for object, set := range map[string]func(req *CheckoutRequest, x map[string]any){
-		"productInfo productInfos[0].": func(req *CheckoutRequest, x map[string]any) { req.ProductInfos = []ProductInfo{{Extra: x}} },
-		"address billingAddress.":      func(req *CheckoutRequest, x map[string]any) { req.BillingAddress.Extra = x },
-		"address shippingAddress.":     func(req *CheckoutRequest, x map[string]any) { req.ShippingAddress = &Address{Extra: x} },
-		"browser browser.":             func(req *CheckoutRequest, x map[string]any) { req.Browser = &Browser{Extra: x} },
-		"checkoutExtension extension.": func(req *CheckoutRequest, x map[string]any) { req.Extension = &CheckoutExtension{Extra: x} },
+	for object, set := range map[string]func(req *cardgateway.CheckoutRequest, x map[string]any){
+		"productInfo productInfos[0].": func(req *cardgateway.CheckoutRequest, x map[string]any) {
+			req.ProductInfos = []cardgateway.ProductInfo{{Extra: x}}
+		},
+		"address billingAddress.": func(req *cardgateway.CheckoutRequest, x map[string]any) { req.BillingAddress.Extra = x },
+		"address shippingAddress.": func(req *cardgateway.CheckoutRequest, x map[string]any) {
+			req.ShippingAddress = &cardgateway.Address{Extra: x}
+		},
+		"browser browser.": func(req *cardgateway.CheckoutRequest, x map[string]any) { req.Browser = &cardgateway.Browser{Extra: x} },
+		"checkoutExtension extension.": func(req *cardgateway.CheckoutRequest, x map[string]any) {
+			req.Extension = &cardgateway.CheckoutExtension{Extra: x}
+		},
 	} {
 		object, path, _ := strings.Cut(object, " ")
 		for _, m := range tab.Objects[object] {
@@ -168,27 +175,27 @@ func TestExtra(t *testing.T) {
 	}
 	for _, m := range tab.Objects["card"] { // wherever a caller puts it
 		for _, key := range spellings(m.Name) {
-			refused("", key, func(req *CheckoutRequest, x map[string]any) { req.Extra = x })
-			refused("billingAddress.", key, func(req *CheckoutRequest, x map[string]any) { req.BillingAddress.Extra = x })
+			refused("", key, func(req *cardgateway.CheckoutRequest, x map[string]any) { req.Extra = x })
+			refused("billingAddress.", key, func(req *cardgateway.CheckoutRequest, x map[string]any) { req.BillingAddress.Extra = x })
 		}
 	}
 	t.Logf("%d spellings of members", cases)
 
 	var sent map[string]any
-	c := testClient(t, Config{BaseURL: testBase, AppID: AppID(strings.Repeat("9", 32)), HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: cardgateway.AppID(strings.Repeat("9", 32)), HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body, _ := io.ReadAll(r.Body)
-		sent = normal(t, body).(map[string]any)
-		return respond(r, 200, "{}")
+		sent = clienttest.Normal(t, body).(map[string]any)
+		return clienttest.Respond(r, 200, "{}")
 	})}})
-	req := testTokenPayment("t-1")
+	req := clienttest.TokenPaymentRequest("t-1")
 	req.Extra = map[string]any{"domain": "shop.example", "täg \"1\"\n": []int{1}, "nested": map[string]any{"a": nil}}
-	_, err := c.TokenPayment(t.Context(), NewToken(testToken), req)
-	if got := problemsOf(err); !slices.Equal(got, []string{"extra format"}) {
+	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
+	if got := clienttest.Problems(err); !slices.Equal(got, []string{"extra format"}) {
 		t.Errorf("a key with a line break: got %v", got)
 	}
 	delete(req.Extra, "täg \"1\"\n")
-	req.Extra["täg \"1\""], req.Extra["token"] = []int{1}, NewToken(testToken)
-	if _, err = c.TokenPayment(t.Context(), NewToken(testToken), req); sent == nil {
+	req.Extra["täg \"1\""], req.Extra["token"] = []int{1}, cardgateway.NewToken(clienttest.Token)
+	if _, err = c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); sent == nil {
 		t.Fatal(err)
 	}
 	want := map[string]any{"domain": "shop.example", "täg \"1\"": []any{json.Number("1")}, "nested": map[string]any{"a": nil}, "token": "***"}
@@ -199,93 +206,20 @@ func TestExtra(t *testing.T) {
 	}
 	for name, value := range map[string]any{"func": func() {}, "NaN": nan(), "channel": make(chan int)} {
 		req.Extra = map[string]any{name: value}
-		if _, err := c.TokenPayment(t.Context(), NewToken(testToken), req); fmt.Sprint(problemsOf(err)) != "["+name+" format]" {
-			t.Errorf("%s in Extra: got %v", name, problemsOf(err))
+		if _, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); fmt.Sprint(clienttest.Problems(err)) != "["+name+" format]" {
+			t.Errorf("%s in Extra: got %v", name, clienttest.Problems(err))
 		}
 	}
 }
 
 func nan() float64 { zero := 0.0; return zero / zero }
 
-// TestSearchParameters: what a query sends is what the table lists, within its limits.
-func TestSearchParameters(t *testing.T) {
-	tab := readTable(t)
-	start := time.Date(2026, 1, 31, 12, 0, 0, 0, DefaultLocation())
-	var sent url.Values
-	c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		sent = r.URL.Query()
-		return respond(r, 200, rows(""))
-	})}})
-	orders := func(q OrderQuery) error { _, err := c.SearchOrders(t.Context(), q); return err }
-	full := OrderQuery{UniqueID: "1", OrderID: "o", TransactionID: "t & t", Start: start, End: start.Add(time.Hour), CurrPage: 2, PageSize: 999}
-	refunds := RefundQuery{UniqueID: "1", TransactionID: "t", RefundTransactionID: "r", RefundUniqueID: "u", Start: start, End: start.Add(time.Hour), CurrPage: 1, PageSize: 1}
-	for _, op := range tab.Operations {
-		var err error
-		switch op.Name {
-		case "SearchOrders":
-			err = orders(full)
-		case "SearchRefunds":
-			_, err = c.SearchRefunds(t.Context(), refunds)
-		default:
-			continue
-		}
-		var want []string
-		for _, m := range op.Members {
-			want = append(want, m.Name)
-		}
-		if diff := cmp.Diff(sortedCopy(want), slices.Sorted(maps.Keys(sent))); diff != "" || err != nil {
-			t.Errorf("%s: %v (-table +sent):\n%s", op.Name, err, diff)
-		}
-	}
-	if sent.Get("startDate") != "2026-01-31 12:00:00" || sent.Get("endingDate") != "2026-01-31 13:00:00" {
-		t.Errorf("range: got %v", sent)
-	}
-	with := func(change func(*OrderQuery)) OrderQuery { q := full; change(&q); return q }
-	for _, tt := range []struct {
-		name, want string
-		q          OrderQuery
-	}{
-		{"full", "", full},
-		{"no range", "startDate required, endingDate required", OrderQuery{UniqueID: "1"}},
-		{"no end", "endingDate required", with(func(q *OrderQuery) { q.End = time.Time{} })},
-		{"end before start", "endingDate range", with(func(q *OrderQuery) { q.End = q.Start.Add(-time.Second) })},
-		{"years of five digits", "startDate range, endingDate range", with(func(q *OrderQuery) { q.Start, q.End = q.Start.AddDate(8000, 0, 0), q.End.AddDate(8000, 0, 0) })},
-		{"before the first year", "startDate range", with(func(q *OrderQuery) { q.Start = q.Start.AddDate(-3000, 0, 0) })},
-		{"empty range", "", with(func(q *OrderQuery) { q.End = q.Start })},
-		{"a month, to the last day", "", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 0, DefaultLocation()) })},
-		{"a month and a second", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 1, 0, DefaultLocation()) })},
-		{"a month and a nanosecond", "endingDate range", with(func(q *OrderQuery) { q.End = time.Date(2026, 2, 28, 12, 0, 0, 1, DefaultLocation()) })},
-		{"a month, with nanoseconds", "", OrderQuery{
-			Start: time.Date(2026, 1, 15, 12, 0, 0, 5, DefaultLocation()), End: time.Date(2026, 2, 15, 12, 0, 0, 5, DefaultLocation()),
-		}},
-		{"id at the limit", "", with(func(q *OrderQuery) { q.OrderID = strings.Repeat("é", 128) })},
-		{"ids over the limit", "uniqueId length, orderId length, transactionId length", with(func(q *OrderQuery) {
-			q.UniqueID, q.OrderID, q.TransactionID = strings.Repeat("1", 129), strings.Repeat("é", 129), strings.Repeat("x", 129)
-		})},
-		{"page size of four digits", "pageSize range", with(func(q *OrderQuery) { q.PageSize = 1000 })},
-		{"negative page and size", "currPage range, pageSize range", with(func(q *OrderQuery) { q.CurrPage, q.PageSize = -1, -1 })},
-	} {
-		if got := strings.Join(problemsOf(orders(tt.q)), ", "); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
-	}
-	for id, want := range map[string]string{
-		"": "uniqueId required", "1": "", strings.Repeat("1", 128): "", strings.Repeat("1", 129): "uniqueId format",
-		"..": "uniqueId format", "1/../2": "uniqueId format", "%2e%2e": "uniqueId format", "1 ": "uniqueId format", "١": "uniqueId format",
-	} {
-		_, err := c.GetTransaction(t.Context(), id)
-		if got := strings.Join(problemsOf(err), ", "); got != want {
-			t.Errorf("GetTransaction(%q): got %q, want %q", id, got, want)
-		}
-	}
-}
-
 // TestTokenInPath: whatever the token is, it is one element of the path and comes back out of it.
 func TestTokenInPath(t *testing.T) {
 	var path string
-	c := testClient(t, Config{BaseURL: testBase + "/a%20b/", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL + "/a%20b/", HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		path = r.URL.EscapedPath()
-		return respond(r, 200, "{}")
+		return clienttest.Respond(r, 200, "{}")
 	})}})
 	for token, want := range map[string]string{
 		"abc-._~123": "", "a/b": "", "a?b#c": "", "a%2fb": "", "%2e%2e": "", "...": "", "a b+c&d=e;f": "", "tökén": "", "a\\b": "", `a"b`: "", strings.Repeat("x", 512): "",
@@ -293,8 +227,8 @@ func TestTokenInPath(t *testing.T) {
 		"a\xff": "tokenization format", strings.Repeat("x", 513): "tokenization length",
 	} {
 		path = ""
-		_, err := c.TokenPayment(t.Context(), NewToken(token), testTokenPayment("t-1"))
-		if got := strings.Join(problemsOf(err), ", "); got != want || (path == "") != (want != "") {
+		_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
+		if got := strings.Join(clienttest.Problems(err), ", "); got != want || (path == "") != (want != "") {
 			t.Errorf("%.20q: got %q, sent to %q, want %q", token, got, path, want)
 		}
 		if want != "" {
@@ -304,52 +238,5 @@ func TestTokenInPath(t *testing.T) {
 		if back, err := url.PathUnescape(element); !ok || err != nil || back != token || strings.ContainsAny(element, "/?#") {
 			t.Errorf("%q: sent to %q", token, path)
 		}
-	}
-}
-
-// TestAttemptsAreLogged: one line for each attempt, which says of a failed payment whether it may have been sent.
-func TestAttemptsAreLogged(t *testing.T) {
-	broken := roundTrip(func(r *http.Request) (*http.Response, error) {
-		if r.Body != nil {
-			_, _ = io.Copy(io.Discard, r.Body)
-		}
-		return nil, errReset
-	})
-	unsent := roundTrip(func(*http.Request) (*http.Response, error) { return nil, errReset })
-	approving := roundTrip(func(r *http.Request) (*http.Response, error) {
-		return respond(r, 200, answerFor("t-1", CodeSuccess, ""))
-	})
-	pay := func(c *Client) { _, _ = payByToken(t.Context(), c, "t-1") }
-	ask := func(c *Client) { _, _ = c.GetTransaction(t.Context(), "1") }
-	for _, tt := range []struct {
-		name      string
-		transport roundTrip
-		call      func(*Client)
-		want      string
-	}{
-		{"payment", approving, pay, "operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 status=200"},
-		{"payment that failed", broken, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=true`},
-		{"payment that failed before it was sent", unsent, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=false`},
-		{"query", approving, ask, "operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 status=200"},
-		{"query that failed", broken, ask, `operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 error="connection reset"`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var logs strings.Builder
-			logger := slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{
-				Level: slog.LevelDebug,
-				ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-					if a.Key == slog.TimeKey || a.Key == "duration" {
-						return slog.Attr{}
-					}
-					return a
-				},
-			}))
-			tt.call(testClient(t, Config{
-				BaseURL: testBase, Logger: logger, HTTPClient: &http.Client{Transport: tt.transport}, Retry: RetryPolicy{MaxAttempts: 1},
-			}))
-			if want := `level=DEBUG msg="cardgateway attempt" ` + tt.want + "\n"; logs.String() != want {
-				t.Errorf("got  %swant %s", logs.String(), want)
-			}
-		})
 	}
 }

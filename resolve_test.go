@@ -1,4 +1,4 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"context"
@@ -12,8 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // Resolve in virtual time, against gateways whose clock is in any zone, whose filter lets other orders through, whose
@@ -22,7 +25,7 @@ import (
 // record is one order as the gateway has it.
 type record struct {
 	id, uniqueID string
-	code         Code
+	code         cardgateway.Code
 	more         string        // members that replace the usual ones
 	visible      time.Duration // after the test's begin
 	until        time.Duration // from when on it is gone; zero: never
@@ -46,12 +49,12 @@ func (l *archive) answer(r *http.Request) (*http.Response, error) {
 	since := time.Since(l.begun)
 	l.asked = append(l.asked, since)
 	if l.failing != nil && l.failing(since) {
-		return respond(r, 503, "")
+		return clienttest.Respond(r, 503, "")
 	}
 	q := r.URL.Query()
 	sentAt := l.begun.In(l.zone).Format(time.DateTime) // each record is as old as the payment
 	if sentAt < q.Get("startDate") || sentAt > q.Get("endingDate") {
-		return respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
+		return clienttest.Respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
 	}
 	if l.moving {
 		l.records = slices.Insert(l.records, 0, record{id: "new", uniqueID: strconv.Itoa(1_000_000 + len(l.asked)), code: 100})
@@ -77,7 +80,7 @@ func (l *archive) answer(r *http.Request) (*http.Response, error) {
 		shown = append(shown, fmt.Sprintf(`{"transactionId":%q,"uniqueId":%q,"code":%d,"transactionAt":%q%s}`,
 			rec.id, rec.uniqueID, rec.code, sentAt, rec.more))
 	}
-	return respond(r, 200, fmt.Sprintf(`{"code":121,"currPage":%d,"pageSize":%d,"totalCount":%d,"data":[%s]}`, page, size, total, strings.Join(shown, ",")))
+	return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":121,"currPage":%d,"pageSize":%d,"totalCount":%d,"data":[%s]}`, page, size, total, strings.Join(shown, ",")))
 }
 
 // foreign are n orders that are not ours.
@@ -91,7 +94,9 @@ func foreign(n int) (records []record) {
 const second, minute = time.Second, time.Minute
 
 func TestResolve(t *testing.T) {
-	ours := func(code Code, unique string) record { return record{id: "t-1", uniqueID: unique, code: code} }
+	ours := func(code cardgateway.Code, unique string) record {
+		return record{id: "t-1", uniqueID: unique, code: code}
+	}
 	from := func(r record, visible time.Duration) record { r.visible = visible; return r }
 	until := func(r record, end time.Duration) record { r.until = end; return r }
 	with := func(r record, more string) record { r.more = more; return r }
@@ -153,17 +158,17 @@ func TestResolve(t *testing.T) {
 				l.zone, l.begun = time.UTC, time.Now()
 				tx, err := l.client(t).Resolve(t.Context(), l.query())
 				took := time.Since(l.begun)
-				if got := outcomeOf(tx, err); got != tt.want {
+				if got := clienttest.Outcome(tx, err); got != tt.want {
 					t.Errorf("got %q (%v), want %q", got, err, tt.want)
 				}
 				if took < tt.least || took > tt.most {
 					t.Errorf("took %v, want %v to %v", took, tt.least, tt.most)
 				}
-				checkOneSentinel(t, err)
-				if SafeToRetry(err) {
+				clienttest.CheckOneSentinel(t, err)
+				if cardgateway.SafeToRetry(err) {
 					t.Errorf("SafeToRetry(%v) is true", err)
 				}
-				if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok && !cmp.Equal(unknown.Query(), l.query()) {
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && !cmp.Equal(unknown.Query(), l.query()) {
 					t.Errorf("what is asked again: %s", cmp.Diff(l.query(), unknown.Query()))
 				}
 			})
@@ -172,12 +177,12 @@ func TestResolve(t *testing.T) {
 	t.Logf("%d gateways", len(tests))
 }
 
-func (l *archive) client(t *testing.T) *Client {
-	return testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(l.answer)}})
+func (l *archive) client(t *testing.T) *cardgateway.Client {
+	return clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(l.answer)}})
 }
 
-func (l *archive) query() ResolveQuery {
-	return ResolveQuery{TransactionID: "t-1", OrderID: "o-1", Amount: testAmount, Currency: "USD", SentAt: l.begun}
+func (l *archive) query() cardgateway.ResolveQuery {
+	return cardgateway.ResolveQuery{TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: l.begun}
 }
 
 // TestResolveInEveryZone: the range that is asked for covers the payment, whatever zone the gateway's clock is in and
@@ -225,7 +230,7 @@ func TestResolveOfEarlySentAt(t *testing.T) {
 			q := l.query()
 			q.SentAt = l.begun.Add(-tt.early)
 			tx, err := l.client(t).Resolve(t.Context(), q)
-			if got := outcomeOf(tx, err); got != tt.want {
+			if got := clienttest.Outcome(tx, err); got != tt.want {
 				t.Errorf("SentAt %v early: got %q (%v), want %q", tt.early, got, err, tt.want)
 			}
 			if tt.ranges != 0 && len(l.asked) != tt.ranges {
@@ -243,16 +248,16 @@ func TestResolveSeams(t *testing.T) {
 		for offset := -3 * time.Second; offset <= 3*time.Second; offset += 500 * time.Millisecond {
 			synctest.Test(t, func(t *testing.T) {
 				sentAt := time.Now().Add(-40 * day).Truncate(time.Second)
-				seam := civil.Of(sentAt.Add(-resolveBefore), time.UTC).NextMonth().UTC()
+				seam := civil.Of(sentAt.Add(-cardgateway.ResolveBefore), time.UTC).NextMonth().UTC()
 				made := seam.Add(offset).Format("2006-01-02 15:04:05.000")
-				c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					from, to := r.URL.Query().Get("startDate")+".000", r.URL.Query().Get("endingDate")+".000"
 					if made < from || made > to || exclusive && (made == from || made == to) {
-						return respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
+						return clienttest.Respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
 					}
-					return respond(r, 200, `{"code":121,"totalCount":1,"data":[`+answerFor("t-1", CodeSuccess, "")+`]}`)
+					return clienttest.Respond(r, 200, `{"code":121,"totalCount":1,"data":[`+clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, "")+`]}`)
 				})}})
-				q := ResolveQuery{TransactionID: "t-1", Amount: testAmount, Currency: "USD", SentAt: sentAt}
+				q := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: sentAt}
 				if tx, err := c.Resolve(t.Context(), q); err != nil || !tx.Paid() {
 					t.Errorf("made at %v of the seam, bounds exclusive %t: got %v", offset, exclusive, err)
 				}
@@ -267,7 +272,7 @@ func TestResolveIsBounded(t *testing.T) {
 		l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: foreign(6000)}
 		q := l.query()
 		q.SentAt, q.Wait = l.begun.AddDate(0, -20, 0), 1
-		if _, err := l.client(t).Resolve(t.Context(), q); !errors.Is(err, ErrOutcomeUnknown) || len(l.asked) > 2*(resolvePages+resolveMonths) {
+		if _, err := l.client(t).Resolve(t.Context(), q); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || len(l.asked) > 2*(cardgateway.ResolvePages+cardgateway.ResolveMonths) {
 			t.Errorf("got %v after %d queries", err, len(l.asked))
 		}
 	})
@@ -283,14 +288,14 @@ func TestResolveSaysWhy(t *testing.T) {
 		records []record
 		want    error
 	}{
-		{"other amount", []record{priced("t-1", "1", "1250")}, errOtherAmount},
-		{"other orders after one of another amount", append([]record{priced("t-1", "1", "1250")}, foreign(1)...), errOtherAmount},
-		{"other orders before one of another amount", append(foreign(1), priced("t-1", "1", "1250")), errOtherAmount},
-		{"other orders", foreign(1), errDoubtful},
+		{"other amount", []record{priced("t-1", "1", "1250")}, cardgateway.ErrOtherAmount},
+		{"other orders after one of another amount", append([]record{priced("t-1", "1", "1250")}, foreign(1)...), cardgateway.ErrOtherAmount},
+		{"other orders before one of another amount", append(foreign(1), priced("t-1", "1", "1250")), cardgateway.ErrOtherAmount},
+		{"other orders", foreign(1), cardgateway.ErrDoubtful},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: tt.records}
-			if _, err := l.client(t).Resolve(t.Context(), l.query()); !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, tt.want) {
+			if _, err := l.client(t).Resolve(t.Context(), l.query()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, tt.want) {
 				t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
 			}
 		})
@@ -307,10 +312,10 @@ func TestResolveEndsWithContext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
 			tx, err := l.client(t).Resolve(ctx, l.query())
-			if took := time.Since(l.begun); took > 10*time.Second || outcomeOf(tx, err) != "unknown" || !errors.Is(err, context.DeadlineExceeded) {
+			if took := time.Since(l.begun); took > 10*time.Second || clienttest.Outcome(tx, err) != "unknown" || !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("%s: got %v after %v", name, err, took)
 			}
-			checkOneSentinel(t, err)
+			clienttest.CheckOneSentinel(t, err)
 		})
 	}
 }
@@ -319,15 +324,15 @@ func TestResolveEndsWithContext(t *testing.T) {
 func TestResolveEndedShowsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := archive{zone: time.UTC, begun: time.Now(), records: []record{{id: "t-1", uniqueID: "1", code: 102, more: `,
-			"transactionAmount":"12.50","transactionCurrency":"USD","pan":"` + testCard + `","redirectUrl":"https://pay.example/?n=` + testCard + `"`}}}
+			"transactionAmount":"12.50","transactionCurrency":"USD","pan":"` + clienttest.CardNumber + `","redirectUrl":"https://pay.example/?n=` + clienttest.CardNumber + `"`}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		_, err := l.client(t).Resolve(ctx, l.query())
-		unknown, ok := errors.AsType[*OutcomeUnknownError](err)
+		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 		if !ok || unknown.Transaction == nil {
 			t.Fatalf("got %v", err)
 		}
-		if text := deepPrint(err, false) + string(unknown.Transaction.Extra["pan"]); strings.Contains(text, testCard) {
+		if text := clienttest.DeepPrint(err, false) + string(unknown.Transaction.Extra["pan"]); strings.Contains(text, clienttest.CardNumber) {
 			t.Errorf("shows the card: %s", text)
 		}
 	})
@@ -341,7 +346,7 @@ func TestResolvePauses(t *testing.T) {
 			q := l.query()
 			q.Wait = settle
 			_, err := l.client(t).Resolve(t.Context(), q)
-			if took := time.Since(l.begun); !errors.Is(err, ErrNotFound) || took != settle || len(l.asked) > most || len(l.asked) < 2 {
+			if took := time.Since(l.begun); !errors.Is(err, cardgateway.ErrNotFound) || took != settle || len(l.asked) > most || len(l.asked) < 2 {
 				t.Errorf("Wait %v: got %v after %v and %d queries, want at most %d", settle, err, took, len(l.asked), most)
 			}
 			for i := 1; i < len(l.asked); i++ {
@@ -354,26 +359,26 @@ func TestResolvePauses(t *testing.T) {
 }
 
 func TestResolveRefuses(t *testing.T) {
-	c := testClient(t, Config{BaseURL: testBase, HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(*http.Request) (*http.Response, error) {
 		t.Error("the gateway was asked")
 		return nil, errReset
 	})}})
-	good := ResolveQuery{TransactionID: "t", Amount: testAmount, Currency: "USD", SentAt: time.Unix(1, 0)}
+	good := cardgateway.ResolveQuery{TransactionID: "t", Amount: clienttest.Amount, Currency: "USD", SentAt: time.Unix(1, 0)}
 	for _, tt := range []struct {
 		name, want string
-		change     func(*ResolveQuery)
+		change     func(*cardgateway.ResolveQuery)
 	}{
-		{"nothing", "transactionId required, amount required, currency required, SentAt required", func(q *ResolveQuery) { *q = ResolveQuery{} }},
-		{"no SentAt", "SentAt required", func(q *ResolveQuery) { q.SentAt = time.Time{} }},
-		{"long id", "transactionId length", func(q *ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
-		{"SentAt in no year", "SentAt range", func(q *ResolveQuery) { q.SentAt = time.Time{}.Add(1) }},
-		{"SentAt to come", "SentAt range", func(q *ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
-		{"negative Wait", "Wait range", func(q *ResolveQuery) { q.Wait = -1 }},
+		{"nothing", "transactionId required, amount required, currency required, SentAt required", func(q *cardgateway.ResolveQuery) { *q = cardgateway.ResolveQuery{} }},
+		{"no SentAt", "SentAt required", func(q *cardgateway.ResolveQuery) { q.SentAt = time.Time{} }},
+		{"long id", "transactionId length", func(q *cardgateway.ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
+		{"SentAt in no year", "SentAt range", func(q *cardgateway.ResolveQuery) { q.SentAt = time.Time{}.Add(1) }},
+		{"SentAt to come", "SentAt range", func(q *cardgateway.ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
+		{"negative Wait", "Wait range", func(q *cardgateway.ResolveQuery) { q.Wait = -1 }},
 	} {
 		q := good
 		tt.change(&q)
 		_, err := c.Resolve(t.Context(), q)
-		if got := strings.Join(problemsOf(err), ", "); got != tt.want {
+		if got := strings.Join(clienttest.Problems(err), ", "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package cardgateway
+package clienttest
 
 import (
 	"fmt"
@@ -7,17 +7,17 @@ import (
 	"unsafe"
 )
 
-// deepPrint prints a value as the printers do that programmers reach for when fmt shows too little: it calls no
+// DeepPrint prints a value as the printers do that programmers reach for when fmt shows too little: it calls no
 // method, follows pointers, interfaces, maps and unexported fields, and shows every text, every byte slice and every
 // number on the way. With open it makes unexported fields readable and hands each to fmt as well, methods and all.
-func deepPrint(v any, open bool) string {
+func DeepPrint(v any, open bool) string {
 	p := deepPrinter{open: open, seen: map[visited]bool{}, left: 200_000}
 	p.walk(reflect.ValueOf(v), 0)
 	return p.out.String()
 }
 
-// reaches reports whether a deep printer that is given v arrives at a value of the named type.
-func reaches(v any, typeName string) bool {
+// Reaches reports whether a deep printer that is given v arrives at a value of the named type.
+func Reaches(v any, typeName string) bool {
 	p := deepPrinter{seen: map[visited]bool{}, left: 200_000, stopAt: typeName}
 	p.walk(reflect.ValueOf(v), 0)
 	return p.found

@@ -1,18 +1,25 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/cardgateway/cardgateway-go/internal/ascii"
-	"github.com/cardgateway/cardgateway-go/internal/transport"
+	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // Every parser that meets outside data, against an oracle: encoding/json, the decimal package. The
@@ -74,17 +81,16 @@ func (s said) allows(outcome string) bool {
 	amount := s.text("transactionAmount")
 	ours := s.text("transactionId") == "t-1" || s.text("transactionId") == "" && (outcome == "declined" || outcome == "refused")
 	ours = ours && (s.text("transactionCurrency") == "" || s.text("transactionCurrency") == "USD")
-	ours = ours && (amount == "" || decimal.RequireFromString(amount).Equal(testAmount))
+	ours = ours && (amount == "" || decimal.RequireFromString(amount).Equal(clienttest.Amount))
 	return slices.Contains(code, s.text("code")) && (ours || outcome == "unknown" || outcome == "refused")
 }
 
 // checkAnswer classifies an answer and compares the outcome with what the oracle says. It returns the outcome.
 func checkAnswer(t *testing.T, data []byte) string {
 	t.Helper()
-	op := opTokenPayment
-	p := sentPayment{transactionID: "t-1", amount: testAmount, currency: "USD"}
-	tx, err := classify(&op, &p, &attemptResult{Response: transport.Response{Status: 200, Body: data}})
-	outcome := outcomeOf(tx, err)
+	asked := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD"}
+	tx, err := cardgateway.Classify(asked, cardgateway.Facts{Status: 200, Body: data})
+	outcome := clienttest.Outcome(tx, err)
 	if outcome == "unknown" {
 		return outcome
 	}
@@ -95,11 +101,11 @@ func checkAnswer(t *testing.T, data []byte) string {
 }
 
 func FuzzAnswer(f *testing.F) {
-	seeds(f, "*", answerFor("t-1", 100, ""), answerFor("t-1", 101, ""), answerFor("t-1", 301, `,"x":[{"y":null}]`), `{"code":101}`,
+	seeds(f, "*", clienttest.ResponseFor("t-1", 100, ""), clienttest.ResponseFor("t-1", 101, ""), clienttest.ResponseFor("t-1", 301, `,"x":[{"y":null}]`), `{"code":101}`,
 		`{"code":100,"code":101}`, `{"\u0063ode":100,"transactionId":"t-1"}`, `{"tran\u017factionId":"t-1","code":100}`)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkAnswer(t, data)
-		a, err := decodeTransaction(data)
+		a, err := cardgateway.DecodeTransaction(data)
 		doc, ok := oracle(data)
 		if err != nil {
 			return
@@ -128,11 +134,11 @@ func FuzzAnswer(f *testing.F) {
 func FuzzPage(f *testing.F) {
 	seeds(f, "Search*", rows(`{"code":100},{"uniqueId":"x"},null,{"code":101}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		orders, orderErrors, err := decodePage(data, 1, transactionRow)
+		orders, orderErrors, err := cardgateway.DecodeOrders(data)
 		if err == nil {
 			checkPage(t, data, len(orders.Data), orderErrors)
 		}
-		refunds, refundErrors, err := decodePage(data, 1, refundRow)
+		refunds, refundErrors, err := cardgateway.DecodeRefunds(data)
 		if err == nil {
 			checkPage(t, data, len(refunds.Data), refundErrors)
 		}
@@ -155,7 +161,7 @@ func FuzzAppID(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		data := []byte(`{"appId":` + text + `}`)
-		a, err := decodeTransaction(data)
+		a, err := cardgateway.DecodeTransaction(data)
 		if err != nil || a.AppID == "" {
 			return
 		}
@@ -170,8 +176,8 @@ func FuzzAppID(f *testing.F) {
 func TestMutatedAnswers(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
 	tried, counts := 0, map[string]int{}
-	for _, code := range []Code{CodeSuccess, CodeFailed, CodeProcessing, CodeRedirect} {
-		good := []byte(answerFor("t-1", code, `,"is3d":"true","transactionCardNumber":"411111******1111","billingAddress":{"country":"US"}`))
+	for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeProcessing, cardgateway.CodeRedirect} {
+		good := []byte(clienttest.ResponseFor("t-1", code, `,"is3d":"true","transactionCardNumber":"411111******1111","billingAddress":{"country":"US"}`))
 		for n := range good {
 			if got := checkAnswer(t, good[:n]); got != "unknown" {
 				t.Errorf("cut after %d bytes: got %q", n, got)
@@ -213,4 +219,41 @@ func mutate(chance *rand.Rand, data []byte) []byte {
 		return slices.Insert(data, at, []byte(texts[chance.IntN(len(texts))])...)
 	}
 	return data
+}
+
+// TestAnswersShareNothing: answers are read into memory that the next ones use too, and what was read of them stays.
+func TestAnswersShareNothing(t *testing.T) {
+	long := strings.Repeat("x", 4096)
+	extra := fmt.Sprintf(`,"transactionMessage":"first","billingAddress":{"city":"first","more":["first"]},"more":{"first":"%s"}`, long)
+	answers := map[string]string{
+		"paid":     clienttest.ResponseFor("paid", cardgateway.CodeSuccess, extra),
+		"declined": clienttest.ResponseFor("declined", cardgateway.CodeFailed, extra),
+		"refused":  `{"code":400,"message":"first","timestamp":"first"` + extra + `}`,
+		"unknown":  clienttest.ResponseFor("other", cardgateway.CodeSuccess, extra),
+	}
+	s := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		answer, ok := answers[clienttest.TransactionIDIn(body)]
+		if !ok {
+			answer = `{"` + strings.Repeat("#", 2*len(long)) + `":0}`
+		}
+		_, _ = io.WriteString(w, answer)
+	})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
+	for id := range answers {
+		t.Run(id, func(t *testing.T) {
+			got, err := clienttest.PayByToken(t.Context(), c, id)
+			before := clienttest.DeepPrint(got, false) + clienttest.DeepPrint(err, false)
+			if !strings.Contains(before, "first") {
+				t.Fatalf("got %.200s, which holds nothing of the answer", before)
+			}
+			for range 8 {
+				_, _ = clienttest.PayByToken(t.Context(), c, "next")
+				_, _ = c.GetTransaction(t.Context(), "1")
+			}
+			if diff := cmp.Diff(before, clienttest.DeepPrint(got, false)+clienttest.DeepPrint(err, false)); diff != "" {
+				t.Errorf("other calls changed what was read (-before +after):\n%s", diff)
+			}
+		})
+	}
 }

@@ -1,21 +1,22 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"bufio"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // What a mock cannot show: servers that cut, reset, delay, truncate and lie, on real sockets. The till knows what was
@@ -27,7 +28,7 @@ type faultConn struct {
 	net.Conn
 	tcp  *net.TCPConn
 	in   *bufio.Reader
-	till *till
+	till *clienttest.Till
 }
 
 // request reads one whole request without executing it.
@@ -37,14 +38,14 @@ func (c *faultConn) request() (id string, ok bool) {
 		return "", false
 	}
 	body, err := io.ReadAll(r.Body)
-	return transactionIDIn(body), err == nil
+	return clienttest.TransactionIDIn(body), err == nil
 }
 
 // execute reads one whole request and executes it.
 func (c *faultConn) execute() (id string) {
 	id, ok := c.request()
 	if ok {
-		c.till.execute(id)
+		c.till.Execute(id)
 	}
 	return id
 }
@@ -74,10 +75,10 @@ type wireFault struct {
 	name     string
 	serve    func(c *faultConn)
 	outcomes string
-	cfg      Config
+	cfg      cardgateway.Config
 }
 
-var impatient = Config{AttemptTimeout: 30 * time.Millisecond}
+var impatient = cardgateway.Config{AttemptTimeout: 30 * time.Millisecond}
 
 var wireFaults = []wireFault{
 	{name: "reset at accept", serve: (*faultConn).reset, outcomes: "not sent, unknown"},
@@ -89,54 +90,73 @@ var wireFaults = []wireFault{
 	{name: "executed and reset", serve: func(c *faultConn) { c.execute(); c.reset() }, outcomes: "unknown"},
 	{name: "executed and closed", serve: func(c *faultConn) { c.execute() }, outcomes: "unknown"},
 	{name: "executed and silent", serve: func(c *faultConn) { c.execute(); c.hangUp() }, outcomes: "unknown", cfg: impatient},
-	{name: "silent, then executed", serve: func(c *faultConn) { id, _ := c.request(); c.hangUp(); c.till.execute(id) }, outcomes: "unknown", cfg: impatient},
+	{name: "silent, then executed", serve: func(c *faultConn) { id, _ := c.request(); c.hangUp(); c.till.Execute(id) }, outcomes: "unknown", cfg: impatient},
 	{name: "silent from the start", serve: (*faultConn).hangUp, outcomes: "unknown", cfg: impatient},
 	{name: "answer that drips for ever", serve: func(c *faultConn) {
 		c.execute()
 		c.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{")
 		c.hangUp()
 	}, outcomes: "unknown", cfg: impatient},
-	{name: "answer", serve: func(c *faultConn) { c.write(rawAnswer(answerFor(c.execute(), CodeSuccess, ""))) }, outcomes: "paid"},
-	{name: "answer and reset", serve: func(c *faultConn) { c.write(rawAnswer(answerFor(c.execute(), CodeSuccess, ""))); c.reset() }, outcomes: "paid, unknown"},
+	{name: "answer", serve: func(c *faultConn) {
+		c.write(clienttest.RawResponse(clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")))
+	}, outcomes: "paid"},
+	{name: "answer and reset", serve: func(c *faultConn) {
+		c.write(clienttest.RawResponse(clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")))
+		c.reset()
+	}, outcomes: "paid, unknown"},
 	{name: "answer without a length", serve: func(c *faultConn) {
-		c.write("HTTP/1.1 200 OK\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+		c.write("HTTP/1.1 200 OK\r\n\r\n" + clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 	}, outcomes: "paid"},
 	{name: "HTTP/1.0 answer", serve: func(c *faultConn) {
-		c.write("HTTP/1.0 200 OK\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+		c.write("HTTP/1.0 200 OK\r\n\r\n" + clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 	}, outcomes: "paid"},
 	{name: "answer in chunks", serve: func(c *faultConn) {
-		body := answerFor(c.execute(), CodeSuccess, "")
+		body := clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")
 		c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body))
 	}, outcomes: "paid"},
 	{name: "chunks without an end", serve: func(c *faultConn) {
-		body := answerFor(c.execute(), CodeSuccess, "")
+		body := clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")
 		c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(body), body))
 	}, outcomes: "unknown"},
 	{name: "length too long", serve: func(c *faultConn) {
-		c.write("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+		c.write("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 	}, outcomes: "unknown"},
 	{name: "length too short", serve: func(c *faultConn) {
-		c.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+		c.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\nConnection: close\r\n\r\n" + clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 	}, outcomes: "unknown"},
 	{name: "two lengths", serve: func(c *faultConn) {
-		c.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\nContent-Length: 60\r\n\r\n" + answerFor(c.execute(), CodeSuccess, ""))
+		c.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\nContent-Length: 60\r\n\r\n" + clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 	}, outcomes: "unknown"},
-	{name: "other transaction's success", serve: func(c *faultConn) { c.request(); c.write(rawAnswer(answerFor("other", CodeSuccess, ""))) }, outcomes: "unknown"},
-	{name: "other transaction's decline", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer(answerFor("other", CodeFailed, ""))) }, outcomes: "unknown"},
+	{name: "other transaction's success", serve: func(c *faultConn) {
+		c.request()
+		c.write(clienttest.RawResponse(clienttest.ResponseFor("other", cardgateway.CodeSuccess, "")))
+	}, outcomes: "unknown"},
+	{name: "other transaction's decline", serve: func(c *faultConn) {
+		c.execute()
+		c.write(clienttest.RawResponse(clienttest.ResponseFor("other", cardgateway.CodeFailed, "")))
+	}, outcomes: "unknown"},
 	{name: "other amount", serve: func(c *faultConn) {
-		c.write(rawAnswer(strings.Replace(answerFor(c.execute(), CodeSuccess, ""), "12.50", "1.25", 1)))
+		c.write(clienttest.RawResponse(strings.Replace(clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""), "12.50", "1.25", 1)))
 	}, outcomes: "unknown"},
-	{name: "decline", serve: func(c *faultConn) { id, _ := c.request(); c.write(rawAnswer(answerFor(id, CodeFailed, ""))) }, outcomes: "declined"},
-	{name: "processing", serve: func(c *faultConn) { c.write(rawAnswer(answerFor(c.execute(), CodeProcessing, ""))) }, outcomes: "processing"},
-	{name: "redirect", serve: func(c *faultConn) { id, _ := c.request(); c.write(rawAnswer(answerFor(id, CodeRedirect, ""))) }, outcomes: "redirect"},
-	{name: "repeated transactionId", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer(`{"code":501}`)) }, outcomes: "unknown"},
-	{name: "system error", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer(`{"code":999}`)) }, outcomes: "unknown"},
-	{name: "parameter error", serve: func(c *faultConn) { c.request(); c.write(rawAnswer(`{"code":500,"message":"amount"}`)) }, outcomes: "refused"},
-	{name: "empty answer", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer("")) }, outcomes: "unknown"},
-	{name: "page for people", serve: func(c *faultConn) { c.execute(); c.write(rawAnswer("<html>OK</html>")) }, outcomes: "unknown"},
+	{name: "decline", serve: func(c *faultConn) {
+		id, _ := c.request()
+		c.write(clienttest.RawResponse(clienttest.ResponseFor(id, cardgateway.CodeFailed, "")))
+	}, outcomes: "declined"},
+	{name: "processing", serve: func(c *faultConn) {
+		c.write(clienttest.RawResponse(clienttest.ResponseFor(c.execute(), cardgateway.CodeProcessing, "")))
+	}, outcomes: "processing"},
+	{name: "redirect", serve: func(c *faultConn) {
+		id, _ := c.request()
+		c.write(clienttest.RawResponse(clienttest.ResponseFor(id, cardgateway.CodeRedirect, "")))
+	}, outcomes: "redirect"},
+	{name: "repeated transactionId", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse(`{"code":501}`)) }, outcomes: "unknown"},
+	{name: "system error", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse(`{"code":999}`)) }, outcomes: "unknown"},
+	{name: "parameter error", serve: func(c *faultConn) { c.request(); c.write(clienttest.RawResponse(`{"code":500,"message":"amount"}`)) }, outcomes: "refused"},
+	{name: "empty answer", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse("")) }, outcomes: "unknown"},
+	{name: "page for people", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse("<html>OK</html>")) }, outcomes: "unknown"},
 	{name: "no HTTP at all", serve: func(c *faultConn) { c.execute(); c.write("SSH-2.0-OpenSSH_9.0\r\n") }, outcomes: "unknown"},
 	{name: "early hints first", serve: func(c *faultConn) {
-		body := rawAnswer(answerFor(c.execute(), CodeSuccess, ""))
+		body := clienttest.RawResponse(clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 		c.write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + body)
 	}, outcomes: "paid"},
 	{name: "interim answers without end", serve: func(c *faultConn) {
@@ -166,17 +186,17 @@ func statusFaults() (faults []wireFault) {
 			"empty": "", "page": "<html>sorry</html>", "json": `{"message":"sorry"}`, "refusal": `{"code":400,"message":"sorry"}`, "success": "success",
 		} {
 			outcomes := "unknown"
-			executed := body == "success" || !isRefusalStatus(status)
+			executed := body == "success" || !slices.Contains([]int{400, 401, 403, 404, 405, 413, 415, 422, 429}, status)
 			if !executed {
 				outcomes = "refused"
 			}
 			faults = append(faults, wireFault{name: fmt.Sprintf("HTTP %d, %s", status, name), outcomes: outcomes, serve: func(c *faultConn) {
 				id, ok := c.request()
 				if ok && executed {
-					c.till.execute(id)
+					c.till.Execute(id)
 				}
 				if body == "success" {
-					body := answerFor(id, CodeSuccess, "")
+					body := clienttest.ResponseFor(id, cardgateway.CodeSuccess, "")
 					c.write(fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Length: %d\r\nRetry-After: 9223372037\r\n\r\n%s", status, len(body), body))
 					return
 				}
@@ -189,7 +209,7 @@ func statusFaults() (faults []wireFault) {
 
 // truncations cut a good answer after every byte, by a reset and by an orderly close.
 func truncations() (faults []wireFault) {
-	whole := rawAnswer(answerFor("f-000-0", CodeSuccess, ""))
+	whole := clienttest.RawResponse(clienttest.ResponseFor("f-000-0", cardgateway.CodeSuccess, ""))
 	for n := range len(whole) {
 		faults = append(faults, wireFault{name: fmt.Sprintf("cut after %d bytes", n), outcomes: "unknown", serve: func(c *faultConn) {
 			c.execute()
@@ -202,26 +222,6 @@ func truncations() (faults []wireFault) {
 	return faults
 }
 
-// outcomeOf names a payment's outcome in one word.
-func outcomeOf(t *Transaction, err error) string {
-	names := map[error]string{
-		ErrNotSent: "not sent", ErrDeclined: "declined", ErrRefused: "refused", ErrOutcomeUnknown: "unknown",
-		ErrInvalidRequest: "invalid", ErrConflict: "conflict", ErrNotFound: "not found",
-	}
-	for sentinel, name := range names {
-		if errors.Is(err, sentinel) {
-			return name
-		}
-	}
-	switch {
-	case err != nil:
-		return err.Error()
-	case t.Paid():
-		return "paid"
-	}
-	return t.State().String()
-}
-
 // payments are calls whose outcome is known to the client, to be compared with the till once the server has ended.
 type payments struct {
 	ids, outcomes []string
@@ -232,10 +232,10 @@ func (p *payments) made(id, outcome string) {
 }
 
 // judge compares what the client says with what was executed, and returns how many payments there were.
-func (p *payments) judge(t *testing.T, name string, l *till) int {
+func (p *payments) judge(t *testing.T, name string, l *clienttest.Till) int {
 	t.Helper()
 	for i, id := range p.ids {
-		n, outcome := l.count(id), p.outcomes[i]
+		n, outcome := l.Count(id), p.outcomes[i]
 		untrue := outcome == "paid" && n == 0 ||
 			slices.Contains([]string{"not sent", "declined", "refused"}, outcome) && n > 0
 		if n > 1 || untrue {
@@ -245,19 +245,9 @@ func (p *payments) judge(t *testing.T, name string, l *till) int {
 	return len(p.ids)
 }
 
-// testTLS returns a server's certificate and a client configuration that trusts it.
-func testTLS(t *testing.T) (server, client *tls.Config) {
-	t.Helper()
-	s := httptest.NewTLSServer(nil)
-	t.Cleanup(s.Close)
-	pool := x509.NewCertPool()
-	pool.AddCert(s.Certificate())
-	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: pool, ServerName: "example.com"}
-}
-
 func TestWireFaults(t *testing.T) {
-	leavesNoGoroutine(t)
-	serverTLS, clientTLS := testTLS(t)
+	clienttest.LeavesNoGoroutine(t)
+	serverTLS, clientTLS := clienttest.TLSConfigs(t)
 	standard := log.Writer()
 	log.SetOutput(io.Discard) // net/http says there what it makes of some of these servers
 	defer log.SetOutput(standard)
@@ -270,12 +260,12 @@ func TestWireFaults(t *testing.T) {
 		for i, f := range faults {
 			each := 1
 			if i < len(wireFaults) && f.cfg.AttemptTimeout == 0 {
-				each = 2 * len(paymentOps)
+				each = 2 * len(clienttest.PaymentOperations)
 			}
-			var l till
+			var l clienttest.Till
 			var p payments
 			t.Run("", func(t *testing.T) { // its end is the end of the server
-				base := rawServer(t, func(conn net.Conn) {
+				base := clienttest.ServeRaw(t, func(conn net.Conn) {
 					c := &faultConn{Conn: conn, tcp: conn.(*net.TCPConn), till: &l}
 					if secured {
 						c.Conn = tls.Server(conn, serverTLS)
@@ -291,16 +281,16 @@ func TestWireFaults(t *testing.T) {
 					cfg.HTTPClient = &http.Client{Transport: &http.Transport{TLSClientConfig: clientTLS}}
 					cfg.AttemptTimeout *= 4 // for the handshake
 				}
-				c := testClient(t, cfg)
+				c := clienttest.NewClient(t, cfg)
 				for n := range each {
 					id := fmt.Sprintf("f-000-%d", n)
-					tx, err := paymentOps[n%len(paymentOps)].call(t.Context(), c, id)
-					outcome := outcomeOf(tx, err)
+					tx, err := clienttest.PaymentOperations[n%len(clienttest.PaymentOperations)].Call(t.Context(), c, id)
+					outcome := clienttest.Outcome(tx, err)
 					if !slices.Contains(strings.Split(f.outcomes, ", "), outcome) && !(secured && outcome == "not sent") {
 						t.Errorf("%s, tls %v: got %q (%v), want %s", f.name, secured, outcome, err, f.outcomes)
 					}
-					if SafeToRetry(err) != (outcome == "not sent") {
-						t.Errorf("%s: SafeToRetry(%v) is %v", f.name, err, SafeToRetry(err))
+					if cardgateway.SafeToRetry(err) != (outcome == "not sent") {
+						t.Errorf("%s: SafeToRetry(%v) is %v", f.name, err, cardgateway.SafeToRetry(err))
 					}
 					p.made(id, outcome)
 				}
@@ -314,26 +304,26 @@ func TestWireFaults(t *testing.T) {
 // TestRedirectsAreNotFollowed: 3xx answers lead to a second server, which must not hear of anything.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var elsewhere atomic.Int32
-	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	other := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		elsewhere.Add(1)
-		_, _ = io.WriteString(w, answerFor("r-1", CodeSuccess, ""))
+		_, _ = io.WriteString(w, clienttest.ResponseFor("r-1", cardgateway.CodeSuccess, ""))
 	})
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		var l till
-		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			l.handle(r)
+		var l clienttest.Till
+		s := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			l.Handle(r)
 			w.Header().Set("Location", other.URL+r.URL.Path)
 			w.WriteHeader(status)
 		})
-		c := testClient(t, Config{BaseURL: s.URL, Authenticate: BasicAuth(testMerchant, testSecretKey)})
-		for _, op := range paymentOps {
-			id := fmt.Sprintf("%s-%d", op.name, status)
-			if tx, err := op.call(t.Context(), c, id); outcomeOf(tx, err) != "unknown" || l.count(id) != 1 {
-				t.Errorf("%s, HTTP %d: got %v, executed %d times, want unknown, once", op.name, status, err, l.count(id))
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)})
+		for _, op := range clienttest.PaymentOperations {
+			id := fmt.Sprintf("%s-%d", op.Name, status)
+			if tx, err := op.Call(t.Context(), c, id); clienttest.Outcome(tx, err) != "unknown" || l.Count(id) != 1 {
+				t.Errorf("%s, HTTP %d: got %v, executed %d times, want unknown, once", op.Name, status, err, l.Count(id))
 			}
 		}
-		if _, err := c.GetTransaction(t.Context(), "1"); !errors.Is(err, ErrQueryFailed) {
-			t.Errorf("query, HTTP %d: got %v, want %v", status, err, ErrQueryFailed)
+		if _, err := c.GetTransaction(t.Context(), "1"); !errors.Is(err, cardgateway.ErrQueryFailed) {
+			t.Errorf("query, HTTP %d: got %v, want %v", status, err, cardgateway.ErrQueryFailed)
 		}
 	}
 	if n := elsewhere.Load(); n != 0 {

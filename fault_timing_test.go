@@ -1,4 +1,4 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"bufio"
@@ -15,6 +15,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // Faults that hang on the moment: contexts that end while a payment is on its way, kept-alive connections that close
@@ -24,20 +27,20 @@ import (
 // TestCancelledPayments ends contexts at random moments of thousands of payments, on new and on kept connections.
 // "Not sent" must be true each time: the seal decides, not the error.
 func TestCancelledPayments(t *testing.T) {
-	leavesNoGoroutine(t)
+	clienttest.LeavesNoGoroutine(t)
 	const callers, each = 8, 250
 	for _, idle := range []time.Duration{0, -1} { // kept connections, and a new one for each
-		var l till
+		var l clienttest.Till
 		var mu sync.Mutex
 		var p payments
 		counts := map[string]int{}
 		t.Run("", func(t *testing.T) { // its end is the end of the server
-			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-				if id, ok := l.handle(r); ok {
-					_, _ = io.WriteString(w, answerFor(id, CodeSuccess, ""))
+			s := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if id, ok := l.Handle(r); ok {
+					_, _ = io.WriteString(w, clienttest.ResponseFor(id, cardgateway.CodeSuccess, ""))
 				}
 			})
-			c := testClient(t, Config{BaseURL: s.URL, PaymentIdleTimeout: idle, Retry: RetryPolicy{MaxAttempts: 1}})
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, PaymentIdleTimeout: idle, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 			var all sync.WaitGroup
 			for caller := range callers {
 				all.Go(func() {
@@ -45,11 +48,11 @@ func TestCancelledPayments(t *testing.T) {
 					for n := range each {
 						id := fmt.Sprintf("c-%d-%d", caller, n)
 						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(chance.IntN(4_000))*time.Microsecond)
-						tx, err := paymentOps[n%len(paymentOps)].call(ctx, c, id)
+						tx, err := clienttest.PaymentOperations[n%len(clienttest.PaymentOperations)].Call(ctx, c, id)
 						cancel()
 						mu.Lock()
-						p.made(id, outcomeOf(tx, err))
-						counts[outcomeOf(tx, err)]++
+						p.made(id, clienttest.Outcome(tx, err))
+						counts[clienttest.Outcome(tx, err)]++
 						mu.Unlock()
 					}
 				})
@@ -70,27 +73,27 @@ func TestCancelledPayments(t *testing.T) {
 // connection for each payment there is nothing to lose; where it keeps them, an unknown is allowed and a repetition
 // is not.
 func TestStaleConnections(t *testing.T) {
-	leavesNoGoroutine(t)
+	clienttest.LeavesNoGoroutine(t)
 	for _, idle := range []time.Duration{0, -1} {
-		var l till
+		var l clienttest.Till
 		var p payments
 		t.Run("", func(t *testing.T) {
-			base := rawServer(t, func(conn net.Conn) {
+			base := clienttest.ServeRaw(t, func(conn net.Conn) {
 				in := bufio.NewReader(conn)
 				c := &faultConn{Conn: conn, tcp: conn.(*net.TCPConn), in: in, till: &l}
-				body := answerFor(c.execute(), CodeSuccess, "")
+				body := clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")
 				c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
 				_, _ = in.ReadByte() // the next request starts
 				c.reset()
 			})
-			c := testClient(t, Config{BaseURL: base, PaymentIdleTimeout: idle})
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: base, PaymentIdleTimeout: idle})
 			for n := range 300 {
 				id := fmt.Sprintf("s-%d", n)
-				tx, err := payByToken(t.Context(), c, id)
+				tx, err := clienttest.PayByToken(t.Context(), c, id)
 				if err != nil && idle < 0 {
 					t.Errorf("a new connection for each payment: got %v", err)
 				}
-				p.made(id, outcomeOf(tx, err))
+				p.made(id, clienttest.Outcome(tx, err))
 			}
 		})
 		p.judge(t, "stale", &l)
@@ -100,7 +103,7 @@ func TestStaleConnections(t *testing.T) {
 
 // TestExpectContinue: with the barrier a server can say no before it has a body, and then nothing was sent.
 func TestExpectContinue(t *testing.T) {
-	leavesNoGoroutine(t)
+	clienttest.LeavesNoGoroutine(t)
 	goOn := "HTTP/1.1 100 Continue\r\n\r\n"
 	faults := []wireFault{
 		{name: "goes on", outcomes: "paid", serve: func(c *faultConn) { c.onceAsked(goOn); c.paid() }},
@@ -110,7 +113,7 @@ func TestExpectContinue(t *testing.T) {
 		{name: "goes on and resets", outcomes: "unknown", serve: func(c *faultConn) { c.onceAsked(goOn); c.take(); c.reset() }},
 		{name: "goes on, executes, resets", outcomes: "unknown", serve: func(c *faultConn) {
 			c.onceAsked(goOn)
-			c.till.execute(c.take())
+			c.till.Execute(c.take())
 			c.reset()
 		}},
 		{name: "resets", outcomes: "not sent", serve: func(c *faultConn) { c.head(); c.reset() }},
@@ -122,23 +125,23 @@ func TestExpectContinue(t *testing.T) {
 		{name: "answers nothing of use", outcomes: "unknown, not sent", serve: func(c *faultConn) { c.onceAsked(status(200, `{}`)) }},
 	}
 	for _, f := range faults {
-		var l till
+		var l clienttest.Till
 		var p payments
 		t.Run("", func(t *testing.T) {
-			base := rawServer(t, func(conn net.Conn) {
+			base := clienttest.ServeRaw(t, func(conn net.Conn) {
 				f.serve(&faultConn{Conn: conn, tcp: conn.(*net.TCPConn), in: bufio.NewReader(conn), till: &l})
 			})
-			c := testClient(t, Config{
+			c := clienttest.NewClient(t, cardgateway.Config{
 				BaseURL: base, ExpectContinue: true,
 				HTTPClient: &http.Client{Transport: &http.Transport{ExpectContinueTimeout: 50 * time.Millisecond}},
 			})
 			for n := range 3 {
 				id := fmt.Sprintf("e-%d", n)
-				tx, err := paymentOps[n].call(t.Context(), c, id)
-				if outcome := outcomeOf(tx, err); !slices.Contains(strings.Split(f.outcomes, ", "), outcome) {
+				tx, err := clienttest.PaymentOperations[n].Call(t.Context(), c, id)
+				if outcome := clienttest.Outcome(tx, err); !slices.Contains(strings.Split(f.outcomes, ", "), outcome) {
 					t.Errorf("server %s: got %q (%v), want %s", f.name, outcome, err, f.outcomes)
 				}
-				p.made(id, outcomeOf(tx, err))
+				p.made(id, clienttest.Outcome(tx, err))
 			}
 		})
 		p.judge(t, f.name, &l)
@@ -172,22 +175,22 @@ func (c *faultConn) take() (id string) {
 			depth--
 		}
 		if depth == 0 {
-			return transactionIDIn(body)
+			return clienttest.TransactionIDIn(body)
 		}
 	}
 }
 
 func (c *faultConn) paid() {
 	id := c.take()
-	c.till.execute(id)
-	c.write(rawAnswer(answerFor(id, CodeSuccess, "")))
+	c.till.Execute(id)
+	c.write(clienttest.RawResponse(clienttest.ResponseFor(id, cardgateway.CodeSuccess, "")))
 }
 
 // TestHTTP2ServersThatAskAgain: a server that executes a request and then resets its stream, or says that it has not
 // seen it, makes net/http send it again where it can. The client does not speak HTTP/2; under a foreign transport
 // that does, a body which can be read once keeps the payment single.
 func TestHTTP2ServersThatAskAgain(t *testing.T) {
-	serverTLS, clientTLS := testTLS(t)
+	serverTLS, clientTLS := clienttest.TLSConfigs(t)
 	serverTLS.NextProtos = []string{"h2", "http/1.1"}
 	endings := map[string][]byte{
 		"RST_STREAM PROTOCOL_ERROR": http2Frame(3, 0, 1, 0, 0, 0, 1), "RST_STREAM INTERNAL_ERROR": http2Frame(3, 0, 1, 0, 0, 0, 2),
@@ -198,10 +201,10 @@ func TestHTTP2ServersThatAskAgain(t *testing.T) {
 	made, spoken := 0, 0
 	for name, ending := range endings {
 		for _, foreign := range []bool{false, true} {
-			var l till
+			var l clienttest.Till
 			var p payments
 			t.Run("", func(t *testing.T) {
-				base := rawServer(t, func(conn net.Conn) {
+				base := clienttest.ServeRaw(t, func(conn net.Conn) {
 					secured := tls.Server(conn, serverTLS)
 					if secured.Handshake() != nil {
 						return
@@ -217,26 +220,26 @@ func TestHTTP2ServersThatAskAgain(t *testing.T) {
 				})
 				transport := &http.Transport{TLSClientConfig: clientTLS.Clone(), ForceAttemptHTTP2: true}
 				defer transport.CloseIdleConnections()
-				cfg := Config{BaseURL: strings.Replace(base, "http:", "https:", 1), AttemptTimeout: 2 * time.Second}
+				cfg := cardgateway.Config{BaseURL: strings.Replace(base, "http:", "https:", 1), AttemptTimeout: 2 * time.Second}
 				cfg.HTTPClient = &http.Client{Transport: transport}
 				if foreign {
-					cfg.HTTPClient.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+					cfg.HTTPClient.Transport = clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 						resp, err := transport.RoundTrip(r)
 						return resp, err
 					})
 				}
-				c := testClient(t, cfg)
+				c := clienttest.NewClient(t, cfg)
 				for n := range 3 {
 					id := fmt.Sprintf("h-%d", n)
-					tx, err := paymentOps[n].call(t.Context(), c, id)
-					if outcome := outcomeOf(tx, err); outcome != "unknown" {
+					tx, err := clienttest.PaymentOperations[n].Call(t.Context(), c, id)
+					if outcome := clienttest.Outcome(tx, err); outcome != "unknown" {
 						t.Errorf("%s, foreign transport %v: got %q (%v), want unknown", name, foreign, outcome, err)
 					}
-					p.made(id, outcomeOf(tx, err))
+					p.made(id, clienttest.Outcome(tx, err))
 				}
 			})
 			made += p.judge(t, name, &l)
-			if http2 := l.count("over HTTP/2"); http2 > 0 != foreign {
+			if http2 := l.Count("over HTTP/2"); http2 > 0 != foreign {
 				t.Errorf("%s: requests over HTTP/2: got %d with foreign transport %v", name, http2, foreign)
 			} else {
 				spoken += http2
@@ -252,7 +255,7 @@ func http2Frame(kind, flags byte, stream uint32, payload ...byte) []byte {
 }
 
 // serveHTTP2 takes the first request of an HTTP/2 connection, executes it and ends it as told.
-func serveHTTP2(conn net.Conn, l *till, ending []byte) {
+func serveHTTP2(conn net.Conn, l *clienttest.Till, ending []byte) {
 	_, _ = conn.Write(http2Frame(4, 0, 0)) // SETTINGS
 	if _, err := io.CopyN(io.Discard, conn, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {
 		return
@@ -274,8 +277,8 @@ func serveHTTP2(conn net.Conn, l *till, ending []byte) {
 		case kind == data:
 			body = append(body, payload...)
 			if flags&endStream != 0 {
-				l.execute(transactionIDIn(body))
-				l.execute("over HTTP/2")
+				l.Execute(clienttest.TransactionIDIn(body))
+				l.Execute("over HTTP/2")
 				_, _ = conn.Write(ending)
 				return
 			}

@@ -1,0 +1,187 @@
+package cardgateway_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+// What a call does around its attempts: it waits for the limiter, asks the hook, tries an unsent payment again, says where
+// a wrong address is likely, and logs each attempt.
+
+// limiter counts, and refuses once it has let enough through.
+type limiter struct{ waits, letThrough int }
+
+var errLimited = errors.New("over the limit")
+
+func (l *limiter) Wait(context.Context) error {
+	if l.waits++; l.waits > l.letThrough {
+		return errLimited
+	}
+	time.Sleep(time.Second)
+	return nil
+}
+
+func TestLimiterAndHook(t *testing.T) {
+	tests := []struct {
+		name         string
+		letThrough   int
+		answers      []scripted
+		waits, asked int
+		err          error
+	}{
+		{"waited for before each attempt", 10, []scripted{resets, resets, gives(200, foundOne)}, 3, 3, nil},
+		{"refuses the third attempt", 2, []scripted{resets}, 3, 2, errLimited},
+		{"refuses at once", 0, []scripted{resets}, 1, 0, errLimited},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			s, l := script{answers: tt.answers}, limiter{letThrough: tt.letThrough}
+			_, err := s.client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
+			if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.times()) != tt.asked {
+				t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.times()))
+			}
+		})
+	}
+	s, l := script{answers: []scripted{resets}}, limiter{}
+	if _, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Limiter: &l}), "t-1"); !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errLimited) || l.waits != 1 {
+		t.Errorf("a payment that the limiter refuses: got %v after %d waits", err, l.waits)
+	}
+	hooked := 0
+	c := s.client(t, cardgateway.Config{Authenticate: func(*http.Request, []byte) error { hooked++; return errReset }})
+	_, err := c.GetTransaction(t.Context(), "1")
+	_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
+	if !errors.Is(err, errReset) || !errors.Is(payErr, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(payErr) || hooked != 2 || len(s.times()) != 0 {
+		t.Errorf("a hook that refuses: got %v and %v after %d calls of it and %d attempts", err, payErr, hooked, len(s.times()))
+	}
+	for _, basic := range []func(*http.Request, []byte) error{cardgateway.BasicAuth("", clienttest.SecretKey), cardgateway.BasicAuth(clienttest.Merchant, ""), cardgateway.BasicAuth("a:b", clienttest.SecretKey)} {
+		_, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Authenticate: basic}), "t-1")
+		if !errors.Is(err, cardgateway.ErrNotSent) || strings.Contains(err.Error(), clienttest.SecretKey) || len(s.times()) != 0 {
+			t.Errorf("BasicAuth that cannot be right: got %v after %d attempts", err, len(s.times()))
+		}
+	}
+}
+
+// TestUnsentPaymentsAreRepeated: twice at most, after pauses, and never once a body may have been read.
+func TestUnsentPaymentsAreRepeated(t *testing.T) {
+	reads := func(r *http.Request) (*http.Response, error) {
+		_, _ = r.Body.Read(make([]byte, 1))
+		return nil, errReset
+	}
+	paid := func(r *http.Request) (*http.Response, error) {
+		return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
+	}
+	for _, tt := range []struct {
+		name    string
+		answers []scripted
+		policy  cardgateway.RetryPolicy
+		asked   int
+		outcome string
+	}{
+		{"not sent, then paid", []scripted{resets, paid}, cardgateway.RetryPolicy{}, 2, "paid"},
+		{"not sent twice, then paid", []scripted{resets, resets, paid}, cardgateway.RetryPolicy{MaxAttempts: 9}, 3, "paid"},
+		{"never sent", []scripted{resets}, cardgateway.RetryPolicy{MaxAttempts: 9}, 3, "not sent"},
+		{"never sent, one attempt", []scripted{resets}, cardgateway.RetryPolicy{MaxAttempts: 1}, 1, "not sent"},
+		{"one byte read", []scripted{reads, paid}, cardgateway.RetryPolicy{}, 1, "unknown"},
+		{"not sent, then one byte read", []scripted{resets, reads, paid}, cardgateway.RetryPolicy{}, 2, "unknown"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := script{answers: tt.answers}
+			tx, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
+			if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.times()) != tt.asked {
+				t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.times()), tt.outcome, tt.asked)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // the pause between them ends with the context
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s := script{answers: []scripted{resets}}
+		_, err := clienttest.PayByToken(ctx, s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MinWait: time.Hour, MaxWait: time.Hour}}), "t-1")
+		if !errors.Is(err, cardgateway.ErrNotSent) || ctx.Err() != nil && len(s.times()) != 1 {
+			t.Errorf("got %v after %d attempts", err, len(s.times()))
+		}
+	})
+}
+
+// TestMisdirected: an answer that is none of the gateway's says where to look.
+func TestMisdirected(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		body   string
+		hint   bool
+	}{
+		{404, "404 page not found", true}, {405, "", true}, {301, "", true}, {302, "<html>", true},
+		{404, `{"code":500}`, false}, {404, `{"message":"no such app"}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
+	} {
+		s := script{answers: []scripted{gives(tt.status, tt.body)}}
+		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
+		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
+		_, queryErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
+		for _, err := range []error{payErr, queryErr} {
+			if strings.Contains(err.Error(), "is Config.BaseURL right?") != tt.hint {
+				t.Errorf("HTTP %d with %q: got %v", tt.status, tt.body, err)
+			}
+		}
+	}
+	s := script{answers: []scripted{gives(404, "")}}
+	if _, err := s.client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1"); strings.Contains(err.Error(), "BaseURL") {
+		t.Errorf("no such transaction: got %v", err)
+	}
+}
+
+// TestAttemptsAreLogged: one line for each attempt, which says of a failed payment whether it may have been sent.
+func TestAttemptsAreLogged(t *testing.T) {
+	broken := clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Body != nil {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		return nil, errReset
+	})
+	unsent := clienttest.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errReset })
+	approving := clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
+	})
+	pay := func(c *cardgateway.Client) { _, _ = clienttest.PayByToken(t.Context(), c, "t-1") }
+	ask := func(c *cardgateway.Client) { _, _ = c.GetTransaction(t.Context(), "1") }
+	for _, tt := range []struct {
+		name      string
+		transport clienttest.RoundTrip
+		call      func(*cardgateway.Client)
+		want      string
+	}{
+		{"payment", approving, pay, "operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 status=200"},
+		{"payment that failed", broken, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=true`},
+		{"payment that failed before it was sent", unsent, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=false`},
+		{"query", approving, ask, "operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 status=200"},
+		{"query that failed", broken, ask, `operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 error="connection reset"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var logs strings.Builder
+			logger := slog.New(slog.NewTextHandler(&logs, &slog.HandlerOptions{
+				Level: slog.LevelDebug,
+				ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+					if a.Key == slog.TimeKey || a.Key == "duration" {
+						return slog.Attr{}
+					}
+					return a
+				},
+			}))
+			tt.call(clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, Logger: logger, HTTPClient: &http.Client{Transport: tt.transport}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+			}))
+			if want := `level=DEBUG msg="cardgateway attempt" ` + tt.want + "\n"; logs.String() != want {
+				t.Errorf("got  %swant %s", logs.String(), want)
+			}
+		})
+	}
+}

@@ -1,0 +1,259 @@
+package cardgateway_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+// TestPaymentsLeaveWhole looks at what a server reads at once, with and without TLS.
+func TestPaymentsLeaveWhole(t *testing.T) {
+	clienttest.LeavesNoGoroutine(t)
+	for _, secure := range []bool{false, true} {
+		var mu sync.Mutex
+		var reads []string
+		s := httptest.NewUnstartedServer(http.HandlerFunc(clienttest.Approve))
+		s.Config.ErrorLog = clienttest.QuietLog
+		base, client := "http://", &http.Client{}
+		if secure {
+			s.TLS, client.Transport = serverAndClientTLS(t)
+			s.Listener = tls.NewListener(s.Listener, s.TLS)
+			base = "https://"
+		}
+		s.Listener = notingListener{s.Listener, func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			reads = append(reads, text)
+		}}
+		s.Start()
+		base += s.Listener.Addr().String()
+
+		var shaken bool
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+			TLSHandshakeDone: func(state tls.ConnectionState, err error) { shaken = err == nil && state.HandshakeComplete },
+		})
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: base, HTTPClient: client})
+		for range 2 {
+			if tx, err := clienttest.PayByToken(ctx, c, "whole"); clienttest.Outcome(tx, err) != "paid" {
+				t.Fatalf("TLS %t: got %v", secure, err)
+			}
+		}
+		c.CloseIdleConnections()
+		s.Close()
+		whole := 0
+		for _, text := range reads {
+			if strings.Contains(text, "\r\n\r\n{") && strings.HasSuffix(text, "}") { // of the second, one byte may come before
+				whole++
+			}
+		}
+		if whole != 2 || shaken != secure {
+			t.Errorf("TLS %t: %d of 2 payments came whole, handshake traced %t: %q", secure, whole, shaken, reads)
+		}
+	}
+}
+
+// TestPaymentThroughAProxy: connections through a tunnel are as net/http makes them.
+func TestPaymentThroughAProxy(t *testing.T) {
+	clienttest.LeavesNoGoroutine(t)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(clienttest.Approve))
+	serverTLS, transport := serverAndClientTLS(t)
+	s.TLS = serverTLS
+	s.StartTLS()
+	defer s.Close()
+	tunnels := 0
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect {
+			http.Error(w, r.Method, http.StatusMethodNotAllowed)
+			return
+		}
+		tunnels++
+		server, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		client, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
+		var both sync.WaitGroup
+		both.Go(func() {
+			_, _ = io.Copy(server, bufio.NewReader(io.MultiReader(buffered.Reader, client)))
+			server.Close()
+		})
+		both.Go(func() { _, _ = io.Copy(client, server); client.Close() })
+		both.Wait()
+	}))
+	defer proxy.Close()
+	at, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Proxy = http.ProxyURL(at)
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://" + s.Listener.Addr().String(), HTTPClient: &http.Client{Transport: transport}})
+	if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != "paid" || tunnels != 1 {
+		t.Errorf("got %v through %d tunnels", err, tunnels)
+	}
+	c.CloseIdleConnections()
+}
+
+// TestGivenUpBeforeTheBody: a payment that net/http gives up between head and body is proved unsent.
+func TestGivenUpBeforeTheBody(t *testing.T) {
+	var reached atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer s.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	given := make(chan struct{})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() {
+			cancel()
+			select { // net/http closes the connection while its writer is here
+			case <-given:
+			case <-time.After(5 * time.Second):
+			}
+		},
+	})
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return &tellingConn{Conn: conn, closed: given}, err
+		},
+	}}})
+	if _, err := clienttest.PayByToken(traced, c, "t-1"); !errors.Is(err, cardgateway.ErrNotSent) || reached.Load() != 0 {
+		t.Errorf("got %v, %d requests arrived", err, reached.Load())
+	}
+}
+
+// tellingConn tells that it was closed.
+type tellingConn struct {
+	net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *tellingConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(func() { close(c.closed) })
+	return err
+}
+
+// TestOwnTLSConnections: one that the caller's dialer has not shaken hands on is not used before that is done.
+func TestOwnTLSConnections(t *testing.T) {
+	clienttest.LeavesNoGoroutine(t)
+	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
+	for name, tt := range map[string]struct{ host, want string }{
+		"right certificate": {"example.com", "paid"}, "wrong certificate": {"pay.example", "not sent"},
+	} {
+		transport := s.Client().Transport.(*http.Transport).Clone()
+		config := transport.TLSClientConfig.Clone()
+		config.ServerName, config.NextProtos = tt.host, nil
+		transport.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return tls.Client(conn, config), err
+		}
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: transport}})
+		if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != tt.want {
+			t.Errorf("%s: got %v, want %s", name, err, tt.want)
+		}
+		c.CloseIdleConnections()
+	}
+	s.Close()
+}
+
+// TestHandshakeFails: the connection is closed, nothing was sent, and what dialled it was not left waiting.
+func TestHandshakeFails(t *testing.T) {
+	clienttest.LeavesNoGoroutine(t)
+	for name, serve := range map[string]func(net.Conn){
+		"closed": func(net.Conn) {},
+		"no TLS": func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") },
+		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+	} {
+		base := clienttest.ServeRaw(t, serve)
+		_, transport := serverAndClientTLS(t)
+		transport.TLSHandshakeTimeout = impatient.AttemptTimeout
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: strings.Replace(base, "http", "https", 1), HTTPClient: &http.Client{Transport: transport}})
+		_, err := clienttest.PayByToken(t.Context(), c, "t-1")
+		if !errors.Is(err, cardgateway.ErrNotSent) {
+			t.Errorf("%s: got %v, want %v", name, err, cardgateway.ErrNotSent)
+		}
+		if late, ok := errors.AsType[interface {
+			error
+			Timeout() bool
+		}](err); name == "silent" && !(ok && late.Timeout()) {
+			t.Errorf("%s: got %v, which is no timeout", name, err)
+		}
+	}
+}
+
+// TestOwnDialersAreUsed: those of the caller's transport are asked, whichever they are.
+func TestOwnDialersAreUsed(t *testing.T) {
+	refused := errors.New("refused by the caller's dialer")
+	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
+	old := func(string, string) (net.Conn, error) { return nil, refused }
+	none := func(context.Context, string, string) (net.Conn, error) { return nil, nil }
+	for name, transport := range map[string]*http.Transport{
+		"DialContext without a connection":    {DialContext: none},
+		"DialTLSContext without a connection": {DialTLSContext: none},
+		"DialContext":                         {DialContext: refuse},
+		"DialTLSContext":                      {DialTLSContext: refuse},
+		"Dial":                                {Dial: old},
+		"DialTLS":                             {DialTLS: old},
+	} {
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://127.0.0.1:1", HTTPClient: &http.Client{Transport: transport}})
+		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !errors.Is(err, cardgateway.ErrNotSent) || !strings.Contains(name, "without") && !strings.Contains(err.Error(), refused.Error()) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// serverAndClientTLS returns both sides of a TLS connection on the loopback interface.
+func serverAndClientTLS(t *testing.T) (*tls.Config, *http.Transport) {
+	t.Helper()
+	server, client := clienttest.TLSConfigs(t)
+	return server, &http.Transport{TLSClientConfig: client}
+}
+
+// notingListener tells what each read of its connections gave.
+type notingListener struct {
+	net.Listener
+	note func(string)
+}
+
+func (l notingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &notingConn{c, l.note}, nil
+}
+
+type notingConn struct {
+	net.Conn
+	note func(string)
+}
+
+func (c *notingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.note(string(p[:n]))
+	}
+	return n, err
+}

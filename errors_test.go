@@ -1,0 +1,104 @@
+package cardgateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+// What errors are and say: each is of exactly one kind, and none names a URL.
+
+func TestEveryErrorIsOneKind(t *testing.T) {
+	declined := &cardgateway.Transaction{Code: cardgateway.CodeFailed, TransactionMessage: "no funds"}
+	for _, tt := range []struct {
+		err  error
+		want error
+		text string
+	}{
+		{&cardgateway.ValidationError{Op: "Pay", Problems: []cardgateway.Problem{{"a", cardgateway.RuleRequired, "is required"}, {"b[0].c", cardgateway.RuleLength, "is long"}}}, cardgateway.ErrInvalidRequest,
+			"cardgateway: Pay: invalid request: a is required; b[0].c is long"},
+		{&cardgateway.NotSentError{Op: "Pay", TransactionID: "t\n1", Cause: context.Canceled}, cardgateway.ErrNotSent,
+			`cardgateway: Pay: transaction "t\n1" was not sent: context canceled`},
+		{&cardgateway.DeclinedError{Op: "Pay", TransactionID: "t", Transaction: declined}, cardgateway.ErrDeclined,
+			`cardgateway: Pay: transaction "t" declined: 101 (transaction failed): "no funds"`},
+		{&cardgateway.DeclinedError{Op: "Pay", TransactionID: "t"}, cardgateway.ErrDeclined, `cardgateway: Pay: transaction "t" declined`},
+		{&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, cardgateway.ErrRefused, `cardgateway: Pay: refused: HTTP 400, code 777, "no"`},
+		{&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 429}, cardgateway.ErrRefused, "cardgateway: Pay: refused: HTTP 429"},
+		{&cardgateway.OutcomeUnknownError{Op: "Pay", TransactionID: "t", Cause: context.DeadlineExceeded}, cardgateway.ErrOutcomeUnknown,
+			`cardgateway: Pay: outcome of transaction "t" unknown: context deadline exceeded`},
+		{&cardgateway.ConflictError{TransactionID: "t", Transactions: []cardgateway.Transaction{{UniqueID: "1", Code: 100}, {UniqueID: "2", Code: 101}}}, cardgateway.ErrConflict,
+			`cardgateway: transaction "t" has conflicting outcomes: "1" approved, "2" declined`},
+		{&cardgateway.ConflictError{TransactionID: "t", Transactions: make([]cardgateway.Transaction, 50_000)}, cardgateway.ErrConflict,
+			`cardgateway: transaction "t" has conflicting outcomes: ` + strings.Repeat(`"" unknown, `, 10) + "and 49990 more"},
+		{&cardgateway.QueryError{Op: "Ask", HTTPStatus: 503}, cardgateway.ErrQueryFailed, "cardgateway: Ask: HTTP 503"},
+		{&cardgateway.QueryError{Op: "Ask", Cause: context.Canceled}, cardgateway.ErrQueryFailed, "cardgateway: Ask: context canceled"},
+		{&cardgateway.QueryError{Op: "Ask", HTTPStatus: 200, Code: 404, Cause: cardgateway.ErrNotFound}, cardgateway.ErrNotFound,
+			"cardgateway: Ask: HTTP 200, code 404 (not found): cardgateway: transaction not found"},
+	} {
+		clienttest.CheckOneSentinel(t, tt.err)
+		if !errors.Is(tt.err, tt.want) || !errors.Is(fmt.Errorf("wrapped: %w", tt.err), tt.want) {
+			t.Errorf("%v: is not %v", tt.err, tt.want)
+		}
+		if got := tt.err.Error(); got != tt.text {
+			t.Errorf("text: got  %s\nwant %s", got, tt.text)
+		}
+	}
+	cut := (&cardgateway.NotSentError{TransactionID: strings.Repeat("é", 500), Cause: context.Canceled}).Error()
+	if n := strings.Count(cut, "é"); n != 128 || !strings.Contains(cut, "…") {
+		t.Errorf("a long id in an error: got %d characters of it, want 128 and an ellipsis", n)
+	}
+}
+
+func TestSafeToRetry(t *testing.T) {
+	notSent, unknown := &cardgateway.NotSentError{Cause: context.Canceled}, &cardgateway.OutcomeUnknownError{Cause: context.Canceled}
+	tests := []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"nil", nil, false},
+		{"not sent", notSent, true},
+		{"wrapped", fmt.Errorf("checkout: %w", notSent), true},
+		{"wrapped twice", fmt.Errorf("a: %w", fmt.Errorf("b: %w", notSent)), true},
+		{"joined with a foreign error", errors.Join(errors.New("log full"), notSent), true},
+		{"joined with another not sent", errors.Join(notSent, &cardgateway.NotSentError{Cause: context.Canceled}), true},
+		{"joined with an unknown", errors.Join(notSent, unknown), false},
+		{"joined with an unknown before it", errors.Join(unknown, notSent), false},
+		{"joined with a decline", errors.Join(notSent, &cardgateway.DeclinedError{Transaction: &cardgateway.Transaction{}}), false},
+		{"joined with a refusal", errors.Join(notSent, &cardgateway.RefusedError{}), false},
+		{"joined with a conflict", errors.Join(notSent, &cardgateway.ConflictError{}), false},
+		{"two wrapped", fmt.Errorf("%w, then %w", notSent, unknown), false},
+		{"caused by an unknown", &cardgateway.NotSentError{Cause: unknown}, false},
+		{"the sentinel alone", cardgateway.ErrNotSent, true}, {"the sentinel wrapped", fmt.Errorf("fake: %w", cardgateway.ErrNotSent), true},
+		{"the sentinel joined with a decline", errors.Join(cardgateway.ErrNotSent, cardgateway.ErrDeclined), false},
+		{"unknown", unknown, false}, {"unknown because not sent", &cardgateway.OutcomeUnknownError{Cause: notSent}, false},
+		{"invalid", &cardgateway.ValidationError{}, false}, {"declined", &cardgateway.DeclinedError{Transaction: &cardgateway.Transaction{}}, false},
+		{"refused", &cardgateway.RefusedError{}, false}, {"conflict", &cardgateway.ConflictError{}, false}, {"query", &cardgateway.QueryError{}, false},
+		{"context", context.Canceled, false}, {"foreign", errors.New("not sent"), false},
+	}
+	for _, tt := range tests {
+		if got := cardgateway.SafeToRetry(tt.err); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestErrorsNameNoURL: whatever fails, the text has neither the address nor a path.
+func TestErrorsNameNoURL(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "http://127.0.0.1:1/base-path"})
+	for _, op := range clienttest.PaymentOperations {
+		_, err := op.Call(t.Context(), c, "t-1")
+		if text := fmt.Sprintf("%v %+v", err, err); strings.Contains(text, "http:") || strings.Contains(text, "base-path") || strings.Contains(text, "/checkout") {
+			t.Errorf("%s: got %s", op.Name, text)
+		}
+	}
+	_, err := c.GetTransaction(t.Context(), "123")
+	if text := err.Error(); strings.Contains(text, "http:") || strings.Contains(text, "base-path") {
+		t.Errorf("GetTransaction: got %s", text)
+	}
+}

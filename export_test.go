@@ -1,0 +1,57 @@
+package cardgateway
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/transport"
+)
+
+// What the tests of package cardgateway_test see of the inside: the reading of responses and the decision about an
+// outcome, both pure functions, and errors and bounds that are not for callers.
+
+var (
+	ErrNotObject   = errNotObject
+	ErrNotOurs     = errNotOurs
+	ErrOtherAmount = errOtherAmount
+	ErrDoubtful    = errDoubtful
+)
+
+const (
+	ResolveBefore = resolveBefore
+	ResolvePages  = resolvePages
+	ResolveMonths = resolveMonths
+)
+
+// Facts are what one attempt observed.
+type Facts struct {
+	Status     int
+	Body       []byte
+	Unsent     bool
+	Local, Err error
+	RetryAfter time.Duration
+}
+
+// Classify decides about a token payment that asked for what q searches by.
+func Classify(q ResolveQuery, seen Facts) (*Transaction, error) {
+	op := opTokenPayment
+	p := sentPayment{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
+	return classify(&op, &p, &attemptResult{
+		Response: transport.Response{Status: seen.Status, Body: seen.Body, Unsent: seen.Unsent, Err: seen.Err},
+		localErr: seen.Local, retryAfter: seen.RetryAfter,
+	})
+}
+
+// DecodeTransaction reads the response to a payment or to a single query.
+func DecodeTransaction(data []byte) (*Transaction, error) {
+	decoded, err := decodeTransaction(data)
+	return decoded.Transaction, err
+}
+
+// DecodeOrders and DecodeRefunds read the first page of a search.
+func DecodeOrders(data []byte) (*Page[Transaction], []error, error) {
+	return decodePage(data, 1, transactionRow)
+}
+
+func DecodeRefunds(data []byte) (*Page[Refund], []error, error) {
+	return decodePage(data, 1, refundRow)
+}

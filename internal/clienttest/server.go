@@ -1,0 +1,144 @@
+package clienttest
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// QuietLog swallows what test servers say about clients that hang up.
+var QuietLog = log.New(io.Discard, "", 0)
+
+// Serve starts a server on the loopback interface and stops it with the test.
+func Serve(t testing.TB, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = QuietLog
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ServeBody starts a server that gives everybody the same body with status 200.
+func ServeBody(t testing.TB, body string) *httptest.Server {
+	t.Helper()
+	return Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, body)
+	})
+}
+
+// ServeTLS starts a server that speaks TLS and HTTP/2, changed by configure before it starts.
+func ServeTLS(t testing.TB, configure func(*httptest.Server), h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.TLS = &tls.Config{}
+	s.Config.ErrorLog = QuietLog
+	configure(s)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Approve is a handler that approves every payment.
+func Approve(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	_, _ = io.WriteString(w, ResponseFor(TransactionIDIn(body), cardgateway.CodeSuccess, ""))
+}
+
+// TLSConfigs returns the certificate of a server and a configuration of clients that trusts it.
+func TLSConfigs(t testing.TB) (server, client *tls.Config) {
+	t.Helper()
+	s := httptest.NewTLSServer(nil)
+	t.Cleanup(s.Close)
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: pool, ServerName: "example.com"}
+}
+
+// ServeRaw accepts TCP connections and leaves all else to serve, which runs once per connection. It returns the base URL.
+func ServeRaw(t testing.TB, serve func(net.Conn)) (base string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var conns sync.WaitGroup
+	stop := make(chan struct{})
+	conns.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() {
+				done := make(chan struct{})
+				go func() { // a server that waits for ever ends with the test
+					select {
+					case <-stop:
+					case <-done:
+					}
+					_ = conn.Close()
+				}()
+				serve(conn)
+				close(done)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		close(stop)
+		conns.Wait()
+	})
+	return "http://" + l.Addr().String()
+}
+
+// RawRequests reads one request after the other from a connection and hands it over with its body, until respond
+// returns false or the connection ends.
+func RawRequests(conn net.Conn, respond func(r *http.Request, body []byte) bool) {
+	in := bufio.NewReader(conn)
+	for {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil || !respond(r, body) {
+			return
+		}
+	}
+}
+
+// RawResponse is a whole HTTP/1.1 response with status 200, and the last one of its connection.
+func RawResponse(body string) string {
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+}
+
+// RoundTrip is a RoundTripper made of a function.
+type RoundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls the function.
+func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Respond returns a response as a transport gives it. The body of the request has been read, as by a network.
+func Respond(r *http.Request, status int, body string) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{}, Request: r,
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}, nil
+}

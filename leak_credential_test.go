@@ -1,0 +1,177 @@
+package cardgateway_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+// What the Authenticate hook sets is kept out of errors and results, whoever quotes it: the transport, the gateway or the
+// hook itself.
+
+// TestCredentialsInErrors: a transport that prints the headers in its error does not give them away.
+func TestCredentialsInErrors(t *testing.T) {
+	var o observed
+	logger := slog.New(slog.NewTextHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	hooks := map[string]func(*http.Request, []byte) error{
+		"basic": cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
+		"bearer": func(r *http.Request, _ []byte) error {
+			r.Header.Set("Authorization", "Bearer "+clienttest.SecretKey)
+			return nil
+		},
+		"quoting": func(r *http.Request, _ []byte) error {
+			r.SetBasicAuth(clienttest.Merchant, clienttest.SecretKey)
+			return fmt.Errorf("too old: %v", r.Header)
+		},
+		"error": func(*http.Request, []byte) error {
+			return &url.Error{Op: "Get", URL: "https://vault.example/x", Err: errReset}
+		},
+	}
+	for name, hook := range hooks {
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Logger: logger, Authenticate: hook, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			user, password, _ := r.BasicAuth()
+			return nil, fmt.Errorf("cannot send %v of %s with %s", r.Header, user, password)
+		})}})
+		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
+		_, queryErr := c.GetTransaction(t.Context(), "1")
+		o.add(payErr, queryErr)
+		if found := clienttest.Leaked(o.text.String(), clienttest.SecretKey, clienttest.BasicValue, "vault.example"); found != nil {
+			t.Errorf("%s: shows %q", name, found)
+		}
+		if !errors.Is(payErr, cardgateway.ErrNotSent) || !errors.Is(queryErr, cardgateway.ErrQueryFailed) {
+			t.Errorf("%s: got %v and %v", name, payErr, queryErr)
+		}
+	}
+}
+
+// TestCredentialsInAnswers: a gateway that quotes what the hook has set does not give it away, whatever it answers, and
+// what it says besides stays.
+func TestCredentialsInAnswers(t *testing.T) {
+	const apiKey = "0123456789012345678-api-key" // with digits that are masked before anything is looked for
+	const listed = "key-after-a-colon"
+	hook := func(r *http.Request, body []byte) error {
+		r.Header.Set("X-Api-Key", apiKey)
+		r.Header.Set("X-Shop-Auth", "ApiKey "+clienttest.Merchant+":"+listed)
+		return cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)(r, body)
+	}
+	const row = `{"code":101,"transactionId":"t-1","uniqueId":"2","transactionAmount":"12.50","transactionCurrency":"USD","message":"kept %[1]s",` +
+		`"transactionMethod":"%[1]s","transactionType":"%[1]s","billingAddress":{"city":"%[1]s"},"note":"%[1]s"}`
+	for _, answer := range []string{
+		`{"code":401,"message":"kept","transactionMessage":"%s"}`, `{"code":999,"message":"kept %s"}`, `{"code":101,"transactionMessage":"kept %s"}`,
+		`{"code":122,"message":"kept","transactionMessage":"%s"}`, `{"code":100,"transactionId":"t-1","uniqueId":"2","message":"kept %[1]s","note":"%[1]s"}`,
+		row, `{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"data":[` + row + `]}`,
+		`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"data":[{"code":111,"refundUniqueId":"3","message":"kept %[1]s"}]}`,
+	} {
+		for name, said := range map[string]string{
+			"header": "Basic " + clienttest.BasicValue, "value without padding": strings.TrimRight(clienttest.BasicValue, "="), "secret key": clienttest.SecretKey, "API key": apiKey,
+			"key in a list": listed,
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, Authenticate: hook, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						return clienttest.Respond(r, 200, fmt.Sprintf(answer, said))
+					})},
+				})
+				var o observed
+				tx, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
+				end := time.Now()
+				orders, orderErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
+				refunds, refundErr := c.SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
+				one, oneErr := c.GetTransaction(t.Context(), "2")
+				settled, settleErr := c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: end})
+				o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
+				text := o.text.String()
+				if found := clienttest.Leaked(text, clienttest.SecretKey, strings.TrimRight(clienttest.BasicValue, "="), listed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:]); found != nil {
+					t.Errorf("%s in %s: shows %q in %s", name, answer, found, text)
+				}
+				if !strings.Contains(text, "kept") {
+					t.Errorf("%s in %s: nothing is left of the gateway's words in %s", name, answer, text)
+				}
+			})
+		}
+	}
+}
+
+// TestShortCredentials: a short one is hidden where something failed, and costs no harmless word where nothing did.
+func TestShortCredentials(t *testing.T) {
+	for name, header := range map[string]string{"Authorization": "s3cr3t", "Proxy-Authorization": "Bearer s3cr3t", "X-Api-Key": "s3cr3t", "Cookie": "session=s3cr3t-and-more"} {
+		secret := "s3cr3t"
+		if name == "Cookie" {
+			secret = "s3cr3t-and-more"
+		}
+		answers := []scripted{gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
+		s := script{answers: answers}
+		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
+		end := time.Now()
+		_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
+		if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "kept, ***") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	const more = `,"billDescription":"shop","transactionMethod":"shop","billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},"link":"https://shop.example"`
+	s := script{answers: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, more))}}
+	c := s.client(t, cardgateway.Config{Authenticate: cardgateway.BasicAuth(clienttest.Merchant, "shop")})
+	tx, err := c.GetTransaction(t.Context(), "2018062815300001")
+	if err != nil || tx.BillDescription != "shop" || tx.BillingAddress.Email != "ada@shop.example" || string(tx.Extra["link"]) != `"https://shop.example"` {
+		t.Errorf("a word that is the password too: got %+v, %v", tx, err)
+	}
+	tx, err = clienttest.PayByToken(t.Context(), c, "t-1")
+	if !errors.Is(err, cardgateway.ErrDeclined) || tx.TransactionMethod != "shop" {
+		t.Errorf("a word that is the password too, in a decline: got %+v, %v", tx, err)
+	}
+}
+
+// TestHeadersThatSpeakOfCredentials: how something is signed is no credential.
+func TestHeadersThatSpeakOfCredentials(t *testing.T) {
+	s := script{answers: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, `,"transactionMessage":"card expired"`))}}
+	c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
+		r.Header.Set("X-Sign-Type", "card")
+		return nil
+	}})
+	if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), "card expired") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestErrorsOfHooks: digits in one are no reason to withhold it, and one among several that is nil does no harm.
+func TestErrorsOfHooks(t *testing.T) {
+	vault := errors.New("vault sealed, request 1700000000000")
+	for _, hook := range []error{vault, several{vault, nil}} {
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Authenticate: func(*http.Request, []byte) error { return hook }})
+		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !errors.Is(err, vault) || !errors.Is(err, cardgateway.ErrNotSent) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// several is an error of some that need not be.
+type several []error
+
+func (s several) Error() string { return "several" }
+
+func (s several) Unwrap() []error { return s }
+
+// TestSecretsThatLookEscaped: what looks like an escape in a secret is a part of it.
+func TestSecretsThatLookEscaped(t *testing.T) {
+	for _, tt := range []struct{ secret, said string }{
+		{"k9%2Fzz/Q7x-secret-00", `bad header {\"key\":\"k9%2Fzz\\/Q7x-secret-00\"}`},
+		{"k9%2Fzz/Q7x-secret-00", `bad header k9%252Fzz%2FQ7x-secret-00`},
+		{`pa\u0041ss\nword12`, `%70a\\u0041ss\\nword12`},
+	} {
+		s := script{answers: []scripted{gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
+		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set("X-Api-Key", tt.secret); return nil }})
+		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), `"***"`) {
+			t.Errorf("%s: got %v", tt.said, err)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package cardgateway_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
+)
+
+// What a gateway writes into its answers is looked through before it is kept: the call's own secrets are taken out in
+// whatever form, foreign card numbers are masked in errors, and identifiers stay whole.
+
+func TestSecretsInAnswers(t *testing.T) {
+	const otherCard, slashed = "4539000000000001", `tk\/9f8e+7d6c5b4a=x`
+	escapedToken := string(wire.EscapePathElement([]byte(clienttest.Token)))
+	coded := `tk\u002f9f8e\u002B7d6c5b4a=x`
+	tests := []struct {
+		name, members string // of an answer about t-1
+		hidden        string // what must not be seen
+		onlyFailed    bool   // it may stay in a success
+	}{
+		{"token in the message", `"message":"token ` + clienttest.Token + ` accepted"`, clienttest.Token, false},
+		{"token with escaped slash in the message", `"transactionMessage":"` + slashed + `"`, clienttest.Token, false},
+		{"token in an unknown member", `"tokenization":"` + clienttest.Token + `"`, clienttest.Token, false},
+		{"token with escaped slash in an unknown member", `"tokenization":"` + slashed + `"`, clienttest.Token, false},
+		{"token in code points in an unknown member", `"tokenization":"` + coded + `"`, clienttest.Token, false},
+		{"token inside an unknown object", `"request":{"path":["/payment/` + slashed + `"]}`, clienttest.Token, false},
+		{"token as a member's name", `"` + clienttest.Token + `":1`, clienttest.Token, false},
+		{"escaped token as a member's name", `"` + coded + `":1`, clienttest.Token, false},
+		{"token in the address", `"billingAddress":{"city":"` + clienttest.Token + `","extra":"` + clienttest.Token + `"}`, clienttest.Token, false},
+		{"token in escapes of its own in the address", `"billingAddress":{"path":"tk%2f9f8e%2b7d6c5b4a%3dx"}`, "tk%2f9f8e", false},
+		{"token as a path in the link", `"redirectUrl":"https://pay.example/` + escapedToken + `"`, escapedToken, true},
+		{"token as the payment method", `"transactionMethod":"` + clienttest.Token + `"`, clienttest.Token, false},
+		{"card in the message", `"message":"card ` + otherCard + `"`, otherCard, false},
+		{"card with spaces in the message", `"message":"card 4539 0000 0000 0001"`, "4539 0000 0000 0001", false},
+		{"card in the description", `"billDescription":"` + otherCard + `"`, otherCard, false},
+		{"card not masked", `"transactionCardNumber":"` + otherCard + `"`, otherCard, false},
+		{"card in a list", `"transactionCardNumber":["` + otherCard + `"]`, otherCard, false},
+		{"card with half a character", `"transactionCardNumber":"` + otherCard + `\ud800"`, otherCard, false},
+		{"card half masked", `"transactionCardNumber":"45390000000000*1"`, "45390000", false},
+		{"card in the method", `"transactionMethod":"` + otherCard + `"`, otherCard, true},
+		{"card in the address", `"billingAddress":{"phone":"` + otherCard + `"}`, otherCard, true},
+		{"card in an unknown member", `"pan":"` + otherCard + `"`, otherCard, true},
+		{"card as a number in an unknown member", `"pan":` + otherCard, otherCard, true},
+		{"card inside an unknown object", `"card":{"number":"` + otherCard + `"}`, otherCard, true},
+		{"card in an unreadable message", `"message":{"pan":"` + otherCard + `"}`, otherCard, true},
+	}
+	for _, tt := range tests {
+		for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeSystemError, cardgateway.CodeParameterError} {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, tt.members))
+			})}})
+			tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
+			if tt.onlyFailed && err == nil {
+				continue
+			}
+			marshaled, _ := json.Marshal([]any{tx, err})
+			var o bytes.Buffer
+			slog.New(slog.NewJSONHandler(&o, nil)).Info("", "tx", tx, "err", err)
+			seen := fmt.Sprintf("%+v %v %s %s %s", tx, err, marshaled, o.String(), clienttest.DeepPrint([]any{tx, err}, false))
+			for _, form := range []string{tt.hidden, strings.ReplaceAll(tt.hidden, "/", `\/`), coded} {
+				if strings.Contains(seen, form) {
+					t.Errorf("%s, code %d: shows %q in %s", tt.name, code, form, seen)
+				}
+			}
+		}
+	}
+	t.Logf("%d answers, each with four codes", len(tests))
+}
+
+// TestTokensLikeMasks: a token that stands in no answer can appear where a card number is masked.
+func TestTokensLikeMasks(t *testing.T) {
+	for token, message := range map[string]string{
+		"411111******1111": "card 4111111111111111", "no 123456": "no 12-34 56 7890123456",
+	} {
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":100,"transactionId":"t-1","message":%q}`, message))
+		})}})
+		tx, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
+		if err != nil || tx.Message == "" || strings.Contains(tx.Message, token) {
+			t.Errorf("token %s: got %v and message %q", token, err, tx.Message)
+		}
+	}
+}
+
+// TestIdentifiersStayWhole: secrets that happen to be a part of an identifier do not harm it, and do not show by harm.
+func TestIdentifiersStayWhole(t *testing.T) {
+	const id, unique = "order-1234-8765", "201806281234530000"
+	for _, code := range []string{"123", "1234", "2018", "8765", "3000"} {
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "1234", HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":101,"transactionId":%q,"uniqueId":%q,"appId":1234,"transactionCardNumber":"411111******1234"}`, id, unique))
+		})}})
+		for _, token := range []bool{false, true} {
+			tx, err := c.CreateSubscription(t.Context(), clienttest.SubscriptionRequest(id, clienttest.NewCard(clienttest.CardNumber, code)))
+			if token {
+				tx, err = c.TokenPayment(t.Context(), cardgateway.NewToken(code+"0"), clienttest.TokenPaymentRequest(id))
+			}
+			if !errors.Is(err, cardgateway.ErrDeclined) || tx.UniqueID != unique || tx.TransactionID != id || tx.AppID != "1234" || tx.TransactionCardNumber.Last4() != "1234" {
+				t.Errorf("code %s, token %v: got %+v", code, token, tx)
+			}
+			if want := fmt.Sprintf("%q", id); !strings.Contains(err.Error(), want) {
+				t.Errorf("code %s: %v, want %s in it", code, err, want)
+			}
+		}
+	}
+}
+
+// TestSpellingsOfTokens: a token that the gateway quotes with escapes, of which there are many, is not shown.
+func TestSpellingsOfTokens(t *testing.T) {
+	const token = "tk/9f8e+7d6c5b4a=x"
+	for _, spelled := range []string{
+		token, url.PathEscape(token), url.QueryEscape(token), strings.ToLower(url.QueryEscape(token)), url.QueryEscape(url.QueryEscape(token)),
+		"%zz" + url.QueryEscape(token), `{\"path\":\"\\/payment\\/` + strings.ReplaceAll(token, "/", `\\/`) + `\"}`, `tk\\u002F9f8e\\u002b7d6c5b4a\\u003dx`,
+		`\\u00 \\x tk\\/9f8e+7d6c5b4a=x\\`,
+	} {
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			return clienttest.Respond(r, 200, `{"code":101,"transactionMessage":"no such token `+spelled+`"}`)
+		})}})
+		_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
+		if !errors.Is(err, cardgateway.ErrDeclined) || strings.Contains(err.Error(), "9f8e") {
+			t.Errorf("%s: got %v", spelled, err)
+		}
+	}
+}
+
+// TestNumbersInBrokenAnswers: net/http quotes what it cannot read of an answer, which can be anybody's card number.
+func TestNumbersInBrokenAnswers(t *testing.T) {
+	for _, line := range []string{"card 4539000000000001 refused", "4539 0000 0000 0001", "X: a\r\n 4539-0000-0000-0001"} {
+		base := clienttest.ServeRaw(t, func(conn net.Conn) {
+			clienttest.RawRequests(conn, func(*http.Request, []byte) bool {
+				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+line+"\r\n\r\n")
+				return false
+			})
+		})
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: base, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
+		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
+		_, queryErr := c.GetTransaction(t.Context(), "1")
+		for _, err := range []error{payErr, queryErr} {
+			if text := fmt.Sprintf("%v %+v %#v", err, err, err); clienttest.Leaked(text, "4539000000000001", "4539 0000", "4539-0000") != nil {
+				t.Errorf("%q: got %s", line, text)
+			}
+		}
+	}
+}
+
+// TestQuotedTokensInErrors: a token with characters that a quoting verb escapes is found in that form too.
+func TestQuotedTokensInErrors(t *testing.T) {
+	for _, token := range []string{`a"bcdefgh`, `a\bcdefgh`, "tökén-abc"} {
+		for _, verb := range []string{"%s", "%q", "%v"} {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				return nil, fmt.Errorf(verb, r.URL.Path)
+			})}})
+			_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
+			if strings.Contains(err.Error(), "payment/") || strings.Contains(err.Error(), "bcdefgh") {
+				t.Errorf("%s in %s: got %v", token, verb, err)
+			}
+		}
+	}
+}
+
+// TestClientShowsNoConnection: a printer that is given the client does not get to the connections, whose buffers hold
+// the head of the last request.
+func TestClientShowsNoConnection(t *testing.T) {
+	s := clienttest.ServeBody(t, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
+	for name, cfg := range map[string]cardgateway.Config{
+		"own transport": {}, "given transport": {HTTPClient: &http.Client{Transport: &http.Transport{}}}, "given client": {HTTPClient: &http.Client{}},
+	} {
+		cfg.BaseURL, cfg.Authenticate = s.URL, cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)
+		c := clienttest.NewClient(t, cfg)
+		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); err != nil {
+			t.Fatal(err)
+		}
+		if clienttest.Reaches(c, "http.Transport") {
+			t.Errorf("%s: a printer gets from the client to its transport", name)
+		}
+		if text := fmt.Sprintf("%v %+v %#v", c, c, *c); clienttest.Leaked(text, clienttest.Token, clienttest.SecretKey) != nil {
+			t.Errorf("%s: the client prints as %s", name, text)
+		}
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !race
-
-package cardgateway
-
-const raceDetector = false

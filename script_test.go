@@ -1,0 +1,71 @@
+package cardgateway_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+// A gateway that follows a script, on which virtual time can be used.
+
+// script is a gateway that gives one answer after the other, the last one for ever, and notes when it was asked.
+type script struct {
+	answers []scripted
+
+	mu    sync.Mutex // a mock answers in a goroutine of its own where a context may end
+	asked []time.Time
+}
+
+func (s *script) times() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+func (s *script) client(t *testing.T, cfg cardgateway.Config) *cardgateway.Client {
+	mock := httpmock.NewMockTransport()
+	mock.RegisterNoResponder(func(r *http.Request) (*http.Response, error) {
+		s.mu.Lock()
+		n := min(len(s.asked), len(s.answers)-1)
+		s.asked = append(s.asked, time.Now())
+		s.mu.Unlock()
+		return s.answers[n](r)
+	})
+	cfg.BaseURL, cfg.AppID, cfg.HTTPClient = clienttest.BaseURL, "1", &http.Client{Transport: mock}
+	c, err := cardgateway.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+type scripted = func(r *http.Request) (*http.Response, error)
+
+// gives answers with a status, a body and an optional Retry-After.
+func gives(status int, body string, retryAfter ...string) scripted {
+	return func(*http.Request) (*http.Response, error) {
+		resp := httpmock.NewStringResponse(status, body)
+		for _, text := range retryAfter {
+			resp.Header.Set("Retry-After", text)
+		}
+		return resp, nil
+	}
+}
+
+var errReset = errors.New("connection reset")
+
+func resets(*http.Request) (*http.Response, error) { return nil, errReset }
+
+// hangs answers when the attempt is given up.
+func hangs(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}

@@ -1,0 +1,183 @@
+package cardgateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+// Searches: the parameters that are sent, what of a page is taken, and what is observed.
+
+// TestSearchObserved: what is observed of a search is what its caller gets.
+func TestSearchObserved(t *testing.T) {
+	const envelope = `"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":`
+	for _, tt := range []struct {
+		name, answer string
+		code         cardgateway.Code
+		rows         int // of the page, -1 without one
+		err          error
+	}{
+		{"rows", `{"code":121,` + envelope + `[{"code":100,"uniqueId":"1"}]}`, cardgateway.CodeSearchSuccess, 1, nil},
+		{"a row that cannot be read", `{"code":121,` + envelope + `[{"code":100,"transactionAmount":"x"}]}`, cardgateway.CodeSearchSuccess, 0, cardgateway.ErrQueryFailed},
+		{"refused", `{"code":122,"message":"no"}`, cardgateway.CodeSearchFailed, -1, cardgateway.ErrQueryFailed},
+		{"unreadable", `[]`, 0, -1, cardgateway.ErrQueryFailed},
+		{"no rows", `{"code":121,"totalCount":0}`, cardgateway.CodeSearchSuccess, 0, nil},
+		{"a total page of nothing", `{"code":121,"totalPage":0,"data":null}`, cardgateway.CodeSearchSuccess, 0, nil},
+		{"a total page of three", `{"code":121,"totalPage":3,"data":null}`, cardgateway.CodeSearchSuccess, -1, cardgateway.ErrQueryFailed},
+		{"a total that is null", `{"code":121,"totalCount":null}`, cardgateway.CodeSearchSuccess, -1, cardgateway.ErrQueryFailed},
+		{"neither a total nor rows", `{"code":121,"result":{"totalCount":1}}`, cardgateway.CodeSearchSuccess, -1, cardgateway.ErrQueryFailed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := script{answers: []scripted{gives(200, tt.answer)}}
+			var info cardgateway.CallInfo
+			c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+				return ctx, func(i cardgateway.CallInfo) { info = i }
+			}})
+			end := time.Now()
+			page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
+			if info.Err != err || !errors.Is(err, tt.err) || info.Code != tt.code {
+				t.Errorf("observed %v with code %v, returned %v, want %v and %v", info.Err, info.Code, err, tt.err, tt.code)
+			}
+			rows := -1
+			if page != nil {
+				rows = len(page.Data)
+			}
+			if rows != tt.rows {
+				t.Errorf("got %d rows, want %d", rows, tt.rows)
+			}
+		})
+	}
+}
+
+// TestRefundNames: the interface's name for the merchant's refund id comes before the published one, unless it says
+// nothing.
+func TestRefundNames(t *testing.T) {
+	for _, tt := range []struct{ names, want string }{
+		{`"merchantRefundId":"own","refundTransactionId":"other"`, "own"},
+		{`"refundTransactionId":"other","merchantRefundId":"own"`, "own"},
+		{`"merchantRefundId":"own","refundTransactionId":[1]`, "own"},
+		{`"merchantRefundId":null,"refundTransactionId":"other"`, "other"},
+		{`"refundTransactionId":"other"`, "other"},
+	} {
+		s := script{answers: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
+		end := time.Now()
+		page, err := s.client(t, cardgateway.Config{}).SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
+		if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
+			t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
+		}
+	}
+}
+
+// TestPagesOfOtherSizes: a page may have more rows than were asked for, but not more than any page can have.
+func TestPagesOfOtherSizes(t *testing.T) {
+	for _, tt := range []struct {
+		given int
+		ok    bool
+	}{{0, true}, {10, true}, {50, true}, {999, true}, {1000, false}, {20_000, false}} {
+		all := strings.TrimSuffix(strings.Repeat(`{"code":100},`, tt.given), ",")
+		s := script{answers: []scripted{gives(200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, tt.given, tt.given, all))}}
+		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
+		page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0), PageSize: 10})
+		switch {
+		case !tt.ok:
+			if err == nil || !strings.Contains(err.Error(), "more than 999 rows") {
+				t.Errorf("%d rows: got %v", tt.given, err)
+			}
+		case err != nil || len(page.Data) != tt.given:
+			t.Errorf("%d rows: got %v, %v", tt.given, page, err)
+		}
+	}
+}
+
+// TestSearchParameters: what a query sends is what the table lists, within its limits.
+func TestSearchParameters(t *testing.T) {
+	tab := readTable(t)
+	start := time.Date(2026, 1, 31, 12, 0, 0, 0, cardgateway.DefaultLocation())
+	var sent url.Values
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		sent = r.URL.Query()
+		return clienttest.Respond(r, 200, rows(""))
+	})}})
+	orders := func(q cardgateway.OrderQuery) error { _, err := c.SearchOrders(t.Context(), q); return err }
+	full := cardgateway.OrderQuery{UniqueID: "1", OrderID: "o", TransactionID: "t & t", Start: start, End: start.Add(time.Hour), CurrPage: 2, PageSize: 999}
+	refunds := cardgateway.RefundQuery{UniqueID: "1", TransactionID: "t", RefundTransactionID: "r", RefundUniqueID: "u", Start: start, End: start.Add(time.Hour), CurrPage: 1, PageSize: 1}
+	for _, op := range tab.Operations {
+		var err error
+		switch op.Name {
+		case "SearchOrders":
+			err = orders(full)
+		case "SearchRefunds":
+			_, err = c.SearchRefunds(t.Context(), refunds)
+		default:
+			continue
+		}
+		var want []string
+		for _, m := range op.Members {
+			want = append(want, m.Name)
+		}
+		if diff := cmp.Diff(sortedCopy(want), slices.Sorted(maps.Keys(sent))); diff != "" || err != nil {
+			t.Errorf("%s: %v (-table +sent):\n%s", op.Name, err, diff)
+		}
+	}
+	if sent.Get("startDate") != "2026-01-31 12:00:00" || sent.Get("endingDate") != "2026-01-31 13:00:00" {
+		t.Errorf("range: got %v", sent)
+	}
+	with := func(change func(*cardgateway.OrderQuery)) cardgateway.OrderQuery { q := full; change(&q); return q }
+	for _, tt := range []struct {
+		name, want string
+		q          cardgateway.OrderQuery
+	}{
+		{"full", "", full},
+		{"no range", "startDate required, endingDate required", cardgateway.OrderQuery{UniqueID: "1"}},
+		{"no end", "endingDate required", with(func(q *cardgateway.OrderQuery) { q.End = time.Time{} })},
+		{"end before start", "endingDate range", with(func(q *cardgateway.OrderQuery) { q.End = q.Start.Add(-time.Second) })},
+		{"years of five digits", "startDate range, endingDate range", with(func(q *cardgateway.OrderQuery) {
+			q.Start, q.End = q.Start.AddDate(8000, 0, 0), q.End.AddDate(8000, 0, 0)
+		})},
+		{"before the first year", "startDate range", with(func(q *cardgateway.OrderQuery) { q.Start = q.Start.AddDate(-3000, 0, 0) })},
+		{"empty range", "", with(func(q *cardgateway.OrderQuery) { q.End = q.Start })},
+		{"a month, to the last day", "", with(func(q *cardgateway.OrderQuery) {
+			q.End = time.Date(2026, 2, 28, 12, 0, 0, 0, cardgateway.DefaultLocation())
+		})},
+		{"a month and a second", "endingDate range", with(func(q *cardgateway.OrderQuery) {
+			q.End = time.Date(2026, 2, 28, 12, 0, 1, 0, cardgateway.DefaultLocation())
+		})},
+		{"a month and a nanosecond", "endingDate range", with(func(q *cardgateway.OrderQuery) {
+			q.End = time.Date(2026, 2, 28, 12, 0, 0, 1, cardgateway.DefaultLocation())
+		})},
+		{"a month, with nanoseconds", "", cardgateway.OrderQuery{
+			Start: time.Date(2026, 1, 15, 12, 0, 0, 5, cardgateway.DefaultLocation()), End: time.Date(2026, 2, 15, 12, 0, 0, 5, cardgateway.DefaultLocation()),
+		}},
+		{"id at the limit", "", with(func(q *cardgateway.OrderQuery) { q.OrderID = strings.Repeat("é", 128) })},
+		{"ids over the limit", "uniqueId length, orderId length, transactionId length", with(func(q *cardgateway.OrderQuery) {
+			q.UniqueID, q.OrderID, q.TransactionID = strings.Repeat("1", 129), strings.Repeat("é", 129), strings.Repeat("x", 129)
+		})},
+		{"page size of four digits", "pageSize range", with(func(q *cardgateway.OrderQuery) { q.PageSize = 1000 })},
+		{"negative page and size", "currPage range, pageSize range", with(func(q *cardgateway.OrderQuery) { q.CurrPage, q.PageSize = -1, -1 })},
+	} {
+		if got := strings.Join(clienttest.Problems(orders(tt.q)), ", "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	for id, want := range map[string]string{
+		"": "uniqueId required", "1": "", strings.Repeat("1", 128): "", strings.Repeat("1", 129): "uniqueId format",
+		"..": "uniqueId format", "1/../2": "uniqueId format", "%2e%2e": "uniqueId format", "1 ": "uniqueId format", "١": "uniqueId format",
+	} {
+		_, err := c.GetTransaction(t.Context(), id)
+		if got := strings.Join(clienttest.Problems(err), ", "); got != want {
+			t.Errorf("GetTransaction(%q): got %q, want %q", id, got, want)
+		}
+	}
+}
