@@ -35,7 +35,7 @@ func TestLimiterAndHook(t *testing.T) {
 	tests := []struct {
 		name         string
 		letThrough   int
-		answers      []scripted
+		responses    []scripted
 		waits, asked int
 		err          error
 	}{
@@ -45,14 +45,14 @@ func TestLimiterAndHook(t *testing.T) {
 	}
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
-			s, l := script{answers: tt.answers}, limiter{letThrough: tt.letThrough}
+			s, l := script{responses: tt.responses}, limiter{letThrough: tt.letThrough}
 			_, err := s.client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
 			if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.times()) != tt.asked {
 				t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.times()))
 			}
 		})
 	}
-	s, l := script{answers: []scripted{resets}}, limiter{}
+	s, l := script{responses: []scripted{resets}}, limiter{}
 	if _, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Limiter: &l}), "t-1"); !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errLimited) || l.waits != 1 {
 		t.Errorf("a payment that the limiter refuses: got %v after %d waits", err, l.waits)
 	}
@@ -81,11 +81,11 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 		return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
 	}
 	for _, tt := range []struct {
-		name    string
-		answers []scripted
-		policy  cardgateway.RetryPolicy
-		asked   int
-		outcome string
+		name      string
+		responses []scripted
+		policy    cardgateway.RetryPolicy
+		asked     int
+		outcome   string
 	}{
 		{"not sent, then paid", []scripted{resets, paid}, cardgateway.RetryPolicy{}, 2, "paid"},
 		{"not sent twice, then paid", []scripted{resets, resets, paid}, cardgateway.RetryPolicy{MaxAttempts: 9}, 3, "paid"},
@@ -95,7 +95,7 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 		{"not sent, then one byte read", []scripted{resets, reads, paid}, cardgateway.RetryPolicy{}, 2, "unknown"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := script{answers: tt.answers}
+			s := script{responses: tt.responses}
 			tx, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
 			if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.times()) != tt.asked {
 				t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.times()), tt.outcome, tt.asked)
@@ -105,7 +105,7 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the pause between them ends with the context
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		s := script{answers: []scripted{resets}}
+		s := script{responses: []scripted{resets}}
 		_, err := clienttest.PayByToken(ctx, s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MinWait: time.Hour, MaxWait: time.Hour}}), "t-1")
 		if !errors.Is(err, cardgateway.ErrNotSent) || ctx.Err() != nil && len(s.times()) != 1 {
 			t.Errorf("got %v after %d attempts", err, len(s.times()))
@@ -113,7 +113,7 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 	})
 }
 
-// TestMisdirected: an answer that is none of the gateway's says where to look.
+// TestMisdirected: a response that is none of the gateway's says where to look.
 func TestMisdirected(t *testing.T) {
 	for _, tt := range []struct {
 		status int
@@ -123,7 +123,7 @@ func TestMisdirected(t *testing.T) {
 		{404, "404 page not found", true}, {405, "", true}, {301, "", true}, {302, "<html>", true},
 		{404, `{"code":500}`, false}, {404, `{"message":"no such app"}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
 	} {
-		s := script{answers: []scripted{gives(tt.status, tt.body)}}
+		s := script{responses: []scripted{gives(tt.status, tt.body)}}
 		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
 		_, queryErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
@@ -133,7 +133,7 @@ func TestMisdirected(t *testing.T) {
 			}
 		}
 	}
-	s := script{answers: []scripted{gives(404, "")}}
+	s := script{responses: []scripted{gives(404, "")}}
 	if _, err := s.client(t, cardgateway.Config{}).GetTransaction(t.Context(), "1"); strings.Contains(err.Error(), "BaseURL") {
 		t.Errorf("no such transaction: got %v", err)
 	}

@@ -163,7 +163,7 @@ func TestGivenTimes(t *testing.T) {
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		_, _ = io.WriteString(w, r.RemoteAddr) // unreadable as an answer, which is not the question here
+		_, _ = io.WriteString(w, r.RemoteAddr) // unreadable as a response, which is not the question here
 	}))
 	defer s.Close()
 	for _, tt := range []struct {

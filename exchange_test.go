@@ -23,7 +23,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// exchange is one documented request and answer; see testdata/README.md.
+// exchange is one documented request and response; see testdata/README.md.
 type exchange struct {
 	Operation, Case, Source, Token string
 	Request                        struct {
@@ -38,7 +38,7 @@ type exchange struct {
 }
 
 // TestDocumentedExchanges replays every documented exchange in both directions: the request that the client makes of
-// the documented body must be that body again, and of the documented answer every member must arrive.
+// the documented body must be that body again, and of the documented response every member must arrive.
 func TestDocumentedExchanges(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*/*.json")
 	if err != nil || len(files) < 50 {
@@ -102,7 +102,7 @@ func replay(t *testing.T, x exchange) {
 	checkOutcome(t, x.Outcome, got, err)
 	if got != nil {
 		if diff := cmp.Diff(clienttest.DocumentedTexts(clienttest.Normal(t, x.Response.Body)), clienttest.ReadTexts(got)); diff != "" {
-			t.Errorf("answer (-documented +read):\n%s", diff)
+			t.Errorf("response (-documented +read):\n%s", diff)
 		}
 	}
 }

@@ -92,25 +92,25 @@ var wireFaults = []wireFault{
 	{name: "executed and silent", serve: func(c *faultConn) { c.execute(); c.hangUp() }, outcomes: "unknown", cfg: impatient},
 	{name: "silent, then executed", serve: func(c *faultConn) { id, _ := c.request(); c.hangUp(); c.till.Execute(id) }, outcomes: "unknown", cfg: impatient},
 	{name: "silent from the start", serve: (*faultConn).hangUp, outcomes: "unknown", cfg: impatient},
-	{name: "answer that drips for ever", serve: func(c *faultConn) {
+	{name: "response that drips for ever", serve: func(c *faultConn) {
 		c.execute()
 		c.write("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{")
 		c.hangUp()
 	}, outcomes: "unknown", cfg: impatient},
-	{name: "answer", serve: func(c *faultConn) {
+	{name: "response", serve: func(c *faultConn) {
 		c.write(clienttest.RawResponse(clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")))
 	}, outcomes: "paid"},
-	{name: "answer and reset", serve: func(c *faultConn) {
+	{name: "response and reset", serve: func(c *faultConn) {
 		c.write(clienttest.RawResponse(clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")))
 		c.reset()
 	}, outcomes: "paid, unknown"},
-	{name: "answer without a length", serve: func(c *faultConn) {
+	{name: "response without a length", serve: func(c *faultConn) {
 		c.write("HTTP/1.1 200 OK\r\n\r\n" + clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 	}, outcomes: "paid"},
-	{name: "HTTP/1.0 answer", serve: func(c *faultConn) {
+	{name: "HTTP/1.0 response", serve: func(c *faultConn) {
 		c.write("HTTP/1.0 200 OK\r\n\r\n" + clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 	}, outcomes: "paid"},
-	{name: "answer in chunks", serve: func(c *faultConn) {
+	{name: "response in chunks", serve: func(c *faultConn) {
 		body := clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, "")
 		c.write(fmt.Sprintf("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body))
 	}, outcomes: "paid"},
@@ -152,14 +152,14 @@ var wireFaults = []wireFault{
 	{name: "repeated transactionId", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse(`{"code":501}`)) }, outcomes: "unknown"},
 	{name: "system error", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse(`{"code":999}`)) }, outcomes: "unknown"},
 	{name: "parameter error", serve: func(c *faultConn) { c.request(); c.write(clienttest.RawResponse(`{"code":500,"message":"amount"}`)) }, outcomes: "refused"},
-	{name: "empty answer", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse("")) }, outcomes: "unknown"},
+	{name: "empty response", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse("")) }, outcomes: "unknown"},
 	{name: "page for people", serve: func(c *faultConn) { c.execute(); c.write(clienttest.RawResponse("<html>OK</html>")) }, outcomes: "unknown"},
 	{name: "no HTTP at all", serve: func(c *faultConn) { c.execute(); c.write("SSH-2.0-OpenSSH_9.0\r\n") }, outcomes: "unknown"},
 	{name: "early hints first", serve: func(c *faultConn) {
 		body := clienttest.RawResponse(clienttest.ResponseFor(c.execute(), cardgateway.CodeSuccess, ""))
 		c.write("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + body)
 	}, outcomes: "paid"},
-	{name: "interim answers without end", serve: func(c *faultConn) {
+	{name: "interim responses without end", serve: func(c *faultConn) {
 		c.execute()
 		for range 10_000 {
 			if _, err := io.WriteString(c, "HTTP/1.1 102 Processing\r\nX: "+strings.Repeat("x", 500)+"\r\n\r\n"); err != nil {
@@ -172,13 +172,13 @@ var wireFaults = []wireFault{
 		c.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
 		c.hangUp()
 	}, outcomes: "unknown"},
-	{name: "answers before it reads", serve: func(c *faultConn) {
+	{name: "responds before it reads", serve: func(c *faultConn) {
 		c.write("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 		c.hangUp()
 	}, outcomes: "unknown, not sent"},
 }
 
-// statusFaults answer with every kind of status and body. Executed or not, only a refusal that was not executed may
+// statusFaults respond with every kind of status and body. Executed or not, only a refusal that was not executed may
 // be called one.
 func statusFaults() (faults []wireFault) {
 	for _, status := range []int{201, 202, 204, 206, 300, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 599} {
@@ -207,7 +207,7 @@ func statusFaults() (faults []wireFault) {
 	return faults
 }
 
-// truncations cut a good answer after every byte, by a reset and by an orderly close.
+// truncations cut a good response after every byte, by a reset and by an orderly close.
 func truncations() (faults []wireFault) {
 	whole := clienttest.RawResponse(clienttest.ResponseFor("f-000-0", cardgateway.CodeSuccess, ""))
 	for n := range len(whole) {
@@ -254,7 +254,7 @@ func TestWireFaults(t *testing.T) {
 	for _, secured := range []bool{false, true} {
 		faults := slices.Concat(wireFaults, statusFaults(), truncations())
 		if secured {
-			faults = wireFaults // what differs is the connection, not the answer
+			faults = wireFaults // what differs is the connection, not the response
 		}
 		cases, made := len(faults), 0
 		for i, f := range faults {
@@ -301,7 +301,7 @@ func TestWireFaults(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreNotFollowed: 3xx answers lead to a second server, which must not hear of anything.
+// TestRedirectsAreNotFollowed: 3xx responses lead to a second server, which must not hear of anything.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

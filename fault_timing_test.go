@@ -21,7 +21,7 @@ import (
 )
 
 // Faults that hang on the moment: contexts that end while a payment is on its way, kept-alive connections that close
-// as a request starts, servers that answer before they take the body, and HTTP/2 servers that execute a request and
+// as a request starts, servers that respond before they take the body, and HTTP/2 servers that execute a request and
 // then ask for it again.
 
 // TestCancelledPayments ends contexts at random moments of thousands of payments, on new and on kept connections.
@@ -122,7 +122,7 @@ func TestExpectContinue(t *testing.T) {
 		{name: "is unavailable", outcomes: "not sent", serve: func(c *faultConn) { c.onceAsked(status(503, "<html>")) }},
 		{name: "redirects", outcomes: "not sent", serve: func(c *faultConn) { c.onceAsked(status(307, "")) }},
 		{name: "refuses", outcomes: "refused", serve: func(c *faultConn) { c.onceAsked(status(401, `{"code":401}`)) }},
-		{name: "answers nothing of use", outcomes: "unknown, not sent", serve: func(c *faultConn) { c.onceAsked(status(200, `{}`)) }},
+		{name: "responds with nothing of use", outcomes: "unknown, not sent", serve: func(c *faultConn) { c.onceAsked(status(200, `{}`)) }},
 	}
 	for _, f := range faults {
 		var l clienttest.Till
@@ -153,10 +153,10 @@ func status(code int, body string) string {
 	return fmt.Sprintf("HTTP/1.1 %d X\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", code, len(body), body)
 }
 
-// onceAsked reads the head and answers it.
-func (c *faultConn) onceAsked(answer string) {
+// onceAsked reads the head and responds to it.
+func (c *faultConn) onceAsked(response string) {
 	c.head()
-	c.write(answer)
+	c.write(response)
 }
 
 // take reads the body that follows a head: one JSON object.

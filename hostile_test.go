@@ -17,10 +17,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// Answers made to be expensive, or to be read as something else than they say. Each is given to a payment, a single
+// Responses made to be expensive, or to be read as something else than they say. Each is given to a payment, a single
 // query and a page by a real server, and must end in the right kind of error, soon and in little memory.
 
-// hostile is one answer: its head, if it is not an ordinary one, and its body. In the body, @ stands for the
+// hostile is one response: its head, if it is not an ordinary one, and its body. In the body, @ stands for the
 // transactionId that was sent.
 type hostile struct{ name, head, body string }
 
@@ -37,7 +37,7 @@ func gzipped(text string) string {
 	return b.String()
 }
 
-// hostileMembers replace members of a good answer: each is an answer on its own, and a page's only row.
+// hostileMembers replace members of a good response: each is a response on its own, and a page's only row.
 func hostileMembers() (all []hostile) {
 	const good = `"code":100,"uniqueId":"1","transactionId":"@","transactionAmount":"12.50","transactionCurrency":"USD"`
 	add := func(name, members string) { all = append(all, hostile{name: name, body: "{" + members + "}"}) }
@@ -90,7 +90,7 @@ func manyMembers(n int) string {
 	return b.String()
 }
 
-// hostileTexts are not what an answer should be as a whole.
+// hostileTexts are not what a response should be as a whole.
 func hostileTexts() []hostile {
 	good := `{"code":100,"uniqueId":"1","transactionId":"@","transactionAmount":"12.50","transactionCurrency":"USD"}`
 	unpacked := 64 << 20
@@ -118,7 +118,7 @@ func hostileTexts() []hostile {
 		{name: "gzip bomb without a word", body: bomb},
 		{name: "gzip in gzip", head: "Content-Encoding: gzip, gzip\r\n", body: gzipped(bomb)},
 		{name: "deflate", head: "Content-Encoding: deflate\r\n", body: "x"}, {name: "brotli", head: "Content-Encoding: br\r\n", body: "x"},
-		{name: "gzip of a good answer", head: "Content-Encoding: gzip\r\n", body: gzipped(good)},
+		{name: "gzip of a good response", head: "Content-Encoding: gzip\r\n", body: gzipped(good)},
 		{name: "huge header", head: "X: " + strings.Repeat("x", 1<<20) + "\r\n", body: good},
 		{name: "many headers", head: strings.Repeat("X: x\r\n", 100_000), body: good},
 		{name: "header without a colon", head: "X\r\n", body: good},
@@ -127,7 +127,7 @@ func hostileTexts() []hostile {
 	}
 }
 
-// bytes is the whole answer to the payment of that id.
+// bytes is the whole response to the payment of that id.
 func (h hostile) bytes(id string) []byte {
 	body := strings.ReplaceAll(h.body, "@", id)
 	head := "HTTP/1.1 200 OK\r\nConnection: close\r\n" + h.head
@@ -163,7 +163,7 @@ func (f *figures) measure(name string, call func()) (time.Duration, uint64) {
 	return took, allocated
 }
 
-func TestHostileAnswers(t *testing.T) {
+func TestHostileResponses(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	const timeBound, memoryBound = time.Second, 64 << 20 // ten times what is aimed at: the machine may be busy
 	var f figures
@@ -218,19 +218,19 @@ func TestHostileAnswers(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("hostile answers: %d in %d calls; slowest %v (%s); most allocated %.1f MiB (%s)",
+	t.Logf("hostile responses: %d in %d calls; slowest %v (%s); most allocated %.1f MiB (%s)",
 		f.calls/len(calls), f.calls, f.longest.Round(100*time.Microsecond), f.slowest, float64(f.most)/(1<<20), f.mostMemory)
 }
 
-// toleratedInQueries are answers that are no danger where nothing was paid: their odd member is not what the query
+// toleratedInQueries are responses that are no danger where nothing was paid: their odd member is not what the query
 // was about.
 func toleratedInQueries(h hostile) bool {
 	return strings.Contains(h.name, "transactionId only") || strings.Contains(h.name, "code") && strings.Contains(h.name, "only") ||
 		h.name == "code null" || strings.Contains(h.name, "in a member")
 }
 
-// TestEndlessAnswers never end, but for the timeout of an attempt or the bound of a body.
-func TestEndlessAnswers(t *testing.T) {
+// TestEndlessResponses never end, but for the timeout of an attempt or the bound of a body.
+func TestEndlessResponses(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	chunked := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	endless := map[string]struct{ head, again string }{
@@ -238,7 +238,7 @@ func TestEndlessAnswers(t *testing.T) {
 		"body at full speed": {chunked, "10000\r\n" + strings.Repeat(" ", 0x10000) + "\r\n"},
 		"chunk extensions":   {chunked, "1;" + strings.Repeat("x", 4000) + "\r\n \r\n"},
 		"headers":            {"HTTP/1.1 200 OK\r\n", "X: y\r\n"},
-		"interim answers":    {"", "HTTP/1.1 102 P\r\n\r\n"},
+		"interim responses":  {"", "HTTP/1.1 102 P\r\n\r\n"},
 		"first line":         {"HTTP/1.1 200 ", "O"},
 		"trailers":           {chunked + "1\r\n{\r\n0\r\n", "X: y\r\n"},
 	}
@@ -257,7 +257,7 @@ func TestEndlessAnswers(t *testing.T) {
 			_, payErr = clienttest.PayByToken(t.Context(), c, "t-1")
 			_, queryErr = c.GetTransaction(t.Context(), "1")
 		})
-		if !errors.Is(payErr, cardgateway.ErrOutcomeUnknown) && !errors.Is(payErr, cardgateway.ErrNotSent) || // answered before the body was taken
+		if !errors.Is(payErr, cardgateway.ErrOutcomeUnknown) && !errors.Is(payErr, cardgateway.ErrNotSent) || // responded before the body was taken
 			!errors.Is(queryErr, cardgateway.ErrQueryFailed) {
 			t.Errorf("%s: got %v and %v", name, payErr, queryErr)
 		}
@@ -265,12 +265,12 @@ func TestEndlessAnswers(t *testing.T) {
 			t.Errorf("%s: took %v and %d MiB", name, took, allocated>>20)
 		}
 	}
-	t.Logf("%d endless answers; slowest pair of calls %v (%s); most allocated %.1f MiB (%s)",
+	t.Logf("%d endless responses; slowest pair of calls %v (%s); most allocated %.1f MiB (%s)",
 		len(endless), f.longest.Round(time.Millisecond), f.slowest, float64(f.most)/(1<<20), f.mostMemory)
 }
 
-// TestHostileAnswersRepeated: a query that repeats a hostile answer costs so much each time, and no more.
-func TestHostileAnswersRepeated(t *testing.T) {
+// TestHostileResponsesRepeated: a query that repeats a hostile response costs so much each time, and no more.
+func TestHostileResponsesRepeated(t *testing.T) {
 	if clienttest.RaceDetector {
 		t.Skip("costs are measured without the race detector")
 	}

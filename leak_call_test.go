@@ -68,7 +68,7 @@ var callFaults = []callFault{
 	{"net.OpError", func(_ *http.Request, dump string) (*http.Response, error) {
 		return nil, &net.OpError{Op: "write", Net: "tcp", Err: errors.New(dump)}
 	}},
-	{"no answer at all", func(*http.Request, string) (*http.Response, error) { return nil, nil }},
+	{"no response at all", func(*http.Request, string) (*http.Response, error) { return nil, nil }},
 	{"redirect", func(r *http.Request, _ string) (*http.Response, error) {
 		resp, err := clienttest.Respond(r, 307, "")
 		resp.Header.Set("Location", "https://other.example"+r.URL.EscapedPath())
@@ -252,12 +252,12 @@ func TestRefusedRequestsShowNothing(t *testing.T) {
 // net/http quotes them in its errors.
 func TestServersShowNothing(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
-	answers := map[string]func(head, body string) string{
-		"request as answer":  func(head, body string) string { return head + body },
-		"malformed header":   func(head, body string) string { return "HTTP/1.1 200 OK\r\n" + head + body + "\r\n\r\n" },
-		"malformed status":   func(head, body string) string { return "HTTP/1.1 " + body + "\r\n\r\n" },
-		"malformed length":   func(head, body string) string { return "HTTP/1.1 200 OK\r\nContent-Length: " + body + "\r\n\r\n" },
-		"malformed encoding": func(head, body string) string { return "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + body + "\r\n\r\n" },
+	responses := map[string]func(head, body string) string{
+		"request as response": func(head, body string) string { return head + body },
+		"malformed header":    func(head, body string) string { return "HTTP/1.1 200 OK\r\n" + head + body + "\r\n\r\n" },
+		"malformed status":    func(head, body string) string { return "HTTP/1.1 " + body + "\r\n\r\n" },
+		"malformed length":    func(head, body string) string { return "HTTP/1.1 200 OK\r\nContent-Length: " + body + "\r\n\r\n" },
+		"malformed encoding":  func(head, body string) string { return "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + body + "\r\n\r\n" },
 		"malformed chunk": func(head, body string) string {
 			return "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body + "\r\n"
 		},
@@ -268,10 +268,10 @@ func TestServersShowNothing(t *testing.T) {
 	var o observed
 	logger := slog.New(slog.NewTextHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sinks := 0
-	for name, answer := range answers {
+	for name, response := range responses {
 		base := clienttest.ServeRaw(t, func(conn net.Conn) {
 			clienttest.RawRequests(conn, func(r *http.Request, body []byte) bool {
-				_, _ = io.WriteString(conn, answer(r.Method+" "+r.URL.Path+" HTTP/1.1\r\n", string(body)))
+				_, _ = io.WriteString(conn, response(r.Method+" "+r.URL.Path+" HTTP/1.1\r\n", string(body)))
 				return false
 			})
 		})
@@ -284,7 +284,7 @@ func TestServersShowNothing(t *testing.T) {
 			o.text.Reset()
 		}
 	}
-	t.Logf("answers: %d, sinks tried: %d", len(answers), sinks)
+	t.Logf("responses: %d, sinks tried: %d", len(responses), sinks)
 }
 
 // TestStacksShowNothing looks at the stacks of all goroutines while a payment is on its way.

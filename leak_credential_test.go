@@ -53,9 +53,9 @@ func TestCredentialsInErrors(t *testing.T) {
 	}
 }
 
-// TestCredentialsInAnswers: a gateway that quotes what the hook has set does not give it away, whatever it answers, and
+// TestCredentialsInResponses: a gateway that quotes what the hook has set does not give it away, whatever it responds, and
 // what it says besides stays.
-func TestCredentialsInAnswers(t *testing.T) {
+func TestCredentialsInResponses(t *testing.T) {
 	const apiKey = "0123456789012345678-api-key" // with digits that are masked before anything is looked for
 	const listed = "key-after-a-colon"
 	hook := func(r *http.Request, body []byte) error {
@@ -65,7 +65,7 @@ func TestCredentialsInAnswers(t *testing.T) {
 	}
 	const row = `{"code":101,"transactionId":"t-1","uniqueId":"2","transactionAmount":"12.50","transactionCurrency":"USD","message":"kept %[1]s",` +
 		`"transactionMethod":"%[1]s","transactionType":"%[1]s","billingAddress":{"city":"%[1]s"},"note":"%[1]s"}`
-	for _, answer := range []string{
+	for _, response := range []string{
 		`{"code":401,"message":"kept","transactionMessage":"%s"}`, `{"code":999,"message":"kept %s"}`, `{"code":101,"transactionMessage":"kept %s"}`,
 		`{"code":122,"message":"kept","transactionMessage":"%s"}`, `{"code":100,"transactionId":"t-1","uniqueId":"2","message":"kept %[1]s","note":"%[1]s"}`,
 		row, `{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"data":[` + row + `]}`,
@@ -79,7 +79,7 @@ func TestCredentialsInAnswers(t *testing.T) {
 				c := clienttest.NewClient(t, cardgateway.Config{
 					BaseURL: clienttest.BaseURL, Authenticate: hook, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
 					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						return clienttest.Respond(r, 200, fmt.Sprintf(answer, said))
+						return clienttest.Respond(r, 200, fmt.Sprintf(response, said))
 					})},
 				})
 				var o observed
@@ -92,10 +92,10 @@ func TestCredentialsInAnswers(t *testing.T) {
 				o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
 				text := o.text.String()
 				if found := clienttest.Leaked(text, clienttest.SecretKey, strings.TrimRight(clienttest.BasicValue, "="), listed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:]); found != nil {
-					t.Errorf("%s in %s: shows %q in %s", name, answer, found, text)
+					t.Errorf("%s in %s: shows %q in %s", name, response, found, text)
 				}
 				if !strings.Contains(text, "kept") {
-					t.Errorf("%s in %s: nothing is left of the gateway's words in %s", name, answer, text)
+					t.Errorf("%s in %s: nothing is left of the gateway's words in %s", name, response, text)
 				}
 			})
 		}
@@ -109,8 +109,8 @@ func TestShortCredentials(t *testing.T) {
 		if name == "Cookie" {
 			secret = "s3cr3t-and-more"
 		}
-		answers := []scripted{gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
-		s := script{answers: answers}
+		responses := []scripted{gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
+		s := script{responses: responses}
 		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
 		end := time.Now()
 		_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
@@ -119,7 +119,7 @@ func TestShortCredentials(t *testing.T) {
 		}
 	}
 	const more = `,"billDescription":"shop","transactionMethod":"shop","billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},"link":"https://shop.example"`
-	s := script{answers: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, more))}}
+	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, more))}}
 	c := s.client(t, cardgateway.Config{Authenticate: cardgateway.BasicAuth(clienttest.Merchant, "shop")})
 	tx, err := c.GetTransaction(t.Context(), "2018062815300001")
 	if err != nil || tx.BillDescription != "shop" || tx.BillingAddress.Email != "ada@shop.example" || string(tx.Extra["link"]) != `"https://shop.example"` {
@@ -133,7 +133,7 @@ func TestShortCredentials(t *testing.T) {
 
 // TestHeadersThatSpeakOfCredentials: how something is signed is no credential.
 func TestHeadersThatSpeakOfCredentials(t *testing.T) {
-	s := script{answers: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, `,"transactionMessage":"card expired"`))}}
+	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, `,"transactionMessage":"card expired"`))}}
 	c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
 		r.Header.Set("X-Sign-Type", "card")
 		return nil
@@ -168,7 +168,7 @@ func TestSecretsThatLookEscaped(t *testing.T) {
 		{"k9%2Fzz/Q7x-secret-00", `bad header k9%252Fzz%2FQ7x-secret-00`},
 		{`pa\u0041ss\nword12`, `%70a\\u0041ss\\nword12`},
 	} {
-		s := script{answers: []scripted{gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
+		s := script{responses: []scripted{gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
 		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set("X-Api-Key", tt.secret); return nil }})
 		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), `"***"`) {
 			t.Errorf("%s: got %v", tt.said, err)

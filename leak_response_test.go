@@ -18,15 +18,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// What a gateway writes into its answers is looked through before it is kept: the call's own secrets are taken out in
+// What a gateway writes into its responses is looked through before it is kept: the call's own secrets are taken out in
 // whatever form, foreign card numbers are masked in errors, and identifiers stay whole.
 
-func TestSecretsInAnswers(t *testing.T) {
+func TestSecretsInResponses(t *testing.T) {
 	const otherCard, slashed = "4539000000000001", `tk\/9f8e+7d6c5b4a=x`
 	escapedToken := string(wire.EscapePathElement([]byte(clienttest.Token)))
 	coded := `tk\u002f9f8e\u002B7d6c5b4a=x`
 	tests := []struct {
-		name, members string // of an answer about t-1
+		name, members string // of a response about t-1
 		hidden        string // what must not be seen
 		onlyFailed    bool   // it may stay in a success
 	}{
@@ -76,10 +76,10 @@ func TestSecretsInAnswers(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d answers, each with four codes", len(tests))
+	t.Logf("%d responses, each with four codes", len(tests))
 }
 
-// TestTokensLikeMasks: a token that stands in no answer can appear where a card number is masked.
+// TestTokensLikeMasks: a token that stands in no response can appear where a card number is masked.
 func TestTokensLikeMasks(t *testing.T) {
 	for token, message := range map[string]string{
 		"411111******1111": "card 4111111111111111", "no 123456": "no 12-34 56 7890123456",
@@ -134,8 +134,8 @@ func TestSpellingsOfTokens(t *testing.T) {
 	}
 }
 
-// TestNumbersInBrokenAnswers: net/http quotes what it cannot read of an answer, which can be anybody's card number.
-func TestNumbersInBrokenAnswers(t *testing.T) {
+// TestNumbersInBrokenResponses: net/http quotes what it cannot read of a response, which can be anybody's card number.
+func TestNumbersInBrokenResponses(t *testing.T) {
 	for _, line := range []string{"card 4539000000000001 refused", "4539 0000 0000 0001", "X: a\r\n 4539-0000-0000-0001"} {
 		base := clienttest.ServeRaw(t, func(conn net.Conn) {
 			clienttest.RawRequests(conn, func(*http.Request, []byte) bool {

@@ -29,7 +29,7 @@ func TestClassify(t *testing.T) {
 		{"context over", facts{Unsent: true, Local: context.Canceled}, "not sent"},
 		{"failed with the body unread", facts{Unsent: true, Err: failed}, "not sent"},
 		{"failed with the body read", facts{Err: failed}, "unknown"},
-		{"failed while reading a good answer", facts{Status: 200, Err: failed, Body: []byte(ours(100))}, "unknown"},
+		{"failed while reading a good response", facts{Status: 200, Err: failed, Body: []byte(ours(100))}, "unknown"},
 		{"failed while reading a refusal", facts{Status: 401, Err: failed}, "unknown"},
 		{"unavailable before the body", facts{Status: 503, Unsent: true}, "not sent"},
 		{"redirect before the body", facts{Status: 307, Unsent: true}, "not sent"},

@@ -21,12 +21,12 @@ const foundOne = `{"code":100,"uniqueId":"1","transactionId":"t-1"}`
 func TestQueryAttempts(t *testing.T) {
 	good := gives(200, foundOne)
 	tests := []struct {
-		name     string
-		answers  []scripted
-		policy   cardgateway.RetryPolicy
-		attempts int
-		status   int
-		err      error
+		name      string
+		responses []scripted
+		policy    cardgateway.RetryPolicy
+		attempts  int
+		status    int
+		err       error
 	}{
 		{"good at once", []scripted{good}, cardgateway.RetryPolicy{}, 1, 200, nil},
 		{"reset, then good", []scripted{resets, good}, cardgateway.RetryPolicy{}, 2, 200, nil},
@@ -40,7 +40,7 @@ func TestQueryAttempts(t *testing.T) {
 		{"unreadable, then good", []scripted{gives(200, "<html>"), gives(200, ""), gives(200, foundOne[:20]), good}, cardgateway.RetryPolicy{}, 4, 200, nil},
 		{"unreadable for ever", []scripted{gives(200, "<html>")}, cardgateway.RetryPolicy{}, 4, 200, cardgateway.ErrNotObject},
 		{"the last failure counts", []scripted{resets, gives(200, "{"), gives(503, ""), gives(502, "")}, cardgateway.RetryPolicy{}, 4, 502, cardgateway.ErrQueryFailed},
-		{"a reset after an answer counts", []scripted{gives(503, ""), resets}, cardgateway.RetryPolicy{MaxAttempts: 2}, 2, 0, errReset},
+		{"a reset after a response counts", []scripted{gives(503, ""), resets}, cardgateway.RetryPolicy{MaxAttempts: 2}, 2, 0, errReset},
 		{"400", []scripted{gives(400, `{"code":400}`), good}, cardgateway.RetryPolicy{}, 1, 400, cardgateway.ErrQueryFailed},
 		{"401", []scripted{gives(401, ""), good}, cardgateway.RetryPolicy{}, 1, 401, cardgateway.ErrQueryFailed},
 		{"404 with a page", []scripted{gives(404, "<html>"), good}, cardgateway.RetryPolicy{}, 1, 404, cardgateway.ErrQueryFailed},
@@ -62,7 +62,7 @@ func TestQueryAttempts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := script{answers: tt.answers}
+				s := script{responses: tt.responses}
 				var info cardgateway.CallInfo
 				c := s.client(t, cardgateway.Config{Retry: tt.policy, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 					return ctx, func(i cardgateway.CallInfo) { info = i }
@@ -95,7 +95,7 @@ func TestFullJitter(t *testing.T) {
 	shortest, longest := make([]time.Duration, len(bounds)), make([]time.Duration, len(bounds))
 	for range calls {
 		synctest.Test(t, func(t *testing.T) {
-			s := script{answers: []scripted{resets}}
+			s := script{responses: []scripted{resets}}
 			_, _ = s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 6, MaxWait: time.Second}}).GetTransaction(t.Context(), "1")
 			asked := s.times()
 			for i := range bounds {
@@ -117,7 +117,7 @@ func TestFullJitter(t *testing.T) {
 func TestRetryAfterIsCapped(t *testing.T) {
 	for _, header := range []string{"3600", "9223372037", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"} {
 		synctest.Test(t, func(t *testing.T) {
-			s := script{answers: []scripted{gives(429, "", header)}}
+			s := script{responses: []scripted{gives(429, "", header)}}
 			begun := time.Now()
 			_, err := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 3}}).GetTransaction(t.Context(), "1")
 			if took := time.Since(begun); took != 10*time.Second {
@@ -133,14 +133,14 @@ func TestRetryAfterIsCapped(t *testing.T) {
 // TestQueryStops: no attempt is begun, and no pause is made, that the context does not leave room for.
 func TestQueryStops(t *testing.T) {
 	tests := []struct {
-		name    string
-		answers []scripted
-		timeout time.Duration // of the caller's context
-		cancel  time.Duration
-		took    time.Duration
-		asked   int
-		err     error
-		status  int
+		name      string
+		responses []scripted
+		timeout   time.Duration // of the caller's context
+		cancel    time.Duration
+		took      time.Duration
+		asked     int
+		err       error
+		status    int
 	}{
 		{"deadline before the pause ends", []scripted{gives(503, "", "3")}, 2 * time.Second, 0, 0, 1, cardgateway.ErrQueryFailed, 503},
 		{"deadline with the pause's end", []scripted{gives(503, "", "3")}, 3 * time.Second, 0, 0, 1, cardgateway.ErrQueryFailed, 503},
@@ -162,7 +162,7 @@ func TestQueryStops(t *testing.T) {
 				if tt.cancel != 0 {
 					time.AfterFunc(tt.cancel, cancel)
 				}
-				s := script{answers: tt.answers}
+				s := script{responses: tt.responses}
 				begun := time.Now()
 				_, err := s.client(t, cardgateway.Config{}).GetTransaction(ctx, "1")
 				if took := time.Since(begun); took != tt.took || len(s.times()) != tt.asked || !errors.Is(err, tt.err) {
@@ -179,7 +179,7 @@ func TestQueryStops(t *testing.T) {
 // TestAttemptTimeout: an attempt that hangs is given up and repeated; the caller's own context is not over.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := script{answers: []scripted{hangs, hangs, gives(200, foundOne)}}
+		s := script{responses: []scripted{hangs, hangs, gives(200, foundOne)}}
 		c := s.client(t, cardgateway.Config{AttemptTimeout: 7 * time.Second})
 		begun := time.Now()
 		if _, err := c.GetTransaction(t.Context(), "1"); err != nil || len(s.times()) != 3 {
@@ -188,7 +188,7 @@ func TestAttemptTimeout(t *testing.T) {
 		if took := time.Since(begun); took < 14*time.Second || took > 15*time.Second {
 			t.Errorf("took %v", took)
 		}
-		s2 := script{answers: []scripted{hangs}}
+		s2 := script{responses: []scripted{hangs}}
 		_, err := s2.client(t, cardgateway.Config{AttemptTimeout: 7 * time.Second}).GetTransaction(t.Context(), "1")
 		var timeout net.Error
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &timeout) && !strings.Contains(err.Error(), "within 7s") {
@@ -197,7 +197,7 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestNotFoundUnread: an answer of which nothing could be read does not say that there is no such transaction.
+// TestNotFoundUnread: a response of which nothing could be read does not say that there is no such transaction.
 func TestNotFoundUnread(t *testing.T) {
 	c := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},

@@ -20,7 +20,7 @@ import (
 )
 
 // Resolve in virtual time, against gateways whose clock is in any zone, whose filter lets other orders through, whose
-// answers come late, and whose records contradict each other: every row of what it promises.
+// responses come late, and whose records contradict each other: every row of what it promises.
 
 // record is one order as the gateway has it.
 type record struct {
@@ -45,7 +45,7 @@ type archive struct {
 	asked []time.Duration
 }
 
-func (l *archive) answer(r *http.Request) (*http.Response, error) {
+func (l *archive) response(r *http.Request) (*http.Response, error) {
 	since := time.Since(l.begun)
 	l.asked = append(l.asked, since)
 	if l.failing != nil && l.failing(since) {
@@ -178,7 +178,7 @@ func TestResolve(t *testing.T) {
 }
 
 func (l *archive) client(t *testing.T) *cardgateway.Client {
-	return clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(l.answer)}})
+	return clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(l.response)}})
 }
 
 func (l *archive) query() cardgateway.ResolveQuery {

@@ -23,9 +23,9 @@ import (
 )
 
 // Every parser that meets outside data, against an oracle: encoding/json, the decimal package. The
-// seeds are the documented exchanges. No answer may be read as something else than it says.
+// seeds are the documented exchanges. No response may be read as something else than it says.
 
-// seeds adds the documented answers to a fuzz target's corpus.
+// seeds adds the documented responses to a fuzz target's corpus.
 func seeds(f *testing.F, pattern string, extra ...string) {
 	f.Helper()
 	files, err := filepath.Glob("testdata/exchanges/" + pattern + "/*.json")
@@ -48,7 +48,7 @@ func seeds(f *testing.F, pattern string, extra ...string) {
 	}
 }
 
-// said is what encoding/json finds in an answer, by exact names.
+// said is what encoding/json finds in a response, by exact names.
 type said map[string]any
 
 func oracle(data []byte) (said, bool) {
@@ -72,7 +72,7 @@ func (s said) text(name string) string {
 	return ""
 }
 
-// allows reports whether an answer may be taken for this outcome of the payment t-1 of 12.50 USD.
+// allows reports whether a response may be taken for this outcome of the payment t-1 of 12.50 USD.
 func (s said) allows(outcome string) bool {
 	code := map[string][]string{
 		"paid": {"100"}, "processing": {"102"}, "redirect": {"301"}, "declined": {"101", "103"},
@@ -85,8 +85,8 @@ func (s said) allows(outcome string) bool {
 	return slices.Contains(code, s.text("code")) && (ours || outcome == "unknown" || outcome == "refused")
 }
 
-// checkAnswer classifies an answer and compares the outcome with what the oracle says. It returns the outcome.
-func checkAnswer(t *testing.T, data []byte) string {
+// checkResponse classifies a response and compares the outcome with what the oracle says. It returns the outcome.
+func checkResponse(t *testing.T, data []byte) string {
 	t.Helper()
 	asked := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD"}
 	tx, err := cardgateway.Classify(asked, cardgateway.Facts{Status: 200, Body: data})
@@ -100,11 +100,11 @@ func checkAnswer(t *testing.T, data []byte) string {
 	return outcome
 }
 
-func FuzzAnswer(f *testing.F) {
+func FuzzResponse(f *testing.F) {
 	seeds(f, "*", clienttest.ResponseFor("t-1", 100, ""), clienttest.ResponseFor("t-1", 101, ""), clienttest.ResponseFor("t-1", 301, `,"x":[{"y":null}]`), `{"code":101}`,
 		`{"code":100,"code":101}`, `{"\u0063ode":100,"transactionId":"t-1"}`, `{"tran\u017factionId":"t-1","code":100}`)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		checkAnswer(t, data)
+		checkResponse(t, data)
 		a, err := cardgateway.DecodeTransaction(data)
 		doc, ok := oracle(data)
 		if err != nil {
@@ -171,15 +171,15 @@ func FuzzAppID(f *testing.F) {
 	})
 }
 
-// TestMutatedAnswers cuts a good answer at every length and changes it at random: what remains is unknown, or it still
+// TestMutatedResponses cuts a good response at every length and changes it at random: what remains is unknown, or it still
 // says what the client takes it for.
-func TestMutatedAnswers(t *testing.T) {
+func TestMutatedResponses(t *testing.T) {
 	chance := rand.New(rand.NewPCG(7, 7))
 	tried, counts := 0, map[string]int{}
 	for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeProcessing, cardgateway.CodeRedirect} {
 		good := []byte(clienttest.ResponseFor("t-1", code, `,"is3d":"true","transactionCardNumber":"411111******1111","billingAddress":{"country":"US"}`))
 		for n := range good {
-			if got := checkAnswer(t, good[:n]); got != "unknown" {
+			if got := checkResponse(t, good[:n]); got != "unknown" {
 				t.Errorf("cut after %d bytes: got %q", n, got)
 			}
 			tried++
@@ -189,7 +189,7 @@ func TestMutatedAnswers(t *testing.T) {
 			for range 1 + chance.IntN(3) {
 				data = mutate(chance, data)
 			}
-			counts[checkAnswer(t, data)]++
+			counts[checkResponse(t, data)]++
 			tried++
 		}
 	}
@@ -221,11 +221,11 @@ func mutate(chance *rand.Rand, data []byte) []byte {
 	return data
 }
 
-// TestAnswersShareNothing: answers are read into memory that the next ones use too, and what was read of them stays.
-func TestAnswersShareNothing(t *testing.T) {
+// TestResponsesShareNothing: responses are read into memory that the next ones use too, and what was read of them stays.
+func TestResponsesShareNothing(t *testing.T) {
 	long := strings.Repeat("x", 4096)
 	extra := fmt.Sprintf(`,"transactionMessage":"first","billingAddress":{"city":"first","more":["first"]},"more":{"first":"%s"}`, long)
-	answers := map[string]string{
+	responses := map[string]string{
 		"paid":     clienttest.ResponseFor("paid", cardgateway.CodeSuccess, extra),
 		"declined": clienttest.ResponseFor("declined", cardgateway.CodeFailed, extra),
 		"refused":  `{"code":400,"message":"first","timestamp":"first"` + extra + `}`,
@@ -233,19 +233,19 @@ func TestAnswersShareNothing(t *testing.T) {
 	}
 	s := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		answer, ok := answers[clienttest.TransactionIDIn(body)]
+		response, ok := responses[clienttest.TransactionIDIn(body)]
 		if !ok {
-			answer = `{"` + strings.Repeat("#", 2*len(long)) + `":0}`
+			response = `{"` + strings.Repeat("#", 2*len(long)) + `":0}`
 		}
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, response)
 	})
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
-	for id := range answers {
+	for id := range responses {
 		t.Run(id, func(t *testing.T) {
 			got, err := clienttest.PayByToken(t.Context(), c, id)
 			before := clienttest.DeepPrint(got, false) + clienttest.DeepPrint(err, false)
 			if !strings.Contains(before, "first") {
-				t.Fatalf("got %.200s, which holds nothing of the answer", before)
+				t.Fatalf("got %.200s, which holds nothing of the response", before)
 			}
 			for range 8 {
 				_, _ = clienttest.PayByToken(t.Context(), c, "next")

@@ -16,11 +16,11 @@ import (
 
 // A gateway that follows a script, on which virtual time can be used.
 
-// script is a gateway that gives one answer after the other, the last one for ever, and notes when it was asked.
+// script is a gateway that gives one response after the other, the last one for ever, and notes when it was asked.
 type script struct {
-	answers []scripted
+	responses []scripted
 
-	mu    sync.Mutex // a mock answers in a goroutine of its own where a context may end
+	mu    sync.Mutex // a mock responds in a goroutine of its own where a context may end
 	asked []time.Time
 }
 
@@ -34,10 +34,10 @@ func (s *script) client(t *testing.T, cfg cardgateway.Config) *cardgateway.Clien
 	mock := httpmock.NewMockTransport()
 	mock.RegisterNoResponder(func(r *http.Request) (*http.Response, error) {
 		s.mu.Lock()
-		n := min(len(s.asked), len(s.answers)-1)
+		n := min(len(s.asked), len(s.responses)-1)
 		s.asked = append(s.asked, time.Now())
 		s.mu.Unlock()
-		return s.answers[n](r)
+		return s.responses[n](r)
 	})
 	cfg.BaseURL, cfg.AppID, cfg.HTTPClient = clienttest.BaseURL, "1", &http.Client{Transport: mock}
 	c, err := cardgateway.New(cfg)
@@ -49,7 +49,7 @@ func (s *script) client(t *testing.T, cfg cardgateway.Config) *cardgateway.Clien
 
 type scripted = func(r *http.Request) (*http.Response, error)
 
-// gives answers with a status, a body and an optional Retry-After.
+// gives responds with a status, a body and an optional Retry-After.
 func gives(status int, body string, retryAfter ...string) scripted {
 	return func(*http.Request) (*http.Response, error) {
 		resp := httpmock.NewStringResponse(status, body)
@@ -64,7 +64,7 @@ var errReset = errors.New("connection reset")
 
 func resets(*http.Request) (*http.Response, error) { return nil, errReset }
 
-// hangs answers when the attempt is given up.
+// hangs responds when the attempt is given up.
 func hangs(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()

@@ -24,10 +24,10 @@ import (
 func TestSearchObserved(t *testing.T) {
 	const envelope = `"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":`
 	for _, tt := range []struct {
-		name, answer string
-		code         cardgateway.Code
-		rows         int // of the page, -1 without one
-		err          error
+		name, response string
+		code           cardgateway.Code
+		rows           int // of the page, -1 without one
+		err            error
 	}{
 		{"rows", `{"code":121,` + envelope + `[{"code":100,"uniqueId":"1"}]}`, cardgateway.CodeSearchSuccess, 1, nil},
 		{"a row that cannot be read", `{"code":121,` + envelope + `[{"code":100,"transactionAmount":"x"}]}`, cardgateway.CodeSearchSuccess, 0, cardgateway.ErrQueryFailed},
@@ -40,7 +40,7 @@ func TestSearchObserved(t *testing.T) {
 		{"neither a total nor rows", `{"code":121,"result":{"totalCount":1}}`, cardgateway.CodeSearchSuccess, -1, cardgateway.ErrQueryFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := script{answers: []scripted{gives(200, tt.answer)}}
+			s := script{responses: []scripted{gives(200, tt.response)}}
 			var info cardgateway.CallInfo
 			c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 				return ctx, func(i cardgateway.CallInfo) { info = i }
@@ -71,7 +71,7 @@ func TestRefundNames(t *testing.T) {
 		{`"merchantRefundId":null,"refundTransactionId":"other"`, "other"},
 		{`"refundTransactionId":"other"`, "other"},
 	} {
-		s := script{answers: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
+		s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
 		end := time.Now()
 		page, err := s.client(t, cardgateway.Config{}).SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
 		if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
@@ -87,7 +87,7 @@ func TestPagesOfOtherSizes(t *testing.T) {
 		ok    bool
 	}{{0, true}, {10, true}, {50, true}, {999, true}, {1000, false}, {20_000, false}} {
 		all := strings.TrimSuffix(strings.Repeat(`{"code":100},`, tt.given), ",")
-		s := script{answers: []scripted{gives(200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, tt.given, tt.given, all))}}
+		s := script{responses: []scripted{gives(200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, tt.given, tt.given, all))}}
 		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 		page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0), PageSize: 10})
 		switch {
