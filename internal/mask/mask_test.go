@@ -8,6 +8,68 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
 
+func TestCardNumber(t *testing.T) {
+	for digits, want := range map[string]string{
+		"":                     "***",
+		"1234567":              "***",
+		"12345678":             "****5678",
+		"123456789012":         "********9012",
+		"1234567890123":        "123456***0123",
+		"4111111111111111":     "411111******1111",
+		"1234567890123456789":  "123456*********6789",
+		"4111 1111 1111 1111":  "***",
+		"411111******1111":     "***",
+		"411111111111111a":     "***",
+		"\xd9\xa1234567890123": "***",
+	} {
+		if got := mask.CardNumber([]byte(digits)); got != want {
+			t.Errorf("%q: got %q, want %q", digits, got, want)
+		}
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"nothing", "", ""},
+		{"no digits", "card refused", "card refused"},
+		{"twelve digits", "ref 123456789012.", "ref 123456789012."},
+		{"thirteen digits", "1234567890123", "123456***0123"},
+		{"sixteen digits", "card 4111111111111111 refused", "card 411111******1111 refused"},
+		{"in groups", "4111 1111 1111 1111", "411111******1111"},
+		{"with hyphens", "4111-1111-1111-1111", "411111******1111"},
+		{"with both", "4-1 1-1 1111 1111 1111", "411111******1111"},
+		{"two separators end a run", "4111111  111111111", "4111111  111111111"},
+		{"a separator before", " 1234567890123", " 123456***0123"},
+		{"a separator behind", "1234567890123 x", "123456***0123 x"},
+		{"a hyphen behind", "1234567890123-", "123456***0123-"},
+		{"hyphens alone", "1234567890-12-", "1234567890-12-"},
+		{"a point ends a run", "1234567.890123", "1234567.890123"},
+		{"two numbers", "4111111111111111, 5500000000000004", "411111******1111, 550000******0004"},
+		{"a short run and a number", "17 a 4111111111111111", "17 a 411111******1111"},
+		{"a number and a short run", "4111111111111111 a 17", "411111******1111 a 17"},
+		{"many short runs", "1 a 2 a 345 a 6789 a 012345", "1 a 2 a 345 a 6789 a 012345"},
+		{"letters of more bytes", "é4111111111111111é", "é411111******1111é"},
+		{"digits of other writing", "١٢٣٤٥٦٧٨٩٠١٢٣", "١٢٣٤٥٦٧٨٩٠١٢٣"},
+		{"forty digits", strings.Repeat("1234567890", 4), "123456" + strings.Repeat("*", 30) + "7890"},
+		{"bytes that are no text", "\xff4111111111111111\xff", "\xff411111******1111\xff"},
+	} {
+		if got := mask.Digits(tt.text); got != tt.want {
+			t.Errorf("%s, %q: got %q, want %q", tt.name, tt.text, got, tt.want)
+		}
+		if got := mask.HasCardNumber(tt.text); got != (tt.text != tt.want) {
+			t.Errorf("%s, %q: HasCardNumber: got %t", tt.name, tt.text, got)
+		}
+	}
+}
+
+func TestOnlyDigits(t *testing.T) {
+	for text, want := range map[string]string{"": "", "a": "", "4111-1111 x1": "411111111", "/0:9": "09", "١2": "2"} {
+		if got := string(mask.OnlyDigits(text)); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func FuzzDigits(f *testing.F) {
 	for _, text := range []string{"4111111111111111", "4111 1111-1111 1111", "ref 123456789012", "4111  1111", "1-2-3-4-5-6-7-8-9-0-1-2-3", "é4111111111111111é"} {
 		f.Add(text)
