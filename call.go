@@ -43,7 +43,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 		secrets: callSecrets{card: e.secrets},
 	}
 	defer call.buffer.Release()
-	p.at = time.Now()
+	p.appID, p.at = c.checkedApp(), time.Now()
 	ctx = call.observe(ctx)
 
 	call.sendPayment(ctx)

@@ -39,7 +39,9 @@ type CheckoutRequest struct {
 func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
 	e := newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	p := sentPayment{
+		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
+	}
 	return c.pay(ctx, opCreateCheckout, p, e)
 }
 
@@ -94,7 +96,9 @@ type CheckoutSubscriptionRequest struct {
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
 	e := newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	p := sentPayment{
+		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
+	}
 	return c.pay(ctx, opCreateCheckoutSubscription, p, e)
 }
 

@@ -65,6 +65,11 @@ type Config struct {
 	Observe func(context.Context, Operation) (context.Context, func(CallInfo))
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
+	// CheckAppID says that what states another appId than AppID is not ours: a response to a payment, a row that Resolve
+	// finds, and what GetTransaction returns, by which notifications are confirmed. Set it where the same credentials
+	// serve several apps, since a search then shows the rows of all. The interface does not show whether a response
+	// repeats the appId; one that states none passes. Orders and Refunds give the rows of all apps.
+	CheckAppID bool
 	// PaymentIdleTimeout is how long a connection may have been idle to be used for a payment, unless the transport's
 	// own IdleConnTimeout is shorter; zero means 3 s, negative means a new connection for each payment. A server that
 	// closes an idle connection just as a payment is written to it is the commonest cause of a needless unknown
@@ -178,6 +183,14 @@ func (c *Client) WithRetry(p RetryPolicy) *Client {
 	other := *c
 	other.cfg.Retry = RetryPolicy(policy.WithDefaults())
 	return &other
+}
+
+// checkedApp returns the app that results may not contradict, or nothing if they may.
+func (c *Client) checkedApp() AppID {
+	if c.cfg.CheckAppID {
+		return c.cfg.AppID
+	}
+	return ""
 }
 
 // Location returns the zone in which the client reads and writes the gateway's wall-clock texts.

@@ -148,7 +148,9 @@ type OutcomeUnknownError struct {
 	Amount        decimal.Decimal
 	Currency      string
 	SentAt        time.Time    // when sending began
-	Transaction   *Transaction // what could be read of an answer, not to be trusted; nil if nothing
+	HostedPage    bool         // the cardholder pays on the hosted page; see Resolve
+	Seen          bool         // the gateway has shown the transactionId in some form: should it not be found later, it is not absent
+	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
 }
 

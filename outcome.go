@@ -18,6 +18,8 @@ type sentPayment struct {
 	orderID       string
 	amount        decimal.Decimal
 	currency      string
+	hostedPage    bool  // the cardholder pays on the hosted page
+	appID         AppID // what a response may not contradict; empty unless Config.CheckAppID
 	at            time.Time
 }
 
@@ -68,7 +70,7 @@ var (
 func (p *sentPayment) decide(op *Operation, r *attemptResult, decoded *response) (*Transaction, error) {
 	t := decoded.Transaction
 	switch {
-	case t.TransactionID != "" && !p.matches(decoded):
+	case t.TransactionID != "" && !p.matches(decoded), t.isOtherApp(p.appID):
 		return nil, p.unknown(op, t, errNotOurs)
 	case t.State() == StateDeclined && (t.TransactionID != "" || decoded.isAnonymous()):
 		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
@@ -84,10 +86,10 @@ func (p *sentPayment) decide(op *Operation, r *attemptResult, decoded *response)
 	return t, nil
 }
 
-// matches reports whether a response is about this payment: the same transactionId byte for byte, and the same amount
-// and currency where they are said.
+// matches reports whether a response is about this payment: the same transactionId byte for byte, and the same amount,
+// currency and app where they are said.
 func (p *sentPayment) matches(decoded *response) bool {
-	return decoded.TransactionID == p.transactionID &&
+	return decoded.TransactionID == p.transactionID && !decoded.isOtherApp(p.appID) &&
 		(!decoded.hasAmount || decoded.TransactionAmount.Equal(p.amount)) &&
 		(decoded.TransactionCurrency == "" || decoded.TransactionCurrency == p.currency)
 }
@@ -101,6 +103,16 @@ func (r *response) isAnonymousButForUniqueID() bool {
 		r.RedirectURL == ""
 }
 
+// isOtherApp reports whether a transaction states another app than the given one; none is given where that is not to be
+// checked. An appId that cannot be read is kept in Extra, and is another.
+func (t *Transaction) isOtherApp(app AppID) bool {
+	if app == "" {
+		return false
+	}
+	_, unreadable := t.Extra["appId"]
+	return unreadable || t.AppID != "" && t.AppID != app
+}
+
 func (p *sentPayment) notSent(op *Operation, cause error) error {
 	return &NotSentError{Op: op.Name, TransactionID: p.transactionID, Cause: cause}
 }
@@ -108,7 +120,7 @@ func (p *sentPayment) notSent(op *Operation, cause error) error {
 func (p *sentPayment) unknown(op *Operation, t *Transaction, cause error) error {
 	return &OutcomeUnknownError{
 		Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
-		SentAt: p.at, Transaction: t, Cause: cause,
+		SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
 	}
 }
 
@@ -145,5 +157,6 @@ func refuses(decoded *response, p *sentPayment, r *attemptResult, err error) boo
 		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(text, []byte("uniqueId"))
 	}
 	known := decoded.Code == 0 || isRefusalCode(decoded.Code) || decoded.State() == StateDeclined || int(decoded.Code) == r.Status
-	return known && decoded.bad == nil && decoded.UniqueID == "" && (decoded.TransactionID == "" || p.matches(decoded))
+	return known && decoded.bad == nil && decoded.UniqueID == "" && !decoded.isOtherApp(p.appID) &&
+		(decoded.TransactionID == "" || p.matches(decoded))
 }

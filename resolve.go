@@ -9,13 +9,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
-	"github.com/shopspring/decimal"
 )
 
-// ResolveQuery names a payment whose outcome is unknown; OutcomeUnknownError.Query fills it. Everything but OrderID
-// and Wait is required.
+// ResolveQuery names a payment whose outcome is unknown; OutcomeUnknownError.Query fills it. TransactionID, Amount,
+// Currency and SentAt are required.
 type ResolveQuery struct {
 	TransactionID string
 	OrderID       string
@@ -23,62 +24,76 @@ type ResolveQuery struct {
 	Currency      string
 	SentAt        time.Time     // when the payment was sent, at the earliest; if that is about two years ago, absence cannot be proved
 	Wait          time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; one search is always finished
+	HostedPage    bool          // the cardholder pays on the hosted page: a decline there is one attempt, see Resolve
+	Seen          bool          // the gateway has shown the transactionId before: it is never absent, see OutcomeUnknownError.Seen
 }
+
+// HostedPageLifetime is how long after SentAt a cardholder is expected to be able to use the hosted page. The interface
+// does not show when it ends; a row with code 103 (closed) ends it earlier.
+const HostedPageLifetime = 24 * time.Hour
 
 // Query returns what Resolve needs to settle this outcome.
 func (e *OutcomeUnknownError) Query() ResolveQuery {
 	return ResolveQuery{
-		TransactionID: e.TransactionID, OrderID: e.OrderID,
-		Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
+		TransactionID: e.TransactionID, OrderID: e.OrderID, Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
+		HostedPage: e.HostedPage, Seen: e.Seen,
 	}
 }
 
 const (
-	defaultWait   = 2 * time.Minute
-	resolveBefore = 13 * time.Hour // UTC-12, and an hour of difference between clocks
-	resolveAfter  = 15 * time.Hour // UTC+14, and the same
-	resolveMonths = 24             // that are searched, one at a time
-	resolvePages  = 50             // of a search, beside the first of each month; more only if the gateway's filter does not work
-	firstPause    = time.Second
-	longestPause  = 30 * time.Second
+	defaultWait       = 2 * time.Minute
+	resolveBefore     = 13 * time.Hour  // UTC-12, and an hour of difference between clocks
+	resolveAfter      = 15 * time.Hour  // UTC+14, and the same
+	resolveOverlap    = 2 * time.Second // of neighbouring ranges: whether a bound is inclusive is not shown
+	resolveMonths     = 24              // that are searched, one at a time
+	resolvePages      = 50              // of a search, beside the first of each month; more only if the gateway's filter does not work
+	firstResolvePause = time.Second
+	maxResolvePause   = 30 * time.Second
 )
 
-// Resolve settles an unknown outcome by asking the gateway for the payment, again and again until it knows or Wait
-// has passed. It believes only rows with exactly this transactionId, amount and currency: the filter of the search
-// has been seen to return other orders.
+// Resolve settles an unknown outcome by searching the gateway for the payment, again and again until the outcome is known
+// or Wait has passed; with the default Wait it takes up to two minutes. It believes only rows with exactly this
+// transactionId, amount and currency: the filter of the search has been seen to return other orders.
 //
-// It returns what the original call would have: the transaction (301 at once, 102 only after Wait), a
-// *DeclinedError, a *ConflictError, or again an *OutcomeUnknownError, whose cause says why. ErrNotFound means that
-// the gateway answered and does not have it. That is evidence, not proof: a request can be delivered late, so ask
-// again hours later before taking it for never sent. A transaction that waits for its cardholder may come without a
-// RedirectURL, which the interface shows in answers only. Ending ctx stops the asking, not the need to ask.
+// It returns what the original call would have: the transaction (one that waits for its cardholder, code 301, at once;
+// one in processing, code 102, only after Wait), a *DeclinedError, or again an *OutcomeUnknownError, whose cause says
+// why. Two approved rows are a *ConflictError. One approved row is approved, whatever declined rows stand beside it.
+//
+// On the hosted page a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
+// final only once the gateway shows code 103 (closed), or HostedPageLifetime after SentAt; until then the outcome is
+// unknown.
+//
+// ErrNotFound means that the gateway answered and does not have the payment, and has not shown it before in any form. That
+// is evidence, not proof: a request can be delivered late, so ask again hours later before taking it for never sent.
+//
+// A transaction that waits for its cardholder may come without a RedirectURL, which the interface shows in responses to
+// payments only. Ending ctx stops the asking, not the need to ask.
 func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, error) {
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	wait := q.Wait
-	if wait == 0 {
-		wait = defaultWait
-	}
-	deadline := time.Now().Add(wait)
-	seenBefore := false // an earlier search showed it
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		e, err := c.searchOnce(ctx, &q)
-		ours := e.processing != nil || len(e.declined) > 0
-		if seenBefore && !ours {
-			e.doubt(errDoubtful)
+	deadline := time.Now().Add(cmp.Or(q.Wait, defaultWait))
+	var row *Transaction // the last that was found
+	for pause := firstResolvePause; ; pause = min(2*pause, maxResolvePause) {
+		e, searchErr := c.searchPayment(ctx, &q)
+		q.Seen = q.Seen || e.shown
+		if q.Seen && !e.found() {
+			e.doubt(errSeenBefore)
 		}
-		seenBefore = seenBefore || ours
-		last := time.Until(deadline) <= 0
-		if t, verdict, final := q.decide(&e, err, last); final {
-			e.secrets.redact(t, verdict)
-			return t, verdict
+		if e.row = e.newest(); e.row == nil {
+			e.row = row
 		}
-		jittered := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
-		if err := retry.Sleep(ctx, max(0, min(jittered, time.Until(deadline)))); err != nil {
-			verdict := q.unknown(e.processing, err)
-			e.secrets.redact(nil, verdict)
-			return nil, verdict
+		row = e.row
+		t, err, final := q.decide(&e, searchErr, time.Until(deadline) <= 0)
+		if !final {
+			jittered := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
+			if ended := retry.Sleep(ctx, max(0, min(jittered, time.Until(deadline)))); ended != nil {
+				t, err, final = nil, q.unknown(e.row, ended), true
+			}
+		}
+		if final {
+			e.secrets.redact(t, err)
+			return t, err
 		}
 	}
 }
@@ -104,49 +119,93 @@ func (q *ResolveQuery) check() error {
 	return v.err("Resolve")
 }
 
-// evidence is what one search of the gateway showed of a payment.
+// evidence is what one search showed of a payment.
 type evidence struct {
 	approved    []Transaction
 	declined    []Transaction
 	redirect    *Transaction
 	processing  *Transaction
+	shown       bool         // the transactionId was shown, or may have been: in a row that cannot be used, or one that was announced
 	codeChanged bool         // a row was seen with two codes: only the next search can tell
+	row         *Transaction // to go with an unknown outcome: of this search or of an earlier one
 	uncertainty error        // why absence proves nothing, if it does not
-	secrets     *callSecrets // of the last search
+	secrets     *callSecrets // of the last query
 
 	seen  map[string]Code // by row
 	pages int             // that may still be asked for, beside the first one of each month
 }
 
-// doubt notes why absence proves nothing. A reason that says more than errDoubtful stays.
+// found reports whether there is a row that says what became of the payment.
+func (e *evidence) found() bool {
+	return e.processing != nil || e.redirect != nil || len(e.approved)+len(e.declined) > 0
+}
+
+// newest returns what an unknown outcome should show, or nil.
+func (e *evidence) newest() *Transaction {
+	if e.processing != nil || len(e.declined) == 0 {
+		return e.processing
+	}
+	return latest(e.declined)
+}
+
+// latest returns the row with the latest time. Of equal ones it is the last.
+func latest(rows []Transaction) *Transaction {
+	t := &rows[0]
+	for i := range rows {
+		if rows[i].TransactionAt.Compare(t.TransactionAt) >= 0 {
+			t = &rows[i]
+		}
+	}
+	return t
+}
+
+// doubt notes why absence proves nothing. The first reason that says more than errDoubtful stays.
 func (e *evidence) doubt(reason error) {
 	if e.uncertainty == nil || e.uncertainty == errDoubtful {
 		e.uncertainty = reason
 	}
 }
 
-// decide says what the evidence says; last is set once Wait has passed.
-func (q *ResolveQuery) decide(e *evidence, failed error, last bool) (t *Transaction, err error, final bool) {
+// decide says what the evidence means, if that is final; last is set once Wait has passed.
+func (q *ResolveQuery) decide(e *evidence, searchErr error, last bool) (t *Transaction, err error, final bool) {
+	certain := e.uncertainty == nil && searchErr == nil
 	switch {
-	case len(e.approved) > 1 || len(e.approved) > 0 && len(e.declined) > 0:
+	case len(e.approved) > 1:
 		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: slices.Concat(e.approved, e.declined)}, true
 	case len(e.approved) == 1 && !e.codeChanged:
 		return &e.approved[0], nil, true
 	case e.redirect != nil && !e.codeChanged:
 		return e.redirect, nil, true
-	case len(e.declined) == 1 && e.uncertainty == nil && failed == nil && e.processing == nil:
-		t := &e.declined[0]
+	case certain && q.isDeclined(e):
+		t := latest(e.declined)
 		return t, &DeclinedError{Op: "Resolve", TransactionID: q.TransactionID, Transaction: t}, true
 	case !last:
 		return nil, nil, false
-	case failed != nil:
-		return nil, q.unknown(e.processing, &searchError{failed}), true
+	case searchErr != nil:
+		return nil, q.unknown(e.row, &searchError{searchErr}), true
 	case e.processing != nil && len(e.declined) == 0 && !e.codeChanged:
 		return e.processing, nil, true
-	case e.uncertainty != nil || len(e.declined) > 0 || e.processing != nil:
-		return nil, q.unknown(e.processing, cmp.Or(e.uncertainty, errDoubtful)), true
+	case e.uncertainty != nil:
+		return nil, q.unknown(e.row, e.uncertainty), true
+	case q.HostedPage && len(e.declined) > 0 && e.processing == nil:
+		return nil, q.unknown(e.row, errMayTryAgain), true
+	case e.found() || e.shown:
+		return nil, q.unknown(e.row, errDoubtful), true
 	}
 	return nil, fmt.Errorf("cardgateway: Resolve: transaction %s: %w", quoted(q.TransactionID), ErrNotFound), true
+}
+
+// isDeclined reports whether the declined rows are the end of the payment. A request that was sent once is declined once:
+// several rows of a direct payment contradict each other. On the hosted page they are attempts.
+func (q *ResolveQuery) isDeclined(e *evidence) bool {
+	switch {
+	case len(e.declined) == 0 || e.processing != nil || e.codeChanged:
+		return false
+	case !q.HostedPage:
+		return len(e.declined) == 1
+	}
+	closed := slices.ContainsFunc(e.declined, func(t Transaction) bool { return t.Code == CodeClosed })
+	return closed || time.Since(q.SentAt) > HostedPageLifetime
 }
 
 // searchError is why the gateway could not be asked. It hides that this was a failed query, so that the outcome is
@@ -160,18 +219,23 @@ func (e *searchError) Unwrap() error { return errors.Unwrap(e.query) }
 var (
 	errDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
 		"rows that contradict each other, or not what it returned before")
+	errSeenBefore  = errors.New("the gateway has shown this transactionId before, but does not tell what became of it")
 	errOtherAmount = errors.New("the gateway has this transactionId with another amount or currency than was asked for, or without them")
+	errOtherCode   = errors.New("the gateway has this transactionId with a code that says nothing certain")
+	errMayTryAgain = errors.New("declined so far: the cardholder can try another card on the hosted page")
 	errLongAgo     = errors.New("SentAt is so long ago that the search did not reach to this day")
 )
 
 func (q *ResolveQuery) unknown(t *Transaction, cause error) error {
-	p := sentPayment{transactionID: q.TransactionID, orderID: q.OrderID, amount: q.Amount, currency: q.Currency, at: q.SentAt}
-	return p.unknown(&Operation{Name: "Resolve"}, t, cause)
+	return &OutcomeUnknownError{
+		Op: "Resolve", TransactionID: q.TransactionID, OrderID: q.OrderID, Amount: q.Amount, Currency: q.Currency,
+		SentAt: q.SentAt, HostedPage: q.HostedPage, Seen: q.Seen, Transaction: t, Cause: cause,
+	}
 }
 
-// searchOnce asks for the payment once, from when it was sent to this day. The range is written as UTC and is wide enough
-// for the gateway's clock to be in any zone.
-func (c *Client) searchOnce(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
+// searchPayment searches for the payment once, from when it was sent to this day. The range is written as UTC and is wide
+// enough for the gateway's clock to be in any zone.
+func (c *Client) searchPayment(ctx context.Context, q *ResolveQuery) (e evidence, err error) {
 	e = evidence{secrets: new(callSecrets), seen: make(map[string]Code), pages: resolvePages}
 	start, last := q.SentAt.Add(-resolveBefore), time.Now().Add(resolveAfter)
 	for months := 0; ; months++ {
@@ -189,15 +253,15 @@ func (c *Client) searchOnce(ctx context.Context, q *ResolveQuery) (e evidence, e
 		if end.Equal(last) {
 			break
 		}
-		start = end.Add(-2 * overhang * time.Second) // whether a bound is inclusive is not shown
+		start = end.Add(-resolveOverlap)
 	}
 	return e, nil
 }
 
-// searchRange adds what a range of at most a month shows, on all pages of the answer. A row that was seen before, with
+// searchRange adds what a range of at most a month shows, on all pages of the result. A row that was seen before, with
 // its code, counts once: pages move, and a gateway may not look at the range.
 func (c *Client) searchRange(ctx context.Context, q *ResolveQuery, start, end time.Time, e *evidence) error {
-	here := make(map[string]bool)
+	inRange := make(map[string]bool)
 	for page := 1; page == 1 || e.pages > 0; page++ {
 		if page > 1 {
 			e.pages--
@@ -210,7 +274,8 @@ func (c *Client) searchRange(ctx context.Context, q *ResolveQuery, start, end ti
 		if found == nil {
 			return err
 		}
-		if err != nil { // rows that could not be read
+		if err != nil { // rows that could not be read: any of them can be the payment
+			e.shown = true
 			e.doubt(errDoubtful)
 		}
 		copies := make(map[string]int) // of rows that only their place on the page tells apart
@@ -221,15 +286,16 @@ func (c *Client) searchRange(ctx context.Context, q *ResolveQuery, start, end ti
 				id = fmt.Sprint(id, " ", int(t.Code), " ", copies[id])
 			}
 			if code, known := e.seen[id]; !known {
-				e.add(q, t)
+				e.add(c, q, t)
 			} else if code != t.Code {
 				e.codeChanged = true
 				e.doubt(errDoubtful)
 			}
-			e.seen[id], here[id] = t.Code, true
+			e.seen[id], inRange[id] = t.Code, true
 		}
-		if len(found.Data) == 0 || len(here) >= found.TotalCount {
-			if len(here) < found.TotalCount { // rows that were announced and not shown
+		if len(found.Data) == 0 || len(inRange) >= found.TotalCount {
+			if len(inRange) < found.TotalCount { // rows that were announced and not given
+				e.shown = true
 				e.doubt(errDoubtful)
 			}
 			return nil
@@ -239,10 +305,14 @@ func (c *Client) searchRange(ctx context.Context, q *ResolveQuery, start, end ti
 	return nil
 }
 
-func (e *evidence) add(q *ResolveQuery, t Transaction) {
-	switch {
-	case t.TransactionID != q.TransactionID:
+// add adds what a row says of the payment.
+func (e *evidence) add(c *Client, q *ResolveQuery, t Transaction) {
+	if t.TransactionID != q.TransactionID || t.isOtherApp(c.checkedApp()) {
 		e.doubt(errDoubtful)
+		return
+	}
+	e.shown = true
+	switch {
 	case !t.TransactionAmount.Equal(q.Amount) || t.TransactionCurrency != q.Currency:
 		e.doubt(errOtherAmount)
 	case t.State() == StateApproved:
@@ -254,6 +324,6 @@ func (e *evidence) add(q *ResolveQuery, t Transaction) {
 	case t.State() == StateProcessing:
 		e.processing = &t
 	default:
-		e.doubt(errDoubtful)
+		e.doubt(errOtherCode)
 	}
 }

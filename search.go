@@ -90,7 +90,7 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 		return c.failed("", decoded.bad.err())
 	case decoded.UniqueID == "", decoded.UniqueID == uniqueID && decoded.isAnonymousButForUniqueID() && refuses:
 		return c.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
-	case decoded.UniqueID != uniqueID:
+	case decoded.UniqueID != uniqueID, decoded.isOtherApp(c.client.checkedApp()):
 		return c.failed("", errNotOurs)
 	}
 	return nil

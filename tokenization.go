@@ -38,7 +38,9 @@ type TokenOrderRequest struct {
 func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
 	e := newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
+	p := sentPayment{
+		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
+	}
 	return c.pay(ctx, opCreateTokenOrder, p, e)
 }
 
