@@ -24,11 +24,14 @@ type holdConn struct {
 	held   []byte // a head that waits, then what is written with it; overwritten afterwards
 	closed atomic.Bool
 
-	reused  bool            // there was another request on it before; set with the lending, read by the writing goroutine
-	begun   atomic.Bool     // the request that is under way has been written in part
-	given   atomic.Bool     // a byte was read since
-	pending syscall.RawConn // to ask for bytes that have arrived and not been read; nil where that is not possible
+	socket    syscall.RawConn // to ask for bytes that have arrived and not been read; nil where that is not possible
+	reused    bool            // there was another request before; set by lend, read by the goroutine that writes
+	reads     atomic.Int64    // reads that gave something
+	writtenAt atomic.Int64    // reads when the request under way was begun to be written, or notWritten
 }
+
+// notWritten stands for a request of which nothing has been written.
+const notWritten = -1
 
 const (
 	holdSize    = 8 << 10      // a larger request takes several writes
@@ -40,11 +43,12 @@ var errStale = errors.New("the connection was closed by the server, or gave a re
 // newHoldConn wraps a connection whose handshake is over.
 func newHoldConn(conn net.Conn) *holdConn {
 	c := &holdConn{Conn: conn, held: make([]byte, 0, holdSize)}
+	c.writtenAt.Store(notWritten)
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = secure.NetConn()
 	}
 	if socket, ok := conn.(syscall.Conn); ok {
-		c.pending, _ = socket.SyscallConn()
+		c.socket, _ = socket.SyscallConn()
 	}
 	return c
 }
@@ -52,17 +56,20 @@ func newHoldConn(conn net.Conn) *holdConn {
 // lend begins a request on the connection.
 func (c *holdConn) lend(reused bool) {
 	c.reused = reused
-	c.begun.Store(false)
+	c.writtenAt.Store(notWritten)
 }
 
-// readSinceWrite reports whether the connection has given a byte since the request was written.
-func (c *holdConn) readSinceWrite() bool { return c.given.Load() }
+// readSinceWrite reports whether the connection has given anything since the request was written.
+func (c *holdConn) readSinceWrite() bool {
+	at := c.writtenAt.Load()
+	return at != notWritten && c.reads.Load() > at
+}
 
-// Read notes that there was something to read.
+// Read counts the reads that give something.
 func (c *holdConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		c.given.Store(true)
+		c.reads.Add(1)
 	}
 	return n, err
 }
@@ -93,13 +100,13 @@ func isPaymentHead(p []byte) bool {
 // begin is called before each write and acts on the first one of a request. On a connection that was used before, the
 // server may have closed it, or have sent what nobody asked for: then nothing is written, and a payment is proved unsent.
 func (c *holdConn) begin() error {
-	if c.begun.Swap(true) {
+	if c.writtenAt.Load() != notWritten {
 		return nil
 	}
-	if c.reused && hasInput(c.pending) {
+	if c.reused && hasInput(c.socket) {
 		return errStale
 	}
-	c.given.Store(false)
+	c.writtenAt.Store(c.reads.Load())
 	return nil
 }
 
