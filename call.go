@@ -25,9 +25,9 @@ type call struct {
 	limit    int64  // of the response's body, in bytes
 	secrets  callSecrets
 	buffer   transport.Buffer
-	attempts int           // made so far
-	last     attemptResult // of the last attempt
-	done     func(error)   // tells the observer that the call has ended
+	attempts int                       // made so far
+	last     attemptResult             // of the last attempt
+	done     func(*Transaction, error) // ends the call
 }
 
 // pay sends a payment and returns its one outcome. A request's members are checked and encoded first; from then on
@@ -44,13 +44,13 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	}
 	defer call.buffer.Release()
 	p.appID, p.at = c.checkedApp(), time.Now()
-	ctx = call.observe(ctx)
+	ctx = call.begin(ctx)
 
 	call.sendPayment(ctx)
 
 	t, err := classify(&call.op, &p, &call.last)
 	call.secrets.redact(t, err)
-	call.done(err)
+	call.done(t, err)
 	return t, err
 }
 
@@ -150,7 +150,7 @@ func (c *call) failed(message string, cause error) *QueryError {
 // end ends a query: err is what it returns.
 func (c *call) end(err error) error {
 	c.secrets.redact(nil, err)
-	c.done(err)
+	c.done(nil, err)
 	c.buffer.Release()
 	return err
 }
@@ -163,7 +163,7 @@ func (c *call) attempt(ctx context.Context) {
 	if text := c.last.Header.Get("Retry-After"); text != "" {
 		c.last.retryAfter = min(retry.ParseRetryAfter(text, time.Now()), c.client.cfg.Retry.MaxWait)
 	}
-	c.log(ctx, time.Since(begun))
+	c.logAttempt(ctx, time.Since(begun))
 }
 
 func (c *call) send(ctx context.Context) (r attemptResult) {
@@ -265,27 +265,77 @@ func (c *Client) endpoint(op *Operation, element pathElement, query url.Values) 
 	return u
 }
 
-// observe begins an observed call, and sets what ends it.
-func (c *call) observe(ctx context.Context) context.Context {
-	c.done = func(error) {}
-	if c.client.cfg.Observe == nil {
-		return ctx
-	}
+// within marks the context of queries that a walk or Resolve makes: they are told of, but logged at debug level only.
+func within(ctx context.Context) context.Context { return context.WithValue(ctx, withinKey{}, true) }
+
+type withinKey struct{}
+
+// begin tells the observer that an operation begins. What it returns ends the operation: it tells the observer and writes
+// one line to the log.
+func (c *Client) begin(ctx context.Context, op Operation) (context.Context, func(CallInfo)) {
 	begun := time.Now()
-	observed, end := c.client.cfg.Observe(ctx, c.op)
-	if observed == nil {
-		observed = ctx
-	}
-	if end != nil {
-		c.done = func(err error) {
-			end(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Duration: time.Since(begun), Err: err})
+	observed, end := ctx, func(CallInfo) {}
+	if c.cfg.Observe != nil {
+		given, givenEnd := c.cfg.Observe(ctx, op)
+		if given != nil {
+			observed = given
+		}
+		if givenEnd != nil {
+			end = givenEnd
 		}
 	}
-	return observed
+	return observed, func(info CallInfo) {
+		info.Duration = time.Since(begun)
+		c.logOperation(ctx, &op, &info)
+		end(info)
+	}
 }
 
-// log writes the last attempt's one line.
-func (c *call) log(ctx context.Context, duration time.Duration) {
+// logOperation writes the one line that tells how an operation ended. A decline is a normal event; what somebody has to
+// look at is a warning.
+func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo) {
+	if c.cfg.Logger == nil {
+		return
+	}
+	level := slog.LevelInfo
+	switch info.Outcome {
+	case OutcomeUnknown, OutcomeRefused, OutcomeConflict:
+		level = slog.LevelWarn
+	}
+	if ctx.Value(withinKey{}) != nil {
+		level = slog.LevelDebug
+	}
+	if !c.cfg.Logger.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{slog.String("operation", op.Name), slog.String("outcome", string(info.Outcome))}
+	if op.TransactionID != "" {
+		attrs = append(attrs, slog.String("transactionId", op.TransactionID))
+	}
+	if info.Code != 0 {
+		attrs = append(attrs, slog.Int("code", int(info.Code)))
+	}
+	if info.HTTPStatus != 0 {
+		attrs = append(attrs, slog.Int("status", info.HTTPStatus))
+	}
+	attrs = append(attrs, slog.Int("attempts", info.Attempts), slog.Duration("duration", info.Duration))
+	if info.Err != nil && info.Outcome != OutcomeDeclined {
+		attrs = append(attrs, slog.String("error", info.Err.Error()))
+	}
+	c.cfg.Logger.LogAttrs(ctx, level, "cardgateway call", attrs...)
+}
+
+// begin begins the call.
+func (c *call) begin(ctx context.Context) context.Context {
+	ctx, end := c.client.begin(ctx, c.op)
+	c.done = func(t *Transaction, err error) {
+		end(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcomeName(t, err), Err: err})
+	}
+	return ctx
+}
+
+// logAttempt writes the last attempt's one line.
+func (c *call) logAttempt(ctx context.Context, duration time.Duration) {
 	logger, r := c.client.cfg.Logger, &c.last
 	if logger == nil || !logger.Enabled(ctx, slog.LevelDebug) {
 		return

@@ -57,11 +57,13 @@ type Config struct {
 	// walks look at other hours than they were asked for, and rows are missed without an error: compare the
 	// TransactionAt of a payment with the time at which it was made.
 	Location *time.Location
-	// Logger, if set, gets one line per attempt at debug level, without URLs, bodies or secrets.
+	// Logger, if set, gets one line per call, without URLs, bodies or secrets: at warn level where the outcome is unknown,
+	// refused or a conflict, at info level otherwise. Each attempt, and each query of a walk or of Resolve, has one at
+	// debug level.
 	Logger *slog.Logger
 	// Observe, if set, is called when a call that has been checked begins, and what it returns when the call ends: a
-	// place for spans and metrics. Resolve and walks show up as the searches that they make. The context that it
-	// returns is used for the call. It may return nil for either.
+	// place for spans and metrics. Resolve and a walk are calls of their own; the queries that they make are observed
+	// too. The context that it returns is used for the call. It may return nil for either.
 	Observe func(context.Context, Operation) (context.Context, func(CallInfo))
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
@@ -101,17 +103,18 @@ type Limiter interface{ Wait(context.Context) error }
 // Operation names one call. It never carries a URL: the path of a token payment holds the token.
 type Operation struct {
 	Name          string // the method's name, such as TokenPayment
-	Method        string // GET or POST
-	PathTemplate  string // such as /checkout/tokenization/payment/{tokenization}
+	Method        string // GET or POST; empty for Resolve and walks, which make queries
+	PathTemplate  string // such as /checkout/tokenization/payment/{tokenization}; empty for Resolve and walks
 	Payment       bool   // it can move money, or start what does
-	TransactionID string // the merchant's, for a payment
+	TransactionID string // the merchant's: of a payment, or that is searched for; empty otherwise
 }
 
 // CallInfo says how a call ended.
 type CallInfo struct {
-	Attempts   int  // also those that the context, the limiter or the hook ended before anything was sent
-	HTTPStatus int  // of the last attempt; zero if no answer came
-	Code       Code // of the answer; zero if none
+	Attempts   int  // also those that the context, the limiter or the hook ended before anything was sent; zero for Resolve and walks
+	HTTPStatus int  // of the last attempt; zero if no response came
+	Code       Code // of the response; zero if none
+	Outcome    Outcome
 	Duration   time.Duration
 	Err        error // as returned to the caller; a decline is an error here and a normal event of the day
 }

@@ -28,6 +28,54 @@ var (
 	ErrUnsettled      = errors.New("cardgateway: a window did not settle") // *UnsettledError: a walk could not be completed
 )
 
+// Outcome says in one word how a call ended, for logs and metrics. Programs ask errors.Is and Transaction.State.
+type Outcome string
+
+// The outcomes of calls.
+const (
+	OutcomeOK         Outcome = "ok"         // a query was answered, a walk gave everything
+	OutcomeApproved   Outcome = "approved"   // of a payment or Resolve
+	OutcomeProcessing Outcome = "processing" // of a payment or Resolve
+	OutcomeRedirect   Outcome = "redirect"   // of a payment or Resolve
+	OutcomeDeclined   Outcome = "declined"   // ErrDeclined
+	OutcomeRefused    Outcome = "refused"    // ErrRefused
+	OutcomeNotSent    Outcome = "not_sent"   // ErrNotSent
+	OutcomeUnknown    Outcome = "outcome_unknown"
+	OutcomeConflict   Outcome = "conflict"     // ErrConflict
+	OutcomeNotFound   Outcome = "not_found"    // ErrNotFound
+	OutcomeFailed     Outcome = "query_failed" // ErrQueryFailed
+	OutcomeUnsettled  Outcome = "unsettled"    // ErrUnsettled
+	OutcomeCanceled   Outcome = "canceled"     // the context ended a walk, or its loop was left
+)
+
+// outcomeName names the outcome of a call that has been checked. Of a query there is no transaction.
+func outcomeName(t *Transaction, err error) Outcome {
+	if err == nil {
+		switch {
+		case t == nil:
+			return OutcomeOK
+		case t.State() == StateApproved:
+			return OutcomeApproved
+		case t.State() == StateProcessing:
+			return OutcomeProcessing
+		}
+		return OutcomeRedirect
+	}
+	for _, kind := range []struct {
+		err     error
+		outcome Outcome
+	}{
+		{ErrOutcomeUnknown, OutcomeUnknown}, {ErrConflict, OutcomeConflict}, {ErrDeclined, OutcomeDeclined},
+		{ErrRefused, OutcomeRefused}, {ErrNotSent, OutcomeNotSent}, {ErrNotFound, OutcomeNotFound},
+		{ErrUnsettled, OutcomeUnsettled}, {ErrQueryFailed, OutcomeFailed},
+	} {
+		if errors.Is(err, kind.err) {
+			return kind.outcome
+		}
+	}
+	return OutcomeCanceled
+}
+
 // SafeToRetry reports whether the payment call that returned err may simply be made again: true only where it is
 // proved that nothing was submitted. For every other error of a payment the answer is no: correct the request, accept
 // the refusal, or Resolve the outcome first.

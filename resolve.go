@@ -72,6 +72,18 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	if err := q.check(); err != nil {
 		return nil, err
 	}
+	ctx, end := c.begin(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
+	t, err := c.resolve(within(ctx), q)
+	info := CallInfo{Outcome: outcomeName(t, err), Err: err}
+	if t != nil {
+		info.Code = t.Code
+	}
+	end(info)
+	return t, err
+}
+
+// resolve searches until the outcome is known or the time is over.
+func (c *Client) resolve(ctx context.Context, q ResolveQuery) (*Transaction, error) {
 	deadline := time.Now().Add(cmp.Or(q.Wait, defaultWait))
 	var row *Transaction // the last that was found
 	for pause := firstResolvePause; ; pause = min(2*pause, maxResolvePause) {

@@ -64,7 +64,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		return nil, err
 	}
 	call := c.newQuery(opGetTransaction, uniqueID, nil)
-	ctx = call.observe(ctx)
+	ctx = call.begin(ctx)
 	decoded, err := ask(ctx, call, func(body []byte) (response, Code, error) {
 		decoded, err := decodeTransaction(body)
 		if err != nil {
@@ -186,8 +186,9 @@ func runSearch[T any](
 	if err := s.err(op.Name); err != nil {
 		return nil, nil, err
 	}
+	op.TransactionID = s.params.Get("transactionId")
 	call := c.newQuery(op, "", s.params)
-	ctx = call.observe(ctx)
+	ctx = call.begin(ctx)
 	page, err := ask(ctx, call, func(body []byte) (decodedPage[T], Code, error) {
 		page, rowErrors, err := decodePage(body, max(s.page, 1), row)
 		if err != nil {

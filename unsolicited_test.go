@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -33,6 +34,8 @@ import (
 // doublingServer answers each request by respond, and writes its response twice in one segment if twice says so.
 func doublingServer(t *testing.T, secure bool, respond func(*http.Request, string) (body string, twice bool)) (base string, pool *x509.CertPool) {
 	t.Helper()
+	log.SetOutput(io.Discard) // net/http reports copies that it notices itself
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,120 @@
+package cardgateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// roundTripFunc is a RoundTripper made of a function.
+type roundTripFunc func(*http.Request) (*http.Response, error)
+
+func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// answering gives everybody the same response, after the request's body has been read.
+func answering(status int, body string) roundTripFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		if r.Body != nil {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		return &http.Response{StatusCode: status, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+// TestCallsAreLogged: one line for each call tells its outcome, at a level by which it can be found. The queries of a walk
+// and of Resolve are below that.
+func TestCallsAreLogged(t *testing.T) {
+	approved := `{"code":100,"uniqueId":"1","transactionId":"t-1","transactionAmount":"12.50","transactionCurrency":"USD"}`
+	unreachable := roundTripFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") })
+	pay := func(ctx context.Context, c *cardgateway.Client) {
+		_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), tokenPaymentOf("t-1"))
+	}
+	resolve := func(ctx context.Context, c *cardgateway.Client) {
+		q := paymentSentNow()
+		q.Wait = 1
+		_, _ = c.Resolve(ctx, q)
+	}
+	for _, tt := range []struct {
+		name      string
+		transport roundTripFunc
+		call      func(context.Context, *cardgateway.Client)
+		want      string
+	}{
+		{"approved", answering(200, approved), pay, "INFO TokenPayment approved t-1 code=100 status=200 attempts=1"},
+		{"processing", answering(200, strings.Replace(approved, "100", "102", 1)), pay, "INFO TokenPayment processing t-1 code=102 status=200 attempts=1"},
+		{"declined", answering(200, strings.Replace(approved, "100", "101", 1)), pay, "INFO TokenPayment declined t-1 code=101 status=200 attempts=1"},
+		{"refused", answering(401, ""), pay, "WARN TokenPayment refused t-1 status=401 attempts=1 error"},
+		{"unknown", answering(500, ""), pay, "WARN TokenPayment outcome_unknown t-1 status=500 attempts=1 error"},
+		{"not sent", unreachable, pay, "INFO TokenPayment not_sent t-1 attempts=3 error"},
+		{"invalid", unreachable, func(ctx context.Context, c *cardgateway.Client) {
+			_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{})
+		}, ""},
+		{"found", answering(200, approved), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
+			"INFO GetTransaction ok code=100 status=200 attempts=1"},
+		{"not found", answering(404, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
+			"INFO GetTransaction not_found status=404 attempts=1 error"},
+		{"wrong credentials", answering(401, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
+			"INFO GetTransaction query_failed status=401 attempts=1 error"},
+		{"search for one", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			_, _ = c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: "t-9", Start: now, End: now})
+		}, "INFO SearchOrders ok t-9 code=121 status=200 attempts=1"},
+		{"resolved", answering(200, page(orderRow(100, "1", ""))), resolve, "INFO Resolve approved t-1 code=100 attempts=0"},
+		{"not resolved", answering(503, ""), resolve, "WARN Resolve outcome_unknown t-1 attempts=0 error"},
+		{"paid twice", answering(200, page(orderRow(100, "1", ""), orderRow(100, "2", ""))), resolve, "WARN Resolve conflict t-1 attempts=0 error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var lines lineLog
+				c, err := cardgateway.New(cardgateway.Config{
+					BaseURL: "https://gateway.example", AppID: "1", Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				tt.call(t.Context(), c)
+				if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
+					t.Errorf("log (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// lineLog keeps what is logged at info level and above, in short.
+type lineLog []string
+
+func (*lineLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
+
+func (l *lineLog) Handle(_ context.Context, record slog.Record) error {
+	line := record.Level.String()
+	record.Attrs(func(a slog.Attr) bool {
+		switch a.Key {
+		case "operation", "outcome", "transactionId":
+			line += " " + a.Value.String()
+		case "error":
+			line += " error" // its text is tested elsewhere
+		case "duration":
+		default:
+			line += fmt.Sprintf(" %s=%v", a.Key, a.Value)
+		}
+		return true
+	})
+	*l = append(*l, line)
+	return nil
+}
+
+func (l *lineLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+
+func (l *lineLog) WithGroup(string) slog.Handler { return l }
