@@ -2,6 +2,7 @@ package cardgateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -34,6 +35,7 @@ type call struct {
 // control goes down once through the attempts and comes back once through classify.
 func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (*Transaction, error) {
 	defer e.json.Wipe() // sealed by then
+	e.check.context(ctx)
 	if err := e.finish(op.Name); err != nil {
 		return nil, err
 	}
@@ -116,6 +118,9 @@ func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, Code, erro
 	if bad == nil && c.last.Status == http.StatusOK {
 		return decoded, nil
 	}
+	if invalid, ok := errors.AsType[*ValidationError](c.last.localErr); ok {
+		return decoded, invalid
+	}
 	return decoded, c.queryError(ctx, bad)
 }
 
@@ -131,6 +136,9 @@ func (c *call) queryError(ctx context.Context, bad error) error {
 		c.last.code, message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)
 	}
 	e := c.failed(message, bad)
+	if e.hint = c.last.hint(); c.last.failure() != nil {
+		e.hint = ""
+	}
 	if ended := ctx.Err(); ended != nil && c.last.localErr == nil {
 		e.Cause = ended
 		if bad != nil {

@@ -65,8 +65,11 @@ func TestLimiterAndHook(t *testing.T) {
 	}
 	for _, basic := range []func(*http.Request, []byte) error{cardgateway.BasicAuth("", clienttest.SecretKey), cardgateway.BasicAuth(clienttest.Merchant, ""), cardgateway.BasicAuth("a:b", clienttest.SecretKey)} {
 		_, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Authenticate: basic}), "t-1")
-		if !errors.Is(err, cardgateway.ErrNotSent) || strings.Contains(err.Error(), clienttest.SecretKey) || len(s.times()) != 0 {
+		if !errors.Is(err, cardgateway.ErrInvalidRequest) || cardgateway.SafeToRetry(err) || strings.Contains(err.Error(), clienttest.SecretKey) || len(s.times()) != 0 {
 			t.Errorf("BasicAuth that cannot be right: got %v after %d attempts", err, len(s.times()))
+		}
+		if _, err := s.client(t, cardgateway.Config{Authenticate: basic}).GetTransaction(t.Context(), "1"); !errors.Is(err, cardgateway.ErrInvalidRequest) || len(s.times()) != 0 {
+			t.Errorf("BasicAuth that cannot be right, a query: got %v after %d attempts", err, len(s.times()))
 		}
 	}
 }
@@ -121,6 +124,7 @@ func TestMisdirected(t *testing.T) {
 		hint   bool
 	}{
 		{404, "404 page not found", true}, {405, "", true}, {301, "", true}, {302, "<html>", true},
+		{200, "<!DOCTYPE html>", true}, {200, "\ufeff <html>", true}, {403, "<html>", true}, {200, "", false}, {403, "", false}, {502, "<html>", false},
 		{404, `{"code":500}`, false}, {404, `{"message":"no such app"}`, false}, {401, "", false}, {429, "", false}, {400, `{"code":400,"message":"no"}`, false},
 	} {
 		s := script{responses: []scripted{gives(tt.status, tt.body)}}
@@ -131,6 +135,12 @@ func TestMisdirected(t *testing.T) {
 			if strings.Contains(err.Error(), "is Config.BaseURL right?") != tt.hint {
 				t.Errorf("HTTP %d with %q: got %v", tt.status, tt.body, err)
 			}
+		}
+	}
+	for _, body := range []string{"Client sent an HTTP request to an HTTPS server.\n", "<title>400 The plain HTTP request was sent to HTTPS port</title>"} {
+		s := script{responses: []scripted{gives(400, body)}}
+		if _, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{}), "t-1"); !errors.Is(err, cardgateway.ErrRefused) || !strings.Contains(err.Error(), "begin with https?") {
+			t.Errorf("plain http to a TLS port: got %v", err)
 		}
 	}
 	s := script{responses: []scripted{gives(404, "")}}

@@ -16,8 +16,8 @@ type CheckoutRequest struct {
 	TransactionID     string             // at most 128; unique per transaction
 	OrderID           string             // at most 128; only one successful transaction exists per order
 	Currency          string             // three capital letters
-	Amount            decimal.Decimal    // above zero, at most 12 digits, of them at most 3 decimals
-	TransactionIP     string             // the cardholder's IP address, without a port, at most 128
+	Amount            decimal.Decimal    // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
+	TransactionIP     string             // the cardholder's IP address: no port, no host name; at most 128
 	CallbackURL       string             // where the cardholder's browser returns to; http or https, at most 255
 	NotificationURL   string             // http or https, at most 255
 	ProductInfos      []ProductInfo      // at least one
@@ -37,7 +37,7 @@ type CheckoutRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may be
 // open, but nobody has been sent to it, and the interface shows no way to fetch its RedirectURL again.
 func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
-	e := newEncoder(roomForOrder)
+	e := c.newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{
 		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
@@ -49,8 +49,8 @@ func (req *CheckoutRequest) encode(e *encoder, app AppID) {
 	e.id("transactionId", req.TransactionID)
 	e.id("orderId", req.OrderID)
 	e.currency(req.Currency, required)
-	e.amount(req.Amount)
-	e.id("transactionIp", req.TransactionIP)
+	e.amount(req.Amount, req.Currency)
+	e.ip(req.TransactionIP)
 	e.appID(app, maxShortAppID)
 	e.webURL("callbackUrl", req.CallbackURL)
 	e.webURL("notificationUrl", req.NotificationURL)
@@ -75,8 +75,8 @@ type CheckoutSubscriptionRequest struct {
 	TransactionID     string            // at most 128; unique per transaction
 	OrderID           string            // at most 128; only one successful transaction exists per order
 	Currency          string            // three capital letters
-	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals
-	TransactionIP     string            // the cardholder's IP address, without a port, at most 128
+	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
+	TransactionIP     string            // the cardholder's IP address: no port, no host name; at most 128
 	CallbackURL       string            // where the cardholder's browser returns to; http or https, at most 255
 	NotificationURL   string            // http or https, at most 255
 	ProductInfos      []ProductInfo     // at least one
@@ -94,7 +94,7 @@ type CheckoutSubscriptionRequest struct {
 //
 // Errors are those of every payment operation; see the package comment, and CreateCheckout for ErrOutcomeUnknown.
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
-	e := newEncoder(roomForOrder)
+	e := c.newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{
 		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
@@ -106,8 +106,8 @@ func (req *CheckoutSubscriptionRequest) encode(e *encoder, app AppID) {
 	e.id("transactionId", req.TransactionID)
 	e.id("orderId", req.OrderID)
 	e.currency(req.Currency, required)
-	e.amount(req.Amount)
-	e.id("transactionIp", req.TransactionIP)
+	e.amount(req.Amount, req.Currency)
+	e.ip(req.TransactionIP)
 	e.appID(app, maxAppID)
 	e.webURL("callbackUrl", req.CallbackURL)
 	e.webURL("notificationUrl", req.NotificationURL)

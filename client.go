@@ -2,7 +2,6 @@ package cardgateway
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -67,6 +66,9 @@ type Config struct {
 	Observe func(context.Context, Operation) (context.Context, func(CallInfo))
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
+	// AnyDecimals allows amounts with more decimals than their currency has by ISO 4217, such as 12.50 JPY or 1.234 USD.
+	// Trailing zeros are always allowed. Currencies that are not in ISO 4217 are not checked.
+	AnyDecimals bool
 	// CheckAppID says that what states another appId than AppID is not ours: a response to a payment, a row that Resolve
 	// finds, and what GetTransaction returns, by which notifications are confirmed. Set it where the same credentials
 	// serve several apps, since a search then shows the rows of all. The interface does not show whether a response
@@ -201,24 +203,22 @@ func (c *Client) Location() *time.Location { return c.cfg.Location }
 
 // BasicAuth returns an Authenticate hook for HTTP Basic with the merchant id and the secret key. It is not part of
 // the interface: gateways that speak it publish it. Where one of the two is empty, or the id has a colon, which Basic
-// cannot carry, the hook refuses: nothing is sent.
+// cannot carry, nothing is sent and every call returns a *ValidationError: making it again would not help.
 func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
+	var v violations
+	v.require("merchantID", merchantID != "", required)
+	v.require("secretKey", secretKey != "", required)
+	if strings.Contains(merchantID, ":") {
+		v.add("merchantID", RuleFormat, "must not have a colon")
+	}
+	invalid := v.err("BasicAuth")
 	return func(r *http.Request, _ []byte) error {
-		switch {
-		case merchantID == "" || secretKey == "":
-			return errNoCredentials
-		case strings.Contains(merchantID, ":"):
-			return errColon
+		if invalid == nil {
+			r.SetBasicAuth(merchantID, secretKey)
 		}
-		r.SetBasicAuth(merchantID, secretKey)
-		return nil
+		return invalid
 	}
 }
-
-var (
-	errNoCredentials = errors.New("cardgateway: BasicAuth has no merchant id or no secret key")
-	errColon         = errors.New("cardgateway: BasicAuth has a merchant id with a colon")
-)
 
 func (v *violations) baseURL(text string, insecure bool) *url.URL {
 	if !v.require("BaseURL", text != "", required) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -104,6 +103,43 @@ type Problem struct {
 	Message string // the rule in words; never the value
 }
 
+// GoField returns the path of the struct field that Field names, such as ProductInfos[0].Price: for a problem with a key of
+// Extra that of Extra, and for the token of TokenPayment the name of the argument.
+func (p Problem) GoField() string {
+	path := strings.Split(p.Field, ".")
+	for i, member := range path {
+		path[i] = goName(member)
+	}
+	if last := len(path) - 1; p.Rule == RuleReserved && path[last] != "CurrPage" {
+		path[last] = "Extra"
+	}
+	return strings.Join(path, ".")
+}
+
+// goName returns the Go name of a member that the interface names: transactionIp becomes TransactionIP.
+func goName(member string) string {
+	switch member {
+	case "":
+		return ""
+	case "startDate":
+		return "Start"
+	case "endingDate":
+		return "End"
+	case "tokenization":
+		return "token"
+	case "ctx":
+		return "ctx"
+	case "sku", "cvv":
+		return strings.ToUpper(member)
+	}
+	for _, word := range []string{"Id", "Ip", "Url"} {
+		if start, ok := strings.CutSuffix(member, word); ok {
+			member = start + strings.ToUpper(word)
+		}
+	}
+	return strings.ToUpper(member[:1]) + member[1:]
+}
+
 // Rules that a Problem can name.
 const (
 	RuleRequired = "required" // the member must be given
@@ -177,11 +213,12 @@ type RefusedError struct {
 	Code       Code          // zero if the answer had none
 	Message    string        // the gateway's text, masked
 	RetryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait; zero if it did not
+
+	hint string // where to look if the response is none of the gateway's
 }
 
 func (e *RefusedError) Error() string {
-	return "cardgateway: " + e.Op + ": refused: " + responseText(e.HTTPStatus, e.Code, e.Message) +
-		baseURLHint(e.HTTPStatus, e.Code, e.Message)
+	return "cardgateway: " + e.Op + ": refused: " + responseText(e.HTTPStatus, e.Code, e.Message) + e.hint
 }
 
 // Is reports whether target is ErrRefused.
@@ -245,7 +282,9 @@ type QueryError struct {
 	Code       Code          // zero if the answer had none
 	Message    string        // the gateway's text, masked
 	RetryAfter time.Duration // what the gateway asked for last, at most RetryPolicy.MaxWait
-	Cause      error         // why the answer could not be used, or ErrNotFound; nil if the gateway said no in so many words
+	Cause      error         // why the response could not be used, or ErrNotFound; nil if the gateway said no in so many words
+
+	hint string // where to look if the response is none of the gateway's
 }
 
 func (e *QueryError) Error() string {
@@ -254,9 +293,12 @@ func (e *QueryError) Error() string {
 		text += ": " + responseText(e.HTTPStatus, e.Code, e.Message)
 	}
 	if e.Cause != nil {
-		return text + ": " + e.Cause.Error()
+		text += ": " + e.Cause.Error()
 	}
-	return text + baseURLHint(e.HTTPStatus, e.Code, e.Message)
+	if e.Cause == ErrNotFound { // the gateway's own no
+		return text
+	}
+	return text + e.hint
 }
 
 // Is reports whether target is ErrQueryFailed. A query that was answered with "not found" has not failed.
@@ -275,19 +317,6 @@ type RowError struct {
 
 func (e *RowError) Error() string {
 	return fmt.Sprintf("page %d, row %d: %s %s", e.Page, e.Row, e.Member, e.Reason)
-}
-
-// baseURLHint is what to look at when an answer is not the gateway's own.
-func baseURLHint(status int, code Code, message string) string {
-	switch {
-	case code != 0 || message != "":
-		return ""
-	case 300 <= status && status < 400:
-		return ", a redirect, which is not followed; is Config.BaseURL right?"
-	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
-		return ", and not in the gateway's words; is Config.BaseURL right?"
-	}
-	return ""
 }
 
 // responseText says in one line what an answer was.

@@ -28,6 +28,9 @@ type sentPayment struct {
 // says "unknown". It notes the response's code in r.
 func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, error) {
 	if failure := r.failure(); failure != nil {
+		if invalid, ok := errors.AsType[*ValidationError](r.localErr); ok {
+			return nil, invalid
+		}
 		if r.Unsent {
 			return nil, p.notSent(op, failure)
 		}
@@ -44,13 +47,13 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 		}
 		return nil, refusal(op, r, &decoded)
 	case r.Status != http.StatusOK:
-		cause := fmt.Errorf("HTTP %d%s", r.Status, baseURLHint(r.Status, r.code, ""))
+		cause := fmt.Errorf("HTTP %d%s", r.Status, r.hint())
 		if r.Unsent {
 			return nil, p.notSent(op, cause)
 		}
 		return nil, p.unknown(op, decoded.Transaction, cause)
 	case err != nil:
-		return nil, p.unknown(op, nil, err)
+		return nil, p.unknown(op, nil, fmt.Errorf("%w%s", err, r.hint()))
 	case decoded.bad != nil:
 		return nil, p.unknown(op, decoded.Transaction, decoded.bad.err())
 	case decoded.badRedirect:
@@ -125,7 +128,7 @@ func (p *sentPayment) unknown(op *Operation, t *Transaction, cause error) error 
 }
 
 func refusal(op *Operation, r *attemptResult, decoded *response) error {
-	e := &RefusedError{Op: op.Name, HTTPStatus: r.Status, RetryAfter: r.retryAfter}
+	e := &RefusedError{Op: op.Name, HTTPStatus: r.Status, RetryAfter: r.retryAfter, hint: r.hint()}
 	if decoded.Transaction != nil {
 		e.Code, e.Message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)
 	}

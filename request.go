@@ -22,6 +22,8 @@ type encoder struct {
 	json    wire.Writer
 	element pathElement    // what the operation's path template leaves open
 	secrets redact.Secrets // what was revealed, so that no error keeps it
+
+	anyDecimals bool // Config.AnyDecimals
 }
 
 // pathElement is one element of a path, plain and escaped.
@@ -35,8 +37,8 @@ const (
 
 // newEncoder starts the object of a request. Its memory is not used again for another request: a hook or a transport that
 // keeps it by mistake finds it wiped, and no card of somebody else.
-func newEncoder(room int) *encoder {
-	e := &encoder{json: wire.NewWriter(room)}
+func (c *Client) newEncoder(room int) *encoder {
+	e := &encoder{json: wire.NewWriter(room), anyDecimals: c.cfg.AnyDecimals}
 	e.json.Open('{')
 	return e
 }
@@ -47,8 +49,21 @@ func (e *encoder) finish(op string) error {
 	return e.check.err(op)
 }
 
-// id writes an identifier of at most maxID characters.
-func (e *encoder) id(member, s string) { e.text(member, s, required, maxID) }
+// id writes an identifier.
+func (e *encoder) id(member, s string) {
+	if e.check.require(member, s != "", required) {
+		e.check.id(member, s)
+		e.json.String(member, s)
+	}
+}
+
+// ip writes the cardholder's IP address.
+func (e *encoder) ip(s string) {
+	if e.check.require("transactionIp", s != "", required) {
+		e.check.ip("transactionIp", s)
+		e.json.String("transactionIp", s)
+	}
+}
 
 // text writes a text member, or nothing for the empty text.
 func (e *encoder) text(member, s string, p presence, limit int) {
@@ -66,10 +81,13 @@ func (e *encoder) currency(s string, p presence) {
 }
 
 // amount writes an amount as text with exactly the decimals that the caller's value has.
-func (e *encoder) amount(d decimal.Decimal) {
+func (e *encoder) amount(d decimal.Decimal, currency string) {
 	if e.check.require("amount", d != decimal.Decimal{}, required) {
 		found := len(e.check.found)
 		e.check.amount("amount", d)
+		if len(e.check.found) == found && !e.anyDecimals {
+			e.check.decimals("amount", d, currency)
+		}
 		e.decimalIfValid("amount", d, found)
 	}
 }

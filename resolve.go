@@ -69,7 +69,7 @@ const (
 // A transaction that waits for its cardholder may come without a RedirectURL, which the interface shows in responses to
 // payments only. Ending ctx stops the asking, not the need to ask.
 func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, error) {
-	if err := q.check(); err != nil {
+	if err := q.check(ctx); err != nil {
 		return nil, err
 	}
 	ctx, end := c.begin(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
@@ -110,10 +110,11 @@ func (c *Client) resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	}
 }
 
-func (q *ResolveQuery) check() error {
+func (q *ResolveQuery) check(ctx context.Context) error {
 	var v violations
+	v.context(ctx)
 	if v.require("transactionId", q.TransactionID != "", required) {
-		v.text("transactionId", q.TransactionID, maxID)
+		v.id("transactionId", q.TransactionID)
 	}
 	if v.require("amount", q.Amount != decimal.Decimal{}, required) {
 		v.amount("amount", q.Amount)

@@ -1,10 +1,12 @@
 package cardgateway
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/redact"
@@ -26,6 +28,23 @@ func (r *attemptResult) failure() error {
 		return r.localErr
 	}
 	return r.Err
+}
+
+// hint says where to look if a response is none of the gateway's own, in words that continue an error's text.
+func (r *attemptResult) hint() string {
+	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(r.Body[:min(len(r.Body), 1024)], []byte("\uFEFF"))))
+	isPage := bytes.HasPrefix(text, []byte("<"))
+	switch {
+	case bytes.HasPrefix(text, []byte("{")):
+		return "" // the gateway's words
+	case bytes.Contains(text, []byte("https server")), bytes.Contains(text, []byte("https port")):
+		return ", plain http sent to a TLS port; does Config.BaseURL begin with https?"
+	case 300 <= r.Status && r.Status < 400:
+		return ", a redirect, which is not followed; is Config.BaseURL right?"
+	case r.Status == http.StatusNotFound, r.Status == http.StatusMethodNotAllowed, isPage && r.Status < 500:
+		return ", and not in the gateway's words; is Config.BaseURL right?"
+	}
+	return ""
 }
 
 // response is what could be decoded of a transaction result: the result itself, and what its zero values do not tell.

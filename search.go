@@ -60,6 +60,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	if v.require("uniqueId", uniqueID != "", required) {
 		v.digitCount("uniqueId", len(uniqueID) <= maxID && ascii.IsDigits(uniqueID), 1, maxID)
 	}
+	v.context(ctx)
 	if err := v.err(opGetTransaction.Name); err != nil {
 		return nil, err
 	}
@@ -167,7 +168,7 @@ func newSearch(loc *time.Location, start, end time.Time, page, size int) *search
 
 func (s *search) id(member, id string) {
 	if id != "" {
-		s.text(member, id, maxID)
+		s.violations.id(member, id)
 		s.params.Set(member, id)
 	}
 }
@@ -183,6 +184,7 @@ type decodedPage[T any] struct {
 func runSearch[T any](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
 ) (*Page[T], *callSecrets, error) {
+	s.context(ctx)
 	if err := s.err(op.Name); err != nil {
 		return nil, nil, err
 	}

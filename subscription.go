@@ -16,8 +16,8 @@ type SubscriptionRequest struct {
 	TransactionID   string          // at most 128; unique per transaction
 	OrderID         string          // at most 128; only one successful transaction exists per order
 	Currency        string          // three capital letters
-	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals
-	TransactionIP   string          // the cardholder's IP address, without a port, at most 128
+	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
+	TransactionIP   string          // the cardholder's IP address: no port, no host name; at most 128
 	CallbackURL     string          // where the cardholder's browser returns to after 3D; http or https, at most 255
 	NotificationURL string          // http or https, at most 255
 	ProductInfos    []ProductInfo   // at least one
@@ -37,7 +37,7 @@ type SubscriptionRequest struct {
 // agreement to recurring charges may exist, and the interface shows no way to cancel one. Resolve it, never call
 // again. Call Card.Wipe when the card is no longer needed.
 func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest) (*Transaction, error) {
-	e := newEncoder(roomForOrder)
+	e := c.newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
 	return c.pay(ctx, opCreateSubscription, p, e)
@@ -47,8 +47,8 @@ func (req *SubscriptionRequest) encode(e *encoder, app AppID) {
 	e.id("transactionId", req.TransactionID)
 	e.id("orderId", req.OrderID)
 	e.currency(req.Currency, required)
-	e.amount(req.Amount)
-	e.id("transactionIp", req.TransactionIP)
+	e.amount(req.Amount, req.Currency)
+	e.ip(req.TransactionIP)
 	e.appID(app, maxAppID)
 	e.webURL("callbackUrl", req.CallbackURL)
 	e.webURL("notificationUrl", req.NotificationURL)

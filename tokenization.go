@@ -16,8 +16,8 @@ type TokenOrderRequest struct {
 	TransactionID     string            // at most 128; unique per transaction
 	OrderID           string            // at most 128; only one successful transaction exists per order
 	Currency          string            // three capital letters
-	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals
-	TransactionIP     string            // the cardholder's IP address, without a port, at most 128
+	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
+	TransactionIP     string            // the cardholder's IP address: no port, no host name; at most 128
 	CallbackURL       string            // where the cardholder's browser returns to; http or https, at most 255
 	NotificationURL   string            // where the token is notified; http or https, at most 255
 	ProductInfos      []ProductInfo     // at least one
@@ -36,7 +36,7 @@ type TokenOrderRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
 // but no money has moved, and the interface shows no way to fetch its RedirectURL again.
 func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
-	e := newEncoder(roomForOrder)
+	e := c.newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{
 		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
@@ -48,8 +48,8 @@ func (req *TokenOrderRequest) encode(e *encoder, app AppID) {
 	e.id("transactionId", req.TransactionID)
 	e.id("orderId", req.OrderID)
 	e.currency(req.Currency, required)
-	e.amount(req.Amount)
-	e.id("transactionIp", req.TransactionIP)
+	e.amount(req.Amount, req.Currency)
+	e.ip(req.TransactionIP)
 	e.appID(app, maxShortAppID)
 	e.webURL("callbackUrl", req.CallbackURL)
 	e.webURL("notificationUrl", req.NotificationURL)
@@ -72,8 +72,8 @@ var opTokenPayment = Operation{
 type TokenPaymentRequest struct {
 	TransactionID   string          // at most 128; unique per transaction
 	Currency        string          // three capital letters
-	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals
-	TransactionIP   string          // the cardholder's IP address, without a port, at most 128
+	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
+	TransactionIP   string          // the cardholder's IP address: no port, no host name; at most 128
 	CallbackURL     string          // where the cardholder's browser returns to; http or https, at most 255
 	NotificationURL string          // http or https, at most 255
 	ProductInfos    []ProductInfo   // at least one
@@ -89,7 +89,7 @@ type TokenPaymentRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the card may have
 // been charged: Resolve it, never call again.
 func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPaymentRequest) (*Transaction, error) {
-	e := newEncoder(roomForPayment)
+	e := c.newEncoder(roomForPayment)
 	e.tokenPath(token)
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, amount: req.Amount, currency: req.Currency}
@@ -99,8 +99,8 @@ func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPayment
 func (req *TokenPaymentRequest) encode(e *encoder, app AppID) {
 	e.id("transactionId", req.TransactionID)
 	e.currency(req.Currency, required)
-	e.amount(req.Amount)
-	e.id("transactionIp", req.TransactionIP)
+	e.amount(req.Amount, req.Currency)
+	e.ip(req.TransactionIP)
 	e.appID(app, maxAppID)
 	e.webURL("callbackUrl", req.CallbackURL)
 	e.webURL("notificationUrl", req.NotificationURL)

@@ -1,7 +1,10 @@
 package cardgateway
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/netip"
 	"strings"
 	"time"
 	"unicode"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/iso4217"
 	"github.com/cardgateway/cardgateway-go/internal/secret"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 	"github.com/shopspring/decimal"
@@ -45,6 +49,13 @@ func (v *violations) add(member, rule, format string, args ...any) {
 func (v *violations) prefix(path string, n int) {
 	for i := n; i < len(v.found); i++ {
 		v.found[i].Field = path + "." + v.found[i].Field
+	}
+}
+
+// context checks that there is one: a nil context would panic where nobody can tell any more whether something was sent.
+func (v *violations) context(ctx context.Context) {
+	if ctx == nil {
+		v.add("ctx", RuleRequired, "must not be nil")
 	}
 }
 
@@ -88,6 +99,41 @@ func (v *violations) text(member, s string, limit int) {
 	}
 }
 
+// id checks an identifier that is given: a text of at most maxID characters that is not only white space.
+func (v *violations) id(member, s string) {
+	v.text(member, s, maxID)
+	if strings.TrimSpace(s) == "" {
+		v.add(member, RuleFormat, "is only white space")
+	}
+}
+
+// ip checks the cardholder's IP address. The interface gives it a length and no form; what is certainly none is refused: an
+// address with a port, as http.Request.RemoteAddr has, and the name of a host.
+func (v *violations) ip(member, s string) {
+	v.text(member, s, maxID)
+	_, err := netip.ParseAddr(s)
+	_, _, portErr := net.SplitHostPort(s)
+	if err != nil && (portErr == nil || isHostName(s)) {
+		v.add(member, RuleFormat, "must be an IP address without a port, not a host name")
+	}
+}
+
+// isHostName reports whether s is labels of letters, digits and hyphens, at most 63 of them each (RFC 1123).
+func isHostName(s string) bool {
+	const maxLabel = 63
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > maxLabel {
+			return false
+		}
+		for i := range len(label) {
+			if !ascii.IsAlphanumeric(label[i]) && label[i] != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func isPlainText(s string) bool {
 	return ascii.IsPrintable(s) || utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
@@ -109,6 +155,13 @@ func (v *violations) amount(member string, d decimal.Decimal) {
 		v.add(member, RuleFormat, "has %d decimals, at most %d are allowed", -exp, maxDecimals)
 	case exp > maxAmountDigits || d.NumDigits()+max(exp, 0) > maxAmountDigits:
 		v.add(member, RuleFormat, "has more than %d digits", maxAmountDigits)
+	}
+}
+
+// decimals checks that an amount has no more decimals than its currency, trailing zeros aside.
+func (v *violations) decimals(member string, d decimal.Decimal, currency string) {
+	if units, known := iso4217.Decimals(currency); known && !d.Equal(d.Truncate(int32(units))) {
+		v.add(member, RuleFormat, "has more than the %d decimals of %s; see Config.AnyDecimals", units, currency)
 	}
 }
 
