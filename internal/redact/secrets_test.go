@@ -1,0 +1,309 @@
+package redact_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go/internal/redact"
+)
+
+const token = "tk/9f8e+7d6c5b4a=x"
+
+// secretsOf are the secrets of at least MinText bytes among the texts.
+func secretsOf(texts ...string) (s redact.Secrets) {
+	for _, text := range texts {
+		s.Add(text, redact.MinText)
+	}
+	return s
+}
+
+func texts(s redact.Secrets) (list []string) {
+	for _, secret := range s {
+		list = append(list, string(secret))
+	}
+	return list
+}
+
+func TestAdd(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		secret string
+		min    int
+		want   []string
+	}{
+		{"empty", "", redact.MinText, nil},
+		{"too short", "abc", redact.MinText, nil},
+		{"just long enough", "abcd", redact.MinText, []string{"abcd"}},
+		{"too short for an identifier", "abcdefghijk", redact.MinID, nil},
+		{"long enough for an identifier", "abcdefghijkl", redact.MinID, []string{"abcdefghijkl"}},
+		{"twelve digits", "123456789012", redact.MinText, []string{"123456789012"}},
+		{"with a number that is masked", "a-1234567890123-z", redact.MinText, []string{"a-1234567890123-z", "a-123456***0123-z"}},
+		{"with a quote", `a"bcd`, redact.MinText, []string{`a"bcd`, `a\"bcd`}},
+		{"with a backslash", `a\bcd`, redact.MinText, []string{`a\bcd`, `a\\bcd`}},
+		{"with a line break", "a\nbcd", redact.MinText, []string{"a\nbcd", `a\nbcd`}},
+		{"with what is no UTF-8", "a\xffbcd", redact.MinText, []string{"a\xffbcd", `a\xffbcd`}},
+		{"with letters that are quoted as they are", "tökén", redact.MinText, []string{"tökén"}},
+	} {
+		var s redact.Secrets
+		s.Add(tt.secret, tt.min)
+		s.Add(tt.secret, tt.min) // is there already
+		if diff := cmp.Diff(tt.want, texts(s)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestAddCardNumber: its masked form may be shown, and who wipes the digits wipes them here too.
+func TestAddCardNumber(t *testing.T) {
+	digits := []byte("4111111111111111")
+	var s redact.Secrets
+	s.AddCardNumber([]byte("411")) // too short to be looked for
+	s.AddCardNumber(nil)
+	s.AddCardNumber(digits)
+	if diff := cmp.Diff([]string{"4111111111111111"}, texts(s)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !s.Find("card 4111111111111111", redact.MinText) || s.Find("card 411111******1111", redact.MinText) {
+		t.Errorf("the number is found: %t, its masked form: %t", s.Find("card 4111111111111111", redact.MinText), s.Find("card 411111******1111", redact.MinText))
+	}
+	clear(digits)
+	if got := texts(s); got[0] != strings.Repeat("\x00", 16) {
+		t.Errorf("after wiping: got %q", got)
+	}
+	var short redact.Secrets
+	short.AddCardNumber([]byte("4111"))
+	if len(short) != 1 {
+		t.Errorf("four digits: got %q", texts(short))
+	}
+}
+
+// spellings are the ways in which the token can stand in a text, with what Find says of it.
+var spellings = []struct {
+	name, text string
+	want       bool
+}{
+	{"as it is", token, true},
+	{"in a sentence", "no such token " + token + ".", true},
+	{"twice", token + token, true},
+	{"empty", "", false},
+	{"another", "tk/9f8e+7d6c5b4a=y", false},
+	{"a part of it", token[:len(token)-1], false},
+	{"in capitals", strings.ToUpper(token), false},
+	{"in a path", "/payment/" + url.PathEscape(token), true},
+	{"in a query", "?t=" + url.QueryEscape(token), true},
+	{"in a query, in small letters", strings.ToLower(url.QueryEscape(token)), true},
+	{"in a query of a query", url.QueryEscape(url.QueryEscape(token)), true},
+	{"in a query, three times", url.QueryEscape(url.QueryEscape(url.QueryEscape(token))), false},
+	{"after an escape that is none", "%zz %4 %" + url.QueryEscape(token), true},
+	{"every byte escaped", percentAll(token), true},
+	{"every byte escaped twice", strings.ReplaceAll(percentAll(token), "%", "%25"), true},
+	{"in JSON", strings.ReplaceAll(token, "/", `\/`), true},
+	{"in JSON by code points", `tk\u002f9f8e\u002B7d6c5b4a\u003dx`, true},
+	{"in JSON in JSON", strings.ReplaceAll(token, "/", `\\/`), true},
+	{"in JSON in JSON by code points", `tk\\u002F9f8e\\u002b7d6c5b4a\\u003dx`, true},
+	{"in JSON, three times", strings.ReplaceAll(token, "/", `\\\\/`), false},
+	{"behind broken escapes", `\u00 \x \q ` + strings.ReplaceAll(token, "/", `\/`) + `\`, true},
+	{"in a URL in JSON", strings.ReplaceAll(url.QueryEscape(token), "%", `\u0025`), true},
+	{"in JSON in a URL", url.QueryEscape(strings.ReplaceAll(token, "/", `\/`)), true},
+	{"in JSON in a URL in JSON", strings.ReplaceAll(url.QueryEscape(strings.ReplaceAll(token, "/", `\/`)), "%", `\u0025`), true},
+}
+
+func percentAll(text string) string {
+	const hex = "0123456789abcdef"
+	var escaped []byte
+	for i := range len(text) {
+		escaped = append(escaped, '%', hex[text[i]>>4], hex[text[i]&15])
+	}
+	return string(escaped)
+}
+
+func TestFind(t *testing.T) {
+	s := secretsOf("something else", token)
+	for _, tt := range spellings {
+		if got := s.Find(tt.text, redact.MinText); got != tt.want {
+			t.Errorf("%s, %s: got %t, want %t", tt.name, tt.text, got, tt.want)
+		}
+		if (redact.Secrets)(nil).Find(tt.text, redact.MinText) {
+			t.Errorf("%s: found where there is no secret", tt.name)
+		}
+	}
+}
+
+// TestFindLooksForLongOnes: a secret of fewer bytes than asked for is not looked for, behind escapes either.
+func TestFindLooksForLongOnes(t *testing.T) {
+	s := secretsOf("abc/efghijk", "abcd")
+	for _, tt := range []struct {
+		text string
+		min  int
+		want bool
+	}{
+		{"abc/efghijk", 11, true}, {"abc/efghijk", 12, false}, {"abc%2fefghijk", 11, true}, {"abc%2fefghijk", 12, false},
+		{`abc\/efghijk`, 11, true}, {`abc\/efghijk`, 12, false}, {"abcd", 4, true}, {"abcd", 5, false}, {"%61bcd", 4, true}, {"%61bcd", 5, false},
+	} {
+		if got := s.Find(tt.text, tt.min); got != tt.want {
+			t.Errorf("%s, at least %d bytes: got %t, want %t", tt.text, tt.min, got, tt.want)
+		}
+	}
+}
+
+// TestSecretsWithEscapes: what looks like an escape in a secret is a part of it.
+func TestSecretsWithEscapes(t *testing.T) {
+	for _, tt := range []struct{ secret, text string }{
+		{"k9%2Fzz/Q7x", "k9%2Fzz/Q7x"}, {"k9%2Fzz/Q7x", `k9%2Fzz\/Q7x`}, {"k9%2Fzz/Q7x", "k9%252Fzz%2FQ7x"},
+		{`pa\u0041ss\nw`, `pa\u0041ss\nw`}, {`pa\u0041ss\nw`, `pa\\u0041ss\\nw`}, {`pa\u0041ss\nw`, `%70a\u0041ss\nw`},
+	} {
+		if !secretsOf(tt.secret).Find(tt.text, redact.MinText) {
+			t.Errorf("%s is not found in %s", tt.secret, tt.text)
+		}
+	}
+}
+
+func TestRedact(t *testing.T) {
+	s := secretsOf(token, "short", `say "key"`)
+	for _, tt := range []struct {
+		name, text, want string
+		min              int
+	}{
+		{"nothing", "", "", redact.MinText},
+		{"none", "no such card", "no such card", redact.MinText},
+		{"one", "token " + token + " accepted", "token *** accepted", redact.MinText},
+		{"one twice", token + " " + token, "*** ***", redact.MinText},
+		{"several", token + ", short", "***, ***", redact.MinText},
+		{"a short one among identifiers", "short", "short", redact.MinID},
+		{"a long one among identifiers", token, "***", redact.MinID},
+		{"quoted", `bad "say \"key\""`, `bad "***"`, redact.MinText},
+		{"behind escapes", "token " + url.QueryEscape(token) + " accepted", "***", redact.MinText},
+		{"plain and behind escapes", token + " is " + url.PathEscape(token), "***", redact.MinText},
+		{"escapes of something else", `50%25 of \u0041`, `50%25 of \u0041`, redact.MinText},
+	} {
+		text := tt.text
+		if s.Redact(&text, tt.min); text != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, text, tt.want)
+		}
+		text = tt.text
+		if (redact.Secrets)(nil).Redact(&text, tt.min); text != tt.text {
+			t.Errorf("%s: without secrets it becomes %q", tt.name, text)
+		}
+	}
+}
+
+func raw(members map[string]string) map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	for name, value := range members {
+		all[name] = json.RawMessage(value)
+	}
+	return all
+}
+
+func TestRedactMembers(t *testing.T) {
+	coded := `tk\u002f9f8e\u002B7d6c5b4a=x`
+	for _, tt := range []struct {
+		name      string
+		min       int
+		members   map[string]string
+		want      map[string]string
+		noneFinds bool
+	}{
+		{name: "none", min: redact.MinText, members: map[string]string{}, want: map[string]string{}},
+		{name: "harmless", min: redact.MinText, members: map[string]string{"a": `"b"`, "c": "1"}, want: map[string]string{"a": `"b"`, "c": "1"}},
+		{name: "in a value", min: redact.MinText, members: map[string]string{"a": `"` + token + `"`, "b": "1"}, want: map[string]string{"a": `"***"`, "b": "1"}},
+		{name: "in a value, escaped", min: redact.MinText, members: map[string]string{"a": `"` + coded + `"`}, want: map[string]string{"a": `"***"`}},
+		{name: "in a value, escaped twice", min: redact.MinText, members: map[string]string{"a": `"` + strings.ReplaceAll(coded, `\`, `\\`) + `"`}, want: map[string]string{"a": `"***"`}},
+		{name: "deep in a value", min: redact.MinText, members: map[string]string{"a": `{"b":[{"c":"` + coded + `"}]}`}, want: map[string]string{"a": `"***"`}},
+		{name: "in a name", min: redact.MinText, members: map[string]string{"x" + token: `1`}, want: map[string]string{"x***": `"***"`}},
+		{name: "in an escaped name", min: redact.MinText, members: map[string]string{coded: `1`}, want: map[string]string{"***": `"***"`}},
+		{name: "a short one among identifiers", min: redact.MinID, members: map[string]string{"short": `"short"`}, want: map[string]string{"short": `"short"`}},
+		{name: "a short one", min: redact.MinText, members: map[string]string{"short": `"short"`}, want: map[string]string{"***": `"***"`}},
+	} {
+		s := secretsOf(token, "short")
+		members := raw(tt.members)
+		s.RedactMembers(members, tt.min)
+		if diff := cmp.Diff(raw(tt.want), members); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		members = raw(tt.members)
+		(redact.Secrets)(nil).RedactMembers(members, tt.min)
+		if diff := cmp.Diff(raw(tt.members), members); diff != "" {
+			t.Errorf("%s, without secrets (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestRedactAnyMembers(t *testing.T) {
+	members := map[string]any{
+		"clean": json.RawMessage(`"b"`), "found": json.RawMessage(`["` + token + `"]`), "escaped": json.RawMessage(`"tk\/9f8e+7d6c5b4a=x"`),
+		"the caller's own": token, "short": json.RawMessage(`"short"`),
+	}
+	s := secretsOf(token, "short")
+	s.RedactAnyMembers(members, redact.MinID)
+	want := map[string]any{
+		"clean": json.RawMessage(`"b"`), "found": json.RawMessage(`"***"`), "escaped": json.RawMessage(`"***"`),
+		"the caller's own": token, "short": json.RawMessage(`"short"`),
+	}
+	if diff := cmp.Diff(want, members); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMaskMembers(t *testing.T) {
+	members := raw(map[string]string{
+		"text": `"4539000000000001"`, "number": `4539000000000001`, "groups": `"4539 0000 0000 0001"`, "escaped": `"453900000000\u0030001"`,
+		"deep": `{"card":["4539000000000001"]}`, "reference": `"123456789012"`, "masked": `"453900******0001"`,
+	})
+	redact.MaskMembers(members)
+	want := raw(map[string]string{
+		"text": `"***"`, "number": `"***"`, "groups": `"***"`, "escaped": `"***"`, "deep": `"***"`,
+		"reference": `"123456789012"`, "masked": `"453900******0001"`,
+	})
+	if diff := cmp.Diff(want, members); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	redact.WithheldValue()[0] = 'x' // is the caller's own
+	if got := string(redact.WithheldValue()); got != `"***"` {
+		t.Errorf("WithheldValue: got %s", got)
+	}
+}
+
+// FuzzFind hides a secret in a text behind each pair of escapes, and looks for it; and what is redacted shows nothing any
+// more.
+func FuzzFind(f *testing.F) {
+	for _, tt := range spellings {
+		f.Add(token, tt.text, byte(0))
+		f.Add(token, "a\\%", byte(7))
+	}
+	f.Add(`k%2f\u0041`, `\`, byte(5))
+	identity := func(s string) string { return s }
+	asJSON := func(s string) string {
+		quoted, _ := json.Marshal(s)
+		return string(quoted[1 : len(quoted)-1])
+	}
+	escapes := []func(string) string{identity, url.PathEscape, percentAll, asJSON}
+	f.Fuzz(func(t *testing.T, secret, around string, how byte) {
+		if len(secret) < redact.MinText || strings.ToValidUTF8(secret, "") != secret {
+			return
+		}
+		var s redact.Secrets
+		s.Add(secret, redact.MinText)
+		first, second := escapes[how&3], escapes[how>>2&3]
+		hidden := second(first(secret))
+		if !s.Find(hidden, redact.MinText) {
+			t.Errorf("%q is not found in %q", secret, hidden)
+		}
+		text := around + " " + secret + " " + around
+		if !s.Find(text, redact.MinText) {
+			t.Errorf("%q is not found in %q", secret, text)
+		}
+		if strings.Contains("***", secret) {
+			return
+		}
+		for _, text := range []string{text, hidden, around} {
+			if s.Redact(&text, redact.MinText); strings.Contains(text, secret) {
+				t.Errorf("%q is still in %q", secret, text)
+			}
+		}
+	})
+}
