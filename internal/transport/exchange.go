@@ -38,8 +38,8 @@ func (s *Sender) Exchange(req *http.Request, payload []byte, limit int64, buffer
 	}
 	watch := new(connWatch)
 	r := s.exchange(req.WithContext(httptrace.WithClientTrace(req.Context(), watch.trace())), limit, buffer)
-	if r.Err == nil && watch.unsolicited.Load() {
-		r.Body, r.Err = nil, errUnsolicited
+	if watch.unsolicited.Load() { // what came, and what came of closing the connection, is not about this request
+		r = Response{Err: errUnsolicited}
 	}
 	r.Unsent = body.seal()
 	return r
