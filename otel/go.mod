@@ -3,7 +3,7 @@ module github.com/cardgateway/cardgateway-go/otel
 go 1.26.0
 
 require (
-	github.com/cardgateway/cardgateway-go v0.0.0
+	github.com/cardgateway/cardgateway-go v0.1.0
 	github.com/google/go-cmp v0.7.0
 	github.com/shopspring/decimal v1.6.0
 	go.opentelemetry.io/otel v1.47.0
@@ -24,5 +24,3 @@ require (
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 )
-
-replace github.com/cardgateway/cardgateway-go => ../
