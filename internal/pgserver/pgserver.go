@@ -1,20 +1,7 @@
 // Package pgserver starts a Postgres server of its own for tests and measurements. Who uses it links the driver "pgx".
 package pgserver
 
-import (
-	"errors"
-	"os"
-	"sync"
-)
-
-// ErrNone says that no Postgres server is installed here, or none can be started.
-var ErrNone = errors.New("pgserver: no Postgres server can be started here")
-
-// MaySkip reports whether a test that got err from Start may be skipped: there is no server, and
-// CARDGATEWAY_REQUIRE_POSTGRES does not say that there must be one.
-func MaySkip(err error) bool {
-	return errors.Is(err, ErrNone) && os.Getenv("CARDGATEWAY_REQUIRE_POSTGRES") != "1"
-}
+import "sync"
 
 // TB is what Shared needs of a test.
 type TB interface {

@@ -1,0 +1,15 @@
+package pgserver
+
+import (
+	"errors"
+	"os"
+)
+
+// ErrNone says that no Postgres server is installed here, or none can be started.
+var ErrNone = errors.New("pgserver: no Postgres server can be started here")
+
+// MaySkip reports whether a test that got err from Start may be skipped: there is no server, and
+// CARDGATEWAY_REQUIRE_POSTGRES does not say that there must be one.
+func MaySkip(err error) bool {
+	return errors.Is(err, ErrNone) && os.Getenv("CARDGATEWAY_REQUIRE_POSTGRES") != "1"
+}
