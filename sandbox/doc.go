@@ -14,7 +14,7 @@
 //	shop := NewShop(gateway.URL)
 //
 //	shop.Pay("order-1")
-//	if n := gateway.Gateway.Executed("order-1"); n != 1 {
+//	if n := gateway.Executed("order-1"); n != 1 {
 //		t.Errorf("charged %d times", n)
 //	}
 //
@@ -26,8 +26,8 @@
 //
 // What goes wrong in production can be arranged:
 //
-//	// The payment is charged, its answer is lost.
-//	gateway.Gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+//	// The payment is charged, its response is lost.
+//	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 //	for _, f := range sandbox.Faults(2 * time.Second) { ... } // all of them
 //
 // Seed fills the order and refund searches with any number of rows, AddOrders and AddRefunds do so with a

@@ -41,7 +41,7 @@ func ExampleStart() {
 	defer server.Close()
 	for _, cvv := range []string{"123", "650", "750", "900"} {
 		code, _ := subscribe(server.URL, "order-"+cvv, cvv)
-		fmt.Println("CVV", cvv, "code", code, "charged", server.Gateway.Executed("order-"+cvv))
+		fmt.Println("CVV", cvv, "code", code, "charged", server.Executed("order-"+cvv))
 	}
 	// Output:
 	// CVV 123 code 100 charged 1
@@ -59,9 +59,9 @@ func ExampleGateway_Inject() {
 		return
 	}
 	defer server.Close()
-	server.Gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+	server.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 	_, err = subscribe(server.URL, "order-1", "123")
-	fmt.Println("error:", err != nil, "charged:", server.Gateway.Executed("order-1"))
+	fmt.Println("error:", err != nil, "charged:", server.Executed("order-1"))
 	// Output:
 	// error: true charged: 1
 }

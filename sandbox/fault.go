@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
-	"slices"
 	"time"
 )
 
@@ -30,11 +28,11 @@ type Fault struct {
 	Commit Commit
 	// Late is when, with CommitLate, the operation is carried out, counted from the end of Before.
 	Late time.Duration
-	// After is how long the answer waits once the operation has been dealt with.
+	// After is how long the response waits once the operation has been dealt with.
 	After time.Duration
-	// Reply is what becomes of the answer. Zero leaves it as it is.
+	// Reply is what becomes of the response. Zero leaves it as it is.
 	Reply Reply
-	// Status is the HTTP status of the answer. Zero means 200, or 307 for ReplyRedirect, or 504 where the
+	// Status is the HTTP status of the response. Zero means 200, or 307 for ReplyRedirect, or 504 where the
 	// operation was not carried out and Reply is ReplyAsIs.
 	Status int
 	// RetryAfter is that header's value, sent as it is.
@@ -47,18 +45,18 @@ type Fault struct {
 type Commit int
 
 const (
-	CommitNow   Commit = iota // before the answer, as always
+	CommitNow   Commit = iota // before the response, as always
 	CommitNever               // not at all
-	CommitLate                // after Fault.Late, while the answer already goes out
+	CommitLate                // after Fault.Late, while the response already goes out
 )
 
 // Reply is what the caller of a disturbed operation gets.
 type Reply int
 
 const (
-	ReplyAsIs      Reply = iota // the answer, with Fault.Status; a JSON system error if nothing was carried out
-	ReplyClose                  // the connection is closed without an answer
-	ReplyReset                  // the connection is reset without an answer
+	ReplyAsIs      Reply = iota // the response, with Fault.Status; a JSON system error if nothing was carried out
+	ReplyClose                  // the connection is closed without a response
+	ReplyReset                  // the connection is reset without a response
 	ReplyCutHeader              // the connection is closed in the middle of the headers
 	ReplyCutBody                // the connection is closed in the middle of the body
 	ReplyTruncated              // half of the JSON, complete as far as HTTP can tell
@@ -66,36 +64,9 @@ const (
 	ReplyHTML                   // a page for people
 	ReplyGarbage                // bytes that are no text
 	ReplyForeign                // a well-formed success of another transaction
-	ReplyNoCode                 // the answer without its code member
+	ReplyNoCode                 // the response without its code member
 	ReplyRedirect               // an HTTP redirect to Fault.Location
 )
-
-// Inject adds a fault. Of several that match a request, the one that was injected first and is not used up yet
-// applies, and only that one. It panics if there is no such operation: a test whose fault never comes would pass.
-func (g *Gateway) Inject(f Fault) {
-	if !f.Operation.known() {
-		panic(fmt.Sprintf("sandbox: Inject: there is no operation %q; use the Op constants", f.Operation))
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.faults = slices.DeleteFunc(g.faults, func(a *activeFault) bool { return a.left == 0 })
-	g.injected++
-	a := &activeFault{Fault: f, left: f.Times, number: g.injected}
-	if f.Times == 0 {
-		a.left = 1
-	}
-	if f.For > 0 {
-		a.until = time.Now().Add(f.For)
-	}
-	g.faults = append(g.faults, a)
-}
-
-// ClearFaults removes every fault.
-func (g *Gateway) ClearFaults() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.faults = nil
-}
 
 // activeFault is an injected Fault with what is left of it.
 type activeFault struct {
@@ -104,25 +75,6 @@ type activeFault struct {
 	left   int // negative: without end
 	seen   int // matching requests so far
 	until  time.Time
-}
-
-// takeFault returns the fault that applies to this call, if any, and uses it up. The caller holds g.mu.
-func (g *Gateway) takeFault(c *call) *Fault {
-	now := time.Now()
-	for _, a := range g.faults {
-		if a.left == 0 || !a.matches(c, now) {
-			continue
-		}
-		a.seen++
-		if a.seen <= a.Skip || (a.OneIn > 1 && mix(g.opts.Seed, uint64(a.number), uint64(a.seen))%uint64(a.OneIn) != 0) {
-			continue
-		}
-		if a.left > 0 {
-			a.left--
-		}
-		return &a.Fault
-	}
-	return nil
 }
 
 func (a *activeFault) matches(c *call, now time.Time) bool {

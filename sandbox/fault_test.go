@@ -47,14 +47,14 @@ func TestFaults(t *testing.T) {
 	}
 	defer server.Close()
 	over := map[string]http.RoundTripper{
-		"memory": server.Gateway.RoundTripper(), "socket": &http.Transport{DisableKeepAlives: true},
+		"memory": server.RoundTripper(), "socket": &http.Transport{DisableKeepAlives: true},
 	}
 	for name, transport := range over {
 		for _, f := range Faults(wait) {
 			t.Run(name+"/"+f.Name, func(t *testing.T) {
 				id := t.Name()
 				f.TransactionID = id
-				server.Gateway.Inject(f.Fault)
+				server.Inject(f.Fault)
 				r, err := http.NewRequest("POST", server.URL+"/api/subscription", strings.NewReader(encode(t, body(id, nil))))
 				if err != nil {
 					t.Fatal(err)
@@ -68,12 +68,12 @@ func TestFaults(t *testing.T) {
 					want = 0
 				}
 				if f.Commit == CommitLate {
-					if n := server.Gateway.Executed(id); n != 0 {
+					if n := server.Executed(id); n != 0 {
 						t.Errorf("Executed = %d before its time", n)
 					}
 					time.Sleep(3 * wait)
 				}
-				if got := server.Gateway.Executed(id); got != want {
+				if got := server.Executed(id); got != want {
 					t.Errorf("Executed = %d, want %d", got, want)
 				}
 			})

@@ -22,7 +22,7 @@ func Faults(wait time.Duration) []NamedFault {
 		{"carried out, HTML with 200", Fault{Reply: ReplyHTML}},
 		{"carried out, garbage", Fault{Reply: ReplyGarbage}},
 		{"carried out, no code", Fault{Reply: ReplyNoCode}},
-		{"carried out, another transaction's answer", Fault{Reply: ReplyForeign}},
+		{"carried out, another transaction's response", Fault{Reply: ReplyForeign}},
 		{"carried out, 500 with JSON", Fault{Status: 500}},
 		{"carried out, 502 with HTML", Fault{Status: 502, Reply: ReplyHTML}},
 		{"carried out, 504 with HTML", Fault{Status: 504, Reply: ReplyHTML}},
@@ -39,6 +39,6 @@ func Faults(wait time.Duration) []NamedFault {
 		{"not carried out, 503 with HTML", Fault{Commit: CommitNever, Status: 503, Reply: ReplyHTML}},
 		{"not carried out, HTML with 200", Fault{Commit: CommitNever, Reply: ReplyHTML}},
 		{"not carried out, redirected to itself", Fault{Commit: CommitNever, Reply: ReplyRedirect}},
-		{"not carried out, another transaction's answer", Fault{Commit: CommitNever, Reply: ReplyForeign}},
+		{"not carried out, another transaction's response", Fault{Commit: CommitNever, Reply: ReplyForeign}},
 	}
 }

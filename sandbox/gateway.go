@@ -1,17 +1,17 @@
 package sandbox
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
 // Gateway is a card payment gateway in memory. It is an http.Handler for the gateway's own address; RoundTripper
 // reaches it without a socket. It is safe for concurrent use. Make one with New.
 type Gateway struct {
-	notes *notifier
+	notifier *delivery.Notifier
 
 	mu       sync.Mutex // guards everything below
 	opts     Options    // only opts.Search changes after New
@@ -28,7 +28,7 @@ type Gateway struct {
 // late commits) ends by itself, or with Close.
 func New(opts Options) *Gateway {
 	g := &Gateway{opts: opts.withDefaults(), ledger: newLedger(), closing: make(chan struct{})}
-	g.notes = newNotifier(g.opts.NotificationTransport, g.opts.NotificationScale)
+	g.notifier = delivery.New(g.opts.NotificationTransport, g.opts.NotificationScale)
 	return g
 }
 
@@ -42,77 +42,8 @@ func (g *Gateway) Close() {
 		close(g.closing)
 	}
 	g.mu.Unlock()
-	g.notes.close()
+	g.notifier.Close()
 	g.running.Wait()
-}
-
-// ServeHTTP answers the eight operations, the hosted pages, and POST /api/refund.
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	g.answer(r).send(w, r)
-}
-
-// answer is the whole gateway: one request in, one reply out.
-func (g *Gateway) answer(r *http.Request) reply {
-	route, arg, ok := findRoute(r.URL.EscapedPath())
-	if !ok {
-		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
-	}
-	if route.op == opPage {
-		return g.servePage(r, route.path, arg)
-	}
-	if r.Method != route.method {
-		rep := refusal(codeRequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
-		return rep.withHeader("Allow", route.method)
-	}
-	if !g.authorized(r) {
-		rep := g.refuse(codeUnauthorized, "wrong merchant number or secret key")
-		if rep.status == http.StatusUnauthorized {
-			return rep.withHeader("WWW-Authenticate", `Basic realm="cardgateway"`)
-		}
-		return rep
-	}
-	body, status := readBody(r, g.opts.MaxBody)
-	if status != http.StatusOK {
-		return refusal(codeRequestFailed, "the body could not be read, or is too large").withStatus(status)
-	}
-	return g.serveOperation(g.newCall(r, route.op, arg, body))
-}
-
-// authorized compares digests, so that neither content nor length of the secret shows in the time it takes.
-func (g *Gateway) authorized(r *http.Request) bool {
-	if g.opts.MerchantID == "" {
-		return true
-	}
-	user, password, _ := r.BasicAuth()
-	got := sha256.Sum256([]byte(user + "\x00" + password))
-	want := sha256.Sum256([]byte(g.opts.MerchantID + "\x00" + g.opts.SecretKey))
-	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
-}
-
-// serveOperation carries a call out and lets a fault, if one was injected for it, come between.
-func (g *Gateway) serveOperation(c *call) reply {
-	g.mu.Lock()
-	g.settleDue()
-	c.orderPaid = g.ledger.paidOrders[c.pay.orderID]
-	f := g.takeFault(c)
-	g.mu.Unlock()
-	if f == nil {
-		return g.execute(c)
-	}
-	if !g.pause(f.Before) {
-		return refusal(codeSystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
-	}
-	var rep reply
-	switch f.Commit {
-	case CommitNow:
-		rep = g.execute(c)
-	case CommitLate:
-		g.mu.Lock()
-		g.later(f.Late, func() { g.execute(c) })
-		g.mu.Unlock()
-	}
-	g.pause(f.After)
-	return f.disturb(rep, c)
 }
 
 // pause waits, whether or not the caller still does: a request that arrived is carried out all the same. It reports
@@ -145,12 +76,29 @@ func (g *Gateway) later(d time.Duration, f func()) {
 	})
 }
 
-// Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown
-// transaction, 1 for a charged one, and more only where Options.Duplicates lets a payment be repeated. Creating a
-// token moves no money here.
-func (g *Gateway) Executed(transactionID string) int {
+// refuse is refusal with the HTTP status that the options ask for.
+func (g *Gateway) refuse(code int, reason string) reply {
+	return g.statusFor(code, refusal(code, reason))
+}
+
+func (g *Gateway) statusFor(code int, reply reply) reply {
+	switch {
+	case !g.opts.HTTPStatusFollowsCode || code < 400:
+		return reply
+	case code == codeSystemError:
+		return reply.withStatus(http.StatusInternalServerError)
+	}
+	return reply.withStatus(code)
+}
+
+// format is how results look in a response to a caller that reached the gateway at base.
+func (g *Gateway) format(base string) resultFormat {
+	return resultFormat{billDescription: g.opts.BillDescription, location: g.opts.Location, base: base}
+}
+
+// SetSearchBehavior replaces Options.Search.
+func (g *Gateway) SetSearchBehavior(b SearchBehavior) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.settleDue()
-	return g.ledger.executed[transactionID]
+	g.opts.Search = b
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"unicode/utf8"
 )
@@ -94,19 +93,4 @@ func members(data []byte) (map[string]json.RawMessage, error) {
 		return nil, errors.New("something follows the JSON object")
 	}
 	return m, nil
-}
-
-// readBody reads a request body of at most limit bytes, or says with which HTTP status to refuse it.
-func readBody(r *http.Request, limit int64) (body []byte, status int) {
-	if r.Body == nil {
-		return nil, http.StatusOK
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	switch {
-	case err != nil:
-		return nil, http.StatusBadRequest
-	case int64(len(body)) > limit:
-		return nil, http.StatusRequestEntityTooLarge
-	}
-	return body, http.StatusOK
 }

@@ -3,25 +3,24 @@ package sandbox
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
 // ledger is everything that the gateway remembers. Gateway.mu guards it.
 type ledger struct {
-	orders        orderList // by time
-	refunds       refundList
-	byUniqueID    map[string]*order
-	byTransaction map[string][]*order
-	byOrder       map[string][]*order
-	tokens        map[string]*order // the token order that each token came from
-	pages         map[string]*order // by the unguessable id in the page's URL
-	waiting       []*order          // at 102, in the order in which they settle
-	executed      map[string]int    // successful charges by transactionId
-	paidOrders    map[string]bool   // orderIds with a success
-	refunded      map[string]int64  // in thousandths, by uniqueId
-	books         []*bookRows
-	refundBooks   []*bookRefunds
-	issued        int // uniqueIds given so far
+	orders           orderList // by time
+	refunds          refundList
+	byUniqueID       map[string]*order
+	byTransaction    map[string][]*order
+	byOrder          map[string][]*order
+	tokens           map[string]*order // the token order that each token came from
+	pages            map[string]*order // by the unguessable id in the page's URL
+	waiting          []*order          // at 102, in the order in which they settle
+	executed         map[string]int    // successful charges by transactionId
+	paidOrders       map[string]bool   // orderIds with a success
+	refunded         map[string]int64  // in thousandths, by uniqueId
+	generatedOrders  []*generatedOrders
+	generatedRefunds []*generatedRefunds
+	issued           int // uniqueIds given so far
 }
 
 func newLedger() ledger {
@@ -36,47 +35,6 @@ func newLedger() ledger {
 		refunded:      make(map[string]int64),
 	}
 }
-
-// order is one transaction.
-type order struct {
-	payment
-	op       Operation
-	uniqueID string
-	created  time.Time
-	code     int
-	text     string // transactionMessage
-	is3d     bool
-	stage    stage
-	page     string    // id of its hosted page, if it has one
-	token    string    // what a finished token order made
-	settleAt time.Time // of an order at 102 that settles by itself
-}
-
-// stage is what a transaction is waiting for.
-type stage int
-
-const (
-	stageFinal stage = iota
-	stageCard        // the cardholder has to enter a card
-	stage3D          // the cardholder has to authenticate
-	stageBank        // at 102
-)
-
-// kind is the transactionType of results and notifications.
-func (o *order) kind() string {
-	if o.op == OpTokenCreate || o.op == OpTokenPayment {
-		return "Tokenization"
-	}
-	return "Sale"
-}
-
-// Prefixes of the uniqueIds, by which a look-up knows where to look.
-const (
-	prefixBookOrder  = "16"
-	prefixBookRefund = "17"
-	prefixOrder      = "18"
-	prefixRefund     = "19"
-)
 
 // issue returns a new uniqueId: digits only, as wide as the published ones.
 func (l *ledger) issue(prefix string) string {
@@ -112,7 +70,7 @@ func (l *ledger) find(uniqueID string) *order {
 	if o := l.byUniqueID[uniqueID]; o != nil {
 		return o
 	}
-	for _, b := range l.books {
+	for _, b := range l.generatedOrders {
 		if i, ok := b.indexOf(uniqueID); ok {
 			return b.order(i)
 		}

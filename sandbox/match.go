@@ -1,11 +1,10 @@
 package sandbox
 
 // matchingOrders returns the series in which a query finds its rows.
-func (g *Gateway) matchingOrders(q query) []series {
-	l := &g.ledger
+func (l *ledger) matchingOrders(q query) []series {
 	if !q.filtered() {
 		all := []series{l.orders}
-		for _, b := range l.books {
+		for _, b := range l.generatedOrders {
 			all = append(all, b)
 		}
 		return all
@@ -33,13 +32,36 @@ func (l *ledger) candidates(q query) []*order {
 	default:
 		found = append(found, l.byOrder[q.orderID]...)
 	}
-	for _, b := range l.books {
-		i, ok := indexOfName(q.transactionID, bookTransaction, b.number, b.Len())
+	for _, b := range l.generatedOrders {
+		i, ok := indexOfName(q.transactionID, transactionPrefix, b.number, b.Len())
 		if !ok {
-			i, ok = indexOfName(q.orderID, bookOrder, b.number, b.Len())
+			i, ok = indexOfName(q.orderID, orderPrefix, b.number, b.Len())
 		}
 		if ok {
 			found = append(found, b.order(i))
+		}
+	}
+	return found
+}
+
+// matchingRefunds is matchingOrders for refunds.
+func (l *ledger) matchingRefunds(q query) []series {
+	if !q.filtered() {
+		all := []series{l.refunds}
+		for _, b := range l.generatedRefunds {
+			all = append(all, b)
+		}
+		return all
+	}
+	var found []series
+	for _, r := range l.refunds {
+		if q.matchesRefund(r) {
+			found = append(found, refundList{r})
+		}
+	}
+	for _, b := range l.generatedRefunds {
+		if i, ok := b.find(q); ok && q.matchesRefund(b.refund(i)) {
+			found = append(found, refundList{b.refund(i)})
 		}
 	}
 	return found
@@ -51,43 +73,19 @@ func (q query) matches(o *order) bool {
 		(q.orderID == "" || q.orderID == o.orderID)
 }
 
-// matchingRefunds is matchingOrders for refunds.
-func (g *Gateway) matchingRefunds(q query) []series {
-	l := &g.ledger
-	if !q.filtered() {
-		all := []series{l.refunds}
-		for _, b := range l.refundBooks {
-			all = append(all, b)
-		}
-		return all
-	}
-	var found []series
-	for _, r := range l.refunds {
-		if q.matchesRefund(r) {
-			found = append(found, refundList{r})
-		}
-	}
-	for _, b := range l.refundBooks {
-		if i, ok := b.find(q); ok && q.matchesRefund(b.refund(i)) {
-			found = append(found, refundList{b.refund(i)})
-		}
-	}
-	return found
-}
-
 // find returns the row that has one of the ids that the query asks for.
-func (b *bookRefunds) find(q query) (int, bool) {
+func (b *generatedRefunds) find(q query) (int, bool) {
 	switch {
 	case q.refundUniqueID != "":
-		return indexOfID(q.refundUniqueID, prefixBookRefund, b.number, b.Len())
+		return indexOfID(q.refundUniqueID, prefixGeneratedRefund, b.number, b.Len())
 	case q.refundTransactionID != "":
-		return indexOfName(q.refundTransactionID, bookRefund, b.number, b.Len())
+		return indexOfName(q.refundTransactionID, refundPrefix, b.number, b.Len())
 	case b.orders == nil:
-		return indexOfID(q.uniqueID, prefixBookOrder, noBook, b.Len())
+		return indexOfID(q.uniqueID, prefixGeneratedOrder, seriesOfNoOrders, b.Len())
 	}
 	i, ok := b.orders.indexOf(q.uniqueID)
 	if !ok {
-		i, ok = indexOfName(q.transactionID, bookTransaction, b.orders.number, b.orders.Len())
+		i, ok = indexOfName(q.transactionID, transactionPrefix, b.orders.number, b.orders.Len())
 	}
 	if !ok || i%refundEvery != 0 || i/refundEvery >= b.Len() {
 		return 0, false

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -64,29 +63,10 @@ func (g *Gateway) notify(o *order, fields map[string]any) {
 	if err != nil {
 		return // cannot happen: the fields are texts, numbers and truth values
 	}
-	g.notes.add(o.notificationURL, body, g.opts.NotificationDelay)
-}
-
-// Notify sends the notification of every final transaction with that transactionId once more, as a gateway does
-// that missed the merchant's answer.
-func (g *Gateway) Notify(transactionID string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settleDue()
-	found := false
-	for _, o := range g.ledger.byTransaction[transactionID] {
-		if o.stage == stageFinal {
-			found = true
-			g.notifyOrder(o)
-		}
-	}
-	if !found {
-		return errors.New("sandbox: no final transaction with that transactionId")
-	}
-	return nil
+	g.notifier.Add(o.notificationURL, body, g.opts.NotificationDelay)
 }
 
 // Flush waits until every notification that is due or will be repeated has been accepted or given up.
 func (g *Gateway) Flush(ctx context.Context) error {
-	return g.notes.flush(ctx)
+	return g.notifier.Flush(ctx)
 }

@@ -18,7 +18,7 @@ const (
 	OpSearchOrders         Operation = "SearchOrders"               // GET /search/list/order
 	OpGetOrder             Operation = "GetTransaction"             // GET /search/order/{uniqueId}
 	OpSearchRefunds        Operation = "SearchRefunds"              // GET /search/list/refund
-	OpRefund               Operation = "Refund"                     // POST /api/refund, published but not in the interface
+	OpRefund               Operation = "CreateRefund"               // POST /api/refund, published but not in the interface
 
 	OpPayments Operation = "payments" // the five POST operations of the interface
 	OpSearches Operation = "searches" // the three GET operations
@@ -75,7 +75,7 @@ func routes() [11]route {
 }
 
 // findRoute returns the route of an escaped path, and the unescaped last element where the route takes one.
-func findRoute(path string) (_ route, arg string, ok bool) {
+func findRoute(path string) (_ route, pathParam string, ok bool) {
 	for _, r := range routes() {
 		rest, found := strings.CutPrefix(path, r.path)
 		if !found {
@@ -87,9 +87,32 @@ func findRoute(path string) (_ route, arg string, ok bool) {
 			}
 			continue
 		}
-		if arg, err := url.PathUnescape(rest); err == nil && arg != "" && !strings.Contains(rest, "/") {
-			return r, arg, true
+		if pathParam, err := url.PathUnescape(rest); err == nil && pathParam != "" && !strings.Contains(rest, "/") {
+			return r, pathParam, true
 		}
 	}
 	return route{}, "", false
 }
+
+// column is the operation's place in the need texts, or -1 for an operation that takes no payment.
+func (o Operation) column() int {
+	switch o {
+	case OpTokenCreate:
+		return 0
+	case OpTokenPayment:
+		return 1
+	case OpCheckout:
+		return 2
+	case OpSubscription:
+		return 3
+	case OpCheckoutSubscription:
+		return 4
+	}
+	return -1
+}
+
+// Paths of the pages that a cardholder sees. The element after them is the unguessable id of the page.
+const (
+	cardPagePath   = "/hosted/card/"
+	threeDPagePath = "/hosted/3d/"
+)

@@ -33,7 +33,7 @@ type Options struct {
 	Duplicates Duplicates
 
 	// SettleAfter is how long an accepted token payment stays at 102 before it becomes 100 or 101. Zero means
-	// that only its own answer says 102: the next query finds it final. Negative means that it stays at 102
+	// that only its own response says 102: the next query finds it final. Negative means that it stays at 102
 	// until Settle is called.
 	SettleAfter time.Duration
 
@@ -42,7 +42,7 @@ type Options struct {
 	DeclineLater bool
 
 	// HTTPStatusFollowsCode answers a refusal with the HTTP status of the same number as its code, 401 for
-	// code 401 and so on. By default every JSON answer to a known operation has HTTP status 200.
+	// code 401 and so on. By default every JSON response to a known operation has HTTP status 200.
 	HTTPStatusFollowsCode bool
 
 	// MaxPageSize is the largest page that a search gives, at most 999. A larger pageSize is cut down to it.
@@ -62,7 +62,7 @@ type Options struct {
 	NoNotifications bool
 
 	// NotificationDelay is the time between the end of a transaction and the first delivery. Zero means at once,
-	// so that a notification can overtake the answer, as it can in production.
+	// so that a notification can overtake the response, as it can in production.
 	NotificationDelay time.Duration
 
 	// NotificationScale multiplies the waits between repeated deliveries. Zero means 1, which is real time.
@@ -121,4 +121,48 @@ func (o Options) withDefaults() Options {
 		o.NotificationTokenMember = "token"
 	}
 	return o
+}
+
+// SearchBehavior says how the two batch searches, and for Lag and Latency also the single query, depart from
+// what a client would hope for. The zero value is well-behaved: bounds are inclusive, the newest row comes
+// first, rows of one second keep their order, and a row is found as soon as it exists. Everything here is
+// something that the interface leaves open, or that gateways have been seen to do.
+type SearchBehavior struct {
+	StartExclusive  bool // leaves out rows in the very second of startDate
+	EndExclusive    bool // leaves out rows in the very second of endingDate
+	EndDateWholeDay bool // an endingDate without a time means the end of that day instead of its first second
+	OldestFirst     bool // gives the oldest row first
+	UnstableTies    bool // rows of one second change their order from request to request
+
+	// Lag is the longest time after which a row is found by queries. Every row has its own lag up to this. A search
+	// looks at each row that is younger, so keep it short with a dense book.
+	Lag time.Duration
+	// LagOneIn makes only one row in so many late. Zero and one mean every row.
+	LagOneIn int
+
+	// Arrive is how many orders (or refunds, when refunds are searched) come in just before each search
+	// request is answered.
+	Arrive int
+	// ArriveInRange places the new rows somewhere in the range that is being searched instead of at now.
+	ArriveInRange bool
+
+	// Latency is how long each query takes.
+	Latency time.Duration
+
+	// MaxRange refuses a longer range, although it is within one month. Zero means one calendar month.
+	MaxRange time.Duration
+	// RefuseLargePages refuses a pageSize above Options.MaxPageSize instead of cutting it down.
+	RefuseLargePages bool
+	// LeakRows puts so many orders of other transactions in front of the rows of a search that is filtered
+	// by transactionId.
+	LeakRows int
+
+	// Every so many search requests, counted over the life of the Gateway; zero means never.
+	ShortEvery   int // half of the page's rows are missing
+	EmptyEvery   int // all of them are
+	RepeatEvery  int // the page before is given again
+	OutsideEvery int // one row more, from outside the range
+	BusyEvery    int // HTTP 429
+	// BusyRetryAfter is the Retry-After of that 429, in whole seconds. Zero means no such header.
+	BusyRetryAfter time.Duration
 }

@@ -1,18 +1,11 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
-)
-
-// Paths of the pages that a cardholder sees. The element after them is the unguessable id of the page.
-const (
-	cardPagePath   = "/hosted/card/"
-	threeDPagePath = "/hosted/3d/"
 )
 
 const maxForm = 16 << 10
@@ -107,14 +100,6 @@ func (g *Gateway) authenticate(o *order, approve bool) {
 	}
 }
 
-// next is where the cardholder goes from here.
-func (o *order) next() string {
-	if o.stage == stage3D {
-		return o.pagePath()
-	}
-	return o.callbackURL
-}
-
 func redirect(to string) reply {
 	return htmlReply(http.StatusSeeOther, nil).withHeader("Location", to)
 }
@@ -154,30 +139,4 @@ func (g *Gateway) waitingAt(redirectURL string, s stage) (*order, error) {
 		return nil, errors.New("sandbox: no payment waits at that page")
 	}
 	return o, nil
-}
-
-// htmlReply is a page with the headers that a payment page needs. The policy has no form-action: browsers apply it
-// to the redirect after the form as well, and that leads to the merchant.
-func htmlReply(status int, body []byte) reply {
-	return reply{status: status, body: body, header: http.Header{
-		"Content-Type":               {"text/html; charset=utf-8"},
-		"Cache-Control":              {"no-store"},
-		"Content-Security-Policy":    {"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"},
-		"Referrer-Policy":            {"no-referrer"},
-		"X-Content-Type-Options":     {"nosniff"},
-		"X-Frame-Options":            {"DENY"},
-		"Cross-Origin-Opener-Policy": {"same-origin"},
-	}}
-}
-
-func page(status int, name string, data pageData) reply {
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
-		return htmlReply(http.StatusInternalServerError, []byte("<!doctype html><title>Error</title>"))
-	}
-	return htmlReply(status, b.Bytes())
-}
-
-func messagePage(status int, text, link string) reply {
-	return page(status, "message", pageData{Title: "Payment", Text: text, Link: link})
 }

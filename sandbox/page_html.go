@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"html/template"
 	"net/http"
 	"strings"
@@ -148,3 +149,29 @@ input:focus-visible,button:focus-visible,a:focus-visible{outline:3px solid #d977
 {{if .Link}}<p><a href="{{.Link}}" id="back">Back to the shop</a></p>{{end}}
 {{template "foot" .}}{{end}}
 `
+
+// htmlReply is a page with the headers that a payment page needs. The policy has no form-action: browsers apply it
+// to the redirect after the form as well, and that leads to the merchant.
+func htmlReply(status int, body []byte) reply {
+	return reply{status: status, body: body, header: http.Header{
+		"Content-Type":               {"text/html; charset=utf-8"},
+		"Cache-Control":              {"no-store"},
+		"Content-Security-Policy":    {"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"},
+		"Referrer-Policy":            {"no-referrer"},
+		"X-Content-Type-Options":     {"nosniff"},
+		"X-Frame-Options":            {"DENY"},
+		"Cross-Origin-Opener-Policy": {"same-origin"},
+	}}
+}
+
+func page(status int, name string, data pageData) reply {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
+		return htmlReply(http.StatusInternalServerError, []byte("<!doctype html><title>Error</title>"))
+	}
+	return htmlReply(status, b.Bytes())
+}
+
+func messagePage(status int, text, link string) reply {
+	return page(status, "message", pageData{Title: "Payment", Text: text, Link: link})
+}

@@ -145,7 +145,7 @@ func TestThroughABrowser(t *testing.T) {
 	if _, text = read(t, resp, err); text != "welcome back" {
 		t.Errorf("after 3D comes %q, want the shop", text)
 	}
-	if got := gateway.Gateway.Executed("t"); got != 1 {
+	if got := gateway.Executed("t"); got != 1 {
 		t.Errorf("charged %d times, want once", got)
 	}
 }

@@ -3,17 +3,9 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 )
-
-// refund is one refund record.
-type refund struct {
-	refundUniqueID, uniqueID, transactionID string
-	merchantRefundID, amount, currency      string
-	requested, completed                    time.Time
-}
 
 // Refund gives money back and returns the refundUniqueId: an empty amount means all that is left, an empty
 // merchantRefundID one of the gateway's own choice. The record is found by the refund query at once, with code 111,
@@ -37,7 +29,7 @@ func (g *Gateway) refund(uniqueID, amount, merchantRefundID string) (*refund, er
 	if o.code != codeSuccess || o.op == OpTokenCreate {
 		return nil, errors.New("sandbox: the transaction moved no money")
 	}
-	left := thousandths(o.amount) - g.ledger.refunded[o.uniqueID] - g.ledger.refundedByBook(o.uniqueID)
+	left := thousandths(o.amount) - g.ledger.refunded[o.uniqueID] - g.ledger.refundedByGenerated(o.uniqueID)
 	if amount == "" {
 		amount = strings.TrimSuffix(fmt.Sprintf("%d.%03d", left/1000, left%1000), "0")
 	}
@@ -62,10 +54,10 @@ func (g *Gateway) refund(uniqueID, amount, merchantRefundID string) (*refund, er
 	return r, nil
 }
 
-// refundedByBook returns what a seeded order's own refund has given back by now.
-func (l *ledger) refundedByBook(uniqueID string) (sum int64) {
-	for _, b := range l.refundBooks {
-		if i, ok := b.find(query{uniqueID: uniqueID}); ok && b.orders != nil && !b.at(i).After(time.Now()) {
+// refundedByGenerated returns what a seeded order's own refund has given back by now.
+func (l *ledger) refundedByGenerated(uniqueID string) (sum int64) {
+	for _, b := range l.generatedRefunds {
+		if i, ok := b.find(query{uniqueID: uniqueID}); ok && b.orders != nil && !b.At(i).After(time.Now()) {
 			sum += thousandths(b.refund(i).amount)
 		}
 	}
@@ -90,16 +82,6 @@ func (g *Gateway) createRefund(c *call) reply {
 	return jsonReply(b.number("timestamp", time.Now().UnixMilli()).end())
 }
 
-// appendRefund writes a refund record as the interface shows it.
-func (g *Gateway) appendRefund(b object, r *refund) object {
-	b = b.number("code", codeRefunded).text("message", codeMessage(codeRefunded))
-	b = b.number("timestamp", time.Now().UnixMilli()).text("merchantRefundId", r.merchantRefundID)
-	b = b.text("uniqueId", r.uniqueID).text("refundUniqueId", r.refundUniqueID)
-	b = b.text("refundCurrency", r.currency).text("refundAmount", r.amount)
-	b = b.wallTime("refundRequestAt", r.requested, g.opts.Location)
-	return b.wallTime("refundAt", r.completed, g.opts.Location)
-}
-
 // Chargeback sends the notification of a chargeback of the whole amount. Nothing else changes: the interface
 // shows no record of one.
 func (g *Gateway) Chargeback(uniqueID string) error {
@@ -111,18 +93,4 @@ func (g *Gateway) Chargeback(uniqueID string) error {
 	}
 	g.notifyChargeback(o)
 	return nil
-}
-
-// thousandths reads an amount of at most three decimals and fifteen digits, or returns 0.
-func thousandths(amount string) int64 {
-	whole, decimals, point := strings.Cut(amount, ".")
-	if len(decimals) > 3 || point && decimals == "" || len(whole) > 12 {
-		return 0
-	}
-	digits := whole + (decimals + "000")[:3]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !isDigits(digits) {
-		return 0
-	}
-	return n
 }

@@ -2,21 +2,28 @@ package sandbox
 
 import "time"
 
-// appendResult writes a transaction result. An answer has the members that the interface shows for its operation;
+// resultFormat is what all results and refund records of one response have in common.
+type resultFormat struct {
+	billDescription string
+	location        *time.Location // of wall-clock texts
+	base            string         // scheme and host of redirectUrl
+}
+
+// appendResult writes a transaction result. A response has the members that the interface shows for its operation;
 // a row of a query has all of them.
-func (g *Gateway) appendResult(b object, o *order, base string, query bool) object {
+func (f resultFormat) appendResult(b object, o *order, query bool) object {
 	b = b.number("code", int64(o.code)).text("message", codeMessage(o.code)).boolean("isTest", true)
 	b = b.raw("appId", o.appID).text("uniqueId", o.uniqueID).text("transactionId", o.transactionID)
-	b = b.text("billDescription", g.opts.BillDescription).number("timestamp", time.Now().UnixMilli())
+	b = b.text("billDescription", f.billDescription).number("timestamp", time.Now().UnixMilli())
 	b = b.text("transactionAmount", o.amount).text("transactionCurrency", o.currency)
-	b = b.wallTime("transactionAt", o.created, g.opts.Location)
+	b = b.wallTime("transactionAt", o.created, f.location)
 	b = b.optional("transactionCardNumber", o.card.masked).text("transactionMessage", o.text)
 	if query || o.op == OpTokenPayment {
 		b = b.text("transactionMethod", o.shownMethod()).text("transactionType", o.kind())
 		b = b.text("is3d", boolText(o.is3d || o.stage == stage3D))
 	}
 	if o.code == codeRedirect {
-		b = b.text("redirectUrl", base+o.pagePath())
+		b = b.text("redirectUrl", f.base+o.pagePath())
 	}
 	if query {
 		b = append(o.billing.appendTo(b.key("billingAddress")), '}')
@@ -33,24 +40,6 @@ func (a *address) appendTo(b object) object {
 	return b.text("phone", a.phone).text("zipCode", a.zipCode)
 }
 
-// shownMethod is the payment method of a result: CreditCard once a card is known, else what was asked for.
-func (o *order) shownMethod() string {
-	switch {
-	case o.card.masked != "":
-		return "CreditCard"
-	case o.method != "":
-		return o.method
-	}
-	return "Default"
-}
-
-func (o *order) pagePath() string {
-	if o.stage == stage3D {
-		return threeDPagePath + o.page
-	}
-	return cardPagePath + o.page
-}
-
 // wallTime appends the interface's YYYY-MM-DD HH:MM:SS.
 func (o object) wallTime(name string, t time.Time, loc *time.Location) object {
 	o = append(o.key(name), '"')
@@ -62,4 +51,14 @@ func boolText(b bool) string {
 		return "true"
 	}
 	return "false"
+}
+
+// appendRefund writes a refund record as the interface shows it.
+func (f resultFormat) appendRefund(b object, r *refund) object {
+	b = b.number("code", codeRefunded).text("message", codeMessage(codeRefunded))
+	b = b.number("timestamp", time.Now().UnixMilli()).text("merchantRefundId", r.merchantRefundID)
+	b = b.text("uniqueId", r.uniqueID).text("refundUniqueId", r.refundUniqueID)
+	b = b.text("refundCurrency", r.currency).text("refundAmount", r.amount)
+	b = b.wallTime("refundRequestAt", r.requested, f.location)
+	return b.wallTime("refundAt", r.completed, f.location)
 }

@@ -1,9 +1,7 @@
 package sandbox
 
 import (
-	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -19,22 +17,22 @@ func (g *Gateway) search(c *call) reply {
 	b := g.opts.Search
 	g.searches++
 	if every(b.BusyEvery, g.searches) {
-		rep := refusal(codeRequestFailed, "too many requests").withStatus(http.StatusTooManyRequests)
+		reply := refusal(codeRequestFailed, "too many requests").withStatus(http.StatusTooManyRequests)
 		if b.BusyRetryAfter > 0 {
-			rep = rep.withHeader("Retry-After", strconv.Itoa(int(b.BusyRetryAfter.Seconds())))
+			reply = reply.withHeader("Retry-After", strconv.Itoa(int(b.BusyRetryAfter.Seconds())))
 		}
-		return rep
+		return reply
 	}
-	q, problems := g.parseQuery(c)
+	q, problems := parseQuery(c.op, c.query, b, g.opts.MaxPageSize)
 	if len(problems) > 0 {
 		return g.refuse(codeParameterError, strings.Join(problems, "; "))
 	}
 	if c.op == OpSearchRefunds {
 		g.arriveRefunds(q)
-		return g.envelope(c, q, g.matchingRefunds(q))
+		return g.envelope(c, q, g.ledger.matchingRefunds(q))
 	}
 	g.arriveOrders(q)
-	return g.envelope(c, q, g.matchingOrders(q))
+	return g.envelope(c, q, g.ledger.matchingOrders(q))
 }
 
 // getOrder carries out the single query, which accepts nothing but the uniqueId.
@@ -46,14 +44,14 @@ func (g *Gateway) getOrder(c *call) reply {
 	if len(c.query) > 0 {
 		return g.refuse(codeParameterError, "no parameter but the uniqueId is accepted")
 	}
-	if utf8.RuneCountInString(c.arg) > 128 {
+	if utf8.RuneCountInString(c.pathParam) > 128 {
 		return g.refuse(codeParameterError, "uniqueId: longer than 128 characters")
 	}
-	o := g.ledger.find(c.arg)
+	o := g.ledger.find(c.pathParam)
 	if o == nil || time.Since(o.created) < g.lagOf(o.uniqueID) {
 		return g.refuse(codeNotFound, "uniqueId: unknown")
 	}
-	return jsonReply(g.appendResult(newObject(), o, c.base, true).end())
+	return jsonReply(g.format(c.base).appendResult(newObject(), o, true).end())
 }
 
 // delay waits as long as a query takes. The caller must not hold g.mu.
@@ -64,120 +62,25 @@ func (g *Gateway) delay() {
 	g.pause(latency)
 }
 
-// query is a batch query whose parameters are in order.
-type query struct {
-	uniqueID, orderID, transactionID, refundTransactionID, refundUniqueID string
-
-	from, to       int64 // wall-clock seconds as if they were UTC, both inclusive
-	page, pageSize int
-}
-
-// filtered reports whether anything but time restricts the query.
-func (q query) filtered() bool {
-	return q.uniqueID+q.orderID+q.transactionID+q.refundTransactionID+q.refundUniqueID != ""
-}
-
-func (g *Gateway) parseQuery(c *call) (query, []string) {
-	p := &parameters{values: c.query}
-	q := query{uniqueID: p.text("uniqueId", 128), transactionID: p.text("transactionId", 128)}
-	if c.op == OpSearchOrders {
-		q.orderID = p.text("orderId", 128)
-	} else {
-		q.refundTransactionID, q.refundUniqueID = p.text("refundTransactionId", 128), p.text("refundUniqueId", 128)
+// envelope writes the page of a batch query.
+func (g *Gateway) envelope(c *call, q query, found []series) reply {
+	now := time.Now()
+	l := g.list(found, q.from, q.to, now)
+	total := l.Total()
+	refs := g.misbehave(c, q, l, g.rows(q, l, q.page))
+	o := object(make([]byte, 0, 256+720*len(refs)))
+	o = append(o, '{')
+	o = o.number("code", codeSearchSuccess).text("message", codeMessage(codeSearchSuccess))
+	o = o.number("timestamp", now.UnixMilli()).number("currPage", int64(q.page))
+	o = o.number("pageSize", int64(q.pageSize)).number("totalCount", int64(total))
+	o = o.number("totalPage", int64((total+q.pageSize-1)/q.pageSize))
+	o = append(o.key("data"), '[')
+	format := g.format(c.base)
+	for i, r := range refs {
+		if i > 0 {
+			o = append(o, ',')
+		}
+		o = append(r.Series.appendRow(append(o, '{'), format, r.I), '}')
 	}
-	start, _ := p.time("startDate")
-	end, dateOnly := p.time("endingDate")
-	q.page = p.number("currPage", 20, 1)
-	q.pageSize = p.number("pageSize", 3, defaultPageSize)
-	b := g.opts.Search
-	if b.RefuseLargePages && q.pageSize > g.opts.MaxPageSize {
-		p.problem("pageSize", fmt.Sprintf("more than %d", g.opts.MaxPageSize))
-	}
-	q.pageSize = min(q.pageSize, g.opts.MaxPageSize)
-	if len(p.problems) > 0 {
-		return q, p.problems
-	}
-	switch {
-	case end.Before(start):
-		p.problem("endingDate", "before startDate")
-	case end.After(oneMonthAfter(start)), b.MaxRange > 0 && end.Sub(start) > b.MaxRange:
-		p.problem("endingDate", "the range exceeds one month")
-	}
-	if dateOnly && b.EndDateWholeDay {
-		end = end.Add((day - 1) * time.Second)
-	}
-	q.from, q.to = start.Unix(), end.Unix()
-	if b.StartExclusive {
-		q.from++
-	}
-	if b.EndExclusive {
-		q.to--
-	}
-	return q, p.problems
-}
-
-// oneMonthAfter is the same day of the next month, or that month's last day where it has no such day.
-func oneMonthAfter(t time.Time) time.Time {
-	next := t.AddDate(0, 1, 0)
-	if next.Day() != t.Day() {
-		next = next.AddDate(0, 0, -next.Day())
-	}
-	return next
-}
-
-// parameters reads a query string and notes what is wrong with it.
-type parameters struct {
-	values   url.Values
-	problems []string
-}
-
-func (p *parameters) problem(name, text string) { p.problems = append(p.problems, name+": "+text) }
-
-func (p *parameters) text(name string, limit int) string {
-	values := p.values[name]
-	if len(values) > 1 {
-		p.problem(name, "occurs twice")
-		return ""
-	}
-	if len(values) == 0 {
-		return ""
-	}
-	if utf8.RuneCountInString(values[0]) > limit {
-		p.problem(name, fmt.Sprintf("longer than %d characters", limit))
-	}
-	return values[0]
-}
-
-// time reads a date, or a date and time, as if it were UTC.
-func (p *parameters) time(name string) (_ time.Time, dateOnly bool) {
-	s := p.text(name, 32)
-	if s == "" {
-		p.problem(name, "missing")
-		return time.Time{}, false
-	}
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return t, true
-	}
-	t, err := time.Parse(time.DateTime, s)
-	if err != nil {
-		p.problem(name, "not YYYY-MM-DD or YYYY-MM-DD HH:MM:SS")
-	}
-	return t, false
-}
-
-// number reads a positive number of at most so many digits. One that no int can hold is as good as the largest.
-func (p *parameters) number(name string, digits, missing int) int {
-	s := p.text(name, digits)
-	if s == "" {
-		return missing
-	}
-	if !isDigits(s) || strings.Trim(s, "0") == "" {
-		p.problem(name, "not a number above zero")
-		return missing
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return 1 << 31
-	}
-	return min(n, 1<<31)
+	return jsonReply(append(o, ']', '}'))
 }

@@ -96,8 +96,8 @@ func TestFilters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seeded := g.ledger.books[0].order(40)
-	seededRefund := g.ledger.refundBooks[0].refund(4)
+	seeded := g.ledger.generatedOrders[0].order(40)
+	seededRefund := g.ledger.generatedRefunds[0].refund(4)
 	tests := []struct{ list, filter, member, want string }{
 		{"order", "transactionId=mine", "uniqueId", paid.str("uniqueId")},
 		{"order", "orderId=order-mine", "uniqueId", paid.str("uniqueId")},
@@ -114,7 +114,7 @@ func TestFilters(t *testing.T) {
 		{"refund", "refundUniqueId=" + seededRefund.refundUniqueID, "uniqueId", seeded.uniqueID},
 		{"refund", "uniqueId=" + seeded.uniqueID, "refundUniqueId", seededRefund.refundUniqueID},
 		{"refund", "transactionId=" + seeded.transactionID, "refundUniqueId", seededRefund.refundUniqueID},
-		{"refund", "uniqueId=" + bookID(prefixBookOrder, 0, 41), "refundUniqueId", ""},
+		{"refund", "uniqueId=" + generatedID(prefixGeneratedOrder, 0, 41), "refundUniqueId", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.list+" by "+tt.filter, func(t *testing.T) {
@@ -157,7 +157,7 @@ func checkPages(t *testing.T, g *Gateway, loc *time.Location, from, to time.Time
 	t.Helper()
 	start, end := from.In(loc).Format(time.DateTime), to.In(loc).Format(time.DateTime)
 	want := map[string]string{} // uniqueId to wall time
-	for _, book := range g.ledger.books {
+	for _, book := range g.ledger.generatedOrders {
 		for i := range book.Len() {
 			at := book.book.At(i).In(loc).Format(time.DateTime)
 			b := g.opts.Search
@@ -284,7 +284,7 @@ func TestMisbehavingSearches(t *testing.T) {
 	})
 	t.Run("leak", func(t *testing.T) {
 		g := newGateway(SearchBehavior{LeakRows: 2})
-		if got := get(t, g, 1, "&transactionId="+g.ledger.books[0].order(600).transactionID).rows(); len(got) != 3 {
+		if got := get(t, g, 1, "&transactionId="+g.ledger.generatedOrders[0].order(600).transactionID).rows(); len(got) != 3 {
 			t.Errorf("%d rows, want the one asked for and two others", len(got))
 		}
 	})

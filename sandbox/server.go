@@ -12,8 +12,8 @@ import (
 
 // Server is a Gateway that listens on an address of its own. Make one with Start.
 type Server struct {
-	URL     string   // base URL, for example "http://127.0.0.1:40123"
-	Gateway *Gateway // what answers
+	URL      string // base URL, for example "http://127.0.0.1:40123"
+	*Gateway        // what answers
 
 	server *http.Server
 	served sync.WaitGroup // the accept loop

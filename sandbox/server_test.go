@@ -42,9 +42,9 @@ func TestCloseLeavesNothing(t *testing.T) {
 		}
 	}
 	post("a")
-	s.Gateway.Inject(Fault{Commit: CommitLate, Late: time.Hour})
+	s.Inject(Fault{Commit: CommitLate, Late: time.Hour})
 	post("b")
-	s.Gateway.Inject(Fault{Before: time.Hour})
+	s.Inject(Fault{Before: time.Hour})
 	var waiting sync.WaitGroup
 	waiting.Go(func() { post("c") })
 	time.Sleep(20 * time.Millisecond)
@@ -140,7 +140,7 @@ func TestCutAnswersKeepTheirStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.Gateway.Inject(Fault{Reply: ReplyCutBody, Status: 502, RetryAfter: "7"})
+	s.Inject(Fault{Reply: ReplyCutBody, Status: 502, RetryAfter: "7"})
 	resp, err := http.Get(s.URL + "/search/order/1")
 	if err != nil {
 		t.Fatal(err)

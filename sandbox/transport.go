@@ -28,7 +28,7 @@ func (t memoryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp *http.Response
 		err  error
 	}
-	done := make(chan outcome, 1) // holds the answer that nobody waits for any more
+	done := make(chan outcome, 1) // holds the response that nobody waits for any more
 	go func() {
 		resp, err := t.exchange(r)
 		done <- outcome{resp, err}
@@ -57,7 +57,7 @@ func (t memoryTransport) exchange(r *http.Request) (*http.Response, error) {
 	if in.Header == nil {
 		in.Header = make(http.Header)
 	}
-	return t.gateway.answer(in).response(r)
+	return t.gateway.respond(in).response(r)
 }
 
 // sendBody reads the request body to its end and closes it.
@@ -84,16 +84,16 @@ func closeBody(r *http.Request) {
 
 // response is the reply as a client's transport returns it.
 func (r reply) response(req *http.Request) (*http.Response, error) {
-	switch r.cut {
-	case cutBeforeAnswer:
+	switch r.truncation {
+	case truncatedToNothing:
 		return nil, io.EOF
-	case cutByReset:
+	case truncatedByReset:
 		return nil, syscall.ECONNRESET
-	case cutInHeader:
+	case truncatedInHeader:
 		return nil, io.ErrUnexpectedEOF
 	}
 	var body io.Reader = bytes.NewReader(r.body)
-	if r.cut == cutInBody {
+	if r.truncation == truncatedInBody {
 		body = io.MultiReader(bytes.NewReader(r.body[:len(r.body)/2]), cutReader{})
 	}
 	r.header.Set("Content-Length", strconv.Itoa(len(r.body)))

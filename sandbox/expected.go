@@ -14,7 +14,7 @@ func (g *Gateway) OrderIDs(from, to time.Time) iter.Seq[string] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	all := []series{slices.Clone(g.ledger.orders)}
-	for _, b := range g.ledger.books {
+	for _, b := range g.ledger.generatedOrders {
 		all = append(all, b)
 	}
 	return idsBetween(all, from, to)
@@ -25,7 +25,7 @@ func (g *Gateway) RefundIDs(from, to time.Time) iter.Seq[string] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	all := []series{slices.Clone(g.ledger.refunds)}
-	for _, b := range g.ledger.refundBooks {
+	for _, b := range g.ledger.generatedRefunds {
 		all = append(all, b)
 	}
 	return idsBetween(all, from, to)
@@ -36,8 +36,8 @@ func idsBetween(all []series, from, to time.Time) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, s := range all {
 			start := wholeSecond(from)
-			i := sort.Search(s.Len(), func(i int) bool { return s.at(i).Unix() >= start })
-			for ; i < s.Len() && s.at(i).Unix() < end; i++ {
+			i := sort.Search(s.Len(), func(i int) bool { return s.At(i).Unix() >= start })
+			for ; i < s.Len() && s.At(i).Unix() < end; i++ {
 				if !yield(s.uniqueID(i)) {
 					return
 				}

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
 )
 
 func TestArrivals(t *testing.T) {
@@ -112,7 +114,7 @@ func TestSeed(t *testing.T) {
 		}
 	}
 	for i := range 150 {
-		r := g.ledger.refundBooks[i/100].refund(i % 100)
+		r := g.ledger.generatedRefunds[i/100].refund(i % 100)
 		if o := g.ledger.find(r.uniqueID); i < 100 && (o == nil || o.code != codeSuccess || o.amount != r.amount) {
 			t.Fatalf("refund %d is of order %+v", i, o)
 		}
@@ -122,7 +124,7 @@ func TestSeed(t *testing.T) {
 	}
 	again := New(Options{})
 	again.Seed(1000, january, to)
-	if a, b := fmt.Sprint(*g.ledger.books[0].order(7)), fmt.Sprint(*again.ledger.books[0].order(7)); a != b {
+	if a, b := fmt.Sprint(*g.ledger.generatedOrders[0].order(7)), fmt.Sprint(*again.ledger.generatedOrders[0].order(7)); a != b {
 		t.Errorf("the same seed gives %s and %s", a, b)
 	}
 }
@@ -152,12 +154,11 @@ func BenchmarkPage(b *testing.B) {
 
 // TestFirstSecond: the search for the first row at a time agrees with the times of the rows.
 func TestFirstSecond(t *testing.T) {
-	rows := &bookRows{book: Arrivals{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}}
-	r := run{rows: rows, hi: rows.Len(), offset: 3600}
+	rows := &generatedOrders{book: Arrivals{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}}
 	for sec := january.Unix(); sec < january.Unix()+day; sec += 97 {
-		want := sort.Search(rows.Len(), func(i int) bool { return rows.at(i).Unix()+3600 >= sec })
-		if got := r.find(sec); got != want {
-			t.Fatalf("find(%d) = %d, want %d", sec, got, want)
+		want := sort.Search(rows.Len(), func(i int) bool { return rows.At(i).Unix()+3600 >= sec })
+		if got := listing.FirstAt(rows, sec-3600); got != want {
+			t.Fatalf("FirstAt(%d) = %d, want %d", sec, got, want)
 		}
 	}
 }

@@ -1,4 +1,6 @@
-package sandbox
+// Package delivery sends notifications to merchants: a queue by due time, a bounded number of deliveries at once, and
+// the published repeats of what was not accepted. It knows URLs and bodies, and nothing of payments.
+package delivery
 
 import (
 	"bytes"
@@ -12,8 +14,9 @@ import (
 	"time"
 )
 
-// notifier delivers notifications. Its goroutines exist only while something is waiting to be delivered.
-type notifier struct {
+// Notifier delivers notifications. Its goroutines exist only while something is waiting to be delivered. It is safe for
+// concurrent use. Make one with New.
+type Notifier struct {
 	client   *http.Client
 	anywhere bool // also to host names that are reserved for examples
 	scale    float64
@@ -50,8 +53,11 @@ func repeats() [4]time.Duration {
 	return [4]time.Duration{5 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 }
 
-func newNotifier(transport http.RoundTripper, scale float64) *notifier {
-	n := &notifier{anywhere: transport != nil, scale: scale}
+// New returns a Notifier that sends through transport, and multiplies the waits between repeats by scale. Without a
+// transport it sends to any host except the reserved names example.com, example.net, example.org, .example, .test and
+// .invalid, where nobody can be listening.
+func New(transport http.RoundTripper, scale float64) *Notifier {
+	n := &Notifier{anywhere: transport != nil, scale: scale}
 	if transport == nil {
 		// Without kept connections nothing is left behind between deliveries.
 		transport = &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: deliveryTimeout}
@@ -68,8 +74,8 @@ func newNotifier(transport http.RoundTripper, scale float64) *notifier {
 	return n
 }
 
-// add queues a notification.
-func (n *notifier) add(to string, body []byte, delay time.Duration) {
+// Add queues a notification, to be sent after delay. It does nothing once the Notifier is closed.
+func (n *Notifier) Add(to string, body []byte, delay time.Duration) {
 	if !n.anywhere && reserved(to) {
 		return
 	}
@@ -105,12 +111,12 @@ func reserved(to string) bool {
 }
 
 // push puts d into the queue and wakes the dispatcher. The caller holds n.mu.
-func (n *notifier) push(d *delivery) {
+func (n *Notifier) push(d *delivery) {
 	heap.Push(&n.queue, d)
 	n.signal()
 }
 
-func (n *notifier) signal() {
+func (n *Notifier) signal() {
 	select {
 	case n.wake <- struct{}{}:
 	default: // it is being woken already
@@ -118,7 +124,7 @@ func (n *notifier) signal() {
 }
 
 // dispatch starts each delivery when it is due, and returns when there is nothing left to do.
-func (n *notifier) dispatch() {
+func (n *Notifier) dispatch() {
 	for {
 		d, wait, done := n.next()
 		switch {
@@ -132,7 +138,7 @@ func (n *notifier) dispatch() {
 		case n.slots <- struct{}{}:
 			n.group.Go(func() {
 				defer func() { <-n.slots }()
-				n.settle(d, n.post(d))
+				n.conclude(d, n.post(d))
 			})
 		case <-n.ctx.Done():
 			return
@@ -141,7 +147,7 @@ func (n *notifier) dispatch() {
 }
 
 // next returns the delivery that is due, or how long to sleep: zero means until something changes.
-func (n *notifier) next() (d *delivery, wait time.Duration, done bool) {
+func (n *Notifier) next() (d *delivery, wait time.Duration, done bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.pending == 0 || n.ctx.Err() != nil {
@@ -157,7 +163,7 @@ func (n *notifier) next() (d *delivery, wait time.Duration, done bool) {
 	return heap.Pop(&n.queue).(*delivery), 0, false
 }
 
-func (n *notifier) sleep(wait time.Duration) {
+func (n *Notifier) sleep(wait time.Duration) {
 	var due <-chan time.Time
 	if wait > 0 {
 		t := time.NewTimer(wait)
@@ -172,7 +178,7 @@ func (n *notifier) sleep(wait time.Duration) {
 }
 
 // post makes one attempt. Only HTTP status 200 counts as accepted.
-func (n *notifier) post(d *delivery) (accepted bool) {
+func (n *Notifier) post(d *delivery) (accepted bool) {
 	ctx, cancel := context.WithTimeout(n.ctx, deliveryTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(d.body))
@@ -189,8 +195,8 @@ func (n *notifier) post(d *delivery) (accepted bool) {
 	return resp.StatusCode == http.StatusOK
 }
 
-// settle queues a failed delivery again, until it has failed five times.
-func (n *notifier) settle(d *delivery, accepted bool) {
+// conclude queues a failed delivery again, until it has failed five times.
+func (n *Notifier) conclude(d *delivery, accepted bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	waits := repeats()
@@ -209,7 +215,8 @@ func (n *notifier) settle(d *delivery, accepted bool) {
 	n.signal()
 }
 
-func (n *notifier) flush(ctx context.Context) error {
+// Flush waits until every notification has been accepted or given up.
+func (n *Notifier) Flush(ctx context.Context) error {
 	n.mu.Lock()
 	idle := n.idle
 	n.mu.Unlock()
@@ -223,7 +230,8 @@ func (n *notifier) flush(ctx context.Context) error {
 	}
 }
 
-func (n *notifier) close() {
+// Close gives up what is queued and returns when no goroutine of the Notifier runs any more.
+func (n *Notifier) Close() {
 	n.mu.Lock()
 	n.cancel()
 	n.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Book is a list of rows that is computed instead of stored, so that millions of them need no memory. It says
-// only when each row happened; the Gateway makes up the rest. A row is found from its time on, so a Book that
-// reaches into the future fills up as the clock moves.
+// A Book is a generated series: a list of rows that is computed instead of stored, so that millions of them need no
+// memory. It says only when each row happened; the Gateway makes up the rest. A row is found from its time on, so a
+// Book that reaches into the future fills up as the clock moves.
 type Book interface {
 	// Len returns the number of rows.
 	Len() int
@@ -56,7 +56,7 @@ type prepared struct {
 }
 
 func (a Arrivals) prepare() *prepared {
-	p := &prepared{Arrivals: a, key: mix(a.Seed, 1, 1)}
+	p := &prepared{Arrivals: a, key: hash(a.Seed, 1, 1)}
 	for _, rate := range a.Hours {
 		p.whole += max(rate, 0)
 	}
@@ -92,7 +92,7 @@ func (p *prepared) randomShare(i int) float64 {
 	low, width := 0.0, 1.0
 	n, node := p.N, uint64(1)
 	for n > 1 && width > 1e-15 {
-		left := halfOf(n, scramble(p.key+node*golden))
+		left := halfOf(n, splitMix64(p.key+node*splitMix64Gamma))
 		width /= 2
 		node *= 2
 		if i < left {
@@ -106,7 +106,7 @@ func (p *prepared) randomShare(i int) float64 {
 	if n > 1 { // rows that a float64 cannot tell apart
 		return low
 	}
-	return low + width*fraction(scramble(p.key^node*golden))
+	return low + width*fraction(splitMix64(p.key^node*splitMix64Gamma))
 }
 
 // halfOf draws how many of n coins show heads. Up to 64 coins are tossed; of more, the number is drawn from
@@ -115,7 +115,7 @@ func halfOf(n int, h uint64) int {
 	if n <= 64 {
 		return bits.OnesCount64(h >> (64 - n))
 	}
-	more := scramble(h + golden)
+	more := splitMix64(h + splitMix64Gamma)
 	tosses := bits.OnesCount64(h) + bits.OnesCount64(more)
 	z := (float64(tosses) + fraction(h*more|1) - 64.5) / math.Sqrt(32)
 	half := float64(n)/2 + z*math.Sqrt(float64(n))/2
@@ -159,23 +159,4 @@ func (p *prepared) timeOf(mass float64) time.Time {
 		return p.To.Add(-1)
 	}
 	return t
-}
-
-const golden = 0x9e3779b97f4a7c15
-
-// scramble is the finalizer of SplitMix64: neighbours in, unrelated numbers out.
-func scramble(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
-}
-
-// fraction is a number in [0,1) made of the upper bits of a hash.
-func fraction(h uint64) float64 { return float64(h>>11) / (1 << 53) }
-
-// mix hashes three numbers to one.
-func mix(a, b, c uint64) uint64 {
-	h := scramble(a + golden)
-	h = scramble(h + b + golden)
-	return scramble(h + c + golden)
 }

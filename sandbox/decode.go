@@ -252,3 +252,23 @@ func numberText(v json.RawMessage) (string, bool) {
 }
 
 func isEmptyText(v json.RawMessage) bool { return string(v) == `""` }
+
+// payment is what the gateway keeps of the body of a payment request.
+type payment struct {
+	transactionID, orderID        string
+	appID                         string // digits
+	amount, currency              string // amount exactly as it was written
+	method                        string
+	callbackURL, notificationURL  string
+	secure                        bool
+	billing                       address
+	card                          card
+	refundUniqueID, refundRequest string // of POST /api/refund
+}
+
+// address holds the members that a result repeats.
+type address struct {
+	firstName, lastName, country, email, city, address, phone, zipCode string
+}
+
+func absent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }

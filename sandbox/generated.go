@@ -1,0 +1,150 @@
+package sandbox
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// generatedOrders gives the rows of a Book the look of orders.
+type generatedOrders struct {
+	book   Book
+	number int
+}
+
+func (b *generatedOrders) Len() int           { return b.book.Len() }
+func (b *generatedOrders) At(i int) time.Time { return b.book.At(i) }
+func (b *generatedOrders) uniqueID(i int) string {
+	return generatedID(prefixGeneratedOrder, b.number, i)
+}
+
+func (b *generatedOrders) appendRow(o object, f resultFormat, i int) object {
+	var row order // on the stack: a page is a thousand of them
+	b.fill(&row, i)
+	return f.appendResult(o, &row, true)
+}
+
+func (b *generatedOrders) order(i int) *order {
+	row := new(order)
+	b.fill(row, i)
+	return row
+}
+
+// fill makes up row i. Every tenth is approved, since it may have been refunded.
+func (b *generatedOrders) fill(row *order, i int) {
+	code, text, outcome := codeSuccess, "Approved", Approved
+	switch i % 100 {
+	case 3, 17, 34, 48, 61, 79, 92:
+		code, text, outcome = codeFailed, "Declined", Declined
+	case 26, 85:
+		code, text, outcome = codeProcessing, "Pending", Pending
+	}
+	h := hash(uint64(b.number), uint64(i), 5)
+	cents := strconv.Itoa(int(h%50_000) + 100)
+	name := generatedName(b.number, i)
+	*row = order{
+		op: OpCheckout, uniqueID: b.uniqueID(i), created: b.book.At(i), code: code, text: text,
+		payment: payment{
+			transactionID: transactionPrefix + name, orderID: orderPrefix + name, appID: "1862433537316352001",
+			amount: cents[:len(cents)-2] + "." + cents[len(cents)-2:], currency: "USD",
+			card: card{masked: "430000******0000", outcome: outcome},
+			billing: address{
+				firstName: "Ada", lastName: "Example", country: "US", email: "ada@shop.example",
+				city: "Springfield", address: "1 Sample Street", phone: "15550100", zipCode: "01101",
+			},
+		},
+	}
+}
+
+// Prefixes of the merchant's ids in book rows.
+const (
+	transactionPrefix = "book-transaction-"
+	orderPrefix       = "book-order-"
+	refundPrefix      = "book-refund-"
+)
+
+func generatedName(number, i int) string { return strconv.Itoa(number) + "-" + strconv.Itoa(i) }
+
+// generatedID is the uniqueId of row i: 19 digits, out of which indexOf reads it back.
+func generatedID(prefix string, number, i int) string {
+	id := [19]byte{prefix[0], prefix[1]}
+	for at := len(id) - 1; at >= 5; at-- {
+		id[at] = byte('0' + i%10)
+		i /= 10
+	}
+	for at := 4; at >= 2; at-- {
+		id[at] = byte('0' + number%10)
+		number /= 10
+	}
+	return string(id[:])
+}
+
+// indexOf returns the row with that uniqueId.
+func (b *generatedOrders) indexOf(uniqueID string) (int, bool) {
+	return indexOfID(uniqueID, prefixGeneratedOrder, b.number, b.Len())
+}
+
+func indexOfID(uniqueID, prefix string, number, n int) (int, bool) {
+	if len(uniqueID) != 19 || uniqueID[:2] != prefix {
+		return 0, false
+	}
+	i, err := strconv.Atoi(uniqueID[5:])
+	if err != nil || i < 0 || i >= n || generatedID(prefix, number, i) != uniqueID {
+		return 0, false
+	}
+	return i, true
+}
+
+// indexOfName returns the row whose merchant's id, a prefix and generatedName, that is.
+func indexOfName(id, prefix string, number, n int) (int, bool) {
+	name, ok := strings.CutPrefix(id, prefix+strconv.Itoa(number)+"-")
+	if !ok {
+		return 0, false
+	}
+	i, err := strconv.Atoi(name)
+	if err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {
+		return 0, false
+	}
+	return i, true
+}
+
+// Numbers in ids where there is no book.
+const (
+	seriesOfNoOrders = 999 // of orders that refunds without orders name
+	seriesOfArrivals = 998 // of what comes in while a search is answered
+	seriesOfForeign  = 997 // of transactions that nobody asked for
+)
+
+// refundEvery is how many orders of a seeded book share one refund.
+const refundEvery = 10
+
+// generatedRefunds gives the rows of a Book the look of refunds.
+type generatedRefunds struct {
+	book   Book
+	number int
+	orders *generatedOrders // whose every tenth row is refunded, or nil
+}
+
+func (b *generatedRefunds) Len() int           { return b.book.Len() }
+func (b *generatedRefunds) At(i int) time.Time { return b.book.At(i) }
+func (b *generatedRefunds) uniqueID(i int) string {
+	return generatedID(prefixGeneratedRefund, b.number, i)
+}
+
+func (b *generatedRefunds) appendRow(o object, f resultFormat, i int) object {
+	return f.appendRefund(o, b.refund(i))
+}
+
+func (b *generatedRefunds) refund(i int) *refund {
+	at := b.book.At(i)
+	r := &refund{
+		refundUniqueID: b.uniqueID(i), merchantRefundID: refundPrefix + generatedName(b.number, i),
+		uniqueID: generatedID(prefixGeneratedOrder, seriesOfNoOrders, i), amount: "1.00", currency: "USD",
+		requested: at, completed: at.Add(2 * time.Minute),
+	}
+	if b.orders != nil {
+		o := b.orders.order(i * refundEvery)
+		r.uniqueID, r.transactionID, r.amount = o.uniqueID, o.transactionID, o.amount
+	}
+	return r
+}

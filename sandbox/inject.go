@@ -1,0 +1,53 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Inject adds a fault. Of several that match a request, the one that was injected first and is not used up yet
+// applies, and only that one. It panics if there is no such operation: a test whose fault never comes would pass.
+func (g *Gateway) Inject(f Fault) {
+	if !f.Operation.known() {
+		panic(fmt.Sprintf("sandbox: Inject: there is no operation %q; use the Op constants", f.Operation))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = slices.DeleteFunc(g.faults, func(a *activeFault) bool { return a.left == 0 })
+	g.injected++
+	a := &activeFault{Fault: f, left: f.Times, number: g.injected}
+	if f.Times == 0 {
+		a.left = 1
+	}
+	if f.For > 0 {
+		a.until = time.Now().Add(f.For)
+	}
+	g.faults = append(g.faults, a)
+}
+
+// ClearFaults removes every fault.
+func (g *Gateway) ClearFaults() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.faults = nil
+}
+
+// takeFault returns the fault that applies to this call, if any, and uses it up. The caller holds g.mu.
+func (g *Gateway) takeFault(c *call) *Fault {
+	now := time.Now()
+	for _, a := range g.faults {
+		if a.left == 0 || !a.matches(c, now) {
+			continue
+		}
+		a.seen++
+		if a.seen <= a.Skip || (a.OneIn > 1 && hash(g.opts.Seed, uint64(a.number), uint64(a.seen))%uint64(a.OneIn) != 0) {
+			continue
+		}
+		if a.left > 0 {
+			a.left--
+		}
+		return &a.Fault
+	}
+	return nil
+}

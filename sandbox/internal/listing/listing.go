@@ -1,0 +1,193 @@
+// Package listing merges rows of several series into one list in the order of their wall-clock times, and cuts pages
+// out of it. It compares whole wall-clock seconds, as a database does that stores local times: where the clocks of a
+// zone are set back, rows of two different hours share their texts and stand side by side. A listing stores no rows,
+// so that a page of many millions costs no more than a page of a hundred.
+package listing
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+)
+
+// Series is a list of rows in the order of their times.
+type Series interface {
+	Len() int
+	At(i int) time.Time // never before the row i-1
+}
+
+// RowRef names row I of a series.
+type RowRef[S Series] struct {
+	Series S
+	I      int
+}
+
+// Tie chooses the order of the rows of one second: it returns which of the n rows of that wall-clock second stands at
+// place p. For every second it must be a permutation.
+type Tie func(wall int64, n, p int) int
+
+// Listing is the rows of any number of series whose wall-clock second is in a range. Make one with New.
+type Listing[S Series] struct {
+	runs     []zoneRun[S]
+	from, to int64
+}
+
+// New returns a listing without rows. The bounds are wall-clock seconds as if the wall clock showed UTC; both belong
+// to the range.
+func New[S Series](from, to int64) *Listing[S] {
+	return &Listing[S]{from: from, to: to}
+}
+
+const day = 24 * 60 * 60
+
+// Add takes rows lo to hi-1 of a series, as far as they are in the range.
+func (l *Listing[S]) Add(series S, lo, hi int, loc *time.Location) {
+	const widest = 2 * day // further than any zone is from UTC
+	for at := l.from - widest; at <= l.to+widest; {
+		t := time.Unix(at, 0).In(loc)
+		_, offset := t.Zone()
+		_, change := t.ZoneBounds()
+		end := l.to + widest + 1
+		if !change.IsZero() {
+			end = min(end, change.Unix())
+		}
+		part := zoneRun[S]{series: series, lo: lo, hi: hi}
+		part.lo = part.find(max(at, l.from-int64(offset)))
+		part.hi = part.find(min(end, l.to-int64(offset)+1))
+		part.offset = int64(offset)
+		if part.lo < part.hi {
+			l.runs = append(l.runs, part)
+		}
+		at = end
+	}
+}
+
+// Total returns the number of rows.
+func (l *Listing[S]) Total() int {
+	n := 0
+	for _, r := range l.runs {
+		n += r.hi - r.lo
+	}
+	return n
+}
+
+// Page returns rows a to b-1, the newest row of the listing being row 0 unless oldestFirst is set. Rows that do not
+// exist are left out.
+func (l *Listing[S]) Page(a, b int, oldestFirst bool, tie Tie) []RowRef[S] {
+	total := l.Total()
+	b = min(b, total)
+	if a >= b {
+		return nil
+	}
+	if oldestFirst {
+		return l.slice(a, b, tie)
+	}
+	refs := l.slice(total-b, total-a, tie)
+	slices.Reverse(refs)
+	return refs
+}
+
+// FirstAt returns the first row of a series at or after a second of Unix time, or its length.
+func FirstAt(series Series, second int64) int {
+	return zoneRun[Series]{series: series, hi: series.Len()}.find(second)
+}
+
+// zoneRun is rows lo to hi-1 of a series, over which the zone's distance from UTC is the same, so that they are also
+// in the order of their wall-clock texts. A range over a clock change has several.
+type zoneRun[S Series] struct {
+	series S
+	lo, hi int
+	offset int64 // seconds east of UTC
+}
+
+func (r zoneRun[S]) wall(i int) int64 { return r.series.At(i).Unix() + r.offset }
+
+// find returns the first row of the run at or after a wall-clock second, or hi.
+func (r zoneRun[S]) find(wall int64) int {
+	return r.lo + sort.Search(r.hi-r.lo, func(n int) bool { return r.wall(r.lo+n) >= wall })
+}
+
+// before counts the rows before a wall-clock second.
+func (l *Listing[S]) before(wall int64) int {
+	n := 0
+	for _, r := range l.runs {
+		n += r.find(wall) - r.lo
+	}
+	return n
+}
+
+// slice returns rows a to b-1 in the order of time, the oldest first: it looks for the second that row a is in and
+// merges the runs from there.
+func (l *Listing[S]) slice(a, b int, tie Tie) []RowRef[S] {
+	refs := make([]RowRef[S], 0, b-a)
+	// The second that row a is in is the last one that has no more than a rows before it.
+	wall := l.to - int64(sort.Search(int(l.to-l.from), func(n int) bool { return l.before(l.to-int64(n)) <= a }))
+	skip := a - l.before(wall)
+	cursors := make([]cursor[S], 0, len(l.runs))
+	for _, r := range l.runs {
+		if i := r.find(wall); i < r.hi {
+			cursors = append(cursors, cursor[S]{zoneRun: r, i: i, second: r.wall(i)})
+		}
+	}
+	var groups []group[S]
+	for len(refs) < b-a {
+		second := slices.MinFunc(cursors, func(a, b cursor[S]) int { return cmp.Compare(a.second, b.second) }).second
+		groups = groups[:0]
+		n := 0
+		for c := range cursors {
+			if g := cursors[c].advance(second); g.n > 0 {
+				groups = append(groups, g)
+				n += g.n
+			}
+		}
+		cursors = slices.DeleteFunc(cursors, func(c cursor[S]) bool { return c.i == c.hi })
+		for p := skip; p < n && len(refs) < b-a; p++ {
+			refs = append(refs, nth(groups, tie(second, n, p)))
+		}
+		skip = 0
+	}
+	return refs
+}
+
+// cursor is a place in a run.
+type cursor[S Series] struct {
+	zoneRun[S]
+	i      int
+	second int64 // wall-clock second of row i
+}
+
+// group is the rows of one series that are in one second.
+type group[S Series] struct {
+	series   S
+	first, n int
+}
+
+// advance moves the cursor behind the rows of a second and returns them.
+func (c *cursor[S]) advance(second int64) group[S] {
+	g := group[S]{series: c.series, first: c.i}
+	for c.second == second && c.i < c.hi {
+		if c.i-g.first < 8 { // nearly every second ends here; in a crowded one, a binary search finds its end
+			c.i++
+		} else {
+			rest := zoneRun[S]{series: c.series, lo: c.i, hi: c.hi, offset: c.offset}
+			c.i = rest.find(second + 1)
+		}
+		if c.i < c.hi {
+			c.second = c.wall(c.i)
+		}
+	}
+	g.n = c.i - g.first
+	return g
+}
+
+// nth returns row p of the groups, counted through all of them.
+func nth[S Series](groups []group[S], p int) RowRef[S] {
+	for _, g := range groups {
+		if p < g.n {
+			return RowRef[S]{Series: g.series, I: g.first + p}
+		}
+		p -= g.n
+	}
+	panic("listing: a Tie is not a permutation")
+}

@@ -1,0 +1,145 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// ServeHTTP answers the eight operations, the hosted pages, and POST /api/refund.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.respond(r).send(w, r)
+}
+
+// respond is the whole gateway: one request in, one reply out.
+func (g *Gateway) respond(r *http.Request) reply {
+	route, pathParam, ok := findRoute(r.URL.EscapedPath())
+	if !ok {
+		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
+	}
+	if route.op == opPage {
+		return g.servePage(r, route.path, pathParam)
+	}
+	if r.Method != route.method {
+		reply := refusal(codeRequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
+		return reply.withHeader("Allow", route.method)
+	}
+	if !g.authorized(r) {
+		reply := g.refuse(codeUnauthorized, "wrong merchant number or secret key")
+		if reply.status == http.StatusUnauthorized {
+			return reply.withHeader("WWW-Authenticate", `Basic realm="cardgateway"`)
+		}
+		return reply
+	}
+	body, status := readBody(r, g.opts.MaxBody)
+	if status != http.StatusOK {
+		return refusal(codeRequestFailed, "the body could not be read, or is too large").withStatus(status)
+	}
+	return g.serveOperation(g.newCall(r, route.op, pathParam, body))
+}
+
+// authorized compares digests, so that neither content nor length of the secret shows in the time it takes.
+func (g *Gateway) authorized(r *http.Request) bool {
+	if g.opts.MerchantID == "" {
+		return true
+	}
+	user, password, _ := r.BasicAuth()
+	got := sha256.Sum256([]byte(user + "\x00" + password))
+	want := sha256.Sum256([]byte(g.opts.MerchantID + "\x00" + g.opts.SecretKey))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
+
+// serveOperation carries a call out and lets a fault, if one was injected for it, come between.
+func (g *Gateway) serveOperation(c *call) reply {
+	g.mu.Lock()
+	g.settleDue()
+	c.orderPaid = g.ledger.paidOrders[c.pay.orderID]
+	f := g.takeFault(c)
+	g.mu.Unlock()
+	if f == nil {
+		return g.execute(c)
+	}
+	if !g.pause(f.Before) {
+		return refusal(codeSystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
+	}
+	var reply reply
+	switch f.Commit {
+	case CommitNow:
+		reply = g.execute(c)
+	case CommitLate:
+		g.mu.Lock()
+		g.later(f.Late, func() { g.execute(c) })
+		g.mu.Unlock()
+	}
+	g.pause(f.After)
+	return applyFault(f, reply, c)
+}
+
+func (g *Gateway) newCall(r *http.Request, op Operation, pathParam string, body []byte) *call {
+	c := &call{op: op, pathParam: pathParam, query: r.URL.Query(), base: g.baseURL(r), url: r.URL.String()}
+	switch {
+	case op.column() >= 0:
+		c.pay, c.problems = decodePayment(op, body)
+		c.transactionID = c.pay.transactionID
+		if want := g.opts.AppID; want != "" && c.pay.appID != "" && c.pay.appID != want {
+			c.problems = append(c.problems, "appId: not one of this merchant's apps")
+		}
+	case op == OpRefund:
+		c.pay, c.problems = decodeRefund(body)
+	default:
+		c.transactionID = c.query.Get("transactionId")
+	}
+	return c
+}
+
+func (g *Gateway) baseURL(r *http.Request) string {
+	if g.opts.BaseURL != "" {
+		return g.opts.BaseURL
+	}
+	host, scheme := r.Host, "http"
+	if host == "" {
+		host = r.URL.Host
+	}
+	if r.TLS != nil || r.URL.Scheme == "https" {
+		scheme = "https"
+	}
+	return scheme + "://" + host
+}
+
+// execute carries out a call that no fault keeps from being carried out.
+func (g *Gateway) execute(c *call) reply {
+	if len(c.problems) > 0 {
+		return g.refuse(codeParameterError, strings.Join(c.problems, "; "))
+	}
+	switch c.op {
+	case OpSearchOrders, OpSearchRefunds:
+		return g.search(c)
+	case OpGetOrder:
+		return g.getOrder(c)
+	case OpRefund:
+		return g.createRefund(c)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.settleDue()
+	reply := g.pay(c)
+	g.settleDue() // what SettleAfter zero has just put there
+	return reply
+}
+
+// readBody reads a request body of at most limit bytes, or says with which HTTP status to refuse it.
+func readBody(r *http.Request, limit int64) (body []byte, status int) {
+	if r.Body == nil {
+		return nil, http.StatusOK
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, http.StatusBadRequest
+	case int64(len(body)) > limit:
+		return nil, http.StatusRequestEntityTooLarge
+	}
+	return body, http.StatusOK
+}
