@@ -98,6 +98,12 @@ func (s Aged) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool
 	return older(e), created, err
 }
 
+// Get returns the aged entry.
+func (s Aged) Get(ctx context.Context, id string) (journal.Entry, error) {
+	e, err := s.Store.Get(ctx, id)
+	return older(e), err
+}
+
 // Unacked gives aged entries.
 func (s Aged) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {

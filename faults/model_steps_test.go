@@ -20,16 +20,21 @@ func (m mortal) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 	return m.p.store.Begin(ctx, in)
 }
 
-func (m mortal) Record(ctx context.Context, id string, pieces int, ev journal.Evidence) error {
+func (m mortal) Get(ctx context.Context, id string) (journal.Entry, error) {
 	m.p.step()
-	defer m.p.step()
-	return m.p.store.Record(ctx, id, pieces, ev)
+	return m.p.store.Get(ctx, id)
 }
 
-func (m mortal) Ack(ctx context.Context, id string, pieces int) error {
+func (m mortal) Record(ctx context.Context, id string, version int, ev journal.Evidence) error {
 	m.p.step()
 	defer m.p.step()
-	return m.p.store.Ack(ctx, id, pieces)
+	return m.p.store.Record(ctx, id, version, ev)
+}
+
+func (m mortal) Ack(ctx context.Context, id string, version int) error {
+	m.p.step()
+	defer m.p.step()
+	return m.p.store.Ack(ctx, id, version)
 }
 
 func (m mortal) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {

@@ -1,6 +1,9 @@
 package journal
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // clock tells a time that does not jump when the computer's clock is set: a payment must not be presumed absent
 // because somebody corrected the date. It is as wrong as the computer's clock was when the Journal was made, so that
@@ -16,4 +19,16 @@ func (c *clock) earliest() time.Time {
 		return wall
 	}
 	return now
+}
+
+// sleep waits, and reports false if ctx ended first.
+func sleep(ctx context.Context, pause time.Duration) bool {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

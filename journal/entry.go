@@ -1,6 +1,9 @@
 package journal
 
 import (
+	"cmp"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -18,6 +21,12 @@ type Entry struct {
 	Acked int
 }
 
+// TransactionID is the merchant's id of the payment.
+func (e *Entry) TransactionID() string { return e.Begun.TransactionID }
+
+// Unacked reports whether there is something that the merchant has not acknowledged.
+func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
+
 // Intent is what is about to be sent: all that tells one payment from another, and nothing of the card.
 type Intent struct {
 	TransactionID string
@@ -29,6 +38,21 @@ type Intent struct {
 	Sender        string    // random; tells this submission from any other of the same transactionId
 }
 
+// The operations, by the names of the client's methods.
+const (
+	opTokenOrder           = "CreateTokenOrder"
+	opTokenPayment         = "TokenPayment"
+	opSubscription         = "CreateSubscription"
+	opCheckout             = "CreateCheckout"
+	opCheckoutSubscription = "CreateCheckoutSubscription"
+)
+
+// same reports whether two intents are of one payment.
+func (in *Intent) same(other *Intent) bool {
+	return in.TransactionID == other.TransactionID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
+		in.Amount.Equal(other.Amount) && in.Currency == other.Currency
+}
+
 // Evidence is one thing that became known of a payment, or one further submission of it. It is never changed.
 type Evidence struct {
 	At     time.Time
@@ -37,7 +61,7 @@ type Evidence struct {
 	State State
 	// Submission is set for SourceSubmission only: what is submitted now.
 	Submission *Intent
-	// Sender names the submission that an answer belongs to.
+	// Sender names the submission that a response belongs to.
 	Sender string
 	// Transaction is what the gateway said of it, or nil. Only members that identify or decide are kept: no free
 	// text, no card number, no address, nothing unknown.
@@ -59,13 +83,26 @@ const (
 	SourceQuery      Source = "query"      // what asking the gateway showed
 )
 
+// CanBeAskedAgain reports whether losing this evidence would only leave the payment open, for Recover to ask about:
+// so it is with a response of the gateway, and not with further submissions, with what is proved unsent or presumed
+// absent, and with a refusal.
+func (ev *Evidence) CanBeAskedAgain() bool {
+	switch ev.State {
+	case Pending, Declined, Succeeded:
+		return true
+	case Unknown:
+		return ev.Source != SourceSubmission
+	}
+	return false
+}
+
 // State is what is known of a payment. The states are in the order of knowledge: one is left only for a later one,
 // Declined and Succeeded for none, except that another submission makes a payment Unknown again.
 type State int
 
 // The states of a payment.
 const (
-	Unknown        State = iota // the intent is durable and the request may have been sent; or an answer said nothing certain
+	Unknown        State = iota // the intent is durable and the request may have been sent; or a response said nothing certain
 	NotSent                     // proved: nothing was submitted; the same call may be made again
 	Refused                     // the gateway said that it did not process it
 	PresumedAbsent              // the gateway did not know it for longer than AbsentAfter: a presumption, no proof
@@ -93,19 +130,47 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// TransactionID is the merchant's id of the payment.
-func (e *Entry) TransactionID() string { return e.Begun.TransactionID }
+// Errors of a Store.
+var (
+	ErrNoEntry = errors.New("journal: no such payment")
+	ErrChanged = errors.New("journal: more is known of the payment by now")
+)
 
-// Intent is that of the latest submission.
-func (e *Entry) Intent() Intent { return e.view().intent }
+// The changes that a store makes to an entry, for the stores that hold entries whole. A version of an entry is how much
+// evidence it has: as an optimistic lock, a change names the version that it was decided on.
 
-// State is what all evidence together comes to.
-func (e *Entry) State() State { return e.view().state }
+// newEntry returns the entry of an intent of which nothing is known or acknowledged.
+func newEntry(in Intent) Entry { return Entry{Begun: in, Acked: -1} }
 
-// Conflict reports that the evidence cannot all be true of one payment: two successes, or a success after the
-// payment was declined, refused, proved not sent or presumed absent. A person has to look: money may have moved
-// twice, or after the customer was told that it did not. It is never taken back.
-func (e *Entry) Conflict() bool { return e.view().conflict }
+// record appends evidence to an entry of exactly this version.
+func (e *Entry) record(version int, ev Evidence) error {
+	if len(e.Evidence) != version {
+		return ErrChanged
+	}
+	e.Evidence = append(e.Evidence, ev)
+	return nil
+}
 
-// Unacked reports whether there is something that the merchant has not acknowledged.
-func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
+// ack acknowledges an entry of exactly this version, and reports whether there was anything to acknowledge.
+func (e *Entry) ack(version int) (changed bool, err error) {
+	switch {
+	case !e.Unacked():
+		return false, nil
+	case len(e.Evidence) != version:
+		return false, ErrChanged
+	}
+	e.Acked = version
+	return true, nil
+}
+
+// snapshot returns a copy that later changes of e leave alone. Evidence itself is never changed.
+func (e *Entry) snapshot() Entry {
+	s := *e
+	s.Evidence = slices.Clone(e.Evidence)
+	return s
+}
+
+// byAge orders entries by when they began.
+func byAge(a, b Entry) int {
+	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.Begun.TransactionID, b.Begun.TransactionID))
+}

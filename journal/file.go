@@ -149,17 +149,31 @@ func (s *FileStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	return e, err == nil, err
 }
 
+// Get implements Store.
+func (s *FileStore) Get(ctx context.Context, transactionID string) (Entry, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(ctx); err != nil {
+		return Entry{}, err
+	}
+	f := s.entries[transactionID]
+	if f == nil {
+		return Entry{}, ErrNoEntry
+	}
+	return s.load(f)
+}
+
 // Record implements Store.
-func (s *FileStore) Record(ctx context.Context, transactionID string, pieces int, ev Evidence) error {
+func (s *FileStore) Record(ctx context.Context, transactionID string, version int, ev Evidence) error {
 	return s.change(ctx, transactionID, !ev.CanBeAskedAgain(), func(e *Entry) (bool, error) {
-		err := e.record(pieces, ev)
+		err := e.record(version, ev)
 		return err == nil, err
 	})
 }
 
 // Ack implements Store. Losing it in a power failure would only mean to be told again.
-func (s *FileStore) Ack(ctx context.Context, transactionID string, pieces int) error {
-	return s.change(ctx, transactionID, false, func(e *Entry) (bool, error) { return e.ack(pieces) })
+func (s *FileStore) Ack(ctx context.Context, transactionID string, version int) error {
+	return s.change(ctx, transactionID, false, func(e *Entry) (bool, error) { return e.ack(version) })
 }
 
 func (s *FileStore) change(ctx context.Context, transactionID string, durable bool, do func(*Entry) (bool, error)) error {
@@ -170,7 +184,7 @@ func (s *FileStore) change(ctx context.Context, transactionID string, durable bo
 	case durable:
 		return s.sync(written)
 	}
-	s.soon()
+	s.lazily()
 	return nil
 }
 

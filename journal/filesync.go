@@ -52,8 +52,8 @@ func (s *FileStore) fail(err error) error {
 	return fmt.Errorf("journal: %w", err)
 }
 
-// soon has the file synced within syncSoon.
-func (s *FileStore) soon() {
+// lazily has the file synced within syncSoon.
+func (s *FileStore) lazily() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.pending != nil || s.broken != nil {

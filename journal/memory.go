@@ -32,15 +32,29 @@ func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error)
 	return e, true, nil
 }
 
+// Get implements Store.
+func (s *MemoryStore) Get(ctx context.Context, transactionID string) (Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return Entry{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[transactionID]
+	if e == nil {
+		return Entry{}, ErrNoEntry
+	}
+	return e.snapshot(), nil
+}
+
 // Record implements Store.
-func (s *MemoryStore) Record(ctx context.Context, transactionID string, pieces int, ev Evidence) error {
-	return s.change(ctx, transactionID, func(e *Entry) error { return e.record(pieces, ev) })
+func (s *MemoryStore) Record(ctx context.Context, transactionID string, version int, ev Evidence) error {
+	return s.change(ctx, transactionID, func(e *Entry) error { return e.record(version, ev) })
 }
 
 // Ack implements Store.
-func (s *MemoryStore) Ack(ctx context.Context, transactionID string, pieces int) error {
+func (s *MemoryStore) Ack(ctx context.Context, transactionID string, version int) error {
 	return s.change(ctx, transactionID, func(e *Entry) error {
-		_, err := e.ack(pieces)
+		_, err := e.ack(version)
 		return err
 	})
 }

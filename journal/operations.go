@@ -37,15 +37,6 @@ func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 	return j.pay(ctx, j.checkoutSubscription(req))
 }
 
-// The operations, by the names of the client's methods.
-const (
-	opTokenOrder           = "CreateTokenOrder"
-	opTokenPayment         = "TokenPayment"
-	opSubscription         = "CreateSubscription"
-	opCheckout             = "CreateCheckout"
-	opCheckoutSubscription = "CreateCheckoutSubscription"
-)
-
 func (j *Journal) tokenOrder(req cardgateway.TokenOrderRequest) *payment {
 	return &payment{
 		intent: Intent{

@@ -30,23 +30,23 @@ var (
 //	PresumedAbsent           a *cardgateway.OutcomeUnknownError with cause ErrPresumedAbsent
 //	any state, if Conflict   a *cardgateway.ConflictError
 func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
-	v := e.view()
-	in := &v.intent
-	if v.conflict {
+	known := e.project()
+	in := &known.intent
+	if known.conflict {
 		conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID}
-		for _, ev := range v.fates {
+		for _, ev := range known.outcomes {
 			conflict.Transactions = append(conflict.Transactions, *ev.Transaction)
 		}
 		return nil, conflict
 	}
-	switch v.state {
+	switch known.state {
 	case Succeeded, Pending:
-		return v.deciding.transaction(), nil
+		return known.deciding.transaction(), nil
 	case Declined:
-		t := v.deciding.transaction()
+		t := known.deciding.transaction()
 		return t, &cardgateway.DeclinedError{Op: in.Operation, TransactionID: in.TransactionID, Transaction: t}
 	case Refused:
-		return nil, &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: v.deciding.HTTPStatus, Code: v.deciding.Code}
+		return nil, &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: known.deciding.HTTPStatus, Code: known.deciding.Code}
 	case NotSent:
 		return nil, in.notSent(errRecorded)
 	case PresumedAbsent:
@@ -154,10 +154,4 @@ func (e *MismatchError) Is(target error) bool { return target == cardgateway.Err
 
 func (in *Intent) describe() string {
 	return fmt.Sprintf("%s of %s %s for order %q", in.Operation, amountText(in.Amount), in.Currency, in.OrderID)
-}
-
-// same reports whether two intents are of one payment.
-func (in *Intent) same(other *Intent) bool {
-	return in.TransactionID == other.TransactionID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
-		in.Amount.Equal(other.Amount) && in.Currency == other.Currency
 }

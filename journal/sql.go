@@ -33,7 +33,7 @@ var schemaPostgres string
 type SQLStore struct {
 	db *sql.DB
 
-	insert, read, record, recordSoon, ack, unacked, forget string
+	insert, read, record, recordLazily, ack, unacked, forget string
 }
 
 // NewSQLStore creates the table cardgateway_journal if it is not there, and returns a store in it. The caller links
@@ -73,17 +73,17 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 			AND (begun > ?1 OR begun = ?1 AND transaction_id > ?2) ORDER BY begun, transaction_id LIMIT 100`),
 		forget: d.sql(`DELETE FROM cardgateway_journal WHERE acked >= pieces AND begun < ?1`),
 	}
-	s.recordSoon = s.record
+	s.recordLazily = s.record
 	if d == Postgres {
-		s.recordSoon = d.sql(recordSoonPostgres)
+		s.recordLazily = d.sql(recordLazilyPostgres)
 	}
 	return s, nil
 }
 
-// recordSoonPostgres does not wait for the disk: the commit is durable within three times wal_writer_delay, 600 ms by
+// recordLazilyPostgres does not wait for the disk: the commit is durable within three times wal_writer_delay, 600 ms by
 // default, and survives anything but a crash of the server within that time.
-const recordSoonPostgres = `WITH soon AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-	UPDATE cardgateway_journal SET evidence = evidence || ?3, pieces = pieces + 1 FROM soon WHERE transaction_id = ?1 AND pieces = ?2`
+const recordLazilyPostgres = `WITH lazily AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+	UPDATE cardgateway_journal SET evidence = evidence || ?3, pieces = pieces + 1 FROM lazily WHERE transaction_id = ?1 AND pieces = ?2`
 
 // sql writes a statement's parameters as the database does.
 func (d Dialect) sql(statement string) string {
@@ -136,41 +136,46 @@ func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	if err != nil || created {
 		return newEntry(in), created, err
 	}
-	e, err := scan(s.db.QueryRowContext(ctx, s.read, in.TransactionID))
+	e, err := s.Get(ctx, in.TransactionID)
 	return e, false, err
 }
 
+// Get implements Store.
+func (s *SQLStore) Get(ctx context.Context, transactionID string) (Entry, error) {
+	return scan(s.db.QueryRowContext(ctx, s.read, transactionID))
+}
+
 // Record implements Store.
-func (s *SQLStore) Record(ctx context.Context, transactionID string, pieces int, ev Evidence) error {
+func (s *SQLStore) Record(ctx context.Context, transactionID string, version int, ev Evidence) error {
 	text, err := json.Marshal(ev)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
 	statement := s.record
 	if ev.CanBeAskedAgain() {
-		statement = s.recordSoon
+		statement = s.recordLazily
 	}
-	done, err := s.exec(ctx, statement, transactionID, pieces, string(text)+"\n")
+	done, err := s.exec(ctx, statement, transactionID, version, string(text)+"\n")
 	if err != nil || done {
 		return err
 	}
-	if _, err := scan(s.db.QueryRowContext(ctx, s.read, transactionID)); err != nil {
+	if _, err := s.Get(ctx, transactionID); err != nil {
 		return err
 	}
 	return ErrChanged
 }
 
 // Ack implements Store.
-func (s *SQLStore) Ack(ctx context.Context, transactionID string, pieces int) error {
-	done, err := s.exec(ctx, s.ack, transactionID, pieces)
+func (s *SQLStore) Ack(ctx context.Context, transactionID string, version int) error {
+	done, err := s.exec(ctx, s.ack, transactionID, version)
 	if err != nil || done {
 		return err
 	}
-	e, err := scan(s.db.QueryRowContext(ctx, s.read, transactionID))
+	e, err := s.Get(ctx, transactionID)
 	if err != nil {
 		return err
 	}
-	_, err = e.ack(pieces)
+	_, err = e.ack(version)
 	return err
 }
 

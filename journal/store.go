@@ -14,41 +14,26 @@ import (
 // for which CanBeAskedAgain holds need only survive the death of the process at once, and a power failure soon.
 // After an error it may or may not have been written.
 //
+// The version of an entry is the length of its Evidence. Record and Ack take the version that their caller has seen, as
+// an optimistic lock: they change nothing if the entry has another one.
+//
 // Intent and Evidence have a JSON form, which keeps every member.
 type Store interface {
 	// Begin creates the entry of an intent and reports true, or returns the entry that is already there under this
 	// transactionId, acknowledged or not. Of any number of callers at once exactly one creates.
 	Begin(ctx context.Context, in Intent) (Entry, bool, error)
-	// Record appends evidence to the entry, if it has exactly so many pieces so far; otherwise it returns
-	// ErrChanged. For an unknown transactionId it returns ErrNoEntry.
-	Record(ctx context.Context, transactionID string, pieces int, ev Evidence) error
-	// Ack acknowledges the entry, if it has exactly so many pieces of evidence; otherwise, also with -1, it returns
-	// ErrChanged. An entry of which everything is acknowledged is left as it is, whatever pieces says. For an unknown
+	// Get returns the entry of a transactionId, or ErrNoEntry.
+	Get(ctx context.Context, transactionID string) (Entry, error)
+	// Record appends evidence to an entry of this version; to another one it returns ErrChanged. For an unknown
 	// transactionId it returns ErrNoEntry.
-	Ack(ctx context.Context, transactionID string, pieces int) error
+	Record(ctx context.Context, transactionID string, version int, ev Evidence) error
+	// Ack acknowledges an entry of this version; for another one it returns ErrChanged. An entry of which everything is
+	// acknowledged is left as it is, whatever the version. For an unknown transactionId it returns ErrNoEntry.
+	Ack(ctx context.Context, transactionID string, version int) error
 	// Unacked gives every entry that is not acknowledged, oldest first, at least those that were there when the walk
 	// began. The store may be used within the walk. An error ends it.
 	Unacked(ctx context.Context) iter.Seq2[Entry, error]
 }
-
-// CanBeAskedAgain reports whether losing this evidence would only leave the payment open, for Recover to ask about:
-// so it is with an answer of the gateway, and not with further submissions, with what is proved unsent or presumed
-// absent, and with a refusal.
-func (ev *Evidence) CanBeAskedAgain() bool {
-	switch ev.State {
-	case Pending, Declined, Succeeded:
-		return true
-	case Unknown:
-		return ev.Source != SourceSubmission
-	}
-	return false
-}
-
-// Errors of a Store.
-var (
-	ErrNoEntry = errors.New("journal: no such payment")
-	ErrChanged = errors.New("journal: more is known of the payment by now")
-)
 
 // tooRecent keeps Forget from forgetting what a running job may still repeat.
 func tooRecent(before time.Time) error {

@@ -52,6 +52,7 @@ func Run(t *testing.T, h Harness) {
 	}
 	for name, test := range map[string]func(*testing.T, journal.Store){
 		"begin":       testBegin,
+		"get":         testGet,
 		"record":      testRecord,
 		"ack":         testAck,
 		"unacked":     testUnacked,
@@ -121,10 +122,10 @@ func begin(t testing.TB, s journal.Store, in journal.Intent) journal.Entry {
 	return e
 }
 
-func record(t testing.TB, s journal.Store, id string, pieces int, ev journal.Evidence) {
+func record(t testing.TB, s journal.Store, id string, version int, ev journal.Evidence) {
 	t.Helper()
-	if err := s.Record(t.Context(), id, pieces, ev); err != nil {
-		t.Fatalf("Record(%q, %d): %v", id, pieces, err)
+	if err := s.Record(t.Context(), id, version, ev); err != nil {
+		t.Fatalf("Record(%q, %d): %v", id, version, err)
 	}
 }
 
@@ -172,6 +173,32 @@ func testBegin(t *testing.T, s journal.Store) {
 	same(t, e, want)
 }
 
+func testGet(t *testing.T, s journal.Store) {
+	if _, err := s.Get(t.Context(), "a"); !errors.Is(err, journal.ErrNoEntry) {
+		t.Errorf("Get of an unknown payment: %v, want ErrNoEntry", err)
+	}
+	want := begin(t, s, intent("a", 0))
+	begin(t, s, intent("b", 1))
+	for i, ev := range append(others("a"), answered("a")) {
+		record(t, s, "a", i, ev)
+		want.Evidence = append(want.Evidence, ev)
+		got, err := s.Get(t.Context(), "a")
+		if err != nil {
+			t.Fatalf("Get: %v", err)
+		}
+		same(t, got, want)
+	}
+	if err := s.Ack(t.Context(), "a", len(want.Evidence)); err != nil {
+		t.Fatal(err)
+	}
+	want.Acked = len(want.Evidence)
+	got, err := s.Get(t.Context(), "a")
+	if err != nil {
+		t.Fatalf("Get of an acknowledged payment: %v", err)
+	}
+	same(t, got, want)
+}
+
 func testRecord(t *testing.T, s journal.Store) {
 	want := begin(t, s, intent("a", 0))
 	for i, ev := range append(others("a"), answered("a")) {
@@ -179,9 +206,9 @@ func testRecord(t *testing.T, s journal.Store) {
 		want.Evidence = append(want.Evidence, ev)
 		same(t, begin(t, s, intent("a", 0)), want)
 	}
-	for _, pieces := range []int{0, 4, 6} {
-		if err := s.Record(t.Context(), "a", pieces, answered("a")); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Record as piece %d of 5: %v, want ErrChanged", pieces, err)
+	for _, version := range []int{0, 4, 6} {
+		if err := s.Record(t.Context(), "a", version, answered("a")); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Record to version %d of an entry of version 5: %v, want ErrChanged", version, err)
 		}
 	}
 	if err := s.Record(t.Context(), "b", 0, answered("b")); !errors.Is(err, journal.ErrNoEntry) {
@@ -198,9 +225,9 @@ func testAck(t *testing.T, s journal.Store) {
 			t.Errorf("Ack of %d, less than there is: %v, want ErrChanged", less, err)
 		}
 	}
-	for _, pieces := range []int{1, 1, 0} {
-		if err := s.Ack(t.Context(), "a", pieces); err != nil {
-			t.Errorf("Ack of %d: %v", pieces, err)
+	for _, version := range []int{1, 1, 0} {
+		if err := s.Ack(t.Context(), "a", version); err != nil {
+			t.Errorf("Ack of %d: %v", version, err)
 		}
 	}
 	if ids := unacked(t, s); len(ids) != 0 {
@@ -297,6 +324,9 @@ func testContext(t *testing.T, s journal.Store) {
 		t.Errorf("Begin with a context that is over: created %v, %v", created, err)
 	}
 	begin(t, s, intent("a", 0))
+	if _, err := s.Get(over, "a"); err == nil {
+		t.Error("Get with a context that is over: no error")
+	}
 	if err := s.Record(over, "a", 0, answered("a")); err == nil {
 		t.Error("Record with a context that is over: no error")
 	}

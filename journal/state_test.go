@@ -27,7 +27,7 @@ func piece(source Source, state State, sender, uniqueID string) Evidence {
 	return ev
 }
 
-func TestView(t *testing.T) {
+func TestState(t *testing.T) {
 	answer := func(s State, id string) Evidence { return piece(SourceAnswer, s, "1", id) }
 	query := func(s State, id string) Evidence { return piece(SourceQuery, s, "", id) }
 	again := piece(SourceSubmission, Unknown, "2", "")
@@ -103,11 +103,11 @@ func TestKnowledgeGrows(t *testing.T) {
 	var grow func(e Entry)
 	checked := 0
 	grow = func(e Entry) {
-		before := e.view()
+		before := e.project()
 		for _, ev := range pieces {
 			next := e
 			next.Evidence = append(slices.Clip(e.Evidence), ev)
-			after := next.view()
+			after := next.project()
 			checked++
 			no := before.state == NotSent || before.state == Refused || before.state == PresumedAbsent || before.state == Declined
 			switch {
@@ -153,15 +153,15 @@ func TestClock(t *testing.T) {
 	}
 	j := New(client, NewMemoryStore(), Options{})
 	j.clock.started = time.Now().Add(48 * time.Hour) // as on a computer whose clock was corrected since
-	_, _ = j.run(t.Context(), &payment{intent: Intent{TransactionID: "a", At: time.Now()}, send: func(context.Context) (*cardgateway.Transaction, error) {
+	_, _ = j.payOnce(t.Context(), &payment{intent: Intent{TransactionID: "a", At: time.Now()}, send: func(context.Context) (*cardgateway.Transaction, error) {
 		return nil, &cardgateway.OutcomeUnknownError{}
 	}})
 	_, _ = j.pay(t.Context(), &payment{intent: Intent{TransactionID: "b"}, send: func(context.Context) (*cardgateway.Transaction, error) {
 		return nil, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context()) {
-		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.absent(e.view()) {
-			t.Errorf("a payment made now is dated %v from now (%v) and absent: %t", d, err, j.absent(e.view()))
+		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.absent(e.project()) {
+			t.Errorf("a payment made now is dated %v from now (%v) and absent: %t", d, err, j.absent(e.project()))
 		}
 	}
 	ahead := clock{started: time.Now().Add(48 * time.Hour)} // the computer's clock was two days ahead, and was set back

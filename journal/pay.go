@@ -1,0 +1,114 @@
+package journal
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// payment is one call on its way through the journal.
+type payment struct {
+	intent  Intent
+	again   bool // the caller accepts the risk of PayAgainRiskingSecondCharge
+	secrets secrets
+	send    func(context.Context) (*cardgateway.Transaction, error)
+}
+
+// pay makes a payment, or joins the call that is making it, or returns what is known of it.
+func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+	if !p.intent.recordable() {
+		t, err := p.refuse(ctx)
+		return t, j.unclaimed(p, err)
+	}
+	p.intent.At, p.intent.Sender = time.Now().Round(0), rand.Text()
+	c, mine := j.calls.start(&p.intent)
+	if !mine {
+		return c.wait(ctx, &p.intent)
+	}
+	defer j.calls.finish(c)
+	c.transaction, c.err = j.payOnce(ctx, p)
+	return c.result()
+}
+
+// payOnce claims the payment for this call, sends it, and records what came of it.
+func (j *Journal) payOnce(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+	e, mine, err := j.claim(ctx, p.intent, p.again)
+	if err != nil {
+		return nil, j.unclaimed(p, err)
+	}
+	if !mine {
+		j.reported.set(&e, e.State())
+		return e.Outcome()
+	}
+	j.reported.set(&e, Unknown) // which is what the caller of a call that does not come back has been told
+	t, err := p.send(ctx)
+	return j.conclude(ctx, p, e, t, err)
+}
+
+// unclaimed is the error of a call that could not claim the payment: this call sent nothing. But an earlier call of this
+// Journal may have sent the payment. Then the payment's outcome is unknown, and that is returned instead: "not sent"
+// would be taken for a statement about the payment.
+func (j *Journal) unclaimed(p *payment, err error) error {
+	before, known := j.reported.setUnseen(&p.intent)
+	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
+	switch {
+	case !known || !ok || before.state == NotSent:
+		return err
+	case !before.intent.same(&p.intent):
+		return &MismatchError{Asked: p.intent, Recorded: before.intent}
+	}
+	return before.intent.unknown(notSent.Cause)
+}
+
+// conclude records what a submission brought, and only then lets it be told. If more is known by now, through another
+// process that asked the gateway, that is told instead.
+func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgateway.Transaction, err error) (*cardgateway.Transaction, error) {
+	ev := observed(t, err, e.project().fresh && !p.again)
+	ev.Sender = p.intent.Sender
+	p.secrets.removeFrom(ev.Transaction)
+	e, failed := j.record(ctx, e, ev)
+	if failed != nil {
+		return p.unrecorded(t, err, failed)
+	}
+	if ev.Invalid {
+		_ = j.store.Ack(ctx, e.TransactionID(), len(e.Evidence)) // best effort: else Recover says that it was not sent
+		j.reported.set(&e, NotSent)
+		return t, err
+	}
+	known := e.project()
+	j.reported.set(&e, known.state)
+	switch {
+	case known.conflict || known.state >= Pending && known.state != ev.State:
+		return e.Outcome()
+	case ev.State == Unknown && errors.Is(err, cardgateway.ErrDeclined):
+		unknown := p.intent.unknown(ErrRepeatDeclined)
+		unknown.Transaction = t
+		return nil, unknown
+	}
+	return t, err
+}
+
+// unrecorded is the outcome of a payment whose outcome could not be recorded. What is certain that nothing came of it
+// is told all the same. All else is not, since the journal does not know it: the payment is open, and Recover will tell.
+func (p *payment) unrecorded(t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
+	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
+		return t, err // told by the call; to the store it is open, and Ack says so
+	}
+	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
+	unknown.Transaction = t
+	return nil, unknown
+}
+
+// refuse returns the client's own refusal of a request whose id or amount is not fit to be recorded. The client is
+// given a context that is over, so that not even a mistake in this judgement can send anything.
+func (p *payment) refuse(ctx context.Context) (*cardgateway.Transaction, error) {
+	over, cancel := context.WithCancelCause(ctx)
+	cancel(errUnfit)
+	return p.send(over)
+}
+
+var errUnfit = errors.New("journal: the request is not fit to be recorded")

@@ -1,0 +1,200 @@
+package journal
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// Intent is that of the latest submission.
+func (e *Entry) Intent() Intent { return e.project().intent }
+
+// State is what all evidence together comes to.
+func (e *Entry) State() State { return e.project().state }
+
+// Conflict reports that the evidence cannot all be true of one payment: two successes, or a success after the
+// payment was declined, refused, proved not sent or presumed absent. A person has to look: money may have moved
+// twice, or after the customer was told that it did not. It is never taken back.
+func (e *Entry) Conflict() bool { return e.project().conflict }
+
+// projection is what the evidence of an entry comes to, in the sense of event sourcing: a left fold over the evidence.
+// It depends on nothing else, so that two processes that read the same evidence always know the same.
+type projection struct {
+	intent   Intent // of the latest submission
+	state    State
+	conflict bool
+	fresh    bool      // every earlier submission is proved unsent: a decline can only be about the latest one
+	answered bool      // the latest submission has had a response, if only an uncertain one
+	invalid  bool      // the latest submission violated a limit
+	deciding *Evidence // what state rests on; nil if on nothing but the intent
+
+	before      *projection // what was known before the latest submission, and holds again if that was not sent; nil at the first
+	hadNegative bool        // since the latest submission, state has been one that a success contradicts
+	outcomes    []*Evidence // the different final outcomes that were shown, once each
+}
+
+func (e *Entry) project() *projection {
+	p := &projection{intent: e.Begun, fresh: true}
+	for i := range e.Evidence {
+		p.add(&e.Evidence[i])
+	}
+	return p
+}
+
+func (p *projection) add(ev *Evidence) {
+	if ev.Source == SourceSubmission {
+		p.submit(ev)
+		return
+	}
+	p.answered = p.answered || ev.Source == SourceAnswer && ev.Sender == p.intent.Sender
+	switch ev.State {
+	case NotSent, Refused:
+		p.deny(ev)
+	case PresumedAbsent:
+		if p.state == Unknown {
+			p.decide(ev)
+		}
+	case Pending:
+		if p.state <= Pending {
+			p.decide(ev)
+		}
+	case Declined:
+		p.addOutcome(ev)
+		if p.state == Succeeded {
+			p.conflict = true
+		} else {
+			p.decide(ev)
+		}
+	case Succeeded:
+		p.succeed(ev)
+	}
+}
+
+// submit begins another submission: what was known before says nothing about it.
+func (p *projection) submit(ev *Evidence) {
+	before := *p
+	p.fresh = p.fresh && p.state == NotSent
+	p.before, p.state, p.deciding = &before, Unknown, nil
+	p.intent, p.answered, p.invalid, p.hadNegative = *ev.Submission, false, false, false
+}
+
+// deny adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them
+// may have left, what was known of it holds again.
+func (p *projection) deny(ev *Evidence) {
+	switch {
+	case ev.Sender != p.intent.Sender: // it is about an earlier submission
+	case p.state == Succeeded:
+		p.conflict = true
+	case p.state != Unknown:
+	case p.before == nil || p.before.state == NotSent:
+		p.invalid = ev.Invalid
+		p.decide(ev)
+	default:
+		p.state, p.hadNegative, p.deciding = p.before.state, p.before.hadNegative, p.before.deciding
+	}
+}
+
+// succeed is final whatever was known. It is a conflict after a negative, and beside another success.
+func (p *projection) succeed(ev *Evidence) {
+	p.addOutcome(ev)
+	p.conflict = p.conflict || p.hadNegative || p.successes() > 1
+	if p.state != Succeeded {
+		p.decide(ev)
+	}
+}
+
+func (p *projection) decide(ev *Evidence) {
+	p.state, p.deciding = ev.State, ev
+	switch ev.State {
+	case NotSent, Refused, PresumedAbsent, Declined:
+		p.hadNegative = true
+	}
+}
+
+// addOutcome adds a final outcome, unless the same one has been shown before.
+func (p *projection) addOutcome(ev *Evidence) {
+	if !slices.ContainsFunc(p.outcomes, ev.sameOutcome) {
+		p.outcomes = append(p.outcomes, ev)
+	}
+}
+
+// sameOutcome reports whether two pieces of evidence can show one transaction of the gateway. The id decides. Where it
+// is missing, two responses or two rows are told apart by their times; a response and a row never count as the same,
+// which successes allows for.
+func (ev *Evidence) sameOutcome(other *Evidence) bool {
+	t, o := ev.Transaction, other.Transaction
+	if t.UniqueID != o.UniqueID || t.Code != o.Code {
+		return false
+	}
+	return t.UniqueID != "" || ev.Source == other.Source && maybeSimultaneous(t, o)
+}
+
+func maybeSimultaneous(a, b *cardgateway.Transaction) bool {
+	return a.TransactionAt == b.TransactionAt || a.TransactionAt.IsZero() || b.TransactionAt.IsZero()
+}
+
+// successes is how many successes there are at least. A response and a row without ids can be one success, whatever
+// their times: so the larger number of the two counts.
+func (p *projection) successes() int {
+	ids, without := 0, map[Source]int{}
+	for _, ev := range p.outcomes {
+		switch {
+		case ev.State != Succeeded:
+		case ev.Transaction.UniqueID != "":
+			ids++
+		default:
+			without[ev.Source]++
+		}
+	}
+	return ids + max(without[SourceAnswer], without[SourceQuery])
+}
+
+// changedBy reports whether more evidence would change what is known of an entry.
+func (p *projection) changedBy(ev *Evidence, e *Entry) bool {
+	more := *e
+	more.Evidence = append(slices.Clip(more.Evidence), *ev)
+	after := more.project()
+	return after.state != p.state || after.conflict != p.conflict || len(after.outcomes) != len(p.outcomes)
+}
+
+// open reports whether asking the gateway can still change what is known. NotSent is proved, and a final outcome
+// is final, unless an earlier submission may have another outcome; a refusal is only the gateway's word.
+func (p *projection) open() bool {
+	return !p.fresh || p.state == Unknown || p.state == Refused || p.state == PresumedAbsent || p.state == Pending
+}
+
+// submissions returns the times of the submissions that may have left, or of the last one if none did.
+func (e *Entry) submissions() []time.Time {
+	sent := []*Intent{&e.Begun}
+	last := sent[0]
+	for i := range e.Evidence {
+		switch ev := &e.Evidence[i]; {
+		case ev.Source == SourceSubmission:
+			last = ev.Submission
+			sent = append(sent, last)
+		case ev.State == NotSent:
+			sent = slices.DeleteFunc(sent, func(in *Intent) bool { return in.Sender == ev.Sender })
+		}
+	}
+	if len(sent) == 0 {
+		return []time.Time{last.At}
+	}
+	times := make([]time.Time, len(sent))
+	for i, in := range sent {
+		times[i] = in.At
+	}
+	return times
+}
+
+// queries returns the times from which on the gateway is asked. Submissions that lie far apart are asked about one by
+// one, so that the decline of a later one is not seen beside the success of an earlier one.
+func (e *Entry) queries() (times []time.Time) {
+	const spanned = 14 * 24 * time.Hour
+	for _, at := range e.submissions() {
+		if len(times) == 0 || at.Sub(times[len(times)-1]) > spanned {
+			times = append(times, at)
+		}
+	}
+	return times
+}
