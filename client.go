@@ -198,6 +198,13 @@ func (c *Client) checkedApp() AppID {
 	return ""
 }
 
+// BaseURL returns the gateway's address, as Config has it. With AppID it tells the payments of one shop from those of
+// another, whose transactionIds may be the same.
+func (c *Client) BaseURL() string { return c.base.String() }
+
+// AppID returns the merchant's website app, as Config has it.
+func (c *Client) AppID() AppID { return c.cfg.AppID }
+
 // Location returns the zone in which the client reads and writes the gateway's wall-clock texts.
 func (c *Client) Location() *time.Location { return c.cfg.Location }
 

@@ -69,7 +69,7 @@ func Cost(name, spec string, n int) (row *CostRow, err error) {
 func writeIntent(store journal.Store, o *Order) error {
 	r := o.subscription()
 	_, _, err := store.Begin(background, journal.Intent{
-		TransactionID: o.ID, OrderID: r.OrderID, Operation: "CreateSubscription", Amount: r.Amount, Currency: r.Currency,
+		Shop: journal.Shop{Gateway: "https://gateway.example", AppID: "7"}, TransactionID: o.ID, OrderID: r.OrderID, Operation: "CreateSubscription", Amount: r.Amount, Currency: r.Currency,
 		At: time.Now(), Sender: "01234567890123456789012345",
 	})
 	return err

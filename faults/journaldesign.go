@@ -99,15 +99,15 @@ func (s Aged) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool
 }
 
 // Get returns the aged entry.
-func (s Aged) Get(ctx context.Context, id string) (journal.Entry, error) {
-	e, err := s.Store.Get(ctx, id)
+func (s Aged) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	e, err := s.Store.Get(ctx, key)
 	return older(e), err
 }
 
 // Unacked gives aged entries.
-func (s Aged) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {
+func (s Aged) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
-		for e, err := range s.Store.Unacked(ctx) {
+		for e, err := range s.Store.Unacked(ctx, shop) {
 			if !yield(older(e), err) {
 				return
 			}

@@ -20,26 +20,26 @@ func (m mortal) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bo
 	return m.p.store.Begin(ctx, in)
 }
 
-func (m mortal) Get(ctx context.Context, id string) (journal.Entry, error) {
+func (m mortal) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
 	m.p.step()
-	return m.p.store.Get(ctx, id)
+	return m.p.store.Get(ctx, key)
 }
 
-func (m mortal) Record(ctx context.Context, id string, version int, ev journal.Evidence) error {
+func (m mortal) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	m.p.step()
 	defer m.p.step()
-	return m.p.store.Record(ctx, id, version, ev)
+	return m.p.store.Record(ctx, key, version, ev)
 }
 
-func (m mortal) Ack(ctx context.Context, id string, version int) error {
+func (m mortal) Ack(ctx context.Context, key journal.Key, version int) error {
 	m.p.step()
 	defer m.p.step()
-	return m.p.store.Ack(ctx, id, version)
+	return m.p.store.Ack(ctx, key, version)
 }
 
-func (m mortal) Unacked(ctx context.Context) iter.Seq2[journal.Entry, error] {
+func (m mortal) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
 	m.p.step()
-	return m.p.store.Unacked(ctx)
+	return m.p.store.Unacked(ctx, shop)
 }
 
 var duplicates = []sandbox.Duplicates{

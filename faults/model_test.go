@@ -26,6 +26,7 @@ type world struct {
 	g      *sandbox.Gateway
 	client *cardgateway.Client
 	store  *journal.MemoryStore
+	shop   journal.Shop
 	orders []Order
 	shops  [2]*process
 	trace  []string
@@ -179,7 +180,7 @@ func (w *world) recover(p *process) {
 
 // ack acknowledges, which is refused for what is open. Of an absence or a refusal it means that nobody asks any more.
 func (w *world) ack(p *process, id string) {
-	for e := range w.store.Unacked(background) {
+	for e := range w.store.Unacked(background, w.shop) {
 		if e.TransactionID() == id && p.Ack(background, id) == nil {
 			w.given[id] = e.State() == journal.PresumedAbsent || e.State() == journal.Refused
 		}
@@ -208,7 +209,7 @@ func (w *world) check() {
 			w.fail("%s left %d times", o.ID, w.whole[o.ID])
 		}
 	}
-	for e := range w.store.Unacked(background) {
+	for e := range w.store.Unacked(background, w.shop) {
 		w.checkAbsence(&e)
 		before, ok := w.entries[e.TransactionID()]
 		w.entries[e.TransactionID()] = e
@@ -255,7 +256,7 @@ func (w *world) rest() {
 			w.fail("%s was charged %d times", o.ID, charged)
 		}
 	}
-	for e := range w.store.Unacked(background) {
+	for e := range w.store.Unacked(background, w.shop) {
 		// Declined twice: Client.Resolve does not yet take two declines, and nothing else, for a decline.
 		twice := w.again[e.TransactionID()] > 0 && w.g.Executed(e.TransactionID()) == 0
 		if e.State() == journal.Unknown && !twice {
@@ -268,7 +269,7 @@ func (w *world) rest() {
 func live(t *testing.T, duplicates sandbox.Duplicates, cards [2]sandbox.Outcome, steps func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{
-			t: t, store: journal.NewMemoryStore(), whole: make(map[string]int), again: make(map[string]int),
+			t: t, store: journal.NewMemoryStore(), shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, whole: make(map[string]int), again: make(map[string]int),
 			told: make(map[string]string), given: make(map[string]bool), entries: make(map[string]journal.Entry),
 			g: sandbox.New(sandbox.Options{
 				Duplicates: duplicates, NoNotifications: true, Search: sandbox.SearchBehavior{Lag: 10 * time.Minute, LagOneIn: 2},

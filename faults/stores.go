@@ -9,53 +9,70 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
-	_ "modernc.org/sqlite"             // the driver "sqlite"
 
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlite"
 )
 
-// OpenStore opens a store by a text that can be handed to another process: "file:" and a directory, "sqlite:" and a
-// file, or "postgres:" and a connection URL, whose search_path names a schema that is made if it is not there.
+// OpenStore opens a store by a text that can be handed to another process: "sqlite:" and a file; "postgres:" and a
+// connection URL, whose search_path names a schema; or "mysql:" and a data source name with a database. The schema and the
+// database are made if they are not there.
 func OpenStore(spec string) (store journal.Store, closeStore func() error, err error) {
 	kind, place, _ := strings.Cut(spec, ":")
+	ctx, cancel := context.WithTimeout(background, 30*time.Second)
+	defer cancel()
 	switch kind {
-	case "file":
-		s, err := journal.NewFileStore(place)
+	case "sqlite":
+		s, err := sqlite.Open(ctx, place)
 		if err != nil {
 			return nil, nil, err
 		}
 		return s, s.Close, nil
-	case "sqlite":
-		return openSQL("sqlite", sqliteDSN(place, ""), journal.SQLite)
 	case "postgres":
 		if err := makeSchema(place); err != nil {
 			return nil, nil, err
 		}
-		return openSQL("pgx", place, journal.Postgres)
+		return openSQL(ctx, "pgx", place, journal.Postgres)
+	case "mysql":
+		if err := makeDatabase(place); err != nil {
+			return nil, nil, err
+		}
+		return openSQL(ctx, "mysql", place, journal.MySQL)
 	}
 	return nil, nil, fmt.Errorf("faults: no store is called %q", kind)
 }
 
-// sqliteDSN is how a SQLite file is opened by a program whose writers wait for one another.
-func sqliteDSN(path, more string) string {
-	return "file:" + path + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" + more
-}
-
-func openSQL(driver, dsn string, d journal.Dialect) (journal.Store, func() error, error) {
+func openSQL(ctx context.Context, driver, dsn string, d journal.Dialect) (journal.Store, func() error, error) {
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return nil, nil, err
 	}
-	db.SetMaxOpenConns(8)
-	db.SetMaxIdleConns(8)
-	ctx, cancel := context.WithTimeout(background, 30*time.Second)
-	defer cancel()
+	db.SetMaxOpenConns(16)
+	db.SetMaxIdleConns(16)
 	s, err := journal.NewSQLStore(ctx, db, d)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return s, db.Close, nil
+}
+
+// makeDatabase makes the database that a data source name of MySQL names.
+func makeDatabase(dsn string) (err error) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return err
+	}
+	name := config.DBName
+	config.DBName = ""
+	db, err := sql.Open("mysql", config.FormatDSN())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	_, err = db.Exec("CREATE DATABASE IF NOT EXISTS `" + name + "`")
+	return err
 }
 
 func makeSchema(dsn string) (err error) {

@@ -3,6 +3,7 @@ package faults
 import (
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
@@ -21,10 +23,8 @@ import (
 func TestMain(m *testing.M) {
 	Child()
 	code := m.Run()
-	if p, _ := server(); p != nil {
-		if err := p.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
+	if err := errors.Join(pgserver.StopShared(), mysqlserver.StopShared()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
 	if left := leaked(); code == 0 && left != "" {
 		fmt.Fprintln(os.Stderr, "goroutines are left:\n"+left)
@@ -52,45 +52,38 @@ func leaked() (left string) {
 	return left
 }
 
-// urlEnv hands the address of the tests' Postgres server to the processes that they start.
-const urlEnv = "CARDGATEWAY_FAULTS_POSTGRES"
+// These hand the addresses of the tests' servers to the processes that they start.
+const (
+	postgresEnv = "CARDGATEWAY_FAULTS_POSTGRES"
+	mysqlEnv    = "CARDGATEWAY_FAULTS_MYSQL"
+)
 
-var wanted bool // set if a test has asked for Postgres
-
-var server = sync.OnceValues(func() (*pgserver.Server, error) {
-	if !wanted || os.Getenv(urlEnv) != "" {
-		return nil, nil
-	}
-	p, err := pgserver.Start()
-	if err == nil {
-		err = os.Setenv(urlEnv, p.URL("SCHEMA"))
-	}
-	return p, err
-})
+// databaseName is a name of a database or schema for a place.
+func databaseName(place string) string { return fmt.Sprintf("s%x", sha256.Sum256([]byte(place)))[:20] }
 
 // postgres returns the store specification of a schema in a real server, or skips the test where there is none.
 func postgres(t testing.TB, place string) string {
 	t.Helper()
-	wanted = true
-	if _, err := server(); pgserver.MaySkip(err) {
-		t.Skipf("this test needs a Postgres server (Debian: apt install postgresql): %v", err)
-	} else if err != nil {
-		t.Fatal(err)
+	if os.Getenv(postgresEnv) == "" {
+		t.Setenv(postgresEnv, pgserver.Shared(t).URL("SCHEMA"))
 	}
-	name := fmt.Sprintf("s%x", sha256.Sum256([]byte(place)))[:20]
-	return "postgres:" + strings.Replace(os.Getenv(urlEnv), "SCHEMA", name, 1)
+	return "postgres:" + strings.Replace(os.Getenv(postgresEnv), "SCHEMA", databaseName(place), 1)
 }
 
-// everyStore runs a test with each kind of store that outlives a process.
+// mysqlStore does the same with a database in a MariaDB or MySQL server.
+func mysqlStore(t testing.TB, place string) string {
+	t.Helper()
+	if os.Getenv(mysqlEnv) == "" {
+		t.Setenv(mysqlEnv, mysqlserver.Shared(t).DSN("SCHEMA"))
+	}
+	return "mysql:" + strings.Replace(os.Getenv(mysqlEnv), "SCHEMA", databaseName(place), 1)
+}
+
+// everyStore runs a test with each database.
 func everyStore(t *testing.T, test func(t *testing.T, spec string)) {
-	t.Run("file", func(t *testing.T) { test(t, "file:"+t.TempDir()) })
-	sharedStores(t, test)
-}
-
-// sharedStores runs a test with each kind of store that several processes can share.
-func sharedStores(t *testing.T, test func(t *testing.T, spec string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "journal.db")) })
 	t.Run("postgres", func(t *testing.T) { test(t, postgres(t, t.Name()+t.TempDir())) })
+	t.Run("mysql", func(t *testing.T) { test(t, mysqlStore(t, t.Name()+t.TempDir())) })
 }
 
 func harness(spec func(t testing.TB, place string) string) journaltest.Harness {
@@ -114,6 +107,11 @@ func TestSQLite(t *testing.T) {
 	journaltest.Run(t, harness(func(_ testing.TB, place string) string { return "sqlite:" + filepath.Join(place, "journal.db") }))
 }
 
+func TestMySQL(t *testing.T) {
+	mysqlStore(t, "")
+	journaltest.Run(t, harness(mysqlStore))
+}
+
 func TestPostgres(t *testing.T) {
 	postgres(t, "")
 	journaltest.Run(t, harness(postgres))
@@ -122,7 +120,7 @@ func TestPostgres(t *testing.T) {
 // TestOpenAtOnce opens a store that nobody has made yet several times at the same moment, as programs that start
 // together do.
 func TestOpenAtOnce(t *testing.T) {
-	sharedStores(t, func(t *testing.T, spec string) {
+	everyStore(t, func(t *testing.T, spec string) {
 		var all sync.WaitGroup
 		start := make(chan struct{})
 		for range 8 {
@@ -162,7 +160,7 @@ func TestKill(t *testing.T) {
 
 // TestRace has two processes with 50 callers each make the same payment.
 func TestRace(t *testing.T) {
-	sharedStores(t, func(t *testing.T, spec string) {
+	everyStore(t, func(t *testing.T, spec string) {
 		r, err := Race(spec, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -202,6 +200,7 @@ func TestLeastPrivilege(t *testing.T) {
 		`CREATE ROLE cashier`,
 		`GRANT USAGE ON SCHEMA "` + schema + `" TO cashier`,
 		`GRANT SELECT, INSERT, UPDATE, DELETE ON cardgateway_journal TO cashier`,
+		`GRANT SELECT ON cardgateway_journal_schema TO cashier`,
 		`SET ROLE cashier`,
 	} {
 		if _, err := db.Exec(statement); err != nil {

@@ -20,8 +20,8 @@ import (
 // TestUnwritable pays over journals that cannot be written, each in the way that it can really happen: not one byte
 // may reach the gateway.
 func TestUnwritable(t *testing.T) {
-	t.Run("file, disk full", func(t *testing.T) {
-		store, done, err := OpenStore("file:" + t.TempDir())
+	t.Run("sqlite, disk full", func(t *testing.T) {
+		store, done, err := OpenStore("sqlite:" + filepath.Join(t.TempDir(), "journal.db"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestUnwritable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = done() }()
-		store, done2, err := openSQL("sqlite", sqliteDSN(path, "&_pragma=query_only(1)"), journal.SQLite)
+		store, done2, err := openSQL(t.Context(), "sqlite", "file:"+path+"?_pragma=synchronous(FULL)&_pragma=query_only(1)", journal.SQLite)
 		if err != nil {
 			t.Fatal(err)
 		}

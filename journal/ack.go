@@ -19,18 +19,21 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	last, known := j.reported.get(transactionID)
 	if !known {
 		e, err := j.get(ctx, transactionID)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case !e.Unacked():
+			return nil
+		case j.mayHaveTold(&e):
+			return ErrChanged
 		}
-		last = report{intent: e.Intent(), version: len(e.Evidence), state: e.State()}
-		if !e.Unacked() {
-			last.state = NotSent // it has been acknowledged, whatever the state
-		}
+		last = report{intent: e.Intent(), version: e.version(), state: e.State()}
 	}
 	if last.state == Unknown {
 		return ErrOpen
 	}
-	err := j.store.Ack(ctx, transactionID, last.version)
+	j.touched.add(transactionID)
+	err := j.ack(ctx, transactionID, last.version)
 	switch {
 	case errors.Is(err, ErrChanged):
 		j.reported.refuted(transactionID, last)
@@ -39,4 +42,11 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 		j.asked.forget(transactionID)
 	}
 	return err
+}
+
+// mayHaveTold reports whether this Journal can have told less than an entry says, and have forgotten that. What was
+// recorded before the Journal was made was part of whatever it has told.
+func (j *Journal) mayHaveTold(e *Entry) bool {
+	v := e.version()
+	return v > 0 && j.reported.hasForgotten() && !e.Evidence[v-1].At.Before(j.clock.started)
 }

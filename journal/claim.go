@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -9,35 +10,58 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
+// resubmission is what a caller accepts for the sake of submitting a payment once more.
+type resubmission int
+
+const (
+	onlyUnsent   resubmission = iota // nothing: earlier submissions must be proved unsent
+	afterRefusal                     // the gateway's word that it did not process the earlier one
+	riskingTwice                     // that an earlier one can still arrive
+)
+
 // claim makes sure that this call, and no other anywhere, may send the payment. It returns the entry, and false if
-// the payment is somebody else's or needs no sending. An error means that nothing was sent.
-func (j *Journal) claim(ctx context.Context, in Intent, again bool) (e Entry, mine bool, err error) {
+// the payment is somebody else's or needs no sending. An error means that this call sent nothing.
+func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e Entry, mine bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return e, false, in.notSent(err)
 	}
+	if e, mine, err = j.begin(ctx, in); err != nil || mine {
+		return e, mine, err
+	}
 	patience := time.Now().Add(j.opts.WaitElsewhere)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		e, mine, err = j.begin(ctx, in)
-		if err != nil || mine {
-			return e, mine, err
-		}
 		known := e.project()
 		switch {
 		case !known.invalid && !known.intent.same(&in):
 			return e, false, &MismatchError{Asked: in, Recorded: known.intent}
-		case known.maySubmit(again) && len(e.Evidence) >= mostEvidence:
+		case j.gaveUp(known):
+			if e, err = j.recordUnsent(ctx, e, known); err != nil {
+				return e, false, in.notSent(fmt.Errorf("journal: an earlier call's end could not be recorded: %w", err))
+			}
+			continue
+		case known.maySubmit(accepts) && e.version() >= mostEvidence:
 			return e, false, &cardgateway.ValidationError{Op: in.Operation, Problems: []cardgateway.Problem{{
 				Field: "transactionId", Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
 			}}}
-		case known.maySubmit(again):
-			mine, err = j.submit(ctx, &e, in)
-			if err != nil || mine {
+		case known.maySubmit(accepts):
+			if mine, err = j.submit(ctx, &e, in); err != nil || mine {
 				return e, mine, err
 			}
-			continue // somebody was faster
-		case !known.inFlight(in.At) || time.Now().After(patience) || !sleep(ctx, pause):
+			// Somebody else was faster. If that was not so, a store that says it for ever ends by patience.
+			if time.Now().After(patience) {
+				return e, false, in.notSent(ErrChanged)
+			}
+		case !known.inFlight(in.At) || time.Now().After(patience):
 			return e, false, nil
 		}
+		if !sleep(ctx, pause) {
+			return e, false, nil
+		}
+		now, err := j.get(ctx, in.TransactionID)
+		if err != nil {
+			return e, false, in.notSent(fmt.Errorf("journal: the payment cannot be read: %w", err))
+		}
+		e = now
 	}
 }
 
@@ -45,10 +69,19 @@ func (j *Journal) claim(ctx context.Context, in Intent, again bool) (e Entry, mi
 // evidence, and stores write an entry whole. It leaves room for what the gateway can still be found to say.
 const mostEvidence = 2000
 
-// maySubmit reports whether another submission is allowed. Where an earlier one is proved unsent it always is. Where
-// one was refused or is presumed absent it takes a caller who accepts the risk. Otherwise never.
-func (p *projection) maySubmit(again bool) bool {
-	return !p.conflict && (p.state == NotSent || again && (p.state == PresumedAbsent || p.state == Refused))
+// maySubmit reports whether another submission is allowed.
+func (p *projection) maySubmit(accepts resubmission) bool {
+	switch {
+	case p.conflict:
+		return false
+	case p.state == NotSent:
+		return true
+	case p.state == Refused:
+		return accepts == afterRefusal || accepts == riskingTwice
+	case p.state == PresumedAbsent:
+		return accepts == riskingTwice
+	}
+	return false
 }
 
 // inFlight reports whether another process may be about to record an outcome.
@@ -56,19 +89,22 @@ func (p *projection) inFlight(now time.Time) bool {
 	return p.state == Unknown && !p.answered && now.Sub(p.intent.At) < longestFlight
 }
 
-// begin creates the entry. A store that failed is asked again, at least once, since it may have written all the same:
-// an entry with this call's own mark is this call's.
+// begin creates the entry. A store that failed is asked again for a while, since it may have written all the same: an
+// entry with this call's own mark is this call's.
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
-	begun := time.Now()
-	for n := 1; ; n++ {
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+	defer cancel()
+	for until := time.Now().Add(beginPatience); ; {
 		e, created, err := j.tryBegin(ctx, in)
 		if err == nil {
-			return e, created || len(e.Evidence) == 0 && e.Begun.Sender == in.Sender, nil
+			return e, created || e.version() == 0 && e.Begun.Sender == in.Sender, nil
 		}
-		if n > 1 && (ctx.Err() != nil || time.Since(begun) >= beginPatience) {
-			return e, false, in.notSent(fmt.Errorf("journal: the intent could not be recorded: %w", err))
+		if _, ok := errors.AsType[*EntryError](err); ok { // there was a payment, of which nothing is known
+			return e, false, in.unknown(err)
 		}
-		time.Sleep(rand.N(beginPause))
+		if time.Now().After(until) || !sleep(ctx, rand.N(beginPause)) {
+			return e, false, j.giveUp(ctx, in, "the intent could not be recorded", err)
+		}
 	}
 }
 
@@ -81,16 +117,47 @@ const (
 
 // submit records that this call submits the payment once more. It reports false if somebody else was faster.
 func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error) {
-	ev := Evidence{At: in.At, Source: SourceSubmission, Submission: &in}
-	failed := j.append(ctx, e, ev)
+	failed := j.append(ctx, e, Evidence{At: in.At, Source: SourceSubmission, Submission: &in})
 	if failed == nil {
 		return true, nil
 	}
-	now, err := j.get(ctx, e.TransactionID())
+	now, err := j.get(ctx, in.TransactionID)
 	if err != nil {
-		return false, in.notSent(fmt.Errorf("journal: the submission could not be recorded: %w", failed))
+		return false, j.giveUp(ctx, in, "the submission could not be recorded", failed)
 	}
 	*e = now
 	known := now.project()
-	return known.intent.Sender == in.Sender && !known.answered && known.state == Unknown, nil
+	switch {
+	case known.intent.Sender == in.Sender && !known.answered && known.state == Unknown:
+		return true, nil
+	case !errors.Is(failed, ErrChanged): // the store does not take it, and nobody was faster
+		return false, j.giveUp(ctx, in, "the submission could not be recorded", failed)
+	}
+	return false, nil
+}
+
+// giveUp is the error of a call that has sent nothing and never will. The store may still have the call's intent, or get
+// it when the database comes back: the sender is remembered, so that its intent is known to be unsent.
+func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error) error {
+	j.unsent.update(in.Sender, func(nobody, bool) (nobody, bool) { return nobody{}, true })
+	if over := ctx.Err(); over != nil && !errors.Is(err, over) {
+		err = errors.Join(err, over)
+	}
+	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))
+}
+
+// gaveUp reports whether the latest submission is one that a call of this process has given up.
+func (j *Journal) gaveUp(known *projection) bool {
+	_, gaveUp := j.unsent.get(known.intent.Sender)
+	return gaveUp && known.state == Unknown && !known.answered
+}
+
+// recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it
+// returns that.
+func (j *Journal) recordUnsent(ctx context.Context, e Entry, known *projection) (Entry, error) {
+	err := j.append(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
+	if errors.Is(err, ErrChanged) {
+		return j.get(ctx, e.TransactionID())
+	}
+	return e, err
 }

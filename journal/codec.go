@@ -15,6 +15,8 @@ import (
 // older one wrote.
 
 type intentJSON struct {
+	Gateway       string    `json:"gateway,omitempty"`
+	AppID         string    `json:"appId,omitempty"`
 	TransactionID string    `json:"transactionId"`
 	OrderID       string    `json:"orderId,omitempty"`
 	Operation     string    `json:"operation"`
@@ -39,13 +41,13 @@ func (in *Intent) UnmarshalJSON(data []byte) error {
 
 func (in *Intent) json() intentJSON {
 	return intentJSON{
-		in.TransactionID, in.OrderID, in.Operation, amountText(in.Amount), in.Currency, in.At.UTC(), in.Sender,
+		in.Shop.Gateway, string(in.Shop.AppID), in.TransactionID, in.OrderID, in.Operation, amountText(in.Amount), in.Currency, in.At.UTC(), in.Sender,
 	}
 }
 
 func (w *intentJSON) intent() (Intent, error) {
 	amount, err := amountOf(w.Amount)
-	return Intent{w.TransactionID, w.OrderID, w.Operation, amount, w.Currency, w.At, w.Sender}, err
+	return Intent{Shop{w.Gateway, cardgateway.AppID(w.AppID)}, w.TransactionID, w.OrderID, w.Operation, amount, w.Currency, w.At, w.Sender}, err
 }
 
 type evidenceJSON struct {
@@ -58,6 +60,7 @@ type evidenceJSON struct {
 	HTTPStatus  int              `json:"httpStatus,omitempty"`
 	Code        cardgateway.Code `json:"code,omitempty"`
 	Invalid     bool             `json:"invalid,omitempty"`
+	Seen        bool             `json:"seen,omitempty"`
 }
 
 // MarshalJSON writes all that Evidence documents to be kept.
@@ -76,7 +79,7 @@ func (ev *Evidence) UnmarshalJSON(data []byte) error {
 func (ev *Evidence) json() evidenceJSON {
 	w := evidenceJSON{
 		At: ev.At.UTC(), Source: ev.Source, State: ev.State, Sender: ev.Sender, Transaction: jsonOf(ev.Transaction),
-		HTTPStatus: ev.HTTPStatus, Code: ev.Code, Invalid: ev.Invalid,
+		HTTPStatus: ev.HTTPStatus, Code: ev.Code, Invalid: ev.Invalid, Seen: ev.Seen,
 	}
 	if ev.Submission != nil {
 		in := ev.Submission.json()
@@ -89,45 +92,20 @@ func (w *evidenceJSON) evidence() (Evidence, error) {
 	t, err := w.Transaction.transaction()
 	ev := Evidence{
 		At: w.At, Source: w.Source, State: w.State, Sender: w.Sender, Transaction: t,
-		HTTPStatus: w.HTTPStatus, Code: w.Code, Invalid: w.Invalid,
+		HTTPStatus: w.HTTPStatus, Code: w.Code, Invalid: w.Invalid, Seen: w.Seen,
 	}
 	if w.Submission != nil {
 		in, failed := w.Submission.intent()
 		ev.Submission, err = &in, errors.Join(err, failed)
 	}
-	if err == nil && !ev.whole() {
+	if err == nil && !ev.complete() {
 		err = fmt.Errorf("journal: evidence of source %q and state %v lacks what it is about", ev.Source, ev.State)
 	}
 	return ev, err
 }
 
-// entryJSON is a whole entry, for the file store: one that is encoded at once, since every payment waits for it.
-type entryJSON struct {
-	Begun    intentJSON     `json:"begun"`
-	Evidence []evidenceJSON `json:"evidence,omitempty"`
-	Acked    int            `json:"acked"`
-}
-
-func (e *Entry) json() entryJSON {
-	w := entryJSON{Begun: e.Begun.json(), Acked: e.Acked}
-	for i := range e.Evidence {
-		w.Evidence = append(w.Evidence, e.Evidence[i].json())
-	}
-	return w
-}
-
-func (w *entryJSON) entry() (Entry, error) {
-	begun, err := w.Begun.intent()
-	e := Entry{Begun: begun, Acked: w.Acked}
-	for i := range w.Evidence {
-		ev, failed := w.Evidence[i].evidence()
-		e.Evidence, err = append(e.Evidence, ev), errors.Join(err, failed)
-	}
-	return e, err
-}
-
-// whole reports whether evidence has what its state rests on.
-func (ev *Evidence) whole() bool {
+// complete reports whether evidence has what its state rests on.
+func (ev *Evidence) complete() bool {
 	switch {
 	case ev.Source == SourceSubmission:
 		return ev.Submission != nil
@@ -139,7 +117,7 @@ func (ev *Evidence) whole() bool {
 
 var wireStates = map[State]string{
 	Unknown: "unknown", NotSent: "notSent", Refused: "refused", PresumedAbsent: "presumedAbsent",
-	Pending: "pending", Declined: "declined", Succeeded: "succeeded",
+	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded",
 }
 
 // MarshalText writes the state's name, so that stores stay readable and the numbers can change.

@@ -4,7 +4,7 @@
 // Store, durable and unique by transactionId, and only then sends; a store that cannot be written means that nothing
 // is sent. What came of it is written before it is returned.
 //
-//	store, err := journal.NewFileStore("/var/lib/shop/payments") // or NewSQLStore, for more than one process
+//	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // of journal/sqlite; or NewSQLStore
 //	if err != nil {
 //		return err
 //	}

@@ -19,7 +19,12 @@ type Entry struct {
 	// Acked is how much of Evidence has been acknowledged; negative before the first acknowledgement. Evidence
 	// beyond it has to be told to the merchant.
 	Acked int
+
+	why error // why the gateway could not be asked last, in an entry that Recover gives
 }
+
+// Key names the entry.
+func (e *Entry) Key() Key { return e.Begun.Key() }
 
 // TransactionID is the merchant's id of the payment.
 func (e *Entry) TransactionID() string { return e.Begun.TransactionID }
@@ -29,6 +34,7 @@ func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
 
 // Intent is what is about to be sent: all that tells one payment from another, and nothing of the card.
 type Intent struct {
+	Shop          Shop
 	TransactionID string
 	OrderID       string // empty for TokenPayment, which carries none
 	Operation     string // the client's method, such as TokenPayment
@@ -38,6 +44,9 @@ type Intent struct {
 	Sender        string    // random; tells this submission from any other of the same transactionId
 }
 
+// Key names the intent's entry.
+func (in *Intent) Key() Key { return Key{in.Shop, in.TransactionID} }
+
 // The operations, by the names of the client's methods.
 const (
 	opTokenOrder           = "CreateTokenOrder"
@@ -46,6 +55,16 @@ const (
 	opCheckout             = "CreateCheckout"
 	opCheckoutSubscription = "CreateCheckoutSubscription"
 )
+
+// onHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can
+// try another one.
+func (in *Intent) onHostedPage() bool {
+	switch in.Operation {
+	case opTokenOrder, opCheckout, opCheckoutSubscription:
+		return true
+	}
+	return false
+}
 
 // same reports whether two intents are of one payment.
 func (in *Intent) same(other *Intent) bool {
@@ -71,6 +90,9 @@ type Evidence struct {
 	Code       cardgateway.Code
 	// Invalid says that the client found the request to violate a limit; State is then NotSent.
 	Invalid bool
+	// Seen says that the gateway has shown this transactionId in a form that says nothing certain; State is then Unknown.
+	// Such a payment is never presumed absent.
+	Seen bool
 }
 
 // Source says where evidence comes from.
@@ -88,7 +110,7 @@ const (
 // absent, and with a refusal.
 func (ev *Evidence) CanBeAskedAgain() bool {
 	switch ev.State {
-	case Pending, Declined, Succeeded:
+	case Pending, Abandoned, Declined, Succeeded:
 		return true
 	case Unknown:
 		return ev.Source != SourceSubmission
@@ -106,7 +128,8 @@ const (
 	NotSent                     // proved: nothing was submitted; the same call may be made again
 	Refused                     // the gateway said that it did not process it
 	PresumedAbsent              // the gateway did not know it for longer than AbsentAfter: a presumption, no proof
-	Pending                     // 102 or 301: accepted, or waiting for the cardholder
+	Pending                     // 102 or 301: accepted, or waiting for the cardholder, who may have had an attempt declined
+	Abandoned                   // it waited for its cardholder for longer than AbandonAfter; nobody asks any more
 	Declined                    // final, not paid
 	Succeeded                   // final, paid
 )
@@ -122,6 +145,8 @@ func (s State) String() string {
 		return "presumed absent"
 	case Pending:
 		return "pending"
+	case Abandoned:
+		return "abandoned"
 	case Declined:
 		return "declined"
 	case Succeeded:
@@ -141,6 +166,9 @@ var (
 
 // newEntry returns the entry of an intent of which nothing is known or acknowledged.
 func newEntry(in Intent) Entry { return Entry{Begun: in, Acked: -1} }
+
+// version is how much evidence the entry has.
+func (e *Entry) version() int { return len(e.Evidence) }
 
 // record appends evidence to an entry of exactly this version.
 func (e *Entry) record(version int, ev Evidence) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -23,18 +22,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	dir, err := os.MkdirTemp("", "journal")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	store, err := journal.NewFileStore(dir)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer store.Close()
+	store := journal.NewMemoryStore() // in a program sqlite.Open, or NewSQLStore
 	payments := journal.New(client, store, journal.Options{})
 	ctx := context.Background()
 

@@ -127,6 +127,11 @@ func wantStates(t *testing.T, j *journal.Journal, want map[string]string) {
 	}
 }
 
+// key names an entry of the shop.
+func key(id string) journal.Key {
+	return journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, TransactionID: id}
+}
+
 func wantExecuted(t *testing.T, s *shop, id string, want int) {
 	t.Helper()
 	if got := s.gateway.Executed(id); got != want {

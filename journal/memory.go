@@ -5,17 +5,18 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 )
 
 // MemoryStore is a Store for tests and trials. It is not durable: it forgets everything when the process ends, and
 // with it what the gateway may have been asked to charge.
 type MemoryStore struct {
 	mu      sync.Mutex
-	entries map[string]*Entry
+	entries map[Key]*Entry
 }
 
 // NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return &MemoryStore{entries: make(map[string]*Entry)} }
+func NewMemoryStore() *MemoryStore { return &MemoryStore{entries: make(map[Key]*Entry)} }
 
 // Begin implements Store.
 func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
@@ -24,48 +25,43 @@ func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.entries[in.TransactionID]; e != nil {
+	if e := s.entries[in.Key()]; e != nil {
 		return e.snapshot(), false, nil
 	}
 	e := newEntry(in)
-	s.entries[in.TransactionID] = &e
+	s.entries[in.Key()] = &e
 	return e, true, nil
 }
 
 // Get implements Store.
-func (s *MemoryStore) Get(ctx context.Context, transactionID string) (Entry, error) {
-	if err := ctx.Err(); err != nil {
-		return Entry{}, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.entries[transactionID]
-	if e == nil {
-		return Entry{}, ErrNoEntry
-	}
-	return e.snapshot(), nil
+func (s *MemoryStore) Get(ctx context.Context, key Key) (got Entry, err error) {
+	err = s.with(ctx, key, func(e *Entry) error {
+		got = e.snapshot()
+		return nil
+	})
+	return got, err
 }
 
 // Record implements Store.
-func (s *MemoryStore) Record(ctx context.Context, transactionID string, version int, ev Evidence) error {
-	return s.change(ctx, transactionID, func(e *Entry) error { return e.record(version, ev) })
+func (s *MemoryStore) Record(ctx context.Context, key Key, version int, ev Evidence) error {
+	return s.with(ctx, key, func(e *Entry) error { return e.record(version, ev) })
 }
 
 // Ack implements Store.
-func (s *MemoryStore) Ack(ctx context.Context, transactionID string, version int) error {
-	return s.change(ctx, transactionID, func(e *Entry) error {
+func (s *MemoryStore) Ack(ctx context.Context, key Key, version int) error {
+	return s.with(ctx, key, func(e *Entry) error {
 		_, err := e.ack(version)
 		return err
 	})
 }
 
-func (s *MemoryStore) change(ctx context.Context, transactionID string, do func(*Entry) error) error {
+func (s *MemoryStore) with(ctx context.Context, key Key, do func(*Entry) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.entries[transactionID]
+	e := s.entries[key]
 	if e == nil {
 		return ErrNoEntry
 	}
@@ -73,25 +69,53 @@ func (s *MemoryStore) change(ctx context.Context, transactionID string, do func(
 }
 
 // Unacked implements Store.
-func (s *MemoryStore) Unacked(ctx context.Context) iter.Seq2[Entry, error] {
+func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		s.mu.Lock()
-		var all []Entry
-		for _, e := range s.entries {
-			if e.Unacked() {
-				all = append(all, e.snapshot())
+		for _, key := range s.unacked(shop) {
+			e, err := s.Get(ctx, key)
+			if err == nil && !e.Unacked() {
+				continue
+			}
+			if !yield(e, err) || err != nil {
+				return
 			}
 		}
-		s.mu.Unlock()
-		slices.SortFunc(all, byAge)
-		for _, e := range all {
-			if err := ctx.Err(); err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			if !yield(e, nil) {
-				return
-			}
+		if err := ctx.Err(); err != nil {
+			yield(Entry{}, err)
 		}
 	}
+}
+
+// unacked returns the keys of a shop's entries that are not acknowledged, oldest first.
+func (s *MemoryStore) unacked(shop Shop) []Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*Entry
+	for key, e := range s.entries {
+		if key.Shop == shop && e.Unacked() {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Entry) int { return byAge(*a, *b) })
+	keys := make([]Key, len(all))
+	for i, e := range all {
+		keys[i] = e.Key()
+	}
+	return keys
+}
+
+// Forget deletes acknowledged payments that began before the given time, as SQLStore.Forget does.
+func (s *MemoryStore) Forget(_ context.Context, before time.Time) (n int64, err error) {
+	if err := tooRecent(before); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, e := range s.entries {
+		if !e.Unacked() && e.Begun.At.Before(before) {
+			delete(s.entries, key)
+			n++
+		}
+	}
+	return n, nil
 }

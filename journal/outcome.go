@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -14,6 +15,9 @@ var (
 	// ErrPresumedAbsent: the gateway did not know the payment for longer than Options.AbsentAfter. It was most
 	// likely never made; see Journal.PayAgainRiskingSecondCharge.
 	ErrPresumedAbsent = errors.New("journal: the payment is presumed absent")
+	// ErrAbandoned: the payment waited for its cardholder for longer than Options.AbandonAfter. Most likely nobody will
+	// ever pay it. If somebody does, a notification or a walk shows it; hand that to Journal.Confirm.
+	ErrAbandoned = errors.New("journal: the cardholder has not come")
 	// ErrRepeatDeclined: a further submission was declined, which may only mean that it was a repetition.
 	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not say what became of the first")
 )
@@ -24,11 +28,15 @@ var (
 //
 //	Succeeded, Pending       the transaction
 //	Declined                 the transaction and a *cardgateway.DeclinedError
-//	Refused                  a *cardgateway.RefusedError
+//	Refused                  a *cardgateway.RefusedError in a *RecordedError, which says when
 //	NotSent                  a *cardgateway.NotSentError
 //	Unknown                  a *cardgateway.OutcomeUnknownError with cause ErrOpen
 //	PresumedAbsent           a *cardgateway.OutcomeUnknownError with cause ErrPresumedAbsent
+//	Abandoned                a *cardgateway.OutcomeUnknownError with cause ErrAbandoned
 //	any state, if Conflict   a *cardgateway.ConflictError
+//
+// In an entry that Recover gives, the chain of an outcome that is not known also has the error of the last query, if it
+// failed: a secret key that is not valid any more, say.
 func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 	known := e.project()
 	in := &known.intent
@@ -46,16 +54,38 @@ func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 		t := known.deciding.transaction()
 		return t, &cardgateway.DeclinedError{Op: in.Operation, TransactionID: in.TransactionID, Transaction: t}
 	case Refused:
-		return nil, &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: known.deciding.HTTPStatus, Code: known.deciding.Code}
+		refused := &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: known.deciding.HTTPStatus, Code: known.deciding.Code}
+		return nil, &RecordedError{At: known.deciding.At, Err: refused}
 	case NotSent:
-		return nil, in.notSent(errRecorded)
+		return nil, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
 	case PresumedAbsent:
-		return nil, in.unknown(ErrPresumedAbsent)
+		return nil, in.unknown(e.because(ErrPresumedAbsent))
+	case Abandoned:
+		return nil, in.unknown(ErrAbandoned)
 	}
-	return nil, in.unknown(ErrOpen)
+	return nil, in.unknown(e.because(ErrOpen))
 }
 
-var errRecorded = errors.New("recorded in the journal")
+// because adds to a cause why the gateway could not be asked.
+func (e *Entry) because(cause error) error {
+	if e.why == nil {
+		return cause
+	}
+	return fmt.Errorf("%w: the last query failed: %w", cause, e.why)
+}
+
+// RecordedError is an error that was recorded earlier and is told again. The call that returns it has sent nothing.
+type RecordedError struct {
+	At  time.Time
+	Err error
+}
+
+func (e *RecordedError) Error() string {
+	return fmt.Sprintf("journal: recorded at %s, nothing was sent now: %v", e.At.UTC().Format(time.RFC3339), e.Err)
+}
+
+// Unwrap returns the recorded error.
+func (e *RecordedError) Unwrap() error { return e.Err }
 
 func (in *Intent) notSent(cause error) error {
 	return &cardgateway.NotSentError{Op: in.Operation, TransactionID: in.TransactionID, Cause: cause}
@@ -136,9 +166,12 @@ func keptOfQuery(t *cardgateway.Transaction, e *Entry) *cardgateway.Transaction 
 	return k
 }
 
+// ErrMismatch is what errors.Is finds in a *MismatchError.
+var ErrMismatch = errors.New("journal: the transactionId is that of another payment")
+
 // MismatchError says that a payment was asked for under a transactionId which another payment has: one of another
-// amount, currency, order or operation. Nothing was sent. It is an ErrInvalidRequest too: a new payment needs a new
-// transactionId.
+// amount, currency, order or operation. Nothing was sent. errors.Is finds ErrMismatch in it, and ErrInvalidRequest: a new
+// payment needs a new transactionId. It says nothing about the payment that is recorded under this one.
 type MismatchError struct {
 	Asked    Intent
 	Recorded Intent
@@ -149,8 +182,10 @@ func (e *MismatchError) Error() string {
 		e.Asked.Operation, e.Asked.TransactionID, e.Asked.describe(), e.Recorded.describe())
 }
 
-// Is reports whether target is cardgateway.ErrInvalidRequest.
-func (e *MismatchError) Is(target error) bool { return target == cardgateway.ErrInvalidRequest }
+// Is reports whether target is ErrMismatch or cardgateway.ErrInvalidRequest.
+func (e *MismatchError) Is(target error) bool {
+	return target == ErrMismatch || target == cardgateway.ErrInvalidRequest
+}
 
 func (in *Intent) describe() string {
 	return fmt.Sprintf("%s of %s %s for order %q", in.Operation, amountText(in.Amount), in.Currency, in.OrderID)

@@ -13,7 +13,7 @@ import (
 // payment is one call on its way through the journal.
 type payment struct {
 	intent  Intent
-	again   bool // the caller accepts the risk of PayAgainRiskingSecondCharge
+	accepts resubmission
 	secrets secrets
 	send    func(context.Context) (*cardgateway.Transaction, error)
 }
@@ -24,7 +24,7 @@ func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction
 		t, err := p.refuse(ctx)
 		return t, j.unclaimed(p, err)
 	}
-	p.intent.At, p.intent.Sender = time.Now().Round(0), rand.Text()
+	p.intent.Shop, p.intent.At, p.intent.Sender = j.shop, time.Now().Round(0), rand.Text()
 	c, mine := j.calls.start(&p.intent)
 	if !mine {
 		return c.wait(ctx, &p.intent)
@@ -36,7 +36,13 @@ func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction
 
 // payOnce claims the payment for this call, sends it, and records what came of it.
 func (j *Journal) payOnce(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
-	e, mine, err := j.claim(ctx, p.intent, p.again)
+	j.touched.add(p.intent.TransactionID)
+	if p.accepts == afterRefusal {
+		if err := j.checkRefusal(ctx, p.intent); err != nil {
+			return nil, j.unclaimed(p, err)
+		}
+	}
+	e, mine, err := j.claim(ctx, p.intent, p.accepts)
 	if err != nil {
 		return nil, j.unclaimed(p, err)
 	}
@@ -67,15 +73,16 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 // conclude records what a submission brought, and only then lets it be told. If more is known by now, through another
 // process that asked the gateway, that is told instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgateway.Transaction, err error) (*cardgateway.Transaction, error) {
-	ev := observed(t, err, e.project().fresh && !p.again)
+	ev := observed(t, err, e.project().fresh && p.accepts != riskingTwice)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
 	e, failed := j.record(ctx, e, ev)
+	j.touched.add(e.TransactionID())
 	if failed != nil {
 		return p.unrecorded(t, err, failed)
 	}
 	if ev.Invalid {
-		_ = j.store.Ack(ctx, e.TransactionID(), len(e.Evidence)) // best effort: else Recover says that it was not sent
+		_ = j.ack(context.WithoutCancel(ctx), e.TransactionID(), e.version()) // best effort: else Recover says that it was not sent
 		j.reported.set(&e, NotSent)
 		return t, err
 	}

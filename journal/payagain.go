@@ -64,6 +64,6 @@ func (p PayAgain) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 }
 
 func (p PayAgain) pay(ctx context.Context, pay *payment) (*cardgateway.Transaction, error) {
-	pay.again = true
+	pay.accepts = riskingTwice
 	return p.j.pay(ctx, pay)
 }

@@ -6,67 +6,87 @@ import (
 	"time"
 )
 
-// record appends evidence that must not be lost, whatever others have appended meanwhile. It returns the entry with
-// it.
-func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
-	ev.At = j.clock.now()
-	var err error
-	begun := time.Now()
-	for range recordTries {
-		if err = j.append(ctx, &e, ev); err == nil {
-			return e, nil
-		}
-		if !errors.Is(err, ErrChanged) {
-			if time.Since(begun) >= j.opts.WriteTimeout {
-				break
-			}
-			time.Sleep(recordPause)
-		}
-		now, _, failed := j.tryBegin(ctx, e.Begun)
-		if failed == nil {
-			e = now
-		}
-	}
-	return e, err
-}
+// How a Journal uses its store: every call is guarded and bounded.
 
-// recordTries bounds how often evidence is offered to a store. Each refusal but a failure means that another process
-// has recorded something, of which there is little. After a failure there is a pause, in which a database may come back.
-const (
-	recordTries = 10
-	recordPause = 100 * time.Millisecond
-)
-
-// append records evidence as the next piece of the entry.
-func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
-	ctx, cancel := j.detached(ctx)
+// get reads an entry as it is now.
+func (j *Journal) get(ctx context.Context, transactionID string) (Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	if err := j.store.Record(ctx, e.TransactionID(), len(e.Evidence), ev); err != nil {
-		return err
-	}
-	return e.record(len(e.Evidence), ev)
+	return guarded(ctx, func(ctx context.Context) (Entry, error) {
+		return j.store.Get(ctx, Key{j.shop, transactionID})
+	})
 }
 
 // tryBegin creates the entry of an intent, or reads the one that is there, once.
 func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) {
-	ctx, cancel := j.detached(ctx)
+	type begun struct {
+		entry   Entry
+		created bool
+	}
+	b, err := guarded(ctx, func(ctx context.Context) (begun, error) {
+		e, created, err := j.store.Begin(ctx, in)
+		return begun{e, created}, err
+	})
+	return b.entry, b.created, err
+}
+
+// append records evidence as the next piece of the entry.
+func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	return j.store.Begin(ctx, in)
+	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
+		return nobody{}, j.store.Record(ctx, e.Key(), e.version(), ev)
+	})
+	if err != nil {
+		return err
+	}
+	*e = e.snapshot() // a list's entry may still be its store's
+	return e.record(e.version(), ev)
 }
 
-// get reads an entry as it is now.
-func (j *Journal) get(ctx context.Context, transactionID string) (Entry, error) {
-	ctx, cancel := j.bounded(ctx)
+// ack acknowledges a version of an entry.
+func (j *Journal) ack(ctx context.Context, transactionID string, version int) error {
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	return j.store.Get(ctx, transactionID)
+	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
+		return nobody{}, j.store.Ack(ctx, Key{j.shop, transactionID}, version)
+	})
+	return err
 }
 
-// bounded is a context for a read, which ends with the caller's.
-func (j *Journal) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, j.opts.WriteTimeout)
+// record appends evidence that must not be lost, whatever others have appended meanwhile, and even if the caller has
+// gone. It returns the entry with it.
+func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
+	defer cancel()
+	ev.At = j.clock.now()
+	pause := recordPause
+	for changes := 0; ; {
+		err := j.append(ctx, &e, ev)
+		if err == nil {
+			return e, nil
+		}
+		if errors.Is(err, ErrChanged) {
+			if changes++; changes == mostChanges {
+				return e, err
+			}
+		} else {
+			if !sleep(ctx, pause) {
+				return e, err
+			}
+			pause = min(2*pause, mostRecordPause)
+		}
+		if now, _, failed := j.tryBegin(ctx, e.Begun); failed == nil { // which makes again what a store has lost
+			e = now
+		}
+	}
 }
 
-// detached is a context for a write, which the caller's cancellation does not stop.
-func (j *Journal) detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
-}
+const (
+	// mostChanges bounds how often evidence is offered to a store that has changed meanwhile: each time, another process
+	// has recorded something, of which there is little.
+	mostChanges = 10
+	// A store that fails is asked again after a pause, in which a database may come back.
+	recordPause     = 100 * time.Millisecond
+	mostRecordPause = time.Second
+)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
-
-	"github.com/cardgateway/cardgateway-go"
+	"sync"
+	"time"
 )
 
 // Recover asks the gateway about every payment that is open, and gives every payment that has something the merchant
@@ -13,145 +13,189 @@ import (
 // making are left to their callers; those of another process can appear while it makes them, since asking does no
 // harm, and are then told twice.
 //
-// Call it at the start and then regularly, from one process at a time. A payment is asked about again when an eighth
-// of the time since its submission has passed since it was last asked, so a walk every minute is cheap. An answer
-// that the gateway could not give leaves the payment open and is no error: an error is a failure of the store, or the
-// end of ctx, and ends the walk.
+// Call it at the start and then regularly, or have Run do so, from one process at a time. A payment is asked about again
+// when an eighth of the time since its submission has passed since it was last asked, so a walk every minute is cheap.
+// Options.Parallel payments are asked about at the same time, ahead of the loop. Memory does not grow with the number of
+// payments.
+//
+// A query that failed leaves the payment open and is no error of Recover: the outcome's chain has it. An entry that cannot
+// be read is given as an *EntryError after all others. Any other error is a failure of the store, or the end of ctx, and
+// ends the walk.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for e, err := range j.store.Unacked(ctx) {
-			news := false
-			if err == nil {
-				e, news, err = j.refresh(ctx, e)
-			}
-			if err != nil {
-				yield(Entry{}, err)
+		r := j.startRecovery(ctx)
+		defer r.stop()
+		err := r.tell(yield)
+		if err == nil {
+			r.info.Complete = true
+		} else if !errors.Is(err, errStopped) {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// errStopped says that the loop over Recover was left.
+var errStopped = errors.New("journal: the loop has ended")
+
+// recovery is one Recover. A reader goes through the store's list ahead of the loop and starts asking about what is open.
+// The loop takes the results in the list's order.
+type recovery struct {
+	j       *Journal
+	outer   context.Context // the caller's
+	ctx     context.Context // ends with the loop
+	cancel  context.CancelFunc
+	items   chan *recovered
+	reader  <-chan ending
+	asking  sync.WaitGroup
+	touched *touchedSet
+	begun   time.Time
+	info    RecoverInfo
+}
+
+// recovered is one entry on its way from the reader to the loop.
+type recovered struct {
+	entry Entry
+	err   error
+	asOf  time.Time     // the store is known to have held the entry so at this time
+	ended <-chan ending // of the question; nil if there was none
+}
+
+func (j *Journal) startRecovery(ctx context.Context) *recovery {
+	r := &recovery{
+		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), touched: j.touched.watch(), begun: time.Now(),
+	}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.reader = async(r.read)
+	return r
+}
+
+// read lists what is not acknowledged.
+func (r *recovery) read() {
+	defer close(r.items)
+	places := make(chan nobody, r.j.opts.Parallel)
+	for e, err := range r.j.store.Unacked(r.ctx, r.j.shop) {
+		item := &recovered{entry: e, err: err, asOf: time.Now()}
+		if err == nil && r.j.shouldAsk(&e) {
+			select {
+			case places <- nobody{}:
+			case <-r.ctx.Done():
+				r.j.asked.forget(e.TransactionID())
 				return
 			}
-			if !news {
-				continue
-			}
-			j.reported.set(&e, e.State())
-			if !yield(e, nil) {
-				return
-			}
+			r.asking.Add(1)
+			item.ended = async(func() {
+				defer r.asking.Done()
+				defer func() { <-places }()
+				item.entry, item.err = r.j.settle(r.ctx, e)
+				item.asOf = time.Now()
+			})
+		}
+		select {
+		case r.items <- item:
+		case <-r.ctx.Done():
+			return
 		}
 	}
 }
 
-// refresh settles an entry of a list, which can be older than what callers have done and been told since, and reports
-// whether there is still something to tell.
-func (j *Journal) refresh(ctx context.Context, e Entry) (_ Entry, news bool, err error) {
-	id := e.TransactionID()
-	if j.calls.inFlight(id) {
-		return e, false, nil
-	}
-	if e, err = j.get(ctx, id); err == nil && e.Unacked() {
-		if e, err = j.settle(ctx, e); err == nil {
-			e, err = j.get(ctx, id) // asking takes time, in which a caller can have been told more
-		}
-	}
-	if errors.Is(err, ErrNoEntry) { // acknowledged and forgotten since it was listed
-		return e, false, nil
-	}
-	return e, err == nil && e.Unacked() && !j.calls.inFlight(id), err
-}
+// freshFor is how old a listed entry may be when it is given. Beyond that it is read again: the loop can be slow.
+const freshFor = time.Second
 
-// settle asks the gateway about an open payment and returns the entry with what the gateway showed.
-func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
-	known := e.project()
-	if !known.open() || !j.due(&e) {
-		return e, ctx.Err()
-	}
-	queries, absent := e.queries(), 0
-	for _, at := range queries {
-		t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
-			TransactionID: known.intent.TransactionID, OrderID: known.intent.OrderID,
-			Amount: known.intent.Amount, Currency: known.intent.Currency, SentAt: at, Wait: j.opts.Settle,
-		})
-		if ctx.Err() != nil {
-			j.asked.forget(e.TransactionID()) // the question was cut off
-			return e, ctx.Err()
+// tell gives every entry that has something to tell, and then the entries that cannot be read.
+func (r *recovery) tell(yield func(Entry, error) bool) error {
+	var unreadable []error
+	for {
+		item, err := r.next()
+		if err != nil {
+			return err
 		}
-		if errors.Is(err, cardgateway.ErrNotFound) {
-			if absent++; absent < len(queries) {
-				continue // the other windows have to say so too
+		if item == nil {
+			break
+		}
+		e, err := r.current(item)
+		switch unread := (*EntryError)(nil); {
+		case errors.As(err, &unread):
+			r.info.Unreadable++
+			if len(unreadable) < maxUnreadable {
+				unreadable = append(unreadable, err)
 			}
+			continue
+		case errors.Is(err, ErrNoEntry): // acknowledged and forgotten since it was listed
+			continue
+		case err != nil:
+			return err
+		case !e.Unacked() || r.j.calls.inFlight(e.TransactionID()):
+			continue
 		}
-		for _, ev := range j.evidenceFrom(&e, t, err) {
-			if e, err = j.addIfNew(ctx, e, ev); err != nil {
-				return e, err
-			}
-		}
-	}
-	return e, nil
-}
-
-// addIfNew records evidence of a query if it changes what is known. If another process has recorded something
-// meanwhile, it is judged against that.
-func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
-	ev.At = j.clock.now()
-	for range recordTries {
-		if !e.project().changedBy(&ev, &e) {
-			return e, nil
-		}
-		err := j.append(ctx, &e, ev)
-		if err == nil || !errors.Is(err, ErrChanged) {
-			return e, err
-		}
-		if e, err = j.get(ctx, e.TransactionID()); err != nil {
-			return e, err
-		}
-		if ev.State == PresumedAbsent && !j.absent(e.project()) {
-			return e, nil // it was submitted again meanwhile
+		known := e.project()
+		e.why = r.j.asked.why(e.TransactionID())
+		r.info.count(&e, known)
+		r.j.reported.set(&e, known.state)
+		if !yield(e, nil) {
+			return errStopped
 		}
 	}
-	return e, ErrChanged
-}
-
-// evidenceFrom turns what Resolve returned into evidence.
-func (j *Journal) evidenceFrom(e *Entry, t *cardgateway.Transaction, err error) []Evidence {
-	conflict, isConflict := errors.AsType[*cardgateway.ConflictError](err)
-	switch {
-	case isConflict:
-		return outcomesOf(conflict, e)
-	case errors.Is(err, cardgateway.ErrDeclined) && len(e.submissions()) > 1 && !j.isOld(e.Intent()):
-		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
-	case t != nil && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return []Evidence{{Source: SourceQuery, State: stateOf(t), Transaction: keptOfQuery(t, e)}}
-	case errors.Is(err, cardgateway.ErrNotFound) && j.absent(e.project()):
-		return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
+	for _, err := range unreadable {
+		if !yield(Entry{}, err) {
+			return errStopped
+		}
 	}
 	return nil
 }
 
-// outcomesOf gives the outcomes of a conflict one by one, so that they add up to a conflict here too, successes first:
-// if the next one cannot be recorded, it is known that money has moved. A decline beside a success is none if the
-// payment was submitted more than once: it is then how the gateway turned the repetition away.
-func outcomesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
-	repeated := len(e.submissions()) > 1
-	for _, state := range []State{Succeeded, Declined} {
-		for i := range conflict.Transactions {
-			t := &conflict.Transactions[i]
-			if stateOf(t) == state && !(repeated && state == Declined) {
-				all = append(all, Evidence{Source: SourceQuery, State: state, Transaction: keptOfQuery(t, e)})
-			}
+// maxUnreadable bounds how many entries that cannot be read are named.
+const maxUnreadable = 1000
+
+// next returns the next item once its question has ended, or nil after the last.
+func (r *recovery) next() (*recovered, error) {
+	var item *recovered
+	select {
+	case item = <-r.items:
+	case <-r.ctx.Done():
+		return nil, context.Cause(r.outer)
+	}
+	if item == nil {
+		end := <-r.reader
+		end.rethrow()
+		return nil, r.outer.Err()
+	}
+	if item.ended != nil {
+		select {
+		case end := <-item.ended:
+			end.rethrow()
+		case <-r.ctx.Done():
+			return nil, context.Cause(r.outer)
 		}
 	}
-	return all
+	return item, nil
 }
 
-// absent reports whether a payment that the gateway does not know has been open for so long that it is presumed
-// absent.
-func (j *Journal) absent(known *projection) bool {
-	return known.state == Unknown && j.isOld(known.intent)
+// current returns an entry as it is now, as far as this process knows.
+func (r *recovery) current(item *recovered) (Entry, error) {
+	e := item.entry
+	if item.err == nil && (r.touched.has(e.TransactionID()) || time.Since(item.asOf) > freshFor) {
+		return r.j.get(r.ctx, e.TransactionID())
+	}
+	return e, item.err
 }
 
-// isOld reports whether a submission that still brings something new is no longer expected.
-func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
-
-// due reports whether a payment should be asked about now, and notes that it is.
-func (j *Journal) due(e *Entry) bool {
-	open := j.clock.earliest().Sub(e.Intent().At)
-	return j.asked.due(e.TransactionID(), j.clock.now(), open/8)
+// stop ends the reader and all questions, and waits for them. A store that does not look at its context is not waited for.
+func (r *recovery) stop() {
+	r.cancel()
+	r.j.touched.unwatch(r.touched)
+	ended := make(chan nobody)
+	go func() {
+		defer close(ended)
+		for range r.items { // until the reader closes it
+		}
+		r.asking.Wait()
+	}()
+	timer := time.NewTimer(freshFor)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+	}
+	r.info.Duration = time.Since(r.begun)
+	r.j.observe(r.outer, r.info)
 }

@@ -3,11 +3,10 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -174,8 +173,7 @@ func (r rewriting) RoundTrip(q *http.Request) (*http.Response, error) {
 func TestOddTimestamps(t *testing.T) {
 	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
 		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-			file := openFile(t, t.TempDir())
-			s.store = file
+			s.store = textStore{s.store}
 			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
 				i := bytes.Index(body, []byte(`"timestamp":`)) + len(`"timestamp":`)
 				return []byte(string(body[:i]) + timestamp + string(body[i+bytes.IndexByte(body[i:], ','):]))
@@ -185,11 +183,23 @@ func TestOddTimestamps(t *testing.T) {
 				t.Errorf("%s: got %v, %v", timestamp, paid, err)
 			}
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
-			if err := file.Close(); err != nil {
-				t.Error(err)
-			}
 		})
 	}
+}
+
+// textStore is a store that keeps evidence as JSON.
+type textStore struct{ journal.Store }
+
+func (s textStore) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	text, err := json.Marshal(ev)
+	if err != nil {
+		return err
+	}
+	var read journal.Evidence
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	return s.Store.Record(ctx, key, version, read)
 }
 
 // TestQueriedTokenIsNotKept: what a query shows of a token payment is kept without its address, also if the entry began
@@ -229,119 +239,20 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 	})
 }
 
-// TestDamageBetween damages a line that was followed by one which is durable: nothing but the line may be lost.
-func TestDamageBetween(t *testing.T) {
-	dir := t.TempDir()
-	s := openFile(t, dir)
-	begin(t, s, "a")
-	err := s.Record(t.Context(), "a", 0, journal.Evidence{
-		At: time.Now(), Source: journal.SourceAnswer, State: journal.Pending, Transaction: &cardgateway.Transaction{Code: 102, TransactionID: "a"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	begin(t, s, "b")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "journal.log")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data[bytes.IndexByte(data, '\n')+40] ^= 1 // within the second of three lines
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // and again, once it has been written anew
-		s := openFile(t, dir)
-		if begin(t, s, "a") || begin(t, s, "b") {
-			t.Error("a payment could be begun again")
-		}
-		begin(t, s, "c")
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestMakesDirectories makes those above the store's too.
-func TestMakesDirectories(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "shop", "payments")
-	for range 2 {
-		s := openFile(t, dir)
-		begin(t, s, "a")
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, wrong := range []string{filepath.Join(dir, "journal.log"), ""} {
-		if _, err := journal.NewFileStore(wrong); err == nil {
-			t.Errorf("a store in %q", wrong)
-		}
-	}
-}
-
-// TestOldLineBehindDamage: a whole line that is older than what is known, behind a damaged one, is an old block that has
-// come back.
-func TestOldLineBehindDamage(t *testing.T) {
-	dir := t.TempDir()
-	s := openFile(t, dir)
-	begin(t, s, "a")
-	path := filepath.Join(dir, "journal.log")
-	old, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = s.Record(t.Context(), "a", 0, journal.Evidence{
-		At: time.Now(), Source: journal.SourceAnswer, State: journal.Succeeded, Transaction: &cardgateway.Transaction{Code: 100, UniqueID: "1", TransactionID: "a"},
-	})
-	if err := errors.Join(err, s.Ack(t.Context(), "a", 1), s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = file.Write(append([]byte("garbage\n"), old...))
-	if err := errors.Join(err, file.Close()); err != nil {
-		t.Fatal(err)
-	}
-	s = openFile(t, dir)
-	e, created, err := s.Begin(t.Context(), journal.Intent{TransactionID: "a"})
-	if err != nil || created || e.State() != journal.Succeeded || e.Unacked() {
-		t.Errorf("got %v, unacknowledged %t, created %t, %v", e.State(), e.Unacked(), created, err)
-	}
-	if err := s.Close(); err != nil {
+// ackAndForget does so with a payment that is older than a day.
+func ackAndForget(t *testing.T, s *shop, id string) {
+	t.Helper()
+	if err := s.Ack(t.Context(), id); err != nil {
 		t.Error(err)
 	}
-}
-
-// inFile is inBubble with a journal in files.
-func inFile(t *testing.T, f func(t *testing.T, s *shop, file *journal.FileStore)) {
-	t.Helper()
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		file := openFile(t, t.TempDir())
-		s.store = file
-		s.Journal = s.restarted(journal.Options{})
-		f(t, s, file)
-		if err := file.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-// ackAndForget does so with a payment that is older than a day.
-func ackAndForget(t *testing.T, s *shop, file *journal.FileStore, id string) {
-	t.Helper()
-	if err := errors.Join(s.Ack(t.Context(), id), file.Forget(t.Context(), time.Now().Add(-25*time.Hour))); err != nil {
+	if _, err := s.store.(*journal.MemoryStore).Forget(t.Context(), time.Now().Add(-25*time.Hour)); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestForgottenStaysForgotten acknowledges and forgets a payment that a walk has listed already.
 func TestForgottenStaysForgotten(t *testing.T) {
-	inFile(t, func(t *testing.T, s *shop, file *journal.FileStore) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for _, id := range []string{"a", "b"} {
 			if _, err := s.pay(id, approved); err != nil {
 				t.Fatal(err)
@@ -349,7 +260,7 @@ func TestForgottenStaysForgotten(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		time.Sleep(50 * time.Hour)
-		told := walk(t, s, func() { ackAndForget(t, s, file, "b") })
+		told := walk(t, s, func() { ackAndForget(t, s, "b") })
 		if told["b"] != "" {
 			t.Errorf("b was forgotten, and then told %q", told["b"])
 		}
@@ -372,7 +283,7 @@ func TestStoreThatForgets(t *testing.T) {
 		s.gateway.Settle("a", true)
 		time.Sleep(time.Hour)
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-		e, _, err := store.Begin(t.Context(), journal.Intent{TransactionID: "a"})
+		e, err := store.Get(t.Context(), key("a"))
 		if err != nil || len(e.Evidence) != 2 {
 			t.Fatalf("got %v, %v", e, err)
 		}
@@ -424,13 +335,13 @@ func TestRecoverWhilePaidAgain(t *testing.T) {
 
 // TestForgottenUnsent: an id that was not sent, acknowledged and forgotten while a walk had it listed can be used again.
 func TestForgottenUnsent(t *testing.T) {
-	inFile(t, func(t *testing.T, s *shop, file *journal.FileStore) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
 		s.refuse = errReset
 		_, _ = s.pay("b", approved)
 		s.refuse = nil
 		time.Sleep(50 * time.Hour)
-		walk(t, s, func() { ackAndForget(t, s, file, "b") })
+		walk(t, s, func() { ackAndForget(t, s, "b") })
 		if paid, err := s.pay("b", approved); err != nil || !paid.Paid() {
 			t.Errorf("got %v, %v", paid, err)
 		}

@@ -3,120 +3,84 @@ package journal
 import (
 	"context"
 	"database/sql"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Dialect says which database a SQLStore is in.
-type Dialect int
-
-// The databases that SQLStore knows.
-const (
-	SQLite Dialect = iota + 1
-	Postgres
-)
-
-//go:embed schema_sqlite.sql
-var schemaSQLite string
-
-//go:embed schema_postgres.sql
-var schemaPostgres string
-
-// SQLStore is a Store in a table of a database, for any number of processes. Every method is one statement, or two
-// that need no transaction.
+// SQLStore is a Store in a table of a database, for any number of processes. Concurrent callers share transactions: the
+// more there are at the same time, the less each one costs the disk.
 type SQLStore struct {
-	db *sql.DB
+	db      *sql.DB
+	dialect Dialect
+	conns   checkedConns
 
-	insert, read, record, recordLazily, ack, unacked, forget string
+	intents  commitGroup // on SQLite, which has one writer, all writes
+	durable  commitGroup // evidence that cannot be asked for again
+	lazy     commitGroup // evidence that can, and acknowledgements
+	prepared sync.Map    // of *sql.Stmt, by text; for SQLite
+	syncing  lazySync
 }
 
-// NewSQLStore creates the table cardgateway_journal if it is not there, and returns a store in it. The caller links
-// the driver, opens db and closes it.
+// NewSQLStore makes the tables cardgateway_journal and cardgateway_journal_schema if they are not there, and returns a
+// store in them. The caller links the driver, opens db and closes it. Tables of an older version are migrated; those of a
+// newer version, and of version 0.1, are refused.
 //
-// A commit must be durable when it returns, which is the default of both databases; a database that is set to less is
-// refused: SQLite with synchronous=OFF or NORMAL, Postgres with synchronous_commit=off. For SQLite set
-// "PRAGMA busy_timeout=10000" in the way of the driver, so that writers wait for one another. Journal mode WAL is
-// faster; OFF and MEMORY, which are not checked, can lose the database in a crash. A database in memory is for tests,
-// with SetMaxOpenConns(1): with more, each connection could have a database of its own, and it is refused.
+// A commit must be durable when it returns. Every connection's settings are checked when it is first used, and a
+// connection that is set to less is refused with what to set:
+//
+//   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Take WAL, and busy_timeout=10000, so that
+//     processes wait for one another. Package journal/sqlite opens a file just so. A database in memory is for tests, with
+//     SetMaxOpenConns(1): with more, each connection would have a database of its own, and it is refused.
+//   - Postgres: synchronous_commit not off, fsync on.
+//   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, and a strict sql_mode.
+//
+// The account needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT on cardgateway_journal_schema, and
+// the right to create tables only for the first program of each version.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	if db == nil {
 		return nil, errors.New("journal: NewSQLStore: there is no database")
 	}
-	schema, setting, lax := schemaSQLite, "PRAGMA synchronous", []string{"0", "1"}
+	s := &SQLStore{db: db, dialect: d, conns: checkedConns{dialect: d}}
+	s.syncing.sync = s.sync
 	switch d {
 	case SQLite:
-	case Postgres:
-		schema, setting, lax = schemaPostgres, "SHOW synchronous_commit", []string{"off"}
+		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1}
+	case Postgres, MySQL:
+		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: 2}
+		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
+		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 2}
 	default:
-		return nil, fmt.Errorf("journal: NewSQLStore: no dialect has the number %d", int(d))
+		return nil, fmt.Errorf("journal: NewSQLStore: there is no %v", d)
 	}
-	if err := prepare(ctx, db, schema, setting, lax); err != nil {
-		return nil, fmt.Errorf("journal: NewSQLStore: %w", err)
-	}
-	if d == SQLite && db.Stats().MaxOpenConnections != 1 && isInMemory(ctx, db) {
-		return nil, errors.New("journal: NewSQLStore: the database is in memory, where each connection can have one of its " +
+	s.conns.inMemory = d == SQLite && isInMemory(ctx, db)
+	if s.conns.inMemory && db.Stats().MaxOpenConnections != 1 {
+		return nil, errors.New("journal: NewSQLStore: the database is in memory, where each connection has one of its " +
 			"own: use a file, or in a test SetMaxOpenConns(1)")
 	}
-	s := &SQLStore{
-		db:     db,
-		insert: d.sql(`INSERT INTO cardgateway_journal (transaction_id, begun, intent) VALUES (?1, ?2, ?3) ON CONFLICT (transaction_id) DO NOTHING`),
-		read:   d.sql(`SELECT intent, evidence, acked FROM cardgateway_journal WHERE transaction_id = ?1`),
-		record: d.sql(`UPDATE cardgateway_journal SET evidence = evidence || ?3, pieces = pieces + 1 WHERE transaction_id = ?1 AND pieces = ?2`),
-		ack:    d.sql(`UPDATE cardgateway_journal SET acked = ?2 WHERE transaction_id = ?1 AND pieces = ?2 AND acked < ?2`),
-		unacked: d.sql(`SELECT intent, evidence, acked FROM cardgateway_journal WHERE acked < pieces
-			AND (begun > ?1 OR begun = ?1 AND transaction_id > ?2) ORDER BY begun, transaction_id LIMIT 100`),
-		forget: d.sql(`DELETE FROM cardgateway_journal WHERE acked >= pieces AND begun < ?1`),
-	}
-	s.recordLazily = s.record
-	if d == Postgres {
-		s.recordLazily = d.sql(recordLazilyPostgres)
+	if err := s.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("journal: NewSQLStore: %v: %w", d, err)
 	}
 	return s, nil
 }
 
-// recordLazilyPostgres does not wait for the disk: the commit is durable within three times wal_writer_delay, 600 ms by
-// default, and survives anything but a crash of the server within that time.
-const recordLazilyPostgres = `WITH lazily AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-	UPDATE cardgateway_journal SET evidence = evidence || ?3, pieces = pieces + 1 FROM lazily WHERE transaction_id = ?1 AND pieces = ?2`
-
-// sql writes a statement's parameters as the database does.
-func (d Dialect) sql(statement string) string {
-	if d == Postgres {
-		return strings.ReplaceAll(statement, "?", "$")
-	}
-	return statement
-}
-
-// prepare makes the table, in a database whose commits are durable. Where several processes do so at once, some of
-// them can fail: on Postgres although all say IF NOT EXISTS, on SQLite while one of them changes the journal mode of a
-// new file, for which the others do not wait. By the next try it is done.
-func prepare(ctx context.Context, db *sql.DB, schema, setting string, lax []string) (err error) {
+// prepare checks one connection and makes the tables. On SQLite a connection can fail while another process changes the
+// journal mode of a new file, for which SQLite does not wait.
+func (s *SQLStore) prepare(ctx context.Context) (err error) {
 	for range 10 {
-		var value string
-		if err = db.QueryRowContext(ctx, setting).Scan(&value); err != nil {
-			err = fmt.Errorf("%s: %w", setting, err)
-		} else if slices.Contains(lax, value) {
-			return fmt.Errorf("%s is %s: a commit would not be durable", setting, value)
-		} else if _, err = db.ExecContext(ctx, schema); err == nil || isThere(ctx, db) {
-			return nil
-		}
-		if !sleep(ctx, 50*time.Millisecond) {
+		err = s.onConn(ctx, func(*sql.Conn, connSettings) error { return nil })
+		if lax := (*settingError)(nil); err == nil || errors.As(err, &lax) || !sleep(ctx, 50*time.Millisecond) {
 			break
 		}
 	}
-	return err
-}
-
-// isThere reports whether there is a table already, as for an account that may use one and not create any.
-func isThere(ctx context.Context, db *sql.DB) bool {
-	rows, err := db.QueryContext(ctx, `SELECT transaction_id, begun, intent, evidence, pieces, acked FROM cardgateway_journal WHERE 1 = 0`)
-	return err == nil && errors.Join(rows.Err(), rows.Close()) == nil
+	if err != nil {
+		return err
+	}
+	return s.dialect.migrate(ctx, s.db)
 }
 
 // isInMemory reports whether a SQLite database has no file.
@@ -126,145 +90,215 @@ func isInMemory(ctx context.Context, db *sql.DB) bool {
 	return err == nil && file == ""
 }
 
+// onConn does something with a connection of which the settings are right.
+func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, connSettings) error) (err error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) { // which is so after a driver has given it up
+			err = errors.Join(err, closed)
+		}
+	}()
+	settings, err := s.conns.check(ctx, conn)
+	if err != nil {
+		return err
+	}
+	return do(conn, settings)
+}
+
 // Begin implements Store.
 func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
-	text, err := json.Marshal(in)
+	form := in.json()
+	form.Gateway, form.AppID = "", "" // which the column shop has
+	text, err := json.Marshal(form)
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("journal: %w", err)
 	}
-	created, err := s.exec(ctx, s.insert, in.TransactionID, in.At.UnixMicro(), string(text))
-	if err != nil || created {
-		return newEntry(in), created, err
+	w := &write{key: in.Key(), kind: writeIntent, text: string(text), begun: in.At.UnixMicro(), sender: in.Sender, durable: true}
+	if err := s.intents.do(ctx, w); err != nil {
+		return Entry{}, false, inJournal(err)
 	}
-	e, err := s.Get(ctx, in.TransactionID)
-	return e, false, err
-}
-
-// Get implements Store.
-func (s *SQLStore) Get(ctx context.Context, transactionID string) (Entry, error) {
-	return scan(s.db.QueryRowContext(ctx, s.read, transactionID))
+	if !w.changed {
+		return w.current, false, nil
+	}
+	return newEntry(in), true, nil
 }
 
 // Record implements Store.
-func (s *SQLStore) Record(ctx context.Context, transactionID string, version int, ev Evidence) error {
-	text, err := json.Marshal(ev)
+func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence) error {
+	text, err := json.Marshal(ev.json())
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	statement := s.record
-	if ev.CanBeAskedAgain() {
-		statement = s.recordLazily
+	w := &write{key: key, kind: writeEvidence, version: version, text: string(text) + "\n", durable: !ev.CanBeAskedAgain()}
+	if err := s.groupOf(w).do(ctx, w); err != nil {
+		return inJournal(err)
 	}
-	done, err := s.exec(ctx, statement, transactionID, version, string(text)+"\n")
-	if err != nil || done {
-		return err
+	if !w.changed {
+		return ErrChanged
 	}
-	if _, err := s.Get(ctx, transactionID); err != nil {
-		return err
-	}
-	return ErrChanged
+	return nil
 }
 
 // Ack implements Store.
-func (s *SQLStore) Ack(ctx context.Context, transactionID string, version int) error {
-	done, err := s.exec(ctx, s.ack, transactionID, version)
-	if err != nil || done {
+func (s *SQLStore) Ack(ctx context.Context, key Key, version int) error {
+	w := &write{key: key, kind: writeAck, version: version}
+	if err := s.groupOf(w).do(ctx, w); err != nil {
+		return inJournal(err)
+	}
+	if !w.changed {
+		_, err := w.current.ack(version)
 		return err
 	}
-	e, err := s.Get(ctx, transactionID)
-	if err != nil {
-		return err
-	}
-	_, err = e.ack(version)
-	return err
+	return nil
 }
 
-// Unacked implements Store. It reads a hundred entries at a time, and holds no connection while they are used.
-func (s *SQLStore) Unacked(ctx context.Context) iter.Seq2[Entry, error] {
+func (s *SQLStore) groupOf(w *write) *commitGroup {
+	switch {
+	case s.dialect == SQLite:
+		return &s.intents
+	case w.durable:
+		return &s.durable
+	}
+	return &s.lazy
+}
+
+// inJournal says where an error of a database comes from.
+func inJournal(err error) error {
+	if errors.Is(err, ErrNoEntry) || errors.As(err, new(*EntryError)) {
+		return err
+	}
+	return fmt.Errorf("journal: %w", err)
+}
+
+const selectEntry = `SELECT intent, evidence, version, acked FROM cardgateway_journal WHERE shop = ? AND transaction_id = ?`
+
+// Get implements Store.
+func (s *SQLStore) Get(ctx context.Context, key Key) (Entry, error) {
+	e, err := s.read(ctx, s.db, key)
+	if err != nil {
+		return e, inJournal(err)
+	}
+	return e, nil
+}
+
+// querier is a database, a connection or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// read returns an entry, ErrNoEntry, an *EntryError or an error of the database.
+func (s *SQLStore) read(ctx context.Context, q querier, key Key) (Entry, error) {
+	var r storedEntry
+	err := q.QueryRowContext(ctx, s.dialect.sql(selectEntry), key.Shop.String(), key.TransactionID).
+		Scan(&r.intent, &r.evidence, &r.version, &r.acked)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Entry{}, ErrNoEntry
+	} else if err != nil {
+		return Entry{}, err
+	}
+	return r.entry(key)
+}
+
+// storedEntry is a row. Its texts are scanned as bytes, since one that is not UTF-8 must not stop the others.
+type storedEntry struct {
+	id               string
+	begun            int64
+	intent, evidence []byte
+	version, acked   int
+}
+
+func (r *storedEntry) entry(key Key) (e Entry, err error) {
+	if err := json.Unmarshal(r.intent, &e.Begun); err != nil {
+		return Entry{}, &EntryError{key, fmt.Errorf("its intent: %w", err)}
+	}
+	e.Begun.Shop, e.Begun.TransactionID, e.Acked = key.Shop, key.TransactionID, r.acked
+	if r.version > 0 {
+		e.Evidence = make([]Evidence, 0, min(r.version, mostEvidence))
+	}
+	for line := range strings.Lines(string(r.evidence)) {
+		var ev Evidence
+		if err := json.Unmarshal([]byte(line), &ev); err != nil {
+			return Entry{}, &EntryError{key, fmt.Errorf("its evidence: %w", err)}
+		}
+		e.Evidence = append(e.Evidence, ev)
+	}
+	if e.version() != r.version {
+		return Entry{}, &EntryError{key, fmt.Errorf("it has %d lines of evidence and says %d", e.version(), r.version)}
+	}
+	return e, nil
+}
+
+const (
+	pageOfUnacked = 200
+	// stalePage is how old a page of entries may become while its reader is busy with the first of them.
+	stalePage = 500 * time.Millisecond
+
+	selectUnacked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
+		WHERE shop = ? AND acked < version AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
+	selectUnackedMySQL = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
+		WHERE shop = ? AND unacked AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
+)
+
+// Unacked implements Store. It reads a page of entries at a time, and holds no connection while they are used.
+func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		var begun int64 = -1 << 62
-		var id string
+		begun, id := int64(-1)<<62, ""
 		for {
-			page, err := s.page(ctx, begun, id)
-			for _, e := range page {
-				if !yield(e, nil) {
+			page, err := s.unackedAfter(ctx, shop, begun, id)
+			if err != nil {
+				yield(Entry{}, inJournal(err))
+				return
+			}
+			read := time.Now()
+			for i := range page {
+				begun, id = page[i].begun, page[i].id
+				if !yield(page[i].entry(Key{shop, id})) {
 					return
 				}
-				begun, id = e.Begun.At.UnixMicro(), e.Begun.TransactionID
+				if time.Since(read) > stalePage {
+					break
+				}
 			}
-			if err != nil {
-				yield(Entry{}, err)
-			}
-			if err != nil || len(page) == 0 {
+			if len(page) == 0 {
 				return
 			}
 		}
 	}
 }
 
-func (s *SQLStore) page(ctx context.Context, begun int64, id string) (page []Entry, err error) {
-	rows, err := s.db.QueryContext(ctx, s.unacked, begun, id)
+func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun int64, id string) (page []storedEntry, err error) {
+	query := selectUnacked
+	if s.dialect == MySQL {
+		query = selectUnackedMySQL
+	}
+	rows, err := s.db.QueryContext(ctx, s.dialect.sql(query), shop.String(), begun, begun, id, pageOfUnacked)
 	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		e, err := scan(rows)
-		if err != nil {
+		var r storedEntry
+		if err := rows.Scan(&r.id, &r.begun, &r.intent, &r.evidence, &r.version, &r.acked); err != nil {
 			return nil, err
 		}
-		page = append(page, e)
+		page = append(page, r)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	return page, nil
+	return page, rows.Err()
 }
 
-// Forget deletes acknowledged payments that began before the given time, and returns how many. A forgotten
+// Forget deletes acknowledged payments that began before the given time, of every shop, and returns how many. A forgotten
 // transactionId can be paid again, so keep them for longer than any job of yours could repeat a call; it refuses a
 // time within the last 24 hours.
 func (s *SQLStore) Forget(ctx context.Context, before time.Time) (int64, error) {
 	if err := tooRecent(before); err != nil {
 		return 0, err
 	}
-	result, err := s.db.ExecContext(ctx, s.forget, before.UnixMicro())
+	result, err := s.db.ExecContext(ctx, s.dialect.sql(`DELETE FROM cardgateway_journal WHERE acked >= version AND begun < ?`), before.UnixMicro())
 	if err != nil {
 		return 0, fmt.Errorf("journal: %w", err)
 	}
 	return result.RowsAffected()
-}
-
-// exec runs a statement and reports whether it changed a row.
-func (s *SQLStore) exec(ctx context.Context, statement string, args ...any) (bool, error) {
-	result, err := s.db.ExecContext(ctx, statement, args...)
-	if err != nil {
-		return false, fmt.Errorf("journal: %w", err)
-	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return false, fmt.Errorf("journal: %w", err)
-	}
-	return n > 0, nil
-}
-
-// scan reads an entry from a row of intent, evidence and acked.
-func scan(row interface{ Scan(...any) error }) (e Entry, err error) {
-	var intent, evidence string
-	if err := row.Scan(&intent, &evidence, &e.Acked); errors.Is(err, sql.ErrNoRows) {
-		return Entry{}, ErrNoEntry
-	} else if err != nil {
-		return Entry{}, fmt.Errorf("journal: %w", err)
-	}
-	if err := json.Unmarshal([]byte(intent), &e.Begun); err != nil {
-		return Entry{}, fmt.Errorf("journal: an intent cannot be read: %w", err)
-	}
-	for line := range strings.Lines(evidence) {
-		var ev Evidence
-		if err := json.Unmarshal([]byte(line), &ev); err != nil {
-			return Entry{}, fmt.Errorf("journal: evidence of %q cannot be read: %w", e.Begun.TransactionID, err)
-		}
-		e.Evidence = append(e.Evidence, ev)
-	}
-	return e, nil
 }

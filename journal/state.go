@@ -24,9 +24,10 @@ type projection struct {
 	intent   Intent // of the latest submission
 	state    State
 	conflict bool
-	fresh    bool      // every earlier submission is proved unsent: a decline can only be about the latest one
+	fresh    bool      // every earlier submission was unsent or refused: a decline can only be about the latest one
 	answered bool      // the latest submission has had a response, if only an uncertain one
 	invalid  bool      // the latest submission violated a limit
+	seen     bool      // the gateway has shown the transactionId in some form
 	deciding *Evidence // what state rests on; nil if on nothing but the intent
 
 	before      *projection // what was known before the latest submission, and holds again if that was not sent; nil at the first
@@ -47,16 +48,17 @@ func (p *projection) add(ev *Evidence) {
 		p.submit(ev)
 		return
 	}
+	p.seen = p.seen || ev.Seen
 	p.answered = p.answered || ev.Source == SourceAnswer && ev.Sender == p.intent.Sender
 	switch ev.State {
 	case NotSent, Refused:
 		p.deny(ev)
 	case PresumedAbsent:
-		if p.state == Unknown {
+		if p.state == Unknown && !p.seen {
 			p.decide(ev)
 		}
-	case Pending:
-		if p.state <= Pending {
+	case Pending, Abandoned:
+		if p.state <= ev.State {
 			p.decide(ev)
 		}
 	case Declined:
@@ -74,7 +76,7 @@ func (p *projection) add(ev *Evidence) {
 // submit begins another submission: what was known before says nothing about it.
 func (p *projection) submit(ev *Evidence) {
 	before := *p
-	p.fresh = p.fresh && p.state == NotSent
+	p.fresh = p.fresh && (p.state == NotSent || p.state == Refused)
 	p.before, p.state, p.deciding = &before, Unknown, nil
 	p.intent, p.answered, p.invalid, p.hadNegative = *ev.Submission, false, false, false
 }
@@ -87,7 +89,7 @@ func (p *projection) deny(ev *Evidence) {
 	case p.state == Succeeded:
 		p.conflict = true
 	case p.state != Unknown:
-	case p.before == nil || p.before.state == NotSent:
+	case p.before == nil || p.before.state == NotSent || p.before.state == Refused && ev.State == Refused:
 		p.invalid = ev.Invalid
 		p.decide(ev)
 	default:
@@ -155,7 +157,17 @@ func (p *projection) changedBy(ev *Evidence, e *Entry) bool {
 	more := *e
 	more.Evidence = append(slices.Clip(more.Evidence), *ev)
 	after := more.project()
-	return after.state != p.state || after.conflict != p.conflict || len(after.outcomes) != len(p.outcomes)
+	return after.state != p.state || after.conflict != p.conflict || after.seen != p.seen ||
+		len(after.outcomes) != len(p.outcomes) || after.code() != p.code()
+}
+
+// code is that of the gateway's transaction which state rests on: while a payment is pending, the cardholder's attempts
+// show in it.
+func (p *projection) code() cardgateway.Code {
+	if p.deciding == nil || p.deciding.Transaction == nil {
+		return 0
+	}
+	return p.deciding.Transaction.Code
 }
 
 // open reports whether asking the gateway can still change what is known. NotSent is proved, and a final outcome

@@ -159,7 +159,7 @@ func TestClock(t *testing.T) {
 	_, _ = j.pay(t.Context(), &payment{intent: Intent{TransactionID: "b"}, send: func(context.Context) (*cardgateway.Transaction, error) {
 		return nil, &cardgateway.OutcomeUnknownError{}
 	}})
-	for e, err := range j.store.Unacked(t.Context()) {
+	for e, err := range j.store.Unacked(t.Context(), j.shop) {
 		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.absent(e.project()) {
 			t.Errorf("a payment made now is dated %v from now (%v) and absent: %t", d, err, j.absent(e.project()))
 		}

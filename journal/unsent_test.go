@@ -102,11 +102,11 @@ func (f *failing) Begin(ctx context.Context, in journal.Intent) (journal.Entry, 
 	return f.Store.Begin(ctx, in)
 }
 
-func (f *failing) Record(ctx context.Context, id string, version int, ev journal.Evidence) error {
+func (f *failing) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	if f.recordsAfter.Add(-1) < 0 && f.records.Add(-1) >= 0 {
 		return errDisk
 	}
-	return f.Store.Record(ctx, id, version, ev)
+	return f.Store.Record(ctx, key, version, ev)
 }
 
 func TestStoreThatCannotBeWritten(t *testing.T) {

@@ -68,7 +68,7 @@ func oneRecords(t *testing.T, stores ...journal.Store) {
 	for piece := range 5 {
 		var recorded atomic.Int32
 		together(func(i int) {
-			switch err := stores[i%len(stores)].Record(t.Context(), "a", piece, answered("a")); {
+			switch err := stores[i%len(stores)].Record(t.Context(), key("a"), piece, answered("a")); {
 			case err == nil:
 				recorded.Add(1)
 			case !errors.Is(err, journal.ErrChanged):
@@ -92,11 +92,11 @@ func testEverybody(t *testing.T, s journal.Store) {
 			t.Errorf("Begin(%q): created %v, %v", id, created, err)
 			return
 		}
-		if err := s.Record(t.Context(), id, 0, answered(id)); err != nil {
+		if err := s.Record(t.Context(), key(id), 0, answered(id)); err != nil {
 			t.Errorf("Record(%q): %v", id, err)
 		}
 		if i%2 == 0 {
-			if err := s.Ack(t.Context(), id, 1); err != nil {
+			if err := s.Ack(t.Context(), key(id), 1); err != nil {
 				t.Errorf("Ack(%q): %v", id, err)
 			}
 		}
@@ -128,7 +128,7 @@ func testReopened(t *testing.T, h Harness) {
 	}
 	begin(t, s, intent("b", 1))
 	begin(t, s, intent("c", 2))
-	if err := s.Ack(t.Context(), "b", 0); err != nil {
+	if err := s.Ack(t.Context(), key("b"), 0); err != nil {
 		t.Fatal(err)
 	}
 	done()

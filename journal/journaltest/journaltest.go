@@ -80,10 +80,14 @@ func Run(t *testing.T, h Harness) {
 
 var day = time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC)
 
+var shop = journal.Shop{Gateway: "https://gateway.example", AppID: "7"}
+
+func key(id string) journal.Key { return journal.Key{Shop: shop, TransactionID: id} }
+
 // intent returns the n-th of a series of intents, each a second after the one before.
 func intent(id string, n int) journal.Intent {
 	return journal.Intent{
-		TransactionID: id, OrderID: "order of " + id, Operation: "CreateCheckout", Amount: decimal.RequireFromString("12.50"),
+		Shop: shop, TransactionID: id, OrderID: "order of " + id, Operation: "CreateCheckout", Amount: decimal.RequireFromString("12.50"),
 		Currency: "USD", At: day.Add(time.Duration(n) * time.Second), Sender: fmt.Sprint("sender ", n),
 	}
 }
@@ -124,7 +128,7 @@ func begin(t testing.TB, s journal.Store, in journal.Intent) journal.Entry {
 
 func record(t testing.TB, s journal.Store, id string, version int, ev journal.Evidence) {
 	t.Helper()
-	if err := s.Record(t.Context(), id, version, ev); err != nil {
+	if err := s.Record(t.Context(), key(id), version, ev); err != nil {
 		t.Fatalf("Record(%q, %d): %v", id, version, err)
 	}
 }
@@ -147,7 +151,7 @@ func same(t testing.TB, got, want journal.Entry) {
 
 func unacked(t testing.TB, s journal.Store) (ids []string) {
 	t.Helper()
-	for e, err := range s.Unacked(t.Context()) {
+	for e, err := range s.Unacked(t.Context(), shop) {
 		if err != nil {
 			t.Fatalf("Unacked: %v", err)
 		}
@@ -174,7 +178,7 @@ func testBegin(t *testing.T, s journal.Store) {
 }
 
 func testGet(t *testing.T, s journal.Store) {
-	if _, err := s.Get(t.Context(), "a"); !errors.Is(err, journal.ErrNoEntry) {
+	if _, err := s.Get(t.Context(), key("a")); !errors.Is(err, journal.ErrNoEntry) {
 		t.Errorf("Get of an unknown payment: %v, want ErrNoEntry", err)
 	}
 	want := begin(t, s, intent("a", 0))
@@ -182,17 +186,17 @@ func testGet(t *testing.T, s journal.Store) {
 	for i, ev := range append(others("a"), answered("a")) {
 		record(t, s, "a", i, ev)
 		want.Evidence = append(want.Evidence, ev)
-		got, err := s.Get(t.Context(), "a")
+		got, err := s.Get(t.Context(), key("a"))
 		if err != nil {
 			t.Fatalf("Get: %v", err)
 		}
 		same(t, got, want)
 	}
-	if err := s.Ack(t.Context(), "a", len(want.Evidence)); err != nil {
+	if err := s.Ack(t.Context(), key("a"), len(want.Evidence)); err != nil {
 		t.Fatal(err)
 	}
 	want.Acked = len(want.Evidence)
-	got, err := s.Get(t.Context(), "a")
+	got, err := s.Get(t.Context(), key("a"))
 	if err != nil {
 		t.Fatalf("Get of an acknowledged payment: %v", err)
 	}
@@ -207,11 +211,11 @@ func testRecord(t *testing.T, s journal.Store) {
 		same(t, begin(t, s, intent("a", 0)), want)
 	}
 	for _, version := range []int{0, 4, 6} {
-		if err := s.Record(t.Context(), "a", version, answered("a")); !errors.Is(err, journal.ErrChanged) {
+		if err := s.Record(t.Context(), key("a"), version, answered("a")); !errors.Is(err, journal.ErrChanged) {
 			t.Errorf("Record to version %d of an entry of version 5: %v, want ErrChanged", version, err)
 		}
 	}
-	if err := s.Record(t.Context(), "b", 0, answered("b")); !errors.Is(err, journal.ErrNoEntry) {
+	if err := s.Record(t.Context(), key("b"), 0, answered("b")); !errors.Is(err, journal.ErrNoEntry) {
 		t.Errorf("Record of an unknown payment: %v, want ErrNoEntry", err)
 	}
 	same(t, begin(t, s, intent("a", 0)), want)
@@ -221,12 +225,12 @@ func testAck(t *testing.T, s journal.Store) {
 	begin(t, s, intent("a", 0))
 	record(t, s, "a", 0, answered("a"))
 	for _, less := range []int{0, -1} {
-		if err := s.Ack(t.Context(), "a", less); !errors.Is(err, journal.ErrChanged) {
+		if err := s.Ack(t.Context(), key("a"), less); !errors.Is(err, journal.ErrChanged) {
 			t.Errorf("Ack of %d, less than there is: %v, want ErrChanged", less, err)
 		}
 	}
 	for _, version := range []int{1, 1, 0} {
-		if err := s.Ack(t.Context(), "a", version); err != nil {
+		if err := s.Ack(t.Context(), key("a"), version); err != nil {
 			t.Errorf("Ack of %d: %v", version, err)
 		}
 	}
@@ -237,7 +241,7 @@ func testAck(t *testing.T, s journal.Store) {
 	if ids := unacked(t, s); !slices.Equal(ids, []string{"a"}) {
 		t.Errorf("unacknowledged after more became known: %q", ids)
 	}
-	if err := s.Ack(t.Context(), "b", 0); !errors.Is(err, journal.ErrNoEntry) {
+	if err := s.Ack(t.Context(), key("b"), 0); !errors.Is(err, journal.ErrNoEntry) {
 		t.Errorf("Ack of an unknown payment: %v, want ErrNoEntry", err)
 	}
 	if e := begin(t, s, intent("a", 0)); e.Acked != 1 || len(e.Evidence) != 2 {
@@ -256,7 +260,7 @@ func testUnacked(t *testing.T, s journal.Store) {
 	for k := range n {
 		id := fmt.Sprintf("id %03d", k)
 		if k%7 == 0 {
-			if err := s.Ack(t.Context(), id, 0); err != nil {
+			if err := s.Ack(t.Context(), key(id), 0); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -283,7 +287,7 @@ func testWalk(t *testing.T, s journal.Store) {
 	for i := range 5 {
 		begin(t, s, intent(fmt.Sprint(i), i))
 	}
-	for e, err := range s.Unacked(t.Context()) {
+	for e, err := range s.Unacked(t.Context(), shop) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,14 +328,14 @@ func testContext(t *testing.T, s journal.Store) {
 		t.Errorf("Begin with a context that is over: created %v, %v", created, err)
 	}
 	begin(t, s, intent("a", 0))
-	if _, err := s.Get(over, "a"); err == nil {
+	if _, err := s.Get(over, key("a")); err == nil {
 		t.Error("Get with a context that is over: no error")
 	}
-	if err := s.Record(over, "a", 0, answered("a")); err == nil {
+	if err := s.Record(over, key("a"), 0, answered("a")); err == nil {
 		t.Error("Record with a context that is over: no error")
 	}
 	var failed error
-	for _, err := range s.Unacked(over) {
+	for _, err := range s.Unacked(over, shop) {
 		failed = err
 	}
 	if failed == nil { // an empty walk would say that nothing is open

@@ -94,7 +94,7 @@ func write(t *testing.T, h Harness, place string) {
 		record(t, s, id, 0, answered(id))
 		fmt.Println(saidPrefix + "R " + id)
 		if i%2 == 0 {
-			if err := s.Ack(t.Context(), id, 1); err != nil {
+			if err := s.Ack(t.Context(), key(id), 1); err != nil {
 				t.Fatal(err)
 			}
 			fmt.Println(saidPrefix + "A " + id)

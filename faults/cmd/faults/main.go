@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/cardgateway/cardgateway-go/faults"
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 )
 
@@ -88,9 +89,15 @@ func stores() (specs map[string]string, done func(), err error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	specs = map[string]string{"file": "file:" + dir + "/%s", "sqlite": "sqlite:" + filepath.Join(dir, "%s.db"), "postgres": "postgres:" + pg.URL("SCHEMA")}
+	my, err := mysqlserver.Start()
+	if err != nil {
+		return nil, nil, errors.Join(err, pg.Stop(), os.RemoveAll(dir))
+	}
+	specs = map[string]string{
+		"sqlite": "sqlite:" + filepath.Join(dir, "%s.db"), "postgres": "postgres:" + pg.URL("SCHEMA"), "mysql": "mysql:" + my.DSN("SCHEMA"),
+	}
 	return specs, func() {
-		if err := errors.Join(pg.Stop(), os.RemoveAll(dir)); err != nil {
+		if err := errors.Join(pg.Stop(), my.Stop(), os.RemoveAll(dir)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/faults"
 )
 
-var kinds = []string{"file", "sqlite", "postgres"}
+var kinds = []string{"sqlite", "postgres", "mysql"}
 
 // named puts a name of its own into a store's specification.
 func named(spec, name string) string {
@@ -31,7 +31,7 @@ func kill(stores map[string]string, seed uint64) (failed error) {
 }
 
 func race(stores map[string]string) (failed error) {
-	for _, kind := range kinds[1:] { // a file store is for one process
+	for _, kind := range kinds {
 		r, err := faults.Race(named(stores[kind], "race"), 5)
 		if err != nil {
 			return err

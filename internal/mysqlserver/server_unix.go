@@ -1,0 +1,146 @@
+//go:build unix
+
+package mysqlserver
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Server is a running server: in a directory that is removed with it, reached through a Unix socket.
+type Server struct {
+	dir     string
+	account *syscall.SysProcAttr
+	cmd     *exec.Cmd
+}
+
+// Start starts a server. It refuses to run as root; started by root it runs as the account mysql.
+func Start() (*Server, error) {
+	dir, err := os.MkdirTemp("", "my")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir}
+	err = s.install()
+	if err == nil {
+		err = s.run()
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return s, nil
+}
+
+// DSN is the driver's data source name of a database in the server; with an empty name,
+// of none.
+func (s *Server) DSN(database string) string {
+	return fmt.Sprintf("root@unix(%s)/%s", s.socket(), database)
+}
+
+func (s *Server) socket() string { return filepath.Join(s.dir, "socket") }
+
+// Stop stops the server and removes all that it wrote.
+func (s *Server) Stop() error {
+	err := s.Kill()
+	return errors.Join(err, os.RemoveAll(s.dir))
+}
+
+// Kill ends the server as a crash would.
+func (s *Server) Kill() error {
+	err := s.cmd.Process.Kill()
+	_ = s.cmd.Wait() // it was killed
+	return err
+}
+
+// Restart starts a server again that was killed.
+func (s *Server) Restart() error { return s.run() }
+
+// install makes an empty database server in the directory.
+func (s *Server) install() error {
+	if err := s.chooseAccount(); err != nil {
+		return err
+	}
+	data := "--datadir=" + s.data()
+	install := exec.Command("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", data)
+	if _, err := exec.LookPath("mariadb-install-db"); err != nil {
+		server, failed := binary()
+		if failed != nil {
+			return failed
+		}
+		install = exec.Command(server, "--no-defaults", "--initialize-insecure", data)
+	}
+	install.SysProcAttr, install.Dir = s.account, s.dir
+	if out, err := install.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s: %v\n%s", ErrNone, install.Path, err, out)
+	}
+	return nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+// binary finds the server: on the PATH, or where Debian puts it.
+func binary() (string, error) {
+	for _, name := range []string{"mariadbd", "mysqld", "/usr/sbin/mariadbd", "/usr/sbin/mysqld"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%w: neither mariadbd nor mysqld is installed", ErrNone)
+}
+
+// chooseAccount makes the directory the server's and says whom it is to run as; nil is the caller's own account.
+func (s *Server) chooseAccount() error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	u, err := user.Lookup("mysql")
+	if err != nil {
+		return fmt.Errorf("%w: it refuses root, and there is no account mysql", ErrNone)
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	if err := errors.Join(err1, err2, os.Chown(s.dir, int(uid), int(gid))); err != nil {
+		return err
+	}
+	s.account = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	return nil
+}
+
+func (s *Server) run() error {
+	server, err := binary()
+	if err != nil {
+		return err
+	}
+	s.cmd = exec.Command(server, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
+		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+filepath.Join(s.dir, "log"))
+	s.cmd.SysProcAttr, s.cmd.Dir = s.account, s.dir
+	if err := s.cmd.Start(); err != nil {
+		return fmt.Errorf("%w: %v", ErrNone, err)
+	}
+	if err := s.ready(); err != nil {
+		return errors.Join(err, s.Kill())
+	}
+	return nil
+}
+
+func (s *Server) ready() (err error) {
+	db, err := sql.Open("mysql", s.DSN(""))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if err = db.Ping(); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: it does not answer: %v", ErrNone, err)
+}

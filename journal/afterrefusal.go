@@ -1,0 +1,73 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// AfterRefusal submits payments once more that the gateway refused. Journal.AfterRefusal makes it.
+type AfterRefusal struct{ j *Journal }
+
+// AfterRefusal returns the payment methods in a form that submits a payment again after the gateway said that it did not
+// process it: a key that was not valid, too many requests, a merchant who was not active. Correct what was wrong, and
+// call again with the same transactionId and the same amount, currency and order; where the request itself was wrong in
+// one of those, a new transactionId is needed.
+//
+// A refusal is the gateway's word and no proof, so it is asked first: only if it answers that it does not have the payment
+// is it submitted. If it cannot be asked, the call returns an ErrNotSent; if it has the payment, what became of it. A
+// payment that was not refused is treated as by the plain method.
+func (j *Journal) AfterRefusal() AfterRefusal { return AfterRefusal{j} }
+
+// TokenPayment is Journal.TokenPayment, also after a refusal.
+func (a AfterRefusal) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
+	return a.pay(ctx, a.j.tokenPayment(token, req))
+}
+
+// CreateTokenOrder is Journal.CreateTokenOrder, also after a refusal.
+func (a AfterRefusal) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
+	return a.pay(ctx, a.j.tokenOrder(req))
+}
+
+// CreateSubscription is Journal.CreateSubscription, also after a refusal.
+func (a AfterRefusal) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
+	return a.pay(ctx, a.j.subscription(req))
+}
+
+// CreateCheckout is Journal.CreateCheckout, also after a refusal.
+func (a AfterRefusal) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
+	return a.pay(ctx, a.j.checkout(req))
+}
+
+// CreateCheckoutSubscription is Journal.CreateCheckoutSubscription, also after a refusal.
+func (a AfterRefusal) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
+	return a.pay(ctx, a.j.checkoutSubscription(req))
+}
+
+func (a AfterRefusal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+	p.accepts = afterRefusal
+	return a.j.pay(ctx, p)
+}
+
+// checkRefusal asks the gateway about a payment that it refused, and records what it shows. An error means that it is not
+// certain that the gateway does not have the payment.
+func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
+	e, err := j.get(ctx, in.TransactionID)
+	switch {
+	case errors.Is(err, ErrNoEntry):
+		return nil
+	case err != nil:
+		return in.notSent(fmt.Errorf("journal: the payment cannot be read: %w", err))
+	case e.State() != Refused || e.Conflict():
+		return nil
+	}
+	if _, err := j.settle(ctx, e); err != nil {
+		return in.notSent(err)
+	}
+	if why := j.asked.why(in.TransactionID); why != nil {
+		return in.notSent(fmt.Errorf("journal: the gateway could not be asked whether it has the payment that it refused: %w", why))
+	}
+	return nil
+}

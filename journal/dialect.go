@@ -1,0 +1,64 @@
+package journal
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Dialect says which database a SQLStore is in.
+type Dialect int
+
+// The databases that SQLStore knows.
+const (
+	SQLite   Dialect = iota + 1
+	Postgres         // 9.5 or later
+	MySQL            // MySQL 8.0 or later, MariaDB 10.6 or later
+)
+
+// String returns the name of the database.
+func (d Dialect) String() string {
+	switch d {
+	case SQLite:
+		return "SQLite"
+	case Postgres:
+		return "Postgres"
+	case MySQL:
+		return "MySQL"
+	}
+	return "Dialect(" + strconv.Itoa(int(d)) + ")"
+}
+
+// sql writes a statement's parameters, which are given as ?, as the database does.
+func (d Dialect) sql(statement string) string {
+	if d != Postgres {
+		return statement
+	}
+	var b strings.Builder
+	n := 0
+	for part := range strings.SplitAfterSeq(statement, "?") {
+		if text, ok := strings.CutSuffix(part, "?"); ok {
+			n++
+			part = text + "$" + strconv.Itoa(n)
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// repeated returns n copies of a text with commas between them.
+func repeated(text string, n int) string {
+	return strings.Repeat(text+", ", n-1) + text
+}
+
+// padded lengthens a list to the next power of two by repeating its last element. A statement over a list then has few
+// different texts, which the driver can prepare once. Only for statements to which a repetition makes no difference.
+func padded[T any](list []T) []T {
+	n := 1
+	for n < len(list) {
+		n *= 2
+	}
+	for last := list[len(list)-1]; len(list) < n; {
+		list = append(list, last)
+	}
+	return list
+}

@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The tables of a SQLStore. A table of versions says which migrations have been applied; they are applied in order and
+// never taken back.
+
+// migrations returns the statements of each version, the first version first. Each statement does no harm if it is
+// applied again: two processes may migrate at the same time, and MySQL commits each statement by itself. What has been
+// released is never changed, only followed by more.
+func (d Dialect) migrations() [][]string {
+	switch d {
+	case Postgres:
+		return [][]string{{`
+			CREATE TABLE IF NOT EXISTS cardgateway_journal (
+				shop           TEXT COLLATE "C" NOT NULL,            -- base URL and appId
+				transaction_id TEXT COLLATE "C" NOT NULL,
+				begun          BIGINT           NOT NULL,            -- microseconds since 1970, UTC
+				intent         TEXT             NOT NULL,            -- JSON
+				evidence       TEXT             NOT NULL DEFAULT '', -- JSON, one line each
+				version        INTEGER          NOT NULL DEFAULT 0,  -- lines in evidence
+				acked          INTEGER          NOT NULL DEFAULT -1, -- of which so many are acknowledged
+				PRIMARY KEY (shop, transaction_id)
+			)`, `
+			CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
+				ON cardgateway_journal (shop, begun, transaction_id) WHERE acked < version`,
+		}}
+	case MySQL: // binary columns, since every collation of MySQL takes some different texts for equal
+		return [][]string{{`
+			CREATE TABLE IF NOT EXISTS cardgateway_journal (
+				shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
+				transaction_id VARBINARY(512)  NOT NULL,
+				begun          BIGINT          NOT NULL,             -- microseconds since 1970, UTC
+				intent         MEDIUMBLOB      NOT NULL,             -- JSON
+				evidence       MEDIUMBLOB      NOT NULL,             -- JSON, one line each
+				version        INTEGER         NOT NULL DEFAULT 0,   -- lines in evidence
+				acked          INTEGER         NOT NULL DEFAULT -1,  -- of which so many are acknowledged
+				unacked        BOOLEAN GENERATED ALWAYS AS (acked < version) STORED,
+				PRIMARY KEY (shop, transaction_id),
+				INDEX cardgateway_journal_unacked (shop, unacked, begun, transaction_id)
+			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`,
+		}}
+	}
+	return [][]string{{`
+		CREATE TABLE IF NOT EXISTS cardgateway_journal (
+			shop           TEXT    NOT NULL,            -- base URL and appId
+			transaction_id TEXT    NOT NULL,
+			begun          INTEGER NOT NULL,            -- microseconds since 1970, UTC
+			intent         TEXT    NOT NULL,            -- JSON
+			evidence       TEXT    NOT NULL DEFAULT '', -- JSON, one line each
+			version        INTEGER NOT NULL DEFAULT 0,  -- lines in evidence
+			acked          INTEGER NOT NULL DEFAULT -1, -- of which so many are acknowledged
+			PRIMARY KEY (shop, transaction_id)
+		)`, `
+		CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
+			ON cardgateway_journal (shop, begun, transaction_id) WHERE acked < version`,
+	}}
+}
+
+const (
+	tableOfVersions = `CREATE TABLE IF NOT EXISTS cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)`
+	selectVersion   = `SELECT COALESCE(MAX(version), 0) FROM cardgateway_journal_schema`
+	insertVersion   = `INSERT INTO cardgateway_journal_schema (version, applied) VALUES (?, ?)`
+)
+
+// migrate brings the tables to this version, or finds them in it. An account that may not create tables can use what
+// another one has created. Where several processes do it at once, some can fail for a moment, although all say IF NOT
+// EXISTS: then the next try finds it done.
+func (d Dialect) migrate(ctx context.Context, db *sql.DB) (err error) {
+	for range 10 {
+		if err = d.migrateOnce(ctx, db); err == nil || errors.Is(err, errSchema) || !sleep(ctx, 50*time.Millisecond) {
+			break
+		}
+	}
+	return err
+}
+
+var errSchema = errors.New("the tables are not of this program's version")
+
+func (d Dialect) migrateOnce(ctx context.Context, db *sql.DB) error {
+	all := d.migrations()
+	have, err := schemaVersion(ctx, db)
+	switch {
+	case err == nil && have > len(all):
+		return fmt.Errorf("%w: the schema has version %d and this program knows %d: a newer program has migrated it, use that one", errSchema, have, len(all))
+	case err == nil && have == len(all):
+		return nil
+	case err != nil && probe(ctx, db, `SELECT pieces FROM cardgateway_journal WHERE 1 = 0`):
+		return fmt.Errorf("%w: the table cardgateway_journal was made by version 0.1, which did not record to which gateway and "+
+			"app a payment belongs: have that program settle and acknowledge what is open, then rename the table or use "+
+			"another database", errSchema)
+	}
+	if _, failed := db.ExecContext(ctx, tableOfVersions); failed != nil {
+		return errors.Join(err, failed)
+	}
+	for version := have + 1; version <= len(all); version++ {
+		for _, statement := range all[version-1] {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		_, err := db.ExecContext(ctx, d.sql(insertVersion), version, time.Now().UnixMicro())
+		if now, failed := schemaVersion(ctx, db); failed != nil || now < version { // another process can have inserted it
+			return errors.Join(err, failed)
+		}
+	}
+	return nil
+}
+
+func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
+	err = db.QueryRowContext(ctx, selectVersion).Scan(&version)
+	return version, err
+}
+
+// probe reports whether a query can be made.
+func probe(ctx context.Context, db *sql.DB, query string) bool {
+	rows, err := db.QueryContext(ctx, query)
+	return err == nil && errors.Join(rows.Err(), rows.Close()) == nil
+}

@@ -1,0 +1,300 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// How a batch is written to a database server: by statements about many rows, since each statement is a round trip.
+
+// applyToServer writes a batch by a few statements. What they leave is written one by one, with the caller's own context:
+// a row that somebody has locked, or a write that the database refuses, costs nobody else.
+func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
+	// In one order everywhere, so that two batches that insert the same rows cannot wait for each other.
+	slices.SortFunc(batch, func(a, b *write) int {
+		return cmp.Or(cmp.Compare(a.key.Shop.String(), b.key.Shop.String()), cmp.Compare(a.key.TransactionID, b.key.TransactionID))
+	})
+	left := batch
+	if len(batch) > 1 || s.dialect == Postgres {
+		_ = s.retryStale(func() error { // a failure leaves writes, which then fail each by itself
+			return s.onConn(ctx, func(conn *sql.Conn, _ connSettings) error { return s.writeTogether(ctx, conn, batch) })
+		})
+		left = nil
+		for _, w := range batch {
+			if w.changed {
+				w.finish()
+			} else {
+				left = append(left, w)
+			}
+		}
+	}
+	for _, w := range left {
+		go func() {
+			s.writeAlone(w, len(batch) > 1 || s.dialect == Postgres)
+			w.finish()
+		}()
+	}
+}
+
+// retryStale tries once more if the connection had been closed meanwhile: then nothing was written.
+func (s *SQLStore) retryStale(do func() error) error {
+	err := do()
+	if errors.Is(err, driver.ErrBadConn) {
+		err = do()
+	}
+	return err
+}
+
+// writeTogether sets changed for the writes that it has made.
+func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, batch []*write) error {
+	byKind := make(map[writeKind][]*write)
+	for _, w := range batch {
+		byKind[w.kind] = append(byKind[w.kind], w)
+	}
+	for kind, some := range byKind {
+		var err error
+		switch {
+		case s.dialect == Postgres:
+			err = postgresTogether(ctx, conn, kind, some)
+		case kind == writeIntent:
+			err = mysqlInsert(ctx, conn, some)
+		default:
+			err = mysqlUpdate(ctx, conn, kind, some)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// postgresTogether makes writes of one kind by one statement, which returns the keys of the rows that it has changed. A
+// row that is locked is left out.
+func postgresTogether(ctx context.Context, conn *sql.Conn, kind writeKind, some []*write) error {
+	rows := padded(some[:len(some):len(some)])
+	var statement string
+	args := make([]any, 0, 4*len(rows))
+	switch kind {
+	case writeIntent:
+		statement = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES ` + repeated("(?, ?, ?, ?)", len(rows)) +
+			` ON CONFLICT (shop, transaction_id) DO NOTHING RETURNING shop, transaction_id`
+		for _, w := range rows {
+			args = append(args, w.key.Shop.String(), w.key.TransactionID, w.begun, w.text)
+		}
+	default:
+		set := `evidence = j.evidence || w.line, version = j.version + 1`
+		if kind == writeAck {
+			set = `acked = j.version`
+		}
+		// The commit does not wait for the disk if nothing in it has to be durable: it is durable within three times
+		// wal_writer_delay, 600 ms by default, and survives anything but a crash of the server within that time.
+		commit := "on"
+		if !slices.ContainsFunc(some, func(w *write) bool { return w.durable }) {
+			commit = "off"
+		}
+		statement = `WITH w (shop, id, version, line) AS (VALUES ` + repeated("(?::text, ?::text, ?::int, ?::text)", len(rows)) + `),
+			free AS (SELECT j.shop, j.transaction_id FROM cardgateway_journal j JOIN w ON j.shop = w.shop AND j.transaction_id = w.id FOR UPDATE OF j SKIP LOCKED)`
+		if commit == "off" {
+			statement += `, lazily AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`
+		}
+		statement += ` UPDATE cardgateway_journal j SET ` + set + ` FROM w, free f`
+		if commit == "off" {
+			statement += `, lazily`
+		}
+		statement += ` WHERE j.shop = f.shop AND j.transaction_id = f.transaction_id AND j.shop = w.shop AND j.transaction_id = w.id AND j.version = w.version`
+		if kind == writeAck {
+			statement += ` AND j.acked < j.version`
+		}
+		statement += ` RETURNING j.shop, j.transaction_id`
+		for _, w := range rows {
+			args = append(args, w.key.Shop.String(), w.key.TransactionID, w.version, w.text)
+		}
+	}
+	return markChanged(some)(conn.QueryContext(ctx, Postgres.sql(statement), args...))
+}
+
+// markChanged returns a function that reads keys and sets changed for their writes.
+func markChanged(some []*write) func(*sql.Rows, error) error {
+	return func(rows *sql.Rows, err error) error {
+		if err != nil {
+			return err
+		}
+		byKey := make(map[[2]string]*write, len(some))
+		for _, w := range some {
+			byKey[[2]string{w.key.Shop.String(), w.key.TransactionID}] = w
+		}
+		var changed []*write
+		for rows.Next() {
+			var key [2]string
+			if err := rows.Scan(&key[0], &key[1]); err != nil {
+				return errors.Join(err, rows.Close())
+			}
+			if w := byKey[key]; w != nil {
+				changed = append(changed, w)
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil { // only now is it committed
+			return err
+		}
+		for _, w := range changed {
+			w.changed = true
+		}
+		return nil
+	}
+}
+
+// mysqlInsert inserts intents. Only if all of them were new is it known which: else each is looked at by itself. IGNORE is
+// about what is there already, and would let a text be cut too; none is longer than its column.
+func mysqlInsert(ctx context.Context, conn *sql.Conn, some []*write) error {
+	args := make([]any, 0, 4*len(some))
+	for _, w := range some {
+		args = append(args, w.key.Shop.String(), w.key.TransactionID, w.begun, w.text)
+	}
+	result, err := conn.ExecContext(ctx, `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES `+
+		repeated("(?, ?, ?, ?, '')", len(some)), args...)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return err
+	}
+	for _, w := range some {
+		w.changed = n == int64(len(some))
+	}
+	return nil
+}
+
+// mysqlUpdate locks the rows that are free and changes those that have the right version.
+func mysqlUpdate(ctx context.Context, conn *sql.Conn, kind writeKind, some []*write) error {
+	for shop, some := range byShop(some) {
+		tx, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		changed, err := mysqlUpdateIn(ctx, tx, kind, shop, some)
+		if err == nil {
+			err = tx.Commit()
+		} else {
+			err = errors.Join(err, tx.Rollback())
+		}
+		if err != nil {
+			return err
+		}
+		for _, w := range changed {
+			w.changed = true
+		}
+	}
+	return nil
+}
+
+func byShop(some []*write) map[string][]*write {
+	all := make(map[string][]*write)
+	for _, w := range some {
+		all[w.key.Shop.String()] = append(all[w.key.Shop.String()], w)
+	}
+	return all
+}
+
+func mysqlUpdateIn(ctx context.Context, tx *sql.Tx, kind writeKind, shop string, some []*write) (changed []*write, err error) {
+	free, err := mysqlLock(ctx, tx, shop, some)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range some {
+		if f, ok := free[w.key.TransactionID]; ok && f.version == w.version && (kind != writeAck || f.acked < f.version) {
+			changed = append(changed, w)
+		}
+	}
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	rows := padded(slices.Clone(changed))
+	var args []any
+	var statement string
+	if kind == writeAck {
+		statement = `UPDATE cardgateway_journal SET acked = version WHERE shop = ? AND transaction_id IN (` + repeated("?", len(rows)) + `)`
+		args = append(args, shop)
+		for _, w := range rows {
+			args = append(args, w.key.TransactionID)
+		}
+	} else {
+		statement = `UPDATE cardgateway_journal j JOIN (SELECT ? AS id, ? AS line` + strings.Repeat(` UNION ALL SELECT ?, ?`, len(rows)-1) +
+			`) w ON j.transaction_id = w.id SET j.evidence = CONCAT(j.evidence, w.line), j.version = j.version + 1 WHERE j.shop = ?`
+		for _, w := range rows {
+			args = append(args, []byte(w.key.TransactionID), []byte(w.text))
+		}
+		args = append(args, shop)
+	}
+	_, err = tx.ExecContext(ctx, statement, args...)
+	return changed, err
+}
+
+// mysqlLock locks those of some rows that nobody else has locked, and returns their versions by id.
+func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (_ map[string]storedEntry, err error) {
+	ids := padded(slices.Clone(some))
+	args := []any{shop}
+	for _, w := range ids {
+		args = append(args, w.key.TransactionID)
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT transaction_id, version, acked FROM cardgateway_journal WHERE shop = ? AND transaction_id IN (`+
+		repeated("?", len(ids))+`) FOR UPDATE SKIP LOCKED`, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	free := make(map[string]storedEntry)
+	for rows.Next() {
+		var r storedEntry
+		if err := rows.Scan(&r.id, &r.version, &r.acked); err != nil {
+			return nil, err
+		}
+		free[r.id] = r
+	}
+	return free, rows.Err()
+}
+
+// writeAlone makes one write by a statement of its own, and reads the entry if the statement changed nothing. inBatch says
+// that a batch with the write has been tried.
+func (s *SQLStore) writeAlone(w *write, inBatch bool) {
+	w.err = s.retryStale(func() error {
+		return s.onConn(w.ctx, func(conn *sql.Conn, _ connSettings) error {
+			var statement string
+			var args []any
+			switch w.kind {
+			case writeIntent:
+				statement = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
+				if s.dialect == MySQL {
+					statement = `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES (?, ?, ?, ?, '')`
+				}
+				args = []any{w.key.Shop.String(), w.key.TransactionID, w.begun, w.text}
+			case writeEvidence:
+				statement = recordOne
+				if s.dialect == MySQL {
+					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1 WHERE shop = ? AND transaction_id = ? AND version = ?`
+				}
+				args = []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
+			case writeAck:
+				statement = ackOne
+				args = []any{w.key.Shop.String(), w.key.TransactionID, w.version}
+			}
+			result, err := conn.ExecContext(w.ctx, s.dialect.sql(statement), args...)
+			if err != nil {
+				return err
+			}
+			n, err := result.RowsAffected()
+			if w.changed = n > 0; w.changed || err != nil {
+				return err
+			}
+			w.current, err = s.read(w.ctx, conn, w.key)
+			// The batch can have inserted the row without being able to tell.
+			w.changed = w.kind == writeIntent && inBatch && w.current.version() == 0 && w.current.Begun.Sender == w.sender
+			return err
+		})
+	})
+}

@@ -1,0 +1,142 @@
+package journal
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// shouldAsk reports whether it is time to ask the gateway about a payment, and notes that it is done.
+func (j *Journal) shouldAsk(e *Entry) bool {
+	known := e.project()
+	if !known.open() || j.calls.inFlight(e.TransactionID()) {
+		return false
+	}
+	open := j.clock.earliest().Sub(known.intent.At)
+	return j.asked.due(e.TransactionID(), j.clock.now(), open/8)
+}
+
+// settle asks the gateway about an open payment and returns the entry with what the gateway showed.
+func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
+	known := e.project()
+	if j.gaveUp(known) {
+		return j.recordUnsent(ctx, e, known)
+	}
+	queries, absent := e.queries(), 0
+	for _, at := range queries {
+		t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
+			TransactionID: known.intent.TransactionID, OrderID: known.intent.OrderID,
+			Amount: known.intent.Amount, Currency: known.intent.Currency, SentAt: at, Wait: j.opts.Settle,
+		})
+		if ctx.Err() != nil {
+			j.asked.forget(e.TransactionID()) // the question was cut off
+			return e, ctx.Err()
+		}
+		j.asked.setWhy(e.TransactionID(), j.clock.now(), whyOf(err))
+		if errors.Is(err, cardgateway.ErrNotFound) {
+			if absent++; absent < len(queries) {
+				continue // the other windows have to say so too
+			}
+		}
+		for _, ev := range j.evidenceFrom(&e, t, err) {
+			if e, err = j.addIfNew(ctx, e, ev); err != nil {
+				return e, err
+			}
+		}
+	}
+	return e, nil
+}
+
+// whyOf returns why Resolve could not settle a payment, or nil if it did or the gateway does not have the payment.
+func whyOf(err error) error {
+	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+		return unknown.Cause
+	}
+	return nil
+}
+
+// addIfNew records evidence of a query if it changes what is known. If another process has recorded something
+// meanwhile, it is judged against that.
+func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
+	ev.At = j.clock.now()
+	for range mostChanges {
+		if !e.project().changedBy(&ev, &e) {
+			return e, nil
+		}
+		err := j.append(ctx, &e, ev)
+		if err == nil || !errors.Is(err, ErrChanged) {
+			return e, err
+		}
+		if e, err = j.get(ctx, e.TransactionID()); err != nil {
+			return e, err
+		}
+		if ev.State == PresumedAbsent && !j.absent(e.project()) {
+			return e, nil // it was submitted again meanwhile
+		}
+	}
+	return e, ErrChanged
+}
+
+// evidenceFrom turns what Resolve returned into evidence.
+func (j *Journal) evidenceFrom(e *Entry, t *cardgateway.Transaction, err error) []Evidence {
+	known := e.project()
+	conflict, isConflict := errors.AsType[*cardgateway.ConflictError](err)
+	unknown, isUnknown := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+	switch {
+	case isConflict:
+		return successesOf(conflict, e)
+	case errors.Is(err, cardgateway.ErrNotFound):
+		if j.absent(known) {
+			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
+		}
+	case isUnknown && unknown.Transaction != nil:
+		return []Evidence{{Source: SourceQuery, Seen: true}}
+	case t != nil && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
+		return j.evidenceOf(t, e, known)
+	}
+	return nil
+}
+
+// evidenceOf turns a transaction that the gateway shows into evidence.
+func (j *Journal) evidenceOf(t *cardgateway.Transaction, e *Entry, known *projection) []Evidence {
+	ev := Evidence{Source: SourceQuery, State: stateOf(t), Transaction: keptOfQuery(t, e)}
+	switch {
+	case ev.State == Unknown:
+		return []Evidence{{Source: SourceQuery, Seen: true}}
+	case ev.State == Declined && known.state == Succeeded:
+		return nil // an attempt before the one that succeeded
+	case ev.State == Declined && known.intent.onHostedPage() && t.Code == cardgateway.CodeFailed && !j.isAbandoned(known.intent):
+		ev.State = Pending // an attempt, after which the cardholder may try another card
+	case ev.State == Declined && len(e.submissions()) > 1 && !j.isOld(known.intent):
+		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
+	case ev.State == Pending && t.State() == cardgateway.StateRedirect && known.state <= Pending && j.isAbandoned(known.intent):
+		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
+	}
+	return []Evidence{ev}
+}
+
+// successesOf gives the successes of a conflict one by one, so that they add up to a conflict here too. A decline beside
+// them is an attempt that came before, or how the gateway turned a repetition away.
+func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
+	for i := range conflict.Transactions {
+		if t := &conflict.Transactions[i]; stateOf(t) == Succeeded {
+			all = append(all, Evidence{Source: SourceQuery, State: Succeeded, Transaction: keptOfQuery(t, e)})
+		}
+	}
+	return all
+}
+
+// absent reports whether a payment that the gateway does not know has been open for so long that it is presumed
+// absent.
+func (j *Journal) absent(known *projection) bool {
+	return known.state == Unknown && !known.seen && j.isOld(known.intent)
+}
+
+// isOld reports whether a submission that still brings something new is no longer expected.
+func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
+
+// isAbandoned reports whether a cardholder who has not paid by now is no longer expected.
+func (j *Journal) isAbandoned(in Intent) bool {
+	return j.opts.AbandonAfter > 0 && j.clock.earliest().Sub(in.At) >= j.opts.AbandonAfter
+}

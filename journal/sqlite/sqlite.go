@@ -1,0 +1,102 @@
+// Package sqlite opens a payment journal in a SQLite file: the store to begin with, for a shop on one machine.
+//
+//	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db")
+//	if err != nil {
+//		return err
+//	}
+//	defer store.Close()
+//	payments := journal.New(client, store, journal.Options{})
+//
+// Several processes on that machine may have the file open. It must be on a local disk: SQLite's locks do not work on
+// most network file systems. For processes on several machines see journal.NewSQLStore with Postgres or MySQL.
+//
+// The driver, modernc.org/sqlite, is written in Go and needs no C compiler. It is linked by this package only, which is
+// why it is a module of its own.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// Store is a journal.Store in a SQLite file.
+type Store struct {
+	*journal.SQLStore
+	db *sql.DB
+}
+
+// maxConns bounds the connections: one writes at a time, and the others read meanwhile.
+const maxConns = 8
+
+// Open opens the journal in a file, and makes the file and the directories above it if they are not there, readable by
+// this account only. SQLite keeps two more files beside it, with -wal and -shm at the end of their names: a backup takes
+// all three, or is made by SQLite itself ("VACUUM INTO"). Close the store after use.
+//
+// Every commit of what must not be lost is synced to the disk (journal_mode WAL, synchronous FULL), and processes wait up
+// to ten seconds for one another.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	if err := makeFile(path); err != nil {
+		return nil, fmt.Errorf("journal/sqlite: %w", err)
+	}
+	db, err := sql.Open("sqlite", dataSource(path))
+	if err != nil {
+		return nil, fmt.Errorf("journal/sqlite: %w", err)
+	}
+	db.SetMaxOpenConns(maxConns)
+	db.SetMaxIdleConns(maxConns)
+	s, err := journal.NewSQLStore(ctx, db, journal.SQLite)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("journal/sqlite: %s: %w", path, err), db.Close())
+	}
+	return &Store{s, db}, nil
+}
+
+// Close closes the file. Payments that are being made meanwhile fail, or stay open until they are recovered.
+func (s *Store) Close() error { return s.db.Close() }
+
+// checkPath refuses what is most likely meant otherwise, and what would be a database of another name.
+func checkPath(path string) error {
+	switch {
+	case path == "":
+		return errors.New("journal/sqlite: Open needs the path of a file")
+	case path == ":memory:", strings.HasPrefix(path, "file:"):
+		return fmt.Errorf("journal/sqlite: Open takes the path of a file, not %q; for tests there is journal.NewMemoryStore", path)
+	case strings.Contains(path, "://"):
+		return errors.New("journal/sqlite: Open takes the path of a file; for a database server use journal.NewSQLStore")
+	}
+	return nil
+}
+
+// makeFile makes the file, since SQLite would make one that others may read. SQLite gives the files beside it the same
+// permissions.
+func makeFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// dataSource is the driver's name of a file with the settings of every connection. busy_timeout comes first, since
+// changing the journal mode can have to wait too.
+func dataSource(path string) string {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
+	u.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
+	return u.String()
+}

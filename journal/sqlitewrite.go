@@ -1,0 +1,156 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// How a batch is written to SQLite: statement by statement in one transaction, which costs no round trips.
+
+const (
+	insertSQLite = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
+	recordOne    = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1 WHERE shop = ? AND transaction_id = ? AND version = ?`
+	ackOne       = `UPDATE cardgateway_journal SET acked = version WHERE shop = ? AND transaction_id = ? AND version = ? AND acked < version`
+)
+
+// applySQLite writes a batch in one transaction. If that fails, each write gets a transaction of its own, so that one bad
+// write costs one write.
+//
+// The statements do not get the batch's context: the driver would start a goroutine for each of them, and could not end a
+// wait for another process all the same. That wait is bounded by busy_timeout; the callers do not wait for it.
+func (s *SQLStore) applySQLite(ctx context.Context, batch []*write) {
+	err := s.transactSQLite(ctx, batch)
+	for _, w := range batch {
+		if err != nil {
+			alone := err
+			if len(batch) > 1 {
+				alone = s.transactSQLite(ctx, []*write{w})
+			}
+			w.err = cmp.Or(alone, w.err)
+		}
+		w.finish()
+	}
+}
+
+func (s *SQLStore) transactSQLite(ctx context.Context, batch []*write) error {
+	lazy := !slices.ContainsFunc(batch, func(w *write) bool { return w.durable })
+	return s.onConn(ctx, func(conn *sql.Conn, settings connSettings) (err error) {
+		ctx := context.WithoutCancel(ctx)
+		lazy := lazy && settings.wal
+		defer func() {
+			if err == nil {
+				s.syncing.committed(lazy)
+			}
+		}()
+		if !lazy {
+			return s.commitSQLite(ctx, conn, batch)
+		}
+		// In WAL mode such a commit is consistent after any crash, and durable with the next sync.
+		if _, err := conn.ExecContext(ctx, `PRAGMA synchronous = NORMAL`); err != nil {
+			return err
+		}
+		defer func() {
+			_, failed := conn.ExecContext(ctx, `PRAGMA synchronous = `+settings.synchronous)
+			if failed != nil { // nobody may use it as it is
+				_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+			}
+			err = errors.Join(err, failed)
+		}()
+		return s.commitSQLite(ctx, conn, batch)
+	})
+}
+
+func (s *SQLStore) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write) error {
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range batch {
+		if err := s.writeSQLite(ctx, tx, w); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	return tx.Commit()
+}
+
+// writeSQLite makes one write. That an entry cannot be read is the error of that write and not of the batch.
+func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
+	statement, args := recordOne, []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
+	switch w.kind {
+	case writeIntent:
+		statement, args = insertSQLite, []any{w.key.Shop.String(), w.key.TransactionID, w.begun, w.text}
+	case writeAck:
+		statement, args = ackOne, []any{w.key.Shop.String(), w.key.TransactionID, w.version}
+	}
+	prepared, err := s.statement(ctx, statement)
+	if err != nil {
+		return err
+	}
+	result, err := tx.StmtContext(ctx, prepared).ExecContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	n, err := result.RowsAffected()
+	if w.changed = n > 0; w.changed || err != nil {
+		return err
+	}
+	w.current, w.err = s.read(ctx, tx, w.key)
+	return nil
+}
+
+// statement returns a prepared statement. The pool prepares it once for each connection.
+func (s *SQLStore) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+	if prepared, ok := s.prepared.Load(text); ok {
+		return prepared.(*sql.Stmt), nil
+	}
+	prepared, err := s.db.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	s.prepared.Store(text, prepared)
+	return prepared, nil
+}
+
+// sync has everything durable that has been committed: a checkpoint begins with a sync of the write-ahead log.
+func (s *SQLStore) sync() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	rows, err := s.db.QueryContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
+	if err == nil {
+		_ = rows.Close() // else it is synced with the next commit
+	}
+}
+
+// lazySync calls sync a moment after a commit that was not synced, unless one that is synced comes first.
+type lazySync struct {
+	sync func()
+
+	mu    sync.Mutex
+	timer *time.Timer
+}
+
+// lazySyncAfter is how long a lazy commit of SQLite may wait for a sync.
+const lazySyncAfter = 100 * time.Millisecond
+
+func (l *lazySync) committed(lazy bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case lazy && l.timer == nil:
+		l.timer = time.AfterFunc(lazySyncAfter, func() {
+			l.mu.Lock()
+			l.timer = nil
+			l.mu.Unlock()
+			l.sync()
+		})
+	case !lazy && l.timer != nil:
+		l.timer.Stop()
+		l.timer = nil
+	}
+}
