@@ -77,6 +77,12 @@ func (r *Reader) Finish() error {
 	return r.err
 }
 
+// HasPending reports whether a text for dst has been read and not stored yet.
+func (r *Reader) HasPending(dst *string) bool { return r.texts.has(dst) }
+
+// StoreTexts stores the texts that have been read since the last time. Call it at the end of each row.
+func (r *Reader) StoreTexts() { r.texts.store() }
+
 // Fail ends the reading with a fault, unless there has been one.
 func (r *Reader) Fail(fault error) {
 	if r.err == nil {

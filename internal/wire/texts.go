@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // texts collects the texts of one row, so that they become strings together: one allocation a row.
 type texts struct {
 	arena   []byte
@@ -19,19 +21,13 @@ func (t *texts) add(dst *string, text []byte) {
 	t.pending = append(t.pending, pendingText{dst, start, len(t.arena)})
 }
 
-// HasPending reports whether a text for dst has been read and not stored yet.
-func (r *Reader) HasPending(dst *string) bool {
-	for _, p := range r.texts.pending {
-		if p.dst == dst {
-			return true
-		}
-	}
-	return false
+// has reports whether there is a text for dst.
+func (t *texts) has(dst *string) bool {
+	return slices.ContainsFunc(t.pending, func(p pendingText) bool { return p.dst == dst })
 }
 
-// StoreTexts stores the texts that have been read since the last time. Call it at the end of each row.
-func (r *Reader) StoreTexts() {
-	t := &r.texts
+// store makes the strings and is ready for the next row.
+func (t *texts) store() {
 	all := string(t.arena)
 	for _, p := range t.pending {
 		*p.dst = all[p.start:p.end]
