@@ -52,6 +52,9 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 
 	t, err := classify(&call.op, &p, &call.last)
 	call.secrets.redact(t, err)
+	if c.cfg.KeepResponses {
+		call.secrets.keepRaw(&call.last, t, err)
+	}
 	call.done(t, err)
 	return t, err
 }
@@ -158,6 +161,9 @@ func (c *call) failed(message string, cause error) *QueryError {
 // end ends a query: err is what it returns.
 func (c *call) end(err error) error {
 	c.secrets.redact(nil, err)
+	if c.client.cfg.KeepResponses {
+		c.secrets.keepRaw(&c.last, nil, err)
+	}
 	c.done(nil, err)
 	c.buffer.Release()
 	return err
@@ -171,7 +177,14 @@ func (c *call) attempt(ctx context.Context) {
 	if text := c.last.Header.Get("Retry-After"); text != "" {
 		c.last.retryAfter = min(retry.ParseRetryAfter(text, time.Now()), c.client.cfg.Retry.MaxWait)
 	}
-	c.logAttempt(ctx, time.Since(begun))
+	duration := time.Since(begun)
+	c.logAttempt(ctx, duration)
+	if c.client.cfg.ObserveAttempt != nil {
+		c.client.cfg.ObserveAttempt(ctx, AttemptInfo{
+			Operation: c.op, Number: c.attempts, HTTPStatus: c.last.Status, Sent: c.op.Payment && !c.last.Unsent,
+			Duration: duration, Err: c.last.failure(),
+		})
+	}
 }
 
 func (c *call) send(ctx context.Context) (r attemptResult) {

@@ -64,6 +64,11 @@ type Config struct {
 	// place for spans and metrics. Resolve and a walk are calls of their own; the queries that they make are observed
 	// too. The context that it returns is used for the call. It may return nil for either.
 	Observe func(context.Context, Operation) (context.Context, func(CallInfo))
+	// ObserveAttempt, if set, is called after each attempt of a call, with the context that Observe returned.
+	ObserveAttempt func(context.Context, AttemptInfo)
+	// KeepResponses keeps each response, masked, with the result and in the error: see RawResponse. It costs memory, and
+	// what is kept is personal data: for a merchant who has to show a gateway's support what it said.
+	KeepResponses bool
 	// InsecureHTTP allows plain http to any host, and a transport that does not verify certificates. For tests only.
 	InsecureHTTP bool
 	// AnyDecimals allows amounts with more decimals than their currency has by ISO 4217, such as 12.50 JPY or 1.234 USD.
@@ -119,6 +124,16 @@ type CallInfo struct {
 	Outcome    Outcome
 	Duration   time.Duration
 	Err        error // as returned to the caller; a decline is an error here and a normal event of the day
+}
+
+// AttemptInfo says how one attempt of a call ended.
+type AttemptInfo struct {
+	Operation  Operation
+	Number     int  // counted from 1
+	HTTPStatus int  // zero if no response came
+	Sent       bool // of a payment: it may have reached the gateway
+	Duration   time.Duration
+	Err        error // why no usable response came; nil if one did
 }
 
 // Client calls one gateway as one app. Its methods may be used by any number of goroutines at once.

@@ -213,6 +213,7 @@ type RefusedError struct {
 	Code       Code          // zero if the answer had none
 	Message    string        // the gateway's text, masked
 	RetryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait; zero if it did not
+	Raw        *RawResponse  // nil unless Config.KeepResponses
 
 	hint string // where to look if the response is none of the gateway's
 }
@@ -237,6 +238,7 @@ type OutcomeUnknownError struct {
 	Seen          bool         // the gateway has shown the transactionId in some form: should it not be found later, it is not absent
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
+	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
 }
 
 func (e *OutcomeUnknownError) Error() string {
@@ -283,6 +285,7 @@ type QueryError struct {
 	Message    string        // the gateway's text, masked
 	RetryAfter time.Duration // what the gateway asked for last, at most RetryPolicy.MaxWait
 	Cause      error         // why the response could not be used, or ErrNotFound; nil if the gateway said no in so many words
+	Raw        *RawResponse  // nil unless Config.KeepResponses and a response came
 
 	hint string // where to look if the response is none of the gateway's
 }

@@ -3,6 +3,8 @@ package cardgateway
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
@@ -39,6 +41,50 @@ func (s *callSecrets) redact(t *Transaction, err error) {
 	if failed, ok := errors.AsType[*QueryError](err); ok {
 		s.all().Redact(&failed.Message, redact.MinText)
 	}
+}
+
+// keepRaw keeps a response, masked, with what the call returns.
+func (s *callSecrets) keepRaw(r *attemptResult, t *Transaction, err error) {
+	raw := s.raw(r)
+	if t != nil {
+		t.Raw = raw
+	}
+	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
+		unknown.Raw = raw
+	}
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		refused.Raw = raw
+	}
+	if failed, ok := errors.AsType[*QueryError](err); ok {
+		failed.Raw = raw
+	}
+}
+
+// raw masks a response, or returns nil if none came.
+func (s *callSecrets) raw(r *attemptResult) *RawResponse {
+	const maxBody = 64 << 10
+	if r.Status == 0 {
+		return nil
+	}
+	body := r.Body[:min(len(r.Body), maxBody)]
+	raw := &RawResponse{
+		HTTPStatus: r.Status, RequestIDs: make(http.Header), Truncated: len(body) < len(r.Body),
+		Body: s.mask(strings.ToValidUTF8(string(body), "\uFFFD")),
+	}
+	for name, values := range r.Header {
+		if lower := strings.ToLower(name); strings.HasSuffix(lower, "-id") || strings.HasSuffix(lower, "-ray") || strings.Contains(lower, "trace") {
+			for _, value := range values {
+				raw.RequestIDs.Add(name, s.mask(value))
+			}
+		}
+	}
+	return raw
+}
+
+// mask masks the secrets of a call, and card numbers, in a text of any kind.
+func (s *callSecrets) mask(text string) string {
+	s.all().Redact(&text, redact.MinText)
+	return mask.Digits(text)
 }
 
 // redactRow removes credentials from a row of a query.

@@ -76,10 +76,15 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	if err == nil {
 		err = call.checkSingle(uniqueID, &decoded)
 	}
+	if err == nil {
+		call.secrets.redactRow(decoded.Transaction)
+		if c.cfg.KeepResponses {
+			decoded.Raw = call.secrets.raw(&call.last)
+		}
+	}
 	if err = call.end(notFound(err, &call.last)); err != nil {
 		return nil, err
 	}
-	call.secrets.redactRow(decoded.Transaction)
 	return decoded.Transaction, nil
 }
 
@@ -205,6 +210,9 @@ func runSearch[T any](
 		return nil, &call.secrets, call.end(call.failed(page.Message, nil))
 	case len(page.rowErrors) > 0:
 		err = call.failed("", errors.Join(page.rowErrors...))
+	}
+	if c.cfg.KeepResponses {
+		page.Raw = call.secrets.raw(&call.last)
 	}
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {

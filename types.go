@@ -2,6 +2,7 @@ package cardgateway
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -247,6 +248,7 @@ type Transaction struct {
 	// Extra holds the members that this version does not know, and those whose value could not be read, as sent;
 	// nil if there are none.
 	Extra map[string]json.RawMessage
+	Raw   *RawResponse // of the response to the call; nil unless Config.KeepResponses, and in a row of a page
 }
 
 // State says what Code means for the transaction.
@@ -280,6 +282,16 @@ type Page[T any] struct {
 	TotalCount int
 	TotalPage  int
 	Data       []T
+	Raw        *RawResponse // nil unless Config.KeepResponses
+}
+
+// RawResponse is a response as it came, for a support ticket: see Config.KeepResponses. Card numbers, tokens and
+// credentials are masked. Names, addresses and the like are not: treat it as personal data.
+type RawResponse struct {
+	HTTPStatus int
+	RequestIDs http.Header // the headers by which the gateway, or a proxy before it, names the request
+	Body       string      // at most 64 KiB
+	Truncated  bool        // the body was longer
 }
 
 // MaskedCardNumber is a card number of which the first six and the last four digits are visible. Should a gateway
