@@ -116,6 +116,15 @@ func (t *Transaction) isOtherApp(app AppID) bool {
 	return unreadable || t.AppID != "" && t.AppID != app
 }
 
+// Err returns what the payment's own call would have returned beside the transaction: a *DeclinedError if it is declined,
+// nil otherwise. For a transaction that came from a query, a walk or a notification. The error holds a masked copy.
+func (t *Transaction) Err() error {
+	if t.State() != StateDeclined {
+		return nil
+	}
+	return &DeclinedError{Op: "Transaction", TransactionID: t.TransactionID, Transaction: t.forError()}
+}
+
 func (p *sentPayment) notSent(op *Operation, cause error) error {
 	return &NotSentError{Op: op.Name, TransactionID: p.transactionID, Cause: cause}
 }
