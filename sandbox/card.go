@@ -34,6 +34,16 @@ func (o Outcome) String() string {
 	return names[o]
 }
 
+// outcomeNamed is the inverse of Outcome.String.
+func outcomeNamed(name string) (Outcome, bool) {
+	for _, o := range []Outcome{Approved, Pending, Challenged, Declined} {
+		if o.String() == name {
+			return o, true
+		}
+	}
+	return 0, false
+}
+
 // TestCard returns the published test card with a CVV that leads to the outcome.
 func TestCard(o Outcome) CardEntry {
 	cvv := "900"

@@ -11,7 +11,7 @@ type Fault struct {
 	// Operation is the operation that is disturbed, or one of the groups OpPayments and OpSearches. Empty
 	// means every operation; the hosted pages are never disturbed.
 	Operation Operation
-	// TransactionID restricts the fault to requests that carry this transactionId.
+	// TransactionID restricts the fault to requests that carry this transactionId, or refundTransactionId.
 	TransactionID string
 	// Skip lets so many matching requests pass first.
 	Skip int
@@ -32,8 +32,13 @@ type Fault struct {
 	After time.Duration
 	// Reply is what becomes of the response. Zero leaves it as it is.
 	Reply Reply
+	// Code puts the JSON refusal with this result code in the place of the response, for example 201 for a merchant
+	// who is not active, 122 for a failed query, or 999. With CommitNow the operation is carried out all the same.
+	// Zero means the response of the operation.
+	Code int
+
 	// Status is the HTTP status of the response. Zero means 200, or 307 for ReplyRedirect, or 504 where the
-	// operation was not carried out and Reply is ReplyAsIs.
+	// operation was not carried out, Reply is ReplyAsIs and Code is zero.
 	Status int
 	// RetryAfter is that header's value, sent as it is.
 	RetryAfter string

@@ -93,7 +93,14 @@ func (g *Gateway) statusFor(code int, reply reply) reply {
 
 // format is how results look in a response to a caller that reached the gateway at base.
 func (g *Gateway) format(base string) resultFormat {
-	return resultFormat{billDescription: g.opts.BillDescription, location: g.opts.Location, base: base}
+	f := resultFormat{
+		billDescription: g.opts.BillDescription, location: g.opts.Location, base: base,
+		booleanIs3D: g.opts.Is3DBoolean, refundID: "merchantRefundId",
+	}
+	if g.opts.RefundTransactionIDInRows {
+		f.refundID = "refundTransactionId"
+	}
+	return f
 }
 
 // SetSearchBehavior replaces Options.Search.

@@ -28,13 +28,13 @@ func (g *Gateway) notifyOrder(o *order) {
 
 func (g *Gateway) notifyRefund(o *order, r *refund) {
 	fields := g.notificationFields(o)
-	fields["code"] = codeRefunded
-	fields["message"] = codeMessage(codeRefunded)
+	fields["code"] = r.code
+	fields["message"] = codeMessage(r.code)
 	fields["transactionType"] = "Refund"
 	fields["refundCurrency"] = r.currency
 	fields["refundAmount"] = r.amount
 	fields["refundUniqueId"] = r.refundUniqueID
-	fields["refundMessage"] = codeMessage(codeRefunded)
+	fields["refundMessage"] = codeMessage(r.code)
 	fields["merchantRefundId"] = r.merchantRefundID
 	g.notify(o, fields)
 }

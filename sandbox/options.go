@@ -37,9 +37,50 @@ type Options struct {
 	// until Settle is called.
 	SettleAfter time.Duration
 
+	// SettlePendingAfter is how long a transaction with a Pending card stays at 102 before it is approved. Zero means
+	// until Settle is called.
+	SettlePendingAfter time.Duration
+
 	// DeclineLater makes a token payment with a declined card answer 102 first and become 101 when it settles.
 	// By default it answers 101 at once.
 	DeclineLater bool
+
+	// TokenOrderUsesCard lets the card decide the outcome of a token order, as the published table of test cards can
+	// be read: a declined card makes no token. By default a token can be made of any card, and what the card does shows
+	// in the payments with it.
+	TokenOrderUsesCard bool
+
+	// SecureForEveryCard asks for 3D authentication whenever a request says secure. By default only a card that would
+	// be approved is asked; the interface does not say.
+	SecureForEveryCard bool
+
+	// HostedRetry lets a cardholder whose card was declined on the hosted page try another one there. Every card makes
+	// a row of its own with the same transactionId. By default the first decline ends the payment.
+	HostedRetry bool
+
+	// MerchantName is what the hosted pages call the merchant. Empty means the host of the callbackUrl.
+	MerchantName string
+
+	// PublishedLimits also checks what gateways publish beyond the interface: the lengths of the members of addresses,
+	// products and browsers, of domain and productName, the digits of quantity, price and subscriptionPeriod, the list
+	// of subscriptionCycles, and that a shippingAddress is complete. POST /api/refund and POST /upload/trackingNumber,
+	// which are published as a whole, are always checked.
+	PublishedLimits bool
+
+	// RefundDuplicates says what a repeated refundTransactionId meets. Zero means RefundDuplicatesRefused.
+	RefundDuplicates RefundDuplicates
+
+	// RefundSettleAfter is how long an accepted refund stays at 110 before it becomes 111. Zero means that only its
+	// own response says 110: the next query finds it refunded. Negative means that it stays at 110 until SettleRefund
+	// is called.
+	RefundSettleAfter time.Duration
+
+	// RefundTransactionIDInRows names the merchant's refund id refundTransactionId in the rows of a refund query, as
+	// the published table does. By default it is merchantRefundId, as in the interface.
+	RefundTransactionIDInRows bool
+
+	// Is3DBoolean sends is3d as true or false, as the published table has it, in place of the interface's text.
+	Is3DBoolean bool
 
 	// HTTPStatusFollowsCode answers a refusal with the HTTP status of the same number as its code, 401 for
 	// code 401 and so on. By default every JSON response to a known operation has HTTP status 200.
@@ -94,6 +135,22 @@ const (
 	DuplicatesPerOrder
 )
 
+// RefundDuplicates chooses what happens to a refundTransactionId that was seen before. Neither the interface nor what
+// is published says it, so a client must be safe with each.
+type RefundDuplicates int
+
+const (
+	// RefundDuplicatesRefused answers with code 501 and moves no money.
+	RefundDuplicatesRefused RefundDuplicates = iota
+
+	// RefundDuplicatesRepeated answers the same request as it was answered before, and moves no money. A request with
+	// another uniqueId or amount is refused with 501.
+	RefundDuplicatesRepeated
+
+	// RefundDuplicatesExecuted checks nothing: the same request gives money back again.
+	RefundDuplicatesExecuted
+)
+
 const (
 	defaultMaxPageSize = 999 // pageSize is Number(3)
 	defaultPageSize    = 10  // the size of every published example that does not ask for one
@@ -131,6 +188,7 @@ type SearchBehavior struct {
 	StartExclusive  bool // leaves out rows in the very second of startDate
 	EndExclusive    bool // leaves out rows in the very second of endingDate
 	EndDateWholeDay bool // an endingDate without a time means the end of that day instead of its first second
+	WideRangeWithID bool // a search for an id may have any range: the month bounds time alone, as the rule can be read
 	OldestFirst     bool // gives the oldest row first
 	UnstableTies    bool // rows of one second change their order from request to request
 

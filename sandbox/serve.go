@@ -81,13 +81,16 @@ func (g *Gateway) newCall(r *http.Request, op Operation, pathParam string, body 
 	c := &call{op: op, pathParam: pathParam, query: r.URL.Query(), base: g.baseURL(r), url: r.URL.String()}
 	switch {
 	case op.column() >= 0:
-		c.pay, c.problems = decodePayment(op, body)
+		c.pay, c.problems = decodePayment(op, body, g.opts.PublishedLimits)
 		c.transactionID = c.pay.transactionID
 		if want := g.opts.AppID; want != "" && c.pay.appID != "" && c.pay.appID != want {
 			c.problems = append(c.problems, "appId: not one of this merchant's apps")
 		}
 	case op == OpRefund:
 		c.pay, c.problems = decodeRefund(body)
+		c.transactionID = c.pay.refundRequest
+	case op == OpUploadTrackingNumbers:
+		c.tracking, c.problems = decodeTracking(body)
 	default:
 		c.transactionID = c.query.Get("transactionId")
 	}
@@ -120,6 +123,8 @@ func (g *Gateway) execute(c *call) reply {
 		return g.getOrder(c)
 	case OpRefund:
 		return g.createRefund(c)
+	case OpUploadTrackingNumbers:
+		return g.uploadTrackingNumbers(c)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
