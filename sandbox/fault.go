@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -46,6 +48,24 @@ type Fault struct {
 	Location string
 }
 
+// describe says in a few words what the fault does, for the log.
+func (f *Fault) describe() string {
+	words := []string{map[Commit]string{CommitNow: "carried out", CommitNever: "not carried out", CommitLate: "carried out late"}[f.Commit]}
+	if f.Before > 0 || f.After > 0 {
+		words = append(words, "delayed")
+	}
+	if f.Reply != ReplyAsIs {
+		words = append(words, "reply "+f.Reply.String())
+	}
+	if f.Code != 0 {
+		words = append(words, "code "+strconv.Itoa(f.Code))
+	}
+	if f.Status != 0 {
+		words = append(words, "HTTP "+strconv.Itoa(f.Status))
+	}
+	return strings.Join(words, ", ")
+}
+
 // Commit says whether, and when, a disturbed operation is carried out.
 type Commit int
 
@@ -88,3 +108,31 @@ func (a *activeFault) matches(c *call, now time.Time) bool {
 	}
 	return a.Operation.covers(c.op) && (a.TransactionID == "" || a.TransactionID == c.transactionID)
 }
+
+func commitNames() []string { return []string{"now", "never", "late"} }
+
+func replyNames() []string {
+	return []string{
+		"asIs", "close", "reset", "cutHeader", "cutBody", "truncated", "empty", "html", "garbage", "foreign", "noCode",
+		"redirect",
+	}
+}
+
+// String returns the name: now, never or late.
+func (c Commit) String() string { return nameOf(commitNames(), int(c)) }
+
+// String returns the name, as the control interface uses it.
+func (r Reply) String() string { return nameOf(replyNames(), int(r)) }
+
+// MarshalText returns the name.
+func (c Commit) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads a name: now, never or late.
+func (c *Commit) UnmarshalText(text []byte) error { return choose(c, commitNames(), text) }
+
+// MarshalText returns the name.
+func (r Reply) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a name: asIs, close, reset, cutHeader, cutBody, truncated, empty, html, garbage, foreign, noCode
+// or redirect.
+func (r *Reply) UnmarshalText(text []byte) error { return choose(r, replyNames(), text) }

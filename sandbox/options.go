@@ -1,7 +1,12 @@
 package sandbox
 
 import (
+	"fmt"
+	"io"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -99,6 +104,19 @@ type Options struct {
 	// Seed decides everything that looks random: ties, lags, faults drawn by OneIn.
 	Seed uint64
 
+	// RequestLog is how many requests, and how many notifications, are kept for the dashboard and the control
+	// interface: the newest, without secrets, at most 8 KiB of each body. Zero means 200, negative none.
+	RequestLog int
+
+	// Log gets a line for each request and for each delivery of a notification. Nil means silent.
+	Log io.Writer
+
+	// Control says who reaches the dashboard and the control interface below /_sandbox/. Zero means ControlLoopback.
+	Control ControlAccess
+
+	// Label stands in the title of the dashboard, so that two of them are not confused.
+	Label string
+
 	// NoNotifications turns notifications off.
 	NoNotifications bool
 
@@ -135,6 +153,21 @@ const (
 	DuplicatesPerOrder
 )
 
+// ControlAccess chooses who reaches /_sandbox/.
+type ControlAccess int
+
+const (
+	// ControlLoopback lets in requests that come from this machine, name a loopback host, and were not passed on by a
+	// proxy.
+	ControlLoopback ControlAccess = iota
+
+	// ControlAnywhere lets in everybody who reaches the gateway. Whoever does can settle payments and read tokens.
+	ControlAnywhere
+
+	// ControlOff has no control interface.
+	ControlOff
+)
+
 // RefundDuplicates chooses what happens to a refundTransactionId that was seen before. Neither the interface nor what
 // is published says it, so a client must be safe with each.
 type RefundDuplicates int
@@ -155,6 +188,7 @@ const (
 	defaultMaxPageSize = 999 // pageSize is Number(3)
 	defaultPageSize    = 10  // the size of every published example that does not ask for one
 	defaultMaxBody     = 1 << 20
+	defaultRequestLog  = 200
 )
 
 // withDefaults returns o with every zero value replaced by its documented meaning.
@@ -167,6 +201,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxPageSize <= 0 || o.MaxPageSize > defaultMaxPageSize {
 		o.MaxPageSize = defaultMaxPageSize
+	}
+	if o.RequestLog == 0 {
+		o.RequestLog = defaultRequestLog
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
@@ -223,4 +260,52 @@ type SearchBehavior struct {
 	BusyEvery    int // HTTP 429
 	// BusyRetryAfter is the Retry-After of that 429, in whole seconds. Zero means no such header.
 	BusyRetryAfter time.Duration
+}
+
+func duplicatesNames() []string { return []string{"refused", "declined", "executed", "perOrder"} }
+
+func refundDuplicatesNames() []string { return []string{"refused", "repeated", "executed"} }
+
+func controlNames() []string { return []string{"loopback", "anywhere", "off"} }
+
+// UnmarshalText reads the name of a choice: refused, declined, executed or perOrder.
+func (d *Duplicates) UnmarshalText(text []byte) error { return choose(d, duplicatesNames(), text) }
+
+// MarshalText returns the name of the choice.
+func (d Duplicates) MarshalText() ([]byte, error) {
+	return []byte(nameOf(duplicatesNames(), int(d))), nil
+}
+
+// UnmarshalText reads the name of a choice: refused, repeated or executed.
+func (d *RefundDuplicates) UnmarshalText(text []byte) error {
+	return choose(d, refundDuplicatesNames(), text)
+}
+
+// MarshalText returns the name of the choice.
+func (d RefundDuplicates) MarshalText() ([]byte, error) {
+	return []byte(nameOf(refundDuplicatesNames(), int(d))), nil
+}
+
+// UnmarshalText reads the name of a choice: loopback, anywhere or off.
+func (c *ControlAccess) UnmarshalText(text []byte) error { return choose(c, controlNames(), text) }
+
+// MarshalText returns the name of the choice.
+func (c ControlAccess) MarshalText() ([]byte, error) {
+	return []byte(nameOf(controlNames(), int(c))), nil
+}
+
+func choose[T ~int](value *T, names []string, text []byte) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("none of %s", strings.Join(names, ", "))
+	}
+	*value = T(i)
+	return nil
+}
+
+func nameOf(names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return strconv.Itoa(i)
+	}
+	return names[i]
 }

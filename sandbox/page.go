@@ -50,10 +50,11 @@ func (g *Gateway) servePage(r *http.Request, path, id string) reply {
 
 // chosenTestCard is the test card whose button was pressed, if one was.
 func chosenTestCard(r *http.Request) CardEntry {
-	if o, ok := outcomeNamed(r.URL.Query().Get("card")); ok {
-		return TestCard(o)
+	var o Outcome
+	if o.UnmarshalText([]byte(r.URL.Query().Get("card"))) != nil {
+		return CardEntry{}
 	}
-	return CardEntry{}
+	return TestCard(o)
 }
 
 // submitCard deals with the card form. A card that cannot be one is shown again with what is wrong; a declined one
