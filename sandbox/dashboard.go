@@ -133,7 +133,7 @@ func (g *Gateway) overviewPage(*http.Request) (pages.Dashboard, error) {
 	return pages.Dashboard{
 		Title: "Overview",
 		Sections: []pages.Section{
-			{Heading: "This sandbox", Terms: []pages.Term{
+			{Heading: "This sandbox", Tiles: true, Terms: []pages.Term{
 				{Name: "Running since", Cell: pages.Cell{Text: g.clock(info.StartedAt)}},
 				{Name: "Payments", Cell: number(info.Orders)}, {Name: "Refunds", Cell: number(info.Refunds)},
 				{Name: "Seeded rows", Cell: number(info.SeededOrders + info.SeededRefunds)},
@@ -172,7 +172,7 @@ func (g *Gateway) paymentTable(rows list[paymentView], here string) *pages.Table
 		t.Rows = append(t.Rows, []pages.Cell{
 			{Text: g.clock(p.CreatedAt)},
 			{Text: p.TransactionID, Link: controlPath + "payments/" + p.UniqueID, Mono: true},
-			{Text: shownAmount(p.Amount, p.Currency)}, stateCell(p.Code, p.Message), {Text: string(p.Operation)},
+			{Text: unbroken(shownAmount(p.Amount, p.Currency))}, stateCell(p.Code, p.Message), {Text: string(p.Operation)},
 			{Forms: paymentForms(p, here)},
 		})
 	}
@@ -274,7 +274,7 @@ func (g *Gateway) refundTable(rows list[refundView], here string) *pages.Table {
 		t.Rows = append(t.Rows, []pages.Cell{
 			{Text: g.clock(r.RequestedAt)}, mono(r.RefundTransactionID),
 			{Text: r.TransactionID, Link: controlPath + "payments/" + r.UniqueID, Mono: true},
-			{Text: shownAmount(r.Amount, r.Currency)}, stateCell(r.Code, r.Message), {Forms: forms},
+			{Text: unbroken(shownAmount(r.Amount, r.Currency))}, stateCell(r.Code, r.Message), {Forms: forms},
 		})
 	}
 	return t
@@ -317,7 +317,7 @@ func (g *Gateway) notificationTable(rows list[notificationView], here string) *p
 func resendForm(n notificationView, here string) pages.Form {
 	return pages.Form{
 		Action: fmt.Sprintf("%snotifications/%d/resend", controlPath, n.Number), Label: "Send again",
-		Describe: fmt.Sprintf("Send notification %d again", n.Number), Inputs: []pages.Input{back(here)},
+		Describe: fmt.Sprintf("Send again: notification %d", n.Number), Inputs: []pages.Input{back(here)},
 	}
 }
 
@@ -343,7 +343,7 @@ func (g *Gateway) notificationPage(r *http.Request) (pages.Dashboard, error) {
 			next = g.clock(*d.Next)
 		}
 		deliveries.Rows = append(deliveries.Rows, []pages.Cell{
-			{Text: g.clock(d.At)}, result, {Text: fmt.Sprintf("%g ms", d.Milliseconds)}, {Text: d.Reason},
+			{Text: g.clock(d.At)}, result, {Text: unbroken(fmt.Sprintf("%g ms", d.Milliseconds))}, {Text: d.Reason},
 			{Text: d.Response, Mono: true}, {Text: next},
 		})
 	}
@@ -378,7 +378,7 @@ func (g *Gateway) requestTable(rows list[requestView]) *pages.Table {
 		t.Rows = append(t.Rows, []pages.Cell{
 			{Text: g.clock(r.At)},
 			{Text: r.Method + " " + path, Link: fmt.Sprintf("%srequests/%d", controlPath, r.Number), Mono: true},
-			{Text: string(r.Operation)}, mono(r.TransactionID), responseCell(r), {Text: fmt.Sprintf("%g ms", r.Milliseconds)},
+			{Text: string(r.Operation)}, mono(r.TransactionID), responseCell(r), {Text: unbroken(fmt.Sprintf("%g ms", r.Milliseconds))},
 			faultCell(r.Fault),
 		})
 	}
@@ -486,7 +486,17 @@ func pageFilter(r *http.Request, path string, names ...string) (filter, pages.Fo
 	return f, form, p.check()
 }
 
-func (g *Gateway) clock(t time.Time) string { return t.In(g.opts.Location).Format(time.DateTime) }
+// clock is a time as the dashboard shows it, without the date if that is today.
+func (g *Gateway) clock(t time.Time) string {
+	t = t.In(g.opts.Location)
+	if t.Format(time.DateOnly) == time.Now().In(g.opts.Location).Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// unbroken is a short text that stays on one line.
+func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
 func back(path string) pages.Input { return pages.Input{Name: "back", Value: path, Hidden: true} }
 

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
@@ -27,6 +28,9 @@ func (g *Gateway) shownPayment(o *order) pages.Payment {
 				currency = o.currency
 			}
 			line.Price = shownAmount(product.price, currency)
+			if n, err := strconv.ParseInt(product.quantity, 10, 32); err == nil && n > 1 && thousandths(product.price) > 0 {
+				line.Price = shownAmount(amountOf(n*thousandths(product.price), currency), currency)
+			}
 		}
 		if line.Name != "" {
 			p.Lines = append(p.Lines, line)

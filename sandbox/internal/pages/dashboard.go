@@ -1,5 +1,7 @@
 package pages
 
+import "slices"
+
 // Dashboard is one page of the dashboard: what stands in its head, and its sections.
 type Dashboard struct {
 	Title  string
@@ -22,6 +24,7 @@ type Tab struct {
 type Section struct {
 	Heading, Text string
 	Terms         []Term
+	Tiles         bool // shows the terms side by side
 	Pre           string
 	Forms         []Form
 	Table         *Table
@@ -71,4 +74,9 @@ type Input struct {
 	Name, Label, Value, Placeholder string
 	Hidden                          bool
 	Options                         []string // makes it a list to choose from
+}
+
+// Asks reports whether somebody has to fill in something.
+func (f Form) Asks() bool {
+	return slices.ContainsFunc(f.Inputs, func(i Input) bool { return !i.Hidden })
 }
