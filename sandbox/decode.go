@@ -195,15 +195,23 @@ func (d *decoder) billingAddress(path string, v json.RawMessage) {
 	if a == nil {
 		return
 	}
-	if len(a.country) != 2 || strings.Trim(a.country, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+	if !isCountry(a.country) {
 		d.problem(path+".country", "missing or not a two-letter code")
 	}
 	d.pay.billing = *a
 }
 
+func isCountry(s string) bool {
+	return len(s) == 2 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
 // shippingAddress: by the published rule, one that is sent has all its members.
 func (d *decoder) shippingAddress(path string, v json.RawMessage) {
-	if d.readAddress(path, v) == nil || !d.published {
+	a := d.readAddress(path, v)
+	if a != nil && a.country != "" && !isCountry(a.country) {
+		d.problem(path+".country", "not a two-letter code")
+	}
+	if a == nil || !d.published {
 		return
 	}
 	m := d.object(path, v)
@@ -226,7 +234,7 @@ func (d *decoder) readAddress(path string, v json.RawMessage) *address {
 		text("document", 64)
 	}
 	return &address{
-		firstName: text("firstName", 64), lastName: text("lastName", 64), country: text("country", 2),
+		firstName: text("firstName", 64), lastName: text("lastName", 64), country: text("country", 0),
 		email: text("email", 255), city: text("city", 128), address: text("address", 255), phone: text("phone", 32),
 		zipCode: text("zipCode", 64),
 	}

@@ -61,7 +61,7 @@ func isSecretName(name string) bool {
 // second look. An escape can hide a name.
 func mayHoldSecret(body []byte) bool {
 	lower := bytes.ToLower(body)
-	return bytes.ContainsAny(lower, `\`) || slices.ContainsFunc([]string{"card", "cv", "pan", "pass", "sec", "tok"}, func(part string) bool {
+	return bytes.ContainsAny(lower, `\`) || slices.ContainsFunc([]string{"card", "cv", "pan", "pass", "sec", "tok", "url"}, func(part string) bool {
 		return bytes.Contains(lower, []byte(part))
 	})
 }
@@ -108,15 +108,20 @@ func (m *masker) value(name string, secret bool) error {
 		_, err = m.decoder.Token()
 		return err
 	}
-	if !secret || token == nil {
+	text, shown := fmt.Sprint(token), ""
+	switch {
+	case token == nil:
+		return nil
+	case secret:
+		shown = maskedValue(name, text)
+	case strings.HasSuffix(strings.ToLower(name), "url") && maskURL(text) != text:
+		shown = maskURL(text)
+	default:
 		return nil
 	}
-	text := fmt.Sprint(token)
 	start := before + bytes.IndexFunc(m.body[before:], func(r rune) bool { return !strings.ContainsRune(" \t\r\n:,", r) })
 	m.masked = append(m.masked, m.body[m.copied:start]...)
-	m.masked = append(m.masked, '"')
-	m.masked = append(m.masked, maskedValue(name, text)...)
-	m.masked = append(m.masked, '"')
+	m.masked = appendText(m.masked, shown)
 	m.copied = int(m.decoder.InputOffset())
 	return nil
 }

@@ -70,7 +70,7 @@ func (g *Gateway) cardPage(o *order, entry CardEntry, problems []fieldProblem) r
 		f := &data.Fields[i]
 		for _, p := range problems {
 			if p.field == f.Name {
-				f.Error, f.Focus = f.Label+" "+p.text, !focused
+				f.Error, f.Focus, f.Hint = f.Label+" "+p.text, !focused, "" // the error says what the hint does
 				focused = true
 			}
 		}
