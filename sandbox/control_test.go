@@ -518,3 +518,24 @@ func inCard(v any, text string, card bool) bool {
 	}
 	return false
 }
+
+// BenchmarkPayment is one direct payment in memory, with and without the log.
+func BenchmarkPayment(b *testing.B) {
+	text, err := json.Marshal(body("t", nil))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, kept := range map[string]int{"log": 0, "no log": -1} {
+		b.Run(name, func(b *testing.B) {
+			g := New(Options{RequestLog: kept, Duplicates: DuplicatesRefused, NoNotifications: true})
+			b.ReportAllocs()
+			for b.Loop() {
+				resp, err := exchange(g, "POST", "/api/subscription", string(text))
+				if err != nil {
+					b.Fatal(err)
+				}
+				resp.Body.Close()
+			}
+		})
+	}
+}

@@ -22,16 +22,10 @@ func maskBody(body []byte) string {
 		return ""
 	case len(body) > maxMasked:
 		return fmt.Sprintf("(%d bytes, not kept)", len(body))
-	case mayHoldSecret(body):
-		masked, err := maskJSON(body)
-		if err != nil {
-			return fmt.Sprintf("(%d bytes that are not JSON, not kept)", len(body))
-		}
-		body = masked
 	case !json.Valid(body):
 		return fmt.Sprintf("(%d bytes that are not JSON, not kept)", len(body))
 	}
-	return cutText(body)
+	return cutText(maskJSON(body))
 }
 
 // cutText cuts a text at maxKept and says so.
@@ -48,82 +42,99 @@ func secretNames() []string {
 }
 
 func isSecretName(name string) bool {
-	plain := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
-	return slices.Contains(secretNames(), plain)
-}
-
-// mayHoldSecret reports whether a body names a secret, as far as plain text shows: most bodies do not, and need no
-// second look. An escape can hide a name.
-func mayHoldSecret(body []byte) bool {
-	lower := bytes.ToLower(body)
-	return bytes.ContainsAny(lower, `\`) || slices.ContainsFunc([]string{"card", "cv", "pan", "pass", "sec", "tok", "url"}, func(part string) bool {
-		return bytes.Contains(lower, []byte(part))
-	})
-}
-
-// maskJSON replaces the values of secret members, and of everything in an object that is one, and leaves the rest as
-// it is.
-func maskJSON(body []byte) ([]byte, error) {
-	m := masker{body: body, decoder: json.NewDecoder(bytes.NewReader(body))}
-	m.decoder.UseNumber()
-	if err := m.value("", false); err != nil {
-		return nil, err
+	if strings.ContainsAny(name, "_- ") {
+		name = strings.NewReplacer("_", "", "-", "", " ", "").Replace(name)
 	}
-	return append(m.masked, body[m.copied:]...), nil
+	return slices.ContainsFunc(secretNames(), func(secret string) bool { return strings.EqualFold(name, secret) })
 }
 
+// maskJSON replaces the values of secret members, everything in an object or array that is one, and what can be secret
+// in a URL, and leaves the rest of the text as it is. The body must be valid JSON.
+func maskJSON(body []byte) []byte {
+	m := masker{out: make([]byte, 0, len(body)+64)}
+	for i := 0; i < len(body); {
+		switch c := body[i]; c {
+		case '{', '[':
+			m.open = append(m.open, container{object: c == '{', secret: m.secret()})
+			m.key = c == '{'
+		case '}', ']':
+			m.open = m.open[:len(m.open)-1]
+		case ',':
+			m.key = len(m.open) > 0 && m.open[len(m.open)-1].object
+		case ':':
+			m.key = false
+		case ' ', '\t', '\r', '\n':
+		default:
+			end := i + scalarLength(body[i:])
+			m.scalar(body[i:end])
+			i = end
+			continue
+		}
+		m.out = append(m.out, body[i])
+		i++
+	}
+	return m.out
+}
+
+// masker is the state of maskJSON between two tokens.
 type masker struct {
-	body    []byte
-	decoder *json.Decoder
-	masked  []byte
-	copied  int // bytes of body that are in masked
+	out  []byte
+	open []container // the objects and arrays around this place
+	name string      // of the last key
+	key  bool        // a string here is a key
 }
 
-// value reads one value. The name is that of its member, and secret that of an object around it.
-func (m *masker) value(name string, secret bool) error {
-	before := int(m.decoder.InputOffset())
-	token, err := m.decoder.Token()
-	if err != nil {
-		return err
+type container struct{ object, secret bool }
+
+// secret reports whether a value here must not be seen.
+func (m *masker) secret() bool {
+	if len(m.open) == 0 {
+		return false
 	}
-	if delim, ok := token.(json.Delim); ok {
-		for m.decoder.More() {
-			memberName := name
-			if delim == '{' {
-				key, err := m.decoder.Token()
-				if err != nil {
-					return err
-				}
-				memberName, _ = key.(string)
-			}
-			if err := m.value(memberName, secret || isSecretName(memberName)); err != nil {
-				return err
-			}
+	around := m.open[len(m.open)-1]
+	return around.secret || around.object && isSecretName(m.name)
+}
+
+// scalar copies a string, a number or a word, or what may be seen of it.
+func (m *masker) scalar(text []byte) {
+	value := string(text)
+	if text[0] == '"' {
+		value = value[1 : len(value)-1]
+		if strings.Contains(value, `\`) {
+			_ = json.Unmarshal(text, &value) // it is valid JSON
 		}
-		_, err = m.decoder.Token()
-		return err
 	}
-	text, shown := fmt.Sprint(token), ""
 	switch {
-	case token == nil:
-		return nil
-	case secret:
-		shown = maskedValue(name, text)
-	case strings.HasSuffix(strings.ToLower(name), "url") && maskURL(text) != text:
-		shown = maskURL(text)
+	case m.key:
+		m.name = value
+		m.out = append(m.out, text...)
+	case text[0] == 'n': // null
+		m.out = append(m.out, text...)
+	case m.secret():
+		m.out = appendText(m.out, maskedValue(m.name, value))
+	case text[0] == '"' && len(m.name) >= 3 && strings.EqualFold(m.name[len(m.name)-3:], "url"):
+		m.out = appendText(m.out, maskURL(value))
 	default:
-		return nil
+		m.out = append(m.out, text...)
 	}
-	start := before + bytes.IndexFunc(m.body[before:], func(r rune) bool { return !strings.ContainsRune(" \t\r\n:,", r) })
-	m.masked = append(m.masked, m.body[m.copied:start]...)
-	m.masked = appendText(m.masked, shown)
-	m.copied = int(m.decoder.InputOffset())
-	return nil
+}
+
+// scalarLength is how long the string, number or word is that valid JSON begins with.
+func scalarLength(text []byte) int {
+	if text[0] != '"' {
+		if end := bytes.IndexAny(text, ",]} \t\r\n"); end > 0 {
+			return end
+		}
+		return len(text)
+	}
+	for i := 1; ; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
 }
 
 // maskedValue shows of a card number what the gateway itself shows, and of an expiry date all.
@@ -166,10 +177,9 @@ func maskURL(text string) string {
 	if u.User != nil {
 		u.User = url.User("***")
 	}
-	shown, _, hasQuery := strings.Cut(u.String(), "?")
-	if hasQuery {
-		return shown + "?***"
+	if u.RawQuery != "" {
+		u.RawQuery = "***"
 	}
-	shown, _, _ = strings.Cut(shown, "#")
-	return shown
+	u.Fragment = ""
+	return u.String()
 }
