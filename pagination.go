@@ -85,21 +85,29 @@ type WalkReport struct {
 	RowsSeen      int       // rows yielded
 	Duplicates    int       // rows that came again and were dropped
 	Reread        int       // times that a window was read again: answers were cut, or rows came in behind the reader
-	CompleteUpTo  time.Time // every row from the start of the range up to here was given; moves by whole months
+	CompleteUpTo  time.Time // every row from the start of the range up to here was given, and counted once more where it took several pages
 }
 
 // UnsettledError says that a window did not come to rest: its total and its distinct rows kept differing. What was
 // found has been yielded. Walk again from the checkpoint, later or with smaller windows.
 type UnsettledError struct {
 	Start, End WallTime // as asked for
-	Announced  int      // rows, in the last answer
+	Zone       string   // in which they are
+	Announced  int      // rows, in the last response
 	Seen       int      // distinct rows
 	Rounds     int      // times that the window was read
 }
 
 func (e *UnsettledError) Error() string {
-	return fmt.Sprintf("cardgateway: window from %v to %v did not settle: %d rows announced, %d seen in %d rounds",
-		e.Start, e.End, e.Announced, e.Seen, e.Rounds)
+	return fmt.Sprintf("cardgateway: window from %v to %v%s did not settle: %d rows announced, %d seen in %d rounds",
+		e.Start, e.End, inZone(e.Zone), e.Announced, e.Seen, e.Rounds)
+}
+
+func inZone(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " (" + name + ")"
 }
 
 // Is reports whether target is ErrUnsettled.
@@ -108,6 +116,7 @@ func (e *UnsettledError) Is(target error) bool { return target == ErrUnsettled }
 // Walk is one pass over the rows of a query, made by Client.OrderWalk or Client.RefundWalk. Checkpoint and Report may
 // be called at any time and from any goroutine.
 type Walk[T any] struct {
+	client *Client
 	query  walkQuery
 	opts   WalkOptions
 	engine *walk.Walk[T] // nil in a Walk that was not made by a Client
@@ -121,12 +130,16 @@ type walkQuery struct {
 	page, size int
 	ids        []idFilter
 	hash       string // of what decides which rows there are
+	id         string // the transactionId that is looked for, if one is
 }
 
 // OrderWalk prepares a walk over orders, as Orders makes one, that can be tuned, watched and resumed. It sends nothing
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
-	query := walkQuery{op: "OrderWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids()}
+	query := walkQuery{
+		op: "OrderWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids(), id: q.TransactionID,
+	}
+	query.resume(&opts.Resume)
 	query.hash = query.hashFor(opSearchOrders.Name, c.cfg.Location)
 	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
 		return [2]civil.Time{t.TransactionAt.civil(), civil.None}
@@ -136,7 +149,10 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 // RefundWalk prepares a walk over refunds, as Refunds makes one, that can be tuned, watched and resumed. It sends
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
-	query := walkQuery{op: "RefundWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids()}
+	query := walkQuery{
+		op: "RefundWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids(), id: q.TransactionID,
+	}
+	query.resume(&opts.Resume)
 	query.hash = query.hashFor(opSearchRefunds.Name, c.cfg.Location)
 	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
 		return [2]civil.Time{f.RefundRequestAt.civil(), f.RefundAt.civil()}
@@ -173,7 +189,14 @@ func newWalk[T any](
 	if opts.Progress != nil {
 		config.Progress = func(p walk.Progress) { opts.Progress(Progress(p)) }
 	}
-	return &Walk[T]{query: q, opts: opts, engine: walk.New(config)}
+	return &Walk[T]{client: c, query: q, opts: opts, engine: walk.New(config)}
+}
+
+// resume takes the range of a checkpoint where the query has none.
+func (q *walkQuery) resume(c *Checkpoint) {
+	if q.start.IsZero() && q.end.IsZero() {
+		q.start, q.end = c.start, c.end
+	}
 }
 
 // Checkpoint returns where the walk stands: at the end of the last window of which the caller has taken every row and
@@ -186,8 +209,11 @@ func (w *Walk[T]) Checkpoint() Checkpoint {
 	if !begun {
 		return Checkpoint{}
 	}
-	query := cmp.Or(w.opts.Resume.query, w.query.hash) // they differ where the walk refuses to resume
-	return Checkpoint{query: query, at: at}
+	c := Checkpoint{query: w.query.hash, at: at, start: w.query.start, end: w.query.end}
+	if r := &w.opts.Resume; r.query != "" && r.query != c.query { // the walk refuses to resume
+		c.query, c.start, c.end = r.query, r.start, r.end
+	}
+	return c
 }
 
 // Report returns what the walk has done so far.
@@ -198,48 +224,63 @@ func (w *Walk[T]) Report() WalkReport {
 	return WalkReport(w.engine.Report())
 }
 
-var (
-	errWalked  = errors.New("cardgateway: a Walk is walked once; make another one")
-	errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundWalk")
-)
+var errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundWalk")
 
-// All gives the rows; see Client.Orders for what it promises and its errors. It is called once: a second loop gets an
-// error.
+// All gives the rows; see Client.Orders for what it promises and its errors. It is called once: a second loop gets
+// ErrWalked.
 func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		if err := w.begin(); err != nil {
+		if err := w.begin(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
-		err := w.engine.Run(ctx, func(row *T) bool { return yield(row, nil) })
-		switch e := err.(type) {
-		case nil:
-		case *walk.UnsettledError:
-			yield(nil, &UnsettledError{
-				Start: wallTime(e.From), End: wallTime(e.To), Announced: e.Announced, Seen: e.Seen, Rounds: e.Rounds,
-			})
-		case *walk.WindowError:
-			yield(nil, fmt.Errorf("cardgateway: %w", e))
-		default:
+		ctx, end := w.client.begin(ctx, Operation{Name: w.query.op, TransactionID: w.query.id})
+		err := walk.ErrStopped // also if the loop's body panics
+		defer func() {
+			if err == walk.ErrStopped {
+				end(CallInfo{Outcome: OutcomeCanceled})
+			}
+		}()
+		if err = w.engine.Run(within(ctx), func(row *T) bool { return yield(row, nil) }); err == walk.ErrStopped {
+			return
+		}
+		err = w.failure(err)
+		end(CallInfo{Outcome: outcomeName(nil, err), Err: err})
+		if err != nil {
 			yield(nil, err)
 		}
 	}
 }
 
+// failure says in the words of this package why a walk has ended, or nil.
+func (w *Walk[T]) failure(err error) error {
+	zone := w.client.cfg.Location.String()
+	switch e := err.(type) {
+	case *walk.UnsettledError:
+		return &UnsettledError{
+			Start: wallTime(e.From), End: wallTime(e.To), Zone: zone, Announced: e.Announced, Seen: e.Seen, Rounds: e.Rounds,
+		}
+	case *walk.WindowError:
+		return fmt.Errorf("cardgateway: window from %v to %v%s: %w", e.From, e.To, inZone(zone), e.Err)
+	}
+	return err
+}
+
 // begin says why a walk cannot begin, or nil.
-func (w *Walk[T]) begin() error {
+func (w *Walk[T]) begin(ctx context.Context) error {
 	switch {
 	case w.engine == nil:
 		return errNotMade
 	case w.begun.Swap(true):
-		return errWalked
+		return ErrWalked
 	}
-	return w.query.check(&w.opts)
+	return w.query.check(ctx, &w.opts)
 }
 
 // check reports every problem of the query and the options. The queries for the pages need no check of their own.
-func (q *walkQuery) check(o *WalkOptions) error {
+func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	var v violations
+	v.context(ctx)
 	if v.order(q.start, q.end) {
 		v.year("startDate", q.start) // the end is now at the latest
 	}
@@ -311,12 +352,14 @@ func isRefused(err error) bool {
 // query. It becomes JSON and comes back with encoding/json; what is inside may change between versions of this
 // package, which read older ones. It holds no row and no id, only hashes of ids. The zero value is the beginning.
 //
-// Set as WalkOptions.Resume, it continues the walk of the same query: keep Start and End with it, best as whole seconds,
-// which every database keeps. No row is missed; some can be given again, those of the window that was being given above
-// all, and with another Window those of its whole month: store rows under their id.
+// Set as WalkOptions.Resume, it continues the walk of the same query. It carries the range: leave Start and End of the
+// query zero, or set both to what they were. An End that was in the future then means the same instant, which may have
+// passed since. No row is missed; some can be given again, those of the window that was being given above all, and with
+// another Window those of its whole month: store rows under their id.
 type Checkpoint struct {
-	query string // hash of what is asked for
-	at    walk.Checkpoint
+	query      string // hash of what is asked for
+	at         walk.Checkpoint
+	start, end time.Time // as the caller gave them; zero if an earlier version made it
 }
 
 // checkpointJSON is the form of a Checkpoint outside.
@@ -328,6 +371,8 @@ type checkpointJSON struct {
 	Counted      int       `json:"counted"`
 	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
 	CompleteUpTo time.Time `json:"completeUpTo"`
+	Start        time.Time `json:"start,omitzero"`
+	End          time.Time `json:"end,omitzero"`
 }
 
 const checkpointVersion = 1
@@ -349,7 +394,7 @@ func (c Checkpoint) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(checkpointJSON{
 		Version: checkpointVersion, Query: c.query, Month: wallTime(c.at.Month), Next: wallTime(c.at.Next),
-		Counted: c.at.Counted, Edge: hex.EncodeToString(edge), CompleteUpTo: c.at.CompleteUpTo,
+		Counted: c.at.Counted, Edge: hex.EncodeToString(edge), CompleteUpTo: c.at.CompleteUpTo, Start: c.start, End: c.end,
 	})
 }
 
@@ -373,7 +418,7 @@ func (c *Checkpoint) UnmarshalJSON(data []byte) error {
 	if in.Version != checkpointVersion {
 		return fmt.Errorf("%w that this version reads: version %d", errCheckpoint, in.Version)
 	}
-	*c = Checkpoint{query: in.Query, at: walk.Checkpoint{
+	*c = Checkpoint{query: in.Query, start: in.Start, end: in.End, at: walk.Checkpoint{
 		Month: in.Month.time, Next: in.Next.time, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
 	}}
 	for ; len(edge) > 0; edge = edge[8:] {

@@ -245,7 +245,7 @@ func TestStops(t *testing.T) {
 					}
 					return cancelled
 				})
-				if cancelled && !errors.Is(err, context.Canceled) || !cancelled && err != nil {
+				if cancelled && !errors.Is(err, context.Canceled) || !cancelled && err != ErrStopped {
 					t.Errorf("the walk ended with %v", err)
 				}
 				sent := m.requests

@@ -10,13 +10,15 @@ type pageSize struct {
 	proven     bool  // the gateway has accepted size
 	guess      int   // the size of pages according to the last window that had to guess it
 	most       int   // rows that came at once
+
+	mayBeCapped bool // the gateway has never announced more rows than it gave
 }
 
 // newPageSize takes the caller's size, or with zero as many rows as the gateway grants: the largest size that there is,
 // and where that is refused, smaller ones. Ten is the size of the published examples.
 func newPageSize(size, largest, splitAbove int) pageSize {
 	// What is announced may grow while a window is read, so that half of what one may hold is allowed.
-	p := pageSize{choices: []int{size}, splitAbove: min(splitAbove, maxRows/2)}
+	p := pageSize{choices: []int{size}, splitAbove: min(splitAbove, maxRows/2), mayBeCapped: true}
 	if size == 0 {
 		p.choices = []int{largest, 100, 10}
 	}

@@ -130,6 +130,7 @@ func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
 // learn learns from a window that was answered.
 func (p *planner[T]) learn(s *step[T]) {
 	p.pages.learn(s.reader.granted, s.reader.guessed, s.reader.largestPage)
+	p.pages.mayBeCapped = p.pages.mayBeCapped && s.reader.mayBeCapped
 	if s.isProbe {
 		p.density.start(s.span, s.reader.total)
 	} else {

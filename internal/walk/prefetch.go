@@ -138,6 +138,7 @@ func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.reader = windowReader[T]{
 		source: &p.source, from: from, to: to, size: p.pages.size, largestSize: p.largestPage, granted: p.pages.granted,
 		splitAbove: p.pages.splitAbove, isNarrowable: s.span.seconds() >= 2*minWindow,
+		mayBeCapped: p.pages.mayBeCapped,
 	}
 	go func() {
 		if s.kind == rowCount {

@@ -40,6 +40,7 @@ type month struct {
 	isRestored  bool // a part of it was read before the checkpoint
 	isUncertain bool // its count has differed from the rows that were read
 	windows     int  // cut out of it
+	counted     int  // parts of it, when its rows were last counted before its end
 }
 
 // needsCount reports whether rows may have arrived in the month behind the reader: it was read with several responses. Of

@@ -42,16 +42,13 @@ func New[T any](c Config[T]) *Walk[T] {
 	return w
 }
 
-// Run yields every row of the range once, until yield returns false. It is called once.
+// Run yields every row of the range once, until yield returns false; then it returns ErrStopped. It is called once.
 func (w *Walk[T]) Run(ctx context.Context, yield func(*T) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	walker := w.begin(time.Now(), yield)
 	defer walker.ahead.stop()
 	defer cancel()
-	if err := walker.run(ctx); err != errStopped {
-		return err
-	}
-	return nil
+	return walker.run(ctx)
 }
 
 // Checkpoint returns where the walk stands: at the end of the last window of which the caller has taken every row and

@@ -23,8 +23,8 @@ type walker[T any] struct {
 // maxRecounts bounds how often a month is counted whose total differs from the rows that were read.
 const maxRecounts = 8
 
-// errStopped says that the caller wants no more rows.
-var errStopped = errors.New("stopped")
+// ErrStopped says that the caller wants no more rows.
+var ErrStopped = errors.New("stopped")
 
 // resume begins where a checkpoint ends. One that lies beyond what is final begins at its month.
 func (w *walker[T]) resume(c Checkpoint) {
@@ -67,7 +67,7 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 		}
 		w.seen.addPart(p)
 		w.windowDone(s)
-		return nil
+		return w.countSoFar(ctx, s)
 	}
 	if s.kind == rowCount && (s.err != nil || s.reader.total != w.seen.count()) {
 		if err := w.recountMonth(ctx, s.month); err != nil {
@@ -94,7 +94,7 @@ func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 		}
 		w.state.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
 		if !w.yield(row.value) {
-			return part{}, errStopped
+			return part{}, ErrStopped
 		}
 		if last := row.lastSecond(); last >= nextQuery {
 			w.seen.remember(row.id, last)
@@ -129,6 +129,28 @@ func (w *walker[T]) windowDone(s *step[T]) {
 		})
 	}
 	w.progress(s.span.to)
+}
+
+// countEvery is after how many windows the rows of a month are counted before its end. A count costs as much as a window:
+// one in a hundred requests.
+const countEvery = 100
+
+// countSoFar counts what was read of a long month, so that the walk is complete up to here before the month's end. Where the
+// count differs, nothing is said: the month's end deals with it.
+func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
+	m := s.month
+	if !m.isFinal || len(w.seen.parts)-m.counted < countEvery || s.span.to >= m.span.to {
+		return nil
+	}
+	m.counted = len(w.seen.parts)
+	total, err := w.countRows(ctx, m, span{m.span.from, s.span.to})
+	if err != nil || total != w.seen.distinct(0, len(w.seen.parts)) {
+		return ctx.Err()
+	}
+	upTo := later(w.start, w.ahead.calendar.earliest(s.span.to))
+	w.state.update(func(report *Report, c *Checkpoint) { report.CompleteUpTo, c.CompleteUpTo = upTo, upTo })
+	w.progress(s.span.to)
+	return nil
 }
 
 // monthDone ends a month that was read completely. Unless its rows may still change, the walk is complete up to its end.

@@ -23,6 +23,7 @@ type windowReader[T any] struct {
 	largestSize  int        // that may be asked for
 	splitAbove   int        // a window that announces more rows than this, and than a page, is narrowed
 	isNarrowable bool       // it is long enough for that
+	mayBeCapped  bool       // the gateway has never announced more rows than it gave; see checkCap
 
 	state    windowState
 	rows     []*row[T] // distinct rows of all generations, in the order in which they came
@@ -80,6 +81,11 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 			if err == nil && page == 1 && r.isDense() {
 				err = r.enlargePage(ctx)
 			}
+			if err == nil && page == 1 && r.rounds == 1 && r.mayBeCapped {
+				if isCapped, err := r.checkCap(ctx); isCapped || err != nil {
+					return err
+				}
+			}
 			if err != nil || r.finish() || page == 1 && r.overflow() || len(r.rows) > maxRows {
 				return err
 			}
@@ -113,6 +119,7 @@ func (r *windowReader[T]) addPage(p *Page[T]) {
 	if 0 < p.Size && p.Size < r.granted {
 		r.granted = p.Size
 	}
+	r.mayBeCapped = r.mayBeCapped && p.Total <= len(p.Rows)
 	if p.Total != r.total {
 		r.total = p.Total
 		r.generation++
@@ -189,6 +196,29 @@ func (r *windowReader[T]) guessPageSize() {
 	if r.pages() == 1 && 0 < r.lastPage && r.lastPage == r.previousPage && r.lastPage < r.total {
 		r.granted, r.guessed = r.lastPage, true
 	}
+}
+
+// checkCap looks behind a first page that is full and holds exactly what is announced: a gateway may announce no more rows
+// than a page can hold, however many there are. If it does, the window is narrowed, or ends incomplete.
+func (r *windowReader[T]) checkCap(ctx context.Context) (isCapped bool, err error) {
+	if r.lastPage != r.total || r.lastPage != r.granted {
+		return false, nil
+	}
+	r.requests++
+	p, err := r.source.Fetch(ctx, r.from, r.to, 2, r.size)
+	switch {
+	case p == nil && r.source.IsRefused(err): // no such page
+		return false, nil
+	case p == nil:
+		return false, err
+	case len(p.Rows) == 0:
+		return false, nil
+	}
+	r.total += len(p.Rows) // at least
+	if r.isNarrowable {
+		r.state = overflowed
+	}
+	return true, nil
 }
 
 // overflow ends the reading of a window that is to be narrowed, and reports whether it did.

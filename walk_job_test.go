@@ -1,0 +1,203 @@
+package cardgateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+// What a nightly job needs of a walk: a checkpoint that carries its range, one line in the log, and errors that say when.
+
+// dayOrders has one order for each day of 2025, in the default zone.
+func dayOrders(r *http.Request) (*http.Response, error) {
+	from, to := r.URL.Query().Get("startDate"), r.URL.Query().Get("endingDate")
+	var rows []string
+	for day := time.Date(2025, 1, 1, 12, 0, 0, 0, time.UTC); day.Year() == 2025; day = day.AddDate(0, 0, 1) {
+		if at := day.Format(time.DateTime); from <= at && at <= to {
+			rows = append(rows, fmt.Sprintf(`{"code":100,"uniqueId":"%d","transactionId":"t","transactionAt":%q}`, day.YearDay(), at))
+		}
+	}
+	return answering(200, page(rows...))(r)
+}
+
+func year2025() cardgateway.OrderQuery {
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, cardgateway.DefaultLocation())
+	return cardgateway.OrderQuery{Start: start, End: start.AddDate(1, 0, 0)}
+}
+
+// TestResumeWithoutARange: the checkpoint knows the range, and another one is refused as before.
+func TestResumeWithoutARange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
+		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(dayOrders)}})
+		seen := map[string]bool{}
+		first := c.OrderWalk(year2025(), cardgateway.WalkOptions{Window: 10 * 24 * time.Hour})
+		for order, err := range first.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[order.UniqueID] = true; len(seen) == 100 {
+				break
+			}
+		}
+		stored, err := json.Marshal(first.Checkpoint())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checkpoint cardgateway.Checkpoint
+		if err := json.Unmarshal(stored, &checkpoint); err != nil {
+			t.Fatal(err)
+		}
+		second := c.OrderWalk(cardgateway.OrderQuery{}, cardgateway.WalkOptions{Resume: checkpoint, Window: 10 * 24 * time.Hour})
+		again := 0
+		for order, err := range second.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[order.UniqueID] {
+				again++
+			}
+			seen[order.UniqueID] = true
+		}
+		if len(seen) != 365 || again > 20 || !second.Report().CompleteUpTo.Equal(year2025().End) {
+			t.Errorf("got %d orders, %d of them again, complete up to %v", len(seen), again, second.Report().CompleteUpTo)
+		}
+
+		other := year2025()
+		other.End = other.End.AddDate(0, 0, 1)
+		for _, q := range []cardgateway.OrderQuery{other, {TransactionID: "t-1"}, {Start: other.Start}} {
+			_, err := firstOf(c.OrderWalk(q, cardgateway.WalkOptions{Resume: checkpoint}).All(t.Context()))
+			if got := clienttest.Problems(err); !slices.Contains(got, "Resume format") {
+				t.Errorf("%+v: got %v, want Resume format", q, err)
+			}
+		}
+
+		var old map[string]any // as an earlier version stored it
+		if err := json.Unmarshal(stored, &old); err != nil {
+			t.Fatal(err)
+		}
+		delete(old, "start")
+		delete(old, "end")
+		stored, _ = json.Marshal(old)
+		if err := json.Unmarshal(stored, &checkpoint); err != nil {
+			t.Fatal(err)
+		}
+		_, err = firstOf(c.OrderWalk(cardgateway.OrderQuery{}, cardgateway.WalkOptions{Resume: checkpoint}).All(t.Context()))
+		if got := clienttest.Problems(err); !slices.Contains(got, "startDate required") {
+			t.Errorf("a checkpoint without a range: got %v, want startDate required", err)
+		}
+		if _, err := firstOf(c.OrderWalk(year2025(), cardgateway.WalkOptions{Resume: checkpoint}).All(t.Context())); err != nil {
+			t.Errorf("a checkpoint without a range, with the query's: got %v", err)
+		}
+	})
+}
+
+// firstOf takes the first pair of a walk.
+func firstOf(walk func(func(*cardgateway.Transaction, error) bool)) (order *cardgateway.Transaction, err error) {
+	walk(func(t *cardgateway.Transaction, e error) bool {
+		order, err = t, e
+		return false
+	})
+	return order, err
+}
+
+func TestWalkedOnce(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, page())}})
+	w := c.OrderWalk(year2025(), cardgateway.WalkOptions{})
+	for range w.All(t.Context()) {
+		t.Error("there is nothing to give")
+	}
+	if _, err := firstOf(w.All(t.Context())); !errors.Is(err, cardgateway.ErrWalked) {
+		t.Errorf("a second loop: got %v, want ErrWalked", err)
+	}
+	var none context.Context
+	if _, err := firstOf(c.OrderWalk(year2025(), cardgateway.WalkOptions{}).All(none)); !slices.Equal(clienttest.Problems(err), []string{"ctx required"}) {
+		t.Errorf("a nil context: got %v, want ctx required", err)
+	}
+}
+
+// TestWalkErrorsNameTheZone: a wall time alone says nothing to who reads the log elsewhere.
+func TestWalkErrorsNameTheZone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
+		for name, transport := range map[string]roundTripFunc{
+			"failed": answering(401, ""), "unsettled": answering(200, `{"code":121,"totalCount":3,"data":[]}`),
+		} {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: transport}})
+			q := year2025()
+			q.End = q.Start.Add(time.Second)
+			_, err := firstOf(c.Orders(t.Context(), q))
+			if err == nil || !strings.Contains(err.Error(), "(UTC+8)") {
+				t.Errorf("%s: got %v, want the zone", name, err)
+			}
+			if unsettled, ok := errors.AsType[*cardgateway.UnsettledError](err); ok != (name == "unsettled") || ok && unsettled.Zone != "UTC+8" {
+				t.Errorf("%s: got %+v", name, err)
+			}
+		}
+	})
+}
+
+// TestWalksAreObserved: a walk is one call, with its queries below it, and one line in the log.
+func TestWalksAreObserved(t *testing.T) {
+	type key struct{}
+	broken := errors.New("broken")
+	for _, tt := range []struct {
+		name      string
+		transport roundTripFunc
+		take      int // orders, then the loop is left
+		want      string
+	}{
+		{"to the end", dayOrders, 1000, "INFO OrderWalk ok t-9 attempts=0"},
+		{"left early", dayOrders, 1, "INFO OrderWalk canceled t-9 attempts=0"},
+		{"failed", func(*http.Request) (*http.Response, error) { return nil, broken }, 1, "INFO OrderWalk query_failed t-9 attempts=0 error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
+				var lines lineLog
+				var walks, queries, below int
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, Logger: slog.New(&lines), HTTPClient: &http.Client{Transport: tt.transport},
+					Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+						if op.Method != "" {
+							queries++
+							if ctx.Value(key{}) == "walk" && op.TransactionID == "t-9" {
+								below++
+							}
+							return nil, nil
+						}
+						walks++
+						return context.WithValue(ctx, key{}, "walk"), nil
+					},
+				})
+				q := year2025()
+				q.TransactionID = "t-9"
+				n := 0
+				for range c.OrderWalk(q, cardgateway.WalkOptions{Prefetch: 1}).All(t.Context()) {
+					if n++; n == tt.take {
+						break
+					}
+				}
+				if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
+					t.Errorf("log (-want +got):\n%s", diff)
+				}
+				if walks != 1 || queries == 0 || below != queries {
+					t.Errorf("observed %d walks and %d queries, %d of them below a walk", walks, queries, below)
+				}
+			})
+		})
+	}
+}
