@@ -26,37 +26,43 @@ type call struct {
 	limit    int64  // of the response's body, in bytes
 	secrets  callSecrets
 	buffer   transport.Buffer
-	attempts int                       // made so far
-	last     attemptResult             // of the last attempt
-	done     func(*Transaction, error) // ends the call
+	attempts int           // made so far
+	last     attemptResult // of the last attempt
+	begun    time.Time
+	done     func(Outcome, error) // tells how the call ended
 }
 
 // pay sends a payment and returns its one outcome. A request's members are checked and encoded first; from then on
 // control goes down once through the attempts and comes back once through classify.
 func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (*Transaction, error) {
+	op.TransactionID = p.transactionID
+	call, err := c.submit(ctx, op, e)
+	if err != nil {
+		return nil, err
+	}
+	p.appID, p.at = c.checkedApp(), call.begun
+	t, err := classify(&call.op, &p, &call.last)
+	call.secrets.redact(t, err)
+	if t != nil {
+		t.Raw = call.raw()
+	}
+	return t, call.finish(outcomeName(t, err), err)
+}
+
+// submit checks a request that moves money, and sends it. The caller judges the last attempt and finishes the call.
+func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
 	defer e.json.Wipe() // sealed by then
 	e.check.context(ctx)
 	if err := e.finish(op.Name); err != nil {
 		return nil, err
 	}
-	op.TransactionID = p.transactionID
 	call := &call{
 		client: c, op: op, url: c.endpoint(&op, e.element, nil), body: e.json.Bytes(), limit: transport.MaxPayment,
-		secrets: callSecrets{card: e.secrets},
+		secrets: callSecrets{card: e.secrets}, begun: time.Now(),
 	}
-	defer call.buffer.Release()
-	p.appID, p.at = c.checkedApp(), time.Now()
 	ctx = call.begin(ctx)
-
 	call.sendPayment(ctx)
-
-	t, err := classify(&call.op, &p, &call.last)
-	call.secrets.redact(t, err)
-	if c.cfg.KeepResponses {
-		call.secrets.keepRaw(&call.last, t, err)
-	}
-	call.done(t, err)
-	return t, err
+	return call, nil
 }
 
 // sendPayment sends a payment until an attempt may have reached the gateway, or the policy ends it.
@@ -161,12 +167,25 @@ func (c *call) failed(message string, cause error) *QueryError {
 // end ends a query: err is what it returns.
 func (c *call) end(err error) error {
 	c.secrets.redact(nil, err)
-	if c.client.cfg.KeepResponses {
-		c.secrets.keepRaw(&c.last, nil, err)
+	return c.finish(outcomeName(nil, err), err)
+}
+
+// finish ends a call: err is what it returns.
+func (c *call) finish(outcome Outcome, err error) error {
+	if err != nil {
+		keepRaw(c.raw(), err)
 	}
-	c.done(nil, err)
+	c.done(outcome, err)
 	c.buffer.Release()
 	return err
+}
+
+// raw returns the last response, masked, if it is to be kept.
+func (c *call) raw() *RawResponse {
+	if !c.client.cfg.KeepResponses {
+		return nil
+	}
+	return c.secrets.raw(&c.last)
 }
 
 // attempt sends the call exactly once and reads the whole response.
@@ -349,8 +368,8 @@ func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo
 // begin begins the call.
 func (c *call) begin(ctx context.Context) context.Context {
 	ctx, end := c.client.begin(ctx, c.op)
-	c.done = func(t *Transaction, err error) {
-		end(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcomeName(t, err), Err: err})
+	c.done = func(outcome Outcome, err error) {
+		end(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcome, Err: err})
 	}
 	return ctx
 }

@@ -169,13 +169,14 @@ func (e *ValidationError) Is(target error) bool { return target == ErrInvalidReq
 // refusal by the Authenticate hook or the Limiter, or a context that was over before sending. It is the only error
 // after which the same call may be made again as it is.
 type NotSentError struct {
-	Op            string
-	TransactionID string
-	Cause         error
+	Op                  string
+	TransactionID       string // of a payment
+	RefundTransactionID string // of a refund
+	Cause               error
 }
 
 func (e *NotSentError) Error() string {
-	return fmt.Sprintf("cardgateway: %s: transaction %s was not sent: %v", e.Op, quoted(e.TransactionID), e.Cause)
+	return fmt.Sprintf("cardgateway: %s: %s was not sent: %v", e.Op, subjectOf(e.TransactionID, e.RefundTransactionID), e.Cause)
 }
 
 // Is reports whether target is ErrNotSent.
@@ -186,17 +187,22 @@ func (e *NotSentError) Unwrap() error { return e.Cause }
 
 // DeclinedError says that the gateway declined the transaction: code 101, or the published 103 (closed). It is
 // final, and a normal event of the day rather than a fault. The interface: "transactionMessage holds the decline
-// reason".
+// reason". Of a refund it says that the gateway refused it for good: the published code 112.
 type DeclinedError struct {
-	Op            string
-	TransactionID string       // as sent; an answer need not repeat it
-	Transaction   *Transaction // the answer, masked as everything that an error keeps: see Transaction
+	Op                  string
+	TransactionID       string       // as sent; a response need not repeat it
+	RefundTransactionID string       // of a refund, as sent
+	Transaction         *Transaction // the response, masked as everything that an error keeps: see Transaction
+	Refund              *Refund      // the response about a refund, in place of a transaction
 }
 
 func (e *DeclinedError) Error() string {
-	text := fmt.Sprintf("cardgateway: %s: transaction %s declined", e.Op, quoted(e.TransactionID))
+	text := fmt.Sprintf("cardgateway: %s: %s declined", e.Op, subjectOf(e.TransactionID, e.RefundTransactionID))
 	if t := e.Transaction; t != nil { // a shop's own tests may leave it out
 		text += fmt.Sprintf(": %v: %s", t.Code, quoted(cmp.Or(t.TransactionMessage, t.Message)))
+	}
+	if r := e.Refund; r != nil {
+		text += fmt.Sprintf(": %v: %s", r.Code, quoted(r.Message))
 	}
 	return text
 }
@@ -226,23 +232,28 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // OutcomeUnknownError says that a payment may or may not have happened: the request may have reached the gateway and
-// no answer of its own came back whole. Do not repeat the call. Hand Query to Client.Resolve, now or after a restart.
+// no response of its own came back whole. Do not repeat the call. Hand Query to Client.Resolve, or of a refund
+// RefundQuery to Client.ResolveRefund, now or after a restart.
 type OutcomeUnknownError struct {
 	Op            string
-	TransactionID string
+	TransactionID string // of a payment
 	OrderID       string // empty for TokenPayment, which carries none
 	Amount        decimal.Decimal
-	Currency      string
+	Currency      string       // empty for a refund, which carries none
 	SentAt        time.Time    // when sending began
 	HostedPage    bool         // the cardholder pays on the hosted page; see Resolve
-	Seen          bool         // the gateway has shown the transactionId in some form: should it not be found later, it is not absent
+	Seen          bool         // the gateway has shown the id in some form: should it not be found later, it is not absent
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
 	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
+
+	UniqueID            string  // of a refund: the refunded transaction
+	RefundTransactionID string  // of a refund
+	Refund              *Refund // of a refund: what could be read of a response, not to be trusted; nil if nothing
 }
 
 func (e *OutcomeUnknownError) Error() string {
-	return fmt.Sprintf("cardgateway: %s: outcome of transaction %s unknown: %v", e.Op, quoted(e.TransactionID), e.Cause)
+	return fmt.Sprintf("cardgateway: %s: outcome of %s unknown: %v", e.Op, subjectOf(e.TransactionID, e.RefundTransactionID), e.Cause)
 }
 
 // Is reports whether target is ErrOutcomeUnknown.
@@ -251,25 +262,29 @@ func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcom
 // Unwrap returns the cause.
 func (e *OutcomeUnknownError) Unwrap() error { return e.Cause }
 
-// ConflictError says that the gateway shows outcomes of one transactionId that cannot both be true: two successes,
-// or a success beside a final no. Money may have moved twice.
+// ConflictError says that the gateway shows outcomes of one transactionId, or of one refund, that cannot both be true: two
+// successes. Money may have moved twice.
 type ConflictError struct {
-	TransactionID string
-	Transactions  []Transaction
+	TransactionID       string // of a payment
+	Transactions        []Transaction
+	RefundTransactionID string // of a refund
+	Refunds             []Refund
 }
 
 func (e *ConflictError) Error() string {
 	const most = 10
-	var ids []string
-	for i := range e.Transactions[:min(len(e.Transactions), most)] {
-		t := &e.Transactions[i]
-		ids = append(ids, fmt.Sprintf("%s %v", quoted(t.UniqueID), t.State()))
+	var rows []string
+	for i := range e.Transactions {
+		rows = append(rows, fmt.Sprintf("%s %v", quoted(e.Transactions[i].UniqueID), e.Transactions[i].State()))
 	}
-	if more := len(e.Transactions) - len(ids); more > 0 {
-		ids = append(ids, fmt.Sprintf("and %d more", more))
+	for i := range e.Refunds {
+		rows = append(rows, fmt.Sprintf("%s %v", quoted(e.Refunds[i].RefundUniqueID), e.Refunds[i].State()))
 	}
-	return fmt.Sprintf("cardgateway: transaction %s has conflicting outcomes: %s",
-		quoted(e.TransactionID), strings.Join(ids, ", "))
+	if more := len(rows) - most; more > 0 {
+		rows = append(rows[:most], fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("cardgateway: %s has conflicting outcomes: %s",
+		subjectOf(e.TransactionID, e.RefundTransactionID), strings.Join(rows, ", "))
 }
 
 // Is reports whether target is ErrConflict.
@@ -332,6 +347,14 @@ func responseText(status int, code Code, message string) string {
 		text += ", " + quoted(message)
 	}
 	return text
+}
+
+// subjectOf names a payment or a refund.
+func subjectOf(transactionID, refundTransactionID string) string {
+	if refundTransactionID != "" {
+		return "refund " + quoted(refundTransactionID)
+	}
+	return "transaction " + quoted(transactionID)
 }
 
 // quoted makes outside text fit for an error: quoted, and cut at 128 characters.

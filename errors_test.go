@@ -2,6 +2,7 @@ package cardgateway_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -100,5 +101,35 @@ func TestErrorsNameNoURL(t *testing.T) {
 	_, err := c.GetTransaction(t.Context(), "123")
 	if text := err.Error(); strings.Contains(text, "http:") || strings.Contains(text, "base-path") {
 		t.Errorf("GetTransaction: got %s", text)
+	}
+}
+
+// TestTransactionErr: a declined transaction has the error that its own call would have had, and that error no card number.
+func TestTransactionErr(t *testing.T) {
+	for _, tt := range []struct {
+		code     cardgateway.Code
+		declined bool
+	}{{100, false}, {101, true}, {102, false}, {103, true}, {301, false}, {999, false}, {0, false}} {
+		tx := &cardgateway.Transaction{
+			Code: tt.code, TransactionID: "t-1", TransactionMessage: "no", RedirectURL: "https://pay.example",
+			BillingAddress: &cardgateway.Address{City: "4111111111111111"}, Extra: map[string]json.RawMessage{"x": json.RawMessage(`"4111111111111111"`)},
+		}
+		err := tx.Err()
+		if errors.Is(err, cardgateway.ErrDeclined) != tt.declined || !tt.declined && err != nil {
+			t.Errorf("%v: got %v, want declined %t", tt.code, err, tt.declined)
+		}
+		declined, ok := errors.AsType[*cardgateway.DeclinedError](err)
+		if !ok {
+			continue
+		}
+		if declined.TransactionID != "t-1" || declined.Transaction.Code != tt.code || !strings.Contains(err.Error(), `"no"`) {
+			t.Errorf("%v: got %v", tt.code, err)
+		}
+		if text := clienttest.DeepPrint(err, false) + string(declined.Transaction.Extra["x"]); strings.Contains(text, "4111111111111111") {
+			t.Errorf("%v: the error shows the card number: %s", tt.code, text)
+		}
+		if tx.BillingAddress.City != "4111111111111111" || string(tx.Extra["x"]) != `"4111111111111111"` || tx.RedirectURL == "" {
+			t.Errorf("%v: the transaction itself was changed: %+v", tt.code, tx)
+		}
 	}
 }

@@ -23,44 +23,74 @@ type sentPayment struct {
 	at            time.Time
 }
 
-// classify turns the facts of the last attempt into the one outcome of a payment call. It believes a response only if
-// it came whole, with HTTP 200 and about this very payment; of everything else that could have reached the gateway it
-// says "unknown". It notes the response's code in r.
+// classify turns the facts of the last attempt into the one outcome of a payment call. It notes the response's code in r.
 func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, error) {
-	if failure := r.failure(); failure != nil {
-		if invalid, ok := errors.AsType[*ValidationError](r.localErr); ok {
-			return nil, invalid
-		}
-		if r.Unsent {
-			return nil, p.notSent(op, failure)
-		}
-		return nil, p.unknown(op, nil, failure)
+	var decoded response
+	var err error
+	if r.failure() == nil {
+		decoded, err = decodeTransaction(r.Body)
 	}
-	decoded, err := decodeTransaction(r.Body)
-	if err == nil {
-		r.code = decoded.Code
-	}
-	switch {
-	case isRefusalStatus(r.Status):
-		if !refuses(&decoded, p, r, err) {
-			return nil, p.unknown(op, decoded.Transaction, fmt.Errorf("HTTP %d with a response that is no refusal", r.Status))
+	t := decoded.Transaction
+	var says statement
+	if t != nil {
+		r.code = t.Code
+		says = statement{
+			code: t.Code, state: t.State(), bad: decoded.bad,
+			named:       t.TransactionID != "",
+			contradicts: t.TransactionID != "" && !p.matches(&decoded) || t.isOtherApp(p.appID),
+			anonymous:   decoded.isAnonymous(),
+			assigned:    t.UniqueID != "",
+			badRedirect: decoded.badRedirect,
+			redirectURL: t.RedirectURL,
 		}
-		return nil, refusal(op, r, &decoded)
-	case r.Status != http.StatusOK:
-		cause := fmt.Errorf("HTTP %d%s", r.Status, r.hint())
-		if r.Unsent {
-			return nil, p.notSent(op, cause)
-		}
-		return nil, p.unknown(op, decoded.Transaction, cause)
-	case err != nil:
-		return nil, p.unknown(op, nil, fmt.Errorf("%w%s", err, r.hint()))
-	case decoded.bad != nil:
-		return nil, p.unknown(op, decoded.Transaction, decoded.bad.err())
-	case decoded.badRedirect:
-		return nil, p.unknown(op, decoded.Transaction, errBadRedirect)
 	}
-	return p.decide(op, r, &decoded)
+	switch verdict, cause := decide(r, &says, err); verdict {
+	case verdictTaken:
+		return t, nil
+	case verdictDeclined:
+		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
+	case verdictRefused:
+		e := r.refusal(op)
+		if t != nil {
+			e.Code, e.Message = t.Code, joinMessages(t.Message, t.TransactionMessage)
+		}
+		return nil, e
+	case verdictNotSent:
+		return nil, &NotSentError{Op: op.Name, TransactionID: p.transactionID, Cause: cause}
+	case verdictInvalid:
+		return nil, cause
+	default:
+		return nil, &OutcomeUnknownError{
+			Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
+			SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
+		}
+	}
 }
+
+// statement is what a response says about itself: enough to decide what it means, whether a payment or a refund was sent.
+type statement struct {
+	code        Code
+	state       State
+	named       bool       // it has the merchant's id that was sent, or another
+	contradicts bool       // an id, the amount, the currency or the app is not what was sent
+	anonymous   bool       // it says nothing that could belong to anything else
+	assigned    bool       // it has an id that the gateway gave, so that something exists
+	bad         *badMember // the first essential member that could not be read
+	badRedirect bool       // there is a redirectUrl to which nobody should be sent
+	redirectURL string
+}
+
+// verdict is what became of what was sent.
+type verdict int
+
+const (
+	verdictUnknown  verdict = iota // it may have happened
+	verdictTaken                   // the gateway took it
+	verdictDeclined                // the gateway declined it
+	verdictRefused                 // the gateway did not process it
+	verdictNotSent                 // provably nothing was submitted
+	verdictInvalid                 // this side refused, for a reason that stays
+)
 
 var (
 	errBadRedirect = errors.New("the response's redirectUrl is not an absolute http or https URL without user info")
@@ -69,24 +99,56 @@ var (
 	errAnonymous   = errors.New("the response does not say which transaction it is about")
 )
 
-// decide says what a whole response with HTTP 200 means.
-func (p *sentPayment) decide(op *Operation, r *attemptResult, decoded *response) (*Transaction, error) {
-	t := decoded.Transaction
-	switch {
-	case t.TransactionID != "" && !p.matches(decoded), t.isOtherApp(p.appID):
-		return nil, p.unknown(op, t, errNotOurs)
-	case t.State() == StateDeclined && (t.TransactionID != "" || decoded.isAnonymous()):
-		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
-	case isRefusalCode(t.Code) && t.UniqueID == "":
-		return nil, refusal(op, r, decoded)
-	case t.State() == StateUnknown:
-		return nil, p.unknown(op, t, fmt.Errorf("the response has code %v, which says nothing certain", t.Code))
-	case t.TransactionID == "":
-		return nil, p.unknown(op, t, errAnonymous)
-	case t.State() == StateRedirect && t.RedirectURL == "":
-		return nil, p.unknown(op, t, errNoRedirect)
+// decide says what the last attempt means, and why where it is not clear. A response is believed only if it came whole,
+// with HTTP 200 and about the very thing that was sent; of everything else that could have reached the gateway the outcome
+// is unknown. DecodeErr says why there is no statement.
+func decide(r *attemptResult, says *statement, decodeErr error) (verdict, error) {
+	if failure := r.failure(); failure != nil {
+		if permanent, ok := errors.AsType[*ValidationError](r.localErr); ok {
+			return verdictInvalid, permanent
+		}
+		return r.unsentOr(verdictUnknown), failure
 	}
-	return t, nil
+	switch {
+	case isRefusalStatus(r.Status):
+		if !refuses(r, says, decodeErr) {
+			return verdictUnknown, fmt.Errorf("HTTP %d with a response that is no refusal", r.Status)
+		}
+		return verdictRefused, nil
+	case r.Status != http.StatusOK:
+		return r.unsentOr(verdictUnknown), fmt.Errorf("HTTP %d%s", r.Status, r.hint())
+	case decodeErr != nil:
+		return verdictUnknown, fmt.Errorf("%w%s", decodeErr, r.hint())
+	case says.bad != nil:
+		return verdictUnknown, says.bad.err()
+	case says.badRedirect:
+		return verdictUnknown, errBadRedirect
+	case says.contradicts:
+		return verdictUnknown, errNotOurs
+	case says.state == StateDeclined && (says.named || says.anonymous):
+		return verdictDeclined, nil
+	case isRefusalCode(says.code) && !says.assigned:
+		return verdictRefused, nil
+	case says.state == StateUnknown:
+		return verdictUnknown, fmt.Errorf("the response has code %v, which says nothing certain", says.code)
+	case !says.named:
+		return verdictUnknown, errAnonymous
+	case says.state == StateRedirect && says.redirectURL == "":
+		return verdictUnknown, errNoRedirect
+	}
+	return verdictTaken, nil
+}
+
+// unsentOr returns notSent if that is proved.
+func (r *attemptResult) unsentOr(otherwise verdict) verdict {
+	if r.Unsent {
+		return verdictNotSent
+	}
+	return otherwise
+}
+
+func (r *attemptResult) refusal(op *Operation) *RefusedError {
+	return &RefusedError{Op: op.Name, HTTPStatus: r.Status, RetryAfter: r.retryAfter, hint: r.hint()}
 }
 
 // matches reports whether a response is about this payment: the same transactionId byte for byte, and the same amount,
@@ -116,23 +178,13 @@ func (t *Transaction) isOtherApp(app AppID) bool {
 	return unreadable || t.AppID != "" && t.AppID != app
 }
 
-func (p *sentPayment) notSent(op *Operation, cause error) error {
-	return &NotSentError{Op: op.Name, TransactionID: p.transactionID, Cause: cause}
-}
-
-func (p *sentPayment) unknown(op *Operation, t *Transaction, cause error) error {
-	return &OutcomeUnknownError{
-		Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
-		SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
+// Err returns what the payment's own call would have returned beside the transaction: a *DeclinedError if it is declined,
+// nil otherwise. For a transaction that came from a query, a walk or a notification. The error holds a masked copy.
+func (t *Transaction) Err() error {
+	if t.State() != StateDeclined {
+		return nil
 	}
-}
-
-func refusal(op *Operation, r *attemptResult, decoded *response) error {
-	e := &RefusedError{Op: op.Name, HTTPStatus: r.Status, RetryAfter: r.retryAfter, hint: r.hint()}
-	if decoded.Transaction != nil {
-		e.Code, e.Message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)
-	}
-	return e
+	return &DeclinedError{Op: "Transaction", TransactionID: t.TransactionID, Transaction: t.forError()}
 }
 
 // isRefusalStatus lists the statuses with which a server says that it did not take a request. 408 is not among them:
@@ -152,14 +204,13 @@ func isRefusalCode(c Code) bool {
 }
 
 // refuses reports whether the body of a 4xx response agrees that nothing was processed. It is empty or a page for people;
-// or an object without uniqueId that is not about another transaction, and whose code, if any, is a refusal, a decline or
+// or an object without an id of the gateway's that contradicts nothing, and whose code, if any, is a refusal, a decline or
 // the status once more.
-func refuses(decoded *response, p *sentPayment, r *attemptResult, err error) bool {
-	if err != nil {
+func refuses(r *attemptResult, says *statement, decodeErr error) bool {
+	if decodeErr != nil {
 		text := bytes.TrimSpace(bytes.TrimPrefix(r.Body, []byte("\uFEFF")))
-		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(text, []byte("uniqueId"))
+		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(bytes.ToLower(text), []byte("uniqueid"))
 	}
-	known := decoded.Code == 0 || isRefusalCode(decoded.Code) || decoded.State() == StateDeclined || int(decoded.Code) == r.Status
-	return known && decoded.bad == nil && decoded.UniqueID == "" && !decoded.isOtherApp(p.appID) &&
-		(decoded.TransactionID == "" || p.matches(decoded))
+	known := says.code == 0 || isRefusalCode(says.code) || says.state == StateDeclined || int(says.code) == r.Status
+	return known && says.bad == nil && !says.assigned && !says.contradicts
 }

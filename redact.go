@@ -35,6 +35,25 @@ func (s *callSecrets) redact(t *Transaction, err error) {
 			s.redactTransaction(&conflict.Transactions[i], true)
 		}
 	}
+	s.redactMessages(err)
+}
+
+// redactRefund does so with a refund.
+func (s *callSecrets) redactRefund(r *Refund, err error) {
+	s.redactRefundRow(r, err != nil)
+	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
+		s.redactRefundRow(unknown.Refund, true)
+	}
+	if conflict, ok := errors.AsType[*ConflictError](err); ok {
+		for i := range conflict.Refunds {
+			s.redactRefundRow(&conflict.Refunds[i], true)
+		}
+	}
+	s.redactMessages(err)
+}
+
+// redactMessages removes the secrets from the gateway's words in an error.
+func (s *callSecrets) redactMessages(err error) {
 	if refused, ok := errors.AsType[*RefusedError](err); ok {
 		s.all().Redact(&refused.Message, redact.MinText)
 	}
@@ -43,12 +62,8 @@ func (s *callSecrets) redact(t *Transaction, err error) {
 	}
 }
 
-// keepRaw keeps a response, masked, with what the call returns.
-func (s *callSecrets) keepRaw(r *attemptResult, t *Transaction, err error) {
-	raw := s.raw(r)
-	if t != nil {
-		t.Raw = raw
-	}
+// keepRaw keeps a response with the error that a call returns.
+func keepRaw(raw *RawResponse, err error) {
 	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
 		unknown.Raw = raw
 	}
@@ -93,9 +108,23 @@ func (s *callSecrets) redactRow(row any) {
 	case *Transaction:
 		s.redactTransaction(row, false)
 	case *Refund:
-		s.credentials.Redact(&row.Message, redact.MinID)
-		s.credentials.RedactMembers(row.Extra, redact.MinID)
+		s.redactRefundRow(row, false)
 	}
+}
+
+// redactRefundRow removes credentials from a refund. One that an error keeps is masked too.
+func (s *callSecrets) redactRefundRow(r *Refund, inError bool) {
+	if r == nil {
+		return
+	}
+	minCredential := redact.MinID
+	if inError {
+		minCredential = redact.MinText
+		r.Message = mask.Digits(r.Message)
+		redact.MaskMembers(r.Extra)
+	}
+	s.credentials.Redact(&r.Message, minCredential)
+	s.credentials.RedactMembers(r.Extra, minCredential)
 }
 
 // redactTransaction removes the secrets from a transaction. One that an error keeps is masked too; see maskKept.

@@ -127,6 +127,17 @@ func (e *encoder) object(member string, encode func()) {
 	e.nested(member, encode)
 }
 
+// array writes an array of objects in place of the object that newEncoder began.
+func (e *encoder) array(n int, encode func(i int)) {
+	e.json.Reset()
+	e.json.Open('[')
+	for i := range n {
+		e.json.Separate()
+		encode(i)
+	}
+	e.json.Close(']')
+}
+
 func (e *encoder) nested(path string, encode func()) {
 	found := len(e.check.found)
 	e.json.Open('{')
@@ -147,7 +158,7 @@ func (e *encoder) products(products []ProductInfo) {
 		e.json.Open('{')
 		e.product(&products[i])
 		e.json.Close('}')
-		if len(e.check.found) > found {
+		if len(e.check.found) > found { // or the path would be made for nothing
 			e.check.prefix("productInfos["+strconv.Itoa(i)+"]", found)
 		}
 	}

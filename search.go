@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
@@ -58,7 +57,7 @@ var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemp
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
 	var v violations
 	if v.require("uniqueId", uniqueID != "", required) {
-		v.digitCount("uniqueId", len(uniqueID) <= maxID && ascii.IsDigits(uniqueID), 1, maxID)
+		v.digitCount("uniqueId", isUniqueID(uniqueID), 1, maxID)
 	}
 	v.context(ctx)
 	if err := v.err(opGetTransaction.Name); err != nil {
@@ -78,9 +77,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	}
 	if err == nil {
 		call.secrets.redactRow(decoded.Transaction)
-		if c.cfg.KeepResponses {
-			decoded.Raw = call.secrets.raw(&call.last)
-		}
+		decoded.Raw = call.raw()
 	}
 	if err = call.end(notFound(err, &call.last)); err != nil {
 		return nil, err
@@ -137,13 +134,17 @@ func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery) (*Page[Refund
 }
 
 func searchRefunds(ctx context.Context, c *Client, q RefundQuery, loc *time.Location) (*Page[Refund], error) {
+	page, _, err := runSearch(ctx, c, opSearchRefunds, q.search(loc), refundRow)
+	return page, err
+}
+
+func (q *RefundQuery) search(loc *time.Location) *search {
 	s := newSearch(loc, q.Start, q.End, q.CurrPage, q.PageSize)
 	s.id("uniqueId", q.UniqueID)
 	s.id("transactionId", q.TransactionID)
 	s.id("refundTransactionId", q.RefundTransactionID)
 	s.id("refundUniqueId", q.RefundUniqueID)
-	page, _, err := runSearch(ctx, c, opSearchRefunds, s, refundRow)
-	return page, err
+	return s
 }
 
 // search is a batch query's parameters, checked while they are written.
@@ -211,9 +212,7 @@ func runSearch[T any](
 	case len(page.rowErrors) > 0:
 		err = call.failed("", errors.Join(page.rowErrors...))
 	}
-	if c.cfg.KeepResponses {
-		page.Raw = call.secrets.raw(&call.last)
-	}
+	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {
 		call.secrets.redactRow(&page.Data[i])

@@ -118,8 +118,10 @@ const (
 const (
 	CodeClosed               Code = 103 // order closed: final, not paid
 	CodeRefundAccepted       Code = 110 // refund applied for, not yet refunded
-	CodeRefundFailed         Code = 112
+	CodeRefundFailed         Code = 112 // refund refused: final
 	CodeSearchFailed         Code = 122
+	CodeUploadSuccess        Code = 141 // tracking numbers taken
+	CodeUploadFailed         Code = 142
 	CodeMerchantInactive     Code = 201
 	CodeRequestFailed        Code = 400
 	CodeUnauthorized         Code = 401
@@ -150,6 +152,10 @@ func (c Code) text() string {
 		return "search success"
 	case CodeSearchFailed:
 		return "search failed"
+	case CodeUploadSuccess:
+		return "upload successful"
+	case CodeUploadFailed:
+		return "upload failed"
 	case CodeMerchantInactive:
 		return "merchant inactive"
 	case CodeRedirect:
@@ -270,7 +276,25 @@ type Refund struct {
 	RefundRequestAt  WallTime                   // when it was asked for
 	RefundAt         WallTime                   // when it was made; zero before that
 	Extra            map[string]json.RawMessage // members that this version does not know; nil if none
+	Raw              *RawResponse               // of the response to CreateRefund; nil unless Config.KeepResponses
 }
+
+// State says what Code means for the refund: StateApproved (111) is money given back, StateProcessing (110) is accepted and
+// not yet given back, StateDeclined (112) is refused for good.
+func (r *Refund) State() State {
+	switch r.Code {
+	case CodeRefundSuccess:
+		return StateApproved
+	case CodeRefundAccepted:
+		return StateProcessing
+	case CodeRefundFailed:
+		return StateDeclined
+	}
+	return StateUnknown
+}
+
+// Refunded reports whether the money was given back: code 111 and nothing else.
+func (r *Refund) Refunded() bool { return r.Code == CodeRefundSuccess }
 
 // Page is one page of a batch query ("Page envelope"). The counts are what the gateway said, not what Data holds.
 type Page[T any] struct {

@@ -20,18 +20,21 @@ import (
 
 // Limits of the interface ("Limits" and "Transaction request"). Lengths are in characters.
 const (
-	maxID            = 128 // transactionId, orderId, uniqueId, refundTransactionId, refundUniqueId, transactionIp
-	maxURL           = 255 // callbackUrl, notificationUrl
-	maxMethod        = 32  // transactionMethod
-	maxAppID         = 32  // the wider one where there are two listings
-	maxShortAppID    = 20  // of a token order and of a redirect checkout
-	maxAmountDigits  = 12  // Number(12,3)
-	maxDecimals      = 3
-	currencyLength   = 3
-	countryLength    = 2
-	maxPageSize      = 999 // Number(3)
-	noLimit          = 0   // "not shown"
-	maxToken         = 512 // not the interface's: what fits a path element everywhere
+	maxID           = 128 // transactionId, orderId, uniqueId, refundTransactionId, refundUniqueId, transactionIp
+	maxURL          = 255 // callbackUrl, notificationUrl
+	maxMethod       = 32  // transactionMethod
+	maxRemark       = 255 // published: the remark of a refund; company and remark of a shipment
+	maxAppID        = 32  // the wider one where there are two listings
+	maxShortAppID   = 20  // of a token order and of a redirect checkout
+	maxAmountDigits = 12  // Number(12,3)
+	maxDecimals     = 3
+	currencyLength  = 3
+	countryLength   = 2
+	maxPageSize     = 999 // Number(3)
+	noLimit         = 0   // "not shown"
+
+	resolveBefore    = 13 * time.Hour // how long before SentAt is searched: UTC-12, and an hour of difference between clocks
+	maxToken         = 512            // not the interface's: what fits a path element everywhere
 	minCardDigits    = 12
 	maxCardDigits    = 19
 	maxPriceDigits   = 32 // not the interface's: keeps a hostile decimal from filling memory
@@ -177,6 +180,15 @@ func (v *violations) webURL(member, s string, limit int) {
 	v.text(member, s, limit)
 	if !wire.IsWebURL(s) {
 		v.add(member, RuleFormat, "must be an absolute http or https URL without user info")
+	}
+}
+
+func isUniqueID(s string) bool { return len(s) <= maxID && ascii.IsDigits(s) }
+
+// sentAt checks when something was sent that is to be resolved.
+func (v *violations) sentAt(t time.Time) {
+	if v.require("SentAt", !t.IsZero(), required) && v.year("SentAt", t.Add(-resolveBefore)) && t.After(time.Now().Add(resolveBefore)) {
+		v.add("SentAt", RuleRange, "must not be in the future")
 	}
 }
 

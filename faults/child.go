@@ -34,7 +34,7 @@ type task struct {
 	At       time.Time // when to begin
 }
 
-var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "race": runRace}
+var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "race": runRace, "instant": runInstant}
 
 // Child does what another process of this program was started for, and does not return then. Call it first of all.
 func Child() {

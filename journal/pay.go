@@ -39,7 +39,7 @@ func (j *Journal) payOnce(ctx context.Context, p *payment) (*cardgateway.Transac
 	j.touched.add(p.intent.TransactionID)
 	if p.accepts == afterRefusal {
 		if err := j.checkRefusal(ctx, p.intent); err != nil {
-			return nil, j.unclaimed(p, err)
+			return nil, err
 		}
 	}
 	e, mine, err := j.claim(ctx, p.intent, p.accepts)

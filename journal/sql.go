@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -19,10 +18,10 @@ type SQLStore struct {
 	dialect Dialect
 	conns   checkedConns
 
-	intents  commitGroup // on SQLite, which has one writer, all writes
-	durable  commitGroup // evidence that cannot be asked for again
-	lazy     commitGroup // evidence that can, and acknowledgements
-	prepared sync.Map    // of *sql.Stmt, by text; for SQLite
+	intents  commitGroup  // on SQLite, which has one writer, all writes
+	durable  commitGroup  // evidence that cannot be asked for again
+	lazy     commitGroup  // evidence that can, and acknowledgements
+	prepared [3]*sql.Stmt // for SQLite, by the kind of write
 	syncing  lazySync
 }
 
@@ -80,7 +79,10 @@ func (s *SQLStore) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.dialect.migrate(ctx, s.db)
+	if err := s.dialect.migrate(ctx, s.db); err != nil || s.dialect != SQLite {
+		return err
+	}
+	return s.prepareSQLite(ctx)
 }
 
 // isInMemory reports whether a SQLite database has no file.

@@ -81,18 +81,14 @@ func (s *SQLStore) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*wr
 
 // writeSQLite makes one write. That an entry cannot be read is the error of that write and not of the batch.
 func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
-	statement, args := recordOne, []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
+	args := []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
 	switch w.kind {
 	case writeIntent:
-		statement, args = insertSQLite, []any{w.key.Shop.String(), w.key.TransactionID, w.begun, w.text}
+		args = []any{w.key.Shop.String(), w.key.TransactionID, w.begun, w.text}
 	case writeAck:
-		statement, args = ackOne, []any{w.key.Shop.String(), w.key.TransactionID, w.version}
+		args = args[1:]
 	}
-	prepared, err := s.statement(ctx, statement)
-	if err != nil {
-		return err
-	}
-	result, err := tx.StmtContext(ctx, prepared).ExecContext(ctx, args...)
+	result, err := tx.StmtContext(ctx, s.prepared[w.kind]).ExecContext(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -104,17 +100,15 @@ func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error 
 	return nil
 }
 
-// statement returns a prepared statement. The pool prepares it once for each connection.
-func (s *SQLStore) statement(ctx context.Context, text string) (*sql.Stmt, error) {
-	if prepared, ok := s.prepared.Load(text); ok {
-		return prepared.(*sql.Stmt), nil
+// prepareSQLite prepares the statements. The pool prepares each again on every connection that it is used on. It must be
+// done while no connection is held, since the pool may have only one.
+func (s *SQLStore) prepareSQLite(ctx context.Context) (err error) {
+	for kind, text := range []string{writeIntent: insertSQLite, writeEvidence: recordOne, writeAck: ackOne} {
+		if s.prepared[kind], err = s.db.PrepareContext(ctx, text); err != nil {
+			return err
+		}
 	}
-	prepared, err := s.db.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	s.prepared.Store(text, prepared)
-	return prepared, nil
+	return nil
 }
 
 // sync has everything durable that has been committed: a checkpoint begins with a sync of the write-ahead log.

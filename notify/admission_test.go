@@ -27,7 +27,7 @@ func TestAdmissionRate(t *testing.T) {
 				a := newAdmission(tt.rate)
 				queries := 0
 				for begun := time.Now(); time.Since(begun) < 3*time.Second; time.Sleep(tt.every) {
-					if release, err := a.admit("id", tt.each); err == nil {
+					if release, err := a.admitNow("id", tt.each); err == nil {
 						queries += tt.each
 						release()
 					}

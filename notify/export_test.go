@@ -5,13 +5,20 @@ import "net/http"
 // What the tests of package notify_test compare with.
 const (
 	MaxActive      = maxActive
+	MaxWaiting     = maxWaiting
+	MaxPerSubject  = maxPerSubject
+	MaxWait        = maxWait
 	ConfirmTimeout = confirmTimeout
 )
 
-// Active counts the notifications that a handler is asking about or handling.
+// Active counts the notifications that a handler is asking about or handling, and Present those that wait as well.
 func Active(h http.Handler) int {
+	return len(h.(*handler).admission.slots)
+}
+
+func Present(h http.Handler) int {
 	a := h.(*handler).admission
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.active)
+	return a.present + len(a.subjects)
 }

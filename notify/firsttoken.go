@@ -9,19 +9,28 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// firstTokens remembers the first token of each transaction, as a hash under a key that this process drew at random
-// and keeps to itself: enough to tell a repetition from another token, and of no use to anybody else.
+// firstTokens remembers the first token of each transaction, as a hash under a key that this process drew at random and
+// keeps to itself: enough to tell a repetition from another token, and of no use to anybody else.
+//
+// On the hosted page a cardholder whose card was declined can try another, which has another token. So the token of an
+// attempt that was declined does not count; one that came with an approval stays.
 type firstTokens struct {
 	key   [32]byte
 	mu    sync.Mutex
-	known boundedMap[[sha256.Size]byte]
+	known boundedMap[firstToken]
+}
+
+type firstToken struct {
+	hash     [sha256.Size]byte
+	approved bool // the gateway showed the transaction as approved when this token came
+	void     bool // the attempt was declined: the place is free
 }
 
 // rememberedTokens bounds the memory of firstTokens to some 2 MB.
 const rememberedTokens = 10_000
 
 func newFirstTokens() *firstTokens {
-	f := &firstTokens{known: newBoundedMap[[sha256.Size]byte](rememberedTokens)}
+	f := &firstTokens{known: newBoundedMap[firstToken](rememberedTokens)}
 	_, _ = rand.Read(f.key[:]) // never fails
 	return f
 }
@@ -33,16 +42,29 @@ func (f *firstTokens) hash(token cardgateway.Token) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// accept keeps a token as the transaction's, and reports false if it has another.
-func (f *firstTokens) accept(transactionID string, token cardgateway.Token) bool {
-	k, sum := newHashKey(transactionID), f.hash(token)
+// accept keeps a token as the transaction's, in the state that the gateway shows, and reports false if it has another.
+func (f *firstTokens) accept(t *cardgateway.Transaction, token cardgateway.Token) bool {
+	hash := f.hash(token)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	first, known := f.known.get(k)
-	if !known {
-		f.known.put(k, sum)
+	first, known := f.first(t.TransactionID)
+	if known && !hmac.Equal(first.hash[:], hash[:]) {
+		return false
 	}
-	return !known || hmac.Equal(first[:], sum[:])
+	if t.State() != cardgateway.StateDeclined {
+		approved := first.approved || t.State() == cardgateway.StateApproved
+		f.known.put(newHashKey(t.TransactionID), firstToken{hash: hash, approved: approved})
+	}
+	return true
+}
+
+// declined makes room for the token of another attempt, unless there has been an approval.
+func (f *firstTokens) declined(transactionID string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if first, known := f.first(transactionID); known && !first.approved {
+		f.known.put(newHashKey(transactionID), firstToken{void: true})
+	}
 }
 
 // has reports whether token is known to be the transaction's.
@@ -58,9 +80,18 @@ func (f *firstTokens) hasOther(transactionID string, token cardgateway.Token) bo
 }
 
 func (f *firstTokens) compare(transactionID string, token cardgateway.Token) (known, same bool) {
-	sum := f.hash(token)
+	hash := f.hash(token)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	first, known := f.first(transactionID)
+	return known, hmac.Equal(first.hash[:], hash[:])
+}
+
+// first returns the token that counts. The caller holds the lock.
+func (f *firstTokens) first(transactionID string) (firstToken, bool) {
 	first, known := f.known.get(newHashKey(transactionID))
-	return known, hmac.Equal(first[:], sum[:])
+	if first.void {
+		return firstToken{}, false
+	}
+	return first, known
 }

@@ -24,7 +24,7 @@ type Options struct {
 	// TokenURLs recognizes the URLs that it made for token orders. A token is handed over only if it came to the URL for
 	// its transactionId; any other notification with a token is refused with HTTP 403. The first token of a transaction
 	// stays its only one for as long as this process remembers, which is 10,000 transactions: store it so that a second
-	// one cannot replace it.
+	// one cannot replace it. Only a decline makes room for another: store a token when Transaction.Paid says so.
 	TokenURLs *TokenURLs
 	// AllowUnboundTokens hands over tokens that did not come to a URL of TokenURLs, with Notification.Bound false. Whoever
 	// can send to the handler can then bring a token of his own.
@@ -32,15 +32,16 @@ type Options struct {
 	// TokenMember is the name of the member that holds the token, which the interface does not show; empty means that the
 	// likely ones are tried, see Parse.
 	TokenMember string
-	// QueriesPerSecond bounds what the notifications of any one second make the handler ask the gateway; zero or less means
-	// 10, and 2 is the least. A notification above it is answered with HTTP 503 and comes again. Without Verify, a flood
-	// of forged ones uses this up and makes real ones wait.
+	// QueriesPerSecond bounds, where Verify is not set, what the notifications of any one second make the handler ask the
+	// gateway; zero or less means 10, and 2 is the least. One above it gets HTTP 503 and comes again, a few times. Without
+	// Verify, a flood of forged ones uses this up, and real ones are lost: see Info.Throttled. What Verify has passed is
+	// bounded only by what is in flight, see NewHandler; to ask a gateway no faster than it allows, use Config.Limiter.
 	QueriesPerSecond int
 	// Observe, if set, is called once for each request, also at the same time for several: a place for metrics and alerts.
 	Observe func(context.Context, Info)
 	// Logger, if set, gets one line per notification, with the merchant's own errors: at warn level where it was not
-	// handled and the first time that it was refused for what can be a wrong setting, at debug level otherwise, since
-	// anybody can send one. Observe counts them all.
+	// handled, and the first time that it was refused for what can be a wrong setting or turned away for a bound; at debug
+	// level otherwise, since anybody can send one. Observe counts them all.
 	Logger *slog.Logger
 }
 
@@ -66,9 +67,16 @@ type Options struct {
 //   - 503: it could not be confirmed yet, or handle failed. This holds for an id that the gateway does not know, too: a
 //     notification can be earlier than the gateway's own records, and comes again, while a forger gains nothing.
 //
-// However many notifications come, one at a time is asked about for each id, and no more of them are admitted than
-// QueriesPerSecond allows; memory is bounded too. Give the server a ReadTimeout. Notifications get lost: settle open
-// payments by Resolve or package journal, and reconcile by Orders and Refunds, whatever comes here.
+// However many notifications come, one at a time is asked about and handled for each id, and 128 in all. What Verify has
+// passed waits for its turn, up to 5 s and 4,096 at once, before it gets 503; a lost token cannot be asked for. Anything
+// else may be forged, and is let in only as QueriesPerSecond allows. Memory is bounded too. Give the server a ReadTimeout.
+// Notifications get lost: settle open payments by Resolve or package journal, and reconcile by Orders and Refunds, whatever
+// comes here.
+//
+// On the hosted page a cardholder whose card was declined may try another: a decline can be followed by an approval of the
+// same transactionId, which is another event. Whatever comes, compare amount and currency with your own order: that a
+// notification is genuine does not say that it is about what was ordered. Where the credentials serve several apps, set
+// Config.CheckAppID too: without it, a transaction of another app is confirmed like one of this.
 func NewHandler(client *cardgateway.Client, opts Options, handle func(context.Context, *Notification) error) http.Handler {
 	if client == nil || handle == nil {
 		panic("notify: NewHandler needs a client and a function that handles")
@@ -109,8 +117,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	n, err := h.read(w, r)
 	if err == nil {
-		info.Kind, info.UniqueID = n.Claimed.Kind, n.Claimed.UniqueID
-		info.Repeated, err = h.process(r, n)
+		info.Kind, info.UniqueID, info.Verified = n.Claimed.Kind, n.Claimed.UniqueID, h.opts.Verify != nil
+		err = h.process(r, n, &info)
 	}
 	info.Status, info.Err = statusOf(err), err
 	if info.Status == http.StatusMethodNotAllowed {
@@ -153,29 +161,47 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (*Notification, e
 }
 
 // process confirms a notification and hands it to the merchant.
-func (h *handler) process(r *http.Request, n *Notification) (repeated bool, err error) {
-	if h.isRepeated(n) {
-		return true, nil
+func (h *handler) process(r *http.Request, n *Notification, info *Info) (err error) {
+	if info.Repeated = h.isRepeated(n); info.Repeated {
+		return nil
 	}
-	release, err := h.admission.admit(n.Claimed.subject(), n.Claimed.queries())
+	release, err := h.admit(r.Context(), n, info)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer release()
+	if info.Repeated = h.isRepeated(n); info.Repeated { // the one that this one has waited for
+		return nil
+	}
 	if err := h.gateway.confirm(r.Context(), n); err != nil {
 		if isUnauthorized(err) {
 			err = fmt.Errorf("%w: %w", errUnauthorized, err)
 		}
-		return false, err
+		return err
 	}
 	redactFacts(n)
+	if n.Transaction.State() == cardgateway.StateDeclined {
+		h.tokens.declined(n.Transaction.TransactionID)
+	}
 	if err := h.checkToken(r, n); err != nil {
-		return false, err
+		return err
 	}
 	if n.Token.IsZero() && !n.showsClaim() {
-		return false, errNotShown
+		return errNotShown
 	}
-	return h.once(r.Context(), n)
+	info.Repeated, err = h.once(r.Context(), n)
+	return err
+}
+
+// admit lets a notification in, at once or, if it is verified, when its turn comes.
+func (h *handler) admit(ctx context.Context, n *Notification, info *Info) (release func(), err error) {
+	if !info.Verified {
+		return h.admission.admitNow(n.Claimed.subject(), n.Claimed.queries())
+	}
+	begun := time.Now()
+	release, err = h.admission.admitInTurn(ctx, n.Claimed.subject())
+	info.Waited = time.Since(begun)
+	return release, err
 }
 
 // isRepeated reports whether this process has handled what the payload claims. That needs no query: if it is true, it is
@@ -219,7 +245,7 @@ func (h *handler) once(ctx context.Context, n *Notification) (repeated bool, err
 	}
 	handled := false
 	defer func() { h.endClaim(ctx, key, handled) }() // also if handle panics
-	if !n.Token.IsZero() && !h.tokens.accept(n.Transaction.TransactionID, n.Token) {
+	if !n.Token.IsZero() && !h.tokens.accept(n.Transaction, n.Token) {
 		return false, errOtherToken
 	}
 	if err := h.handle(ctx, n); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,27 +18,43 @@ type Info struct {
 	Repeated bool   // it had been handled before
 	Err      error  // why the status is not 200; cardgateway.ErrNotFound among it if the gateway does not know the id
 	Duration time.Duration
+
+	// Verified says that Options.Verify is set and has passed.
+	Verified bool
+	// Waited is how long a verified notification waited for its turn, as part of Duration.
+	Waited time.Duration
+	// Throttled says that the notification was turned away with HTTP 503 for a bound of the handler: the queries of a
+	// second, or the number at once and the wait for a turn. It comes again, but only a few times: watch this one.
+	Throttled bool
+	// ThrottledTotal counts the notifications that this handler has turned away so, up to this one.
+	ThrottledTotal int64
 }
 
 // reporter tells a logger and the merchant's Observe what became of each notification.
 type reporter struct {
 	logger  *slog.Logger // may be nil
 	observe func(context.Context, Info)
-	warned  sync.Map // possible mistakes in the settings that have been reported
+	warned  sync.Map     // errors of warnOnce that have been reported
+	total   atomic.Int64 // of Info.ThrottledTotal
 }
 
-// settingMistakes are the reasons of a refusal that can be a mistake in the settings.
-var settingMistakes = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauthorized}
+// warnOnce are the reasons of a refusal that anybody can cause and that the merchant must hear of: possible mistakes in the
+// settings, and genuine notifications that may be lost.
+var warnOnce = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauthorized, errThrottled}
 
 // report writes one line and calls Observe. Anybody can cause lines at debug level; those above it need something that the
-// gateway confirmed. What can be a mistake in the settings is reported above debug level too, but only once.
+// gateway confirmed. The reasons of warnOnce are reported above debug level too, but only once each.
 func (p *reporter) report(ctx context.Context, info Info) {
 	level := slog.LevelDebug
 	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errOtherToken) {
 		level = slog.LevelWarn
 	}
-	for _, mistake := range settingMistakes {
-		if errors.Is(info.Err, mistake) && p.isFirst(mistake) {
+	if info.Throttled = errors.Is(info.Err, errThrottled); info.Throttled {
+		p.total.Add(1)
+	}
+	info.ThrottledTotal = p.total.Load()
+	for _, reason := range warnOnce {
+		if errors.Is(info.Err, reason) && p.isFirst(reason) {
 			level = slog.LevelWarn
 		}
 	}
@@ -59,6 +76,12 @@ func (p *reporter) log(ctx context.Context, level slog.Level, info Info) {
 	attrs := []slog.Attr{
 		slog.String("kind", info.Kind.String()), slog.String("uniqueId", info.UniqueID),
 		slog.Int("status", info.Status), slog.Bool("repeated", info.Repeated), slog.Duration("duration", info.Duration),
+	}
+	if info.Verified {
+		attrs = append(attrs, slog.Duration("waited", info.Waited))
+	}
+	if info.ThrottledTotal > 0 {
+		attrs = append(attrs, slog.Int64("throttledTotal", info.ThrottledTotal))
 	}
 	if info.Err != nil {
 		attrs = append(attrs, slog.String("error", info.Err.Error()))

@@ -315,3 +315,21 @@ func TestHandlerTwoTokensAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// FuzzTokenURLsCheck looks for panics, and for a URL that is accepted without having been made for the transaction.
+func FuzzTokenURLsCheck(f *testing.F) {
+	u := mustTokenURLs(f, "https://shop.example/notify?shop=1", urlKey)
+	good := made(f, u, "order-1").RawQuery
+	binding := strings.TrimPrefix(good, "shop=1&bind=")
+	f.Add(good, "order-2")
+	f.Add(good+"&"+good, "order-1")
+	f.Add(good[:len(good)-1], "order-1")
+	f.Add("bind=%zz;", "")
+	f.Fuzz(func(t *testing.T, query, transactionID string) {
+		sent := &url.URL{RawQuery: query}
+		same := strings.NewReplacer("\r", "", "\n", "").Replace(sent.Query().Get("bind")) == binding // base64 passes over line ends
+		if err := u.Check(sent, transactionID); err == nil && (transactionID != "order-1" || !same) {
+			t.Errorf("%q was accepted for %q", query, transactionID)
+		}
+	})
+}

@@ -18,3 +18,47 @@ func thousandths(amount string) int64 {
 	}
 	return n
 }
+
+// amountOf is thousandths as an amount, with the decimals of the currency and more only where they are needed.
+func amountOf(thousandths int64, currency string) string {
+	decimals := 3
+	for decimals > decimalsOf(currency) && thousandths%10 == 0 {
+		thousandths /= 10
+		decimals--
+	}
+	return withDecimals(strconv.FormatInt(thousandths, 10), decimals)
+}
+
+// decimalsOf is how many decimals amounts of a currency have by ISO 4217.
+func decimalsOf(currency string) int {
+	switch currency {
+	case "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF":
+		return 0
+	case "BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND":
+		return 3
+	}
+	return 2
+}
+
+// withDecimals puts the point into a number of smallest units.
+func withDecimals(units string, decimals int) string {
+	if decimals == 0 {
+		return units
+	}
+	for len(units) <= decimals {
+		units = "0" + units
+	}
+	return units[:len(units)-decimals] + "." + units[len(units)-decimals:]
+}
+
+// shownAmount is an amount as people read it: with all decimals of its currency, and more where it has more.
+func shownAmount(amount, currency string) string {
+	whole, decimals, _ := strings.Cut(amount, ".")
+	for len(decimals) < decimalsOf(currency) {
+		decimals += "0"
+	}
+	if decimals == "" {
+		return whole + " " + currency
+	}
+	return whole + "." + decimals + " " + currency
+}

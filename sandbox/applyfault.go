@@ -11,7 +11,9 @@ import (
 // fault lets the caller see.
 func applyFault(f *Fault, reply reply, c *call) reply {
 	status := f.Status
-	if reply.body == nil {
+	if f.Code != 0 {
+		reply = refusal(f.Code, codeMessage(f.Code))
+	} else if reply.body == nil {
 		reply = refusal(codeSystemError, "system error")
 		if f.Reply == ReplyAsIs {
 			status = cmp.Or(status, http.StatusGatewayTimeout)
@@ -56,6 +58,13 @@ func applyFault(f *Fault, reply reply, c *call) reply {
 // foreign is a well-formed success of a transaction that the caller did not ask for.
 func foreign(c *call) []byte {
 	now := time.Now()
+	if c.op == OpRefund {
+		o := newObject().number("code", codeRefundRequested).text("message", codeMessage(codeRefundRequested))
+		o = o.text("refundTransactionId", "another-"+c.transactionID).text("uniqueId", generatedID(prefixOrder, seriesOfForeign, 1))
+		o = o.text("refundUniqueId", generatedID(prefixRefund, seriesOfForeign, 1)).text("refundCurrency", "USD")
+		o = o.text("refundAmount", cmp.Or(c.pay.amount, "1.00")).wallTime("refundRequestAt", now, time.UTC)
+		return o.number("timestamp", now.UnixMilli()).end()
+	}
 	code := codeSuccess
 	if c.op == OpTokenPayment {
 		code = codeProcessing

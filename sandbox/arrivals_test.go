@@ -154,7 +154,7 @@ func BenchmarkPage(b *testing.B) {
 
 // TestFirstSecond: the search for the first row at a time agrees with the times of the rows.
 func TestFirstSecond(t *testing.T) {
-	rows := &generatedOrders{book: Arrivals{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}}
+	rows := &generatedOrders{refundEvery: refundEvery, book: Arrivals{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}}
 	for sec := january.Unix(); sec < january.Unix()+day; sec += 97 {
 		want := sort.Search(rows.Len(), func(i int) bool { return rows.At(i).Unix()+3600 >= sec })
 		if got := listing.FirstAt(rows, sec-3600); got != want {

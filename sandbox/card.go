@@ -25,14 +25,21 @@ const (
 	Declined                  // CVV 800 to 999: code 101. So is 000, of which the published table does not speak
 )
 
+func outcomeNames() []string { return []string{"approved", "pending", "challenged", "declined"} }
+
 // String names the outcome, for test names.
 func (o Outcome) String() string {
-	names := [...]string{Approved: "approved", Pending: "pending", Challenged: "challenged", Declined: "declined"}
-	if o < 0 || int(o) >= len(names) {
+	if o < 0 || int(o) >= len(outcomeNames()) {
 		return fmt.Sprintf("Outcome(%d)", int(o))
 	}
-	return names[o]
+	return outcomeNames()[o]
 }
+
+// MarshalText returns the name.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads a name: approved, pending, challenged or declined.
+func (o *Outcome) UnmarshalText(text []byte) error { return choose(o, outcomeNames(), text) }
 
 // TestCard returns the published test card with a CVV that leads to the outcome.
 func TestCard(o Outcome) CardEntry {
@@ -79,8 +86,12 @@ func readCard(e CardEntry) (card, []fieldProblem) {
 	if problems != nil {
 		return card{}, problems
 	}
-	masked := number[:6] + strings.Repeat("*", len(number)-10) + number[len(number)-4:]
-	return card{masked: masked, outcome: outcomeOf(e.CVV)}, nil
+	return card{masked: maskNumber(number), outcome: outcomeOf(e.CVV)}, nil
+}
+
+// maskNumber shows the first six and last four of at least twelve digits.
+func maskNumber(number string) string {
+	return number[:6] + strings.Repeat("*", len(number)-10) + number[len(number)-4:]
 }
 
 // outcomeOf reads the published table. Of a four-digit CVV, which the table does not mention, the last three

@@ -1,14 +1,19 @@
 package sandbox
 
-// Result codes. Those above 301, and 110 and 112, are published and not part of the interface.
+// Result codes. The interface shows 100, 101, 102, 111, 121 and 301; the others are published.
 const (
 	codeSuccess         = 100
 	codeFailed          = 101
 	codeProcessing      = 102
+	codeClosed          = 103
 	codeRefundRequested = 110
 	codeRefunded        = 111
 	codeRefundFailed    = 112
 	codeSearchSuccess   = 121
+	codeSearchFailed    = 122
+	codeUploaded        = 141
+	codeUploadFailed    = 142
+	codeInactive        = 201
 	codeRedirect        = 301
 	codeRequestFailed   = 400
 	codeUnauthorized    = 401
@@ -33,8 +38,18 @@ func codeMessage(code int) string {
 		return "Refund successful"
 	case codeRefundFailed:
 		return "Refund failed"
+	case codeClosed:
+		return "order closed"
 	case codeSearchSuccess:
 		return "Search success"
+	case codeSearchFailed:
+		return "query failed"
+	case codeUploaded:
+		return "upload successful"
+	case codeUploadFailed:
+		return "upload failed"
+	case codeInactive:
+		return "invalid merchant status"
 	case codeRequestFailed:
 		return "request failed"
 	case codeUnauthorized:

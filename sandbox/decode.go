@@ -4,15 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // decoder checks the members of one request and keeps what the gateway needs of them.
 type decoder struct {
-	op       Operation
-	pay      payment
-	problems []string
+	op        Operation
+	published bool // the limits that are published beyond the interface count too
+	pay       payment
+	problems  []string
+}
+
+// limit is a published limit where those count, else none.
+func (d *decoder) limit(n int) int {
+	if d.published {
+		return n
+	}
+	return 0
 }
 
 func (d *decoder) problem(path, text string) {
@@ -35,7 +45,13 @@ func (d *decoder) transactionMethod(path string, v json.RawMessage) {
 
 func (d *decoder) transactionType(path string, v json.RawMessage) { d.optionalText(path, v, 32) }
 
-func (d *decoder) productName(path string, v json.RawMessage) { d.optionalText(path, v, 0) }
+func (d *decoder) productName(path string, v json.RawMessage) { d.optionalText(path, v, d.limit(255)) }
+
+func (d *decoder) domain(path string, v json.RawMessage) {
+	if d.published {
+		d.optionalText(path, v, 128)
+	}
+}
 
 func (d *decoder) callbackURL(path string, v json.RawMessage) { d.pay.callbackURL = d.url(path, v) }
 
@@ -44,12 +60,22 @@ func (d *decoder) notificationURL(path string, v json.RawMessage) {
 }
 
 func (d *decoder) refundUniqueID(path string, v json.RawMessage) {
-	d.pay.refundUniqueID = strings.Trim(string(v), `"`) // the published example sends a number
+	s, ok := numberText(v) // the table says String, the published example sends a number
+	switch {
+	case !ok:
+		d.problem(path, "neither a string nor a number")
+	case utf8.RuneCountInString(s) > 128:
+		d.problem(path, "longer than 128 characters")
+	default:
+		d.pay.refundUniqueID = s
+	}
 }
 
 func (d *decoder) refundRequest(path string, v json.RawMessage) {
 	d.pay.refundRequest = d.text(path, v, 128)
 }
+
+func (d *decoder) remark(path string, v json.RawMessage) { d.pay.remark = d.optionalText(path, v, 255) }
 
 func (d *decoder) currency(path string, v json.RawMessage) {
 	s := d.text(path, v, 3)
@@ -67,16 +93,23 @@ func (d *decoder) amount(path string, v json.RawMessage) {
 		return
 	}
 	d.pay.amount = s
+	if d.decimal(path, s) && strings.Trim(s, "0.") == "" {
+		d.problem(path, "not above zero")
+	}
+}
+
+// decimal reports whether s is a Number(12,3).
+func (d *decoder) decimal(path, s string) bool {
 	whole, decimals, point := strings.Cut(s, ".")
-	significant := strings.TrimLeft(whole, "0") + decimals
 	switch {
 	case !isDigits(whole) || point && !isDigits(decimals):
 		d.problem(path, "not a plain decimal number")
-	case len(decimals) > 3 || len(significant) > 12:
+	case len(decimals) > 3 || len(strings.TrimLeft(whole, "0")+decimals) > 12:
 		d.problem(path, "more than 12 digits or 3 decimals")
-	case strings.Trim(significant, "0") == "":
-		d.problem(path, "not above zero")
+	default:
+		return true
 	}
+	return false
 }
 
 // appID keeps every digit: the numbers are larger than 2^53, and may be larger than 2^64. The tables of the
@@ -120,19 +153,40 @@ func (d *decoder) productInfos(path string, v json.RawMessage) {
 		d.problem(path, "empty")
 	}
 	for i, item := range items {
-		p := fmt.Sprintf("%s[%d]", path, i)
-		m := d.object(p, item)
-		for _, name := range []string{"productName", "sku", "productLink", "currency"} {
-			d.optionalText(p+"."+name, m[name], 0)
+		d.productInfo(fmt.Sprintf("%s[%d]", path, i), item)
+	}
+}
+
+// maxProducts is how many products of a payment the gateway keeps for the hosted page.
+const maxProducts = 20
+
+func (d *decoder) productInfo(path string, v json.RawMessage) {
+	m := d.object(path, v)
+	p := product{
+		name:     d.optionalText(path+".productName", m["productName"], d.limit(128)),
+		currency: d.optionalText(path+".currency", m["currency"], d.limit(3)),
+	}
+	d.optionalText(path+".sku", m["sku"], d.limit(128))
+	d.optionalText(path+".productLink", m["productLink"], d.limit(255))
+	if q := m["quantity"]; !absent(q) {
+		p.quantity = string(q)
+		if !isDigits(p.quantity) {
+			d.problem(path+".quantity", "not an integer")
+		} else if d.published && len(p.quantity) > 4 {
+			d.problem(path+".quantity", "more than 4 digits")
 		}
-		if q := m["quantity"]; !absent(q) && !isDigits(string(q)) {
-			d.problem(p+".quantity", "not an integer")
+	}
+	if price := m["price"]; !absent(price) {
+		s, ok := numberText(price)
+		if !ok {
+			d.problem(path+".price", "not a number")
+		} else if d.published {
+			d.decimal(path+".price", s)
 		}
-		if price := m["price"]; !absent(price) {
-			if _, ok := numberText(price); !ok {
-				d.problem(p+".price", "not a number")
-			}
-		}
+		p.price = s
+	}
+	if len(d.pay.products) < maxProducts {
+		d.pay.products = append(d.pay.products, p)
 	}
 }
 
@@ -141,24 +195,48 @@ func (d *decoder) billingAddress(path string, v json.RawMessage) {
 	if a == nil {
 		return
 	}
-	if len(a.country) != 2 || strings.Trim(a.country, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+	if !isCountry(a.country) {
 		d.problem(path+".country", "missing or not a two-letter code")
 	}
 	d.pay.billing = *a
 }
 
-func (d *decoder) shippingAddress(path string, v json.RawMessage) { d.readAddress(path, v) }
+func isCountry(s string) bool {
+	return len(s) == 2 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// shippingAddress: by the published rule, one that is sent has all its members.
+func (d *decoder) shippingAddress(path string, v json.RawMessage) {
+	a := d.readAddress(path, v)
+	if a != nil && a.country != "" && !isCountry(a.country) {
+		d.problem(path+".country", "not a two-letter code")
+	}
+	if a == nil || !d.published {
+		return
+	}
+	m := d.object(path, v)
+	for _, name := range []string{"firstName", "lastName", "country", "email", "city", "address", "phone", "state", "zipCode"} {
+		if absent(m[name]) || isEmptyText(m[name]) {
+			d.problem(path+"."+name, "missing, and required in a shippingAddress")
+		}
+	}
+}
 
 func (d *decoder) readAddress(path string, v json.RawMessage) *address {
 	m := d.object(path, v)
 	if m == nil {
 		return nil
 	}
-	text := func(name string) string { return d.optionalText(path+"."+name, m[name], 0) }
-	text("state") // a result does not repeat it
+	text := func(name string, limit int) string { return d.optionalText(path+"."+name, m[name], d.limit(limit)) }
+	text("state", 128) // a result does not repeat it
+	if d.published {
+		text("streetNumber", 255)
+		text("document", 64)
+	}
 	return &address{
-		firstName: text("firstName"), lastName: text("lastName"), country: text("country"), email: text("email"),
-		city: text("city"), address: text("address"), phone: text("phone"), zipCode: text("zipCode"),
+		firstName: text("firstName", 64), lastName: text("lastName", 64), country: text("country", 0),
+		email: text("email", 255), city: text("city", 128), address: text("address", 255), phone: text("phone", 32),
+		zipCode: text("zipCode", 64),
 	}
 }
 
@@ -170,25 +248,52 @@ func (d *decoder) secure(path string, v json.RawMessage) {
 
 func (d *decoder) browser(path string, v json.RawMessage) {
 	m := d.object(path, v)
-	d.optionalText(path+".userAgent", m["userAgent"], 0)
-	d.optionalText(path+".referer", m["referer"], 0)
+	for _, member := range []struct {
+		name      string
+		limit     int
+		published bool // only
+	}{
+		{"userAgent", 128, false}, {"referer", 128, false}, {"accept", 128, true}, {"acceptLanguage", 128, true},
+		{"colorDepth", 16, true}, {"screenHeight", 16, true}, {"screenWidth", 16, true}, {"timeZoneOffset", 32, true},
+	} {
+		if d.published || !member.published {
+			d.optionalText(path+"."+member.name, m[member.name], d.limit(member.limit))
+		}
+	}
+	if enabled := m["javaEnabled"]; d.published && !absent(enabled) && string(enabled) != "true" && string(enabled) != "false" {
+		d.problem(path+".javaEnabled", "not true or false")
+	}
 }
 
-// extension is free in a redirect checkout and the subscription in the other two operations.
+// extension is free in a redirect checkout, but for the two members that the interface names, and the subscription in
+// the other two operations.
 func (d *decoder) extension(path string, v json.RawMessage) {
 	m := d.object(path, v)
-	if d.op == OpCheckout || m == nil {
+	if m == nil {
+		return
+	}
+	if d.op == OpCheckout {
+		d.optionalText(path+".code", m["code"], 0)
+		d.optionalText(path+".account", m["account"], 0)
 		return
 	}
 	if cycle := m["subscriptionCycle"]; absent(cycle) {
 		d.problem(path+".subscriptionCycle", "missing")
-	} else {
-		d.text(path+".subscriptionCycle", cycle, 16)
+	} else if s := d.text(path+".subscriptionCycle", cycle, 16); d.published && s != "" && !slices.Contains(publishedCycles(), s) {
+		d.problem(path+".subscriptionCycle", "none of "+strings.Join(publishedCycles(), ", "))
 	}
-	if s, ok := numberText(m["subscriptionPeriod"]); !ok || !isDigits(s) || strings.Trim(s, "0") == "" {
+	s, ok := numberText(m["subscriptionPeriod"])
+	switch {
+	case !ok || !isDigits(s) || strings.Trim(s, "0") == "":
 		d.problem(path+".subscriptionPeriod", "missing or not a number above zero")
+	case d.published && len(s) > 8:
+		d.problem(path+".subscriptionPeriod", "more than 8 digits")
 	}
 	d.optionalText(path+".subscriptionDescription", m["subscriptionDescription"], 0)
+}
+
+func publishedCycles() []string {
+	return []string{"DAY", "WEEK", "MONTH", "THREE_MONTHS", "SIX_MONTHS", "YEAR"}
 }
 
 // card keeps the masked number and what the card will do; see readCard.
@@ -263,8 +368,13 @@ type payment struct {
 	secure                        bool
 	billing                       address
 	card                          card
+	products                      []product
 	refundUniqueID, refundRequest string // of POST /api/refund
+	remark                        string
 }
+
+// product is one line of the order summary on the hosted page.
+type product struct{ name, quantity, price, currency string }
 
 // address holds the members that a result repeats.
 type address struct {

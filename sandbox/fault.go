@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -11,7 +13,7 @@ type Fault struct {
 	// Operation is the operation that is disturbed, or one of the groups OpPayments and OpSearches. Empty
 	// means every operation; the hosted pages are never disturbed.
 	Operation Operation
-	// TransactionID restricts the fault to requests that carry this transactionId.
+	// TransactionID restricts the fault to requests that carry this transactionId, or refundTransactionId.
 	TransactionID string
 	// Skip lets so many matching requests pass first.
 	Skip int
@@ -32,13 +34,36 @@ type Fault struct {
 	After time.Duration
 	// Reply is what becomes of the response. Zero leaves it as it is.
 	Reply Reply
+	// Code puts the JSON refusal with this result code in the place of the response, for example 201 for a merchant
+	// who is not active, 122 for a failed query, or 999. With CommitNow the operation is carried out all the same.
+	// Zero means the response of the operation.
+	Code int
+
 	// Status is the HTTP status of the response. Zero means 200, or 307 for ReplyRedirect, or 504 where the
-	// operation was not carried out and Reply is ReplyAsIs.
+	// operation was not carried out, Reply is ReplyAsIs and Code is zero.
 	Status int
 	// RetryAfter is that header's value, sent as it is.
 	RetryAfter string
 	// Location is where ReplyRedirect points. Empty means the request's own URL.
 	Location string
+}
+
+// describe says in a few words what the fault does, for the log.
+func (f *Fault) describe() string {
+	words := []string{map[Commit]string{CommitNow: "carried out", CommitNever: "not carried out", CommitLate: "carried out late"}[f.Commit]}
+	if f.Before > 0 || f.After > 0 {
+		words = append(words, "delayed")
+	}
+	if f.Reply != ReplyAsIs {
+		words = append(words, "reply "+f.Reply.String())
+	}
+	if f.Code != 0 {
+		words = append(words, "code "+strconv.Itoa(f.Code))
+	}
+	if f.Status != 0 {
+		words = append(words, "HTTP "+strconv.Itoa(f.Status))
+	}
+	return strings.Join(words, ", ")
 }
 
 // Commit says whether, and when, a disturbed operation is carried out.
@@ -83,3 +108,31 @@ func (a *activeFault) matches(c *call, now time.Time) bool {
 	}
 	return a.Operation.covers(c.op) && (a.TransactionID == "" || a.TransactionID == c.transactionID)
 }
+
+func commitNames() []string { return []string{"now", "never", "late"} }
+
+func replyNames() []string {
+	return []string{
+		"asIs", "close", "reset", "cutHeader", "cutBody", "truncated", "empty", "html", "garbage", "foreign", "noCode",
+		"redirect",
+	}
+}
+
+// String returns the name: now, never or late.
+func (c Commit) String() string { return nameOf(commitNames(), int(c)) }
+
+// String returns the name, as the control interface uses it.
+func (r Reply) String() string { return nameOf(replyNames(), int(r)) }
+
+// MarshalText returns the name.
+func (c Commit) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads a name: now, never or late.
+func (c *Commit) UnmarshalText(text []byte) error { return choose(c, commitNames(), text) }
+
+// MarshalText returns the name.
+func (r Reply) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a name: asIs, close, reset, cutHeader, cutBody, truncated, empty, html, garbage, foreign, noCode
+// or redirect.
+func (r *Reply) UnmarshalText(text []byte) error { return choose(r, replyNames(), text) }

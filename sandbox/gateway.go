@@ -12,6 +12,11 @@ import (
 // reaches it without a socket. It is safe for concurrent use. Make one with New.
 type Gateway struct {
 	notifier *delivery.Notifier
+	history  *history
+	started  time.Time
+
+	controlOnce sync.Once
+	control     http.Handler // what is below /_sandbox/
 
 	mu       sync.Mutex // guards everything below
 	opts     Options    // only opts.Search changes after New
@@ -19,6 +24,8 @@ type Gateway struct {
 	faults   []*activeFault
 	injected int // faults so far
 	searches int // batch searches so far
+
+	generation int // of the ledger; Reset begins a new one
 
 	closing chan struct{} // closed by Close
 	running sync.WaitGroup
@@ -29,6 +36,8 @@ type Gateway struct {
 func New(opts Options) *Gateway {
 	g := &Gateway{opts: opts.withDefaults(), ledger: newLedger(), closing: make(chan struct{})}
 	g.notifier = delivery.New(g.opts.NotificationTransport, g.opts.NotificationScale)
+	g.history = newHistory(max(g.opts.RequestLog, 0), g.opts.Log)
+	g.started = time.Now()
 	return g
 }
 
@@ -62,15 +71,22 @@ func (g *Gateway) pause(d time.Duration) bool {
 	}
 }
 
-// later runs f after d, unless the gateway is closed before. The caller holds g.mu, f must not.
+// later runs f after d, unless the gateway is closed or reset before. The caller holds g.mu, f must not.
 func (g *Gateway) later(d time.Duration, f func()) {
 	select {
 	case <-g.closing:
 		return
 	default:
 	}
+	generation := g.generation
 	g.running.Go(func() {
-		if g.pause(d) {
+		if !g.pause(d) {
+			return
+		}
+		g.mu.Lock()
+		same := generation == g.generation
+		g.mu.Unlock()
+		if same {
 			f()
 		}
 	})
@@ -93,7 +109,14 @@ func (g *Gateway) statusFor(code int, reply reply) reply {
 
 // format is how results look in a response to a caller that reached the gateway at base.
 func (g *Gateway) format(base string) resultFormat {
-	return resultFormat{billDescription: g.opts.BillDescription, location: g.opts.Location, base: base}
+	f := resultFormat{
+		billDescription: g.opts.BillDescription, location: g.opts.Location, base: base,
+		booleanIs3D: g.opts.Is3DBoolean, refundID: "merchantRefundId",
+	}
+	if g.opts.RefundTransactionIDInRows {
+		f.refundID = "refundTransactionId"
+	}
+	return f
 }
 
 // SetSearchBehavior replaces Options.Search.

@@ -8,8 +8,10 @@ import (
 
 // generatedOrders gives the rows of a Book the look of orders.
 type generatedOrders struct {
-	book   Book
-	number int
+	book        Book
+	number      int
+	currencies  []string // used in turn; none means USD
+	refundEvery int      // every so many orders are approved, since they may have been refunded
 }
 
 func (b *generatedOrders) Len() int           { return b.book.Len() }
@@ -30,7 +32,7 @@ func (b *generatedOrders) order(i int) *order {
 	return row
 }
 
-// fill makes up row i. Every tenth is approved, since it may have been refunded.
+// fill makes up row i.
 func (b *generatedOrders) fill(row *order, i int) {
 	code, text, outcome := codeSuccess, "Approved", Approved
 	switch i % 100 {
@@ -39,14 +41,22 @@ func (b *generatedOrders) fill(row *order, i int) {
 	case 26, 85:
 		code, text, outcome = codeProcessing, "Pending", Pending
 	}
+	if i%b.refundEvery == 0 {
+		code, text, outcome = codeSuccess, "Approved", Approved
+	}
 	h := hash(uint64(b.number), uint64(i), 5)
 	cents := strconv.Itoa(int(h%50_000) + 100)
+	currency := "USD"
+	if len(b.currencies) > 0 {
+		currency = b.currencies[i%len(b.currencies)]
+	}
+	amount := withDecimals(cents, decimalsOf(currency))
 	name := generatedName(b.number, i)
 	*row = order{
 		op: OpCheckout, uniqueID: b.uniqueID(i), created: b.book.At(i), code: code, text: text,
 		payment: payment{
 			transactionID: transactionPrefix + name, orderID: orderPrefix + name, appID: "1862433537316352001",
-			amount: cents[:len(cents)-2] + "." + cents[len(cents)-2:], currency: "USD",
+			amount: amount, currency: currency,
 			card: card{masked: "430000******0000", outcome: outcome},
 			billing: address{
 				firstName: "Ada", lastName: "Example", country: "US", email: "ada@shop.example",
@@ -115,13 +125,14 @@ const (
 	seriesOfForeign  = 997 // of transactions that nobody asked for
 )
 
-// refundEvery is how many orders of a seeded book share one refund.
+// refundEvery is how many orders of a seeded series share one refund, unless SeedOptions says otherwise.
 const refundEvery = 10
 
 // generatedRefunds gives the rows of a Book the look of refunds.
 type generatedRefunds struct {
 	book   Book
 	number int
+	states bool             // some are at 110, some at 112
 	orders *generatedOrders // whose every tenth row is refunded, or nil
 }
 
@@ -140,11 +151,17 @@ func (b *generatedRefunds) refund(i int) *refund {
 	r := &refund{
 		refundUniqueID: b.uniqueID(i), merchantRefundID: refundPrefix + generatedName(b.number, i),
 		uniqueID: generatedID(prefixGeneratedOrder, seriesOfNoOrders, i), amount: "1.00", currency: "USD",
-		requested: at, completed: at.Add(2 * time.Minute),
+		code: codeRefunded, requested: at, completed: at.Add(2 * time.Minute),
 	}
 	if b.orders != nil {
-		o := b.orders.order(i * refundEvery)
-		r.uniqueID, r.transactionID, r.amount = o.uniqueID, o.transactionID, o.amount
+		o := b.orders.order(i * b.orders.refundEvery)
+		r.uniqueID, r.transactionID, r.amount, r.currency = o.uniqueID, o.transactionID, o.amount, o.currency
+	}
+	switch {
+	case b.states && i%5 == 4:
+		r.code, r.completed = codeRefundRequested, time.Time{}
+	case b.states && i%7 == 6:
+		r.code = codeRefundFailed
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // ledger is everything that the gateway remembers. Gateway.mu guards it.
@@ -12,12 +13,14 @@ type ledger struct {
 	byUniqueID       map[string]*order
 	byTransaction    map[string][]*order
 	byOrder          map[string][]*order
-	tokens           map[string]*order // the token order that each token came from
-	pages            map[string]*order // by the unguessable id in the page's URL
-	waiting          []*order          // at 102, in the order in which they settle
-	executed         map[string]int    // successful charges by transactionId
-	paidOrders       map[string]bool   // orderIds with a success
-	refunded         map[string]int64  // in thousandths, by uniqueId
+	tokens           map[string]*order         // the token order that each token came from
+	pages            map[string]*order         // by the unguessable id in the page's URL
+	due              []due                     // what settles by itself, the next one first
+	executed         map[string]int            // successful charges by transactionId
+	paidOrders       map[string]bool           // orderIds with a success
+	refunded         map[string]int64          // in thousandths, by uniqueId
+	givenBack        map[string]int            // completed refunds by refundTransactionId
+	tracking         map[string]TrackingNumber // by uniqueId
 	generatedOrders  []*generatedOrders
 	generatedRefunds []*generatedRefunds
 	issued           int // uniqueIds given so far
@@ -33,7 +36,36 @@ func newLedger() ledger {
 		executed:      make(map[string]int),
 		paidOrders:    make(map[string]bool),
 		refunded:      make(map[string]int64),
+		givenBack:     make(map[string]int),
+		tracking:      make(map[string]TrackingNumber),
 	}
+}
+
+// due is a transaction or a refund in processing that settles by itself.
+type due struct {
+	at     time.Time
+	order  *order  // or
+	refund *refund // the other one is nil
+}
+
+// wait puts d behind everything that settles before it or at the same time.
+func (l *ledger) wait(d due) {
+	at := len(l.due)
+	for at > 0 && l.due[at-1].at.After(d.at) {
+		at--
+	}
+	l.due = slices.Insert(l.due, at, d)
+}
+
+// nextDue removes and returns what has to be settled by now, if anything.
+func (l *ledger) nextDue(now time.Time) (_ due, ok bool) {
+	if len(l.due) == 0 || l.due[0].at.After(now) {
+		return due{}, false
+	}
+	d := l.due[0]
+	l.due[0] = due{} // lets go of the order
+	l.due = l.due[1:]
+	return d, true
 }
 
 // issue returns a new uniqueId: digits only, as wide as the published ones.

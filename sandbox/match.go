@@ -87,10 +87,10 @@ func (b *generatedRefunds) find(q query) (int, bool) {
 	if !ok {
 		i, ok = indexOfName(q.transactionID, transactionPrefix, b.orders.number, b.orders.Len())
 	}
-	if !ok || i%refundEvery != 0 || i/refundEvery >= b.Len() {
+	if !ok || i%b.orders.refundEvery != 0 || i/b.orders.refundEvery >= b.Len() {
 		return 0, false
 	}
-	return i / refundEvery, true
+	return i / b.orders.refundEvery, true
 }
 
 func (q query) matchesRefund(r *refund) bool {

@@ -73,7 +73,7 @@ func (g *Gateway) arriveRefunds(q query) {
 		o := g.arrived(q)
 		g.ledger.addRefund(&refund{
 			uniqueID: generatedID(prefixGeneratedOrder, seriesOfArrivals, g.ledger.issued), merchantRefundID: o.transactionID,
-			amount: o.amount, currency: o.currency, requested: o.created, completed: o.created,
+			amount: o.amount, currency: o.currency, code: codeRefunded, requested: o.created, completed: o.created,
 		})
 	}
 }
@@ -82,7 +82,7 @@ func (g *Gateway) arriveRefunds(q query) {
 func (g *Gateway) arrived(q query) *order {
 	now := time.Now()
 	n := g.ledger.issued
-	o := (&generatedOrders{book: Arrivals{N: n + 1, From: now, To: now}, number: seriesOfArrivals}).order(n * refundEvery)
+	o := (&generatedOrders{book: Arrivals{N: n + 1, From: now, To: now}, number: seriesOfArrivals, refundEvery: refundEvery}).order(n * refundEvery)
 	o.created = now
 	if g.opts.Search.ArriveInRange && q.to > q.from {
 		wall := q.from + int64(hash(g.opts.Seed, uint64(n), 7)%uint64(q.to-q.from+1))

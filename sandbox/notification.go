@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
 // notifyOrder queues the notification of a transaction that has just become final. The caller holds g.mu.
@@ -28,13 +30,13 @@ func (g *Gateway) notifyOrder(o *order) {
 
 func (g *Gateway) notifyRefund(o *order, r *refund) {
 	fields := g.notificationFields(o)
-	fields["code"] = codeRefunded
-	fields["message"] = codeMessage(codeRefunded)
+	fields["code"] = r.code
+	fields["message"] = codeMessage(r.code)
 	fields["transactionType"] = "Refund"
 	fields["refundCurrency"] = r.currency
 	fields["refundAmount"] = r.amount
 	fields["refundUniqueId"] = r.refundUniqueID
-	fields["refundMessage"] = codeMessage(codeRefunded)
+	fields["refundMessage"] = codeMessage(r.code)
 	fields["merchantRefundId"] = r.merchantRefundID
 	g.notify(o, fields)
 }
@@ -63,7 +65,19 @@ func (g *Gateway) notify(o *order, fields map[string]any) {
 	if err != nil {
 		return // cannot happen: the fields are texts, numbers and truth values
 	}
-	g.notifier.Add(o.notificationURL, body, g.opts.NotificationDelay)
+	record := &notificationRecord{
+		at: time.Now(), uniqueID: o.uniqueID, transactionID: o.transactionID, url: maskURL(o.notificationURL),
+		message: delivery.Message{URL: o.notificationURL, Body: body, Delay: g.opts.NotificationDelay},
+	}
+	record.kind, _ = fields["transactionType"].(string)
+	record.code, _ = fields["code"].(int)
+	if o.token != "" {
+		fields[g.opts.NotificationTokenMember] = maskToken(o.token)
+	}
+	if shown, err := json.Marshal(fields); err == nil {
+		record.body = string(shown)
+	}
+	g.notifier.Add(g.history.addNotification(record))
 }
 
 // Flush waits until every notification that is due or will be repeated has been accepted or given up.

@@ -20,6 +20,8 @@ const (
 	OpSearchRefunds        Operation = "SearchRefunds"              // GET /search/list/refund
 	OpRefund               Operation = "CreateRefund"               // POST /api/refund, published but not in the interface
 
+	OpUploadTrackingNumbers Operation = "UploadTrackingNumbers" // POST /upload/trackingNumber, published as well
+
 	OpPayments Operation = "payments" // the five POST operations of the interface
 	OpSearches Operation = "searches" // the three GET operations
 
@@ -58,8 +60,8 @@ type route struct {
 	method, path string
 }
 
-func routes() [11]route {
-	return [11]route{
+func routes() []route {
+	return []route{
 		{OpTokenCreate, http.MethodPost, "/checkout/tokenization/create"},
 		{OpTokenPayment, http.MethodPost, "/checkout/tokenization/payment/"},
 		{OpSubscription, http.MethodPost, "/api/subscription"},
@@ -69,6 +71,7 @@ func routes() [11]route {
 		{OpGetOrder, http.MethodGet, "/search/order/"},
 		{OpSearchRefunds, http.MethodGet, "/search/list/refund"},
 		{OpRefund, http.MethodPost, "/api/refund"},
+		{OpUploadTrackingNumbers, http.MethodPost, "/upload/trackingNumber"},
 		{opPage, "", cardPagePath},
 		{opPage, "", threeDPagePath},
 	}

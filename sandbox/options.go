@@ -1,7 +1,12 @@
 package sandbox
 
 import (
+	"fmt"
+	"io"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -37,9 +42,50 @@ type Options struct {
 	// until Settle is called.
 	SettleAfter time.Duration
 
+	// SettlePendingAfter is how long a transaction with a Pending card stays at 102 before it is approved. Zero means
+	// until Settle is called.
+	SettlePendingAfter time.Duration
+
 	// DeclineLater makes a token payment with a declined card answer 102 first and become 101 when it settles.
 	// By default it answers 101 at once.
 	DeclineLater bool
+
+	// TokenOrderUsesCard lets the card decide the outcome of a token order, as the published table of test cards can
+	// be read: a declined card makes no token. By default a token can be made of any card, and what the card does shows
+	// in the payments with it.
+	TokenOrderUsesCard bool
+
+	// SecureForEveryCard asks for 3D authentication whenever a request says secure. By default only a card that would
+	// be approved is asked; the interface does not say.
+	SecureForEveryCard bool
+
+	// HostedRetry lets a cardholder whose card was declined on the hosted page try another one there. Every card makes
+	// a row of its own with the same transactionId. By default the first decline ends the payment.
+	HostedRetry bool
+
+	// MerchantName is what the hosted pages call the merchant. Empty means the host of the callbackUrl.
+	MerchantName string
+
+	// PublishedLimits also checks what gateways publish beyond the interface: the lengths of the members of addresses,
+	// products and browsers, of domain and productName, the digits of quantity, price and subscriptionPeriod, the list
+	// of subscriptionCycles, and that a shippingAddress is complete. POST /api/refund and POST /upload/trackingNumber,
+	// which are published as a whole, are always checked.
+	PublishedLimits bool
+
+	// RefundDuplicates says what a repeated refundTransactionId meets. Zero means RefundDuplicatesRefused.
+	RefundDuplicates RefundDuplicates
+
+	// RefundSettleAfter is how long an accepted refund stays at 110 before it becomes 111. Zero means that only its
+	// own response says 110: the next query finds it refunded. Negative means that it stays at 110 until SettleRefund
+	// is called.
+	RefundSettleAfter time.Duration
+
+	// RefundTransactionIDInRows names the merchant's refund id refundTransactionId in the rows of a refund query, as
+	// the published table does. By default it is merchantRefundId, as in the interface.
+	RefundTransactionIDInRows bool
+
+	// Is3DBoolean sends is3d as true or false, as the published table has it, in place of the interface's text.
+	Is3DBoolean bool
 
 	// HTTPStatusFollowsCode answers a refusal with the HTTP status of the same number as its code, 401 for
 	// code 401 and so on. By default every JSON response to a known operation has HTTP status 200.
@@ -57,6 +103,19 @@ type Options struct {
 
 	// Seed decides everything that looks random: ties, lags, faults drawn by OneIn.
 	Seed uint64
+
+	// RequestLog is how many requests, and how many notifications, are kept for the dashboard and the control
+	// interface: the newest, without secrets, at most 8 KiB of each body. Zero means 200, negative none.
+	RequestLog int
+
+	// Log gets a line for each request and for each delivery of a notification. Nil means silent.
+	Log io.Writer
+
+	// Control says who reaches the dashboard and the control interface below /_sandbox/. Zero means ControlLoopback.
+	Control ControlAccess
+
+	// Label stands in the title of the dashboard, so that two of them are not confused.
+	Label string
 
 	// NoNotifications turns notifications off.
 	NoNotifications bool
@@ -94,10 +153,42 @@ const (
 	DuplicatesPerOrder
 )
 
+// ControlAccess chooses who reaches /_sandbox/.
+type ControlAccess int
+
+const (
+	// ControlLoopback lets in requests that come from this machine, name a loopback host, and were not passed on by a
+	// proxy.
+	ControlLoopback ControlAccess = iota
+
+	// ControlAnywhere lets in everybody who reaches the gateway. Whoever does can settle payments and read tokens.
+	ControlAnywhere
+
+	// ControlOff has no control interface.
+	ControlOff
+)
+
+// RefundDuplicates chooses what happens to a refundTransactionId that was seen before. Neither the interface nor what
+// is published says it, so a client must be safe with each.
+type RefundDuplicates int
+
+const (
+	// RefundDuplicatesRefused answers with code 501 and moves no money.
+	RefundDuplicatesRefused RefundDuplicates = iota
+
+	// RefundDuplicatesRepeated answers the same request as it was answered before, and moves no money. A request with
+	// another uniqueId or amount is refused with 501.
+	RefundDuplicatesRepeated
+
+	// RefundDuplicatesExecuted checks nothing: the same request gives money back again.
+	RefundDuplicatesExecuted
+)
+
 const (
 	defaultMaxPageSize = 999 // pageSize is Number(3)
 	defaultPageSize    = 10  // the size of every published example that does not ask for one
 	defaultMaxBody     = 1 << 20
+	defaultRequestLog  = 200
 )
 
 // withDefaults returns o with every zero value replaced by its documented meaning.
@@ -110,6 +201,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxPageSize <= 0 || o.MaxPageSize > defaultMaxPageSize {
 		o.MaxPageSize = defaultMaxPageSize
+	}
+	if o.RequestLog == 0 {
+		o.RequestLog = defaultRequestLog
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
@@ -131,6 +225,7 @@ type SearchBehavior struct {
 	StartExclusive  bool // leaves out rows in the very second of startDate
 	EndExclusive    bool // leaves out rows in the very second of endingDate
 	EndDateWholeDay bool // an endingDate without a time means the end of that day instead of its first second
+	WideRangeWithID bool // a search for an id may have any range: the month bounds time alone, as the rule can be read
 	OldestFirst     bool // gives the oldest row first
 	UnstableTies    bool // rows of one second change their order from request to request
 
@@ -165,4 +260,52 @@ type SearchBehavior struct {
 	BusyEvery    int // HTTP 429
 	// BusyRetryAfter is the Retry-After of that 429, in whole seconds. Zero means no such header.
 	BusyRetryAfter time.Duration
+}
+
+func duplicatesNames() []string { return []string{"refused", "declined", "executed", "perOrder"} }
+
+func refundDuplicatesNames() []string { return []string{"refused", "repeated", "executed"} }
+
+func controlNames() []string { return []string{"loopback", "anywhere", "off"} }
+
+// UnmarshalText reads the name of a choice: refused, declined, executed or perOrder.
+func (d *Duplicates) UnmarshalText(text []byte) error { return choose(d, duplicatesNames(), text) }
+
+// MarshalText returns the name of the choice.
+func (d Duplicates) MarshalText() ([]byte, error) {
+	return []byte(nameOf(duplicatesNames(), int(d))), nil
+}
+
+// UnmarshalText reads the name of a choice: refused, repeated or executed.
+func (d *RefundDuplicates) UnmarshalText(text []byte) error {
+	return choose(d, refundDuplicatesNames(), text)
+}
+
+// MarshalText returns the name of the choice.
+func (d RefundDuplicates) MarshalText() ([]byte, error) {
+	return []byte(nameOf(refundDuplicatesNames(), int(d))), nil
+}
+
+// UnmarshalText reads the name of a choice: loopback, anywhere or off.
+func (c *ControlAccess) UnmarshalText(text []byte) error { return choose(c, controlNames(), text) }
+
+// MarshalText returns the name of the choice.
+func (c ControlAccess) MarshalText() ([]byte, error) {
+	return []byte(nameOf(controlNames(), int(c))), nil
+}
+
+func choose[T ~int](value *T, names []string, text []byte) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("none of %s", strings.Join(names, ", "))
+	}
+	*value = T(i)
+	return nil
+}
+
+func nameOf(names []string, i int) string {
+	if i < 0 || i >= len(names) {
+		return strconv.Itoa(i)
+	}
+	return names[i]
 }

@@ -12,10 +12,19 @@ type order struct {
 	text     string // transactionMessage
 	is3d     bool
 	stage    stage
-	page     string    // id of its hosted page, if it has one
-	token    string    // what a finished token order made
-	settleAt time.Time // of an order at 102 that settles by itself
+	page     string  // id of its hosted page, if it has one
+	canRetry bool    // declined on a hosted page, where the cardholder may try another card
+	token    string  // what a finished token order made
+	events   []event // what has happened to it, for the people who look at it
 }
+
+// event is one step in the life of a transaction or a refund.
+type event struct {
+	at   time.Time
+	text string
+}
+
+func (o *order) record(text string) { o.events = append(o.events, event{time.Now(), text}) }
 
 // stage is what a transaction is waiting for.
 type stage int
@@ -47,7 +56,9 @@ const (
 type refund struct {
 	refundUniqueID, uniqueID, transactionID string
 	merchantRefundID, amount, currency      string
-	requested, completed                    time.Time
+	remark                                  string
+	code                                    int       // 110, 111 or 112
+	requested, completed                    time.Time // completed is zero at 110
 }
 
 // shownMethod is the payment method of a result: CreditCard once a card is known, else what was asked for.
@@ -70,7 +81,7 @@ func (o *order) pagePath() string {
 
 // next is where the cardholder goes from here.
 func (o *order) next() string {
-	if o.stage == stage3D {
+	if o.stage == stage3D || o.canRetry {
 		return o.pagePath()
 	}
 	return o.callbackURL

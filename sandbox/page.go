@@ -13,14 +13,14 @@ const maxForm = 16 << 10
 // servePage answers a cardholder's browser.
 func (g *Gateway) servePage(r *http.Request, path, id string) reply {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
-		return messagePage(http.StatusMethodNotAllowed, "This page can only be read or sent.", "").
+		return messagePage(http.StatusMethodNotAllowed, "This page can only be read or sent.").
 			withHeader("Allow", "GET, HEAD, POST")
 	}
 	var form url.Values
 	if r.Method == http.MethodPost {
 		r.Body = io.NopCloser(io.LimitReader(r.Body, maxForm))
 		if err := r.ParseForm(); err != nil {
-			return messagePage(http.StatusBadRequest, "The form could not be read.", "")
+			return messagePage(http.StatusBadRequest, "The form could not be read.")
 		}
 		form = r.PostForm
 	}
@@ -30,27 +30,40 @@ func (g *Gateway) servePage(r *http.Request, path, id string) reply {
 	o := g.ledger.pages[id]
 	switch {
 	case o == nil:
-		return messagePage(http.StatusNotFound, "There is no such payment.", "")
-	case o.stage != stageCard && o.stage != stage3D:
+		return messagePage(http.StatusNotFound, "There is no such payment.")
+	case o.stage != stageCard && o.stage != stage3D && !o.canRetry:
 		if form != nil { // sent twice
 			return redirect(o.callbackURL)
 		}
-		return messagePage(http.StatusOK, "This payment is finished.", o.callbackURL)
+		return g.finishedPage(o)
 	case o.pagePath() != path+id:
 		return redirect(o.pagePath())
-	case form == nil && o.stage == stageCard:
-		return cardPage(o, CardEntry{}, nil)
+	case form == nil && o.stage == stage3D:
+		return g.threeDPage(o)
 	case form == nil:
-		return threeDPage(o)
+		return g.cardPage(o, chosenTestCard(r), nil)
 	case o.stage == stage3D:
 		return g.submit3D(o, form.Get("decision"))
 	}
 	return g.submitCard(o, form)
 }
 
+// chosenTestCard is the test card whose button was pressed, if one was.
+func chosenTestCard(r *http.Request) CardEntry {
+	var o Outcome
+	if o.UnmarshalText([]byte(r.URL.Query().Get("card"))) != nil {
+		return CardEntry{}
+	}
+	return TestCard(o)
+}
+
 // submitCard deals with the card form. A card that cannot be one is shown again with what is wrong; a declined one
 // ends the payment, as everything else that the card does.
 func (g *Gateway) submitCard(o *order, form url.Values) reply {
+	if form.Get("action") == "cancel" && o.canRetry { // the decline stands
+		o.canRetry = false
+		return redirect(o.callbackURL)
+	}
 	if form.Get("action") == "cancel" {
 		g.finish(o, false, "Cancelled by the cardholder")
 		return redirect(o.callbackURL)
@@ -59,45 +72,40 @@ func (g *Gateway) submitCard(o *order, form url.Values) reply {
 		Number: form.Get("cardNumber"), Month: form.Get("expiredMonth"), Year: form.Get("expiredYear"),
 		CVV: form.Get("cvv"), Cardholder: form.Get("cardholder"),
 	}
-	if problems := g.enterCard(o, entry); problems != nil {
-		return cardPage(o, entry, problems).withStatus(http.StatusUnprocessableEntity)
+	o, problems := g.enterCard(o, entry)
+	if problems != nil {
+		entry.Number, entry.CVV = "", "" // what was typed there is never sent back
+		return g.cardPage(o, entry, problems).withStatus(http.StatusUnprocessableEntity)
 	}
 	return redirect(o.next())
 }
 
-// enterCard uses a card for an order that waits for one.
-func (g *Gateway) enterCard(o *order, entry CardEntry) []fieldProblem {
+// enterCard uses a card for an order that waits for one, or for the order that follows a declined one. It returns the
+// order that took the card.
+func (g *Gateway) enterCard(o *order, entry CardEntry) (*order, []fieldProblem) {
 	card, problems := readCard(entry)
 	if problems != nil {
-		return problems
+		return o, problems
+	}
+	if o.canRetry {
+		o = g.retry(o)
 	}
 	o.card = card
+	o.record("card entered")
 	if g.blocked(o, g.ledger.paidOrders[o.orderID]) {
 		g.finish(o, false, alreadyPaid)
 	} else {
 		g.useCard(o)
 	}
-	return nil
+	return o, nil
 }
 
 func (g *Gateway) submit3D(o *order, decision string) reply {
 	if decision != "approve" && decision != "refuse" {
-		return threeDPage(o).withStatus(http.StatusUnprocessableEntity)
+		return g.threeDPage(o).withStatus(http.StatusUnprocessableEntity)
 	}
 	g.authenticate(o, decision == "approve")
 	return redirect(o.next())
-}
-
-func (g *Gateway) authenticate(o *order, approve bool) {
-	o.is3d = true
-	switch {
-	case !approve:
-		g.finish(o, false, "3D authentication failed")
-	case g.blocked(o, g.ledger.paidOrders[o.orderID]):
-		g.finish(o, false, alreadyPaid)
-	default:
-		g.finish(o, true, "")
-	}
 }
 
 func redirect(to string) reply {
@@ -113,7 +121,8 @@ func (g *Gateway) EnterCard(redirectURL string, entry CardEntry) (next string, e
 	if err != nil {
 		return "", err
 	}
-	if problems := g.enterCard(o, entry); problems != nil {
+	o, problems := g.enterCard(o, entry)
+	if problems != nil {
 		return "", errors.New("sandbox: card page: " + problems[0].field + " " + problems[0].text)
 	}
 	return o.next(), nil
@@ -135,7 +144,7 @@ func (g *Gateway) Authenticate(redirectURL string, approve bool) (next string, e
 // waitingAt returns the order whose page a URL is, if it waits there.
 func (g *Gateway) waitingAt(redirectURL string, s stage) (*order, error) {
 	o := g.ledger.pages[redirectURL[strings.LastIndex(redirectURL, "/")+1:]]
-	if o == nil || o.stage != s || !strings.HasSuffix(redirectURL, o.pagePath()) {
+	if o == nil || o.stage != s && !(s == stageCard && o.canRetry) || !strings.HasSuffix(redirectURL, o.pagePath()) {
 		return nil, errors.New("sandbox: no payment waits at that page")
 	}
 	return o, nil

@@ -49,7 +49,7 @@ func TestCardPage(t *testing.T) {
 	resp, text := read(t, resp, err)
 	for _, want := range []string{
 		`<html lang="en">`, "8.80 USD", `autocomplete="cc-number"`, `<label for="cvv">`, `name="viewport"`,
-		`id="pay"`, `aria-describedby="cardNumber-hint"`,
+		`id="pay"`, `aria-describedby="cardNumber-hint"`, "shop.example", "Candle", "order-t", `value="challenged"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
@@ -61,6 +61,10 @@ func TestCardPage(t *testing.T) {
 		}
 	}
 
+	resp, err = b.Get(page + "?card=declined")
+	if _, text = read(t, resp, err); !strings.Contains(text, `value="4300000000000000"`) || !strings.Contains(text, `value="900"`) {
+		t.Errorf("the button of a test card does not fill the form: %s", text)
+	}
 	wrong := form(Approved)
 	wrong.Set("expiredMonth", "13")
 	wrong.Set("cardholder", `"><script>alert(1)</script>`)
@@ -68,6 +72,9 @@ func TestCardPage(t *testing.T) {
 	resp, text = read(t, resp, err)
 	if resp.StatusCode != 422 || !strings.Contains(text, `id="expiredMonth-error"`) {
 		t.Errorf("HTTP %d without the error of the month", resp.StatusCode)
+	}
+	if n := strings.Count(text, "must be two digits"); n != 1 {
+		t.Errorf("the error of the month stands there %d times, want once", n)
 	}
 	if strings.Contains(text, "<script") || strings.Contains(text, TestCard(Approved).Number) {
 		t.Errorf("the page repeats markup or the card number: %s", text)

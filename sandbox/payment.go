@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"crypto/rand"
 	"time"
 )
 
@@ -22,6 +23,7 @@ func (g *Gateway) pay(c *call) reply {
 			return reply
 		}
 	}
+	o.record("created by " + string(o.op))
 	g.ledger.addOrder(o)
 	switch {
 	case g.blocked(o, c.orderPaid):
@@ -53,25 +55,79 @@ func (g *Gateway) refuseDuplicate(o *order) (_ reply, refused bool) {
 // useCard does what the order's card does.
 func (g *Gateway) useCard(o *order) {
 	o.stage = stageProcessing
-	if o.op == OpTokenCreate { // a token can be made of any card; what it does shows when it is paid with
-		if o.secure {
-			g.openPage(o, stage3D)
-			return
-		}
-		g.finish(o, true, "")
-		return
-	}
 	outcome := o.card.outcome
 	switch {
+	case o.op == OpTokenCreate && !g.opts.TokenOrderUsesCard: // what the card does shows when it is paid with
+		if o.secure {
+			g.openPage(o, stage3D)
+		} else {
+			g.finish(o, true, "")
+		}
+	case outcome == Challenged, o.secure && (outcome == Approved || g.opts.SecureForEveryCard):
+		g.openPage(o, stage3D)
+	default:
+		g.charge(o)
+	}
+}
+
+// charge does what the card does once nobody has to authenticate any more.
+func (g *Gateway) charge(o *order) {
+	o.stage = stageProcessing
+	switch outcome := o.card.outcome; {
 	case outcome == Pending:
 		o.code, o.text = codeProcessing, "Pending"
-	case outcome == Declined && (o.op != OpTokenPayment || !g.opts.DeclineLater):
+		o.record("in processing")
+		if g.opts.SettlePendingAfter > 0 {
+			g.settleLater(due{order: o}, g.opts.SettlePendingAfter)
+		}
+	case o.op == OpTokenPayment && !o.is3d && (outcome == Approved || g.opts.DeclineLater):
+		o.code, o.text = codeProcessing, "success." // as the interface shows its response
+		o.record("in processing")
+		if g.opts.SettleAfter >= 0 {
+			g.settleLater(due{order: o}, g.opts.SettleAfter)
+		}
+	case outcome == Declined:
 		g.finish(o, false, "Declined")
-	case outcome == Challenged || outcome == Approved && o.secure:
-		g.openPage(o, stage3D)
-	case o.op == OpTokenPayment:
-		g.settleLater(o)
+		o.canRetry = g.opts.HostedRetry && o.page != ""
 	default:
 		g.finish(o, true, "")
 	}
+}
+
+// authenticate ends the 3D authentication of an order.
+func (g *Gateway) authenticate(o *order, approve bool) {
+	o.is3d = true
+	switch {
+	case !approve:
+		g.finish(o, false, "3D authentication failed")
+		o.canRetry = g.opts.HostedRetry && o.op != OpSubscription && o.op != OpTokenPayment
+	case g.blocked(o, g.ledger.paidOrders[o.orderID]):
+		g.finish(o, false, alreadyPaid)
+	case o.op == OpTokenCreate && !g.opts.TokenOrderUsesCard:
+		g.finish(o, true, "")
+	default:
+		o.record("authenticated")
+		g.charge(o)
+	}
+}
+
+// openPage sends the cardholder to the hosted card page or to the 3D page.
+func (g *Gateway) openPage(o *order, s stage) {
+	o.stage, o.code, o.text = s, codeRedirect, "Redirect"
+	o.record(map[stage]string{stageCard: "waits for a card", stage3D: "waits for 3D authentication"}[s])
+	if o.page == "" {
+		o.page = rand.Text()
+		g.ledger.pages[o.page] = o
+	}
+}
+
+// retry is the next transaction of a hosted page whose last card was declined.
+func (g *Gateway) retry(o *order) *order {
+	next := &order{payment: o.payment, op: o.op, created: time.Now(), page: o.page}
+	next.card = card{}
+	o.canRetry = false
+	g.ledger.addOrder(next)
+	g.ledger.pages[o.page] = next
+	g.openPage(next, stageCard)
+	return next
 }

@@ -300,38 +300,3 @@ func TestStatusFollowsCode(t *testing.T) {
 		t.Errorf("HTTP %d, %s; want 401 and a challenge", a.status, a.text)
 	}
 }
-
-func TestRefunds(t *testing.T) {
-	g := New(Options{})
-	a := send(t, g, "POST", "/api/subscription", body("t", nil)) // 8.80
-	id := a.str("uniqueId")
-	refund := func(amount string) answer {
-		return send(t, g, "POST", "/api/refund", map[string]any{
-			"uniqueId": id, "amount": json.Number(amount), "refundTransactionId": "r" + amount,
-		})
-	}
-	wantCode(t, refund("8.00"), 110)
-	wantCode(t, refund("0.81"), 112)
-	if _, err := g.Refund(id, "", ""); err != nil {
-		t.Fatal(err)
-	}
-	wantCode(t, refund("0.01"), 112)
-	list := send(t, g, "GET", "/search/list/refund"+thisMonth()+"&uniqueId="+id, nil)
-	var amounts []string
-	for _, row := range list.rows() {
-		amounts = append(amounts, row["refundAmount"].(string))
-		for _, name := range []string{"code", "message", "timestamp", "merchantRefundId", "uniqueId", "refundUniqueId",
-			"refundCurrency", "refundRequestAt", "refundAt"} {
-			if row[name] == nil {
-				t.Errorf("refund without %s: %v", name, row)
-			}
-		}
-	}
-	slices.Sort(amounts)
-	if want := []string{"0.80", "8.00"}; !slices.Equal(amounts, want) {
-		t.Errorf("refunds of %v, want %v", amounts, want)
-	}
-	if _, err := g.Refund("1", "1", ""); err == nil {
-		t.Error("a refund of an unknown order succeeded")
-	}
-}

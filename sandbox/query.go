@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -16,6 +17,7 @@ type query struct {
 
 	from, to       int64 // wall-clock seconds as if they were UTC, both inclusive
 	page, pageSize int
+	pageText       string // currPage as it was sent, which may be wider than any integer
 }
 
 // filtered reports whether anything but time restricts the query.
@@ -35,6 +37,7 @@ func parseQuery(op Operation, values url.Values, b SearchBehavior, maxPageSize i
 	start, _ := p.time("startDate")
 	end, dateOnly := p.time("endingDate")
 	q.page = p.number("currPage", 20, 1)
+	q.pageText = cmp.Or(strings.TrimLeft(values.Get("currPage"), "0"), "1")
 	q.pageSize = p.number("pageSize", 3, defaultPageSize)
 	if b.RefuseLargePages && q.pageSize > maxPageSize {
 		p.problem("pageSize", fmt.Sprintf("more than %d", maxPageSize))
@@ -46,6 +49,7 @@ func parseQuery(op Operation, values url.Values, b SearchBehavior, maxPageSize i
 	switch {
 	case end.Before(start):
 		p.problem("endingDate", "before startDate")
+	case b.WideRangeWithID && q.filtered():
 	case end.After(oneMonthAfter(start)), b.MaxRange > 0 && end.Sub(start) > b.MaxRange:
 		p.problem("endingDate", "the range exceeds one month")
 	}

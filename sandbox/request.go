@@ -12,10 +12,11 @@ type call struct {
 	query         url.Values // of the GET operations
 	base          string     // scheme and host that the caller used
 	url           string
-	transactionID string   // as far as it can be read
-	pay           payment  // of the POST operations
-	problems      []string // why the request is refused
-	orderPaid     bool     // the order had a success when the request arrived
+	transactionID string           // as far as it can be read; of a refund its refundTransactionId
+	pay           payment          // of the POST operations
+	tracking      []TrackingNumber // of UploadTrackingNumbers
+	problems      []string         // why the request is refused
+	orderPaid     bool             // the order had a success when the request arrived
 }
 
 // rule is one row of the interface's table "Transaction request (common fields)".
@@ -46,13 +47,14 @@ func paymentRules() []rule {
 		{"card", (*decoder).card, "---R-"},
 		{"extension", (*decoder).extension, "--CRR"},
 		{"transactionType", (*decoder).transactionType, "OOO--"}, // only in the examples
-		{"productName", (*decoder).productName, "-O---"},         // only in the example
+		{"productName", (*decoder).productName, "-OO--"},         // only in an example, and published for the checkout
+		{"domain", (*decoder).domain, "--OO-"},                   // only published
 	}
 }
 
 // decodePayment reads a payment request. The problems are all that is wrong with it, each with the member's path.
-func decodePayment(op Operation, body []byte) (payment, []string) {
-	d := &decoder{op: op}
+func decodePayment(op Operation, body []byte, published bool) (payment, []string) {
+	d := &decoder{op: op, published: published}
 	m, err := members(body)
 	if err != nil {
 		d.problem("body", err.Error())
@@ -88,12 +90,14 @@ func decodeRefund(body []byte) (payment, []string) {
 		{"uniqueId", (*decoder).refundUniqueID, "R"},
 		{"amount", (*decoder).amount, "R"},
 		{"refundTransactionId", (*decoder).refundRequest, "R"},
+		{"remark", (*decoder).remark, "O"},
 	} {
-		if absent(m[r.name]) {
+		switch value := m[r.name]; {
+		case !absent(value):
+			r.check(d, r.name, value)
+		case r.need == "R":
 			d.problem(r.name, "missing")
-			continue
 		}
-		r.check(d, r.name, m[r.name])
 	}
 	return d.pay, d.problems
 }

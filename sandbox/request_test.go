@@ -221,7 +221,7 @@ func FuzzDecodePayment(f *testing.F) {
 	operations := []Operation{OpTokenCreate, OpTokenPayment, OpSubscription, OpCheckout, OpCheckoutSubscription}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, op := range operations {
-			p, problems := decodePayment(op, data)
+			p, problems := decodePayment(op, data, false)
 			if len(problems) > 0 {
 				continue
 			}

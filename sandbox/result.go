@@ -1,12 +1,17 @@
 package sandbox
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // resultFormat is what all results and refund records of one response have in common.
 type resultFormat struct {
 	billDescription string
 	location        *time.Location // of wall-clock texts
 	base            string         // scheme and host of redirectUrl
+	booleanIs3D     bool
+	refundID        string // name of the merchant's refund id in the rows of a refund query
 }
 
 // appendResult writes a transaction result. A response has the members that the interface shows for its operation;
@@ -20,7 +25,12 @@ func (f resultFormat) appendResult(b object, o *order, query bool) object {
 	b = b.optional("transactionCardNumber", o.card.masked).text("transactionMessage", o.text)
 	if query || o.op == OpTokenPayment {
 		b = b.text("transactionMethod", o.shownMethod()).text("transactionType", o.kind())
-		b = b.text("is3d", boolText(o.is3d || o.stage == stage3D))
+		is3d := strconv.FormatBool(o.is3d || o.stage == stage3D)
+		if f.booleanIs3D {
+			b = b.raw("is3d", is3d)
+		} else {
+			b = b.text("is3d", is3d)
+		}
 	}
 	if o.code == codeRedirect {
 		b = b.text("redirectUrl", f.base+o.pagePath())
@@ -46,19 +56,15 @@ func (o object) wallTime(name string, t time.Time, loc *time.Location) object {
 	return append(t.In(loc).AppendFormat(o, time.DateTime), '"')
 }
 
-func boolText(b bool) string {
-	if b {
-		return "true"
-	}
-	return "false"
-}
-
 // appendRefund writes a refund record as the interface shows it.
 func (f resultFormat) appendRefund(b object, r *refund) object {
-	b = b.number("code", codeRefunded).text("message", codeMessage(codeRefunded))
-	b = b.number("timestamp", time.Now().UnixMilli()).text("merchantRefundId", r.merchantRefundID)
+	b = b.number("code", int64(r.code)).text("message", codeMessage(r.code))
+	b = b.number("timestamp", time.Now().UnixMilli()).text(f.refundID, r.merchantRefundID)
 	b = b.text("uniqueId", r.uniqueID).text("refundUniqueId", r.refundUniqueID)
 	b = b.text("refundCurrency", r.currency).text("refundAmount", r.amount)
 	b = b.wallTime("refundRequestAt", r.requested, f.location)
+	if r.completed.IsZero() {
+		return b
+	}
 	return b.wallTime("refundAt", r.completed, f.location)
 }

@@ -71,7 +71,7 @@ func (g *Gateway) envelope(c *call, q query, found []series) reply {
 	o := object(make([]byte, 0, 256+720*len(refs)))
 	o = append(o, '{')
 	o = o.number("code", codeSearchSuccess).text("message", codeMessage(codeSearchSuccess))
-	o = o.number("timestamp", now.UnixMilli()).number("currPage", int64(q.page))
+	o = o.number("timestamp", now.UnixMilli()).raw("currPage", q.pageText)
 	o = o.number("pageSize", int64(q.pageSize)).number("totalCount", int64(total))
 	o = o.number("totalPage", int64((total+q.pageSize-1)/q.pageSize))
 	o = append(o.key("data"), '[')

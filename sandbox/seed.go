@@ -2,14 +2,48 @@ package sandbox
 
 import "time"
 
+// SeedOptions says what SeedOrders adds. The zero value of every field but N, From and To is what Seed does.
+type SeedOptions struct {
+	N        int // of orders
+	From, To time.Time
+
+	// Random, Hours and Seed are those of Arrivals: independent customers, day and night, and another draw.
+	Random bool
+	Hours  [24]float64
+	Seed   uint64
+
+	// Currencies are used in turn, each with its own number of decimals. Nil means USD.
+	Currencies []string
+
+	// RefundEvery gives one refund to every so many orders. Zero means every tenth, negative none.
+	RefundEvery int
+
+	// RefundStates leaves every fifth refund at 110, accepted, and makes every seventh 112, refused. By default all are
+	// at 111.
+	RefundStates bool
+}
+
 // Seed adds n orders in [from, to), evenly spread, and a refund for every tenth of them. They are computed when
 // they are asked for: any number of them takes no memory. Seven in a hundred are declined, two are at 102, the rest
-// are approved; Executed does not count them.
+// are approved; Executed does not count them. SeedOrders adds other currencies and more.
 func (g *Gateway) Seed(n int, from, to time.Time) {
+	g.SeedOrders(SeedOptions{N: n, From: from, To: to})
+}
+
+// SeedOrders adds computed orders and their refunds as the options say.
+func (g *Gateway) SeedOrders(o SeedOptions) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	orders := g.addOrders(Arrivals{N: n, From: from, To: to})
-	g.addRefunds(tenth{orders.book}, orders)
+	orders := g.addOrders(Arrivals{N: o.N, From: o.From, To: o.To, Random: o.Random, Hours: o.Hours, Seed: o.Seed})
+	orders.currencies = o.Currencies
+	if o.RefundEvery < 0 {
+		return
+	}
+	if o.RefundEvery > 0 {
+		orders.refundEvery = o.RefundEvery
+	}
+	refunds := g.addRefunds(everyNth{orders.book, orders.refundEvery}, orders)
+	refunds.states = o.RefundStates
 }
 
 // AddOrders adds a book of orders, without refunds.
@@ -31,23 +65,26 @@ func (g *Gateway) addOrders(b Book) *generatedOrders {
 	if a, ok := b.(Arrivals); ok {
 		b = a.prepare()
 	}
-	rows := &generatedOrders{book: b, number: len(g.ledger.generatedOrders)}
+	rows := &generatedOrders{book: b, number: len(g.ledger.generatedOrders), refundEvery: refundEvery}
 	g.ledger.generatedOrders = append(g.ledger.generatedOrders, rows)
 	return rows
 }
 
-func (g *Gateway) addRefunds(b Book, orders *generatedOrders) {
+func (g *Gateway) addRefunds(b Book, orders *generatedOrders) *generatedRefunds {
 	if a, ok := b.(Arrivals); ok {
 		b = a.prepare()
 	}
-	g.ledger.generatedRefunds = append(g.ledger.generatedRefunds,
-		&generatedRefunds{book: b, number: len(g.ledger.generatedRefunds), orders: orders})
+	rows := &generatedRefunds{book: b, number: len(g.ledger.generatedRefunds), orders: orders}
+	g.ledger.generatedRefunds = append(g.ledger.generatedRefunds, rows)
+	return rows
 }
 
-// tenth is the book of the refunds of every tenth order: each is asked for when the ninth order after it comes in,
-// which keeps it inside the range of the orders.
-type tenth struct{ orders Book }
+// everyNth is the book of the refunds of every n-th order: each is asked for when the last order before the next
+// refunded one comes in, which keeps it inside the range of the orders.
+type everyNth struct {
+	orders Book
+	n      int
+}
 
-func (t tenth) Len() int { return t.orders.Len() / refundEvery }
-
-func (t tenth) At(i int) time.Time { return t.orders.At(i*refundEvery + refundEvery - 1) }
+func (e everyNth) Len() int           { return e.orders.Len() / e.n }
+func (e everyNth) At(i int) time.Time { return e.orders.At(i*e.n + e.n - 1) }

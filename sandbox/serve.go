@@ -8,16 +8,52 @@ import (
 	"strings"
 )
 
-// ServeHTTP answers the eight operations, the hosted pages, and POST /api/refund.
+// ServeHTTP answers the eight operations, the published POST /api/refund and POST /upload/trackingNumber, the hosted
+// pages, and the control interface below /_sandbox/.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.respond(r).send(w, r)
 }
 
 // respond is the whole gateway: one request in, one reply out.
 func (g *Gateway) respond(r *http.Request) reply {
+	if isControl(r.URL.Path) {
+		return g.serveControl(r)
+	}
+	record := newRequestRecord(r)
+	reply := g.dispatch(r, record)
+	if g.opts.RequestLog >= 0 || g.opts.Log != nil {
+		record.finish(reply)
+		g.history.addRequest(record)
+	}
+	return reply
+}
+
+// serveControl answers what is below /_sandbox/. The log does not show it.
+func (g *Gateway) serveControl(r *http.Request) reply {
+	if g.opts.Control == ControlOff {
+		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
+	}
+	if reason := controlRefused(r, g.opts.Control); reason != "" {
+		return refusal(codeUnauthorized, reason).withStatus(http.StatusForbidden)
+	}
+	g.controlOnce.Do(func() {
+		mux := http.NewServeMux()
+		g.addAPI(mux)
+		g.addDashboard(mux)
+		g.control = mux
+	})
+	return handle(g.control, r)
+}
+
+// dispatch finds out what a request is for, and notes it in the record.
+func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	route, pathParam, ok := findRoute(r.URL.EscapedPath())
 	if !ok {
 		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
+	}
+	record.operation = route.op
+	if route.op == OpTokenPayment {
+		record.path = route.path + maskToken(pathParam)
 	}
 	if route.op == opPage {
 		return g.servePage(r, route.path, pathParam)
@@ -37,7 +73,12 @@ func (g *Gateway) respond(r *http.Request) reply {
 	if status != http.StatusOK {
 		return refusal(codeRequestFailed, "the body could not be read, or is too large").withStatus(status)
 	}
-	return g.serveOperation(g.newCall(r, route.op, pathParam, body))
+	if g.opts.RequestLog >= 0 {
+		record.request = maskBody(body)
+	}
+	c := g.newCall(r, route.op, pathParam, body)
+	record.transactionID = c.transactionID
+	return g.serveOperation(c, record)
 }
 
 // authorized compares digests, so that neither content nor length of the secret shows in the time it takes.
@@ -52,7 +93,7 @@ func (g *Gateway) authorized(r *http.Request) bool {
 }
 
 // serveOperation carries a call out and lets a fault, if one was injected for it, come between.
-func (g *Gateway) serveOperation(c *call) reply {
+func (g *Gateway) serveOperation(c *call, record *requestRecord) reply {
 	g.mu.Lock()
 	g.settleDue()
 	c.orderPaid = g.ledger.paidOrders[c.pay.orderID]
@@ -61,6 +102,7 @@ func (g *Gateway) serveOperation(c *call) reply {
 	if f == nil {
 		return g.execute(c)
 	}
+	record.fault = f.describe()
 	if !g.pause(f.Before) {
 		return refusal(codeSystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
 	}
@@ -81,13 +123,16 @@ func (g *Gateway) newCall(r *http.Request, op Operation, pathParam string, body 
 	c := &call{op: op, pathParam: pathParam, query: r.URL.Query(), base: g.baseURL(r), url: r.URL.String()}
 	switch {
 	case op.column() >= 0:
-		c.pay, c.problems = decodePayment(op, body)
+		c.pay, c.problems = decodePayment(op, body, g.opts.PublishedLimits)
 		c.transactionID = c.pay.transactionID
 		if want := g.opts.AppID; want != "" && c.pay.appID != "" && c.pay.appID != want {
 			c.problems = append(c.problems, "appId: not one of this merchant's apps")
 		}
 	case op == OpRefund:
 		c.pay, c.problems = decodeRefund(body)
+		c.transactionID = c.pay.refundRequest
+	case op == OpUploadTrackingNumbers:
+		c.tracking, c.problems = decodeTracking(body)
 	default:
 		c.transactionID = c.query.Get("transactionId")
 	}
@@ -120,6 +165,8 @@ func (g *Gateway) execute(c *call) reply {
 		return g.getOrder(c)
 	case OpRefund:
 		return g.createRefund(c)
+	case OpUploadTrackingNumbers:
+		return g.uploadTrackingNumbers(c)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

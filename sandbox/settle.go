@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/rand"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -21,14 +22,17 @@ func (g *Gateway) Settle(transactionID string, approved bool) bool {
 	return false
 }
 
-// settleDue finishes what has been at 102 for long enough. The caller holds g.mu.
+// settleDue finishes what has been in processing for long enough. The caller holds g.mu.
 func (g *Gateway) settleDue() {
-	now := time.Now()
-	for len(g.ledger.waiting) > 0 && !g.ledger.waiting[0].settleAt.After(now) {
-		o := g.ledger.waiting[0]
-		g.ledger.waiting = g.ledger.waiting[1:]
-		if o.stage == stageProcessing {
-			g.settle(o, o.card.outcome != Declined)
+	for {
+		d, ok := g.ledger.nextDue(time.Now())
+		switch {
+		case !ok:
+			return
+		case d.refund != nil:
+			g.completeRefund(d.refund, true)
+		case d.order.stage == stageProcessing:
+			g.settle(d.order, d.order.card.outcome != Declined)
 		}
 	}
 }
@@ -41,29 +45,16 @@ func (g *Gateway) settle(o *order, approved bool) {
 	g.finish(o, approved, reason)
 }
 
-// settleLater leaves a token payment at 102, as the interface shows its response.
-func (g *Gateway) settleLater(o *order) {
-	o.code, o.text = codeProcessing, "success."
-	if g.opts.SettleAfter < 0 {
-		return
-	}
-	o.settleAt = time.Now().Add(g.opts.SettleAfter)
-	g.ledger.waiting = append(g.ledger.waiting, o)
-	if g.opts.SettleAfter > 0 {
-		g.later(g.opts.SettleAfter, func() {
+// settleLater leaves d in processing until the time has passed. Zero means until the caller lets go of g.mu.
+func (g *Gateway) settleLater(d due, after time.Duration) {
+	d.at = time.Now().Add(after)
+	g.ledger.wait(d)
+	if after > 0 {
+		g.later(after, func() {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.settleDue()
 		})
-	}
-}
-
-// openPage sends the cardholder to the hosted card page or to the 3D page.
-func (g *Gateway) openPage(o *order, s stage) {
-	o.stage, o.code, o.text = s, codeRedirect, "Redirect"
-	if o.page == "" {
-		o.page = rand.Text()
-		g.ledger.pages[o.page] = o
 	}
 }
 
@@ -80,7 +71,48 @@ func (g *Gateway) finish(o *order, approved bool, reason string) {
 			g.ledger.paidOrders[o.orderID] = o.orderID != ""
 		}
 	}
+	o.record(strings.ToLower(o.text))
 	g.notifyOrder(o)
+}
+
+// CloseOrder ends a transaction that waits for its cardholder or is in processing with the published code 103, order
+// closed, and sends its notification. It reports whether there was one.
+func (g *Gateway) CloseOrder(transactionID string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.settleDue()
+	for _, o := range g.ledger.byTransaction[transactionID] {
+		if o.stage != stageFinal {
+			g.closeOrder(o)
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Gateway) closeOrder(o *order) {
+	o.stage, o.code, o.text = stageFinal, codeClosed, "Closed"
+	o.record("closed")
+	g.notifyOrder(o)
+}
+
+// completeRefund ends a refund that was accepted: approved gives the money back. The caller holds g.mu.
+func (g *Gateway) completeRefund(r *refund, approved bool) {
+	if r.code != codeRefundRequested {
+		return
+	}
+	r.completed = time.Now()
+	if approved {
+		r.code = codeRefunded
+		g.ledger.givenBack[r.merchantRefundID]++
+	} else {
+		r.code = codeRefundFailed
+		g.ledger.refunded[r.uniqueID] -= thousandths(r.amount)
+	}
+	if o := g.ledger.find(r.uniqueID); o != nil {
+		o.record(strings.ToLower(codeMessage(r.code)) + ": " + r.amount)
+		g.notifyRefund(o, r)
+	}
 }
 
 // Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown

@@ -4,9 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,8 +80,151 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// TestFlagForEveryOption sets every flag and looks for the options that none of them has reached.
+func TestFlagForEveryOption(t *testing.T) {
+	texts := map[string]string{
+		"control": "anywhere", "duplicates": "executed", "refund-duplicates": "repeated", "location": "Asia/Tokyo",
+	}
+	usual, err := parse(nil, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var args []string
+	for _, value := range []string{"7", "7s", "true", "text"} { // whichever kind the flag has
+		for _, name := range flagNames(t) {
+			if value == "text" && texts[name] != "" {
+				value = texts[name]
+			}
+			arg := "-" + name + "=" + value
+			if _, err := parse([]string{"-secret=s", arg}, io.Discard); err == nil && !slices.ContainsFunc(args, func(a string) bool {
+				return strings.HasPrefix(a, "-"+name+"=")
+			}) {
+				args = append(args, arg)
+			}
+			if value == texts[name] {
+				value = "text"
+			}
+		}
+	}
+	all, err := parse(args, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreached := func(a, b reflect.Value) (names []string) {
+		for _, f := range reflect.VisibleFields(a.Type()) {
+			if f.Name != "NotificationTransport" && f.Name != "Search" &&
+				reflect.DeepEqual(a.FieldByIndex(f.Index).Interface(), b.FieldByIndex(f.Index).Interface()) {
+				names = append(names, f.Name)
+			}
+		}
+		return names
+	}
+	if got := unreached(reflect.ValueOf(usual.options), reflect.ValueOf(all.options)); got != nil {
+		t.Errorf("no flag changes Options.%v", got)
+	}
+	if got := unreached(reflect.ValueOf(usual.options.Search), reflect.ValueOf(all.options.Search)); got != nil {
+		t.Errorf("no flag changes SearchBehavior.%v", got)
+	}
+}
+
+// flagNames reads the names of all flags from the help text.
+func flagNames(t *testing.T) (names []string) {
+	t.Helper()
+	var help strings.Builder
+	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
+		t.Fatalf("-h: %v", err)
+	}
+	for line := range strings.Lines(help.String()) {
+		if name, ok := strings.CutPrefix(line, "  -"); ok {
+			names = append(names, strings.Fields(name)[0])
+		}
+	}
+	return names
+}
+
+// TestNotifyKinds: each kind carries the members of its published example.
+func TestNotifyKinds(t *testing.T) {
+	for kind, want := range map[string]string{
+		"Sale":       "appId billDescription code isTest sign timestamp transactionAmount transactionCardNumber transactionCurrency transactionId transactionType uniqueId",
+		"Refund":     "appId code isTest merchantRefundId message refundAmount refundCurrency refundMessage refundUniqueId sign timestamp transactionType uniqueId",
+		"Chargeback": "appId chargebackAmount chargebackCurrency isTest sign timestamp transactionType uniqueId",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			var got map[string]any
+			shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
+					t.Error(err)
+				}
+			}))
+			defer shop.Close()
+			if err := run(t.Context(), []string{"-notify", shop.URL, "-secret", "s", "-type", kind}, io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); names != want {
+				t.Errorf("members %s, want %s", names, want)
+			}
+		})
+	}
+}
+
+// TestOutput: the URL, the dashboard, and with -v a line for each request and each delivery.
+func TestOutput(t *testing.T) {
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }))
+	defer shop.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, in := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, []string{"-v"}, in) }()
+	lines := make(chan string, 10)
+	go func() {
+		for scanner := bufio.NewScanner(out); scanner.Scan(); {
+			lines <- scanner.Text()
+		}
+	}()
+	next := func() string {
+		select {
+		case line := <-lines:
+			return line
+		case <-time.After(10 * time.Second):
+			t.Error("no further line")
+			return ""
+		}
+	}
+	base := next()
+	if got, want := next(), "dashboard "+base+"/_sandbox/"; got != want {
+		t.Errorf("second line %q, want %q", got, want)
+	}
+	request := `{"transactionId":"tx 1","orderId":"o","currency":"USD","amount":"8.80","transactionIp":"127.0.0.1","appId":7,
+		"callbackUrl":"https://shop.example/","notificationUrl":"` + shop.URL + `/n?guard=AGsC0123","productInfos":[{}],
+		"billingAddress":{"country":"US"},"extension":{"subscriptionCycle":"WEEK","subscriptionPeriod":3},
+		"card":{"cardNumber":"4300000000000000","expiredMonth":"12","expiredYear":"39","cvv":"123","cardholder":"A"}}`
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Post(base+"/api/subscription", "application/json", strings.NewReader(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	for _, line := range []string{next(), next()} { // the delivery can overtake the response
+		switch {
+		case strings.Contains(line, "POST /api/subscription") && strings.Contains(line, "100 successful transaction") && strings.Contains(line, `"tx 1"`):
+		case strings.Contains(line, "-> Sale") && strings.Contains(line, "HTTP 500") && strings.Contains(line, "again in"):
+		default:
+			t.Errorf("line %q is neither the request nor the delivery", line)
+		}
+		if strings.Contains(line, "AGsC0123") {
+			t.Errorf("line %q shows what guards the notification URL", line)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	_ = in.Close()
+}
+
 func TestWrongFlags(t *testing.T) {
-	for _, args := range [][]string{{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}, {"-seed", "-1"}, {"-days", "0"}, {"-merchant", "m"}} {
+	for _, args := range [][]string{{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}, {"-seed", "-1"}, {"-days", "0"}, {"-merchant", "m"}, {"-duplicates", "maybe"}, {"-control", "everywhere"}} {
 		if err := run(t.Context(), args, io.Discard); err == nil {
 			t.Errorf("%v was accepted", args)
 		}

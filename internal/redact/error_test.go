@@ -47,6 +47,9 @@ func (named) Error() string       { return "failed" }
 func (several) Error() string     { return "several" }
 func (e several) Unwrap() []error { return e }
 
+// behind holds a value where %#v shows an address.
+func behind(v any) error { return inField{&v} }
+
 func (inPlus) Format(f fmt.State, _ rune) {
 	if f.Flag('+') {
 		_, _ = io.WriteString(f, token)
@@ -106,37 +109,39 @@ func TestError(t *testing.T) {
 		{"several, of which one shows", several{nil, wrapping{inText{}}}, true},
 
 		{"in a field", inField{token}, true},
-		{"in a field as bytes", inField{[]byte(token)}, true},
-		{"in a field as bytes of a type", inField{named(token)}, true},
-		{"in a field, escaped", inField{[]byte(url.QueryEscape(token))}, true},
-		{"in an array", array, true},
-		{"in a list", inField{[]string{"a", token}}, true},
-		{"in a list of lists", inField{[][]any{{1, true}, {token}}}, true},
-		{"in a map's value", inField{map[int]string{1: token}}, true},
-		{"in a map's name", inField{map[string]int{token: 1}}, true},
-		{"behind a pointer", inField{new(new(deep{any: token}))}, true},
+		{"in a field behind a pointer", behind(token), true},
+		{"in a field as bytes", behind([]byte(token)), true},
+		{"in a field as bytes of a type", behind(named(token)), true},
+		{"in a field, escaped", behind([]byte(url.QueryEscape(token))), true},
+		{"in an array", behind(array), true},
+		{"in a list", behind([]string{"a", token}), true},
+		{"in a list of lists", behind([][]any{{1, true}, {token}}), true},
+		{"in a map's value", behind(map[int]string{1: token}), true},
+		{"in a map's name", behind(map[string]int{token: 1}), true},
+		{"behind a pointer", behind(new(new(deep{any: token}))), true},
 		{"behind pointers", inPointer{&node{next: &node{text: token}}}, true},
 		{"in a loop of pointers", inPointer{loop(token)}, true},
 		{"a loop of pointers", inPointer{loop("harmless")}, false},
-		{"harmless fields", inField{[]any{1, 2.5, true, "text", nil, []byte("text"), map[string]any{"a": 1i}, func() {}, make(chan int), uintptr(1)}}, false},
-		{"long lists of numbers", inField{[]any{make([]int, 5000), make([]float64, 5000), make([]bool, 5000), make([]uint16, 5000), make([]byte, 5000), [5000]int8{}}}, false},
+		{"harmless fields", behind([]any{1, 2.5, true, "text", nil, []byte("text"), map[string]any{"a": 1i}, func() {}, make(chan int), uintptr(1)}), false},
+		{"long lists of numbers", behind([]any{make([]int, 5000), make([]float64, 5000), make([]bool, 5000), make([]uint16, 5000), make([]byte, 5000), [5000]int8{}}), false},
 		{"a long chain", inPointer{chain(100)}, false},
 		{"too long a chain", inPointer{chain(2000)}, true},
-		{"too long a list", inField{make([]string, 2000)}, true},
+		{"a list of as many values as are looked at", behind(make([]string, 2000-5)), false}, // beside it: the error, its field, the pointer, what that leads to, the list
+		{"a list of one more", behind(make([]string, 2000-4)), true},
 
-		{"with a request", inField{request}, true},
-		{"with a request by value", inField{*request}, true},
-		{"with a URL", inField{secretURL}, true},
-		{"with a URL by value", inField{*secretURL}, true},
-		{"with a header", inField{http.Header{"Accept": {"x"}}}, true},
-		{"with a response", inField{&http.Response{StatusCode: 200}}, true},
-		{"with no request", inField{(*http.Request)(nil)}, false},
-		{"with an empty request", inField{struct {
+		{"with a request", behind(request), true},
+		{"with a request by value", behind(*request), true},
+		{"with a URL", behind(secretURL), true},
+		{"with a URL by value", behind(*secretURL), true},
+		{"with a header", behind(http.Header{"Accept": {"x"}}), true},
+		{"with a response", behind(&http.Response{StatusCode: 200}), true},
+		{"with no request", behind((*http.Request)(nil)), false},
+		{"with an empty request", behind(struct {
 			http.Request
 			http.Response
 			url.URL
 			http.Header
-		}{}}, false},
+		}{}), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := secretsOf(token).Error(tt.err)
@@ -208,7 +213,9 @@ func TestCertificateErrors(t *testing.T) {
 	s := httptest.NewTLSServer(nil)
 	defer s.Close()
 	certificate := s.Certificate()
+	large := &x509.Certificate{DNSNames: make([]string, 5000), Raw: certificate.Raw} // of a host with many names
 	for name, err := range map[string]error{
+		"many names":        &tls.CertificateVerificationError{UnverifiedCertificates: []*x509.Certificate{large}, Err: x509.UnknownAuthorityError{Cert: large}},
 		"unknown authority": x509.UnknownAuthorityError{Cert: certificate},
 		"verification":      &tls.CertificateVerificationError{UnverifiedCertificates: []*x509.Certificate{certificate}, Err: x509.UnknownAuthorityError{Cert: certificate}},
 		"wrong host":        x509.HostnameError{Certificate: certificate, Host: "pay.example"},

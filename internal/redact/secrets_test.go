@@ -233,6 +233,20 @@ func TestRedactMembers(t *testing.T) {
 	}
 }
 
+// TestOneSecret: one is enough.
+func TestOneSecret(t *testing.T) {
+	s := redact.Secrets{[]byte(token)}
+	members, anyMembers := raw(map[string]string{"a": `"` + token + `"`}), map[string]any{"a": json.RawMessage(`"` + token + `"`)}
+	s.RedactMembers(members, redact.MinText)
+	s.RedactAnyMembers(anyMembers, redact.MinText)
+	text, escaped := token, url.PathEscape(token)
+	s.Redact(&text, redact.MinText)
+	s.Redact(&escaped, redact.MinText)
+	if string(members["a"]) != `"***"` || string(anyMembers["a"].(json.RawMessage)) != `"***"` || text != "***" || escaped != "***" || !s.Find(token, redact.MinText) {
+		t.Errorf("got %s, %s, %s and %s", members["a"], anyMembers["a"], text, escaped)
+	}
+}
+
 func TestRedactAnyMembers(t *testing.T) {
 	members := map[string]any{
 		"clean": json.RawMessage(`"b"`), "found": json.RawMessage(`["` + token + `"]`), "escaped": json.RawMessage(`"tk\/9f8e+7d6c5b4a=x"`),

@@ -20,6 +20,9 @@ func (w *Writer) Bytes() []byte { return w.buf }
 // Wipe overwrites what has been written.
 func (w *Writer) Wipe() { clear(w.buf) }
 
+// Reset forgets what has been written.
+func (w *Writer) Reset() { w.buf = w.buf[:0] }
+
 // Open starts an object or an array.
 func (w *Writer) Open(bracket byte) { w.buf = append(w.buf, bracket) }
 

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,4 +70,23 @@ func TestRefusedPaths(t *testing.T) {
 			t.Errorf("%q: got %v, want an error with %q", path, err, want)
 		}
 	}
+}
+
+// TestOneConnection: a pool of one connection, as a database in memory needs it, is enough.
+func TestOneConnection(t *testing.T) {
+	journaltest.Run(t, journaltest.Harness{
+		Volatile: true,
+		Open: func(t testing.TB, _ string) (journal.Store, func()) {
+			db, err := sql.Open("sqlite", ":memory:")
+			if err != nil {
+				t.Fatal(err)
+			}
+			db.SetMaxOpenConns(1)
+			s, err := journal.NewSQLStore(t.Context(), db, journal.SQLite)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, func() { _ = db.Close() }
+		},
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/faults"
 )
@@ -54,5 +55,18 @@ func cost(stores map[string]string) error {
 		rows = append(rows, row)
 	}
 	faults.PrintCost(os.Stdout, rows)
+	return nil
+}
+
+func speed(stores map[string]string) error {
+	for _, kind := range kinds {
+		for _, callers := range []int{1, 16, 64} {
+			row, err := faults.Speed(kind, named(stores[kind], "speed"), callers, 6*time.Second)
+			if err != nil {
+				return err
+			}
+			faults.PrintSpeed(os.Stdout, []*faults.SpeedRow{row})
+		}
+	}
 	return nil
 }

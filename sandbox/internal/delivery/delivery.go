@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"container/heap"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -28,19 +29,57 @@ type Notifier struct {
 	group  sync.WaitGroup
 
 	mu      sync.Mutex
-	queue   deliveries
+	queue   byTime
 	pending int           // queued or in flight
 	idle    chan struct{} // closed while pending is zero
 	started bool          // a dispatcher runs
+
+	generation int // of the queue; Drop begins a new one
 }
 
-// delivery is one notification that has not been accepted yet.
-type delivery struct {
-	url          string
-	body         []byte
+// Message is one notification.
+type Message struct {
+	URL   string
+	Body  []byte        // JSON
+	Delay time.Duration // before the first attempt
+
+	// Report, if not nil, is told of every attempt when it has ended. It is called without a lock held, from any
+	// goroutine, and must not wait.
+	Report func(Attempt)
+}
+
+// Attempt is one delivery of a notification.
+type Attempt struct {
+	At     time.Time
+	Took   time.Duration
+	Status int       // of the merchant's response; zero if there was none
+	Body   string    // what the merchant responded, its first MaxKept bytes
+	Err    error     // why there was no response
+	Next   time.Time // of the next attempt; zero if there is none
+}
+
+// Accepted reports whether the merchant has taken the notification. Only HTTP status 200 does so.
+func (a Attempt) Accepted() bool { return a.Status == http.StatusOK }
+
+// MaxKept is how much of a merchant's response is kept.
+const MaxKept = 2 << 10
+
+// ErrReserved is the error of a notification that is not sent at all.
+var ErrReserved = errors.New("not sent: the host name is reserved for examples, so that nobody can be listening")
+
+// queued is a notification that has not been accepted yet.
+type queued struct {
+	Message
 	at           time.Time // of the next attempt
 	failures     int
 	firstFailure time.Time
+	generation   int // of the queue that it belongs to
+}
+
+func (q *queued) report(a Attempt) {
+	if q.Report != nil {
+		q.Report(a)
+	}
 }
 
 const (
@@ -74,9 +113,11 @@ func New(transport http.RoundTripper, scale float64) *Notifier {
 	return n
 }
 
-// Add queues a notification, to be sent after delay. It does nothing once the Notifier is closed.
-func (n *Notifier) Add(to string, body []byte, delay time.Duration) {
-	if !n.anywhere && reserved(to) {
+// Add queues a notification. It does nothing once the Notifier is closed.
+func (n *Notifier) Add(m Message) {
+	d := &queued{Message: m, at: time.Now().Add(m.Delay)}
+	if !n.anywhere && reserved(m.URL) {
+		d.report(Attempt{At: time.Now(), Err: ErrReserved})
 		return
 	}
 	n.mu.Lock()
@@ -88,11 +129,28 @@ func (n *Notifier) Add(to string, body []byte, delay time.Duration) {
 		n.idle = make(chan struct{})
 	}
 	n.pending++
-	n.push(&delivery{url: to, body: body, at: time.Now().Add(delay)})
+	d.generation = n.generation
+	n.push(d)
 	if !n.started {
 		n.started = true
 		n.group.Go(n.dispatch)
 	}
+}
+
+// Drop forgets what is queued. Attempts that have begun go on, and are not repeated.
+func (n *Notifier) Drop() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.generation++
+	if len(n.queue) == 0 {
+		return
+	}
+	n.pending -= len(n.queue)
+	n.queue = nil
+	if n.pending == 0 {
+		close(n.idle)
+	}
+	n.signal()
 }
 
 // reserved reports whether nobody can be listening at a URL, because its host name is reserved for examples.
@@ -111,7 +169,7 @@ func reserved(to string) bool {
 }
 
 // push puts d into the queue and wakes the dispatcher. The caller holds n.mu.
-func (n *Notifier) push(d *delivery) {
+func (n *Notifier) push(d *queued) {
 	heap.Push(&n.queue, d)
 	n.signal()
 }
@@ -147,7 +205,7 @@ func (n *Notifier) dispatch() {
 }
 
 // next returns the delivery that is due, or how long to sleep: zero means until something changes.
-func (n *Notifier) next() (d *delivery, wait time.Duration, done bool) {
+func (n *Notifier) next() (d *queued, wait time.Duration, done bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.pending == 0 || n.ctx.Err() != nil {
@@ -160,7 +218,7 @@ func (n *Notifier) next() (d *delivery, wait time.Duration, done bool) {
 	if wait := time.Until(n.queue[0].at); wait > 0 {
 		return nil, wait, false
 	}
-	return heap.Pop(&n.queue).(*delivery), 0, false
+	return heap.Pop(&n.queue).(*queued), 0, false
 }
 
 func (n *Notifier) sleep(wait time.Duration) {
@@ -177,35 +235,58 @@ func (n *Notifier) sleep(wait time.Duration) {
 	}
 }
 
-// post makes one attempt. Only HTTP status 200 counts as accepted.
-func (n *Notifier) post(d *delivery) (accepted bool) {
+// post makes one attempt.
+func (n *Notifier) post(d *queued) Attempt {
+	a := Attempt{At: time.Now()}
+	a.Status, a.Body, a.Err = n.exchange(d)
+	a.Took = time.Since(a.At)
+	return a
+}
+
+func (n *Notifier) exchange(d *queued) (status int, text string, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, deliveryTimeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(d.body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
 	if err != nil {
-		return false
+		return 0, "", withoutURL(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	resp, err := n.client.Do(r)
 	if err != nil {
-		return false
+		return 0, "", withoutURL(err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // what it says does not matter
-	return resp.StatusCode == http.StatusOK
+	kept, _ := io.ReadAll(io.LimitReader(resp.Body, MaxKept))
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // lets the merchant finish
+	return resp.StatusCode, string(kept), nil
+}
+
+// withoutURL keeps the address out of an error that would print it: its query can be all that guards a token.
+func withoutURL(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return failed.Err
+	}
+	return err
 }
 
 // conclude queues a failed delivery again, until it has failed five times.
-func (n *Notifier) conclude(d *delivery, accepted bool) {
+func (n *Notifier) conclude(d *queued, a Attempt) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	waits := repeats()
-	if !accepted && d.failures < len(waits) && n.ctx.Err() == nil {
+	again := !a.Accepted() && d.failures < len(waits) && n.ctx.Err() == nil && d.generation == n.generation
+	if again {
 		if d.failures == 0 {
 			d.firstFailure = time.Now()
 		}
 		d.at = d.firstFailure.Add(time.Duration(n.scale * float64(waits[d.failures])))
 		d.failures++
+		a.Next = d.at
+	}
+	n.mu.Unlock()
+	d.report(a) // before the notification counts as done, so that Flush also waits for the report
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if again && d.generation == n.generation {
 		n.push(d)
 		return
 	}
@@ -239,15 +320,15 @@ func (n *Notifier) Close() {
 	n.client.CloseIdleConnections()
 }
 
-// deliveries is a heap, the next one due first.
-type deliveries []*delivery
+// byTime is a heap, the next one due first.
+type byTime []*queued
 
-func (q deliveries) Len() int           { return len(q) }
-func (q deliveries) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
-func (q deliveries) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *deliveries) Push(x any)        { *q = append(*q, x.(*delivery)) }
+func (q byTime) Len() int           { return len(q) }
+func (q byTime) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
+func (q byTime) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *byTime) Push(x any)        { *q = append(*q, x.(*queued)) }
 
-func (q *deliveries) Pop() any {
+func (q *byTime) Pop() any {
 	last := len(*q) - 1
 	d := (*q)[last]
 	*q = (*q)[:last]

@@ -1,0 +1,173 @@
+package faults
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// SpeedRow is how many payments a second were made with one store, against a server that answers at once.
+type SpeedRow struct {
+	Store    string
+	Callers  int
+	Bare     float64 // payments a second by the client alone
+	Journal  float64 // the same through the journal
+	BareP50  time.Duration
+	P50, P99 time.Duration // of a payment through the journal
+}
+
+// Ratio is what is left of the bare client's speed.
+func (r *SpeedRow) Ratio() float64 { return r.Journal / r.Bare }
+
+// speedRounds is how often bare client and journal take turns, so that both meet the same neighbours.
+const speedRounds = 3
+
+// Speed measures TokenPayment with one store and so many callers at once, about as long as it is told for each of the two.
+func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, err error) {
+	c, err := startChild(&task{Role: "instant"})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, c.cmd.Process.Kill())
+		_ = c.cmd.Wait() // it was killed
+	}()
+	_, url, ok := c.next()
+	if !ok {
+		return nil, errors.New("faults: the server did not start")
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 256}
+	defer transport.CloseIdleConnections()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: url, AppID: "7", HTTPClient: &http.Client{Transport: transport}})
+	if err != nil {
+		return nil, err
+	}
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	j := journal.New(client, store, journal.Options{})
+	var bare, through []time.Duration
+	var bareTook, throughTook time.Duration
+	for round := range speedRounds {
+		for _, p := range []struct {
+			payer payer
+			all   *[]time.Duration
+			took  *time.Duration
+			name  string
+		}{{client, &bare, &bareTook, "bare"}, {j, &through, &throughTook, "journal"}} {
+			begun := time.Now()
+			some, err := payFor(p.payer, callers, long/speedRounds, fmt.Sprintf("%s-%d-%d", p.name, callers, round))
+			if err != nil {
+				return nil, err
+			}
+			*p.all = append(*p.all, some...)
+			*p.took += time.Since(begun)
+		}
+	}
+	slices.Sort(bare)
+	slices.Sort(through)
+	return &SpeedRow{
+		Store: name, Callers: callers,
+		Bare: float64(len(bare)) / bareTook.Seconds(), Journal: float64(len(through)) / throughTook.Seconds(),
+		BareP50: bare[len(bare)/2], P50: through[len(through)/2], P99: through[len(through)*99/100],
+	}, nil
+}
+
+// payFor pays with so many callers for a while, and returns what each payment took.
+func payFor(p payer, callers int, long time.Duration, name string) (all []time.Duration, err error) {
+	var wg sync.WaitGroup
+	took := make([][]time.Duration, callers)
+	failed := make([]error, callers)
+	until := time.Now().Add(long)
+	token := cardgateway.NewToken("tok-0123456789abcdef")
+	for i := range callers {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				begun := time.Now()
+				if begun.After(until) {
+					return
+				}
+				_, failed[i] = p.TokenPayment(background, token, cardgateway.TokenPaymentRequest{
+					TransactionID: fmt.Sprintf("%s-%02d-%06d", name, i, n), Currency: "USD", Amount: decimal.New(1250, -2), TransactionIP: shopIP,
+					CallbackURL: shopURL, NotificationURL: shopURL, ProductInfos: products,
+				})
+				if failed[i] != nil {
+					return
+				}
+				took[i] = append(took[i], time.Since(begun))
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(took...), errors.Join(failed...)
+}
+
+// PrintSpeed writes rows as a table.
+func PrintSpeed(w io.Writer, rows []*SpeedRow) {
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-9s %3d callers   bare %6.0f/s %5d µs   with journal %6.0f/s (%.2f)   median %5d µs, 99 %% below %6d µs\n",
+			r.Store, r.Callers, r.Bare, r.BareP50.Microseconds(), r.Journal, r.Ratio(), r.P50.Microseconds(), r.P99.Microseconds())
+	}
+}
+
+// runInstant is a server that approves every payment at once, and does as little as it can for it.
+func runInstant(*task) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println("url", "http://"+l.Addr().String())
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go approveAll(c)
+	}
+}
+
+func approveAll(c net.Conn) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	for {
+		length := 0
+		for {
+			line, err := in.ReadSlice('\n')
+			if err != nil {
+				return
+			}
+			if len(line) <= 2 {
+				break
+			}
+			if name, value, _ := strings.Cut(string(line), ":"); strings.EqualFold(name, "Content-Length") {
+				length, _ = strconv.Atoi(strings.TrimSpace(value)) // of this program's client
+			}
+		}
+		body := make([]byte, length)
+		if _, err := io.ReadFull(in, body); err != nil {
+			return
+		}
+		_, rest, _ := bytes.Cut(body, []byte(`"transactionId":"`))
+		id, _, _ := bytes.Cut(rest, []byte(`"`))
+		reply := fmt.Sprintf(`{"code":100,"message":"ok","uniqueId":"20261120000000000001","transactionId":"%s","transactionAmount":"12.50","transactionCurrency":"USD"}`, id)
+		if _, err := fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(reply), reply); err != nil {
+			return
+		}
+	}
+}

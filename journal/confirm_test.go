@@ -1,0 +1,143 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// shownAs is a transaction of payment "a" as a query shows it.
+func shownAs(code cardgateway.Code, uniqueID string) *cardgateway.Transaction {
+	return &cardgateway.Transaction{
+		Code: code, UniqueID: uniqueID, TransactionID: "a", TransactionAmount: decimal.RequireFromString("12.50"), TransactionCurrency: "USD",
+	}
+}
+
+// silence has every query fail.
+func silence(s *shop) {
+	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Status: 503, Reply: sandbox.ReplyHTML, Times: -1})
+}
+
+// TestConfirm: what was confirmed elsewhere is known to the next call and the next recovery without a query.
+func TestConfirm(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		code      cardgateway.Code
+		state     string
+		err       error // of the next call
+		ack       error
+		confirmed bool // again, as something else that cannot be true beside it
+	}{
+		{"paid", cardgateway.CodeSuccess, "succeeded", nil, nil, false},
+		{"declined", cardgateway.CodeFailed, "declined", cardgateway.ErrDeclined, nil, false},
+		{"in processing", cardgateway.CodeProcessing, "pending", nil, nil, false},
+		{"an unlisted code", 777, "unknown", journal.ErrOpen, journal.ErrOpen, false},
+		{"paid twice", cardgateway.CodeSuccess, "succeeded, conflict", cardgateway.ErrConflict, journal.ErrChanged, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+				_, _ = s.pay("a", approved) // its outcome is unknown
+				silence(s)
+				if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
+					t.Fatalf("Confirm: %v", err)
+				}
+				if tt.confirmed {
+					if err := s.Confirm(t.Context(), shownAs(tt.code, "2")); err != nil {
+						t.Fatalf("Confirm: %v", err)
+					}
+				}
+				if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
+					t.Errorf("Confirm once more: %v", err)
+				}
+				if e, err := s.Get(t.Context(), "a"); err != nil || len(e.Evidence) > 3 {
+					t.Errorf("a confirmation that says nothing new was recorded: %d pieces of evidence, %v", len(e.Evidence), err)
+				}
+				if err := s.Ack(t.Context(), "a"); !errors.Is(err, tt.ack) {
+					t.Errorf("Ack: got %v, want %v", err, tt.ack)
+				}
+				other := s.restarted(journal.Options{})
+				if _, err := other.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, tt.err) {
+					t.Errorf("the next call: got %v, want %v", err, tt.err)
+				}
+				if tt.ack != nil {
+					wantStates(t, other, map[string]string{"a": tt.state})
+				}
+				if n := s.sent.Load(); n != 1 {
+					t.Errorf("%d requests, want 1", n)
+				}
+			})
+		})
+	}
+}
+
+func TestConfirmRefuses(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		silence(s)
+		for name, c := range map[string]struct {
+			change func(*cardgateway.Transaction)
+			want   error
+		}{
+			"another amount":   {func(t *cardgateway.Transaction) { t.TransactionAmount = decimal.New(1251, -2) }, journal.ErrMismatch},
+			"no amount":        {func(t *cardgateway.Transaction) { t.TransactionAmount = decimal.Decimal{} }, journal.ErrMismatch},
+			"another currency": {func(t *cardgateway.Transaction) { t.TransactionCurrency = "usd" }, journal.ErrMismatch},
+			"another app":      {func(t *cardgateway.Transaction) { t.AppID = "8" }, journal.ErrMismatch},
+			"another payment":  {func(t *cardgateway.Transaction) { t.TransactionID = "b" }, journal.ErrNoEntry},
+		} {
+			shown := shownAs(cardgateway.CodeSuccess, "1")
+			c.change(shown)
+			if err := s.Confirm(t.Context(), shown); !errors.Is(err, c.want) {
+				t.Errorf("%s: got %v, want %v", name, err, c.want)
+			}
+		}
+		if err := s.Confirm(t.Context(), nil); err == nil {
+			t.Error("no transaction: no error")
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "unknown"})
+		own := shownAs(cardgateway.CodeSuccess, "1")
+		own.AppID = "7"
+		if err := s.Confirm(t.Context(), own); err != nil {
+			t.Errorf("its own app: %v", err)
+		}
+	})
+}
+
+// TestConfirmWhileAsking: what a notification brings while Recover waits for the gateway is told, and no older news.
+func TestConfirmWhileAsking(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: 2 * time.Second})
+		go func() {
+			time.Sleep(time.Second)
+			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
+				t.Error(err)
+			}
+		}()
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}
+
+// TestSeenIsNeverAbsent: a transactionId that the gateway has shown in whatever form is never presumed absent.
+func TestSeenIsNeverAbsent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		if err := s.Confirm(t.Context(), shownAs(777, "1")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(48 * time.Hour)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
+		if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("paying again: %v", err)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// hosted is a payment that is made on the gateway's page.
+func hosted(id string) cardgateway.CheckoutRequest {
+	o := order(id, approved)
+	return cardgateway.CheckoutRequest{
+		TransactionID: id, OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
+		BillingAddress: cardgateway.Address{Country: "US", Email: "ada@example.com"},
+	}
+}
+
+// TestHostedPage: what a search shows after a while of a payment on the gateway's page, and what the journal makes of it.
+func TestHostedPage(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		shows []int
+		state string
+		want  error // in the outcome
+		later string
+	}{
+		{"waiting", 6 * day, []int{301}, "pending", nil, "succeeded"},
+		{"waiting for too long", 8 * day, []int{301}, "abandoned", journal.ErrAbandoned, ""},
+		{"in processing for long", 8 * day, []int{102}, "pending", nil, "succeeded"},
+		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
+		{"the page was closed", day, []int{103}, "declined", cardgateway.ErrDeclined, ""},
+		{"a card was declined, and nobody came again", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
+		{"paid", day, []int{100}, "succeeded", nil, ""},
+		{"paid with the second card", day, []int{101, 100}, "succeeded", nil, ""},
+		{"paid twice", day, []int{100, 100}, "succeeded, conflict", cardgateway.ErrConflict, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+					t.Fatal(err)
+				}
+				usual := s.network
+				searchShows(s, tt.shows...)
+				time.Sleep(tt.after)
+				all := recovered(t, s.Journal)
+				if len(all) != 1 {
+					t.Fatalf("%d payments are told", len(all))
+				}
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
+				if got, err := all[0].Outcome(); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
+					t.Errorf("outcome: %+v, %v; want code %d, %v", got, err, tt.shows, tt.want)
+				}
+				if tt.later == "" {
+					return
+				}
+				s.network = usual
+				searchShows(s, 101, 100)
+				time.Sleep(2 * day)
+				wantStates(t, s.Journal, map[string]string{"a": tt.later})
+			})
+		})
+	}
+}
+
+// TestAbandonedAndPaid: a cardholder who comes after all is news, and no conflict.
+func TestAbandonedAndPaid(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(8 * 24 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "abandoned"})
+		if _, err := s.CreateCheckout(t.Context(), hosted("a")); !errors.Is(err, journal.ErrAbandoned) || s.sent.Load() != 1 {
+			t.Errorf("called again: %v, %d requests", err, s.sent.Load())
+		}
+		if err := s.Ack(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		wantStates(t, s.Journal, nil)
+		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
+			t.Fatal(err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}
+
+// TestNeverAbandoned: with a negative AbandonAfter nobody is given up.
+func TestNeverAbandoned(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		j := s.restarted(journal.Options{AbandonAfter: -1})
+		if _, err := j.CreateCheckout(t.Context(), hosted("a")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(25 * 24 * time.Hour)
+		wantStates(t, j, map[string]string{"a": "pending"})
+	})
+}

@@ -1,0 +1,97 @@
+package journal_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+var refusal = sandbox.Fault{Operation: sandbox.OpPayments, Status: 401, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML}
+
+// TestAfterRefusal submits again what was refused, and only that, and only if the gateway does not have it.
+func TestAfterRefusal(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		first   sandbox.Fault // what the first submission met
+		before  func(*shop)   // the second
+		cvv     string
+		want    error
+		sent    int32
+		charged int
+		state   string
+	}{
+		{"refused", refusal, nil, approved, nil, 2, 1, "succeeded"},
+		{"refused, then declined", refusal, nil, declined, cardgateway.ErrDeclined, 2, 0, "declined"},
+		{"refused twice", refusal, func(s *shop) { s.gateway.Inject(refusal) }, approved, cardgateway.ErrRefused, 2, 0, "refused"},
+		{"the gateway cannot be asked", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
+		{"refused and charged all the same", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, nil, approved,
+			cardgateway.ErrConflict, 1, 1, "succeeded, conflict"},
+		{"its outcome is unknown", sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}, nil, approved,
+			journal.ErrOpen, 1, 0, "unknown"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(tt.first)
+				_, _ = s.pay("a", tt.cvv)
+				if tt.before != nil {
+					tt.before(s)
+				}
+				time.Sleep(time.Minute)
+				got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", tt.cvv))
+				if !errors.Is(err, tt.want) || err == nil && !got.Paid() {
+					t.Errorf("got %v, %v; want %v", got, err, tt.want)
+				}
+				if n := s.sent.Load(); n != tt.sent {
+					t.Errorf("%d requests, want %d", n, tt.sent)
+				}
+				wantExecuted(t, s, "a", tt.charged)
+				s.gateway.ClearFaults()
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
+			})
+		})
+	}
+}
+
+func TestAfterRefusalOfNothing(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
+			t.Errorf("a payment that was never begun: %v, %v", got, err)
+		}
+		another := order("a", approved)
+		another.Amount = decimal.New(1, 0)
+		if _, err := s.AfterRefusal().CreateSubscription(t.Context(), another); !errors.Is(err, journal.ErrMismatch) {
+			t.Errorf("another amount: %v", err)
+		}
+	})
+}
+
+// TestRecordedRefusal: a refusal that is told again says when it was recorded, and that nothing was sent now.
+func TestRecordedRefusal(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(refusal)
+		at := time.Now()
+		_, first := s.pay("a", approved)
+		time.Sleep(time.Hour)
+		_, err := s.pay("a", approved)
+		recorded, ok := errors.AsType[*journal.RecordedError](err)
+		if !ok || !recorded.At.Equal(at) || !errors.Is(err, cardgateway.ErrRefused) || cardgateway.SafeToRetry(err) {
+			t.Fatalf("got %v, want a *RecordedError of %v", err, at)
+		}
+		if want := at.UTC().Format(time.RFC3339) + ", nothing was sent now"; !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, want it to have %q", err, want)
+		}
+		if _, ok := errors.AsType[*journal.RecordedError](first); ok {
+			t.Errorf("the refusal itself is told as a recorded one: %v", first)
+		}
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}

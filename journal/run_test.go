@@ -1,0 +1,289 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestRun: outcomes are told until the books have them, what is open once and when more is known, and failures end
+// nothing.
+func TestRun(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("paid", approved)
+		_, _ = s.pay("later", pending)
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("lost", approved)
+		ctx, cancel := context.WithCancel(t.Context())
+		j := s.restarted(journal.Options{})
+		var told []string
+		failed := false
+		done := make(chan error)
+		go func() {
+			done <- j.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
+				told = append(told, e.TransactionID()+" "+e.State().String())
+				if e.TransactionID() == "paid" && !failed {
+					failed = true
+					return errDisk
+				}
+				return nil
+			})
+		}()
+		time.Sleep(10*time.Minute + time.Second)
+		synctest.Wait()
+		slices.Sort(told)
+		if want := []string{"later pending", "lost unknown", "paid succeeded", "paid succeeded"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		told = nil
+		s.gateway.Settle("later", true)
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		if want := []string{"later succeeded"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run ended with %v", err)
+		}
+		if err := j.Run(t.Context(), time.Minute, nil); err == nil {
+			t.Error("with nobody to tell: no error")
+		}
+		all := states(t, s.restarted(journal.Options{}))
+		if want := map[string]string{"lost": "unknown"}; fmt.Sprint(all) != fmt.Sprint(want) {
+			t.Errorf("not acknowledged are %v, want %v", all, want)
+		}
+	})
+}
+
+// TestRunGoesOn: a store that fails for a while does not end Run, and is not asked all the time.
+func TestRunGoesOn(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", approved)
+		f := &faulty{Store: s.store, fail: map[string]bool{"Unacked": true}}
+		var log bytes.Buffer
+		j := journal.New(s.client, f, journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute+time.Second)
+		defer cancel()
+		told := 0
+		go func() {
+			time.Sleep(4*time.Minute + time.Second)
+			clear(f.fail)
+		}()
+		err := j.Run(ctx, 0, func(context.Context, journal.Entry) error {
+			told++
+			return nil
+		})
+		if !errors.Is(err, context.DeadlineExceeded) || told != 1 || f.calls.Load() > 10 {
+			t.Errorf("ended with %v, told %d times, the store was called %d times", err, told, f.calls.Load())
+		}
+		if !strings.Contains(log.String(), errDisk.Error()) {
+			t.Errorf("the failure was not logged: %s", &log)
+		}
+	})
+}
+
+// TestRecoverTellsWhy: the error of the last query is in the outcome's chain, also on a pass that does not ask, and is
+// counted.
+func TestRecoverTellsWhy(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		_, _ = s.pay("b", approved)
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Status: 401, Reply: sandbox.ReplyHTML, Times: -1})
+		var infos []journal.RecoverInfo
+		var log bytes.Buffer
+		j := s.restarted(journal.Options{
+			Logger:  slog.New(slog.NewTextHandler(&log, nil)),
+			Observe: func(_ context.Context, i journal.RecoverInfo) { infos = append(infos, i) },
+		})
+		time.Sleep(time.Hour)
+		for range 2 {
+			for _, e := range recovered(t, j) {
+				_, err := e.Outcome()
+				if why := strings.Contains(fmt.Sprint(err), "HTTP 401"); why != (e.TransactionID() == "a") {
+					t.Errorf("%s: %v", e.TransactionID(), err)
+				}
+				if e.TransactionID() == "a" && !errors.Is(err, journal.ErrOpen) {
+					t.Errorf("the outcome's cause is lost: %v", err)
+				}
+			}
+		}
+		if len(infos) != 2 {
+			t.Fatalf("observed %d times, want 2", len(infos))
+		}
+		for _, i := range infos {
+			if i.Open != 1 || i.Settled != 1 || i.Told != 2 || i.Unanswered != 1 || i.LastError == nil || !i.Complete ||
+				time.Since(i.OldestOpen).Round(time.Minute) != time.Hour {
+				t.Errorf("observed %+v", i)
+			}
+		}
+		if n := strings.Count(log.String(), "level=WARN"); n != 2 {
+			t.Errorf("%d warnings, want 2: %s", n, &log)
+		}
+		s.gateway.ClearFaults()
+		time.Sleep(time.Hour)
+		if _, err := recovered(t, j)[0].Outcome(); strings.Contains(err.Error(), "401") {
+			t.Errorf("a reason that is over is still told: %v", err)
+		}
+		for range j.Recover(t.Context()) {
+			break
+		}
+		if last := infos[len(infos)-1]; last.Complete {
+			t.Errorf("a loop that was left is complete: %+v", last)
+		}
+	})
+}
+
+// TestRecoverInParallel: as many payments as Options.Parallel says are asked about at the same time, and told in order.
+func TestRecoverInParallel(t *testing.T) {
+	for _, parallel := range []int{1, 5, 0} {
+		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				const n = 100
+				for i := range n {
+					s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+					_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
+					time.Sleep(time.Second)
+				}
+				s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: time.Second})
+				begun := time.Now()
+				all := recovered(t, s.restarted(journal.Options{Parallel: parallel}))
+				took := time.Since(begun)
+				want := max(parallel, 0)
+				if parallel == 0 {
+					want = 16
+				}
+				if seconds := (n + want - 1) / want; took != time.Duration(seconds)*time.Second {
+					t.Errorf("took %v, want %d s", took, seconds)
+				}
+				for i, e := range all {
+					if e.TransactionID() != fmt.Sprintf("%03d", i) || e.State() != journal.Succeeded {
+						t.Fatalf("payment %d is %s, %v", i, e.TransactionID(), e.State())
+					}
+				}
+				if len(all) != n {
+					t.Errorf("%d are told, want %d", len(all), n)
+				}
+			})
+		})
+	}
+}
+
+// unreadable is a store of which some entries cannot be read.
+type unreadable struct {
+	journal.Store
+	bad map[string]bool
+}
+
+func (u unreadable) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	if u.bad[key.TransactionID] {
+		return journal.Entry{}, &journal.EntryError{Key: key, Cause: errDisk}
+	}
+	return u.Store.Get(ctx, key)
+}
+
+func (u unreadable) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	if u.bad[in.TransactionID] {
+		return journal.Entry{}, false, &journal.EntryError{Key: in.Key(), Cause: errDisk}
+	}
+	return u.Store.Begin(ctx, in)
+}
+
+func (u unreadable) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range u.Store.Unacked(ctx, shop) {
+			if u.bad[e.TransactionID()] {
+				e, err = journal.Entry{}, &journal.EntryError{Key: e.Key(), Cause: errDisk}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestOneBadEntry: an entry that cannot be read costs only itself: it is named, after all others were told, and its payment
+// is neither sent nor called unsent.
+func TestOneBadEntry(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for _, id := range []string{"a", "b", "c"} {
+			_, _ = s.pay(id, approved)
+			time.Sleep(time.Second)
+		}
+		j := journal.New(s.client, unreadable{s.store, map[string]bool{"b": true}}, journal.Options{})
+		var told []string
+		for e, err := range j.Recover(t.Context()) {
+			if bad, ok := errors.AsType[*journal.EntryError](err); ok {
+				told = append(told, "bad "+bad.Key.TransactionID)
+				continue
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			told = append(told, e.TransactionID())
+		}
+		if want := []string{"a", "c", "bad b"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		_, err := j.CreateSubscription(t.Context(), order("b", approved))
+		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, errDisk) || s.sent.Load() != 3 {
+			t.Errorf("paying it again: %v, %d requests", err, s.sent.Load())
+		}
+	})
+}
+
+// TestAckIsOneLookUp: after a restart, an acknowledgement reads one entry and not the list.
+func TestAckIsOneLookUp(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", approved)
+		f := &faulty{Store: s.store, fail: map[string]bool{"Unacked": true}}
+		j := journal.New(s.client, f, journal.Options{})
+		if err := j.Ack(t.Context(), "a"); err != nil || f.calls.Load() != 2 {
+			t.Errorf("got %v after %d calls of the store", err, f.calls.Load())
+		}
+	})
+}
+
+// TestRecoverStops: breaking out of the loop, or the end of its context, ends every question.
+func TestRecoverStops(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for i := range 40 {
+			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+			_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
+		}
+		asked := 0
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			asked++
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		for _, err := range s.Recover(ctx) {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if took := time.Since(begun); took != time.Second || asked != 16 {
+			t.Errorf("took %v, %d questions", took, asked)
+		}
+	}) // the bubble ends only when all goroutines have
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

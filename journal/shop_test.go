@@ -1,0 +1,61 @@
+package journal_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// otherShop is a journal over the same store for another gateway or app.
+func (s *shop) otherShop(baseURL string, app cardgateway.AppID, opts journal.Options) *journal.Journal {
+	s.t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: app, HTTPClient: &http.Client{Transport: s}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return journal.New(client, s.store, opts)
+}
+
+// TestShops: two shops with the same transactionIds in one store know nothing of each other.
+func TestShops(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		baseURL string
+		app     cardgateway.AppID
+		gateway string // Options.Gateway
+		same    bool
+	}{
+		{"the same", "https://gateway.test", "7", "", true},
+		{"the same in another spelling", "https://gateway.test:443/", "7", "", true},
+		{"another app", "https://gateway.test", "8", "", false},
+		{"another gateway", "https://other.test", "7", "", false},
+		{"another path", "https://gateway.test/v2", "7", "", false},
+		{"a gateway that has moved", "https://moved.test", "7", "https://gateway.test", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+				_, _ = s.pay("a", approved) // its outcome is unknown
+				other := s.otherShop(tt.baseURL, tt.app, journal.Options{Gateway: tt.gateway})
+				sent := s.sent.Load()
+				if err := other.Ack(t.Context(), "a"); errors.Is(err, journal.ErrNoEntry) == tt.same {
+					t.Errorf("Ack by the other: %v", err)
+				}
+				if _, err := other.Get(t.Context(), "a"); errors.Is(err, journal.ErrNoEntry) == tt.same {
+					t.Errorf("Get by the other: %v", err)
+				}
+				if told := len(recovered(t, other)); (told > 0) != tt.same {
+					t.Errorf("the other is told %d payments", told)
+				}
+				_, _ = other.CreateSubscription(t.Context(), order("a", approved))
+				if again := s.sent.Load() > sent; again == tt.same {
+					t.Errorf("the other's payment of this id was sent: %t", again)
+				}
+			})
+		})
+	}
+}

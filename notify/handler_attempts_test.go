@@ -1,0 +1,91 @@
+package notify_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+// On the hosted page a cardholder whose card was declined can try another: a decline is an attempt and not the end, and a
+// later approval of the same transactionId is a new event.
+
+// TestHandlerApprovalAfterDecline delivers the attempts of one transactionId, one after the other, each as the gateway shows
+// it at that time.
+func TestHandlerApprovalAfterDecline(t *testing.T) {
+	type attempt struct {
+		uniqueID string
+		code     int
+		handled  int // so far
+	}
+	tests := []struct {
+		name     string
+		attempts []attempt
+	}{
+		{"one transaction of the gateway's", []attempt{{"7", 101, 1}, {"7", 101, 1}, {"7", 100, 2}, {"7", 100, 2}}},
+		{"a transaction for each attempt", []attempt{{"7", 101, 1}, {"8", 101, 2}, {"9", 100, 3}, {"9", 100, 3}}},
+		{"the decline comes again", []attempt{{"7", 101, 1}, {"8", 100, 2}, {"7", 101, 2}}},
+		{"closed, after a decline", []attempt{{"7", 101, 1}, {"7", 103, 2}}},
+	}
+	for _, tt := range tests {
+		for _, shared := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, shared Deduper %v", tt.name, shared), func(t *testing.T) {
+				var opts notify.Options
+				if shared {
+					opts.Deduper = notify.NewMemoryDeduper(0)
+				}
+				s := newShop(t, opts)
+				for _, a := range tt.attempts {
+					s.knows(a.uniqueID, fmt.Sprintf(`{"code":%d,"uniqueId":%q,"transactionId":"order-1"}`, a.code, a.uniqueID))
+					body := fmt.Sprintf(`{"code":%d,"transactionType":"Sale","uniqueId":%q,"transactionId":"order-1"}`, a.code, a.uniqueID)
+					s.expect(t, s.post("", body), 200, a.handled)
+					last := s.handled[len(s.handled)-1].Transaction
+					if handled := !s.infos[len(s.infos)-1].Repeated; handled && (int(last.Code) != a.code || last.UniqueID != a.uniqueID) {
+						t.Errorf("handled: got %v of %s, want %d of %s", last.Code, last.UniqueID, a.code, a.uniqueID)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestHandlerTokenAfterDecline: the token of an attempt that was declined does not keep the approved card's token from
+// coming, and after the approval there is no other.
+func TestHandlerTokenAfterDecline(t *testing.T) {
+	type delivery struct {
+		token        string
+		shows        int // the gateway
+		status       int
+		handledSoFar int
+	}
+	tests := []struct {
+		name       string
+		deliveries []delivery
+	}{
+		{"with the decline", []delivery{{"tok-declined", 101, 200, 1}, {"tok-approved", 100, 200, 2}, {"tok-forged", 100, 409, 2}}},
+		{"before the decline", []delivery{
+			{"tok-declined", 301, 200, 1}, {"tok-forged", 301, 409, 1}, {"", 101, 200, 2}, {"tok-approved", 100, 200, 3}, {"tok-forged", 103, 409, 3},
+		}},
+		{"an older decline after the approval", []delivery{{"tok-approved", 100, 200, 1}, {"", 101, 200, 2}, {"tok-forged", 103, 409, 2}}},
+		{"shown as unfinished after the approval", []delivery{{"tok-approved", 100, 200, 1}, {"tok-approved", 102, 200, 2}, {"", 101, 200, 3}, {"tok-forged", 103, 409, 3}}},
+		{"approved when it comes again", []delivery{{"tok-approved", 301, 200, 1}, {"tok-approved", 100, 200, 2}, {"", 101, 200, 3}, {"tok-forged", 103, 409, 3}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
+			s := newShop(t, notify.Options{TokenURLs: urls})
+			own := made(t, urls, "order-1").RequestURI()
+			for i, d := range tt.deliveries {
+				s.knows("987654321", fmt.Sprintf(`{"code":%d,"uniqueId":"987654321","transactionId":"order-1"}`, d.shows))
+				body := fmt.Sprintf(`{"code":%d,"transactionType":"Sale","uniqueId":"987654321","transactionId":"order-1","token":%q}`, d.shows, d.token)
+				w := s.post(own, body)
+				if w.Code != d.status || len(s.handled) != d.handledSoFar {
+					t.Errorf("delivery %d: got status %d and %d handled, want %d and %d", i+1, w.Code, len(s.handled), d.status, d.handledSoFar)
+				}
+				if got := s.handled[len(s.handled)-1].Token.Reveal(); d.status == 200 && got != d.token {
+					t.Errorf("delivery %d: got token %q, want %q", i+1, got, d.token)
+				}
+			}
+		})
+	}
+}

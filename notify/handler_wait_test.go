@@ -1,0 +1,321 @@
+package notify_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jarcoal/httpmock"
+
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+// What Verify has passed waits for its turn, in bounds, and is not bounded by QueriesPerSecond.
+
+const signingKey = "test-secret"
+
+// signed is a notification about one of any number of approved transactions, with the published signature.
+func signed(i int) string {
+	uniqueID, transactionID := fmt.Sprint(1_000_000_000_000+i), fmt.Sprintf("order-%d", i)
+	sum := sha256.Sum256([]byte("100" + transactionID + "Sale" + uniqueID + signingKey))
+	return fmt.Sprintf(`{"code":100,"transactionId":%q,"transactionType":"Sale","uniqueId":%q,"sign":%q}`,
+		transactionID, uniqueID, hex.EncodeToString(sum[:]))
+}
+
+// confirmation is what the gateway responds about a transaction of signed.
+func confirmation(path string) string {
+	uniqueID := path[strings.LastIndexByte(path, '/')+1:]
+	return fmt.Sprintf(`{"code":100,"uniqueId":%q,"transactionId":"order-%s","transactionAmount":"20.00","transactionCurrency":"USD"}`,
+		uniqueID, strings.TrimLeft(strings.TrimPrefix(uniqueID, "1"), "0"))
+}
+
+// busyShop is a shop whose gateway knows every transaction of signed but the one numbered 0, and takes a while to say so.
+type busyShop struct {
+	*shop
+	asking, mostAsking atomic.Int64
+}
+
+func newBusyShop(t testing.TB, opts notify.Options, takes time.Duration) *busyShop {
+	t.Helper()
+	opts.Verify = notify.SignatureSHA256(signingKey)
+	s := &busyShop{shop: newShop(t, opts)}
+	s.gateway.RegisterNoResponder(func(r *http.Request) (*http.Response, error) {
+		n := s.asking.Add(1)
+		defer s.asking.Add(-1)
+		for most := s.mostAsking.Load(); n > most && !s.mostAsking.CompareAndSwap(most, n); most = s.mostAsking.Load() {
+		}
+		select {
+		case <-time.After(takes):
+			return httpmock.NewStringResponse(200, confirmation(r.URL.Path)), nil
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	})
+	return s
+}
+
+// postAll delivers notifications at the same time, and counts the responses by status.
+func (s *busyShop) postAll(bodies []string) map[int]int {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	statuses := map[int]int{}
+	for _, body := range bodies {
+		group.Go(func() {
+			w := s.post("", body)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[w.Code]++
+		})
+	}
+	group.Wait()
+	return statuses
+}
+
+// throttled counts the notifications that were turned away.
+func (s *busyShop) throttled() (n int) {
+	for _, info := range s.infos {
+		if info.Throttled {
+			n++
+		}
+	}
+	return n
+}
+
+func manySigned(n int) (bodies []string) {
+	for i := range n {
+		bodies = append(bodies, signed(i+1))
+	}
+	return bodies
+}
+
+// TestHandlerWaits delivers more verified notifications at once than may be active: every one has its turn.
+func TestHandlerWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 3*notify.MaxActive + 10
+		s := newBusyShop(t, notify.Options{}, time.Second)
+		begun := time.Now()
+		statuses := s.postAll(manySigned(many))
+		if statuses[200] != many || len(s.handled) != many || s.throttled() != 0 {
+			t.Errorf("got status %v, %d handled and %d turned away, want all of %d handled", statuses, len(s.handled), s.throttled(), many)
+		}
+		if most := s.mostAsking.Load(); most != notify.MaxActive {
+			t.Errorf("queries at once: got %d, want %d", most, notify.MaxActive)
+		}
+		if took := time.Since(begun); took != 4*time.Second {
+			t.Errorf("took %v, want 4 s for four rounds", took)
+		}
+		waited := map[time.Duration]int{}
+		for _, info := range s.infos {
+			waited[info.Waited]++
+			if !info.Verified || info.Duration != info.Waited+time.Second {
+				t.Fatalf("observed %+v, want it verified and a second longer than its wait", info)
+			}
+		}
+		if waited[0] != notify.MaxActive || waited[time.Second] != notify.MaxActive || waited[3*time.Second] != 10 {
+			t.Errorf("waits: got %v", waited)
+		}
+	})
+}
+
+// TestHandlerWaitIsBounded delivers verified notifications while the gateway does not respond: some seconds and some number
+// later they are turned away, and the merchant hears of it once, and may count them.
+func TestHandlerWaitIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		logs := new(bytes.Buffer)
+		s := newBusyShop(t, notify.Options{Logger: slog.New(slog.NewTextHandler(logs, nil))}, time.Hour)
+		const tooMany = 7
+		begun := time.Now()
+		statuses := s.postAll(manySigned(notify.MaxActive + notify.MaxWaiting + tooMany))
+		if statuses[503] != notify.MaxActive+notify.MaxWaiting+tooMany {
+			t.Errorf("got status %v, want 503 for all", statuses)
+		}
+		if took := time.Since(begun); took != notify.ConfirmTimeout {
+			t.Errorf("took %v, want %v: nothing begins after it has waited in vain", took, notify.ConfirmTimeout)
+		}
+		if n := s.throttled(); n != notify.MaxWaiting+tooMany {
+			t.Errorf("turned away: got %d, want %d", n, notify.MaxWaiting+tooMany)
+		}
+		full, waited := 0, 0
+		var total int64
+		for _, info := range s.infos {
+			total = max(total, info.ThrottledTotal)
+			switch {
+			case info.Throttled && info.Duration == 0:
+				full++
+			case info.Throttled && info.Waited == notify.MaxWait && says(info.Err, "has waited 5s for its turn"):
+				waited++
+			case info.Throttled:
+				t.Fatalf("observed %+v, want it turned away at once or after %v", info, notify.MaxWait)
+			}
+		}
+		if full != tooMany || waited != notify.MaxWaiting || total != int64(full+waited) {
+			t.Errorf("got %d turned away at once, %d after their wait, %d in total, want %d, %d and both", full, waited, total, tooMany, notify.MaxWaiting)
+		}
+		if n := strings.Count(logs.String(), "\n"); n != 1 || !strings.Contains(logs.String(), "too many notifications") {
+			t.Errorf("log above debug level: got %d lines, want one: %s", n, logs)
+		}
+		if n := notify.Present(s.Handler); n != 0 {
+			t.Errorf("present afterwards: got %d, want 0", n)
+		}
+	})
+}
+
+// TestHandlerWaitsForTheSame delivers one verified notification several times at once: it is handled once, the copies wait
+// and learn it, and no more of them than a bound take the places of others.
+func TestHandlerWaitsForTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newBusyShop(t, notify.Options{}, time.Second)
+		var bodies []string
+		for range notify.MaxPerSubject + 3 {
+			bodies = append(bodies, signed(1))
+		}
+		statuses := s.postAll(bodies)
+		if statuses[200] != notify.MaxPerSubject || statuses[503] != 3 || s.throttled() != 3 {
+			t.Errorf("got status %v and %d turned away, want %d with 200 and 3 turned away", statuses, s.throttled(), notify.MaxPerSubject)
+		}
+		if n := s.gateway.GetTotalCallCount(); len(s.handled) != 1 || n != 1 {
+			t.Errorf("got %d handled and %d queries, want one of each", len(s.handled), n)
+		}
+	})
+}
+
+// TestHandlerWaitsAfterAFailure: the copy that has waited for one that failed is handled in its place.
+func TestHandlerWaitsAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newBusyShop(t, notify.Options{}, time.Second)
+		calls := 0
+		s.handle = func(context.Context, *notify.Notification) error {
+			if calls++; calls == 1 {
+				return errors.New("database is down")
+			}
+			return nil
+		}
+		statuses := s.postAll([]string{signed(1), signed(1)})
+		if statuses[200] != 1 || statuses[503] != 1 || calls != 2 {
+			t.Errorf("got status %v and %d calls, want 503, then 200", statuses, calls)
+		}
+	})
+}
+
+// TestHandlerWaitEndsWithTheRequest: a notification whose gateway hangs up while it waits leaves its place.
+func TestHandlerWaitEndsWithTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newBusyShop(t, notify.Options{}, 2*time.Second)
+		go s.postAll(manySigned(notify.MaxActive))
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, "POST", "/notify", strings.NewReader(signed(1_000)))
+		r.Header.Set("Content-Type", "application/json")
+		if w := s.serve(r); w.Code != 503 {
+			t.Errorf("status: got %d, want 503", w.Code)
+		}
+		if info := s.infos[0]; !info.Throttled || info.Waited != time.Second || !errors.Is(info.Err, context.DeadlineExceeded) {
+			t.Errorf("observed %+v, want it turned away after a second", info)
+		}
+		time.Sleep(5 * time.Second)
+		if n := notify.Present(s.Handler); n != 0 || len(s.handled) != notify.MaxActive {
+			t.Errorf("afterwards: got %d present and %d handled, want 0 and %d", n, len(s.handled), notify.MaxActive)
+		}
+	})
+}
+
+// TestHandlerWaitInVain: a notification that has waited in vain gives up its place, for a slot and for the turn of its
+// subject, to the next one about the same.
+func TestHandlerWaitInVain(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		active []string // when the two others come
+	}{
+		{"for a slot", manySigned(notify.MaxActive)},
+		{"for the turn of its subject", []string{signed(1_000)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newBusyShop(t, notify.Options{}, 6*time.Second)
+				s.handle = func(context.Context, *notify.Notification) error { return errors.New("database is down") }
+				go s.postAll(tt.active)
+				synctest.Wait()
+				first := make(chan map[int]int)
+				go func() { first <- s.postAll([]string{signed(1_000)}) }()
+				time.Sleep(3 * time.Second)
+				s.post("", signed(1_000))
+				if statuses := <-first; statuses[503] != 1 {
+					t.Errorf("first: got status %v, want 503", statuses)
+				}
+				second := s.infos[len(s.infos)-1]
+				if second.Throttled || second.Waited != 3*time.Second || !says(second.Err, "database is down") {
+					t.Errorf("second: observed %+v, want its turn after 3 s", second)
+				}
+				if n := notify.Present(s.Handler); n != 0 {
+					t.Errorf("present afterwards: got %d, want 0", n)
+				}
+			})
+		})
+	}
+}
+
+// TestHandlerKeepsTokens: of many cardholders who finish in the same second, each one's token arrives.
+func TestHandlerKeepsTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const cardholders = 600
+		urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
+		s := newBusyShop(t, notify.Options{TokenURLs: urls}, 50*time.Millisecond)
+		var group sync.WaitGroup
+		for i := range cardholders {
+			id := i + 1
+			transactionID := fmt.Sprintf("order-%d", id)
+			target := made(t, urls, transactionID).RequestURI()
+			unsigned := strings.Replace(signed(id), `{`, fmt.Sprintf(`{"token":"tok-%d",`, id), 1)
+			sum := sha256.Sum256([]byte("100" + fmt.Sprintf("tok-%d", id) + transactionID + "Sale" + fmt.Sprint(1_000_000_000_000+id) + signingKey))
+			body := unsigned[:strings.Index(unsigned, `"sign":`)] + fmt.Sprintf(`"sign":%q}`, hex.EncodeToString(sum[:]))
+			group.Go(func() {
+				time.Sleep(time.Duration(i) * time.Second / cardholders)
+				if w := s.post(target, body); w.Code != 200 {
+					t.Errorf("cardholder %d: got status %d, want 200", id, w.Code)
+				}
+			})
+		}
+		group.Wait()
+		tokens := map[string]bool{}
+		for _, n := range s.handled {
+			tokens[n.Token.Reveal()] = true
+		}
+		if len(tokens) != cardholders {
+			t.Errorf("tokens: got %d, want %d", len(tokens), cardholders)
+		}
+	})
+}
+
+// TestHandlerThrottlesUnverified: without Verify the queries of a second are bounded, and the merchant hears of it once.
+func TestHandlerThrottlesUnverified(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		logs := new(bytes.Buffer)
+		s := newShop(t, notify.Options{QueriesPerSecond: 20, Logger: slog.New(slog.NewTextHandler(logs, nil))})
+		s.gateway.RegisterNoResponder(httpmock.NewStringResponder(200, `{"code":404}`))
+		for i := range 30 {
+			s.post("", forged(i))
+		}
+		for i, info := range s.infos {
+			throttled := i >= 20
+			if info.Verified || info.Waited != 0 || info.Throttled != throttled || info.ThrottledTotal != int64(max(0, i-19)) {
+				t.Errorf("notification %d: observed %+v, want it turned away: %v", i, info, throttled)
+			}
+		}
+		if n := strings.Count(logs.String(), "\n"); n != 1 || !strings.Contains(logs.String(), "QueriesPerSecond") {
+			t.Errorf("log above debug level: got %d lines, want one: %s", n, logs)
+		}
+	})
+}

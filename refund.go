@@ -1,0 +1,302 @@
+package cardgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/transport"
+)
+
+// Refunds and tracking numbers. The interface does not show these operations: gateways that speak it publish them.
+
+var opCreateRefund = Operation{Name: "CreateRefund", Method: "POST", PathTemplate: "/api/refund", Payment: true}
+
+// RefundRequest gives money back (published, not in the interface). Required unless said otherwise; lengths are in
+// characters. The amount is in the currency of the payment.
+type RefundRequest struct {
+	UniqueID            string          // the gateway's id of the payment: digits, at most 128
+	RefundTransactionID string          // the merchant's id of the refund, unique, at most 128
+	Amount              decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals
+	Remark              string          // optional, at most 255
+	Extra               map[string]any  // optional; members that are not published
+}
+
+// CreateRefund gives money back, in part or whole. Whether a gateway refuses a RefundTransactionID that was used before is
+// not published: a refund that is sent twice may be paid twice. It is therefore sent like a payment, at most once, and
+// ends like one.
+//
+// A refund without an error is accepted (StateProcessing, code 110) or already made (StateApproved, 111); Refund.Refunded
+// tells. What came of an accepted one is told by notification, by SearchRefunds or by ResolveRefund.
+//
+// Errors are those of every payment operation; see the package comment. ErrDeclined means that the gateway refused it for
+// good (112), for instance because the amount is above the payment's. After ErrOutcomeUnknown the money may be on its way:
+// ResolveRefund it, never call again.
+func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, error) {
+	e := c.newEncoder(roomForPayment)
+	req.encode(e)
+	op := opCreateRefund
+	op.TransactionID = req.RefundTransactionID
+	call, err := c.submit(ctx, op, e)
+	if err != nil {
+		return nil, err
+	}
+	r, err := req.classify(call)
+	call.secrets.redactRefund(r, err)
+	if r != nil {
+		r.Raw = call.raw()
+	}
+	return r, call.finish(refundOutcome(r, err), err)
+}
+
+func (req *RefundRequest) encode(e *encoder) {
+	if e.check.require("uniqueId", req.UniqueID != "", required) {
+		e.check.digitCount("uniqueId", isUniqueID(req.UniqueID), 1, maxID)
+		e.json.String("uniqueId", req.UniqueID)
+	}
+	e.id("refundTransactionId", req.RefundTransactionID)
+	e.amount(req.Amount, "") // the payment's currency is not known here
+	e.text("remark", req.Remark, optional, maxRemark)
+	e.extra(req.Extra, refundMembers)
+}
+
+var refundMembers = []string{"uniqueId", "refundTransactionId", "merchantRefundId", "amount", "remark"}
+
+// classify turns the facts of the last attempt into the one outcome of a refund, as of a payment.
+func (req *RefundRequest) classify(c *call) (*Refund, error) {
+	var r *Refund
+	var bad *badMember
+	var err error
+	if c.last.failure() == nil {
+		r, bad, err = decodeRefund(c.last.Body)
+	}
+	var says statement
+	if r != nil {
+		c.last.code = r.Code
+		said := r.RefundAmount != decimal.Decimal{}
+		says = statement{
+			code: r.Code, state: r.State(), bad: bad,
+			named: r.MerchantRefundID != "",
+			contradicts: r.MerchantRefundID != "" && r.MerchantRefundID != req.RefundTransactionID ||
+				r.UniqueID != "" && r.UniqueID != req.UniqueID || said && !r.RefundAmount.Equal(req.Amount),
+			anonymous: r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
+			assigned:  r.RefundUniqueID != "",
+		}
+	}
+	switch verdict, cause := decide(&c.last, &says, err); verdict {
+	case verdictTaken:
+		return r, nil
+	case verdictDeclined:
+		return r, &DeclinedError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Refund: r}
+	case verdictRefused:
+		e := c.last.refusal(&c.op)
+		if r != nil {
+			e.Code, e.Message = r.Code, r.Message
+		}
+		return nil, e
+	case verdictNotSent:
+		return nil, &NotSentError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Cause: cause}
+	case verdictInvalid:
+		return nil, cause
+	default:
+		return nil, &OutcomeUnknownError{
+			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
+			SentAt: c.begun, Refund: r, Cause: cause,
+		}
+	}
+}
+
+func refundOutcome(r *Refund, err error) Outcome {
+	if err != nil {
+		return outcomeName(nil, err)
+	}
+	if r.Refunded() {
+		return OutcomeApproved
+	}
+	return OutcomeProcessing
+}
+
+// ResolveRefundQuery names a refund whose outcome is unknown, or that is in processing; OutcomeUnknownError.RefundQuery
+// fills it. All but Wait and Seen is required.
+type ResolveRefundQuery struct {
+	UniqueID            string
+	RefundTransactionID string
+	Amount              decimal.Decimal
+	SentAt              time.Time     // when the refund was sent, at the earliest
+	Wait                time.Duration // how long to ask, counted from the start; zero means 2 min; one search is always finished
+	Seen                bool          // the gateway has shown the refund before: it is never absent
+}
+
+// RefundQuery returns what ResolveRefund needs to settle this outcome.
+func (e *OutcomeUnknownError) RefundQuery() ResolveRefundQuery {
+	return ResolveRefundQuery{
+		UniqueID: e.UniqueID, RefundTransactionID: e.RefundTransactionID, Amount: e.Amount, SentAt: e.SentAt, Seen: e.Seen,
+	}
+}
+
+// ResolveRefund settles the unknown outcome of a refund as Resolve does that of a payment: it asks for the refunds of the
+// payment, and believes only rows with exactly these ids and this amount.
+//
+// It returns the refund (in processing, code 110, only after Wait), a *DeclinedError, a *ConflictError (refunded twice),
+// ErrNotFound, or again an *OutcomeUnknownError.
+func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refund, error) {
+	if err := q.check(ctx); err != nil {
+		return nil, err
+	}
+	ctx, end := c.begin(ctx, Operation{Name: "ResolveRefund", TransactionID: q.RefundTransactionID})
+	r, err := c.refund(&q).resolve(within(ctx))
+	info := CallInfo{Outcome: refundOutcome(r, err), Err: err}
+	if r != nil {
+		info.Code = r.Code
+	}
+	end(info)
+	return r, err
+}
+
+func (q *ResolveRefundQuery) check(ctx context.Context) error {
+	var v violations
+	v.context(ctx)
+	if v.require("uniqueId", q.UniqueID != "", required) {
+		v.digitCount("uniqueId", isUniqueID(q.UniqueID), 1, maxID)
+	}
+	if v.require("refundTransactionId", q.RefundTransactionID != "", required) {
+		v.id("refundTransactionId", q.RefundTransactionID)
+	}
+	if v.require("amount", q.Amount != decimal.Decimal{}, required) {
+		v.amount("amount", q.Amount)
+	}
+	v.sentAt(q.SentAt)
+	if q.Wait < 0 {
+		v.add("Wait", RuleRange, "must not be negative")
+	}
+	return v.err("ResolveRefund")
+}
+
+// refund is the subject of a ResolveRefundQuery.
+func (c *Client) refund(q *ResolveRefundQuery) *subject[Refund] {
+	return &subject[Refund]{
+		sentAt: q.SentAt, wait: q.Wait, seen: q.Seen,
+		search: func(ctx context.Context, start, end time.Time, page int) (*Page[Refund], *callSecrets, error) {
+			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end, CurrPage: page}
+			return runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC), refundRow)
+		},
+		facts: func(r *Refund) rowFacts {
+			return rowFacts{
+				id: refundRowID(r), hasID: r.RefundUniqueID != "", at: r.RefundRequestAt, code: r.Code, state: r.State(),
+				isOurs:   r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
+				agrees:   r.RefundAmount.Equal(q.Amount),
+				expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
+			}
+		},
+		isDeclined: func(declined []Refund) bool { return len(declined) == 1 },
+		declined: func(r *Refund) error {
+			return &DeclinedError{Op: "ResolveRefund", RefundTransactionID: q.RefundTransactionID, Refund: r}
+		},
+		conflict: func(rows []Refund) error {
+			return &ConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: rows}
+		},
+		unknown: func(r *Refund, seen bool, cause error) error {
+			return &OutcomeUnknownError{
+				Op: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount,
+				SentAt: q.SentAt, Seen: seen, Refund: r, Cause: cause,
+			}
+		},
+		absent: func() error {
+			return fmt.Errorf("cardgateway: ResolveRefund: refund %s: %w", quoted(q.RefundTransactionID), ErrNotFound)
+		},
+		redact: (*callSecrets).redactRefund,
+	}
+}
+
+// refundRowID tells rows of refunds apart.
+func refundRowID(r *Refund) string {
+	if r.RefundUniqueID == "" { // the interface does not promise it
+		return "merchantRefundId " + r.MerchantRefundID + " " + r.UniqueID + " " + r.RefundRequestAt.String()
+	}
+	return r.RefundUniqueID
+}
+
+var opUploadTrackingNumbers = Operation{Name: "UploadTrackingNumbers", Method: "POST", PathTemplate: "/upload/trackingNumber"}
+
+// Shipment is the tracking number of one paid order (published, not in the interface). Lengths are in characters.
+type Shipment struct {
+	UniqueID string         // required: the gateway's id of the payment, digits, at most 128
+	Company  string         // required: the carrier, at most 255
+	Number   string         // optional: the tracking number; only in the published example
+	Remark   string         // optional, at most 255
+	Extra    map[string]any // optional; members that are not published
+}
+
+// UploadTrackingNumbers tells the gateway how orders were shipped: 1 to 99 of them in one call. Sending an order again
+// replaces what was sent before, so that the call is repeated like a query, and may be made again after any error.
+//
+// Errors: *ValidationError; *RefusedError if the gateway says that it did not take them; *QueryError if no usable response
+// came.
+func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment) error {
+	const most = 99
+	e := c.newEncoder(len(shipments) * 128)
+	if len(shipments) == 0 || len(shipments) > most {
+		e.check.add("shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
+	}
+	e.array(len(shipments), func(i int) { shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]") })
+	e.check.context(ctx)
+	if err := e.check.err(opUploadTrackingNumbers.Name); err != nil {
+		return err
+	}
+	call := c.newQuery(opUploadTrackingNumbers, "", nil)
+	call.body, call.limit = e.json.Bytes(), transport.MaxPayment
+	ctx = call.begin(ctx)
+	decoded, err := ask(ctx, call, func(body []byte) (response, Code, error) {
+		decoded, err := decodeTransaction(body)
+		if err != nil {
+			return response{}, 0, err
+		}
+		return decoded, decoded.Code, nil
+	})
+	switch failed, ok := errors.AsType[*QueryError](err); {
+	case err == nil && decoded.Code != CodeUploadSuccess, ok && isRefusalStatus(failed.HTTPStatus) && failed.HTTPStatus != http.StatusTooManyRequests:
+		refusal := call.last.refusal(&call.op)
+		if decoded.Transaction != nil {
+			refusal.Code, refusal.Message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)
+		} else if ok {
+			refusal.Code, refusal.Message = failed.Code, failed.Message
+		}
+		err = refusal
+	}
+	return call.end(err)
+}
+
+func (s *Shipment) encode(e *encoder, path string) {
+	e.nested(path, func() {
+		if e.check.require("uniqueId", s.UniqueID != "", required) {
+			e.check.digitCount("uniqueId", isUniqueID(s.UniqueID), 1, maxID)
+			e.json.String("uniqueId", s.UniqueID)
+		}
+		e.text("company", s.Company, required, maxRemark)
+		e.text("number", s.Number, optional, noLimit)
+		e.text("remark", s.Remark, optional, maxRemark)
+		e.extra(s.Extra, shipmentMembers)
+	})
+}
+
+var shipmentMembers = []string{"uniqueId", "company", "number", "remark"}
+
+// decodeRefund reads the one JSON object of a response to a refund.
+func decodeRefund(data []byte) (*Refund, *badMember, error) {
+	d := newDecoder(data)
+	defer d.Release()
+	if d.Peek() != '{' {
+		return nil, nil, errNotObject
+	}
+	r := new(Refund)
+	bad := refundRow(&d, r)
+	if err := d.Finish(); err != nil {
+		return nil, nil, fmt.Errorf("the response %w", err)
+	}
+	return r, bad, nil
+}

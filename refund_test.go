@@ -1,0 +1,275 @@
+package cardgateway_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+)
+
+func refundRequest() cardgateway.RefundRequest {
+	return cardgateway.RefundRequest{UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50")}
+}
+
+// refundRow is a refund as a response or a page has it.
+func refundRow(code int, refundUniqueID, more string) string {
+	return fmt.Sprintf(`{"code":%d,"message":"text","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":%q,"refundAmount":"12.50","refundCurrency":"USD"%s}`, code, refundUniqueID, more)
+}
+
+func refundOutcome(r *cardgateway.Refund, err error) string {
+	switch {
+	case err == nil && r.Refunded():
+		return "refunded"
+	case err == nil:
+		return r.State().String()
+	case errors.Is(err, cardgateway.ErrDeclined):
+		return "declined"
+	case errors.Is(err, cardgateway.ErrRefused):
+		return "refused"
+	case errors.Is(err, cardgateway.ErrNotSent):
+		return "not sent"
+	case errors.Is(err, cardgateway.ErrConflict):
+		return "conflict"
+	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
+		return "unknown"
+	case errors.Is(err, cardgateway.ErrNotFound):
+		return "not found"
+	}
+	return err.Error()
+}
+
+// TestRefundOutcomes: what a response to a refund means. Each row is one response.
+func TestRefundOutcomes(t *testing.T) {
+	with := func(code int, old, new string) string { return strings.Replace(refundRow(code, "9", ""), old, new, 1) }
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{"accepted", 200, refundRow(110, "9", ""), "processing"},
+		{"refunded", 200, refundRow(111, "9", ""), "refunded"},
+		{"refused for good", 200, refundRow(112, "9", ""), "declined"},
+		{"refused for good, with code and message alone", 200, `{"code":112,"message":"The refund amount is greater than the transaction amount"}`, "declined"},
+		{"the interface's own name of the id", 200, with(110, "refundTransactionId", "merchantRefundId"), "processing"},
+		{"uniqueId as a number", 200, with(110, `"77"`, "77"), "processing"},
+		{"no amount", 200, with(110, `"refundAmount":"12.50",`, ""), "processing"},
+		{"another amount", 200, with(110, "12.50", "12.51"), "unknown"},
+		{"another refund", 200, with(110, "r-1", "r-2"), "unknown"},
+		{"another payment", 200, with(110, `"77"`, `"78"`), "unknown"},
+		{"another refund, refused for good", 200, with(112, "r-1", "r-2"), "unknown"},
+		{"no id", 200, with(110, `"refundTransactionId":"r-1",`, ""), "unknown"},
+		{"no id, refused for good, with the gateway's id", 200, with(112, `"refundTransactionId":"r-1",`, ""), "unknown"},
+		{"a payment's code", 200, refundRow(100, "9", ""), "unknown"},
+		{"no code", 200, with(110, `"code":110,`, ""), "unknown"},
+		{"an amount that cannot be read", 200, with(110, `"12.50"`, `"1e9"`), "unknown"},
+		{"not authorized", 200, `{"code":401}`, "refused"},
+		{"not found", 200, `{"code":404,"uniqueId":"77"}`, "refused"},
+		{"not authorized, and yet it has an id", 200, `{"code":401,"refundUniqueId":"9"}`, "unknown"},
+		{"repeated", 200, `{"code":501}`, "unknown"},
+		{"system error", 200, `{"code":999}`, "unknown"},
+		{"HTTP 401", 401, "", "refused"}, {"HTTP 404", 404, `{"code":404}`, "refused"}, {"HTTP 400 with a refund", 400, refundRow(110, "9", ""), "unknown"},
+		{"HTTP 429", 429, "", "refused"}, {"HTTP 500", 500, refundRow(112, "9", ""), "unknown"}, {"HTTP 302", 302, "", "unknown"},
+		{"empty", 200, "", "unknown"}, {"cut", 200, refundRow(111, "9", "")[:40], "unknown"}, {"a page", 200, "<html>", "unknown"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(tt.status, tt.body)}})
+			r, err := c.CreateRefund(t.Context(), refundRequest())
+			if got := refundOutcome(r, err); got != tt.want {
+				t.Fatalf("got %q (%v), want %q", got, err, tt.want)
+			}
+			clienttest.CheckOneSentinel(t, err)
+			if cardgateway.SafeToRetry(err) {
+				t.Errorf("SafeToRetry(%v) is true", err)
+			}
+			if (r == nil) != (tt.want == "unknown" || tt.want == "refused") {
+				t.Errorf("refund: got %+v", r)
+			}
+			if err != nil && tt.want != "refused" && !strings.Contains(err.Error(), `refund "r-1"`) {
+				t.Errorf("the error does not name the refund: %v", err)
+			}
+			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+				q := unknown.RefundQuery()
+				if q.UniqueID != "77" || q.RefundTransactionID != "r-1" || !q.Amount.Equal(decimal.RequireFromString("12.50")) || time.Since(q.SentAt) > time.Minute {
+					t.Errorf("RefundQuery: got %+v", q)
+				}
+			}
+		})
+	}
+}
+
+// TestRefundsAreSentOnce: a refund that may have left is never sent again; one that provably has not is.
+func TestRefundsAreSentOnce(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		reads bool // the body, before the connection breaks
+		want  string
+		sent  int
+	}{{"broken after the body", true, "unknown", 1}, {"broken before the body", false, "not sent", 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			sent := 0
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+				sent++
+				if tt.reads {
+					_, _ = io.Copy(io.Discard, r.Body)
+				}
+				return nil, errors.New("broken")
+			})}})
+			r, err := c.CreateRefund(t.Context(), refundRequest())
+			if got := refundOutcome(r, err); got != tt.want || sent != tt.sent || cardgateway.SafeToRetry(err) != (tt.want == "not sent") {
+				t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, sent, tt.want, tt.sent)
+			}
+		})
+	}
+}
+
+func TestRefundRequests(t *testing.T) {
+	var sent string
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		body, _ := io.ReadAll(r.Body)
+		sent = r.Method + " " + r.URL.Path + " " + string(body)
+		return answering(200, "{}")(r)
+	})}})
+	for _, tt := range []struct {
+		name   string
+		change func(*cardgateway.RefundRequest)
+		want   string // of what is sent, or the problem
+	}{
+		{"all", func(r *cardgateway.RefundRequest) { r.Remark, r.Extra = "as agreed", map[string]any{"reason": 3} },
+			`POST /base/api/refund {"uniqueId":"77","refundTransactionId":"r-1","amount":"12.50","remark":"as agreed","reason":3}`},
+		{"no remark", func(*cardgateway.RefundRequest) {}, `POST /base/api/refund {"uniqueId":"77","refundTransactionId":"r-1","amount":"12.50"}`},
+		{"three decimals", func(r *cardgateway.RefundRequest) { r.Amount = decimal.RequireFromString("0.001") }, `POST /base/api/refund {"uniqueId":"77","refundTransactionId":"r-1","amount":"0.001"}`},
+		{"nothing", func(r *cardgateway.RefundRequest) { *r = cardgateway.RefundRequest{} }, "uniqueId required, refundTransactionId required, amount required"},
+		{"letters in uniqueId", func(r *cardgateway.RefundRequest) { r.UniqueID = "a" }, "uniqueId format"},
+		{"long uniqueId", func(r *cardgateway.RefundRequest) { r.UniqueID = strings.Repeat("1", 129) }, "uniqueId format"},
+		{"long id", func(r *cardgateway.RefundRequest) { r.RefundTransactionID = strings.Repeat("x", 129) }, "refundTransactionId length"},
+		{"amount zero", func(r *cardgateway.RefundRequest) { r.Amount = decimal.RequireFromString("0.00") }, "amount range"},
+		{"four decimals", func(r *cardgateway.RefundRequest) { r.Amount = decimal.RequireFromString("1.0001") }, "amount format"},
+		{"long remark", func(r *cardgateway.RefundRequest) { r.Remark = strings.Repeat("é", 256) }, "remark length"},
+		{"a field's name in Extra", func(r *cardgateway.RefundRequest) { r.Extra = map[string]any{"merchantRefundId": "r-2"} }, "merchantRefundId reserved"},
+		{"a card in Extra", func(r *cardgateway.RefundRequest) { r.Extra = map[string]any{"cardNumber": "1"} }, "cardNumber reserved"},
+	} {
+		sent = ""
+		req := refundRequest()
+		tt.change(&req)
+		_, err := c.CreateRefund(t.Context(), req)
+		if got := sent + strings.Join(clienttest.Problems(err), ", "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestResolveRefund: what the pages of a search say of a refund, and what is never forgotten.
+func TestResolveRefund(t *testing.T) {
+	other := strings.Replace(refundRow(111, "5", ""), "r-1", "r-0", 1)
+	for _, tt := range []struct {
+		name  string
+		pages pages
+		want  string
+	}{
+		{"refunded", pages{page(refundRow(111, "9", ""))}, "refunded"},
+		{"refunded, beside another refund of the payment", pages{page(other, refundRow(111, "9", ""))}, "refunded"},
+		{"refused for good", pages{page(refundRow(112, "9", ""))}, "declined"},
+		{"refused for good, beside another refund of the payment", pages{page(other, refundRow(112, "9", ""))}, "declined"},
+		{"accepted, then refunded", pages{page(refundRow(110, "9", "")), page(refundRow(111, "9", ""))}, "refunded"},
+		{"accepted to the end", slices.Repeat(pages{page(refundRow(110, "9", ""))}, 100), "processing"},
+		{"refunded twice", pages{page(refundRow(111, "9", ""), refundRow(111, "10", ""))}, "conflict"},
+		{"refused and refunded", pages{page(refundRow(112, "9", ""), refundRow(111, "10", ""))}, "refunded"},
+		{"never there", pages{}, "not found"},
+		{"only another refund of the payment", slices.Repeat(pages{page(other)}, 100), "not found"},
+		{"another payment's", slices.Repeat(pages{page(strings.Replace(refundRow(111, "9", ""), `"77"`, `"78"`, 1))}, 100), "unknown"},
+		{"another amount, then nothing", pages{page(strings.Replace(refundRow(111, "9", ""), "12.50", "12.51", 1))}, "unknown"},
+		{"a code that says nothing, then nothing", pages{page(refundRow(100, "9", ""))}, "unknown"},
+		{"a row that cannot be read, then nothing", pages{page(strings.Replace(refundRow(111, "9", ""), `"12.50"`, "true", 1))}, "unknown"},
+		{"accepted, then nothing", pages{page(refundRow(110, "9", ""))}, "unknown"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := resolver(t, &tt.pages)
+				r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+					UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 20 * time.Second,
+				})
+				if got := refundOutcome(r, err); got != tt.want {
+					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
+				}
+				clienttest.CheckOneSentinel(t, err)
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && unknown.Seen {
+					if _, err := c.ResolveRefund(t.Context(), unknown.RefundQuery()); errors.Is(err, cardgateway.ErrNotFound) {
+						t.Errorf("resolved again, nothing found: got %v", err)
+					}
+				}
+			})
+		})
+	}
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
+	_, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{Wait: -1})
+	want := []string{"uniqueId required", "refundTransactionId required", "amount required", "SentAt required", "Wait range"}
+	if diff := cmp.Diff(want, clienttest.Problems(err)); diff != "" {
+		t.Errorf("an empty query (-want +got):\n%s", diff)
+	}
+}
+
+func TestUploadTrackingNumbers(t *testing.T) {
+	shipment := cardgateway.Shipment{UniqueID: "77", Company: "SF", Number: "SF1", Remark: "left", Extra: map[string]any{"floor": 2}}
+	for _, tt := range []struct {
+		name      string
+		shipments []cardgateway.Shipment
+		responses []scripted
+		want      error
+		sent      int
+	}{
+		{"taken", []cardgateway.Shipment{shipment, {UniqueID: "78", Company: "ST"}}, []scripted{gives(200, `{"code":141,"message":"upload successful"}`)}, nil, 1},
+		{"99", slices.Repeat([]cardgateway.Shipment{shipment}, 99), []scripted{gives(200, `{"code":141}`)}, nil, 1},
+		{"100", slices.Repeat([]cardgateway.Shipment{shipment}, 100), nil, cardgateway.ErrInvalidRequest, 0},
+		{"none", nil, nil, cardgateway.ErrInvalidRequest, 0},
+		{"no company", []cardgateway.Shipment{{UniqueID: "77"}}, nil, cardgateway.ErrInvalidRequest, 0},
+		{"no payment", []cardgateway.Shipment{{Company: "SF"}}, nil, cardgateway.ErrInvalidRequest, 0},
+		{"not taken", []cardgateway.Shipment{shipment}, []scripted{gives(200, `{"code":142,"message":"Upload data is empty"}`)}, cardgateway.ErrRefused, 1},
+		{"not authorized", []cardgateway.Shipment{shipment}, []scripted{gives(401, "")}, cardgateway.ErrRefused, 1},
+		{"broken, then taken", []cardgateway.Shipment{shipment}, []scripted{resets, gives(503, ""), gives(200, `{"code":141}`)}, nil, 3},
+		{"not readable", []cardgateway.Shipment{shipment}, []scripted{gives(200, "<html>")}, cardgateway.ErrQueryFailed, 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := script{responses: tt.responses}
+				err := s.client(t, cardgateway.Config{}).UploadTrackingNumbers(t.Context(), tt.shipments)
+				if !errors.Is(err, tt.want) || len(s.times()) != tt.sent {
+					t.Errorf("got %v after %d attempts, want %v after %d", err, len(s.times()), tt.want, tt.sent)
+				}
+			})
+		})
+	}
+	var sent any
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.Method != "POST" || r.URL.Path != "/base/upload/trackingNumber" {
+			t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+		}
+		return answering(200, `{"code":141}`)(r)
+	})}})
+	if err := c.UploadTrackingNumbers(t.Context(), []cardgateway.Shipment{shipment, {UniqueID: "78", Company: "ST"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := []any{
+		map[string]any{"uniqueId": "77", "company": "SF", "number": "SF1", "remark": "left", "floor": 2.0},
+		map[string]any{"uniqueId": "78", "company": "ST"},
+	}
+	if diff := cmp.Diff(want, sent); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	invalid, ok := errors.AsType[*cardgateway.ValidationError](c.UploadTrackingNumbers(t.Context(), []cardgateway.Shipment{shipment, {UniqueID: "x"}}))
+	if !ok || !strings.Contains(invalid.Error(), "shipments[1].uniqueId") || !strings.Contains(invalid.Error(), "shipments[1].company is required") {
+		t.Errorf("the second shipment is wrong: got %v", invalid)
+	}
+}

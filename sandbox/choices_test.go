@@ -1,0 +1,289 @@
+package sandbox
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestHostedRetry: after a decline the page takes another card, and every card makes a row of its own.
+func TestHostedRetry(t *testing.T) {
+	for _, way := range []string{"page", "EnterCard"} {
+		t.Run(way, func(t *testing.T) {
+			m := &mailbox{statuses: []int{200}}
+			g := New(Options{HostedRetry: true, NotificationTransport: m})
+			defer g.Close()
+			page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
+			enter := func(o Outcome) string {
+				t.Helper()
+				if way == "EnterCard" {
+					next, err := g.EnterCard(page, TestCard(o))
+					if err != nil {
+						t.Fatal(err)
+					}
+					return next
+				}
+				resp, err := browser(g).PostForm(page, form(o))
+				resp, _ = read(t, resp, err)
+				if resp.StatusCode != 303 {
+					t.Fatalf("HTTP %d, want 303", resp.StatusCode)
+				}
+				return resp.Header.Get("Location")
+			}
+			if next := enter(Declined); !strings.HasSuffix(page, next) {
+				t.Fatalf("after a decline the browser is sent to %q, want the card page", next)
+			}
+			resp, err := browser(g).Get(page)
+			if _, text := read(t, resp, err); !strings.Contains(text, "declined") || !strings.Contains(text, `id="pay"`) {
+				t.Errorf("the page does not offer another card: %s", text)
+			}
+			wrong := form(Approved)
+			wrong.Set("cvv", "1")
+			resp, err = browser(g).PostForm(page, wrong) // makes no row
+			if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
+				t.Errorf("HTTP %d for a wrong CVV, want 422", resp.StatusCode)
+			}
+			enter(Declined)
+			if next := enter(Approved); next != "https://shop.example/back" {
+				t.Errorf("after an approval the browser is sent to %q", next)
+			}
+			a := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil)
+			var codes []string
+			for _, row := range a.rows() {
+				codes = append(codes, string(row["code"].(interface{ String() string }).String()))
+			}
+			slices.Sort(codes)
+			if want := []string{"100", "101", "101"}; !slices.Equal(codes, want) {
+				t.Errorf("rows with codes %v, want %v", codes, want)
+			}
+			if got := g.Executed("t"); got != 1 {
+				t.Errorf("Executed = %d, want 1", got)
+			}
+			if err := g.Flush(t.Context()); err != nil || len(m.got) != 3 {
+				t.Errorf("%d notifications, %v; want 3", len(m.got), err)
+			}
+		})
+	}
+}
+
+// TestHostedRetryEnds: the cardholder gives up, or fails to authenticate and then pays.
+func TestHostedRetryEnds(t *testing.T) {
+	g := New(Options{HostedRetry: true})
+	b := browser(g)
+	page := send(t, g, "POST", "/checkout/payment", body("given up", nil)).str("redirectUrl")
+	if _, err := g.EnterCard(page, TestCard(Declined)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := b.PostForm(page, url.Values{"action": {"cancel"}})
+	if resp, _ = read(t, resp, err); resp.Header.Get("Location") != "https://shop.example/back" {
+		t.Errorf("cancel leads to %q", resp.Header.Get("Location"))
+	}
+	if rows := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=given+up", nil).rows(); len(rows) != 1 {
+		t.Errorf("%d rows, want the declined one", len(rows))
+	}
+
+	page = send(t, g, "POST", "/checkout/payment", body("3d", nil)).str("redirectUrl")
+	threeD, err := g.EnterCard(page, TestCard(Challenged))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := g.Authenticate(threeD, false)
+	if err != nil || !strings.HasSuffix(page, next) {
+		t.Fatalf("after a failed authentication: %q, %v, want the card page", next, err)
+	}
+	if _, err := g.EnterCard(page, TestCard(Approved)); err != nil || g.Executed("3d") != 1 {
+		t.Errorf("%v, charged %d times, want once", err, g.Executed("3d"))
+	}
+	resp, err = b.PostForm("https://gateway.test"+threeD, url.Values{"decision": {"approve"}}) // sent twice
+	if resp, _ = read(t, resp, err); g.Executed("3d") != 1 {
+		t.Errorf("charged %d times, want once", g.Executed("3d"))
+	}
+}
+
+// TestChoices: where the interface is silent, an option decides.
+func TestChoices(t *testing.T) {
+	secure := map[string]any{"secure": true, "browser": map[string]any{"userAgent": "x"}}
+	pay := func(t *testing.T, g *Gateway, o Outcome, more map[string]any) answer {
+		t.Helper()
+		changes := map[string]any{"card": cardBody(o)}
+		for name, value := range more {
+			changes[name] = value
+		}
+		return send(t, g, "POST", "/api/subscription", body("t", changes))
+	}
+	for _, tt := range []struct {
+		outcome         Outcome
+		usual, everyone int // codes of the response without and with SecureForEveryCard
+		after           int // code once authenticated
+	}{
+		{Approved, 301, 301, 100}, {Pending, 102, 301, 102}, {Declined, 101, 301, 101}, {Challenged, 301, 301, 100},
+	} {
+		t.Run("secure "+tt.outcome.String(), func(t *testing.T) {
+			wantCode(t, pay(t, New(Options{}), tt.outcome, secure), tt.usual)
+			g := New(Options{SecureForEveryCard: true})
+			a := pay(t, g, tt.outcome, secure)
+			wantCode(t, a, tt.everyone)
+			if _, err := g.Authenticate(a.str("redirectUrl"), true); err != nil {
+				t.Fatal(err)
+			}
+			row := send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil)
+			if row.code() != tt.after || row.str("is3d") != "true" {
+				t.Errorf("row %s, want code %d after 3D", row.text, tt.after)
+			}
+		})
+	}
+	for _, tt := range []struct {
+		outcome      Outcome
+		usual, bound int // codes of a finished token order without and with TokenOrderUsesCard
+	}{
+		{Approved, 100, 100}, {Pending, 100, 102}, {Challenged, 100, 301}, {Declined, 100, 101},
+	} {
+		t.Run("token order "+tt.outcome.String(), func(t *testing.T) {
+			for uses, want := range map[bool]int{false: tt.usual, true: tt.bound} {
+				g := New(Options{TokenOrderUsesCard: uses})
+				a := send(t, g, "POST", "/checkout/tokenization/create", body("t", nil))
+				if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(tt.outcome)); err != nil {
+					t.Fatal(err)
+				}
+				wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), want)
+				if made := g.Token("t") != ""; made != (want == 100) {
+					t.Errorf("code %d and a token: %v", want, made)
+				}
+			}
+		})
+	}
+	t.Run("pending settles", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			g := New(Options{SettlePendingAfter: time.Minute, SettleAfter: -1})
+			wantCode(t, pay(t, g, Pending, nil), 102)
+			time.Sleep(59 * time.Second)
+			if got := g.Executed("t"); got != 0 {
+				t.Errorf("Executed = %d before its time", got)
+			}
+			time.Sleep(time.Second)
+			if got := g.Executed("t"); got != 1 {
+				t.Errorf("Executed = %d, want 1", got)
+			}
+		})
+	})
+	t.Run("closed", func(t *testing.T) {
+		g := New(Options{})
+		a := send(t, g, "POST", "/checkout/payment", body("t", nil))
+		if !g.CloseOrder("t") || g.CloseOrder("t") || g.CloseOrder("nobody") {
+			t.Error("CloseOrder does not close exactly what is open")
+		}
+		row := send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil)
+		if row.code() != 103 || row.str("message") != "order closed" {
+			t.Errorf("row %s, want code 103", row.text)
+		}
+	})
+	t.Run("is3d as a boolean", func(t *testing.T) {
+		g := New(Options{Is3DBoolean: true})
+		a := pay(t, g, Approved, nil)
+		if got := send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil).data["is3d"]; got != false {
+			t.Errorf("is3d = %#v, want the boolean false", got)
+		}
+	})
+	t.Run("an id with a wide range", func(t *testing.T) {
+		for wide, want := range map[bool]int{false: 500, true: 121} {
+			g := New(Options{Search: SearchBehavior{WideRangeWithID: wide}})
+			wantCode(t, send(t, g, "GET", "/search/list/order?startDate=2020-01-01&endingDate=2024-01-01&transactionId=t", nil), want)
+			wantCode(t, send(t, g, "GET", "/search/list/order?startDate=2020-01-01&endingDate=2024-01-01", nil), 500)
+		}
+	})
+	t.Run("code of a fault", func(t *testing.T) {
+		for _, code := range []int{103, 122, 201, 999} {
+			g := New(Options{})
+			g.Inject(Fault{Code: code, Commit: CommitNever})
+			a := pay(t, g, Approved, nil)
+			if a.code() != code || a.status != 200 || g.Executed("t") != 0 {
+				t.Errorf("HTTP %d, %s, charged %d times; want code %d", a.status, a.text, g.Executed("t"), code)
+			}
+		}
+	})
+	t.Run("a page beyond every integer", func(t *testing.T) {
+		a := send(t, New(Options{}), "GET",
+			"/search/list/order?startDate=2024-01-01&endingDate=2024-01-02&currPage=99999999999999999999", nil)
+		if got := a.data["currPage"].(interface{ String() string }).String(); got != "99999999999999999999" || len(a.rows()) != 0 {
+			t.Errorf("currPage = %s with %d rows, want the page that was asked for, empty", got, len(a.rows()))
+		}
+	})
+}
+
+func TestNewToken(t *testing.T) {
+	g := New(Options{NoNotifications: true})
+	for o, want := range map[Outcome]int{Approved: 102, Pending: 102, Challenged: 301, Declined: 101} {
+		a := send(t, g, "POST", "/checkout/tokenization/payment/"+g.NewToken(o), body(o.String(), map[string]any{"appId": nil}))
+		wantCode(t, a, want)
+	}
+	if rows := send(t, g, "GET", "/search/list/order"+thisMonth(), nil).rows(); len(rows) != 4 {
+		t.Errorf("%d rows, want those of the payments alone", len(rows))
+	}
+}
+
+func TestSeedOrders(t *testing.T) {
+	g := New(Options{})
+	to := january.AddDate(0, 0, 20)
+	g.SeedOrders(SeedOptions{
+		N: 90, From: january, To: to, Currencies: []string{"USD", "JPY", "KWD"}, RefundEvery: 3, RefundStates: true,
+	})
+	decimals := map[string]int{"USD": 2, "JPY": 0, "KWD": 3}
+	orders := send(t, g, "GET", "/search/list/order"+rangeQuery(january, to, g.opts.Location, 1, 999), nil).rows()
+	seenCurrencies := map[string]int{}
+	for _, row := range orders {
+		currency, amount := row["transactionCurrency"].(string), row["transactionAmount"].(string)
+		seenCurrencies[currency]++
+		_, fraction, _ := strings.Cut(amount, ".")
+		if len(fraction) != decimals[currency] {
+			t.Errorf("%s %s has %d decimals, want %d", amount, currency, len(fraction), decimals[currency])
+		}
+	}
+	if seenCurrencies["USD"] != 30 || seenCurrencies["JPY"] != 30 || seenCurrencies["KWD"] != 30 {
+		t.Errorf("currencies %v, want 30 each", seenCurrencies)
+	}
+	refunds := send(t, g, "GET", "/search/list/refund"+rangeQuery(january, to, g.opts.Location, 1, 999), nil).rows()
+	codes := map[string]int{}
+	for _, row := range refunds {
+		codes[row["code"].(interface{ String() string }).String()]++
+		found := send(t, g, "GET", "/search/order/"+row["uniqueId"].(string), nil)
+		if found.code() != 100 || found.str("transactionCurrency") != row["refundCurrency"] {
+			t.Errorf("refund %v of %s", row, found.text)
+		}
+	}
+	if codes["110"] != 6 || codes["112"] != 4 || codes["111"] != 20 {
+		t.Errorf("refunds by code %v, want 6 at 110, 4 at 112 and 20 at 111", codes)
+	}
+	none := New(Options{})
+	none.SeedOrders(SeedOptions{N: 90, From: january, To: to, RefundEvery: -1})
+	if got := slices.Collect(none.RefundIDs(january, to)); len(got) != 0 {
+		t.Errorf("%d refunds, want none", len(got))
+	}
+}
+
+func TestShownAmount(t *testing.T) {
+	for _, tt := range []struct{ amount, currency, want string }{
+		{"12.5", "USD", "12.50 USD"}, {"12", "EUR", "12.00 EUR"}, {"12.125", "USD", "12.125 USD"}, {"100", "JPY", "100 JPY"},
+		{"100.5", "JPY", "100.5 JPY"}, {"1.5", "KWD", "1.500 KWD"},
+	} {
+		if got := shownAmount(tt.amount, tt.currency); got != tt.want {
+			t.Errorf("shownAmount(%s, %s) = %q, want %q", tt.amount, tt.currency, got, tt.want)
+		}
+	}
+}
+
+func TestAmountOf(t *testing.T) {
+	for _, tt := range []struct {
+		thousandths int64
+		currency    string
+		want        string
+	}{
+		{8800, "USD", "8.80"}, {8805, "USD", "8.805"}, {100_000, "JPY", "100"}, {1, "KWD", "0.001"}, {10, "USD", "0.01"},
+	} {
+		if got := amountOf(tt.thousandths, tt.currency); got != tt.want {
+			t.Errorf("amountOf(%d, %s) = %q, want %q", tt.thousandths, tt.currency, got, tt.want)
+		}
+	}
+}

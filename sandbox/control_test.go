@@ -1,0 +1,541 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestControlAccess: who is let in, by address, host name, proxy headers and, for what changes something, origin.
+func TestControlAccess(t *testing.T) {
+	tests := []struct {
+		name    string
+		access  ControlAccess
+		method  string
+		remote  string
+		host    string
+		headers map[string]string
+		status  int
+	}{
+		{"loopback", ControlLoopback, "GET", "127.0.0.1:5000", "127.0.0.1:8080", nil, 200},
+		{"loopback by name", ControlLoopback, "GET", "127.0.0.1:5000", "localhost:8080", nil, 200},
+		{"loopback of version 6", ControlLoopback, "GET", "[::1]:5000", "[::1]:8080", nil, 200},
+		{"another machine", ControlLoopback, "GET", "192.0.2.7:5000", "127.0.0.1:8080", nil, 403},
+		{"rebound name", ControlLoopback, "GET", "127.0.0.1:5000", "evil.example:8080", nil, 403},
+		{"name that begins like loopback", ControlLoopback, "GET", "127.0.0.1:5000", "127.0.0.1.evil.example", nil, 403},
+		{"through a proxy", ControlLoopback, "GET", "127.0.0.1:5000", "localhost", map[string]string{"X-Forwarded-For": "192.0.2.7"}, 403},
+		{"button", ControlLoopback, "POST", "127.0.0.1:5000", "localhost:8080", map[string]string{"Sec-Fetch-Site": "same-origin"}, 200},
+		{"program", ControlLoopback, "POST", "127.0.0.1:5000", "localhost:8080", nil, 200},
+		{"form of another site", ControlLoopback, "POST", "127.0.0.1:5000", "localhost:8080", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"form of an old browser", ControlLoopback, "POST", "127.0.0.1:5000", "localhost:8080", map[string]string{"Origin": "https://evil.example"}, 403},
+		{"link of another site", ControlLoopback, "GET", "127.0.0.1:5000", "localhost:8080", map[string]string{"Sec-Fetch-Site": "cross-site"}, 200},
+		{"anywhere", ControlAnywhere, "GET", "192.0.2.7:5000", "sandbox.internal", nil, 200},
+		{"anywhere, another site", ControlAnywhere, "POST", "192.0.2.7:5000", "sandbox.internal", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"off", ControlOff, "GET", "127.0.0.1:5000", "localhost", nil, 404},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := New(Options{Control: tt.access})
+			path := "/_sandbox/api/v1/info"
+			if tt.method == "POST" {
+				path = "/_sandbox/api/v1/reset"
+			}
+			r := httptest.NewRequest(tt.method, path, nil)
+			r.RemoteAddr, r.Host = tt.remote, tt.host
+			for name, value := range tt.headers {
+				r.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, r)
+			if w.Code != tt.status || w.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("HTTP %d, %s; want %d", w.Code, w.Body, tt.status)
+			}
+		})
+	}
+}
+
+// control makes a call to the control interface and returns the HTTP status and the JSON.
+func control(t *testing.T, g *Gateway, method, path string, request any) (int, map[string]any) {
+	t.Helper()
+	var body []byte
+	if request != nil {
+		body = []byte(encode(t, request))
+	}
+	r, err := http.NewRequest(method, "http://127.0.0.1/_sandbox/api/v1/"+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := g.RoundTripper().RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := readAnswer(t, resp)
+	return a.status, a.data
+}
+
+// must is control for a call that has to succeed.
+func must(t *testing.T, g *Gateway, method, path string, request any) map[string]any {
+	t.Helper()
+	status, data := control(t, g, method, path, request)
+	if status != 200 {
+		t.Fatalf("%s %s: HTTP %d, %v", method, path, status, data)
+	}
+	return data
+}
+
+func number(v any) string { return string(v.(json.Number)) }
+
+// TestControlInterface does everything that a test could only do from Go.
+func TestControlInterface(t *testing.T) {
+	m := &mailbox{statuses: []int{500, 200}}
+	g := New(Options{NotificationTransport: m, NotificationScale: 0.0001, RefundSettleAfter: -1, HostedRetry: true})
+	defer g.Close()
+
+	// A payment on the hosted page: declined, then 3D, then approved.
+	page := send(t, g, "POST", "/checkout/payment", body("tx", nil))
+	id := page.str("uniqueId")
+	if p := must(t, g, "POST", "payments/tx/card", map[string]any{"testCard": "declined"}); number(p["code"]) != "101" || p["waitsFor"] != "card" {
+		t.Errorf("after a declined card: %v", p)
+	}
+	second := must(t, g, "POST", "payments/tx/card", map[string]any{"testCard": "challenged"})
+	if number(second["code"]) != "301" || second["waitsFor"] != "3d" || second["uniqueId"] == id {
+		t.Errorf("after another card: %v", second)
+	}
+	if p := must(t, g, "POST", "payments/tx/authenticate", map[string]any{"approve": true}); number(p["code"]) != "100" {
+		t.Errorf("after 3D: %v", p)
+	}
+	if got := must(t, g, "GET", "executed?transactionId=tx", nil); number(got["executed"]) != "1" {
+		t.Errorf("executed: %v", got)
+	}
+	// A pending one is settled, another declined, a third closed.
+	for transaction, action := range map[string]string{"p1": "settle", "p2": "decline", "p3": "close"} {
+		wantCode(t, send(t, g, "POST", "/api/subscription", body(transaction, map[string]any{"card": cardBody(Pending)})), 102)
+		want := map[string]string{"settle": "100", "decline": "101", "close": "103"}[action]
+		if p := must(t, g, "POST", "payments/"+transaction+"/"+action, nil); number(p["code"]) != want {
+			t.Errorf("%s: %v, want code %s", action, p, want)
+		}
+		if status, data := control(t, g, "POST", "payments/"+transaction+"/settle", nil); status != 409 || data["error"] == "" {
+			t.Errorf("settled twice: HTTP %d, %v", status, data)
+		}
+	}
+	// Refunds: one settled, one refused.
+	for refund, action := range map[string]string{"r1": "settle", "r2": "decline"} {
+		made := must(t, g, "POST", "payments/tx/refund", map[string]any{"amount": "1.00", "refundTransactionId": refund, "remark": "x"})
+		if number(made["code"]) != "110" {
+			t.Errorf("refund: %v", made)
+		}
+		want := map[string]string{"settle": "111", "decline": "112"}[action]
+		if r := must(t, g, "POST", "refunds/"+refund+"/"+action, nil); number(r["code"]) != want {
+			t.Errorf("%s: %v, want code %s", action, r, want)
+		}
+	}
+	if got := must(t, g, "GET", "executed?refundTransactionId=r2", nil); number(got["executed"]) != "0" {
+		t.Errorf("executed of a refused refund: %v", got)
+	}
+	must(t, g, "POST", "payments/tx/chargeback", nil)
+	must(t, g, "POST", "payments/tx/notify", nil)
+	must(t, g, "GET", "flush?timeout=10s", nil)
+
+	// Notifications: the first one failed once.
+	notices := must(t, g, "GET", "notifications?transactionId=tx", nil)["data"].([]any)
+	kinds := map[string]int{}
+	for _, n := range notices {
+		kinds[n.(map[string]any)["transactionType"].(string)]++
+	}
+	if kinds["Sale"] != 3 || kinds["Refund"] != 2 || kinds["Chargeback"] != 1 {
+		t.Errorf("notifications %v, want three of the payments, two refunds, one chargeback", kinds)
+	}
+	all := must(t, g, "GET", "notifications?limit=1000", nil)["data"].([]any)
+	failed := slices.IndexFunc(all, func(n any) bool { return len(n.(map[string]any)["deliveries"].([]any)) == 2 })
+	if failed < 0 {
+		t.Fatalf("no notification was delivered twice: %v", all)
+	}
+	first := all[failed].(map[string]any)
+	deliveries := first["deliveries"].([]any)
+	if d := deliveries[0].(map[string]any); d["reason"] != "only HTTP 200 counts" || number(d["status"]) != "500" || first["state"] != "accepted" {
+		t.Errorf("first delivery %v of %v", d, first)
+	}
+	before := len(m.got)
+	again := must(t, g, "POST", "notifications/"+number(first["number"])+"/resend", nil)
+	must(t, g, "GET", "flush?timeout=10s", nil)
+	if len(m.got) != before+1 || again["number"] == first["number"] {
+		t.Errorf("sent again as %v: %d deliveries, want %d", again["number"], len(m.got), before+1)
+	}
+
+	// Faults: by fields, by name, and removed.
+	must(t, g, "POST", "faults", map[string]any{"operation": "CreateSubscription", "reply": "close", "commit": "never", "times": 1})
+	if got := seen(exchange(g, "POST", "/api/subscription", body("f", nil))); got != "error" || g.Executed("f") != 0 {
+		t.Errorf("the caller sees %q, charged %d times", got, g.Executed("f"))
+	}
+	must(t, g, "POST", "faults", map[string]any{"name": "carried out, 502 with HTML", "transactionId": "f"})
+	armed := must(t, g, "GET", "faults", nil)["data"].([]any)
+	if f := armed[0].(map[string]any)["fault"].(map[string]any); len(armed) != 1 || f["reply"] != "html" || f["transactionId"] != "f" {
+		t.Errorf("armed %v", armed)
+	}
+	must(t, g, "DELETE", "faults/"+number(armed[0].(map[string]any)["number"]), nil)
+	must(t, g, "DELETE", "faults", nil)
+
+	// Tokens, seeds, searches.
+	token := must(t, g, "POST", "tokens", map[string]any{"testCard": "declined"})["token"].(string)
+	wantCode(t, send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil)), 101)
+	made := send(t, g, "POST", "/checkout/tokenization/create", body("to", nil))
+	must(t, g, "POST", "payments/to/card", map[string]any{"cardNumber": "4200 0000 0000 0000", "expiredMonth": "09", "expiredYear": "31", "cvv": "123", "cardholder": "A"})
+	if got := must(t, g, "GET", "payments/"+made.str("uniqueId")+"/token", nil)["token"]; got != g.Token("to") || got == "" {
+		t.Errorf("token %v", got)
+	}
+	must(t, g, "POST", "seed", map[string]any{"n": 50, "from": january, "to": january.AddDate(0, 0, 5), "currencies": []string{"EUR", "JPY"}, "refundEvery": 5})
+	expected := must(t, g, "GET", "expected/orders?from=2024-01-01T00:00:00Z&to=2024-01-06T00:00:00Z&limit=10", nil)
+	if len(expected["data"].([]any)) != 10 || number(expected["leftOff"]) != "40" {
+		t.Errorf("expected %v", expected)
+	}
+	must(t, g, "PUT", "search", map[string]any{"emptyEvery": 1, "latency": "1ms"})
+	if rows := send(t, g, "GET", "/search/list/order?startDate=2024-01-01&endingDate=2024-01-05", nil).rows(); len(rows) != 0 {
+		t.Errorf("%d rows, want none", len(rows))
+	}
+
+	// Requests, and what is known of the gateway.
+	requests := must(t, g, "GET", "requests?operation=TokenPayment", nil)["data"].([]any)
+	if r := requests[0].(map[string]any); len(requests) != 1 || strings.Contains(r["path"].(string), token) || number(r["code"]) != "101" {
+		t.Errorf("requests %v", requests)
+	}
+	info := must(t, g, "GET", "info", nil)
+	if info["options"].(map[string]any)["hostedRetry"] != true || number(info["seededOrders"]) != "50" {
+		t.Errorf("info %v", info)
+	}
+	must(t, g, "POST", "reset", nil)
+	if got := must(t, g, "GET", "payments", nil)["data"].([]any); len(got) != 0 || g.Executed("tx") != 0 {
+		t.Errorf("after a reset: %v", got)
+	}
+	if next := send(t, g, "POST", "/api/subscription", body("tx", nil)); next.code() != 100 || next.str("uniqueId") == id {
+		t.Errorf("after a reset: %s", next.text)
+	}
+}
+
+// TestControlRefusals: what is wrong is said, with the nearest name.
+func TestControlRefusals(t *testing.T) {
+	g := New(Options{})
+	tests := []struct {
+		method, path string
+		request      any
+		status       int
+		text         string
+	}{
+		{"GET", "nothing", nil, 404, "no such path"},
+		{"POST", "payments/nobody/settle", nil, 404, "no payment"},
+		{"POST", "refunds/nobody/settle", nil, 404, "no refund"},
+		{"POST", "notifications/7/resend", nil, 404, "no notification"},
+		{"GET", "requests/7", nil, 404, "no request"},
+		{"DELETE", "faults/7", nil, 404, "no fault"},
+		{"POST", "faults", map[string]any{"operaton": "TokenPayment"}, 400, `"operation"`},
+		{"POST", "faults", map[string]any{"operation": "TokenPayments"}, 400, "TokenPayment"},
+		{"POST", "faults", map[string]any{"reply": "explode"}, 400, "cutBody"},
+		{"POST", "faults", map[string]any{"before": 5}, 400, "1.5s"},
+		{"POST", "faults", map[string]any{"times": "many"}, 400, "times"},
+		{"POST", "faults", map[string]any{"name": "no such fault"}, 400, "faults/names"},
+		{"POST", "tokens", map[string]any{"testCard": "lucky"}, 400, "approved"},
+		{"POST", "tokens", map[string]any{"testcard": "approved"}, 400, `"testCard"`},
+		{"POST", "seed", map[string]any{"n": 0}, 400, "n must"},
+		{"PUT", "search", map[string]any{"lagg": "1s"}, 400, `"lag"`},
+		{"GET", "payments?limit=x", nil, 400, "limit"},
+		{"GET", "payments?transaction=x", nil, 400, "transactionId"},
+		{"GET", "executed", nil, 400, "transactionId"},
+		{"GET", "wait?for=miracles", nil, 400, "notifications"},
+		{"GET", "wait?for=payments&timeout=1h", nil, 400, "timeout"},
+		{"GET", "expected/orders?from=now", nil, 400, "from"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
+			status, data := control(t, g, tt.method, tt.path, tt.request)
+			text, _ := data["error"].(string)
+			hint, _ := data["hint"].(string)
+			if status != tt.status || !strings.Contains(text+" "+hint, tt.text) {
+				t.Errorf("HTTP %d, %v; want %d and %q", status, data, tt.status, tt.text)
+			}
+		})
+	}
+	r := httptest.NewRequest("POST", "/_sandbox/api/v1/reset", strings.NewReader("{}"))
+	r.RemoteAddr, r.Host = "127.0.0.1:1", "localhost"
+	r.Header.Set("Content-Type", "text/plain") // what a page of another site could send without asking
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, r)
+	if w.Code != 415 {
+		t.Errorf("text/plain: HTTP %d, want 415", w.Code)
+	}
+}
+
+func TestControlWait(t *testing.T) {
+	g := New(Options{})
+	status, data := control(t, g, "GET", "wait?for=requests&timeout=20ms", nil)
+	if status != 408 || data["soFar"] == nil {
+		t.Errorf("HTTP %d, %v; want 408 with what there is", status, data)
+	}
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		_, _ = exchange(g, "POST", "/api/subscription", body("t", nil))
+	}()
+	for _, kind := range []string{"requests", "payments"} {
+		if status, data := control(t, g, "GET", "wait?for="+kind+"&transactionId=t&count=1&timeout=10s", nil); status != 200 {
+			t.Errorf("%s: HTTP %d, %v", kind, status, data)
+		}
+	}
+}
+
+// TestLogIsBounded: the newest requests are kept, and their numbers go on.
+func TestLogIsBounded(t *testing.T) {
+	g := New(Options{RequestLog: 3})
+	for range 10 {
+		send(t, g, "GET", "/search/order/1", nil)
+	}
+	rows := must(t, g, "GET", "requests", nil)["data"].([]any)
+	if len(rows) != 3 || number(rows[0].(map[string]any)["number"]) != "10" {
+		t.Errorf("%d requests, the newest %v; want 3 and number 10", len(rows), rows[0])
+	}
+	off := New(Options{RequestLog: -1})
+	send(t, off, "GET", "/search/order/1", nil)
+	if rows := must(t, off, "GET", "requests", nil)["data"].([]any); len(rows) != 0 {
+		t.Errorf("%d requests, want none", len(rows))
+	}
+}
+
+// TestNoSecretIsShown sends secrets everywhere a program could send them, and looks for them in every page, in every
+// list and in the log.
+func TestNoSecretIsShown(t *testing.T) {
+	var log bytes.Buffer
+	g := New(Options{
+		SecretKey: "KEY-secret-8471", Log: &log, NotificationTokenMember: "ref", NotificationTransport: &mailbox{statuses: []int{200}},
+	})
+	defer g.Close()
+	const number, cvv = "4300001234567895", "9871"
+	card := map[string]any{"cardNumber": number, "expiredMonth": "12", "expiredYear": "39", "cvv": cvv, "cardholder": "Grace-Holder"}
+	for i, text := range []string{
+		encode(t, body("t1", map[string]any{"card": card})),
+		encode(t, body("t2", map[string]any{"Card": card, "CVV": cvv, "card_number": number})),
+		`{"transactionId":"t3","\u0063ard":{"cardNumber":"` + number + `","\u0063vv":"` + cvv + `"},"cvv":` + cvv + `}`,
+		`{"transactionId":"t4","card":{"cardNumber":"` + number + `","cvv":"` + cvv + `"`,
+		`{"transactionId":"t5","card":[{"deep":[{"any":"` + number + `"}]},"` + cvv + `"]}`,
+	} {
+		if _, err := exchange(g, "POST", "/api/subscription", text); err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+	}
+	made := send(t, g, "POST", "/checkout/tokenization/create", body("to", map[string]any{"notificationUrl": "https://shop.example/n?guard=GUARD-5512"}))
+	if _, err := g.EnterCard(made.str("redirectUrl"), CardEntry{Number: number, Month: "12", Year: "39", CVV: "123", Cardholder: "Grace-Holder"}); err != nil {
+		t.Fatal(err)
+	}
+	token := g.Token("to")
+	send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil))
+	_, _ = exchange(g, "POST", "/checkout/tokenisation/payment/"+token, body("tq", nil))
+	if err := g.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := browser(g)
+	var all strings.Builder
+	all.WriteString(log.String())
+	links := []string{"/_sandbox/"}
+	visited := map[string]bool{}
+	for len(links) > 0 {
+		link := links[0]
+		links = links[1:]
+		if visited[link] || strings.HasPrefix(link, "/hosted/") {
+			continue
+		}
+		visited[link] = true
+		resp, err := b.Get("http://127.0.0.1" + link)
+		resp, text := read(t, resp, err)
+		if resp.StatusCode != 200 {
+			t.Errorf("%s: HTTP %d", link, resp.StatusCode)
+		}
+		all.WriteString(text)
+		for _, found := range regexp.MustCompile(`href="(/[^"?]*)`).FindAllStringSubmatch(text, -1) {
+			links = append(links, found[1])
+		}
+	}
+	for _, list := range []string{"info", "requests?limit=1000", "payments", "notifications", "refunds"} {
+		_, data := control(t, g, "GET", list, nil)
+		all.WriteString(encode(t, data))
+	}
+	if len(visited) < 15 {
+		t.Errorf("only %d pages were found", len(visited))
+	}
+	for _, secret := range []string{number, cvv, token, "Grace-Holder", "KEY-secret-8471", "GUARD-5512"} {
+		if i := strings.Index(all.String(), secret); i >= 0 {
+			t.Errorf("%s is shown: %q", secret, all.String()[max(0, i-100):min(all.Len(), i+60)])
+		}
+	}
+	if !strings.Contains(all.String(), "430000******7895") {
+		t.Error("the masked card number is not shown")
+	}
+}
+
+// TestButtons presses the buttons of the dashboard as a browser does.
+func TestButtons(t *testing.T) {
+	g := New(Options{NotificationTransport: &mailbox{statuses: []int{200}}, RefundSettleAfter: -1})
+	defer g.Close()
+	b := browser(g)
+	press := func(path string, form url.Values) string {
+		t.Helper()
+		resp, err := b.PostForm("http://127.0.0.1/_sandbox/"+path, form)
+		resp, text := read(t, resp, err)
+		if resp.StatusCode != 303 {
+			t.Fatalf("%s: HTTP %d, %s", path, resp.StatusCode, text)
+		}
+		return resp.Header.Get("Location")
+	}
+	id := send(t, g, "POST", "/api/subscription", body("t", map[string]any{"card": cardBody(Pending)})).str("uniqueId")
+	if got := press("payments/"+id+"/settle", url.Values{"back": {"/_sandbox/payments"}}); got != "/_sandbox/payments?done=1" {
+		t.Errorf("the browser goes to %q", got)
+	}
+	if got := press("payments/"+id+"/refund", url.Values{"amount": {""}, "back": {"https://evil.example/_sandbox/"}}); got != "/_sandbox/?done=1" {
+		t.Errorf("the browser goes to %q, want the dashboard", got)
+	}
+	refund := must(t, g, "GET", "refunds", nil)["data"].([]any)[0].(map[string]any)
+	press("refunds/"+refund["refundUniqueId"].(string)+"/settle", nil)
+	press("payments/"+id+"/chargeback", nil)
+	if err := g.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	press("notifications/1/resend", nil)
+	press("faults", url.Values{"operation": {"any"}, "name": {"carried out, then reset"}, "code": {"none"}, "times": {"2"}, "transactionId": {""}})
+	press("faults", url.Values{"operation": {"TokenPayment"}, "name": {"carried out, then reset"}, "code": {"999 system error"}})
+	armed := must(t, g, "GET", "faults", nil)["data"].([]any)
+	if len(armed) != 2 || number(armed[0].(map[string]any)["left"]) != "2" || number(armed[1].(map[string]any)["fault"].(map[string]any)["code"]) != "999" {
+		t.Errorf("armed %v", armed)
+	}
+	press("faults/remove", url.Values{"number": {"1"}})
+	if got := g.Executed("t"); got != 1 {
+		t.Errorf("charged %d times, want once", got)
+	}
+	if got := g.Refunded(refund["refundTransactionId"].(string)); got != 1 {
+		t.Errorf("refunded %d times, want once", got)
+	}
+	resp, err := b.PostForm("http://127.0.0.1/_sandbox/payments/"+id+"/settle", nil)
+	if resp, text := read(t, resp, err); resp.StatusCode != 409 || !strings.Contains(text, "not in processing") {
+		t.Errorf("settled twice: HTTP %d, %s", resp.StatusCode, text)
+	}
+	press("reset", nil)
+	if rows := send(t, g, "GET", "/search/list/order"+thisMonth(), nil).rows(); len(rows) != 0 {
+		t.Errorf("%d rows after a reset", len(rows))
+	}
+}
+
+// TestDashboardPage: its head, its filter, and that it needs no script.
+func TestDashboardPage(t *testing.T) {
+	g := New(Options{Label: `<b>"mine"</b>`})
+	send(t, g, "POST", "/api/subscription", body("<script>alert(1)</script>", nil))
+	send(t, g, "POST", "/api/subscription", body("other", nil))
+	b := browser(g)
+	resp, err := b.Get("http://127.0.0.1/_sandbox/payments?live=5&transactionId=other")
+	resp, text := read(t, resp, err)
+	for _, want := range []string{`<html lang="en">`, `http-equiv="refresh" content="5"`, `aria-current="page"`, `value="other"`, "prefers-color-scheme", "&lt;b&gt;"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(text, "<script") || strings.Contains(text, "alert(1)") {
+		t.Error("the page has a script, or shows what the filter leaves out")
+	}
+	if policy := resp.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "form-action 'self'") {
+		t.Errorf("policy %q", policy)
+	}
+	resp, err = b.Get("http://127.0.0.1/_sandbox")
+	if resp, _ = read(t, resp, err); resp.StatusCode/100 != 3 || resp.Header.Get("Location") != "/_sandbox/" {
+		t.Errorf("HTTP %d to %q", resp.StatusCode, resp.Header.Get("Location"))
+	}
+	resp, err = b.Get("http://127.0.0.1/_sandbox/nothing")
+	if resp, _ = read(t, resp, err); resp.StatusCode != 404 {
+		t.Errorf("HTTP %d, want 404", resp.StatusCode)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+}
+
+func TestMaskBody(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                          ``,
+		`{"a":1,"b":[true,null]}`:   `{"a":1,"b":[true,null]}`,
+		`{"cvv":123,"a":"b"}`:       `{"cvv":"***","a":"b"}`,
+		`{"a" : 1, "CVV" : "123" }`: `{"a" : 1, "CVV" : "***" }`,
+		`{"card":{"cvv":null}}`:     `{"card":{"cvv":null}}`,
+		`{"card":{"expiredYear":"39","expiredMonth":"12","x":true}}`: `{"card":{"expiredYear":"39","expiredMonth":"12","x":"***"}}`,
+		`{"cardNumber":"4300 0000 0000 0000"}`:                       `{"cardNumber":"430000******0000"}`,
+		`{"cardNumber":4300000000000000}`:                            `{"cardNumber":"430000******0000"}`,
+		`{"cardNumber":"43000000"}`:                                  `{"cardNumber":"***"}`,
+		`{"tokenization":"abc","to\u006ben":"x"}`:                    `{"tokenization":"***","to\u006ben":"***"}`,
+		`{"cvv":"1`: `(9 bytes that are not JSON, not kept)`,
+		`4300`:      `4300`,
+		`not JSON`:  `(8 bytes that are not JSON, not kept)`,
+	} {
+		if got := maskBody([]byte(in)); got != want {
+			t.Errorf("maskBody(%s) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+// FuzzMaskBody: a CVV and a card number in a card object never survive.
+func FuzzMaskBody(f *testing.F) {
+	f.Add(`{"card":{"cvv":"`, `"}}`)
+	f.Add(`{"a":[{"card":["`, `"]}]}`)
+	f.Add("{\"\\u0063ard\" : {\"x\":\t\"", `"}}`)
+	f.Fuzz(func(t *testing.T, before, after string) {
+		const secret = "98765-QX"
+		body := before + secret + after
+		if strings.Contains(before+after, secret) || !json.Valid([]byte(body)) {
+			return
+		}
+		var v any
+		_ = json.Unmarshal([]byte(body), &v)
+		if inCard(v, secret, false) && strings.Contains(maskBody([]byte(body)), secret) {
+			t.Errorf("maskBody(%q) shows it: %q", body, maskBody([]byte(body)))
+		}
+	})
+}
+
+// inCard reports whether a text is the value of something in a member named card.
+func inCard(v any, text string, card bool) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			if inCard(value, text, card || name == "card") {
+				return true
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if inCard(value, text, card) {
+				return true
+			}
+		}
+	case string:
+		return card && v == text
+	}
+	return false
+}
+
+// BenchmarkPayment is one direct payment in memory, with and without the log.
+func BenchmarkPayment(b *testing.B) {
+	text, err := json.Marshal(body("t", nil))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, kept := range map[string]int{"log": 0, "no log": -1} {
+		b.Run(name, func(b *testing.B) {
+			g := New(Options{RequestLog: kept, Duplicates: DuplicatesRefused, NoNotifications: true})
+			b.ReportAllocs()
+			for b.Loop() {
+				resp, err := exchange(g, "POST", "/api/subscription", string(text))
+				if err != nil {
+					b.Fatal(err)
+				}
+				resp.Body.Close()
+			}
+		})
+	}
+}

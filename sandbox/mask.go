@@ -1,0 +1,185 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+const (
+	maxKept   = 8 << 10  // of one body, in the log of requests
+	maxMasked = 64 << 10 // a longer body is not read at all
+)
+
+// maskBody is a JSON body as the log keeps it: without secrets, and cut at maxKept. A body that is not JSON is not
+// kept, since nothing says where its secrets are.
+func maskBody(body []byte) string {
+	switch {
+	case len(body) == 0:
+		return ""
+	case len(body) > maxMasked:
+		return fmt.Sprintf("(%d bytes, not kept)", len(body))
+	case !json.Valid(body):
+		return fmt.Sprintf("(%d bytes that are not JSON, not kept)", len(body))
+	}
+	return cutText(maskJSON(body))
+}
+
+// cutText cuts a text at maxKept and says so.
+func cutText(text []byte) string {
+	if len(text) <= maxKept {
+		return strings.ToValidUTF8(string(text), "\uFFFD")
+	}
+	return strings.ToValidUTF8(string(text[:maxKept]), "\uFFFD") + fmt.Sprintf(" … (cut, %d bytes in all)", len(text))
+}
+
+// secretNames are members whose values nobody needs to see, in lower case and without separators.
+func secretNames() []string {
+	return []string{"card", "cardnumber", "cvv", "cvc", "pan", "password", "secret", "secretkey", "securitycode", "token", "tokenization"}
+}
+
+func isSecretName(name string) bool {
+	if strings.ContainsAny(name, "_- ") {
+		name = strings.NewReplacer("_", "", "-", "", " ", "").Replace(name)
+	}
+	return slices.ContainsFunc(secretNames(), func(secret string) bool { return strings.EqualFold(name, secret) })
+}
+
+// maskJSON replaces the values of secret members, everything in an object or array that is one, and what can be secret
+// in a URL, and leaves the rest of the text as it is. The body must be valid JSON.
+func maskJSON(body []byte) []byte {
+	m := masker{out: make([]byte, 0, len(body)+64)}
+	for i := 0; i < len(body); {
+		switch c := body[i]; c {
+		case '{', '[':
+			m.open = append(m.open, container{object: c == '{', secret: m.secret()})
+			m.key = c == '{'
+		case '}', ']':
+			m.open = m.open[:len(m.open)-1]
+		case ',':
+			m.key = len(m.open) > 0 && m.open[len(m.open)-1].object
+		case ':':
+			m.key = false
+		case ' ', '\t', '\r', '\n':
+		default:
+			end := i + scalarLength(body[i:])
+			m.scalar(body[i:end])
+			i = end
+			continue
+		}
+		m.out = append(m.out, body[i])
+		i++
+	}
+	return m.out
+}
+
+// masker is the state of maskJSON between two tokens.
+type masker struct {
+	out  []byte
+	open []container // the objects and arrays around this place
+	name string      // of the last key
+	key  bool        // a string here is a key
+}
+
+type container struct{ object, secret bool }
+
+// secret reports whether a value here must not be seen.
+func (m *masker) secret() bool {
+	if len(m.open) == 0 {
+		return false
+	}
+	around := m.open[len(m.open)-1]
+	return around.secret || around.object && isSecretName(m.name)
+}
+
+// scalar copies a string, a number or a word, or what may be seen of it.
+func (m *masker) scalar(text []byte) {
+	value := string(text)
+	if text[0] == '"' {
+		value = value[1 : len(value)-1]
+		if strings.Contains(value, `\`) {
+			_ = json.Unmarshal(text, &value) // it is valid JSON
+		}
+	}
+	switch {
+	case m.key:
+		m.name = value
+		m.out = append(m.out, text...)
+	case text[0] == 'n': // null
+		m.out = append(m.out, text...)
+	case m.secret():
+		m.out = appendText(m.out, maskedValue(m.name, value))
+	case text[0] == '"' && len(m.name) >= 3 && strings.EqualFold(m.name[len(m.name)-3:], "url"):
+		m.out = appendText(m.out, maskURL(value))
+	default:
+		m.out = append(m.out, text...)
+	}
+}
+
+// scalarLength is how long the string, number or word is that valid JSON begins with.
+func scalarLength(text []byte) int {
+	if text[0] != '"' {
+		if end := bytes.IndexAny(text, ",]} \t\r\n"); end > 0 {
+			return end
+		}
+		return len(text)
+	}
+	for i := 1; ; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// maskedValue shows of a card number what the gateway itself shows, and of an expiry date all.
+func maskedValue(name, text string) string {
+	digits := strings.ReplaceAll(text, " ", "")
+	switch {
+	case strings.EqualFold(name, "cardNumber") && isDigits(digits) && len(digits) >= 12 && len(digits) <= 19:
+		return maskNumber(digits)
+	case (strings.EqualFold(name, "expiredMonth") || strings.EqualFold(name, "expiredYear")) && isDigits(text) && len(text) == 2:
+		return text
+	}
+	return "***"
+}
+
+// maskToken shows the end of a token, by which two of them can be told apart.
+func maskToken(token string) string {
+	if len(token) < 12 {
+		return "***"
+	}
+	return "***" + token[len(token)-4:]
+}
+
+// maskPath hides what looks like a token in a path that is none of the gateway's.
+func maskPath(path string) string {
+	elements := strings.Split(path, "/")
+	for i, e := range elements {
+		if strings.HasPrefix(e, "tok") && len(e) > 20 {
+			elements[i] = maskToken(e)
+		}
+	}
+	return strings.Join(elements, "/")
+}
+
+// maskURL hides the values of a query and user information, which can be all that guards a notification URL.
+func maskURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "***"
+	}
+	if u.User != nil {
+		u.User = url.User("***")
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "***"
+	}
+	u.Fragment = ""
+	return u.String()
+}

@@ -1,0 +1,279 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestRefunds(t *testing.T) {
+	g := New(Options{})
+	a := send(t, g, "POST", "/api/subscription", body("t", nil)) // 8.80
+	id := a.str("uniqueId")
+	refund := func(amount string) answer {
+		return send(t, g, "POST", "/api/refund", map[string]any{
+			"uniqueId": id, "amount": json.Number(amount), "refundTransactionId": "r" + amount,
+		})
+	}
+	wantCode(t, refund("8.00"), 110)
+	wantCode(t, refund("0.81"), 112)
+	if _, err := g.Refund(id, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, refund("0.01"), 112)
+	list := send(t, g, "GET", "/search/list/refund"+thisMonth()+"&uniqueId="+id, nil)
+	var amounts []string
+	for _, row := range list.rows() {
+		amounts = append(amounts, row["refundAmount"].(string))
+		for _, name := range []string{"code", "message", "timestamp", "merchantRefundId", "uniqueId", "refundUniqueId",
+			"refundCurrency", "refundRequestAt", "refundAt"} {
+			if row[name] == nil {
+				t.Errorf("refund without %s: %v", name, row)
+			}
+		}
+	}
+	slices.Sort(amounts)
+	if want := []string{"0.80", "8.00"}; !slices.Equal(amounts, want) {
+		t.Errorf("refunds of %v, want %v", amounts, want)
+	}
+	if _, err := g.Refund("1", "1", ""); err == nil {
+		t.Error("a refund of an unknown order succeeded")
+	}
+}
+
+// refundBody is a request of the published POST /api/refund.
+func refundBody(uniqueID, refundTransactionID, amount string) map[string]any {
+	return map[string]any{"uniqueId": uniqueID, "refundTransactionId": refundTransactionID, "amount": amount}
+}
+
+// TestRepeatedRefund: what the same refundTransactionId meets, and how often money is given back.
+func TestRepeatedRefund(t *testing.T) {
+	tests := []struct {
+		mode                 RefundDuplicates
+		same, other          int // codes of the repeated request, and of one with another amount
+		givenBack, rowsFound int
+	}{
+		{RefundDuplicatesRefused, 501, 501, 1, 1},
+		{RefundDuplicatesRepeated, 110, 501, 1, 1},
+		{RefundDuplicatesExecuted, 110, 110, 3, 3},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprint(tt.mode), func(t *testing.T) {
+			g := New(Options{RefundDuplicates: tt.mode})
+			id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId") // 8.80
+			first := send(t, g, "POST", "/api/refund", refundBody(id, "r", "1.00"))
+			wantCode(t, first, 110)
+			same := send(t, g, "POST", "/api/refund", refundBody(id, "r", "1.000"))
+			wantCode(t, same, tt.same)
+			if tt.mode == RefundDuplicatesRepeated && same.str("refundUniqueId") != first.str("refundUniqueId") {
+				t.Errorf("the repeated request was answered with %s, the first with %s", same.text, first.text)
+			}
+			wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "r", "2.00")), tt.other)
+			if got := g.Refunded("r"); got != tt.givenBack {
+				t.Errorf("Refunded = %d, want %d", got, tt.givenBack)
+			}
+			rows := send(t, g, "GET", "/search/list/refund"+thisMonth()+"&refundTransactionId=r", nil).rows()
+			if len(rows) != tt.rowsFound {
+				t.Errorf("%d rows, want %d", len(rows), tt.rowsFound)
+			}
+		})
+	}
+}
+
+// TestRefundStates: 110 until it is settled, then 111 or 112, and a refused refund leaves the money to be refunded.
+func TestRefundStates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mailbox{statuses: []int{200}}
+		g := New(Options{RefundSettleAfter: time.Hour, NotificationTransport: m})
+		defer g.Close()
+		id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
+		row := func(refundTransactionID string) map[string]any {
+			t.Helper()
+			q := rangeQuery(time.Now().Add(-5*time.Hour), time.Now().Add(5*time.Hour), g.opts.Location, 1, 10)
+			rows := send(t, g, "GET", "/search/list/refund"+q+"&refundTransactionId="+refundTransactionID, nil).rows()
+			if len(rows) != 1 {
+				t.Fatalf("%d rows of %s, want 1", len(rows), refundTransactionID)
+			}
+			return rows[0]
+		}
+		a := send(t, g, "POST", "/api/refund", refundBody(id, "later", "8.00"))
+		if a.code() != 110 || a.data["refundAt"] != nil {
+			t.Errorf("response %s, want code 110 without refundAt", a.text)
+		}
+		if r := row("later"); r["code"] != json.Number("110") || r["refundAt"] != nil || g.Refunded("later") != 0 {
+			t.Errorf("before its time: %v, refunded %d times", r, g.Refunded("later"))
+		}
+		wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "too much", "0.81")), 112)
+		time.Sleep(time.Hour)
+		synctest.Wait() // until the notification has arrived
+		if r := row("later"); r["code"] != json.Number("111") || r["refundAt"] == nil || g.Refunded("later") != 1 {
+			t.Errorf("after its time: %v, refunded %d times", r, g.Refunded("later"))
+		}
+		wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "refused", "0.80")), 110)
+		if !g.SettleRefund("refused", false) || g.SettleRefund("refused", true) || g.SettleRefund("nobody", true) {
+			t.Error("SettleRefund does not settle exactly the refund that waits")
+		}
+		if r := row("refused"); r["code"] != json.Number("112") || g.Refunded("refused") != 0 {
+			t.Errorf("refused: %v, refunded %d times", r, g.Refunded("refused"))
+		}
+		wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "again", "0.80")), 110)
+		synctest.Wait()
+		var codes []string
+		for _, n := range m.got {
+			if n["transactionType"] == "Refund" {
+				codes = append(codes, fmt.Sprint(n["code"], " ", n["merchantRefundId"]))
+			}
+		}
+		if want := []string{"111 later", "112 refused"}; !slices.Equal(codes, want) {
+			t.Errorf("notifications %v, want %v", codes, want)
+		}
+	})
+}
+
+func TestRefundRowNames(t *testing.T) {
+	g := New(Options{RefundTransactionIDInRows: true})
+	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
+	wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "r", "1.00")), 110)
+	row := send(t, g, "GET", "/search/list/refund"+thisMonth(), nil).rows()[0]
+	if row["refundTransactionId"] != "r" || row["merchantRefundId"] != nil {
+		t.Errorf("row %v, want refundTransactionId alone", row)
+	}
+}
+
+// TestRefundFaults: a refund whose response is lost, and one that never happened.
+func TestRefundFaults(t *testing.T) {
+	g := New(Options{})
+	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
+	for _, tt := range []struct {
+		name  string
+		fault Fault
+		sees  string
+		times int
+	}{
+		{"lost", Fault{Reply: ReplyReset}, "error", 1},
+		{"never", Fault{Reply: ReplyReset, Commit: CommitNever}, "error", 0},
+		{"another", Fault{Reply: ReplyForeign}, "OK JSON", 1},
+		{"system-error", Fault{Code: 999}, "OK JSON", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.fault.Operation, tt.fault.TransactionID = OpRefund, tt.name
+			g.Inject(tt.fault)
+			if got := seen(exchange(g, "POST", "/api/refund", refundBody(id, tt.name, "1.00"))); got != tt.sees {
+				t.Errorf("the caller sees %q, want %q", got, tt.sees)
+			}
+			if got := g.Refunded(tt.name); got != tt.times {
+				t.Errorf("Refunded = %d, want %d", got, tt.times)
+			}
+		})
+	}
+}
+
+// TestRefundLimits: n and n+1 for every limit of the published table.
+func TestRefundLimits(t *testing.T) {
+	g := New(Options{})
+	id := send(t, g, "POST", "/api/subscription", body("t", map[string]any{"amount": "999999999.999"})).str("uniqueId")
+	tests := []struct {
+		name    string
+		changes map[string]any
+		problem string // "" means that it is no matter of the request's form
+	}{
+		{"whole", nil, ""},
+		{"uniqueId as a number", map[string]any{"uniqueId": json.Number(id)}, ""},
+		{"uniqueId missing", map[string]any{"uniqueId": nil}, "uniqueId"},
+		{"uniqueId of 128", map[string]any{"uniqueId": strings.Repeat("1", 128)}, ""},
+		{"uniqueId of 129", map[string]any{"uniqueId": strings.Repeat("1", 129)}, "uniqueId"},
+		{"amount missing", map[string]any{"amount": nil}, "amount"},
+		{"amount of 12 digits", map[string]any{"amount": "999999999.001"}, ""},
+		{"amount of 13 digits", map[string]any{"amount": "1000000000.001"}, "amount"},
+		{"amount with 4 decimals", map[string]any{"amount": "1.0001"}, "amount"},
+		{"amount zero", map[string]any{"amount": "0"}, "amount"},
+		{"refundTransactionId missing", map[string]any{"refundTransactionId": nil}, "refundTransactionId"},
+		{"refundTransactionId of 128", map[string]any{"refundTransactionId": strings.Repeat("r", 128)}, ""},
+		{"refundTransactionId of 129", map[string]any{"refundTransactionId": strings.Repeat("r", 129)}, "refundTransactionId"},
+		{"remark of 255", map[string]any{"remark": strings.Repeat("返", 255)}, ""},
+		{"remark of 256", map[string]any{"remark": strings.Repeat("r", 256)}, "remark"},
+		{"remark no text", map[string]any{"remark": 1}, "remark"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			request := refundBody(id, tt.name, "0.01")
+			for name, value := range tt.changes {
+				request[name] = value
+				if value == nil {
+					delete(request, name)
+				}
+			}
+			a := send(t, g, "POST", "/api/refund", request)
+			refused := a.code() == 500 && strings.Contains(a.str("transactionMessage"), tt.problem)
+			if refused != (tt.problem != "") {
+				t.Errorf("response %s, want problem %q", a.text, tt.problem)
+			}
+		})
+	}
+}
+
+func TestTrackingNumbers(t *testing.T) {
+	g := New(Options{})
+	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
+	entry := func(changes map[string]any) map[string]any {
+		m := map[string]any{"uniqueId": id, "company": "SF", "number": "SF1683175209651"}
+		for name, value := range changes {
+			m[name] = value
+		}
+		return m
+	}
+	many := func(n int) []any {
+		list := make([]any, n)
+		for i := range list {
+			list[i] = entry(map[string]any{"number": fmt.Sprint(i)})
+		}
+		return list
+	}
+	tests := []struct {
+		name string
+		body any
+		code int
+		text string // part of the message
+	}{
+		{"one", many(1), 141, "upload successful"},
+		{"99", many(99), 141, ""},
+		{"100", many(100), 142, "99"},
+		{"none", many(0), 142, "Upload data is empty"},
+		{"unknown uniqueId", []any{entry(nil), entry(map[string]any{"uniqueId": "1"})}, 142, "[1].uniqueId"},
+		{"uniqueId as a number", []any{entry(map[string]any{"uniqueId": json.Number(id)})}, 141, ""},
+		{"no uniqueId", []any{entry(map[string]any{"uniqueId": nil})}, 500, "[0].uniqueId"},
+		{"no company", []any{entry(map[string]any{"company": nil})}, 500, "[0].company"},
+		{"no number", []any{map[string]any{"uniqueId": id, "company": "SF"}}, 141, ""},
+		{"company of 255", []any{entry(map[string]any{"company": strings.Repeat("c", 255)})}, 141, ""},
+		{"company of 256", []any{entry(map[string]any{"company": strings.Repeat("c", 256)})}, 500, "[0].company"},
+		{"remark of 255", []any{entry(map[string]any{"remark": strings.Repeat("r", 255)})}, 141, ""},
+		{"remark of 256", []any{entry(map[string]any{"remark": strings.Repeat("r", 256)})}, 500, "[0].remark"},
+		{"uniqueId of 129", []any{entry(map[string]any{"uniqueId": strings.Repeat("1", 129)})}, 500, "[0].uniqueId"},
+		{"an object", entry(nil), 500, "array"},
+		{"null", "null", 500, "array"},
+		{"entry no object", []any{1}, 500, "[0]"},
+		{"nothing", "", 500, "array"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := send(t, g, "POST", "/upload/trackingNumber", tt.body)
+			if a.code() != tt.code || !strings.Contains(a.text, tt.text) {
+				t.Errorf("response %s, want code %d and %q", a.text, tt.code, tt.text)
+			}
+		})
+	}
+	last := []any{entry(map[string]any{"number": "first"}), entry(map[string]any{"number": "second", "remark": "parcel"})}
+	wantCode(t, send(t, g, "POST", "/upload/trackingNumber", last), 141)
+	wantCode(t, send(t, g, "POST", "/upload/trackingNumber", many(100)), 142) // changes nothing
+	want := TrackingNumber{UniqueID: id, Company: "SF", Number: "second", Remark: "parcel"}
+	if got, ok := g.TrackingNumber(id); !ok || got != want {
+		t.Errorf("TrackingNumber = %+v, %v, want %+v", got, ok, want)
+	}
+	if _, ok := g.TrackingNumber("1"); ok {
+		t.Error("an unknown transaction has a tracking number")
+	}
+}

@@ -1,0 +1,48 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// uploadTrackingNumbers keeps all entries or none. An entry replaces an earlier one of the same uniqueId.
+func (g *Gateway) uploadTrackingNumbers(c *call) reply {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch n := len(c.tracking); {
+	case n == 0:
+		return uploadReply(codeUploadFailed, "Upload data is empty")
+	case n > maxTrackingNumbers:
+		return uploadReply(codeUploadFailed, fmt.Sprintf("%d entries, and at most %d are allowed", n, maxTrackingNumbers))
+	}
+	var unknown []string
+	for i, e := range c.tracking {
+		if g.ledger.find(e.UniqueID) == nil {
+			unknown = append(unknown, fmt.Sprintf("[%d].uniqueId: unknown", i))
+		}
+	}
+	if unknown != nil {
+		return uploadReply(codeUploadFailed, strings.Join(unknown, "; "))
+	}
+	for _, e := range c.tracking {
+		g.ledger.tracking[e.UniqueID] = e
+		if o := g.ledger.byUniqueID[e.UniqueID]; o != nil {
+			o.record("tracking number uploaded")
+		}
+	}
+	return uploadReply(codeUploaded, codeMessage(codeUploaded))
+}
+
+func uploadReply(code int, message string) reply {
+	o := newObject().number("code", int64(code)).text("message", message)
+	return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())
+}
+
+// TrackingNumber returns what was uploaded last for a transaction.
+func (g *Gateway) TrackingNumber(uniqueID string) (_ TrackingNumber, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e, ok := g.ledger.tracking[uniqueID]
+	return e, ok
+}
