@@ -1,48 +1,52 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/google/go-cmp/cmp"
 )
 
-func testCheckpoint() Checkpoint {
-	return Checkpoint{
-		query: "0123", month: 1_767_225_600, next: 1_767_312_000, counted: 7, edge: []uint64{1, 1<<64 - 1},
-		completeUpTo: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-	}
-}
+// checkpoint is one in the middle of a month, as JSON: what merchants have in their databases.
+const checkpoint = `{"version":1,"query":"0123","month":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
+	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z"}`
 
 func TestCheckpointJSON(t *testing.T) {
-	for name, want := range map[string]Checkpoint{"zero": {}, "in a month": testCheckpoint()} {
-		t.Run(name, func(t *testing.T) {
-			data, err := json.Marshal(want)
-			if err != nil {
-				t.Fatal(err)
+	for _, tt := range []struct {
+		name, text   string
+		isZero       bool
+		completeUpTo time.Time
+	}{
+		{"zero", "null", true, time.Time{}},
+		{"in a month", checkpoint, false, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var c cardgateway.Checkpoint
+			for _, text := range []string{checkpoint, tt.text} { // what is read replaces what was there
+				if err := json.Unmarshal([]byte(text), &c); err != nil {
+					t.Fatal(err)
+				}
 			}
-			got := testCheckpoint() // what is read replaces what was there
-			if err := json.Unmarshal(data, &got); err != nil {
-				t.Fatal(err)
+			if c.IsZero() != tt.isZero || !c.CompleteUpTo().Equal(tt.completeUpTo) {
+				t.Errorf("got zero %t, complete up to %v, want %t, %v", c.IsZero(), c.CompleteUpTo(), tt.isZero, tt.completeUpTo)
 			}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(Checkpoint{})); diff != "" {
-				t.Errorf("after JSON (-want +got):\n%s", diff)
-			}
-			if got.IsZero() != (name == "zero") {
-				t.Errorf("IsZero: got %v", got.IsZero())
+			data, err := json.Marshal(c)
+			if err != nil || string(data) != tt.text {
+				t.Errorf("got %s, %v, want %s", data, err, tt.text)
 			}
 		})
+	}
+	if data, err := json.Marshal(cardgateway.Checkpoint{}); err != nil || string(data) != "null" {
+		t.Errorf("the zero Checkpoint: got %s, %v, want null", data, err)
 	}
 }
 
 func TestCheckpointJSONRefused(t *testing.T) {
-	good, err := json.Marshal(testCheckpoint())
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, change := range map[string]func(string) string{
 		"no object":       func(string) string { return `"secret"` },
 		"another version": func(s string) string { return strings.Replace(s, `"version":1`, `"version":2`, 1) },
@@ -53,14 +57,14 @@ func TestCheckpointJSONRefused(t *testing.T) {
 		"next first":      func(s string) string { return strings.Replace(s, `"2026-01-02`, `"2025-01-02`, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := change(string(good))
-			if text == string(good) {
+			text := change(checkpoint)
+			if text == checkpoint {
 				t.Fatal("the case changes nothing")
 			}
-			var c Checkpoint
+			var c cardgateway.Checkpoint
 			err := json.Unmarshal([]byte(text), &c)
-			if !errors.Is(err, errCheckpoint) || strings.Contains(err.Error(), "secret") {
-				t.Errorf("got %v, want %v", err, errCheckpoint)
+			if err == nil || !strings.Contains(err.Error(), "cardgateway: not a checkpoint of a walk") || strings.Contains(err.Error(), "secret") {
+				t.Errorf("got %v, want that it is not a checkpoint", err)
 			}
 			if !c.IsZero() {
 				t.Errorf("got %+v, want the zero checkpoint", c)
@@ -69,82 +73,115 @@ func TestCheckpointJSONRefused(t *testing.T) {
 	}
 }
 
-// TestQueryHash: a query is the same if it asks for the same, and a database that keeps microseconds keeps that.
-func TestQueryHash(t *testing.T) {
-	at := func(nanoseconds int) time.Time { return time.Date(2026, 3, 1, 12, 0, 0, nanoseconds, time.UTC) }
-	start, end := at(123_456_789), at(123_456_789).AddDate(0, 1, 0)
-	hash := func(start, end time.Time, loc *time.Location, ids ...string) string {
-		return hashQuery("SearchOrders", start, end, loc, ids...)
+// FuzzCheckpoint: what is accepted comes back as it is, and an error does not quote its input.
+func FuzzCheckpoint(f *testing.F) {
+	f.Add([]byte(checkpoint))
+	f.Add([]byte("null"))
+	f.Add([]byte(`{"version":1,"query":"q","month":"2026-01-01","next":"2026-01-01","completeUpTo":"0001-01-01T00:00:00Z"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var c, back cardgateway.Checkpoint
+		if err := c.UnmarshalJSON(data); err != nil {
+			if len(err.Error()) > 100 {
+				t.Errorf("a long error: %v", err)
+			}
+			return
+		}
+		text, err := json.Marshal(c)
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
+			t.Errorf("%s became %s and then %s, %v", data, text, again, err)
+		}
+	})
+}
+
+// TestResumeOtherQuery: a query is the same if it asks for the same, and a database that keeps microseconds keeps that.
+func TestResumeOtherQuery(t *testing.T) {
+	client, gateway := seeded()
+	defer gateway.Close()
+	moscow := time.FixedZone("UTC+3", 3*60*60)
+	inMoscow, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1", Location: moscow})
+	if err != nil {
+		t.Fatal(err)
 	}
-	kept := hash(start, end, time.UTC, "a", "b")
-	for _, test := range []struct {
-		name string
-		hash string
-		same bool
+	start := time.Date(2024, 2, 1, 12, 0, 0, 123_456_789, time.UTC)
+	end := start.AddDate(0, 1, 0)
+	kept := cardgateway.OrderQuery{UniqueID: "1", OrderID: "b", Start: start, End: end}
+	var resume cardgateway.Checkpoint
+	walk := client.OrderWalk(kept, cardgateway.WalkOptions{})
+	for _, err := range walk.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := json.Marshal(walk.Checkpoint())
+	if err == nil {
+		err = json.Unmarshal(data, &resume)
+	}
+	if err != nil || resume.IsZero() {
+		t.Fatalf("got the checkpoint %s, %v", data, err)
+	}
+	change := func(change func(*cardgateway.OrderQuery)) cardgateway.OrderQuery {
+		q := kept
+		change(&q)
+		return q
+	}
+	for _, tt := range []struct {
+		name   string
+		client *cardgateway.Client
+		query  cardgateway.OrderQuery
+		same   bool
 	}{
-		{"itself", hash(start, end, time.UTC, "a", "b"), true},
-		{"microseconds", hash(start.Truncate(time.Microsecond), end.Truncate(time.Microsecond), time.UTC, "a", "b"), true},
-		{"another zone of the bounds", hash(start.Local(), end.In(DefaultLocation()), time.UTC, "a", "b"), true},
-		{"a second earlier", hash(start.Add(-time.Second), end, time.UTC, "a", "b"), false},
-		{"a second longer", hash(start, end.Add(time.Second), time.UTC, "a", "b"), false},
-		{"an end that asks for less", hash(start, end.Truncate(time.Second), time.UTC, "a", "b"), false},
-		{"another zone of the gateway", hash(start, end, DefaultLocation(), "a", "b"), false},
-		{"other ids", hash(start, end, time.UTC, "b", "a"), false},
-		{"ids run together", hash(start, end, time.UTC, "a b"), false},
+		{"itself", client, kept, true},
+		{"microseconds", client, change(func(q *cardgateway.OrderQuery) {
+			q.Start, q.End = start.Truncate(time.Microsecond), end.Truncate(time.Microsecond)
+		}), true},
+		{"another zone of the bounds", client, change(func(q *cardgateway.OrderQuery) { q.Start, q.End = start.Local(), end.In(moscow) }), true},
+		{"another page size", client, change(func(q *cardgateway.OrderQuery) { q.PageSize = 10 }), true},
+		{"a second earlier", client, change(func(q *cardgateway.OrderQuery) { q.Start = start.Add(-time.Second) }), false},
+		{"a second longer", client, change(func(q *cardgateway.OrderQuery) { q.End = end.Add(time.Second) }), false},
+		{"an end that asks for less", client, change(func(q *cardgateway.OrderQuery) { q.End = end.Truncate(time.Second) }), false},
+		{"another zone of the gateway", inMoscow, kept, false},
+		{"other ids", client, change(func(q *cardgateway.OrderQuery) { q.UniqueID, q.OrderID = "b", "1" }), false},
+		{"ids run together", client, change(func(q *cardgateway.OrderQuery) { q.UniqueID, q.OrderID = "1 b", "" }), false},
+		{"an id in another place", client, change(func(q *cardgateway.OrderQuery) { q.OrderID, q.TransactionID = "", "b" }), false},
 	} {
-		if same := test.hash == kept; same != test.same {
-			t.Errorf("%s: the same is %t, want %t", test.name, same, test.same)
+		t.Run(tt.name, func(t *testing.T) {
+			ctx := t.Context()
+			resumed := tt.client.OrderWalk(tt.query, cardgateway.WalkOptions{Resume: resume})
+			same := true
+			for _, err := range resumed.All(ctx) {
+				if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
+					same = !slices.ContainsFunc(invalid.Problems, func(p cardgateway.Problem) bool { return p.Field == "Resume" })
+				}
+				break
+			}
+			if same != tt.same {
+				t.Errorf("the same is %t, want %t", same, tt.same)
+			}
+			if got, err := json.Marshal(resumed.Checkpoint()); !tt.same && string(got) != string(data) {
+				t.Errorf("the refused checkpoint became %s, %v, want %s", got, err, data)
+			}
+		})
+	}
+	refunds := client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, cardgateway.WalkOptions{Resume: resume})
+	for _, err := range refunds.All(t.Context()) {
+		if diff := cmp.Diff([]string{"Resume format"}, violations(t, err)); diff != "" {
+			t.Errorf("the refunds' walk (-want +got):\n%s", diff)
 		}
 	}
 }
 
-// TestWalkChecks shows that a walk refuses what cannot be right before it asks anything.
-func TestWalkChecks(t *testing.T) {
-	c, err := New(Config{BaseURL: "https://gateway.test", AppID: "1"})
-	if err != nil {
-		t.Fatal(err)
+// violations are the fields and rules of a *ValidationError.
+func violations(t *testing.T, err error) (found []string) {
+	t.Helper()
+	invalid, ok := errors.AsType[*cardgateway.ValidationError](err)
+	if !ok {
+		t.Fatalf("got %v, want a ValidationError", err)
 	}
-	january := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	good := OrderQuery{Start: january, End: january.AddDate(0, 6, 0)}
-	other := good
-	other.OrderID = "o-1"
-	for _, test := range []struct {
-		name  string
-		query OrderQuery
-		opts  WalkOptions
-		want  []string
-	}{
-		{"no range", OrderQuery{}, WalkOptions{}, []string{"startDate required", "endingDate required"}},
-		{"end first", OrderQuery{Start: good.End, End: good.Start}, WalkOptions{}, []string{"endingDate range"}},
-		{"a page number", OrderQuery{Start: good.Start, End: good.End, CurrPage: 2}, WalkOptions{}, []string{"currPage reserved"}},
-		{"another query", good, WalkOptions{Resume: Checkpoint{query: c.OrderWalk(other, WalkOptions{}).query}}, []string{"Resume format"}},
-		{"the refunds' walk", good, WalkOptions{Resume: Checkpoint{query: c.RefundWalk(RefundQuery{Start: good.Start, End: good.End}, WalkOptions{}).query}}, []string{"Resume format"}},
-		{"every option", good, WalkOptions{PageSize: 1000, Prefetch: -1, Window: time.Second, SplitAbove: -1, Lag: -1},
-			[]string{"PageSize range", "Prefetch range", "Window range", "SplitAbove range", "Lag range"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			w := c.OrderWalk(test.query, test.opts)
-			var got []string
-			for row, err := range w.All(t.Context()) {
-				invalid, ok := errors.AsType[*ValidationError](err)
-				if row != nil || !ok {
-					t.Fatalf("got %v, %v, want a ValidationError", row, err)
-				}
-				for _, p := range invalid.Problems {
-					got = append(got, p.Field+" "+p.Rule)
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-			if n := w.Report().Requests; n != 0 {
-				t.Errorf("requests: got %d, want 0", n)
-			}
-			for _, err := range w.All(t.Context()) {
-				if err != errWalked {
-					t.Errorf("the second loop: got %v, want %v", err, errWalked)
-				}
-			}
-		})
+	for _, p := range invalid.Problems {
+		found = append(found, p.Field+" "+p.Rule)
 	}
+	return found
 }

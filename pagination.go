@@ -1,12 +1,22 @@
 package cardgateway
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/walk"
 )
 
 // Orders gives every order in [q.Start, q.End) once, over any range, oldest window first ("Batch order query"). Start
@@ -55,6 +65,7 @@ const (
 	maxPrefetch     = 256
 	shortestWindow  = time.Minute
 	defaultLag      = 15 * time.Minute
+	walkOutage      = 2 * time.Minute // how long a gateway that has answered a walk may be down
 )
 
 // Progress says how far a walk has come.
@@ -97,130 +108,146 @@ func (e *UnsettledError) Is(target error) bool { return target == ErrUnsettled }
 // Walk is one pass over the rows of a query, made by Client.OrderWalk or Client.RefundWalk. Checkpoint and Report may
 // be called at any time and from any goroutine.
 type Walk[T any] struct {
-	op         string
-	source     source[T]
-	start, end time.Time
-	query      string // hash of what decides which rows it gives
-	page, size int    // of the query
-	loc        *time.Location
-	patience   time.Duration
-	opts       WalkOptions
+	query  walkQuery
+	opts   WalkOptions
+	engine *walk.Walk[T] // nil in a Walk that was not made by a Client
+	begun  atomic.Bool
+}
 
-	begun atomic.Bool
-	state walkState
+// walkQuery is what a walk was asked for.
+type walkQuery struct {
+	op         string
+	start, end time.Time
+	page, size int
+	ids        []idFilter
+	hash       string // of what decides which rows there are
 }
 
 // OrderWalk prepares a walk over orders, as Orders makes one, that can be tuned, watched and resumed. It sends nothing
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
-	return newWalk(c, &Walk[Transaction]{
-		op: "OrderWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, opts: opts,
-		query: hashQuery(opSearchOrders.Name, q.Start, q.End, c.cfg.Location, q.UniqueID, q.OrderID, q.TransactionID),
-		source: source[Transaction]{
-			fetch: func(ctx context.Context, from, to WallTime, page, size int) (*Page[Transaction], error) {
-				q := q
-				q.Start, q.End, q.CurrPage, q.PageSize = from.asUTC(), to.asUTC(), page, size
-				return searchOrders(ctx, c, q, time.UTC)
-			},
-			id:    orderRowID,
-			times: func(t *Transaction) [2]WallTime { return [2]WallTime{t.TransactionAt} },
-		},
+	query := walkQuery{op: "OrderWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids()}
+	query.hash = query.hashFor(opSearchOrders.Name, c.cfg.Location)
+	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
+		return [2]civil.Time{t.TransactionAt.civil(), civil.None}
 	})
-}
-
-// orderRowID tells rows of orders apart.
-func orderRowID(t *Transaction) string {
-	if t.UniqueID == "" { // the interface does not promise it
-		return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
-	}
-	return t.UniqueID
 }
 
 // RefundWalk prepares a walk over refunds, as Refunds makes one, that can be tuned, watched and resumed. It sends
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
-	return newWalk(c, &Walk[Refund]{
-		op: "RefundWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, opts: opts,
-		query: hashQuery(opSearchRefunds.Name, q.Start, q.End, c.cfg.Location,
-			q.UniqueID, q.TransactionID, q.RefundTransactionID, q.RefundUniqueID),
-		source: source[Refund]{
-			fetch: func(ctx context.Context, from, to WallTime, page, size int) (*Page[Refund], error) {
-				q := q
-				q.Start, q.End, q.CurrPage, q.PageSize = from.asUTC(), to.asUTC(), page, size
-				return searchRefunds(ctx, c, q, time.UTC)
-			},
-			id: func(f *Refund) string {
-				if f.RefundUniqueID == "" {
-					return "merchantRefundId " + f.MerchantRefundID + " " + f.UniqueID + " " + f.RefundRequestAt.String()
-				}
-				return f.RefundUniqueID
-			},
-			times: func(f *Refund) [2]WallTime { return [2]WallTime{f.RefundRequestAt, f.RefundAt} },
-		},
+	query := walkQuery{op: "RefundWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids()}
+	query.hash = query.hashFor(opSearchRefunds.Name, c.cfg.Location)
+	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
+		return [2]civil.Time{f.RefundRequestAt.civil(), f.RefundAt.civil()}
 	})
 }
 
-func newWalk[T any](c *Client, w *Walk[T]) *Walk[T] {
-	w.loc = c.cfg.Location
-	if c.cfg.Retry.MaxAttempts > 1 {
-		w.patience = outage
+// newWalk puts a walk together: fetch sends the query for one page, and id and times say of a row what the engine needs.
+func newWalk[T any](
+	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (*Page[T], error),
+	id func(*T) string, times func(*T) [2]civil.Time,
+) *Walk[T] {
+	config := walk.Config[T]{
+		Source: walk.Source[T]{
+			Fetch: func(ctx context.Context, from, to civil.Time, page, size int) (*walk.Page[T], error) {
+				p, err := fetch(ctx, writeSearch(q.ids, from, to, page, size))
+				if p == nil {
+					return nil, err
+				}
+				return &walk.Page[T]{Rows: p.Data, Total: p.TotalCount, Size: p.PageSize}, err
+			},
+			ID: id, Times: times, IsRefused: isRefused, IsTransient: isTransient,
+		},
+		Start: q.start, End: q.end, Location: c.cfg.Location,
+		PageSize: cmp.Or(opts.PageSize, q.size), LargestPageSize: maxPageSize,
+		Prefetch: cmp.Or(opts.Prefetch, defaultPrefetch), Window: opts.Window, SplitAbove: opts.SplitAbove,
+		Lag: cmp.Or(opts.Lag, defaultLag),
 	}
-	w.state.checkpoint = w.opts.Resume
-	return w
+	if c.cfg.Retry.MaxAttempts > 1 {
+		config.Outage = walkOutage
+	}
+	if !opts.Resume.IsZero() {
+		config.Resume = &opts.Resume.at
+	}
+	if opts.Progress != nil {
+		config.Progress = func(p walk.Progress) { opts.Progress(Progress(p)) }
+	}
+	return &Walk[T]{query: q, opts: opts, engine: walk.New(config)}
 }
 
 // Checkpoint returns where the walk stands: at the end of the last window of which the caller has taken every row and
 // asked for more. Save it at any time; see WalkOptions.Resume.
 func (w *Walk[T]) Checkpoint() Checkpoint {
-	w.state.mu.Lock()
-	defer w.state.mu.Unlock()
-	return w.state.checkpoint
+	if w.engine == nil {
+		return Checkpoint{}
+	}
+	at, begun := w.engine.Checkpoint()
+	if !begun {
+		return Checkpoint{}
+	}
+	query := cmp.Or(w.opts.Resume.query, w.query.hash) // they differ where the walk refuses to resume
+	return Checkpoint{query: query, at: at}
 }
 
 // Report returns what the walk has done so far.
 func (w *Walk[T]) Report() WalkReport {
-	w.state.mu.Lock()
-	defer w.state.mu.Unlock()
-	report := w.state.report
-	report.Requests = int(w.state.requests.Load())
-	return report
+	if w.engine == nil {
+		return WalkReport{}
+	}
+	return WalkReport(w.engine.Report())
 }
 
-var errWalked = errors.New("cardgateway: a Walk is walked once; make another one")
+var (
+	errWalked  = errors.New("cardgateway: a Walk is walked once; make another one")
+	errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundWalk")
+)
 
 // All gives the rows; see Client.Orders for what it promises and its errors. It is called once: a second loop gets an
 // error.
 func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		if w.begun.Swap(true) {
-			yield(nil, errWalked)
-			return
-		}
-		if err := w.check(); err != nil {
+		if err := w.begin(); err != nil {
 			yield(nil, err)
 			return
 		}
-		ctx, cancel := context.WithCancel(ctx)
-		walker := w.walker(time.Now(), yield)
-		defer walker.ahead.stop()
-		defer cancel()
-		if err := walker.run(ctx); err != nil && err != errStopped {
+		err := w.engine.Run(ctx, func(row *T) bool { return yield(row, nil) })
+		switch e := err.(type) {
+		case nil:
+		case *walk.UnsettledError:
+			yield(nil, &UnsettledError{
+				Start: wallTime(e.From), End: wallTime(e.To), Announced: e.Announced, Seen: e.Seen, Rounds: e.Rounds,
+			})
+		case *walk.WindowError:
+			yield(nil, fmt.Errorf("cardgateway: %w", e))
+		default:
 			yield(nil, err)
 		}
 	}
 }
 
-// check reports every problem of the query and the options.
-func (w *Walk[T]) check() error {
-	var v violations
-	if v.order(w.start, w.end) {
-		v.year("startDate", w.start) // the end is now at the latest
+// begin says why a walk cannot begin, or nil.
+func (w *Walk[T]) begin() error {
+	switch {
+	case w.engine == nil:
+		return errNotMade
+	case w.begun.Swap(true):
+		return errWalked
 	}
-	if w.page != 0 {
+	return w.query.check(&w.opts)
+}
+
+// check reports every problem of the query and the options. The queries for the pages need no check of their own.
+func (q *walkQuery) check(o *WalkOptions) error {
+	var v violations
+	if v.order(q.start, q.end) {
+		v.year("startDate", q.start) // the end is now at the latest
+	}
+	if q.page != 0 {
 		v.add("currPage", RuleReserved, "is set by the walk")
 	}
-	v.page(0, w.size)
-	o := &w.opts
+	v.page(0, q.size)
+	v.ids(q.ids)
 	if o.PageSize < 0 || o.PageSize > maxPageSize {
 		v.add("PageSize", RuleRange, "must be 0 to %d", maxPageSize)
 	}
@@ -236,81 +263,121 @@ func (w *Walk[T]) check() error {
 	if o.Lag < 0 {
 		v.add("Lag", RuleRange, "must not be negative")
 	}
-	if !o.Resume.IsZero() && o.Resume.query != w.query {
+	if !o.Resume.IsZero() && o.Resume.query != q.hash {
 		v.add("Resume", RuleFormat, "is the checkpoint of another query")
 	}
-	return v.err(w.op)
+	return v.err(q.op)
 }
 
-// walker puts the parts together, for a walk that begins now.
-func (w *Walk[T]) walker(now time.Time, yield func(*T, error) bool) *walker[T] {
-	o := w.opts.withDefaults(w.size)
-	end := w.end
-	if end.After(now) {
-		end = later(w.start, now)
+// hashFor makes one text of everything that decides which rows a walk gives. Of the bounds these are the whole seconds, as
+// they are sent, so that a database may cut nanoseconds off.
+func (q *walkQuery) hashFor(op string, loc *time.Location) string {
+	var b strings.Builder
+	end := civil.CeilSecond(q.end)
+	fmt.Fprintf(&b, "%s %d %d %s %v %v", op, q.start.Unix(), end.Unix(), loc, civil.Of(q.start, loc), civil.Of(end, loc))
+	for _, f := range q.ids {
+		fmt.Fprintf(&b, " %q", f.id)
 	}
-	cal := calendar{loc: w.loc, widest: int64(o.Window / time.Second)}
-	whole := cal.cover(w.start, end)
-	settled := whole.to
-	if mark := now.Add(-o.Lag); mark.Before(end) {
-		settled = cal.cover(later(w.start, mark), end).from
-	}
-	walker := &walker[T]{
-		ahead:  newAhead(w.patientSource(), cal, whole, settled, o),
-		ledger: newLedger(), state: &w.state, yield: yield,
-		start: w.start, end: end,
-		from: wallSecond(whole.from), to: wallSecond(whole.to - 1),
-	}
-	walker.changed = func(upTo int64) {
-		if o.Progress != nil {
-			r := w.Report()
-			o.Progress(Progress{
-				Windows: r.Windows, Requests: r.Requests, Rows: r.RowsSeen, CompleteUpTo: r.CompleteUpTo,
-				Fraction: float64(upTo-whole.from) / float64(whole.seconds()),
-			})
-		}
-	}
-	if o.Resume.IsZero() {
-		o.Resume = Checkpoint{query: w.query, month: whole.from, next: whole.from, completeUpTo: w.start}
-	}
-	walker.resume(o.Resume)
-	return walker
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:16])
 }
 
-func (o WalkOptions) withDefaults(size int) WalkOptions {
-	if o.PageSize == 0 {
-		o.PageSize = size
+// isTransient reports whether a query failed for a reason that says nothing about what was asked, and how long the gateway
+// wants to be left alone.
+func isTransient(err error) (pause time.Duration, ok bool) {
+	e, ok := errors.AsType[*QueryError](err)
+	if !ok {
+		return 0, false
 	}
-	if o.Prefetch == 0 {
-		o.Prefetch = defaultPrefetch
-	}
-	if o.Lag == 0 {
-		o.Lag = defaultLag
-	}
-	return o
+	ok = !isRefused(err) && !errors.Is(err, context.Canceled) || e.HTTPStatus == http.StatusTooManyRequests
+	return e.RetryAfter, ok
 }
 
-// patientSource returns the source with every query counted, and asked again after a while if the gateway has
-// answered before and is down now.
-func (w *Walk[T]) patientSource() source[T] {
-	s, fetch := w.source, w.source.fetch
-	var answered atomic.Bool
-	s.fetch = func(ctx context.Context, from, to WallTime, page, size int) (*Page[T], error) {
-		var limit time.Duration
-		if answered.Load() {
-			limit = w.patience
-		}
-		p, err := patiently(ctx, limit, func() (*Page[T], error) {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			w.state.requests.Add(1)
-			return fetch(ctx, from, to, page, size)
-		})
-		if p != nil {
-			answered.Store(true)
-		}
-		return p, err
+// isRefused reports whether the gateway answered a query with a code that says no. What is refused may be the range,
+// the size of the page, or the merchant.
+func isRefused(err error) bool {
+	e, ok := errors.AsType[*QueryError](err)
+	if !ok || e.HTTPStatus == http.StatusTooManyRequests {
+		return false
 	}
-	return s
+	switch e.Code {
+	case 0, CodeSearchSuccess, CodeSystemError: // unreadable, or a failure that is not about the question
+		return e.HTTPStatus == http.StatusBadRequest || e.HTTPStatus == http.StatusUnprocessableEntity
+	}
+	return true
+}
+
+// Checkpoint is where a walk stands: how far it has given rows, what it must still count again, and a hash of the
+// query. It becomes JSON and comes back with encoding/json; what is inside may change between versions of this
+// package, which read older ones. It holds no row and no id, only hashes of ids. The zero value is the beginning.
+//
+// Set as WalkOptions.Resume, it continues the walk of the same query: keep Start and End with it, best as whole seconds,
+// which every database keeps. No row is missed; some can be given again, those of the window that was being given above
+// all, and with another Window those of its whole month: store rows under their id.
+type Checkpoint struct {
+	query string // hash of what is asked for
+	at    walk.Checkpoint
+}
+
+// checkpointJSON is the form of a Checkpoint outside.
+type checkpointJSON struct {
+	Version      int       `json:"version"`
+	Query        string    `json:"query"`
+	Month        WallTime  `json:"month"`
+	Next         WallTime  `json:"next"`
+	Counted      int       `json:"counted"`
+	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
+	CompleteUpTo time.Time `json:"completeUpTo"`
+}
+
+const checkpointVersion = 1
+
+// IsZero reports whether the checkpoint is the beginning of a walk.
+func (c Checkpoint) IsZero() bool { return c.query == "" }
+
+// CompleteUpTo is WalkReport.CompleteUpTo at the time of the checkpoint.
+func (c Checkpoint) CompleteUpTo() time.Time { return c.at.CompleteUpTo }
+
+// MarshalJSON returns null for the zero Checkpoint.
+func (c Checkpoint) MarshalJSON() ([]byte, error) {
+	if c.IsZero() {
+		return []byte("null"), nil
+	}
+	edge := make([]byte, 0, 8*len(c.at.Boundary))
+	for _, id := range c.at.Boundary {
+		edge = binary.BigEndian.AppendUint64(edge, id)
+	}
+	return json.Marshal(checkpointJSON{
+		Version: checkpointVersion, Query: c.query, Month: wallTime(c.at.Month), Next: wallTime(c.at.Next),
+		Counted: c.at.Counted, Edge: hex.EncodeToString(edge), CompleteUpTo: c.at.CompleteUpTo,
+	})
+}
+
+var errCheckpoint = errors.New("cardgateway: not a checkpoint of a walk")
+
+// UnmarshalJSON reads what MarshalJSON wrote. The error does not quote its input.
+func (c *Checkpoint) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*c = Checkpoint{}
+		return nil
+	}
+	var in checkpointJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return errCheckpoint
+	}
+	edge, err := hex.DecodeString(in.Edge)
+	if err != nil || len(edge)%8 != 0 || in.Query == "" || in.Month.IsZero() || in.Next.IsZero() ||
+		in.Month.Compare(in.Next) > 0 || in.Counted < 0 {
+		return errCheckpoint
+	}
+	if in.Version != checkpointVersion {
+		return fmt.Errorf("%w that this version reads: version %d", errCheckpoint, in.Version)
+	}
+	*c = Checkpoint{query: in.Query, at: walk.Checkpoint{
+		Month: in.Month.time, Next: in.Next.time, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
+	}}
+	for ; len(edge) > 0; edge = edge[8:] {
+		c.at.Boundary = append(c.at.Boundary, binary.BigEndian.Uint64(edge))
+	}
+	return nil
 }

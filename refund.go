@@ -213,14 +213,6 @@ func (c *Client) refund(q *ResolveRefundQuery) *subject[Refund] {
 	}
 }
 
-// refundRowID tells rows of refunds apart.
-func refundRowID(r *Refund) string {
-	if r.RefundUniqueID == "" { // the interface does not promise it
-		return "merchantRefundId " + r.MerchantRefundID + " " + r.UniqueID + " " + r.RefundRequestAt.String()
-	}
-	return r.RefundUniqueID
-}
-
 var opUploadTrackingNumbers = Operation{Name: "UploadTrackingNumbers", Method: "POST", PathTemplate: "/upload/trackingNumber"}
 
 // Shipment is the tracking number of one paid order (published, not in the interface). Lengths are in characters.

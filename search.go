@@ -31,20 +31,28 @@ type OrderQuery struct {
 // A row that cannot be read is left out of the page; the page then comes together with an error that wraps one
 // *RowError for each. Every other error is a *ValidationError or a *QueryError, without a page.
 func (c *Client) SearchOrders(ctx context.Context, q OrderQuery) (*Page[Transaction], error) {
-	return searchOrders(ctx, c, q, c.cfg.Location)
+	return c.searchOrders(ctx, q.search(c.cfg.Location))
 }
 
-func searchOrders(ctx context.Context, c *Client, q OrderQuery, loc *time.Location) (*Page[Transaction], error) {
-	page, _, err := runSearch(ctx, c, opSearchOrders, q.search(loc), transactionRow)
+func (c *Client) searchOrders(ctx context.Context, s *search) (*Page[Transaction], error) {
+	page, _, err := runSearch(ctx, c, opSearchOrders, s, transactionRow)
 	return page, err
 }
 
 func (q *OrderQuery) search(loc *time.Location) *search {
-	s := newSearch(loc, q.Start, q.End, q.CurrPage, q.PageSize)
-	s.id("uniqueId", q.UniqueID)
-	s.id("orderId", q.OrderID)
-	s.id("transactionId", q.TransactionID)
-	return s
+	return newSearch(q.ids(), q.Start, q.End, loc, q.CurrPage, q.PageSize)
+}
+
+func (q *OrderQuery) ids() []idFilter {
+	return []idFilter{{"uniqueId", q.UniqueID}, {"orderId", q.OrderID}, {"transactionId", q.TransactionID}}
+}
+
+// orderRowID tells rows of orders apart.
+func orderRowID(t *Transaction) string {
+	if t.UniqueID == "" { // the interface does not promise it
+		return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
+	}
+	return t.UniqueID
 }
 
 var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemplate: "/search/order/{uniqueId}"}
@@ -130,52 +138,80 @@ type RefundQuery struct {
 // SearchRefunds returns one page of refunds as the gateway gives it. Pages move while refunds arrive: to see every
 // refund once, use Refunds. Errors are those of SearchOrders.
 func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery) (*Page[Refund], error) {
-	return searchRefunds(ctx, c, q, c.cfg.Location)
+	return c.searchRefunds(ctx, q.search(c.cfg.Location))
 }
 
-func searchRefunds(ctx context.Context, c *Client, q RefundQuery, loc *time.Location) (*Page[Refund], error) {
-	page, _, err := runSearch(ctx, c, opSearchRefunds, q.search(loc), refundRow)
+func (c *Client) searchRefunds(ctx context.Context, s *search) (*Page[Refund], error) {
+	page, _, err := runSearch(ctx, c, opSearchRefunds, s, refundRow)
 	return page, err
 }
 
 func (q *RefundQuery) search(loc *time.Location) *search {
-	s := newSearch(loc, q.Start, q.End, q.CurrPage, q.PageSize)
-	s.id("uniqueId", q.UniqueID)
-	s.id("transactionId", q.TransactionID)
-	s.id("refundTransactionId", q.RefundTransactionID)
-	s.id("refundUniqueId", q.RefundUniqueID)
-	return s
+	return newSearch(q.ids(), q.Start, q.End, loc, q.CurrPage, q.PageSize)
 }
 
-// search is a batch query's parameters, checked while they are written.
+func (q *RefundQuery) ids() []idFilter {
+	return []idFilter{
+		{"uniqueId", q.UniqueID}, {"transactionId", q.TransactionID},
+		{"refundTransactionId", q.RefundTransactionID}, {"refundUniqueId", q.RefundUniqueID},
+	}
+}
+
+// refundRowID tells rows of refunds apart.
+func refundRowID(f *Refund) string {
+	if f.RefundUniqueID == "" {
+		return "merchantRefundId " + f.MerchantRefundID + " " + f.UniqueID + " " + f.RefundRequestAt.String()
+	}
+	return f.RefundUniqueID
+}
+
+// idFilter is an optional id of a batch query, under its name.
+type idFilter struct{ member, id string }
+
+// search is a batch query's parameters, and what is wrong with them.
 type search struct {
 	violations
 	params url.Values
 	page   int
 }
 
-func newSearch(loc *time.Location, start, end time.Time, page, size int) *search {
-	s := &search{params: url.Values{}, page: page}
+// newSearch checks and writes a caller's query.
+func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page, size int) *search {
 	if end.Nanosecond() <= start.Nanosecond() && civil.Of(end, loc) == civil.Of(start, loc).NextMonth() {
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
 	}
+	s := writeSearch(ids, civil.Of(start, loc), civil.Of(civil.CeilSecond(end), loc), page, size)
 	s.span(start, end, loc)
 	s.violations.page(page, size)
-	s.params.Set("startDate", civil.Of(start, loc).String())
-	s.params.Set("endingDate", civil.Of(civil.CeilSecond(end), loc).String())
+	s.ids(ids)
+	return s
+}
+
+// writeSearch writes a query that needs no check.
+func writeSearch(ids []idFilter, from, to civil.Time, page, size int) *search {
+	s := &search{params: url.Values{}, page: page}
+	s.params.Set("startDate", from.String())
+	s.params.Set("endingDate", to.String())
 	if page > 0 {
 		s.params.Set("currPage", strconv.Itoa(page))
 	}
 	if size > 0 {
 		s.params.Set("pageSize", strconv.Itoa(size))
 	}
+	for _, f := range ids {
+		if f.id != "" {
+			s.params.Set(f.member, f.id)
+		}
+	}
 	return s
 }
 
-func (s *search) id(member, id string) {
-	if id != "" {
-		s.violations.id(member, id)
-		s.params.Set(member, id)
+// ids checks the ids that are given.
+func (v *violations) ids(ids []idFilter) {
+	for _, f := range ids {
+		if f.id != "" {
+			v.id(f.member, f.id)
+		}
 	}
 }
 

@@ -1,84 +1,321 @@
-package cardgateway
+package cardgateway_test
 
 import (
 	"context"
-	"math"
-	"math/rand/v2"
-	"sort"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/google/go-cmp/cmp"
 )
 
-var day0 = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+// Every order of a quarter, however many there are.
+func ExampleClient_Orders() {
+	client, gateway := seeded()
+	defer gateway.Close()
 
-// books are the shapes of shops: how rows spread over three months.
-func books(n int, from, to time.Time) map[string][]time.Time {
-	span := to.Sub(from)
-	random := rand.New(rand.NewPCG(1, 2))
-	draw := func(n int, weight func(time.Time) float64, most float64) []time.Time {
-		times := make([]time.Time, 0, n)
-		for len(times) < n {
-			t := from.Add(time.Duration(random.Float64() * float64(span)))
-			if random.Float64()*most < weight(t) {
-				times = append(times, t)
+	paid := 0
+	for order, err := range client.Orders(context.Background(), cardgateway.OrderQuery{
+		Start: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC),
+	}) {
+		if err != nil {
+			fmt.Println("not complete:", err) // what came before it is good
+			return
+		}
+		if order.Paid() {
+			paid++
+		}
+	}
+	fmt.Println(paid, "paid orders")
+	// Output: 4550 paid orders
+}
+
+// A reconciliation job that is stopped, and goes on where it was. What the checkpoint has not reached is given again, so
+// rows are stored under their id.
+func ExampleClient_OrderWalk() {
+	client, gateway := seeded()
+	defer gateway.Close()
+	query := cardgateway.OrderQuery{
+		Start: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC),
+		End:   time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC),
+	}
+	stored := map[string]*cardgateway.Transaction{}
+	var saved []byte // a file, or a column beside the rows
+
+	walk := client.OrderWalk(query, cardgateway.WalkOptions{PageSize: 500})
+	for order, err := range walk.All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		stored[order.UniqueID] = order
+		saved, _ = json.Marshal(walk.Checkpoint())
+		if len(stored) == 2000 {
+			break // the job is stopped
+		}
+	}
+
+	var last cardgateway.Progress // for a progress bar
+	options := cardgateway.WalkOptions{PageSize: 500, Progress: func(p cardgateway.Progress) { last = p }}
+	if err := json.Unmarshal(saved, &options.Resume); err != nil {
+		fmt.Println(err)
+		return
+	}
+	walk = client.OrderWalk(query, options)
+	for order, err := range walk.All(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		stored[order.UniqueID] = order
+	}
+	fmt.Printf("%d orders, %.0f %%, complete up to %s\n",
+		len(stored), 100*last.Fraction, last.CompleteUpTo.UTC().Format(time.DateOnly))
+	// Output: 5000 orders, 100 %, complete up to 2024-04-01
+}
+
+// seeded is a gateway with 5,000 orders in the first quarter of 2024.
+func seeded() (*cardgateway.Client, *sandbox.Gateway) {
+	gateway := sandbox.New(sandbox.Options{})
+	gateway.Seed(5000, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC))
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.example", AppID: "123456", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return client, gateway
+}
+
+// TestWalkSandbox walks over orders and refunds of the sandbox, through the whole client.
+func TestWalkSandbox(t *testing.T) {
+	from, to := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC)
+	for name, search := range map[string]sandbox.SearchBehavior{
+		"well-behaved":      {},
+		"exclusive":         {StartExclusive: true, EndExclusive: true, OldestFirst: true, UnstableTies: true},
+		"short pages":       {ShortEvery: 5},
+		"empty pages":       {EmptyEvery: 7},
+		"rows from outside": {OutsideEvery: 3},
+		"busy":              {BusyEvery: 4},
+		"28 days":           {MaxRange: 28 * 24 * time.Hour, RefuseLargePages: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gateway := sandbox.New(sandbox.Options{MaxPageSize: 100, Search: search})
+			defer gateway.Close()
+			gateway.Seed(5_000, from, to)
+			client, err := cardgateway.New(cardgateway.Config{
+				BaseURL: "https://gateway.test", AppID: "1", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+				Retry: cardgateway.RetryPolicy{MinWait: time.Millisecond},
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		sort.Slice(times, func(i, j int) bool { return times[i].Before(times[j]) })
-		return times
-	}
-	dayNight := func(t time.Time) float64 {
-		hour := float64(t.Hour()) + float64(t.Minute())/60
-		w := 0.02 + math.Pow(math.Sin(math.Pi*hour/24), 4)
-		if t.Weekday() == time.Saturday || t.Weekday() == time.Sunday {
-			w *= 1.6
-		}
-		return w
-	}
-	burst := func(t time.Time) float64 {
-		if at := from.Add(span * 2 / 5); !t.Before(at) && t.Before(at.Add(3*time.Hour)) {
-			return 100
-		}
-		return 1
-	}
-	return map[string][]time.Time{
-		"uniform":   spread(n, from, to),
-		"random":    draw(n, func(time.Time) float64 { return 1 }, 1),
-		"day-night": draw(n, dayNight, 1.7),
-		"100-fold":  draw(n, burst, 100),
+			orders := map[string]int{}
+			for order, err := range client.Orders(t.Context(), cardgateway.OrderQuery{Start: from, End: to}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				orders[order.UniqueID]++
+			}
+			refunds := map[string]int{}
+			for refund, err := range client.Refunds(t.Context(), cardgateway.RefundQuery{Start: from, End: to}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				refunds[refund.RefundUniqueID]++
+			}
+			for id := range gateway.OrderIDs(from, to) {
+				if orders[id] != 1 {
+					t.Fatalf("order %s came %d times", id, orders[id])
+				}
+			}
+			for id := range gateway.RefundIDs(from, to) {
+				if refunds[id] != 1 {
+					t.Fatalf("refund %s came %d times", id, refunds[id])
+				}
+			}
+			if len(orders) != 5_000 || len(refunds) != 500 {
+				t.Errorf("%d orders, %d refunds", len(orders), len(refunds))
+			}
+		})
 	}
 }
 
-// TestWalkRequests counts the requests of a walk over three months, as a multiple of the full pages that its rows fill.
-func TestWalkRequests(t *testing.T) {
-	const pages = 400
-	from, to := day0, day0.AddDate(0, 3, 0)
-	limits := map[string]float64{"uniform": 1.25, "random": 1.4, "day-night": 1.6, "100-fold": 2}
-	sizes := []int{50} // the smaller the page, the more chance costs
-	if long() {
-		sizes = append(sizes, 100, 200, 999)
+// TestWalkChecks shows that a walk refuses what cannot be right before it asks anything.
+func TestWalkChecks(t *testing.T) {
+	c, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "1"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, size := range sizes {
-		n := pages * size
-		for name, times := range books(n, from, to) {
-			for _, prefetch := range []int{1, 4, 16} {
-				synctest.Test(t, func(t *testing.T) {
-					time.Sleep(time.Until(to.AddDate(0, 1, 0)))
-					m := &modelGateway{loc: DefaultLocation(), latency: 50 * time.Millisecond}
-					m.add(0, times...)
-					w := m.walk(from, to, WalkOptions{PageSize: size, Prefetch: prefetch})
-					got, err := collect(w, context.Background())
-					if err != nil || len(got) != n {
-						t.Fatalf("%s: %d rows of %d, %v", name, len(got), n, err)
-					}
-					r := w.Report()
-					multiple := float64(r.Requests) / pages
-					t.Logf("%-9s page %3d, prefetch %2d: %d requests for %d full pages: %.2f", name, size, prefetch, r.Requests, pages, multiple)
-					if multiple > limits[name] {
-						t.Errorf("%s: %.3f requests per page, want at most %.2f", name, multiple, limits[name])
-					}
-				})
+	january := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	good := cardgateway.OrderQuery{Start: january, End: january.AddDate(0, 6, 0)}
+	for _, tt := range []struct {
+		name  string
+		query cardgateway.OrderQuery
+		opts  cardgateway.WalkOptions
+		want  []string
+	}{
+		{"no range", cardgateway.OrderQuery{}, cardgateway.WalkOptions{}, []string{"startDate required", "endingDate required"}},
+		{"end first", cardgateway.OrderQuery{Start: good.End, End: good.Start}, cardgateway.WalkOptions{}, []string{"endingDate range"}},
+		{"a page number", cardgateway.OrderQuery{Start: good.Start, End: good.End, CurrPage: 2}, cardgateway.WalkOptions{}, []string{"currPage reserved"}},
+		{"an id that is too long", cardgateway.OrderQuery{Start: good.Start, End: good.End, OrderID: strings.Repeat("x", 129)},
+			cardgateway.WalkOptions{}, []string{"orderId length"}},
+		{"every option", good, cardgateway.WalkOptions{PageSize: 1000, Prefetch: -1, Window: time.Second, SplitAbove: -1, Lag: -1},
+			[]string{"PageSize range", "Prefetch range", "Window range", "SplitAbove range", "Lag range"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := c.OrderWalk(tt.query, tt.opts)
+			for row, err := range w.All(t.Context()) {
+				if diff := cmp.Diff(tt.want, violations(t, err)); row != nil || diff != "" {
+					t.Errorf("got the row %v, and problems (-want +got):\n%s", row, diff)
+				}
+				if !strings.HasPrefix(err.Error(), "cardgateway: OrderWalk: ") {
+					t.Errorf("got %q, want OrderWalk named", err)
+				}
+			}
+			if n := w.Report().Requests; n != 0 {
+				t.Errorf("requests: got %d, want 0", n)
+			}
+			wantOneError(t, w, "cardgateway: a Walk is walked once; make another one")
+		})
+	}
+}
+
+// TestWalkZero: a Walk that no client has made says so.
+func TestWalkZero(t *testing.T) {
+	var w cardgateway.Walk[cardgateway.Transaction]
+	if got := w.Report(); got != (cardgateway.WalkReport{}) {
+		t.Errorf("Report: got %+v, want the zero one", got)
+	}
+	if got := w.Checkpoint(); !got.IsZero() {
+		t.Errorf("Checkpoint: got %+v, want the zero one", got)
+	}
+	for range 2 {
+		wantOneError(t, &w, "cardgateway: a Walk is made by OrderWalk or RefundWalk")
+	}
+}
+
+// wantOneError walks and wants nothing but an error.
+func wantOneError(t *testing.T, w *cardgateway.Walk[cardgateway.Transaction], want string) {
+	t.Helper()
+	n := 0
+	for row, err := range w.All(t.Context()) {
+		n++
+		if row != nil || err == nil || err.Error() != want {
+			t.Errorf("got %v, %v, want %s", row, err, want)
+		}
+	}
+	if n != 1 {
+		t.Errorf("got %d rows and errors, want 1", n)
+	}
+}
+
+// TestWalkErrors: one error ends a walk, and says which window could not be read.
+func TestWalkErrors(t *testing.T) {
+	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	query := cardgateway.OrderQuery{Start: start, End: start.Add(time.Hour)}
+	isRefusal := func(err error) bool {
+		e, ok := errors.AsType[*cardgateway.QueryError](err)
+		return ok && e.Code == cardgateway.CodeParameterError
+	}
+	isUnsettled := func(err error) bool {
+		e, ok := errors.AsType[*cardgateway.UnsettledError](err)
+		return ok && e.Announced == 3 && e.Seen == 0 && e.Rounds > 1 && e.Start.String() == "2024-01-01 07:59:59" &&
+			e.End.String() == "2024-01-01 09:00:01" && errors.Is(err, cardgateway.ErrUnsettled)
+	}
+	isRowError := func(err error) bool {
+		e, ok := errors.AsType[*cardgateway.RowError](err)
+		return ok && e.Row == 1
+	}
+	for _, tt := range []struct {
+		name, response string
+		is             func(error) bool
+	}{
+		{"refused", `{"code":500,"message":"no"}`, isRefusal},
+		{"rows that are announced and not given", `{"code":121,"currPage":1,"pageSize":10,"totalCount":3,"totalPage":1,"data":[]}`, isUnsettled},
+		{"a row that cannot be read", `{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[{"code":"x"}]}`, isRowError},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, tt.response) }))
+			defer server.Close()
+			client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.CloseIdleConnections()
+			n, walk := 0, client.OrderWalk(query, cardgateway.WalkOptions{})
+			for row, err := range walk.All(t.Context()) {
+				n++
+				if row != nil || !tt.is(err) || !strings.HasPrefix(err.Error(), "cardgateway: window from 2024-01-01 07:59:59 to 2024-01-01 09:00:01") {
+					t.Errorf("got %v, %v", row, err)
+				}
+			}
+			if n != 1 {
+				t.Errorf("got %d rows and errors, want 1", n)
+			}
+			wantOneError(t, walk, "cardgateway: a Walk is walked once; make another one")
+			if got := walk.Report().CompleteUpTo; !got.Equal(start) {
+				t.Errorf("complete up to %v, want %v", got, start)
+			}
+		})
+	}
+}
+
+// TestWalkMillions walks over 5,000,000 orders of five years.
+func TestWalkMillions(t *testing.T) {
+	if os.Getenv("CARDGATEWAY_LONG") == "" {
+		t.Skip("takes a minute or two; set CARDGATEWAY_LONG=1")
+	}
+	const rows = 5_000_000
+	from, to := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	gateway := sandbox.New(sandbox.Options{})
+	defer gateway.Close()
+	gateway.AddOrders(sandbox.Arrivals{N: rows, From: from, To: to})
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "1", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var peak atomic.Uint64
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(100 * time.Millisecond):
+				var s runtime.MemStats
+				runtime.ReadMemStats(&s)
+				peak.Store(max(peak.Load(), s.HeapInuse))
 			}
 		}
+	}()
+	begun, n := time.Now(), 0
+	walk := client.OrderWalk(cardgateway.OrderQuery{Start: from, End: to}, cardgateway.WalkOptions{})
+	for _, err := range walk.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	took := time.Since(begun)
+	t.Logf("%d rows in %v: %.0f rows/s, peak heap in use %d MiB (gateway included), %+v",
+		n, took.Round(time.Millisecond), float64(n)/took.Seconds(), peak.Load()>>20, walk.Report())
+	if n != rows {
+		t.Errorf("%d rows, want %d", n, rows)
 	}
 }

@@ -12,8 +12,8 @@ import (
 // `YYYY-MM-DD HH:MM:SS` texts. It becomes an instant only when the caller names a zone. The zero value is "not
 // said". Values can be compared with ==.
 type WallTime struct {
-	seconds int64 // a civil.Time
-	set     bool
+	time civil.Time
+	set  bool
 }
 
 var errWallTime = errors.New("cardgateway: a wall time is YYYY-MM-DD or YYYY-MM-DD HH:MM:SS")
@@ -39,9 +39,15 @@ func parseWallTime[T ~string | ~[]byte](s T) (WallTime, bool) {
 	return wallTime(t), true
 }
 
-func wallTime(t civil.Time) WallTime { return WallTime{seconds: int64(t), set: true} }
+func wallTime(t civil.Time) WallTime { return WallTime{time: t, set: true} }
 
-func (w WallTime) civil() civil.Time { return civil.Time(w.seconds) }
+// civil returns the time, or civil.None for the zero WallTime.
+func (w WallTime) civil() civil.Time {
+	if !w.set {
+		return civil.None
+	}
+	return w.time
+}
 
 // In returns the instant at which a clock in loc shows w. Of a time that a clock change repeats it returns one of
 // the two instants, and for a time that a clock change skips the instant that package time's Date gives.
@@ -49,21 +55,21 @@ func (w WallTime) In(loc *time.Location) time.Time {
 	if !w.set {
 		return time.Time{}
 	}
-	return w.civil().In(loc)
+	return w.time.In(loc)
 }
 
 // IsZero reports whether no time was said.
 func (w WallTime) IsZero() bool { return !w.set }
 
 // Compare returns -1, 0 or +1 as w is before, equal to or after other on the same clock.
-func (w WallTime) Compare(other WallTime) int { return cmp.Compare(w.seconds, other.seconds) }
+func (w WallTime) Compare(other WallTime) int { return cmp.Compare(w.time, other.time) }
 
 // String returns `YYYY-MM-DD HH:MM:SS`, or the empty text for the zero WallTime.
 func (w WallTime) String() string {
 	if !w.set {
 		return ""
 	}
-	return w.civil().String()
+	return w.time.String()
 }
 
 // MarshalText returns what String does.

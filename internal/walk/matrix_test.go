@@ -1,4 +1,4 @@
-package cardgateway
+package walk
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // long reports whether the larger variants of the tests are wanted.
 func long() bool { return os.Getenv("CARDGATEWAY_LONG") != "" }
 
-// TestWalkMatrix walks over every combination of what the interface leaves open, and counts what went wrong.
-func TestWalkMatrix(t *testing.T) {
+// TestMatrix walks over every combination of what the interface leaves open, and counts what went wrong.
+func TestMatrix(t *testing.T) {
 	zones := []string{"Asia/Singapore", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe"}
 	if long() {
 		zones = append(zones, "Pacific/Apia", "Asia/Kathmandu", "Africa/Casablanca", "America/St_Johns")
@@ -68,12 +68,12 @@ type matrixCase struct {
 
 func (c *matrixCase) run(t *testing.T) {
 	end := c.start.AddDate(0, 0, 62)
-	time.Sleep(time.Until(end)) // the last rows are younger than Lag
+	time.Sleep(time.Until(end)) // the last rows are younger than the lag
 	m := &c.gateway
 	random := rand.New(rand.NewPCG(c.seed, 1))
-	add := func(n int, lag time.Duration, at func() time.Time) {
+	add := func(n int, delay time.Duration, at func() time.Time) {
 		for range n {
-			m.add(lag, at())
+			m.add(delay, at())
 		}
 	}
 	anywhere := func() time.Time { return c.start.Add(time.Duration(random.Int64N(int64(end.Sub(c.start))))) }
@@ -97,15 +97,14 @@ func (c *matrixCase) run(t *testing.T) {
 			m.add(begun.Add(time.Duration(random.IntN(150))*time.Millisecond).Sub(old), old)
 		}
 	}
-	opts := WalkOptions{PageSize: 50, Prefetch: c.prefetch}
-	w := m.walk(c.start, end, opts)
-	got, err := collect(w, context.Background())
+	w := m.walk(c.start, end, settings{pageSize: 50, prefetch: c.prefetch})
+	got, err := collect(context.Background(), w)
 	if err != nil {
 		t.Errorf("%v: %v", c, err)
 	}
 	cover := calendar{loc: m.loc}.cover(c.start, end)
 	complete := w.Report().CompleteUpTo
-	if want := begun.Add(-defaultLag); complete.Before(want.Add(-2*time.Hour)) || complete.After(want) {
+	if want := begun.Add(-lag); complete.Before(want.Add(-2*time.Hour)) || complete.After(want) {
 		t.Errorf("complete up to %v, want about %v", complete, want)
 	}
 	must := func(r modelRow) bool {

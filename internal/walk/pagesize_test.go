@@ -1,4 +1,4 @@
-package cardgateway
+package walk
 
 import "testing"
 
@@ -34,11 +34,11 @@ func TestPageSize(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPageSize(tt.asked, tt.split)
+			p := newPageSize(tt.asked, largestPageSize, tt.split)
 			smaller := true
 			for _, a := range tt.answers {
 				if a.refused {
-					smaller = p.refused()
+					smaller = p.shrink()
 				} else {
 					p.learn(a.granted, a.guessed, a.most)
 				}
@@ -51,16 +51,16 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// TestPageSizeAgain: a shorter range is asked for with the first size anew, unless another one was accepted.
-func TestPageSizeAgain(t *testing.T) {
-	p := newPageSize(0, 0)
-	p.refused()
-	if p.again(); p.size != 999 {
+// TestPageSizeRestart: a shorter range is asked for with the first size anew, unless another one was accepted.
+func TestPageSizeRestart(t *testing.T) {
+	p := newPageSize(0, largestPageSize, 0)
+	p.shrink()
+	if p.restart(); p.size != 999 {
 		t.Errorf("asks for %d, want 999", p.size)
 	}
-	p.refused()
+	p.shrink()
 	p.learn(100, false, 100)
-	if p.again(); p.size != 100 {
+	if p.restart(); p.size != 100 {
 		t.Errorf("asks for %d after 100 was accepted", p.size)
 	}
 }

@@ -1,0 +1,130 @@
+package walk
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// span is a range of the gateway's wall clock: from is in it, to is not.
+type span struct{ from, to civil.Time }
+
+func (s span) seconds() int64         { return int64(s.to - s.from) }
+func (s span) has(at civil.Time) bool { return s.from <= at && at < s.to }
+
+// padding is how far a query reaches beyond its window on both sides, in seconds. It is not known whether the gateway
+// includes the bounds of a query. With a padding of one, every second of the window is found either way. The queries of
+// neighbouring windows then overlap by two seconds, so that some rows come twice.
+const padding = 1
+
+// minWindow is the shortest window, in seconds. With shorter ones, each second around a burst of rows would be a window,
+// and the burst would be in the overlap of several.
+const minWindow = 4
+
+// calendar does the arithmetic of windows on the gateway's wall clock.
+type calendar struct {
+	loc      *time.Location
+	maxQuery int64 // seconds that a query may span; zero means one calendar month
+}
+
+// cover returns all wall times that the clock shows from the instant start up to the instant end.
+//
+// These are not always the times between what it shows at start and what it shows at end. Where the clock is set back
+// between the two, an hour is shown twice: the times just after the change can be earlier than that of start, and the times
+// just before it later than that of end. A query bounded by start and end alone would not find rows with such times. The
+// span that has them all may have rows from outside the range as well: within a repeated hour, a row's time does not say
+// which of the two it means. The walk then yields too many rows rather than too few.
+func (c calendar) cover(start, end time.Time) span {
+	const maxSetBack = 48 * time.Hour // no clock is set back further, so that changes beyond that make no difference
+	s := span{civil.Of(start, c.loc), civil.Of(civil.CeilSecond(end), c.loc)}
+	for t := start.In(c.loc); ; {
+		_, change := t.ZoneBounds()
+		if change.IsZero() || !change.Before(end) || change.Sub(start) > maxSetBack {
+			break
+		}
+		s.from = min(s.from, civil.Of(change, c.loc)) // the first time after the change
+		t = change
+	}
+	for t := end.In(c.loc); ; {
+		change, _ := t.Add(-1).ZoneBounds()
+		if change.IsZero() || !change.After(start) || end.Sub(change) > maxSetBack {
+			break
+		}
+		s.to = max(s.to, civil.Of(change.Add(-time.Second), c.loc)+1) // the last time before the change is in the span
+		t = change
+	}
+	return s
+}
+
+// query returns the bounds with which a query finds every row of a window, whether or not the gateway includes them.
+func (c calendar) query(window span) (from, to civil.Time) {
+	return c.atOrBefore(window.from - padding), c.atOrAfter(window.to + padding)
+}
+
+// maxEnd returns the latest end of a window that begins at from, so that its query does not span more than a month, or
+// more than the walk's options or the gateway allow.
+func (c calendar) maxEnd(from civil.Time) civil.Time {
+	first := c.atOrBefore(from - padding)
+	last := first.NextMonth()
+	if c.maxQuery > 0 {
+		last = min(last, first+civil.Time(c.maxQuery))
+	}
+	return max(c.atOrBefore(last)-padding, c.atOrAfter(from), from+1)
+}
+
+// isTooLong reports whether a window is longer than one query may be.
+func (c calendar) isTooLong(window span) bool { return window.to > c.maxEnd(window.from) }
+
+// atOrBefore returns a wall time, or where a change of the clock skips it the last one that the clock shows before.
+func (c calendar) atOrBefore(at civil.Time) civil.Time {
+	if change, skipped := c.skippedBy(at); skipped {
+		return civil.Of(change.Add(-time.Second), c.loc)
+	}
+	return at
+}
+
+// atOrAfter returns a wall time, or where a change of the clock skips it the first one that the clock shows after.
+func (c calendar) atOrAfter(at civil.Time) civil.Time {
+	if change, skipped := c.skippedBy(at); skipped {
+		return civil.Of(change, c.loc)
+	}
+	return at
+}
+
+// isSkipped reports whether a change of the clock skips a wall time.
+func (c calendar) isSkipped(at civil.Time) bool {
+	_, skipped := c.skippedBy(at)
+	return skipped
+}
+
+// skippedBy returns the change of the clock that skips a wall time, if one does.
+func (c calendar) skippedBy(at civil.Time) (change time.Time, skipped bool) {
+	t := at.In(c.loc)
+	if civil.Of(t, c.loc) == at {
+		return time.Time{}, false
+	}
+	start, end := t.ZoneBounds() // package time takes one of the two offsets around the change
+	for _, change := range []time.Time{start, end} {
+		if !change.IsZero() && civil.Of(change.Add(-time.Second), c.loc) < at && at < civil.Of(change, c.loc) {
+			return change, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// earliest returns the first instant at which the clock shows at, or where that is skipped a later time.
+func (c calendar) earliest(at civil.Time) time.Time {
+	if change, skipped := c.skippedBy(at); skipped {
+		return change
+	}
+	t := at.In(c.loc)
+	start, _ := t.ZoneBounds()
+	if start.IsZero() {
+		return t
+	}
+	_, before := start.Add(-time.Second).Zone()
+	if shownBefore := time.Unix(int64(at)-int64(before), 0).In(c.loc); shownBefore.Before(start) {
+		return shownBefore // and repeated after the change
+	}
+	return t
+}

@@ -1,0 +1,17 @@
+// Package walk reads every row of a range of time once from a gateway that answers in pages, whatever the gateway does
+// with its pages: they move while rows arrive, the order of rows within a second is unknown, and so is whether the bounds
+// of a query are inclusive. It knows neither HTTP nor JSON nor what a row is; see Source.
+//
+// A walk asks for windows of time that each fit one page. A window is complete when the distinct rows that were read
+// are as many as the gateway announces for it. The windows of one month together are complete when the gateway, asked
+// for the number of rows of the month after all windows were read, announces as many as were read: rows may have
+// arrived behind the reader.
+//
+//   - source.go: what the package needs from outside
+//   - calendar.go, density.go, pagesize.go: where windows begin and end
+//   - plan.go, step.go: which windows to read, and what to do with one that does not fit its page
+//   - prefetch.go: the requests in flight
+//   - reader.go, firstpage.go, row.go: one window
+//   - seenrows.go: which rows were yielded and counted
+//   - walker.go, report.go, walk.go: one pass over the range
+package walk

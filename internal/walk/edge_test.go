@@ -1,0 +1,399 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/retry"
+)
+
+// Walks that once went wrong, or nearly did.
+
+// byEitherTime finds rows as a search for refunds does, in the order of their ids.
+func byEitherTime(rows []modelRow) fetchFunc {
+	return func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+		if err := retry.Sleep(ctx, 50*time.Millisecond); err != nil {
+			return nil, err
+		}
+		in := func(s civil.Time) bool { return from <= s && s <= to }
+		var found []modelRow
+		for _, r := range rows {
+			if in(r.second) || in(r.second2) {
+				found = append(found, r)
+			}
+		}
+		n := len(found)
+		return &modelPage{Size: size, Total: n, Rows: slices.Clone(found[min((page-1)*size, n):min(page*size, n)])}, nil
+	}
+}
+
+// refundRows are spread over a range and have a second time, so much later.
+func refundRows(start, end time.Time, n int, later time.Duration) (rows []modelRow) {
+	for i, at := range evenly(n, start, end) {
+		s := civil.Of(at, gatewayZone)
+		rows = append(rows, modelRow{id: i + 1, second: s, second2: s + civil.Time(later/time.Second)})
+	}
+	return rows
+}
+
+func wantOnce(t *testing.T, rows []modelRow, got map[int]int, err error) {
+	t.Helper()
+	repeated := 0
+	for _, n := range got {
+		repeated += n - 1
+	}
+	if err != nil || repeated > 0 || len(got) != len(rows) {
+		t.Errorf("%v, %d repeated of %d/%d", err, repeated, len(got), len(rows))
+	}
+}
+
+// TestThrottledAtTheStart: a gateway that refuses a second request beside the first.
+func TestThrottledAtTheStart(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		w := m.walk(start, end, settings{pageSize: 50})
+		var busy atomic.Int64
+		fetch := w.config.Source.Fetch
+		w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+			defer busy.Add(-1)
+			if busy.Add(1) > 1 {
+				return nil, errUnavailable
+			}
+			return fetch(ctx, from, to, page, size)
+		}
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+	})
+}
+
+// TestFirstMonthFailsOnce: the other months were answered, so that the gateway is there.
+func TestFirstMonthFailsOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		w := m.walk(start, end, settings{pageSize: 50})
+		var failed atomic.Bool
+		fetch := w.config.Source.Fetch
+		w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+			if from < civil.Of(start, m.loc) && !failed.Swap(true) {
+				_ = retry.Sleep(ctx, time.Second)
+				return nil, errUnavailable
+			}
+			return fetch(ctx, from, to, page, size)
+		}
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+	})
+}
+
+// TestRefundsOnce: refunds made ten days after they were requested are found in two windows, and in two months.
+func TestRefundsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, end := day0, day0.AddDate(0, 2, 0)
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		m := &modelGateway{loc: gatewayZone}
+		w := m.walk(start, end, settings{pageSize: 50, prefetch: 1})
+		rows := refundRows(start, end, 1000, 10*24*time.Hour)
+		w.config.Source.Fetch = byEitherTime(rows)
+		got, err := collect(t.Context(), w)
+		wantOnce(t, rows, got, err)
+	})
+}
+
+// TestReadsADensePartAgain: 300 rows of five minutes become visible behind the reader.
+func TestReadsADensePartAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		x := start.AddDate(0, 0, 3)
+		for _, at := range evenly(300, x, x.Add(5*time.Minute)) { // all become visible at once, behind the reader
+			m.add(time.Now().Add(500*time.Millisecond).Sub(at), at)
+		}
+		got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 50, prefetch: 1}))
+		wantAll(t, m, got, err)
+	})
+}
+
+// TestReadsOtherTimesAgain: as above, of a gateway that selects rows by a time an hour later than the one it shows. What the
+// rows say does not keep them from coming again with the neighbours of their window.
+func TestReadsOtherTimesAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		m.late = nil
+		m.add(0, evenly(200, start.Add(time.Hour), end)...)
+		x := start.AddDate(0, 0, 3)
+		m.before = func(n int) {
+			if n == 15 {
+				m.add(0, evenly(300, x, x.Add(5*time.Minute))...)
+			}
+		}
+		w := m.walk(start, end, settings{pageSize: 50, prefetch: 1})
+		times := w.config.Source.Times
+		w.config.Source.Times = func(r *modelRow) [2]civil.Time {
+			t := times(r)
+			t[0] -= hour
+			return t
+		}
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+		if r := w.Report(); len(m.rows) != 500 || r.Reread == 0 {
+			t.Errorf("%d rows, %+v", len(m.rows), r)
+		}
+	})
+}
+
+// TestOrderedByID: the gateway gives rows by id, which is nearly the order of time.
+func TestOrderedByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, end := day0, day0.AddDate(0, 2, 0)
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		m := &modelGateway{loc: gatewayZone}
+		var rows []modelRow
+		for i := range 2000 {
+			at := start.Add(end.Sub(start) / 2000 * time.Duration(i))
+			s := civil.Of(at, m.loc)
+			if i%9 == 0 {
+				s -= 3 * 3600
+			}
+			rows = append(rows, modelRow{id: i + 1, second: s})
+		}
+		w := m.walk(start.Add(-3*time.Hour), end, settings{pageSize: 5})
+		w.config.Source.Fetch = byEitherTime(rows)
+		got, err := collect(t.Context(), w)
+		wantOnce(t, rows, got, err)
+		t.Logf("%+v", w.Report())
+	})
+}
+
+// TestResumesRefunds: rows before the checkpoint come again behind it.
+func TestResumesRefunds(t *testing.T) {
+	bad, unsettled := 0, 0
+	for kill := int64(1); kill < 60; kill++ {
+		synctest.Test(t, func(t *testing.T) {
+			start, end := day0, day0.AddDate(0, 2, 0)
+			time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+			m := &modelGateway{loc: gatewayZone}
+			rows := refundRows(start, end, 1000, 10*24*time.Hour)
+			ctx, cancel := context.WithCancel(t.Context())
+			var n atomic.Int64
+			w := m.walk(start, end, settings{pageSize: 50})
+			fetch := byEitherTime(rows)
+			w.config.Source.Fetch = func(c context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+				if n.Add(1) == kill {
+					cancel()
+				}
+				return fetch(c, from, to, page, size)
+			}
+			got, err := collect(ctx, w)
+			cancel()
+			if err == nil {
+				return
+			}
+			second := m.walk(start, end, settings{pageSize: 50, resume: checkpointOf(t, w)})
+			second.config.Source.Fetch = fetch
+			rest, err := collect(t.Context(), second)
+			if _, ok := errors.AsType[*UnsettledError](err); ok {
+				unsettled++
+			}
+			maps.Copy(got, rest)
+			if err != nil || len(got) != len(rows) {
+				bad++
+			}
+		})
+	}
+	if bad > 0 {
+		t.Errorf("%d of 59 resumed walks failed, %d unsettled", bad, unsettled)
+	}
+}
+
+// TestResumesLongMonth: what lies before the checkpoint is longer than the gateway lets a query be.
+func TestResumesLongMonth(t *testing.T) {
+	for kill := 1; kill < 60; kill++ {
+		for _, empty := range []bool{false, true} {
+			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+				m.maxRange = 28 * 24 * time.Hour
+				prefetch := 1
+				if empty {
+					m.rows, prefetch, start = nil, 16, start.AddDate(0, -2, 0)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				m.before = func(n int) {
+					if n == kill {
+						cancel()
+					}
+				}
+				first := m.walk(start, end, settings{pageSize: 50, prefetch: prefetch})
+				got, err := collect(ctx, first)
+				if err == nil {
+					return
+				}
+				resume := checkpointOf(t, first)
+				m.before = nil
+				rest, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 50, prefetch: prefetch, resume: resume}))
+				if err := errors.Join(err, missing(m, got, rest)); err != nil {
+					t.Errorf("killed at %d, empty %t: %v (%+v)", kill, empty, err, *resume)
+				}
+			})
+		}
+	}
+}
+
+// TestLateRefusal: of a page size that is no longer asked for.
+func TestLateRefusal(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		m.refuseAbove = 100
+		w := m.walk(start, end, settings{window: 24 * time.Hour})
+		var slow atomic.Bool
+		fetch := w.config.Source.Fetch
+		w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+			if size > 100 && from > civil.Of(start, m.loc)+3600 && !slow.Swap(true) {
+				_ = retry.Sleep(ctx, time.Second)
+			}
+			return fetch(ctx, from, to, page, size)
+		}
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+	})
+}
+
+// TestRefusedRange: a refusal of the first month for its length does not make the pages small.
+func TestRefusedRange(t *testing.T) {
+	most := map[int]int{}
+	synctest.Test(t, func(t *testing.T) {
+		start, end := day0.AddDate(-1, 0, 0), day0 // 2023
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond, maxRange: 28 * 24 * time.Hour}
+		m.add(0, evenly(20000, start, end)...)
+		w := m.walk(start, end, settings{})
+		fetch := w.config.Source.Fetch
+		w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+			if from > civil.Of(start, m.loc)+3600 {
+				_ = retry.Sleep(ctx, 10*time.Millisecond) // the head is answered first
+			}
+			p, err := fetch(ctx, from, to, page, size)
+			m.mu.Lock()
+			most[size]++
+			m.mu.Unlock()
+			return p, err
+		}
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+		if r := w.Report(); r.Requests > 100 {
+			t.Errorf("%d requests, by size %v", r.Requests, most)
+		}
+	})
+}
+
+// TestFixedPages: the size of pages is the gateway's affair, whatever the walk and its counts ask for.
+func TestFixedPages(t *testing.T) {
+	for _, given := range []int{3, 10, 20, 50, 100, 999} {
+		for _, size := range []int{0, 20, 100} {
+			for _, silent := range []bool{false, true} {
+				inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+					m.fixedSize, m.silentMax = given, silent
+					w := m.walk(start, end, settings{pageSize: size})
+					got, err := collect(t.Context(), w)
+					if wantAll(t, m, got, err); t.Failed() {
+						t.Fatalf("pages of %d where %d were asked for, silent %t", given, size, silent)
+					}
+					if r := w.Report(); r.Requests > 2*len(m.rows)/given+200 {
+						t.Errorf("pages of %d where %d were asked for, silent %t: %d requests", given, size, silent, r.Requests)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestNarrowWindowsAtClockChanges: windows are no narrower where the clock is set forward.
+func TestNarrowWindowsAtClockChanges(t *testing.T) {
+	for _, tt := range []struct {
+		zone     string
+		from     time.Time
+		length   time.Duration
+		window   time.Duration
+		requests int
+	}{
+		{"Europe/London", time.Date(2025, 3, 29, 22, 0, 0, 0, time.UTC), 6 * time.Hour, time.Hour, 20},
+		{"Europe/London", time.Date(2025, 3, 29, 22, 0, 0, 0, time.UTC), 6 * time.Hour, time.Minute, 400},
+		{"Australia/Lord_Howe", time.Date(2025, 10, 4, 12, 0, 0, 0, time.UTC), 6 * time.Hour, 30 * time.Minute, 30},
+		{"Pacific/Apia", time.Date(2011, 12, 29, 0, 0, 0, 0, time.UTC), 96 * time.Hour, 12 * time.Hour, 40},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			loc, err := time.LoadLocation(tt.zone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := tt.from.Add(tt.length)
+			if wait := time.Until(to.AddDate(0, 0, 1)); wait > 0 {
+				time.Sleep(wait)
+			}
+			m := &modelGateway{loc: loc}
+			m.add(0, evenly(100, tt.from, to)...)
+			w := m.walk(tt.from, to, settings{pageSize: 999, window: tt.window})
+			got, err := collect(context.Background(), w)
+			wantAll(t, m, got, err)
+			if r := w.Report(); r.Requests > tt.requests {
+				t.Errorf("%s, windows of %v: %d requests, want at most %d", tt.zone, tt.window, r.Requests, tt.requests)
+			}
+		})
+	}
+}
+
+// TestTinyPages: counts do not ask for more rows than the gateway grants.
+func TestTinyPages(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		m.refuseAbove = 5
+		got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 5}))
+		wantAll(t, m, got, err)
+	})
+}
+
+// TestOneSecond: all rows of three months came in one second.
+func TestOneSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, end := day0, day0.AddDate(0, 3, 0)
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+		x := start.AddDate(0, 0, 12)
+		m.add(0, evenly(20000, x, x.Add(time.Second))...)
+		w := m.walk(start, end, settings{pageSize: 50})
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+		if r := w.Report(); r.Requests > 200 {
+			t.Errorf("%d requests", r.Requests)
+		}
+	})
+}
+
+// TestLeavesLessThanAMonth: what is left of a month beside a kept page can be longer than a month that begins there.
+func TestLeavesLessThanAMonth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Date(2023, 5, 30, 12, 0, 0, 0, gatewayZone)
+		end := start.AddDate(0, 5, 0)
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond, oldestFirst: true}
+		m.add(0, evenly(100, start, end)...)
+		burst := time.Date(2023, 8, 31, 1, 0, 0, 0, gatewayZone)
+		m.add(0, evenly(52, burst, burst.Add(2*time.Hour))...)
+		got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 50, prefetch: 1}))
+		wantAll(t, m, got, err)
+		for _, fault := range m.faults {
+			t.Error(fault)
+		}
+	})
+}
+
+// TestOfWideWindows: SplitAbove may be beyond what one window can hold; the walk then narrows all the same.
+func TestOfWideWindows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		from, to := day0, day0.AddDate(0, 1, 0)
+		time.Sleep(time.Until(to.AddDate(0, 0, 1)))
+		m := &modelGateway{loc: gatewayZone}
+		m.add(0, evenly(maxRows+maxRows/2, from, to)...)
+		got, err := collect(context.Background(), m.walk(from, to, settings{pageSize: largestPageSize, splitAbove: 10 * maxRows}))
+		wantAll(t, m, got, err)
+	})
+}

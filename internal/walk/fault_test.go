@@ -1,0 +1,265 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// TestMisbehavior lets the gateway answer wrongly every so many times.
+func TestMisbehavior(t *testing.T) {
+	foreign := modelRow{id: 1, second: civil.Of(day0, gatewayZone)}
+	var previous []modelRow
+	every := func(n int, change func(p *modelPage) error) func(int, *modelPage) error {
+		return func(i int, p *modelPage) error {
+			if i%n == 0 {
+				return change(p)
+			}
+			previous = p.Rows
+			return nil
+		}
+	}
+	tests := []struct {
+		name    string
+		set     func(m *modelGateway)
+		opts    settings
+		reread  bool // the report must show that something was read again
+		atMost  int  // requests
+		longest time.Duration
+	}{
+		{name: "nothing", atMost: 60},
+		{name: "empty pages", set: func(m *modelGateway) {
+			m.perturb = every(5, func(p *modelPage) error { p.Rows = nil; return nil })
+		}, reread: true, atMost: 90},
+		{name: "short pages", set: func(m *modelGateway) {
+			m.perturb = every(3, func(p *modelPage) error { p.Rows = p.Rows[:len(p.Rows)/2]; return nil })
+		}, reread: true, atMost: 140},
+		{name: "repeated pages", set: func(m *modelGateway) {
+			m.perturb = every(4, func(p *modelPage) error { p.Rows = slices.Clone(previous); return nil })
+		}, reread: true, atMost: 120},
+		{name: "a row from outside on top", set: func(m *modelGateway) {
+			m.perturb = every(3, func(p *modelPage) error { p.Rows = append(p.Rows, foreign); return nil })
+		}, atMost: 80},
+		{name: "a row from outside in place of another", set: func(m *modelGateway) {
+			m.perturb = every(3, func(p *modelPage) error {
+				if len(p.Rows) > 0 {
+					p.Rows[0] = foreign
+				}
+				return nil
+			})
+		}, reread: true, atMost: 140},
+		{name: "pages cut to 20", set: func(m *modelGateway) { m.maxSize = 20 }, atMost: 150},
+		{name: "pages cut to 20 in silence", set: func(m *modelGateway) { m.maxSize, m.silentMax = 20, true }, atMost: 160},
+		{name: "pages above 100 refused", set: func(m *modelGateway) { m.refuseAbove = 100 }, atMost: 60},
+		{name: "pages above 30 refused", set: func(m *modelGateway) { m.refuseAbove = 30 }, atMost: 320},
+		{name: "28 days", set: func(m *modelGateway) { m.maxRange = 28 * 24 * time.Hour }, opts: settings{pageSize: 50}, atMost: 70},
+		{name: "28 days and pages of 100", set: func(m *modelGateway) {
+			m.maxRange, m.refuseAbove = 28*24*time.Hour, 100
+		}, atMost: 70},
+		{name: "too many requests", set: func(m *modelGateway) {
+			m.perturb = every(3, func(*modelPage) error {
+				return &modelError{transient: true, retryAfter: 3 * time.Second}
+			})
+		}, atMost: 90, longest: 5 * time.Minute},
+		{name: "down for a minute", set: func(m *modelGateway) {
+			begun := time.Now()
+			m.perturb = func(int, *modelPage) error {
+				if down := time.Since(begun); 300*time.Millisecond < down && down < time.Minute {
+					return errUnavailable
+				}
+				return nil
+			}
+		}, atMost: 100, longest: 90 * time.Second},
+		{name: "windows of a day", opts: settings{pageSize: 50, window: 24 * time.Hour}, atMost: 70},
+		{name: "windows of several pages", opts: settings{pageSize: 50, splitAbove: 500}, atMost: 60},
+		{name: "windows of several pages, unstable", set: func(m *modelGateway) { m.unstableTies = true }, opts: settings{pageSize: 50, splitAbove: 500}, atMost: 60},
+		{name: "one row a page", opts: settings{pageSize: 1}, atMost: 6000},
+	}
+	for _, tt := range tests {
+		for _, prefetch := range []int{1, 4} {
+			t.Run(fmt.Sprintf("%s, prefetch %d", tt.name, prefetch), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+					if tt.set != nil {
+						tt.set(m)
+					}
+					opts := tt.opts
+					if opts.pageSize == 0 && m.refuseAbove == 0 {
+						opts.pageSize = 50
+					}
+					opts.prefetch = prefetch
+					begun := time.Now()
+					w := m.walk(start, end, opts)
+					got, err := collect(context.Background(), w)
+					wantAll(t, m, got, err)
+					r := w.Report()
+					if r.Requests != m.requests || r.Requests > tt.atMost || tt.reread && r.Reread == 0 {
+						t.Errorf("report %+v, %d requests, want at most %d", r, m.requests, tt.atMost)
+					}
+					if took := time.Since(begun); tt.longest > 0 && took > tt.longest {
+						t.Errorf("took %v, want at most %v", took, tt.longest)
+					}
+					if !r.CompleteUpTo.Equal(end) || r.RowsSeen != 2000 {
+						t.Errorf("report %+v", r)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestErrors lets the gateway fail for good: the walk ends with an error that says where, after the rows before it.
+func TestErrors(t *testing.T) {
+	unreadable := errors.New("row 3 is unreadable")
+	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
+	isUnsettled := func(err error) bool {
+		e, ok := errors.AsType[*UnsettledError](err)
+		return ok && e.Announced == e.Seen+1 && e.Rounds == maxRounds
+	}
+	tests := []struct {
+		name    string
+		perturb func(n int, p *modelPage) error
+		want    func(error) bool
+		partial bool // pages with unreadable rows
+	}{
+		{"refused", func(n int, _ *modelPage) error {
+			if n > 20 {
+				return errRefused
+			}
+			return nil
+		}, is(errRefused), false},
+		{"total never right", func(n int, p *modelPage) error {
+			if n > 20 && p.Total < 50 {
+				p.Total++
+			}
+			return nil
+		}, isUnsettled, false},
+		{"down for good", func(n int, _ *modelPage) error {
+			if n > 20 {
+				return errUnavailable
+			}
+			return nil
+		}, is(errUnavailable), false},
+		{"unreadable row", func(n int, _ *modelPage) error { return nil }, is(unreadable), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+				m.perturb = tt.perturb
+				w := m.walk(start, end, settings{pageSize: 50})
+				if tt.partial {
+					fetch := w.config.Source.Fetch
+					w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+						p, err := fetch(ctx, from, to, page, size)
+						m.mu.Lock()
+						defer m.mu.Unlock()
+						if m.requests > 24 && err == nil && p.Total < 50 {
+							err = unreadable
+						}
+						return p, err
+					}
+				}
+				_, err := collect(t.Context(), w)
+				if err == nil || !tt.want(err) {
+					t.Fatalf("the walk ended with %v", err)
+				}
+				if !strings.Contains(err.Error(), "window from 20") {
+					t.Errorf("the error does not say which window: %v", err)
+				}
+				if r := w.Report(); r.RowsSeen < 500 || r.CompleteUpTo.After(end) {
+					t.Errorf("report %+v", r)
+				}
+			})
+		})
+	}
+}
+
+// TestKilledAtEveryRequest ends a walk at each of its requests in turn, and resumes it from its last checkpoint in
+// another one. Both together must give what an unbroken walk gives.
+func TestKilledAtEveryRequest(t *testing.T) {
+	for _, prefetch := range []int{1, 4} {
+		again, kills := 0, 0
+		for kill := 1; ; kill++ {
+			finished := false
+			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+				m.unstableTies = true
+				m.add(0, slices.Repeat([]time.Time{start.AddDate(0, 0, 40)}, 120)...)
+				ctx, cancel := context.WithCancel(t.Context())
+				m.before = func(n int) {
+					if n == kill {
+						cancel()
+					}
+				}
+				first := m.walk(start, end, settings{pageSize: 50, prefetch: prefetch})
+				got, err := collect(ctx, first)
+				if finished = err == nil; finished {
+					wantAll(t, m, got, err)
+					return
+				}
+				if !errors.Is(err, context.Canceled) {
+					t.Fatalf("kill at %d: %v", kill, err)
+				}
+				resume := checkpointOf(t, first)
+				m.before = nil
+				second := m.walk(start, end, settings{pageSize: 50, prefetch: prefetch, resume: resume})
+				rest, err := collect(context.Background(), second)
+				if err := errors.Join(err, missing(m, got, rest)); err != nil {
+					t.Errorf("killed at request %d: %v", kill, err)
+				}
+				for id := range rest {
+					if got[id] > 0 {
+						again++
+					}
+				}
+			})
+			if finished {
+				break
+			}
+			kills++
+		}
+		t.Logf("prefetch %d: killed at each of %d requests, %d rows given again", prefetch, kills, again)
+	}
+}
+
+// TestStops breaks out, cancels and fails, and looks for goroutines and requests that go on.
+func TestStops(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for stopAt := 1; stopAt < 1500; stopAt += 97 {
+		for _, cancelled := range []bool{false, true} {
+			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				rows := 0
+				err := m.walk(start, end, settings{pageSize: 50, prefetch: 16}).Run(ctx, func(*modelRow) bool {
+					if rows++; rows < stopAt {
+						return true
+					}
+					if cancelled {
+						cancel()
+					}
+					return cancelled
+				})
+				if cancelled && !errors.Is(err, context.Canceled) || !cancelled && err != nil {
+					t.Errorf("the walk ended with %v", err)
+				}
+				sent := m.requests
+				if m.inFlight != 0 {
+					t.Errorf("%d requests in flight after the loop", m.inFlight)
+				}
+				time.Sleep(time.Minute)
+				if m.requests != sent || cancelled && rows > stopAt+1000 {
+					t.Errorf("%d requests after the loop, %d rows after the end of the context", m.requests-sent, rows-stopAt)
+				}
+			})
+		}
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}

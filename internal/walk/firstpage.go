@@ -1,0 +1,49 @@
+package walk
+
+import "github.com/cardgateway/cardgateway-go/internal/civil"
+
+// A window that announces more rows than a page holds is narrowed. The page that said so need not be lost: where its rows
+// are in the order of time, it shows one end of the window completely, and only the rest must be asked for again.
+
+// shownEnd looks for the end of the window that its first page shows completely. It returns the boundary of that end: up
+// to this second, or from it on if the newest rows come first, the page has every row.
+//
+// More rows of the last row's second may be on the next page, so the boundary lies between two rows of the page, as close
+// to its last row as possible. It is a second without rows, since it is not known whether the gateway includes a bound:
+// both the end that is kept and the query for the rest stop there, and neither may lose a row of that second.
+//
+// A row with two times says nothing, because the page may be sorted by either.
+func (r *windowReader[T]) shownEnd() (boundary civil.Time, newestFirst, ok bool) {
+	if r.requests != 1 || len(r.rows) != r.granted || r.inside != len(r.rows) {
+		return 0, false, false
+	}
+	newestFirst = r.rows[0].times[0] > r.rows[len(r.rows)-1].times[0]
+	for i, row := range r.rows {
+		if row.times[0] == civil.None || row.times[1] != civil.None {
+			return 0, false, false
+		}
+		step := row.times[0] - r.rows[max(i-1, 0)].times[0]
+		if step != 0 && newestFirst != (step < 0) {
+			return 0, false, false // the page is not in the order of time
+		}
+		switch {
+		case step > 1:
+			boundary, ok = row.times[0]-1, true
+		case step < -1:
+			boundary, ok = row.times[0]+1, true
+		}
+	}
+	return boundary, newestFirst, ok
+}
+
+// restrictedTo returns the reader as if it had asked only for a part of its window, which its first page shows completely.
+func (r *windowReader[T]) restrictedTo(from, to civil.Time) windowReader[T] {
+	part := windowReader[T]{from: from, to: to, rounds: 1, generation: r.generation, state: complete}
+	for _, row := range r.rows {
+		if row.within(from, to) {
+			part.rows = append(part.rows, row)
+		}
+	}
+	part.total, part.inside, part.distinct = len(part.rows), len(part.rows), len(part.rows)
+	return part
+}

@@ -1,0 +1,172 @@
+package walk
+
+import (
+	"context"
+	"slices"
+)
+
+// prefetcher reads ahead of a walk. It has up to limit steps in flight at once and hands them out in the order of time.
+// Its state belongs to the one goroutine that calls it; each goroutine that it starts works on one step and sends it back.
+type prefetcher[T any] struct {
+	planner[T]
+	source      Source[T]
+	limit       int
+	largestPage int // that may be asked for
+
+	queue    []*step[T] // what was not handed out, in the order of time
+	inFlight int
+	results  chan *step[T]
+}
+
+// nextDone waits for the first step and takes it off the queue. It returns nil at the end of the range. Unless the step has
+// an error, it is a window that was read, completely or not, or a count, or the end of a month that needs none.
+func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
+	for {
+		for len(p.results) > 0 { // all that have arrived, so that no connection idles while the caller takes rows
+			p.awaitOne()
+		}
+		p.schedule(ctx)
+		if len(p.queue) == 0 {
+			return nil
+		}
+		if s := p.queue[0]; s.state == done && !s.isOverflowed() {
+			p.queue = slices.Delete(p.queue, 0, 1)
+			return s
+		}
+		p.awaitOne()
+	}
+}
+
+// pushFront puts a step before all others.
+func (p *prefetcher[T]) pushFront(s *step[T]) { p.queue = slices.Insert(p.queue, 0, s) }
+
+// enqueue adds a month, of which the given range is to be read.
+func (p *prefetcher[T]) enqueue(m *month, unread span) {
+	if unread.seconds() > 0 {
+		p.queue = append(p.queue, &step[T]{kind: uncutRange, month: m, span: unread})
+	}
+	p.queue = append(p.queue, &step[T]{kind: monthEnd, month: m})
+	p.next = m.span.to
+}
+
+// schedule goes through the queue and starts as many steps as may be in flight. There may be twice as many windows that are
+// being read or were read, so that one that takes longer does not leave the others idle. Counts are not limited, since they
+// hold no rows.
+func (p *prefetcher[T]) schedule(ctx context.Context) {
+	windows := 0
+	for i := 0; windows < 2*p.limit; {
+		if i == len(p.queue) {
+			m := p.openMonth()
+			if m == nil {
+				return
+			}
+			p.enqueue(m, m.span)
+		}
+		switch s := p.queue[i]; {
+		case s.isOverflowed():
+			p.queue = slices.Replace(p.queue, i, i+1, p.narrow(s)...)
+		case s.state == done && s.err != nil:
+			return // the walk ends here
+		case s.state != waiting:
+			if s.kind == window {
+				windows++
+			}
+			i++
+		case s.kind == monthEnd && !p.isRead(i):
+			i++
+		case s.kind == monthEnd && !s.month.needsCount():
+			s.state = done
+		case !p.mayStart():
+			return
+		case s.kind == uncutRange:
+			p.cutAt(i)
+		case s.kind == monthEnd:
+			s.kind, s.span = rowCount, s.month.span
+		case s.kind == window && p.calendar.isTooLong(s.span):
+			s.uncut(s.expected) // it was divided from a month, and from where it begins a month is shorter
+		default:
+			p.start(ctx, s)
+		}
+	}
+}
+
+// mayStart reports whether one more step may be in flight.
+func (p *prefetcher[T]) mayStart() bool {
+	isSerial := p.serialProbes && !p.density.known
+	return p.inFlight < p.limit && (!isSerial || p.inFlight == 0)
+}
+
+// isRead reports whether all windows of the month before step i were read.
+func (p *prefetcher[T]) isRead(i int) bool {
+	return !slices.ContainsFunc(p.queue[:i], func(s *step[T]) bool {
+		return s.month == p.queue[i].month && s.state != done
+	})
+}
+
+// cutAt takes a window off the range at i.
+func (p *prefetcher[T]) cutAt(i int) {
+	rest := p.queue[i]
+	p.queue = slices.Insert(p.queue, i, p.cut(rest))
+	if rest.span.seconds() == 0 || p.endMonthBefore(i+1) {
+		p.queue = slices.Delete(p.queue, i+1, i+2)
+	}
+}
+
+// endMonthBefore ends the newest month before the range at i, and lets the next month begin there, if that range is all
+// that remains of the month and not worth a window. It reports whether it did.
+func (p *prefetcher[T]) endMonthBefore(i int) bool {
+	rest := p.queue[i]
+	isLast := i == len(p.queue)-2 && p.queue[i+1].kind == monthEnd && p.queue[i+1].month == rest.month
+	if !isLast || !p.isWasteful(rest) {
+		return false
+	}
+	rest.month.span.to, p.next = rest.span.from, rest.span.from
+	return true
+}
+
+// countPageSize is what a count asks for, of which only the total is of interest: the size of the published examples.
+const countPageSize = 10
+
+// start lets a goroutine work on a step.
+func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
+	s.state = inFlight
+	p.inFlight++
+	if s.isProbe, s.isOnlyProbe = !p.density.known, p.serialProbes; s.isProbe {
+		p.probes++
+	}
+	from, to := p.calendar.query(s.span)
+	s.reader = windowReader[T]{
+		source: &p.source, from: from, to: to, size: p.pages.size, largestSize: p.largestPage, granted: p.pages.granted,
+		splitAbove: p.pages.splitAbove, isNarrowable: s.span.seconds() >= 2*minWindow,
+	}
+	go func() {
+		if s.kind == rowCount {
+			s.reader.size = min(countPageSize, s.reader.size)
+			s.err = s.reader.fetch(ctx, 1)
+		} else {
+			s.err = s.reader.run(ctx)
+		}
+		p.results <- s
+	}()
+}
+
+// awaitOne waits for a step that is in flight, and learns from it.
+func (p *prefetcher[T]) awaitOne() {
+	s := <-p.results
+	p.inFlight--
+	s.state = done
+	switch {
+	case s.err != nil:
+		p.adapt(s, p.source.IsRefused(s.err))
+	case s.kind == window:
+		p.learn(s)
+	}
+}
+
+// stop waits for the goroutines, whose context has ended.
+func (p *prefetcher[T]) stop() {
+	for ; p.inFlight > 0; p.inFlight-- {
+		<-p.results
+	}
+	p.queue = nil
+}

@@ -1,0 +1,78 @@
+package walk
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// Report counts what a walk has done.
+type Report struct {
+	Windows       int // that were read completely
+	Requests      int
+	RowsAnnounced int // sum of the totals of those windows, paddings included
+	RowsSeen      int // rows yielded
+	Duplicates    int // rows that came again and were dropped
+	Reread        int // times that a window was read again
+	CompleteUpTo  time.Time
+}
+
+// Progress says how far a walk has come.
+type Progress struct {
+	Windows, Requests, Rows int
+	CompleteUpTo            time.Time
+	Fraction                float64 // of the range in time, 0 to 1
+}
+
+// Checkpoint is where a walk stands, and where another one can continue.
+type Checkpoint struct {
+	Month        civil.Time // where the month that is being read begins
+	Next         civil.Time // before this, every row was yielded
+	Counted      int        // distinct rows from Month to Next
+	Boundary     []uint64   // hashed ids of rows that a query from Next on brings again
+	CompleteUpTo time.Time
+}
+
+// UnsettledError says that a window, or a month, did not come to rest: the total that the gateway announces and the
+// distinct rows that were seen kept differing.
+type UnsettledError struct {
+	From, To  civil.Time // bounds of the query
+	Announced int        // rows, in the last response
+	Seen      int        // distinct rows
+	Rounds    int        // times that the window was read, or the month counted
+}
+
+func (e *UnsettledError) Error() string {
+	return fmt.Sprintf("window from %v to %v did not settle: %d rows announced, %d seen in %d rounds",
+		e.From, e.To, e.Announced, e.Seen, e.Rounds)
+}
+
+// WindowError says in which window a query failed.
+type WindowError struct {
+	From, To civil.Time // bounds of the query
+	Err      error
+}
+
+func (e *WindowError) Error() string {
+	return fmt.Sprintf("window from %v to %v: %v", e.From, e.To, e.Err)
+}
+
+func (e *WindowError) Unwrap() error { return e.Err }
+
+// state is what can be asked of a walk at any time, from any goroutine.
+type state struct {
+	requests   atomic.Int64
+	mu         sync.Mutex
+	report     Report
+	checkpoint *Checkpoint
+}
+
+// update changes the report and the checkpoint.
+func (s *state) update(change func(*Report, *Checkpoint)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.report, s.checkpoint)
+}

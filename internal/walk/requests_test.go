@@ -1,0 +1,102 @@
+package walk
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sort"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// books are the shapes of shops: how rows spread over three months.
+func books(n int, from, to time.Time) map[string][]time.Time {
+	span := to.Sub(from)
+	random := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int, weight func(time.Time) float64, most float64) []time.Time {
+		times := make([]time.Time, 0, n)
+		for len(times) < n {
+			t := from.Add(time.Duration(random.Float64() * float64(span)))
+			if random.Float64()*most < weight(t) {
+				times = append(times, t)
+			}
+		}
+		sort.Slice(times, func(i, j int) bool { return times[i].Before(times[j]) })
+		return times
+	}
+	dayNight := func(t time.Time) float64 {
+		hour := float64(t.Hour()) + float64(t.Minute())/60
+		w := 0.02 + math.Pow(math.Sin(math.Pi*hour/24), 4)
+		if t.Weekday() == time.Saturday || t.Weekday() == time.Sunday {
+			w *= 1.6
+		}
+		return w
+	}
+	burst := func(t time.Time) float64 {
+		if at := from.Add(span * 2 / 5); !t.Before(at) && t.Before(at.Add(3*time.Hour)) {
+			return 100
+		}
+		return 1
+	}
+	return map[string][]time.Time{
+		"uniform":   evenly(n, from, to),
+		"random":    draw(n, func(time.Time) float64 { return 1 }, 1),
+		"day-night": draw(n, dayNight, 1.7),
+		"100-fold":  draw(n, burst, 100),
+	}
+}
+
+// TestRequests counts the requests of a walk over three months, as a multiple of the full pages that its rows fill.
+func TestRequests(t *testing.T) {
+	const pages = 400
+	from, to := day0, day0.AddDate(0, 3, 0)
+	limits := map[string]float64{"uniform": 1.25, "random": 1.4, "day-night": 1.6, "100-fold": 2}
+	sizes := []int{50} // the smaller the page, the more chance costs
+	if long() {
+		sizes = append(sizes, 100, 200, 999)
+	}
+	for _, size := range sizes {
+		n := pages * size
+		for name, times := range books(n, from, to) {
+			for _, prefetch := range []int{1, 4, 16} {
+				synctest.Test(t, func(t *testing.T) {
+					time.Sleep(time.Until(to.AddDate(0, 1, 0)))
+					m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+					m.add(0, times...)
+					w := m.walk(from, to, settings{pageSize: size, prefetch: prefetch})
+					got, err := collect(context.Background(), w)
+					if err != nil || len(got) != n {
+						t.Fatalf("%s: %d rows of %d, %v", name, len(got), n, err)
+					}
+					r := w.Report()
+					multiple := float64(r.Requests) / pages
+					t.Logf("%-9s page %3d, prefetch %2d: %d requests for %d full pages: %.2f", name, size, prefetch, r.Requests, pages, multiple)
+					if multiple > limits[name] {
+						t.Errorf("%s: %.3f requests per page, want at most %.2f", name, multiple, limits[name])
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestRequestsOfSmallShops: months that hold a little more than a page are ended early, rather than read in two windows and
+// counted.
+func TestRequestsOfSmallShops(t *testing.T) {
+	for _, rows := range []int{30, 49, 55, 60} { // a month
+		synctest.Test(t, func(t *testing.T) {
+			from, to := day0, day0.AddDate(1, 0, 0)
+			time.Sleep(time.Until(to.AddDate(0, 1, 0)))
+			m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+			m.add(0, evenly(12*rows, from, to)...)
+			w := m.walk(from, to, settings{pageSize: 50, prefetch: 1})
+			got, err := collect(t.Context(), w)
+			wantAll(t, m, got, err)
+			pages := max(12, 12*float64(rows)/50)
+			if r := w.Report(); float64(r.Requests) > 1.5*pages {
+				t.Errorf("%d rows a month: %d requests for %.0f pages, want at most %.0f", rows, r.Requests, pages, 1.5*pages)
+			}
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package walk
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// Config says what a walk reads, and how.
+type Config[T any] struct {
+	Source     Source[T]
+	Start, End time.Time      // the range: End is not in it, and one in the future means now
+	Location   *time.Location // of the gateway's wall clock
+
+	PageSize        int           // rows asked for at once; zero means as many as the gateway grants
+	LargestPageSize int           // that may be asked for
+	Prefetch        int           // requests in flight
+	Window          time.Duration // longest range of one query; zero means one calendar month
+	SplitAbove      int           // a window that announces more rows than this, and than a page, is narrowed
+	Lag             time.Duration // rows younger than this may be incomplete
+	Outage          time.Duration // how long a gateway that has answered before may be down
+
+	Resume   *Checkpoint    // of an earlier walk of the same rows; nil means from the beginning
+	Progress func(Progress) // called between windows, by Run; may be nil
+}
+
+// Walk is one pass over the rows of a range.
+type Walk[T any] struct {
+	config Config[T]
+	state  state
+}
+
+// New prepares a walk. It sends nothing.
+func New[T any](c Config[T]) *Walk[T] {
+	w := &Walk[T]{config: c}
+	if c.Resume != nil {
+		checkpoint := *c.Resume
+		w.state.checkpoint = &checkpoint
+	}
+	return w
+}
+
+// Run yields every row of the range once, until yield returns false. It is called once.
+func (w *Walk[T]) Run(ctx context.Context, yield func(*T) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	walker := w.begin(time.Now(), yield)
+	defer walker.ahead.stop()
+	defer cancel()
+	if err := walker.run(ctx); err != errStopped {
+		return err
+	}
+	return nil
+}
+
+// Checkpoint returns where the walk stands: at the end of the last window of which the caller has taken every row and
+// asked for more. A walk that was neither begun nor resumed has none.
+func (w *Walk[T]) Checkpoint() (c Checkpoint, ok bool) {
+	w.state.mu.Lock()
+	defer w.state.mu.Unlock()
+	if w.state.checkpoint == nil {
+		return Checkpoint{}, false
+	}
+	return *w.state.checkpoint, true
+}
+
+// Report returns what the walk has done so far.
+func (w *Walk[T]) Report() Report {
+	w.state.mu.Lock()
+	defer w.state.mu.Unlock()
+	report := w.state.report
+	report.Requests = int(w.state.requests.Load())
+	return report
+}
+
+// begin puts the parts together, for a walk that begins now.
+func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
+	c := &w.config
+	end := c.End
+	if end.After(now) {
+		end = later(c.Start, now)
+	}
+	cal := calendar{loc: c.Location, maxQuery: int64(c.Window / time.Second)}
+	whole := cal.cover(c.Start, end)
+	finalUntil := whole.to
+	if mark := now.Add(-c.Lag); mark.Before(end) {
+		finalUntil = cal.cover(later(c.Start, mark), end).from
+	}
+	walker := &walker[T]{
+		ahead: prefetcher[T]{
+			planner: planner[T]{
+				calendar: cal, density: newDensity(), pages: newPageSize(c.PageSize, c.LargestPageSize, c.SplitAbove),
+				whole: whole, next: whole.from, finalUntil: finalUntil,
+			},
+			source: w.countingSource(), limit: c.Prefetch, largestPage: c.LargestPageSize,
+			results: make(chan *step[T], c.Prefetch),
+		},
+		seen: newSeenRows(), state: &w.state, yield: yield,
+		start: c.Start, end: end, first: whole.from, last: whole.to - 1,
+	}
+	walker.progress = func(upTo civil.Time) {
+		if c.Progress != nil {
+			r := w.Report()
+			c.Progress(Progress{
+				Windows: r.Windows, Requests: r.Requests, Rows: r.RowsSeen, CompleteUpTo: r.CompleteUpTo,
+				Fraction: float64(upTo-whole.from) / float64(whole.seconds()),
+			})
+		}
+	}
+	from, ok := w.Checkpoint()
+	if !ok {
+		from = Checkpoint{Month: whole.from, Next: whole.from, CompleteUpTo: c.Start}
+	}
+	walker.resume(from)
+	return walker
+}
+
+// countingSource returns the source with every query counted, and repeated for a while if the gateway has answered before
+// and is down now.
+func (w *Walk[T]) countingSource() Source[T] {
+	s := w.config.Source
+	var answered atomic.Bool
+	counting := s
+	counting.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*Page[T], error) {
+		var limit time.Duration
+		if answered.Load() {
+			limit = w.config.Outage
+		}
+		p, err := retryWhileDown(ctx, &s, limit, func() (*Page[T], error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			w.state.requests.Add(1)
+			return s.Fetch(ctx, from, to, page, size)
+		})
+		if p != nil {
+			answered.Store(true)
+		}
+		return p, err
+	}
+	return counting
+}

@@ -1,0 +1,135 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// TestProgress: it moves on, and ends with the whole range.
+func TestProgress(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		w := m.walk(start, end, settings{pageSize: 50})
+		var last Progress
+		w.config.Progress = func(p Progress) {
+			if p.Fraction < last.Fraction || p.Rows < last.Rows || p.Windows < last.Windows || p.CompleteUpTo.Before(last.CompleteUpTo) {
+				t.Errorf("%+v after %+v", p, last)
+			}
+			last = p
+		}
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+		r := w.Report()
+		want := Progress{Windows: r.Windows, Requests: m.requests, Rows: 2000, CompleteUpTo: end, Fraction: 1}
+		if last != want || r.RowsSeen != 2000 || r.Requests != m.requests || !r.CompleteUpTo.Equal(end) {
+			t.Errorf("got %+v and %+v, want %+v", last, r, want)
+		}
+	})
+}
+
+// TestNoCheckpoint: a walk that has not begun has none, and one that resumes has that of the other.
+func TestNoCheckpoint(t *testing.T) {
+	m := &modelGateway{loc: gatewayZone}
+	if c, ok := m.walk(day0, day0, settings{}).Checkpoint(); ok {
+		t.Errorf("got %+v, want none", c)
+	}
+	want := Checkpoint{Month: 1, Next: 2, Counted: 3}
+	if got := *checkpointOf(t, m.walk(day0, day0, settings{resume: &want})); got.Month != 1 || got.Next != 2 || got.Counted != 3 {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestFuture: a range that has not begun has no rows, and nothing is asked.
+func TestFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &modelGateway{loc: gatewayZone}
+		start := time.Now().Add(time.Hour)
+		w := m.walk(start, start.Add(time.Hour), settings{})
+		got, err := collect(t.Context(), w)
+		if len(got) > 0 || err != nil || m.requests > 0 || !w.Report().CompleteUpTo.Equal(start) {
+			t.Errorf("got %d rows, %v, %d requests, complete up to %v", len(got), err, m.requests, w.Report().CompleteUpTo)
+		}
+	})
+}
+
+// TestRowsWithoutTime: what states no time is yielded, once, also where a later month brings it again.
+func TestRowsWithoutTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, end := day0, day0.AddDate(0, 4, 0)
+		time.Sleep(time.Until(end.AddDate(0, 1, 0)))
+		m := &modelGateway{loc: time.UTC}
+		m.add(0, evenly(1000, start, end)...)
+		m.add(0, start.AddDate(0, 1, 0), start.AddDate(0, 1, 0).Add(-time.Second), start.AddDate(0, 1, 0).Add(-2*time.Second))
+		w := m.walk(start, end, settings{pageSize: 50})
+		times := w.config.Source.Times
+		w.config.Source.Times = func(r *modelRow) [2]civil.Time {
+			if r.id%7 == 0 || r.id > 1000 {
+				return [2]civil.Time{civil.None, civil.None}
+			}
+			return times(r)
+		}
+		got, err := collect(t.Context(), w)
+		wantAll(t, m, got, err)
+	})
+}
+
+// TestMonthUnsettled: the count of a month never agrees with what its windows hold.
+func TestMonthUnsettled(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		w := m.walk(start, end, settings{pageSize: 50})
+		fetch := w.config.Source.Fetch
+		w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+			p, err := fetch(ctx, from, to, page, size)
+			if err == nil && size == countPageSize && p.Total > 900 {
+				p.Total++
+			}
+			return p, err
+		}
+		got, err := collect(t.Context(), w)
+		e, ok := errors.AsType[*UnsettledError](err)
+		if !ok || e.Rounds != maxRecounts || e.Announced != e.Seen+1 || e.To < e.From+25*24*hour || len(got) != e.Seen {
+			t.Errorf("got %v after %d rows, want a month that does not settle", err, len(got))
+		}
+	})
+}
+
+// TestResumeWithShorterWindows: the month of the checkpoint is longer than a query may be now, and is read anew.
+func TestResumeWithShorterWindows(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		first := m.walk(start, end, settings{pageSize: 50})
+		got := map[int]int{}
+		err := first.Run(t.Context(), func(r *modelRow) bool {
+			got[r.id]++
+			return len(got) < 700
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resume := checkpointOf(t, first)
+		second := m.walk(start, end, settings{pageSize: 50, window: 24 * time.Hour, resume: resume})
+		rest, err := collect(t.Context(), second)
+		if err := errors.Join(err, missing(m, got, rest)); err != nil || resume.Counted == 0 {
+			t.Errorf("resumed from %+v: %v", *resume, err)
+		}
+		if r := second.Report(); r.Reread > 0 {
+			t.Errorf("%d windows were read again", r.Reread)
+		}
+	})
+}
+
+// TestDenseSecond: the second of a burst is paged through where the gateway refuses larger pages.
+func TestDenseSecond(t *testing.T) {
+	for _, refuseAbove := range []int{50, 500} {
+		inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+			m.refuseAbove = refuseAbove
+			burst := start.AddDate(0, 0, 10)
+			m.add(0, evenly(400, burst, burst.Add(time.Second))...)
+			got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 50}))
+			wantAll(t, m, got, err)
+		})
+	}
+}

@@ -1,0 +1,246 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// walker yields the rows that its prefetcher reads, each once, and counts every month before it goes on.
+type walker[T any] struct {
+	ahead    prefetcher[T]
+	seen     seenRows
+	state    *state
+	yield    func(*T) bool
+	progress func(upTo civil.Time) // called after each window and each month
+
+	start, end  time.Time  // the range
+	first, last civil.Time // its first and last second on the wall clock
+}
+
+// maxRecounts bounds how often a month is counted whose total differs from the rows that were read.
+const maxRecounts = 8
+
+// errStopped says that the caller wants no more rows.
+var errStopped = errors.New("stopped")
+
+// resume begins where a checkpoint ends. One that lies beyond what is final begins at its month.
+func (w *walker[T]) resume(c Checkpoint) {
+	end := w.ahead.monthEnd(c.Month)
+	if c.Next > end {
+		c.Next, c.Counted, c.Boundary = c.Month, 0, nil
+	}
+	w.seen.restore(span{c.Month, c.Next}, c.Counted, c.Boundary)
+	w.ahead.next = c.Month
+	if c.Next > c.Month {
+		w.ahead.enqueue(&month{span: span{c.Month, end}, isFinal: true, isRestored: true}, span{c.Next, end})
+	}
+	w.state.mu.Lock()
+	defer w.state.mu.Unlock()
+	w.state.checkpoint, w.state.report.CompleteUpTo = &c, c.CompleteUpTo
+}
+
+// run walks over the range.
+func (w *walker[T]) run(ctx context.Context) error {
+	for {
+		s := w.ahead.nextDone(ctx)
+		if s == nil {
+			return nil
+		}
+		if err := w.handle(ctx, s); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// handle deals with one step.
+func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
+	if s.kind == window {
+		p, err := w.yieldRows(s)
+		if err != nil {
+			return err
+		}
+		w.seen.addPart(p)
+		w.windowDone(s)
+		return nil
+	}
+	if s.kind == rowCount && (s.err != nil || s.reader.total != w.seen.count()) {
+		if err := w.recountMonth(ctx, s.month); err != nil {
+			return err
+		}
+	}
+	w.monthDone(s.month)
+	return nil
+}
+
+// yieldRows yields the rows of a window that were not yielded before, and returns the window as a part of its month.
+func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
+	r := &s.reader
+	// The month may yet end with this window, and the next month's first query then begins here. A row with a time from
+	// here on can come again after its month was forgotten.
+	nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
+	for _, row := range r.rows {
+		if !w.seen.isNew(row.id) {
+			w.state.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
+			continue
+		}
+		if !row.within(w.first, w.last) {
+			continue
+		}
+		w.state.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
+		if !w.yield(row.value) {
+			return part{}, errStopped
+		}
+		if last := row.lastSecond(); last >= nextQuery {
+			w.seen.remember(row.id, last)
+		}
+	}
+	w.state.update(func(report *Report, _ *Checkpoint) { report.Reread += r.rounds - 1 })
+	if s.err != nil { // what it says of pages and rows is no use without the window
+		return part{}, &WindowError{From: r.from, To: r.to, Err: s.err}
+	}
+	if r.state != complete {
+		return part{}, &UnsettledError{From: r.from, To: r.to, Announced: r.total, Seen: r.distinct, Rounds: r.rounds}
+	}
+	w.state.update(func(report *Report, _ *Checkpoint) {
+		report.Windows++
+		report.RowsAnnounced += r.total
+	})
+	return part{window: s.span, ids: r.countedIDs(), isUncertain: s.isShownEnd || r.distinct > r.inside}, nil
+}
+
+// windowDone moves the checkpoint to the end of a window, unless its rows may still change.
+func (w *walker[T]) windowDone(s *step[T]) {
+	if s.month.isFinal {
+		nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
+		var boundary []uint64
+		for _, row := range s.reader.rows {
+			if row.lastSecond() >= nextQuery {
+				boundary = append(boundary, row.id)
+			}
+		}
+		w.state.update(func(_ *Report, c *Checkpoint) {
+			c.Next, c.Counted, c.Boundary = s.span.to, w.seen.count(), boundary
+		})
+	}
+	w.progress(s.span.to)
+}
+
+// monthDone ends a month that was read completely. Unless its rows may still change, the walk is complete up to its end.
+func (w *walker[T]) monthDone(m *month) {
+	w.seen.endMonth(w.ahead.calendar.atOrBefore(m.span.to - padding))
+	if m.isFinal {
+		upTo := w.end
+		if m.span.to < w.ahead.whole.to {
+			upTo = later(w.start, w.ahead.calendar.earliest(m.span.to))
+		}
+		w.state.update(func(report *Report, c *Checkpoint) {
+			report.CompleteUpTo, c.CompleteUpTo = upTo, upTo
+			c.Month, c.Next, c.Counted = m.span.to, m.span.to, 0
+		})
+	}
+	w.progress(m.span.to)
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// recountMonth brings a month to rest whose total differs from the rows that were read: rows came or went behind the
+// reader.
+func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
+	m.isUncertain = true
+	announced := 0
+	for range maxRecounts {
+		same, total, err := w.verify(ctx, m, 0, len(w.seen.parts))
+		if err != nil || same {
+			return err
+		}
+		announced = total
+	}
+	from, to := w.ahead.calendar.query(m.span)
+	return &UnsettledError{From: from, To: to, Announced: announced, Seen: w.seen.count(), Rounds: maxRecounts}
+}
+
+// verify counts the rows of parts i to j-1 once more, and reports whether the total is as many as were read. If it is not,
+// verify bisects the parts, down to those that differ, and reads them again.
+func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, total int, err error) {
+	parts := w.seen.parts
+	counted := span{parts[i].window.from, parts[j-1].window.to}
+	isRefused := w.ahead.calendar.isTooLong(counted)
+	if !isRefused {
+		total, err = w.countRows(ctx, m, counted)
+		isRefused = err != nil && w.ahead.source.IsRefused(err)
+	}
+	// A range that is too long for the gateway is counted in two, and one that was restored from a checkpoint is read again.
+	isDivisible := j-i > 1 || parts[i].isRestored
+	switch {
+	case err != nil && !(isRefused && isDivisible):
+		return false, 0, err
+	case !isRefused && total == w.seen.distinct(i, j):
+		return true, total, nil
+	case j-i == 1:
+		return false, total, w.reread(ctx, m, i)
+	}
+	mid := (i + j) / 2
+	right, _, err := w.verify(ctx, m, mid, j) // first, since reading again changes the number of parts
+	if err != nil {
+		return false, total, err
+	}
+	left, _, err := w.verify(ctx, m, i, mid)
+	if err != nil || !left || !right || isRefused {
+		return isRefused && left && right, total, err
+	}
+	// The halves are right and the whole is not: a row that belongs elsewhere is in the place of another, in both halves.
+	return false, total, w.rereadUncertain(ctx, m)
+}
+
+// countRows asks how many rows the gateway has of a range.
+func (w *walker[T]) countRows(ctx context.Context, m *month, s span) (int, error) {
+	w.ahead.pushFront(&step[T]{kind: rowCount, month: m, span: s})
+	counted := w.ahead.nextDone(ctx)
+	if counted.reader.total > 0 { // rows that cannot be read were counted nevertheless
+		return counted.reader.total, nil
+	}
+	return 0, counted.err
+}
+
+// rereadUncertain reads all parts again that may have rows in place of others.
+func (w *walker[T]) rereadUncertain(ctx context.Context, m *month) error {
+	for i := len(w.seen.parts) - 1; i >= 0; i-- {
+		if w.seen.parts[i].isUncertain {
+			if err := w.reread(ctx, m, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reread reads part i again and yields what was not yielded before.
+func (w *walker[T]) reread(ctx context.Context, m *month, i int) error {
+	again := w.seen.parts[i].window
+	w.ahead.pushFront(&step[T]{kind: uncutRange, month: m, span: again})
+	var by []part
+	for from := again.from; from < again.to; {
+		s := w.ahead.nextDone(ctx)
+		p, err := w.yieldRows(s)
+		if err != nil {
+			return err
+		}
+		w.state.update(func(report *Report, _ *Checkpoint) { report.Reread++ })
+		w.seen.include(p) // or its neighbour yields the rows of both again
+		by = append(by, p)
+		from = s.span.to
+	}
+	w.seen.replace(i, by)
+	return nil
+}

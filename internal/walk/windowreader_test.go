@@ -1,0 +1,96 @@
+package walk
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"testing/synctest"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// secondsReader reads a window from 100 to 200 of rows that are seconds, each with itself as its id.
+func secondsReader(fetch func(request, page, size int) *Page[int]) *windowReader[int] {
+	requests := 0
+	return &windowReader[int]{
+		source: &Source[int]{
+			Fetch: func(_ context.Context, _, _ civil.Time, page, size int) (*Page[int], error) {
+				requests++
+				return fetch(requests, page, size), nil
+			},
+			ID:    strconvID,
+			Times: func(n *int) [2]civil.Time { return [2]civil.Time{civil.Time(*n), civil.None} },
+		},
+		from: 100, to: 200, size: 10, largestSize: largestPageSize, granted: 10,
+	}
+}
+
+func strconvID(n *int) string { return strconv.Itoa(*n) }
+
+// TestWindowState looks at when a window counts as complete.
+func TestWindowState(t *testing.T) {
+	pages := func(pages ...[]int) func(request, _, size int) *Page[int] {
+		return func(request, _, size int) *Page[int] {
+			return &Page[int]{Rows: pages[min(request, len(pages))-1], Size: size, Total: 3}
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		fetch    func(request, page, size int) *Page[int]
+		state    windowState
+		rows     int
+		requests int
+	}{
+		{"at once", pages([]int{110, 120, 130}), complete, 3, 1},
+		{"in the second round", pages([]int{110, 120}, []int{120, 130}), complete, 3, 2},
+		{"rows from outside on top", pages([]int{90, 110, 120, 130, 210}), complete, 3, 1},
+		{"always the same row from outside", pages([]int{90, 110, 120}), complete, 3, 1 + enoughStableRounds},
+		{"never the same row from outside", func(request, _, size int) *Page[int] {
+			return &Page[int]{Rows: []int{110, 120, 200 + request}, Size: size, Total: 3}
+		}, incomplete, 2 + maxRounds, maxRounds},
+		{"a row from outside that gives way", pages([]int{90, 110, 120}, []int{90, 110, 120}, []int{110, 120, 130}), complete, 3, 3},
+		{"never enough", pages([]int{110, 120}), incomplete, 2, 2 + 2*(maxRounds-2)}, // from the third round on, two pages are asked for
+		{"a total that changes", func(request, _, size int) *Page[int] {
+			return &Page[int]{Rows: []int{110, 120, 130}[:min(request, 3)], Size: size, Total: min(request+1, 3)}
+		}, complete, 3, 3},
+		{"pages of two in silence", func(_, page, size int) *Page[int] { // two short pages alike, and then the second page
+			return &Page[int]{Rows: [][]int{{110, 120}, {130}}[page-1], Size: size, Total: 3}
+		}, complete, 3, 4},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := secondsReader(tt.fetch)
+				if err := r.run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if r.state != tt.state || len(r.rows) != tt.rows || r.requests != tt.requests {
+					t.Errorf("got state %d, %d rows, %d requests, want %d, %d, %d", r.state, len(r.rows), r.requests, tt.state, tt.rows, tt.requests)
+				}
+			})
+		})
+	}
+}
+
+// TestEndlessRows: a gateway that announces ever more rows in a few seconds, each with an id of its own, ends the walk
+// instead of filling the memory.
+func TestEndlessRows(t *testing.T) {
+	n := 0
+	r := windowReader[int]{
+		source: &Source[int]{
+			Fetch: func(_ context.Context, _, _ civil.Time, _, size int) (*Page[int], error) {
+				p := &Page[int]{Size: size, Total: 100_000_000, Rows: make([]int, size)}
+				for i := range p.Rows {
+					n++
+					p.Rows[i] = n
+				}
+				return p, nil
+			},
+			ID:    strconvID,
+			Times: func(*int) [2]civil.Time { return [2]civil.Time{0, civil.None} },
+		},
+		from: 0, to: 2, size: largestPageSize, largestSize: largestPageSize, granted: largestPageSize,
+	}
+	if err := r.run(t.Context()); err != nil || r.state != incomplete || n > maxRows+largestPageSize {
+		t.Errorf("got %v in state %v after %d rows, want an incomplete window after %d", err, r.state, n, maxRows)
+	}
+}
