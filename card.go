@@ -13,7 +13,7 @@ import (
 type concealed = secret.Value
 
 // CardNumber is a primary account number that cannot be printed. Under every fmt verb, in slog, JSON, XML and
-// templates it shows the first six and the last four digits, as the gateway's own answers do.
+// templates it shows the first six and the last four digits, as the gateway's own responses do.
 //
 // The digits are held by a closure: a printer that ignores methods, or that meets the value in an unexported field,
 // finds an address and nothing else. Values therefore cannot be compared with ==; use Equal. The zero value is "not

@@ -31,7 +31,7 @@ type CheckoutRequest struct {
 	Extra             map[string]any     // optional; members that the interface does not name
 }
 
-// CreateCheckout opens a checkout. The answer has code 301: send the cardholder to its RedirectURL. How the payment
+// CreateCheckout opens a checkout. The response has code 301: send the cardholder to its RedirectURL. How the payment
 // ended comes by notification, or by a query.
 //
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may be
@@ -89,7 +89,7 @@ type CheckoutSubscriptionRequest struct {
 	Extra             map[string]any // optional; members that the interface does not name
 }
 
-// CreateCheckoutSubscription opens a subscription checkout. The answer has code 301: send the cardholder to its
+// CreateCheckoutSubscription opens a subscription checkout. The response has code 301: send the cardholder to its
 // RedirectURL. How it ended comes by notification, or by a query.
 //
 // Errors are those of every payment operation; see the package comment, and CreateCheckout for ErrOutcomeUnknown.

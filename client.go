@@ -32,20 +32,20 @@ type Config struct {
 	// CreateCheckout take at most 20.
 	AppID AppID
 	// Authenticate, if set, sees every attempt's request as it will be sent, and its body as bytes, which it must not
-	// change or keep. Only headers that let a transport send a payment again are taken out afterwards. The interface
+	// change or keep. Headers that would let a transport send a payment again are taken out afterwards. The interface
 	// does not show an authentication scheme; see BasicAuth for the published one. What it puts into Authorization,
-	// cookies and headers named after keys, tokens, secrets or signatures is kept out of errors, also where the
+	// cookies and headers named after keys, tokens, secrets or signatures never appears in errors, not even where the
 	// gateway quotes it. An error from it means that nothing is sent.
 	Authenticate func(r *http.Request, body []byte) error
-	// HTTPClient, if set, gives its Transport and its Timeout; it is never changed. A *http.Transport is cloned,
-	// which completes the original as its first use would, and hardened: TLS 1.2 or later, HTTP/1.1 only, no
-	// compression, bounded headers. Where it leaves them open, it keeps 128 idle connections to the host and waits
-	// one second for leave to send (MaxIdleConnsPerHost, ExpectContinueTimeout); a MaxIdleConns that is lower than
-	// the connections to one host is raised to them. Where it dials TLS itself (DialTLSContext), and with any other
-	// RoundTripper, the client cannot enforce all this, nor that a payment's bytes are sent once: these must not send
-	// again, and must not log requests. Cookies and redirect policies are not used.
+	// HTTPClient, if set, gives its Transport and its Timeout; its cookies and its redirect policy are not used, and it is
+	// never changed. A *http.Transport is cloned and the copy hardened: TLS 1.2 or later, HTTP/1.1 only, no compression,
+	// bounded headers. Settings that are zero get defaults: 128 idle connections to the host (MaxIdleConnsPerHost), and one
+	// second to wait for the server's leave to send (ExpectContinueTimeout). MaxIdleConns is raised if it is lower than the
+	// idle connections to one host. Where the transport dials TLS itself (DialTLSContext), and with any other RoundTripper,
+	// the client can enforce neither all this nor that a payment's bytes are sent once: it must not send a request again,
+	// and it must not log requests.
 	HTTPClient *http.Client
-	// AttemptTimeout bounds one attempt from connecting to the last byte of the answer; zero means the Timeout of
+	// AttemptTimeout bounds one attempt from connecting to the last byte of the response; zero means the Timeout of
 	// HTTPClient, or 30 s. If both are set, the shorter counts.
 	AttemptTimeout time.Duration
 	// Retry bounds how often a call is tried.
@@ -74,9 +74,9 @@ type Config struct {
 	// AnyDecimals allows amounts with more decimals than their currency has by ISO 4217, such as 12.50 JPY or 1.234 USD.
 	// Trailing zeros are always allowed. Currencies that are not in ISO 4217 are not checked.
 	AnyDecimals bool
-	// CheckAppID says that what states another appId than AppID is not ours: a response to a payment, a row that Resolve
+	// CheckAppID makes the client reject what states another appId than AppID: a response to a payment, a row that Resolve
 	// finds, and what GetTransaction returns, by which notifications are confirmed. Set it where the same credentials
-	// serve several apps, since a search then shows the rows of all. The interface does not show whether a response
+	// serve several apps, since a search then shows the rows of all of them. The interface does not show whether a response
 	// repeats the appId; one that states none passes. Orders and Refunds give the rows of all apps.
 	CheckAppID bool
 	// PaymentIdleTimeout is how long a connection may have been idle to be used for a payment, unless the transport's
@@ -91,7 +91,7 @@ type Config struct {
 }
 
 // RetryPolicy bounds how often one call is tried. Queries are repeated after a transport failure, an unreadable
-// answer, HTTP 429 and 5xx. A payment is repeated only after an attempt of which it is proved that nothing was sent,
+// response, HTTP 429 and 5xx. A payment is repeated only after an attempt of which it is proved that nothing was sent,
 // and then at most twice.
 type RetryPolicy struct {
 	MaxAttempts int           // attempts, not retries; zero means 4, one means a single attempt

@@ -1,5 +1,5 @@
 // Package cardgateway is a client for a card payment gateway: token orders and token payments, direct and redirect
-// subscriptions, redirect checkout, and the queries for orders and refunds.
+// subscriptions, redirect checkout, refunds, and the queries for orders and refunds.
 //
 // A Client is made by New and used by any number of goroutines. Each operation is one method with a request struct of
 // its own; every documented limit is checked before anything is sent, and all violations are reported at once.
@@ -12,17 +12,19 @@
 //
 //   - no error: the gateway took it. Transaction.State says whether it is approved, in processing, or waiting for the
 //     cardholder, who must then be sent to RedirectURL. Only Transaction.Paid means that money was taken.
-//   - ErrInvalidRequest: a limit is violated; nothing was sent. Correct the request.
-//   - ErrNotSent: provably nothing was submitted. This is the only error after which the same call may simply be made
-//     again; SafeToRetry says so.
+//   - ErrInvalidRequest: a limit is violated, and this call sent nothing. Correct the request.
+//   - ErrNotSent: it is proved that this call sent nothing. This is the only error after which the same call may simply be
+//     made again; SafeToRetry says so.
 //   - ErrDeclined: final, not paid. DeclinedError holds the transaction with its reason.
-//   - ErrRefused: the gateway did not take the request for processing. RefusedError holds its code and text.
+//   - ErrRefused: the gateway refused to process the request. RefusedError holds its code and text.
 //   - ErrOutcomeUnknown: the payment may have happened. Do not repeat it: hand OutcomeUnknownError.Query to
 //     Client.Resolve. For payments that must survive a crash of the process, use package journal.
 //
-// A payment is sent at most once. The client repeats one by itself only where it is proved that not one whole request
-// left the process, and then at most twice. Queries are repeated after transport failures, unreadable answers, HTTP 429
-// and 5xx.
+// ErrInvalidRequest, ErrNotSent and ErrRefused speak of this call alone: they say nothing of an earlier call with the same
+// TransactionID.
+//
+// A payment is sent at most once. The client repeats one by itself only where it is proved that nothing of it was sent, and
+// then at most twice. Queries are repeated after transport failures, unreadable responses, HTTP 429 and 5xx.
 //
 // # Card data
 //

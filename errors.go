@@ -22,8 +22,8 @@ var (
 	ErrRefused        = errors.New("cardgateway: refused")                                 // *RefusedError: not taken for processing
 	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")                         // *OutcomeUnknownError: resolve it, do not repeat it
 	ErrConflict       = errors.New("cardgateway: conflicting outcomes")                    // *ConflictError: a person has to look
-	ErrNotFound       = errors.New("cardgateway: transaction not found")                   // asked and answered: the gateway does not know it
-	ErrQueryFailed    = errors.New("cardgateway: query failed")                            // *QueryError: a read gave no usable answer
+	ErrNotFound       = errors.New("cardgateway: transaction not found")                   // the gateway was asked and does not know it
+	ErrQueryFailed    = errors.New("cardgateway: query failed")                            // *QueryError: a query got no usable response
 	ErrUnsettled      = errors.New("cardgateway: a window did not settle")                 // *UnsettledError: a walk could not be completed
 	ErrWalked         = errors.New("cardgateway: a Walk is walked once; make another one") // a second loop over a Walk
 )
@@ -212,12 +212,12 @@ func (e *DeclinedError) Error() string {
 func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
 
 // RefusedError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
-// 413, 415, 422 or 429 and an answer that says nothing else, or with one of the published codes 201, 400, 401, 404 and
-// 500 and no uniqueId. But for 429 (too many requests), the same call unchanged brings the same refusal.
+// 413, 415, 422 or 429 and a response that says nothing else, or with one of the published codes 201, 400, 401, 404 and
+// 500 and no uniqueId. The same call unchanged brings the same refusal, except after 429 (too many requests).
 type RefusedError struct {
 	Op         string
 	HTTPStatus int
-	Code       Code          // zero if the answer had none
+	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
 	RetryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait; zero if it did not
 	Raw        *RawResponse  // nil unless Config.KeepResponses
@@ -291,13 +291,13 @@ func (e *ConflictError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// QueryError says that a query gave no usable answer, after the attempts that RetryPolicy allows; in a walk that had
-// answers before, after two minutes of them unless RetryPolicy allows only one. A query changes nothing, so asking
-// again is always safe.
+// QueryError says that a query got no usable response in the attempts that RetryPolicy allows. A walk that has had
+// responses before keeps trying for two minutes, unless RetryPolicy allows a single attempt. A query changes nothing, so
+// asking again is always safe.
 type QueryError struct {
 	Op         string
-	HTTPStatus int           // of the last attempt; zero if no answer came
-	Code       Code          // zero if the answer had none
+	HTTPStatus int           // of the last attempt; zero if no response came
+	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
 	RetryAfter time.Duration // what the gateway asked for last, at most RetryPolicy.MaxWait
 	Cause      error         // why the response could not be used, or ErrNotFound; nil if the gateway said no in so many words
@@ -338,7 +338,7 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("page %d, row %d: %s %s", e.Page, e.Row, e.Member, e.Reason)
 }
 
-// responseText says in one line what an answer was.
+// responseText says in one line what a response was.
 func responseText(status int, code Code, message string) string {
 	text := "HTTP " + strconv.Itoa(status)
 	if code != 0 {

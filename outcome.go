@@ -188,7 +188,7 @@ func (t *Transaction) Err() error {
 }
 
 // isRefusalStatus lists the statuses with which a server says that it did not take a request. 408 is not among them:
-// what timed out may be the answer of a server further back.
+// what timed out may be the response of a server behind the first.
 func isRefusalStatus(status int) bool {
 	return slices.Contains([]int{400, 401, 403, 404, 405, 413, 415, 422, 429}, status)
 }

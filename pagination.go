@@ -21,14 +21,15 @@ import (
 
 // Orders gives every order in [q.Start, q.End) once, over any range, oldest window first ("Batch order query"). Start
 // and End are required; an End in the future means now. CurrPage must be zero; PageSize, if set, is how many rows are
-// asked for at once. The gateway counts in whole seconds: of the seconds in which Start and End lie, all orders are given,
-// so ranges that are to adjoin should begin and end with one (time.Time.Truncate). Where the query has an id, the gateway
-// chooses the rows, and some have been seen to give others too.
+// asked for at once. The gateway counts in whole seconds, and all orders of the seconds in which Start and End lie are given:
+// let ranges that adjoin begin and end with a whole second (time.Time.Truncate). Where the query has an id, the gateway
+// chooses the rows, and some gateways give rows with other ids, too.
 //
 // The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or that of ctx. Without
-// one, everything was given. Orders of the last 15 minutes may still lack some that the gateway does not show yet;
-// OrderWalk says up to when the result is complete, and can be resumed. In the hour that a clock change repeats, rows
-// cannot be told apart, so that the bounds of a range there let in too many rather than too few.
+// one, everything was given that the gateway showed. It may not show orders of the last 15 minutes yet: a job that reads the
+// day before at five past midnight must look at WalkReport.CompleteUpTo of an OrderWalk, which is 23:50 then. In the hour
+// that a clock change repeats, wall-clock times cannot be told apart, so that the bounds of a range there let in too many
+// rows rather than too few.
 //
 // The gateway is asked for time windows that each fit one page, up to four at once. Breaking out of the loop stops the
 // requests.
@@ -84,8 +85,8 @@ type WalkReport struct {
 	RowsAnnounced int       // sum of the totals that the gateway announced for those windows, which overlap by two seconds
 	RowsSeen      int       // rows yielded
 	Duplicates    int       // rows that came again and were dropped
-	Reread        int       // times that a window was read again: answers were cut, or rows came in behind the reader
-	CompleteUpTo  time.Time // every row from the start of the range up to here was given, and counted once more where it took several pages
+	Reread        int       // times that a window was read again: responses were cut, or rows arrived behind the reader
+	CompleteUpTo  time.Time // up to here every row was given, and counted once more where that took several windows; moves with each count
 }
 
 // UnsettledError says that a window did not come to rest: its total and its distinct rows kept differing. What was

@@ -22,8 +22,8 @@ type ResolveQuery struct {
 	OrderID       string
 	Amount        decimal.Decimal
 	Currency      string
-	SentAt        time.Time     // when the payment was sent, at the earliest; if that is about two years ago, absence cannot be proved
-	Wait          time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; one search is always finished
+	SentAt        time.Time     // a time before the payment was sent, and close to it; after about two years absence can no longer be shown
+	Wait          time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; at least one search is made
 	HostedPage    bool          // the cardholder pays on the hosted page: a decline there is one attempt, see Resolve
 	Seen          bool          // the gateway has shown the transactionId before: it is never absent, see OutcomeUnknownError.Seen
 }
@@ -54,9 +54,9 @@ const (
 // or Wait has passed; with the default Wait it takes up to two minutes. It believes only rows with exactly this
 // transactionId, amount and currency: the filter of the search has been seen to return other orders.
 //
-// It returns what the original call would have: the transaction (one that waits for its cardholder, code 301, at once;
-// one in processing, code 102, only after Wait), a *DeclinedError, or again an *OutcomeUnknownError, whose cause says
-// why. Two approved rows are a *ConflictError. One approved row is approved, whatever declined rows stand beside it.
+// It returns what the original call would have returned: the transaction, a *DeclinedError, or again an
+// *OutcomeUnknownError, whose cause says why. A transaction that waits for its cardholder (code 301) is returned at once; for
+// one in processing (code 102) Resolve keeps asking, and returns it when Wait has passed. Two approved rows are a *ConflictError. One approved row is approved, whatever declined rows stand beside it.
 //
 // On the hosted page a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
 // final only once the gateway shows code 103 (closed), or HostedPageLifetime after SentAt; until then the outcome is

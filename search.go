@@ -61,7 +61,7 @@ var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemp
 // 128. The transaction's own code is data here: a declined one comes without an error.
 //
 // Errors: *ValidationError, or *QueryError, which is ErrNotFound too if the gateway says that it does not know the
-// id. An answer about another transaction is a *QueryError.
+// id. A response about another transaction is a *QueryError.
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
 	var v violations
 	if v.require("uniqueId", uniqueID != "", required) {

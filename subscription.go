@@ -30,7 +30,7 @@ type SubscriptionRequest struct {
 	Extra           map[string]any // optional; members that the interface does not name
 }
 
-// CreateSubscription charges the card for the first time and agrees to the following charges. The answer has code
+// CreateSubscription charges the card for the first time and agrees to the following charges. The response has code
 // 100 (approved) or 301: then send the cardholder to its RedirectURL for 3D authentication.
 //
 // Errors are those of every payment operation; see the package comment. ErrOutcomeUnknown weighs most here: an

@@ -30,7 +30,7 @@ type TokenOrderRequest struct {
 	Extra             map[string]any    // optional; members that the interface does not name
 }
 
-// CreateTokenOrder opens a token order. The answer has code 301: send the cardholder to its RedirectURL. The token
+// CreateTokenOrder opens a token order. The response has code 301: send the cardholder to its RedirectURL. The token
 // arrives later, by notification; see package notify.
 //
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
@@ -83,8 +83,8 @@ type TokenPaymentRequest struct {
 	Extra           map[string]any  // optional; members that the interface does not name
 }
 
-// TokenPayment charges the card that the token stands for. The interface shows an answer with code 102, accepted and
-// in processing: the outcome comes by notification, or by GetTransaction with the answer's UniqueID.
+// TokenPayment charges the card that the token stands for. The interface shows a response with code 102, accepted
+// and in processing: the outcome comes by notification, or by GetTransaction with the UniqueID of the response.
 //
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the card may have
 // been charged: Resolve it, never call again.

@@ -100,7 +100,7 @@ const (
 	TypeChargeback    TransactionType = "Chargeback"
 )
 
-// Code is the result code of an answer or a record ("Errors"). The interface's list is not full: an unknown code
+// Code is the result code of a response or a record ("Errors"). The interface's list is not full: an unknown code
 // keeps its number and is never a success.
 type Code int
 
@@ -228,7 +228,7 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Transaction is the answer to a payment operation and one item of an order query ("Transaction result").
+// Transaction is the response to a payment operation and one item of an order query ("Transaction result").
 // A member that the gateway left out has its zero value. Texts are the gateway's own: display them as data. Runs of
 // 13 or more digits in Message, TransactionMessage and BillDescription are masked when they are read. In a transaction
 // that an error holds they are masked everywhere else too, also in Extra, and RedirectURL is empty.

@@ -1,0 +1,73 @@
+package doctest
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// link finds [text](target) and ![text](target).
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// targets returns where the links of a page lead within the repository: a path from root, and a heading if one is named.
+func (p *page) targets() (all [][2]string) {
+	for _, line := range p.lines {
+		for _, found := range link.FindAllStringSubmatch(line, -1) {
+			if strings.Contains(found[1], "://") || strings.HasPrefix(found[1], "mailto:") {
+				continue
+			}
+			file, heading, _ := strings.Cut(found[1], "#")
+			target := p.path
+			if file != "" {
+				target = path.Join(path.Dir(p.path), file)
+			}
+			all = append(all, [2]string{target, heading})
+		}
+	}
+	return all
+}
+
+// TestLinks: every link between pages leads to a file that exists, and to a heading that it has.
+func TestLinks(t *testing.T) {
+	pages := readPages(t)
+	anchors := map[string][]string{}
+	for i := range pages {
+		anchors[pages[i].path] = pages[i].anchors()
+	}
+	links := 0
+	for _, p := range pages {
+		for _, target := range p.targets() {
+			links++
+			if _, err := os.Stat(filepath.Join(root, target[0])); err != nil {
+				t.Errorf("%s: got a link to %s, which does not exist", p.path, target[0])
+			} else if heading := target[1]; heading != "" && !slices.Contains(anchors[target[0]], heading) {
+				t.Errorf("%s: got a link to %s#%s, want one of its headings: %q", p.path, target[0], heading, anchors[target[0]])
+			}
+		}
+	}
+	if links < 10 {
+		t.Errorf("got %d links on %d pages, want more: they are not found", links, len(pages))
+	}
+}
+
+// TestPagesAreFound: README.md has a link to every page of docs, so that a reader finds it.
+func TestPagesAreFound(t *testing.T) {
+	pages := readPages(t)
+	var linked []string
+	for _, p := range pages {
+		if p.path == "README.md" {
+			for _, target := range p.targets() {
+				linked = append(linked, target[0])
+			}
+		}
+	}
+	for _, p := range pages {
+		if path.Dir(p.path) == "docs" && !slices.Contains(linked, p.path) {
+			t.Errorf("README.md: got no link to %s", p.path)
+		}
+	}
+}

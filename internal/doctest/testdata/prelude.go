@@ -1,0 +1,82 @@
+// Package fragment declares what the fragments on the pages take as given: what a merchant's own program has.
+package fragment
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/shopspring/decimal"
+)
+
+var (
+	ctx      context.Context
+	t        *testing.T
+	mux      *http.ServeMux
+	client   *cardgateway.Client
+	store    journal.Store
+	payments *journal.Journal
+	token    cardgateway.Token
+	req      cardgateway.TokenPaymentRequest
+	payment  *cardgateway.Transaction
+	err      error
+	urls     *notify.TokenURLs
+
+	merchantID, secretKey string
+	january, july         time.Time
+)
+
+// What the merchant's own program adds.
+var (
+	orders merchantOrders
+	cards  interface {
+		Store(context.Context, string, cardgateway.Token) error
+	}
+	copyOf localCopy
+	open   openPayment
+	config cardgateway.Config
+	calls  interface{ Add(string, int64) }
+	db     *sql.DB
+	job    struct {
+		Start, End time.Time
+		Checkpoint cardgateway.Checkpoint
+	}
+	yesterday, today time.Time
+	tokenURLKey      []byte
+
+	subscription func(transactionID string) cardgateway.SubscriptionRequest
+	seal, unseal func(text string) (string, error)
+)
+
+// merchantOrders is the merchant's own database.
+type merchantOrders interface {
+	Update(context.Context, *cardgateway.Transaction) error
+	SetPaid(ctx context.Context, transactionID string) error
+	SetWaiting(ctx context.Context, transactionID, redirectURL string) error
+	SetDeclined(ctx context.Context, transactionID string) error
+	SetSeen(ctx context.Context, transactionID string) error
+	SetRefunded(context.Context, *cardgateway.Refund) error
+	NeedsPerson(ctx context.Context, transactionID string, why error) error
+	LookAt(ctx context.Context, transactionID string) error
+}
+
+// localCopy is where a job keeps the rows of a walk.
+type localCopy interface {
+	Store(context.Context, *cardgateway.Transaction) error
+	SaveCheckpoint(context.Context, cardgateway.Checkpoint) error
+	ContinueLater(context.Context, cardgateway.Checkpoint) error
+	DayIsComplete(context.Context, time.Time) error
+}
+
+// openPayment is a payment that the merchant's database has as unknown.
+type openPayment struct {
+	TransactionID, OrderID, Currency string
+	Amount                           decimal.Decimal
+	CreatedAt                        time.Time
+	HostedPage, Seen                 bool
+}
