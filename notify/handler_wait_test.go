@@ -213,7 +213,8 @@ func TestHandlerWaitsAfterAFailure(t *testing.T) {
 func TestHandlerWaitEndsWithTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newBusyShop(t, notify.Options{}, 2*time.Second)
-		go s.postAll(manySigned(notify.MaxActive))
+		others := make(chan map[int]int)
+		go func() { others <- s.postAll(manySigned(notify.MaxActive)) }()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -222,10 +223,10 @@ func TestHandlerWaitEndsWithTheRequest(t *testing.T) {
 		if w := s.serve(r); w.Code != 503 {
 			t.Errorf("status: got %d, want 503", w.Code)
 		}
+		<-others
 		if info := s.infos[0]; !info.Throttled || info.Waited != time.Second || !errors.Is(info.Err, context.DeadlineExceeded) {
 			t.Errorf("observed %+v, want it turned away after a second", info)
 		}
-		time.Sleep(5 * time.Second)
 		if n := notify.Present(s.Handler); n != 0 || len(s.handled) != notify.MaxActive {
 			t.Errorf("afterwards: got %d present and %d handled, want 0 and %d", n, len(s.handled), notify.MaxActive)
 		}
