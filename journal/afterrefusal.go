@@ -2,8 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -49,25 +47,4 @@ func (a AfterRefusal) CreateCheckoutSubscription(ctx context.Context, req cardga
 func (a AfterRefusal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
 	p.accepts = afterRefusal
 	return a.j.pay(ctx, p)
-}
-
-// checkRefusal asks the gateway about a payment that it refused, and records what it shows. An error means that it is not
-// certain that the gateway does not have the payment.
-func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
-	e, err := j.get(ctx, in.TransactionID)
-	switch {
-	case errors.Is(err, ErrNoEntry):
-		return nil
-	case err != nil:
-		return in.notSent(fmt.Errorf("journal: the payment cannot be read: %w", err))
-	case e.State() != Refused || e.Conflict():
-		return nil
-	}
-	if _, err := j.settle(ctx, e); err != nil {
-		return in.notSent(err)
-	}
-	if why := j.asked.why(in.TransactionID); why != nil {
-		return in.notSent(fmt.Errorf("journal: the gateway could not be asked whether it has the payment that it refused: %w", why))
-	}
-	return nil
 }

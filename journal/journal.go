@@ -108,8 +108,3 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 		asked: newAskTimes(),
 	}
 }
-
-// Get returns what the store holds of a payment, or ErrNoEntry. It asks nobody, and tells nothing in the sense of Ack.
-func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) {
-	return j.get(ctx, transactionID)
-}

@@ -8,6 +8,11 @@ import (
 
 // How a Journal uses its store: every call is guarded and bounded.
 
+// Get returns what the store holds of a payment, or ErrNoEntry. It asks nobody, and tells nothing in the sense of Ack.
+func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) {
+	return j.get(ctx, transactionID)
+}
+
 // get reads an entry as it is now.
 func (j *Journal) get(ctx context.Context, transactionID string) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)

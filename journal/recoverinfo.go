@@ -1,10 +1,6 @@
 package journal
 
-import (
-	"context"
-	"log/slog"
-	"time"
-)
+import "time"
 
 // RecoverInfo says what one Recover found: for gauges and alerts. The counts are of what is not acknowledged.
 type RecoverInfo struct {
@@ -46,23 +42,5 @@ func (i *RecoverInfo) count(e *Entry, known *projection) {
 	if e.why != nil {
 		i.Unanswered++
 		i.LastError = e.why
-	}
-}
-
-// observe logs what a Recover found, and tells the observer.
-func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
-	level := slog.LevelDebug
-	if i.Conflicts > 0 || i.Unreadable > 0 || i.Unanswered > 0 || !i.Complete {
-		level = slog.LevelWarn
-	}
-	if i.Told > 0 || level > slog.LevelDebug {
-		j.opts.Logger.LogAttrs(ctx, level, "journal: recovered",
-			slog.Int("open", i.Open), slog.Int("pending", i.Pending), slog.Int("presumedAbsent", i.PresumedAbsent),
-			slog.Int("refused", i.Refused), slog.Int("conflicts", i.Conflicts), slog.Int("settled", i.Settled),
-			slog.Int("unreadable", i.Unreadable), slog.Int("unanswered", i.Unanswered), slog.Any("lastError", i.LastError),
-			slog.Bool("complete", i.Complete), slog.Duration("duration", i.Duration))
-	}
-	if j.opts.Observe != nil {
-		j.opts.Observe(ctx, i)
 	}
 }

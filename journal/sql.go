@@ -7,23 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
 	"time"
 )
-
-// SQLStore is a Store in a table of a database, for any number of processes. Concurrent callers share transactions: the
-// more there are at the same time, the less each one costs the disk.
-type SQLStore struct {
-	db      *sql.DB
-	dialect Dialect
-	conns   checkedConns
-
-	intents  commitGroup  // on SQLite, which has one writer, all writes
-	durable  commitGroup  // evidence that cannot be asked for again
-	lazy     commitGroup  // evidence that can, and acknowledgements
-	prepared [3]*sql.Stmt // for SQLite, by the kind of write
-	syncing  lazySync
-}
 
 // NewSQLStore makes the tables cardgateway_journal and cardgateway_journal_schema if they are not there, and returns a
 // store in them. The caller links the driver, opens db and closes it. Tables of an older version are migrated; those of a
@@ -92,24 +77,6 @@ func isInMemory(ctx context.Context, db *sql.DB) bool {
 	return err == nil && file == ""
 }
 
-// onConn does something with a connection of which the settings are right.
-func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, connSettings) error) (err error) {
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) { // which is so after a driver has given it up
-			err = errors.Join(err, closed)
-		}
-	}()
-	settings, err := s.conns.check(ctx, conn)
-	if err != nil {
-		return err
-	}
-	return do(conn, settings)
-}
-
 // Begin implements Store.
 func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	form := in.json()
@@ -175,60 +142,11 @@ func inJournal(err error) error {
 	return fmt.Errorf("journal: %w", err)
 }
 
-const selectEntry = `SELECT intent, evidence, version, acked FROM cardgateway_journal WHERE shop = ? AND transaction_id = ?`
-
 // Get implements Store.
 func (s *SQLStore) Get(ctx context.Context, key Key) (Entry, error) {
 	e, err := s.read(ctx, s.db, key)
 	if err != nil {
 		return e, inJournal(err)
-	}
-	return e, nil
-}
-
-// querier is a database, a connection or a transaction.
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// read returns an entry, ErrNoEntry, an *EntryError or an error of the database.
-func (s *SQLStore) read(ctx context.Context, q querier, key Key) (Entry, error) {
-	var r storedEntry
-	err := q.QueryRowContext(ctx, s.dialect.sql(selectEntry), key.Shop.String(), key.TransactionID).
-		Scan(&r.intent, &r.evidence, &r.version, &r.acked)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Entry{}, ErrNoEntry
-	} else if err != nil {
-		return Entry{}, err
-	}
-	return r.entry(key)
-}
-
-// storedEntry is a row. Its texts are scanned as bytes, since one that is not UTF-8 must not stop the others.
-type storedEntry struct {
-	id               string
-	begun            int64
-	intent, evidence []byte
-	version, acked   int
-}
-
-func (r *storedEntry) entry(key Key) (e Entry, err error) {
-	if err := json.Unmarshal(r.intent, &e.Begun); err != nil {
-		return Entry{}, &EntryError{key, fmt.Errorf("its intent: %w", err)}
-	}
-	e.Begun.Shop, e.Begun.TransactionID, e.Acked = key.Shop, key.TransactionID, r.acked
-	if r.version > 0 {
-		e.Evidence = make([]Evidence, 0, min(r.version, mostEvidence))
-	}
-	for line := range strings.Lines(string(r.evidence)) {
-		var ev Evidence
-		if err := json.Unmarshal([]byte(line), &ev); err != nil {
-			return Entry{}, &EntryError{key, fmt.Errorf("its evidence: %w", err)}
-		}
-		e.Evidence = append(e.Evidence, ev)
-	}
-	if e.version() != r.version {
-		return Entry{}, &EntryError{key, fmt.Errorf("it has %d lines of evidence and says %d", e.version(), r.version)}
 	}
 	return e, nil
 }
