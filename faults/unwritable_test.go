@@ -78,7 +78,7 @@ func TestUnwritable(t *testing.T) {
 }
 
 // noFileGrows has the system refuse every write behind the end of any file of this process, as a full disk does.
-func noFileGrows(t *testing.T) {
+func noFileGrows(t *testing.T) (restore func()) {
 	var before syscall.Rlimit
 	signal.Ignore(syscall.SIGXFSZ)
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
@@ -87,7 +87,9 @@ func noFileGrows(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 0, Max: before.Max}); err != nil {
 		t.Skip(err)
 	}
-	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) })
+	restore = func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before) }
+	t.Cleanup(restore)
+	return restore
 }
 
 func unwritable(t *testing.T, store journal.Store) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -94,7 +93,7 @@ func (p *projection) inFlight(now time.Time) bool {
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	for until := time.Now().Add(beginPatience); ; {
+	for again := newRetry(25*time.Millisecond, 250*time.Millisecond); ; {
 		e, created, err := j.tryBegin(ctx, in)
 		if err == nil {
 			return e, created || e.version() == 0 && e.Begun.Sender == in.Sender, nil
@@ -102,38 +101,35 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 		if _, ok := errors.AsType[*EntryError](err); ok { // there was a payment, of which nothing is known
 			return e, false, in.unknown(err)
 		}
-		if time.Now().After(until) || !sleep(ctx, rand.N(beginPause)) {
+		if !again.wait(ctx) {
 			return e, false, j.giveUp(ctx, in, "the intent could not be recorded", err)
 		}
 	}
 }
 
-// A store that cannot take an intent is asked again for a while, at random moments: a database can be busy with other
-// payments, or come back.
-const (
-	beginPatience = time.Second
-	beginPause    = 100 * time.Millisecond
-)
-
 // submit records that this call submits the payment once more. It reports false if somebody else was faster.
 func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error) {
-	failed := j.append(ctx, e, Evidence{At: in.At, Source: SourceSubmission, Submission: &in})
-	if failed == nil {
-		return true, nil
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+	defer cancel()
+	for again := newRetry(100*time.Millisecond, 500*time.Millisecond); ; {
+		failed := j.append(ctx, e, Evidence{At: in.At, Source: SourceSubmission, Submission: &in})
+		if failed == nil {
+			return true, nil
+		}
+		if now, err := j.get(ctx, in.TransactionID); err == nil {
+			*e = now
+			known := now.project()
+			if known.intent.Sender == in.Sender && !known.answered && known.state == Unknown {
+				return true, nil // it was written all the same
+			}
+		}
+		if errors.Is(failed, ErrChanged) {
+			return false, nil
+		}
+		if !again.wait(ctx) {
+			return false, j.giveUp(ctx, in, "the submission could not be recorded", failed)
+		}
 	}
-	now, err := j.get(ctx, in.TransactionID)
-	if err != nil {
-		return false, j.giveUp(ctx, in, "the submission could not be recorded", failed)
-	}
-	*e = now
-	known := now.project()
-	switch {
-	case known.intent.Sender == in.Sender && !known.answered && known.state == Unknown:
-		return true, nil
-	case !errors.Is(failed, ErrChanged): // the store does not take it, and nobody was faster
-		return false, j.giveUp(ctx, in, "the submission could not be recorded", failed)
-	}
-	return false, nil
 }
 
 // giveUp is the error of a call that has sent nothing and never will. The store may still have the call's intent, or get

@@ -32,7 +32,7 @@ type Options struct {
 	// WriteTimeout bounds what a call waits for the store, whatever the store does. Before anything is sent, the call's
 	// context bounds it too: a call that could not record its intent by then ends with ErrNotSent. What came of a payment
 	// is recorded even if nobody waits any more: that does not depend on the context. A store that refuses an intent with
-	// an error is asked again for a second, and for an outcome as long as WriteTimeout lasts. Zero means 10 s; a call whose
+	// an error is asked again for two seconds, and for an outcome as long as WriteTimeout lasts. Zero means 10 s; a call whose
 	// store hangs at both ends takes up to twice as long.
 	WriteTimeout time.Duration
 	// Gateway is what the store's entries are filed under, together with the client's AppID. Empty means the client's

@@ -21,9 +21,14 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	})
 	left := batch
 	if len(batch) > 1 || s.dialect == Postgres {
-		_ = s.retryStale(func() error { // a failure leaves writes, which then fail each by itself
+		err := s.retryStale(func() error {
 			return s.onConn(ctx, func(conn *sql.Conn, _ connSettings) error { return s.writeTogether(ctx, conn, batch) })
 		})
+		if err != nil && len(batch) == 1 { // else it leaves writes that each may fail by itself
+			batch[0].err = err
+			batch[0].finish()
+			return
+		}
 		left = nil
 		for _, w := range batch {
 			if w.changed {

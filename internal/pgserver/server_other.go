@@ -13,3 +13,9 @@ func (*Server) URL(string) string { return "" }
 
 // Stop is never called.
 func (*Server) Stop() error { return nil }
+
+// Restart is never called.
+func (*Server) Restart() error { return nil }
+
+// Kill is never called.
+func (*Server) Kill() error { return nil }

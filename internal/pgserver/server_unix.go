@@ -21,6 +21,7 @@ import (
 // Server is a running server: in a directory that is removed with it, reached through a Unix socket.
 type Server struct {
 	dir string
+	run func() error // starts the process
 	cmd *exec.Cmd
 }
 
@@ -48,10 +49,18 @@ func (s *Server) URL(schema string) string {
 
 // Stop stops the server and removes all that it wrote.
 func (s *Server) Stop() error {
+	return errors.Join(s.Kill(), os.RemoveAll(s.dir))
+}
+
+// Kill ends the server as a crash would: it does not even tell its clients.
+func (s *Server) Kill() error {
 	err := s.cmd.Process.Signal(syscall.SIGQUIT)
 	_ = s.cmd.Wait() // it was told to die
-	return errors.Join(err, os.RemoveAll(s.dir))
+	return err
 }
+
+// Restart starts a server again that was killed.
+func (s *Server) Restart() error { return s.run() }
 
 // binaries finds the folder with initdb and postgres: on the PATH, or where Debian puts them, the newest first.
 func binaries() (string, error) {
@@ -82,13 +91,18 @@ func (s *Server) start(bin string) error {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: initdb: %v\n%s", ErrNone, err, out)
 	}
+	s.run = func() error { return s.serve(bin, data, account) }
+	return s.run()
+}
+
+func (s *Server) serve(bin, data string, account *syscall.SysProcAttr) error {
 	s.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "log_min_messages=panic")
 	s.cmd.SysProcAttr, s.cmd.Dir = account, s.dir
 	if err := s.cmd.Start(); err != nil {
 		return fmt.Errorf("%w: %v", ErrNone, err)
 	}
 	if err := s.ready(); err != nil {
-		return errors.Join(err, s.Stop())
+		return errors.Join(err, s.Kill())
 	}
 	return nil
 }

@@ -1,0 +1,328 @@
+//go:build unix
+
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// openDB opens the database of a store for somebody else: an administrator, or another program.
+func openDB(t *testing.T, spec string) *sql.DB {
+	t.Helper()
+	kind, place, _ := strings.Cut(spec, ":")
+	driver := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
+	db, err := sql.Open(driver, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // it has served
+	return db
+}
+
+func execAll(t *testing.T, db interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// hold keeps a session open, with what it locks, until the function that it returns ends that by the last statement.
+func hold(t *testing.T, spec string, statements ...string) (release func()) {
+	t.Helper()
+	conn, err := openDB(t, spec).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(statements) - 1
+	execAll(t, conn, statements[:last]...)
+	return func() {
+		execAll(t, conn, statements[last])
+		_ = conn.Close() // it has served
+	}
+}
+
+// trouble breaks a store's database, and returns what mends it.
+type trouble struct {
+	name  string
+	only  string // the kind of store; empty for all
+	cause func(t *testing.T, spec string) (mend func())
+}
+
+var refusals = map[string][2]string{
+	"sqlite": {"CREATE TRIGGER no BEFORE UPDATE ON cardgateway_journal BEGIN SELECT RAISE(ABORT, 'refused'); END", "DROP TRIGGER no"},
+	"postgres": {`CREATE FUNCTION no() RETURNS trigger AS 'BEGIN RAISE EXCEPTION ''refused''; END' LANGUAGE plpgsql;
+		CREATE TRIGGER no BEFORE UPDATE ON cardgateway_journal EXECUTE FUNCTION no()`, "DROP TRIGGER no ON cardgateway_journal"},
+	"mysql": {"CREATE TRIGGER no BEFORE UPDATE ON cardgateway_journal FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'", "DROP TRIGGER no"},
+}
+
+var troubles = []trouble{
+	{"the table refuses updates", "", func(t *testing.T, spec string) func() {
+		kind, _, _ := strings.Cut(spec, ":")
+		db := openDB(t, spec)
+		execAll(t, db, refusals[kind][0])
+		return func() { execAll(t, db, refusals[kind][1]) }
+	}},
+	{"the database is locked", "sqlite", func(t *testing.T, spec string) func() { return hold(t, spec, "BEGIN IMMEDIATE", "ROLLBACK") }},
+	{"the disk is full", "sqlite", func(t *testing.T, _ string) func() { return noFileGrows(t) }},
+	{"the rows are locked", "postgres", func(t *testing.T, spec string) func() {
+		return hold(t, spec, "BEGIN", "SELECT * FROM cardgateway_journal FOR UPDATE", "ROLLBACK")
+	}},
+	{"the table is locked", "postgres", func(t *testing.T, spec string) func() {
+		return hold(t, spec, "BEGIN", "LOCK TABLE cardgateway_journal IN ACCESS EXCLUSIVE MODE", "ROLLBACK")
+	}},
+	{"the rows are locked", "mysql", func(t *testing.T, spec string) func() {
+		return hold(t, spec, "START TRANSACTION", "SELECT * FROM cardgateway_journal FOR UPDATE", "ROLLBACK")
+	}},
+	{"the table is locked", "mysql", func(t *testing.T, spec string) func() {
+		return hold(t, spec, "LOCK TABLES cardgateway_journal WRITE", "UNLOCK TABLES")
+	}},
+}
+
+// TestStuck: payments that were proved unsent are made again while the database is in trouble. Every call comes back
+// within its limit and says "not sent", and nobody burns the processor. Once the trouble is over, all are paid.
+func TestStuck(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		kind, _, _ := strings.Cut(spec, ":")
+		for _, tr := range troubles {
+			if tr.only == "" || tr.only == kind {
+				t.Run(tr.name, func(t *testing.T) { stuck(t, spec, tr) })
+			}
+		}
+	})
+}
+
+const (
+	stuckCallers = 8
+	stuckTimeout = time.Second // the deadline of each call, and its WriteTimeout
+	stuckSlack   = time.Second // of a busy machine
+)
+
+func stuck(t *testing.T, spec string, tr trouble) {
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := done(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var up atomic.Bool
+	w := &switched{up: &up}
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: w}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := journal.New(client, store, journal.Options{WriteTimeout: stuckTimeout})
+	orders := Orders(uint64(time.Now().UnixNano()), stuckCallers)
+	for _, o := range orders {
+		if _, err := j.CreateSubscription(t.Context(), o.subscription()); !cardgateway.SafeToRetry(err) {
+			t.Fatalf("with nobody there: %v", err)
+		}
+	}
+	up.Store(true)
+	mend := tr.cause(t, spec)
+	lasting := 3 * time.Second
+	if long() {
+		lasting = time.Minute
+	}
+	begun, before := time.Now(), processorTime(t)
+	var calls atomic.Int64
+	var slowest atomic.Int64
+	var wg sync.WaitGroup
+	for i := range orders {
+		wg.Go(func() {
+			for time.Since(begun) < lasting {
+				ctx, cancel := context.WithTimeout(t.Context(), stuckTimeout)
+				started := time.Now()
+				_, err := j.CreateSubscription(ctx, orders[i].subscription())
+				cancel()
+				took := time.Since(started)
+				slowest.Store(max(slowest.Load(), int64(took)))
+				if calls.Add(1); took > stuckTimeout+stuckSlack || !cardgateway.SafeToRetry(err) {
+					t.Errorf("after %v: %v", took, err)
+					return
+				}
+				time.Sleep(200 * time.Millisecond) // as a shop would, at the least
+			}
+		})
+	}
+	wg.Wait()
+	took, used := time.Since(begun), processorTime(t)-before
+	share := used.Seconds() / took.Seconds()
+	t.Logf("%d calls in %v, the slowest %v, %.1f %% of a core", calls.Load(), took.Round(time.Millisecond), time.Duration(slowest.Load()).Round(time.Millisecond), 100*share)
+	if share > 0.05 {
+		t.Errorf("it used %.1f %% of a core, want at most 5 %%", 100*share)
+	}
+	mend()
+	for i := range orders {
+		var err error
+		for range 20 { // a connection that waited for the lock may take a moment to be given up
+			if _, err = j.CreateSubscription(t.Context(), orders[i].subscription()); !cardgateway.SafeToRetry(err) {
+				break
+			}
+		}
+		if err != nil && !errors.Is(err, cardgateway.ErrDeclined) {
+			t.Errorf("once the trouble is over: %v", err)
+		}
+	}
+}
+
+// switched is a network that is down, or approves everything.
+type switched struct{ up *atomic.Bool }
+
+func (s *switched) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !s.up.Load() {
+		return nil, syscall.ECONNREFUSED
+	}
+	return approving(func(string) {}).RoundTrip(r)
+}
+
+// approving is a gateway that approves every payment, and says which.
+type approving func(transactionID string)
+
+func (a approving) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var req struct {
+		TransactionID string `json:"transactionId"`
+		Amount        any    `json:"amount"`
+	}
+	if err := json.Unmarshal(body, &req); err != nil {
+		return nil, err
+	}
+	a(req.TransactionID)
+	text := fmt.Sprintf(`{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"%v","transactionCurrency":"USD"}`, req.TransactionID, req.Amount)
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+	}, nil
+}
+
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// TestGoneAndBack: the server dies in the middle of payments and comes back. Nobody waits beyond the limit, what was sent is
+// in the journal, and it goes on by itself.
+func TestGoneAndBack(t *testing.T) {
+	t.Run("postgres", func(t *testing.T) {
+		p, err := pgserver.Start()
+		if pgserver.MaySkip(err) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = p.Stop() }()
+		goneAndBack(t, "postgres:"+p.URL("gone"), p.Kill, p.Restart)
+	})
+	t.Run("mysql", func(t *testing.T) {
+		m, err := mysqlserver.Start()
+		if mysqlserver.MaySkip(err) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = m.Stop() }()
+		goneAndBack(t, "mysql:"+m.DSN("gone"), m.Kill, m.Restart)
+	})
+}
+
+func goneAndBack(t *testing.T, spec string, kill, restart func() error) {
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = done() }()
+	var charged sync.Map
+	network := approving(func(id string) {
+		if _, twice := charged.LoadOrStore(id, true); twice {
+			t.Errorf("%s was sent twice", id)
+		}
+	})
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: network}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := journal.New(client, store, journal.Options{WriteTimeout: 2 * time.Second})
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	var paid, unsent, unknown atomic.Int64
+	for i := range 4 {
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				o := Order{ID: fmt.Sprintf("%d-%d", i, n), Amount: "1.00"}
+				begun := time.Now()
+				_, err := j.CreateSubscription(t.Context(), o.subscription())
+				if took := time.Since(begun); took > 5*time.Second {
+					t.Errorf("a call took %v", took)
+				}
+				_, sent := charged.Load(o.ID)
+				switch {
+				case err == nil:
+					paid.Add(1)
+				case cardgateway.SafeToRetry(err):
+					if unsent.Add(1); sent {
+						t.Errorf("%s was sent, and is said not to be: %v", o.ID, err)
+					}
+				default:
+					unknown.Add(1)
+				}
+			}
+		})
+	}
+	time.Sleep(500 * time.Millisecond)
+	if err := kill(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second)
+	if err := restart(); err != nil {
+		t.Fatal(err)
+	}
+	before := paid.Load()
+	time.Sleep(time.Second)
+	close(stop)
+	wg.Wait()
+	t.Logf("%d paid, %d not sent, %d unknown", paid.Load(), unsent.Load(), unknown.Load())
+	if paid.Load() == before || unsent.Load() == 0 {
+		t.Errorf("%d were paid before, %d in all; %d were not sent", before, paid.Load(), unsent.Load())
+	}
+	for id := range charged.Range {
+		if _, err := j.Get(t.Context(), id.(string)); err != nil {
+			t.Errorf("%v was charged, and the journal has: %v", id, err)
+		}
+	}
+}
