@@ -6,20 +6,22 @@ import (
 )
 
 // askTimes remembers when the gateway was last asked about each payment, and why that settled nothing. It holds hashes of
-// the ids: if two are equal, or one is forgotten, a payment is asked about a little earlier or later.
+// the ids, and not of all payments if there are very many: where two hashes are equal, or one is forgotten, a payment is
+// asked about a little later or earlier.
 type askTimes struct {
 	seed maphash.Seed
-	last recent[uint64, ask]
+	last recent[uint64, int64] // nanoseconds since 1970
+	whys recent[uint64, error]
 }
 
-type ask struct {
-	at  time.Time
-	why error
-}
+const (
+	mostAskTimes = 256 << 10 // in a generation
+	mostWhys     = 16 << 10
+)
 
 func newAskTimes() *askTimes {
 	a := &askTimes{seed: maphash.MakeSeed()}
-	a.last.most = 1 << 16
+	a.last.most, a.whys.most = mostAskTimes, mostWhys
 	return a
 }
 
@@ -27,21 +29,27 @@ func (a *askTimes) hash(transactionID string) uint64 { return maphash.String(a.s
 
 // due reports whether the last time is at least so long ago, and if so, makes now the last time.
 func (a *askTimes) due(transactionID string, now time.Time, after time.Duration) (due bool) {
-	a.last.update(a.hash(transactionID), func(last ask, asked bool) (ask, bool) {
-		due = !asked || now.Sub(last.at) >= after
-		return ask{now, last.why}, due
+	a.last.update(a.hash(transactionID), func(last int64, asked bool) (int64, bool) {
+		due = !asked || now.UnixNano()-last >= int64(after)
+		return now.UnixNano(), due
 	})
 	return due
 }
 
 // why returns the error of the last question, if it had one.
 func (a *askTimes) why(transactionID string) error {
-	last, _ := a.last.get(a.hash(transactionID))
-	return last.why
+	why, _ := a.whys.get(a.hash(transactionID))
+	return why
 }
 
-func (a *askTimes) setWhy(transactionID string, now time.Time, why error) {
-	a.last.update(a.hash(transactionID), func(ask, bool) (ask, bool) { return ask{now, why}, true })
+// setWhy notes how the last question ended.
+func (a *askTimes) setWhy(transactionID string, why error) {
+	h := a.hash(transactionID)
+	if why == nil {
+		a.whys.remove(h)
+		return
+	}
+	a.whys.update(h, func(error, bool) (error, bool) { return why, true })
 }
 
 func (a *askTimes) forget(transactionID string) { a.last.remove(a.hash(transactionID)) }

@@ -34,7 +34,7 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 			j.asked.forget(e.TransactionID()) // the question was cut off
 			return e, ctx.Err()
 		}
-		j.asked.setWhy(e.TransactionID(), j.clock.now(), whyOf(err))
+		j.asked.setWhy(e.TransactionID(), whyOf(err))
 		if errors.Is(err, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // the other windows have to say so too

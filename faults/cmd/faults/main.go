@@ -1,8 +1,9 @@
 // Command faults prints the figures of docs/money.md: payments through broken connections, under every behavior of
 // the gateway, with this client and with what is commonly used instead; a program that is killed; two programs that
-// make the same payment; what a clean payment costs, and how many are made in a second.
+// make the same payment; what a clean payment costs, how many are made in a second; and what very many
+// open payments cost.
 //
-//	go run ./cmd/faults [-payments 10000] [-seed 11] [-part mix|kill|race|cost|speed]
+//	go run ./cmd/faults [-payments 10000] [-seed 11] [-entries 100000] [-part mix|kill|race|cost|speed|many]
 package main
 
 import (
@@ -21,15 +22,16 @@ func main() {
 	faults.Child()
 	payments := flag.Int("payments", 10_000, "payments of each row of the first table")
 	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
-	part := flag.String("part", "", "print one part only: mix, kill, race, cost or speed")
+	part := flag.String("part", "", "print one part only: mix, kill, race, cost, speed or many")
+	entries := flag.Int("entries", 100_000, "open payments of the last table")
 	flag.Parse()
-	if err := run(*part, *payments, *seed); err != nil {
+	if err := run(*part, *payments, *entries, *seed); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(part string, payments int, seed uint64) error {
+func run(part string, payments, entries int, seed uint64) error {
 	wants := func(name string) bool { return part == "" || part == name }
 	var failed error
 	if wants("mix") {
@@ -54,6 +56,9 @@ func run(part string, payments int, seed uint64) error {
 	}
 	if wants("speed") {
 		failed = errors.Join(failed, speed(stores))
+	}
+	if wants("many") {
+		failed = errors.Join(failed, many(stores, entries))
 	}
 	return failed
 }

@@ -70,3 +70,21 @@ func speed(stores map[string]string) error {
 	}
 	return nil
 }
+
+func many(stores map[string]string, entries int) error {
+	for _, kind := range kinds {
+		for _, n := range []int{entries / 10, entries} {
+			row, err := faults.Many(kind, named(stores[kind], fmt.Sprint("many", n)), n)
+			if err != nil {
+				return err
+			}
+			faults.PrintMany(os.Stdout, []*faults.ManyRow{row})
+		}
+		took, err := faults.AfterOutage(named(stores[kind], "outage"), 10_000, 50*time.Millisecond)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%-9s 10,000 open payments, 50 ms a query: settled in %v\n", kind, took.Round(10*time.Millisecond))
+	}
+	return nil
+}

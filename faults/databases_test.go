@@ -1,0 +1,237 @@
+package faults
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestSchema: a database is migrated once; one of a newer program, or of version 0.1, is refused in words.
+func TestSchema(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		reopen := func(want string) {
+			t.Helper()
+			_, done, err := OpenStore(spec)
+			if err == nil {
+				err = done()
+			}
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want an error with %q", err, want)
+			}
+		}
+		reopen("")
+		reopen("")
+		db := openDB(t, spec)
+		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (99, 0)")
+		reopen("newer program")
+		old := "CREATE TABLE cardgateway_journal (transaction_id VARCHAR(128) NOT NULL PRIMARY KEY, begun BIGINT, intent TEXT, evidence TEXT, pieces INTEGER, acked INTEGER)"
+		execAll(t, db, "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", old)
+		reopen("version 0.1")
+	})
+}
+
+// TestSettings: a connection that is set to less than durable is refused with what to set, also if the first ones were
+// right.
+func TestSettings(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "journal.db")
+		for _, tt := range []struct{ pragma, want string }{
+			{"synchronous(OFF)", "synchronous = FULL"},
+			{"synchronous(NORMAL)", "synchronous = FULL"},
+			{"journal_mode(OFF)", "journal_mode = WAL"},
+			{"journal_mode(MEMORY)", "journal_mode = WAL"},
+			{"journal_mode(DELETE)", ""},
+			{"synchronous(EXTRA)", ""},
+			{"journal_mode(WAL)", ""},
+		} {
+			refused(t, tt.pragma, "sqlite", "file:"+path+"?_pragma="+tt.pragma, tt.want)
+		}
+	})
+	t.Run("postgres", func(t *testing.T) {
+		url := strings.TrimPrefix(postgres(t, ""), "postgres:")
+		if err := makeSchema(url); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "off", "pgx", url+"&synchronous_commit=off", "set synchronous_commit = on")
+		refused(t, "on", "pgx", url, "")
+	})
+	t.Run("mysql", func(t *testing.T) {
+		dsn := strings.TrimPrefix(mysqlStore(t, ""), "mysql:")
+		if err := makeDatabase(dsn); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "lax", "mysql", dsn+"?sql_mode=%27%27", "STRICT_TRANS_TABLES")
+		refused(t, "autocommit", "mysql", dsn+"?autocommit=0", "autocommit = 1")
+		refused(t, "strict", "mysql", dsn+"?clientFoundRows=true", "")
+	})
+}
+
+func refused(t *testing.T, name, driver, dsn, want string) {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	kind := map[string]journal.Dialect{"sqlite": journal.SQLite, "pgx": journal.Postgres, "mysql": journal.MySQL}[driver]
+	_, err = journal.NewSQLStore(t.Context(), db, kind)
+	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		t.Errorf("%s: got %v, want an error with %q", name, err, want)
+	}
+}
+
+// TestSettingsOfLaterConnections: a connection that the pool makes later is checked too.
+func TestSettingsOfLaterConnections(t *testing.T) {
+	spec := postgres(t, t.Name())
+	if err := makeSchema(strings.TrimPrefix(spec, "postgres:")); err != nil {
+		t.Fatal(err)
+	}
+	db := openDB(t, spec)
+	db.SetMaxIdleConns(-1) // each use makes a connection
+	s, err := journal.NewSQLStore(t.Context(), db, journal.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := func(id string) error {
+		_, _, err := s.Begin(t.Context(), journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD"})
+		return err
+	}
+	if err := begin("a"); err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db, "ALTER ROLE t SET synchronous_commit = off")
+	defer execAll(t, db, "ALTER ROLE t RESET synchronous_commit")
+	if err := begin("b"); err == nil || !strings.Contains(err.Error(), "set synchronous_commit = on") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// shopOver is a shop with a journal over a store, in front of a gateway in memory.
+func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgateway.AppID) *journal.Journal {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: app, HTTPClient: &http.Client{Transport: g.RoundTripper()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return journal.New(client, store, journal.Options{})
+}
+
+// TestTwoShops: what one shop pays, another one in the same database never sees.
+func TestTwoShops(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		store, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = done() }()
+		g := sandbox.New(sandbox.Options{NoNotifications: true, Duplicates: sandbox.DuplicatesExecuted})
+		defer g.Close()
+		a, b := shopOver(t, g, store, "7"), shopOver(t, g, store, "8")
+		o := Order{ID: "1001", Card: sandbox.Approved, Amount: "12.50"}
+		for i, j := range []*journal.Journal{a, b} {
+			if _, err := j.CreateSubscription(t.Context(), o.subscription()); err != nil {
+				t.Fatal(err)
+			}
+			if n := g.Executed(o.ID); n != i+1 {
+				t.Errorf("after shop %d: charged %d times", i+1, n)
+			}
+		}
+		if err := a.Ack(t.Context(), o.ID); err != nil {
+			t.Error(err)
+		}
+		for name, want := range map[*journal.Journal]int{a: 0, b: 1} {
+			n := 0
+			for _, err := range name.Recover(t.Context()) {
+				if err != nil {
+					t.Error(err)
+				}
+				n++
+			}
+			if n != want {
+				t.Errorf("told %d payments, want %d", n, want)
+			}
+		}
+	})
+}
+
+// TestBadRows: rows that somebody has damaged cost themselves only.
+func TestBadRows(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		store, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = done() }()
+		g := sandbox.New(sandbox.Options{NoNotifications: true})
+		defer g.Close()
+		j := shopOver(t, g, store, "7")
+		for i := range 6 {
+			o := Order{ID: fmt.Sprint(i), Card: sandbox.Approved, Amount: "1.00"}
+			if _, err := j.CreateSubscription(t.Context(), o.subscription()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		db := openDB(t, spec)
+		execAll(t, db,
+			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
+			`UPDATE cardgateway_journal SET evidence = '{"state":"of a newer version"}' WHERE transaction_id = '2'`,
+			"UPDATE cardgateway_journal SET version = 7 WHERE transaction_id = '4'")
+		var told []string
+		for e, err := range j.Recover(t.Context()) {
+			if bad, ok := errors.AsType[*journal.EntryError](err); ok {
+				told = append(told, "bad "+bad.Key.TransactionID)
+			} else if err != nil {
+				t.Fatal(err)
+			} else {
+				told = append(told, e.TransactionID())
+			}
+		}
+		if want := []string{"0", "3", "5", "bad 1", "bad 2", "bad 4"}; !slices.Equal(told, want) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+		o := Order{ID: "1", Card: sandbox.Approved, Amount: "1.00"}
+		if _, err := j.CreateSubscription(t.Context(), o.subscription()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Errorf("paying a damaged one again: %v", err)
+		}
+		if n := g.Executed("1"); n != 1 {
+			t.Errorf("charged %d times", n)
+		}
+	})
+}
+
+// TestMany: recovery stays linear and its memory flat, an acknowledgement is one look-up, and many open payments are asked
+// about at the same time.
+func TestMany(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		n := 3000
+		if long() {
+			n = 1_000_000
+		}
+		row, err := Many(t.Name(), spec, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%+v", *row)
+		if row.Heap > 64<<20 {
+			t.Errorf("it took %d MB of memory", row.Heap>>20)
+		}
+	})
+	everyStore(t, func(t *testing.T, spec string) {
+		took, err := AfterOutage(spec, 1000, 50*time.Millisecond)
+		if err != nil || took > 6*time.Second {
+			t.Errorf("1,000 payments at 50 ms a query took %v, %v", took, err)
+		}
+	})
+}

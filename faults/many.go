@@ -1,0 +1,162 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// ManyRow is what very many open payments cost.
+type ManyRow struct {
+	Store   string
+	Entries int
+	First   time.Duration // a Recover that asks about each, of a gateway that answers at once
+	Heap    uint64        // what the program held in memory at most meanwhile, beyond what it held before
+	Ack     time.Duration // after a restart, the median of 100
+}
+
+// Many fills a store with open payments, and recovers them in a program that has just started.
+func Many(name, spec string, entries int) (row *ManyRow, err error) {
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	at := time.Now().Add(-time.Hour)
+	var failed atomic.Pointer[error]
+	each(entries, 256, func(i int) {
+		_, _, err := store.Begin(background, journal.Intent{
+			Shop: manyShop, TransactionID: manyID(i), OrderID: "order-" + manyID(i), Operation: "CreateSubscription",
+			Amount: decimal.New(1250, -2), Currency: "USD", At: at.Add(time.Duration(i) * time.Millisecond), Sender: "01234567890123456789012345",
+		})
+		if err != nil {
+			failed.Store(&err)
+		}
+	})
+	if p := failed.Load(); p != nil {
+		return nil, *p
+	}
+	row = &ManyRow{Store: name, Entries: entries}
+	j, err := manyJournal(store, 0)
+	if err != nil {
+		return nil, err
+	}
+	before := heap()
+	begun, told := time.Now(), 0
+	for e, err := range j.Recover(background) {
+		if err != nil {
+			return nil, err
+		}
+		if e.State() != journal.Pending {
+			return nil, fmt.Errorf("faults: %s is %v", e.TransactionID(), e.State())
+		}
+		if told++; told%(entries/10+1) == 0 {
+			row.Heap = max(row.Heap, heap()-before)
+		}
+	}
+	row.First = time.Since(begun)
+	if told != entries {
+		return nil, fmt.Errorf("faults: %d of %d payments were told", told, entries)
+	}
+	var took []time.Duration
+	for i := range 100 {
+		j, err := manyJournal(store, 0)
+		if err != nil {
+			return nil, err
+		}
+		begun := time.Now()
+		if err := j.Ack(background, manyID(i*entries/100)); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(begun))
+	}
+	row.Ack = median(took)
+	return row, nil
+}
+
+// AfterOutage recovers payments that are all open, against a gateway that takes its time for each query, and returns how
+// long that takes.
+func AfterOutage(spec string, entries int, query time.Duration) (took time.Duration, err error) {
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	each(entries, 256, func(i int) {
+		_, _, _ = store.Begin(background, journal.Intent{ // counted below
+			Shop: manyShop, TransactionID: manyID(i), Operation: "CreateSubscription", Amount: decimal.New(1250, -2), Currency: "USD",
+			At: time.Now().Add(-time.Hour), Sender: "s",
+		})
+	})
+	j, err := manyJournal(store, query)
+	if err != nil {
+		return 0, err
+	}
+	begun, told := time.Now(), 0
+	for _, err := range j.Recover(background) {
+		if err != nil {
+			return 0, err
+		}
+		told++
+	}
+	if took = time.Since(begun); told != entries {
+		return took, fmt.Errorf("faults: %d of %d payments were told", told, entries)
+	}
+	return took, nil
+}
+
+var manyShop = journal.Shop{Gateway: "https://gateway.test", AppID: "7"}
+
+func manyID(i int) string { return fmt.Sprintf("many-%08d", i) }
+
+func manyJournal(store journal.Store, query time.Duration) (*journal.Journal, error) {
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: manyShop.Gateway, AppID: manyShop.AppID, HTTPClient: &http.Client{Transport: inProcessing(query)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return journal.New(client, store, journal.Options{}), nil
+}
+
+// inProcessing is a gateway that finds every payment, waiting for its cardholder, after a while.
+type inProcessing time.Duration
+
+// RoundTrip answers a search.
+func (p inProcessing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if p > 0 {
+		time.Sleep(time.Duration(p))
+	}
+	text := fmt.Sprintf(`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":[{"code":301,"uniqueId":"1",`+
+		`"transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD","redirectUrl":"https://gateway.test/page"}]}`,
+		r.URL.Query().Get("transactionId"))
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+	}, nil
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// PrintMany writes rows as a table.
+func PrintMany(w io.Writer, rows []*ManyRow) {
+	for _, r := range rows {
+		fmt.Fprintf(w, "%-9s %8d open payments: recovered in %v, %.1f MB of memory; Ack after a restart %d µs\n",
+			r.Store, r.Entries, r.First.Round(10*time.Millisecond), float64(r.Heap)/1e6, r.Ack.Microseconds())
+	}
+}
