@@ -62,6 +62,7 @@ type merchantOrders interface {
 	SetSeen(ctx context.Context, transactionID string) error
 	SetRefunded(context.Context, *cardgateway.Refund) error
 	NeedsPerson(ctx context.Context, transactionID string, why error) error
+	Record(ctx context.Context, e journal.Entry, t *cardgateway.Transaction, err error) error
 	LookAt(ctx context.Context, transactionID string) error
 }
 
