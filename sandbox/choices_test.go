@@ -98,7 +98,7 @@ func TestHostedRetryEnds(t *testing.T) {
 		t.Errorf("%v, charged %d times, want once", err, g.Executed("3d"))
 	}
 	resp, err = b.PostForm("https://gateway.test"+threeD, url.Values{"decision": {"approve"}}) // sent twice
-	if resp, _ = read(t, resp, err); g.Executed("3d") != 1 {
+	if read(t, resp, err); g.Executed("3d") != 1 {
 		t.Errorf("charged %d times, want once", g.Executed("3d"))
 	}
 }

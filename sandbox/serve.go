@@ -34,7 +34,8 @@ func (g *Gateway) serveControl(r *http.Request) reply {
 		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
 	}
 	if reason := controlRefused(r, g.opts.Control); reason != "" {
-		return refusal(codeUnauthorized, reason).withStatus(http.StatusForbidden)
+		o := newObject().text("error", reason).text("hint", "docs/sandbox.md says who reaches it, and Options.Control decides")
+		return jsonReply(o.end()).withStatus(http.StatusForbidden)
 	}
 	g.controlOnce.Do(func() {
 		mux := http.NewServeMux()

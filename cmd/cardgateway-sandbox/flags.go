@@ -132,3 +132,12 @@ func notifyFlags(f *flag.FlagSet, n *notification) {
 	f.StringVar(&n.currency, "currency", "USD", "with -notify: the `currency`")
 	f.StringVar(&n.token, "token", "", "with -notify: a `token` to carry")
 }
+
+// settings is what the flags say.
+type settings struct {
+	addr    string
+	options sandbox.Options
+	seed    sandbox.SeedOptions // without its times
+	days    int
+	notify  notification
+}

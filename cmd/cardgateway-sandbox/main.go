@@ -39,15 +39,6 @@ func main() {
 	}
 }
 
-// settings is what the flags say.
-type settings struct {
-	addr    string
-	options sandbox.Options
-	seed    sandbox.SeedOptions // without its times
-	days    int
-	notify  notification
-}
-
 func run(ctx context.Context, args []string, out io.Writer) error {
 	s, err := parse(args, out)
 	if err != nil {

@@ -1,0 +1,121 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
+)
+
+// pageFilter reads the filter of a page, which is its query, and returns the form that makes it.
+func pageFilter(r *http.Request, path string, names ...string) (filter, pages.Form, error) {
+	p := formParams(r.URL.Query())
+	delete(p.values, "done")
+	delete(p.values, "live")
+	f := readFilter(p)
+	form := pages.Form{Action: controlPath + path, Label: "Filter", Get: true}
+	for _, name := range names {
+		form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: p.values[name]})
+	}
+	return f, form, p.check()
+}
+
+// clock is a time as the dashboard shows it, without the date if that is today.
+func (g *Gateway) clock(t time.Time) string {
+	t = t.In(g.opts.Location)
+	if t.Format(time.DateOnly) == time.Now().In(g.opts.Location).Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// unbroken is a short text that stays on one line.
+func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
+
+func back(path string) pages.Input { return pages.Input{Name: "back", Value: path, Hidden: true} }
+
+func mono(text string) pages.Cell { return pages.Cell{Text: text, Mono: true} }
+
+// terms makes a list of names and values, which are texts or cells, without those that are empty.
+func terms(pairs ...any) []pages.Term {
+	var list []pages.Term
+	for i := 0; i < len(pairs); i += 2 {
+		cell, ok := pairs[i+1].(pages.Cell)
+		if !ok {
+			cell.Text, _ = pairs[i+1].(string)
+		}
+		if cell.Text != "" {
+			list = append(list, pages.Term{Name: pairs[i].(string), Cell: cell})
+		}
+	}
+	return list
+}
+
+func stateCell(code int, message string) pages.Cell {
+	return pages.Cell{Text: fmt.Sprintf("%d %s", code, message), Tone: toneOf(code)}
+}
+
+// toneOf is how a result code looks.
+func toneOf(code int) string {
+	switch code {
+	case codeSuccess, codeRefunded, codeSearchSuccess, codeUploaded:
+		return "good"
+	case codeProcessing, codeRefundRequested, codeRedirect:
+		return "wait"
+	}
+	return "bad"
+}
+
+func responseCell(r requestView) pages.Cell {
+	switch {
+	case r.Code != 0 && r.Status == http.StatusOK:
+		return stateCell(r.Code, r.Message)
+	case r.Code != 0:
+		return pages.Cell{Text: fmt.Sprintf("HTTP %d, %d %s", r.Status, r.Code, r.Message), Tone: "bad"}
+	case r.Status < 400:
+		return pages.Cell{Text: fmt.Sprintf("HTTP %d", r.Status)}
+	}
+	return pages.Cell{Text: fmt.Sprintf("HTTP %d", r.Status), Tone: "bad"}
+}
+
+func faultCell(text string) pages.Cell {
+	if text == "" {
+		return pages.Cell{}
+	}
+	return pages.Cell{Text: text, Tone: "wait"}
+}
+
+func deliveryState(state string) pages.Cell {
+	tone := map[string]string{"accepted": "good", "given up": "bad"}[state]
+	if tone == "" {
+		tone = "wait"
+	}
+	return pages.Cell{Text: state, Tone: tone}
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "(none)"
+	}
+	return text
+}
+
+func orAny(text string) string {
+	if text == "" {
+		return "any"
+	}
+	return text
+}
+
+// indented is JSON with line breaks, or the text as it is.
+func indented(text string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+	return b.String()
+}
