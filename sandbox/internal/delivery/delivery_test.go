@@ -1,6 +1,15 @@
 package delivery
 
-import "testing"
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
 
 func TestReservedHosts(t *testing.T) {
 	for host, want := range map[string]bool{
@@ -11,4 +20,86 @@ func TestReservedHosts(t *testing.T) {
 			t.Errorf("reserved(%q) = %v, want %v", host, got, want)
 		}
 	}
+}
+
+// transport answers with the next of the statuses; zero is a connection that fails.
+type transport struct {
+	mu       sync.Mutex
+	statuses []int
+}
+
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	status := t.statuses[0]
+	t.statuses = t.statuses[1:]
+	if status == 0 {
+		return nil, errors.New("connection refused")
+	}
+	w := httptest.NewRecorder()
+	w.WriteHeader(status)
+	_, _ = w.WriteString(strings.Repeat("no ", MaxKept))
+	return w.Result(), nil
+}
+
+// TestReport: every attempt is reported, with the reason of its failure and the time of the next one.
+func TestReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(&transport{statuses: []int{0, 302, 200}}, 1)
+		defer n.Close()
+		var got []Attempt
+		start := time.Now()
+		n.Add(Message{URL: "https://shop.internal/n?guard=x", Delay: time.Second, Report: func(a Attempt) { got = append(got, a) }})
+		if err := n.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 3 {
+			t.Fatalf("%d attempts were reported, want 3: %+v", len(got), got)
+		}
+		if a := got[0]; a.At.Sub(start) != time.Second || a.Err == nil || strings.Contains(a.Err.Error(), "guard") || a.Next.Sub(a.At) != 5*time.Second {
+			t.Errorf("first attempt %+v, want a failure after 1s without the address, and the next one in 5s", a)
+		}
+		if a := got[1]; a.Status != 302 || a.Accepted() || a.Next.Sub(got[0].At) != 5*time.Minute || len(a.Body) != MaxKept {
+			t.Errorf("second attempt: HTTP %d, next in %v, %d bytes kept", a.Status, a.Next.Sub(got[0].At), len(a.Body))
+		}
+		if a := got[2]; !a.Accepted() || !a.Next.IsZero() {
+			t.Errorf("third attempt %+v, want it accepted and the last", a)
+		}
+	})
+}
+
+// TestReportOfWhatIsNotSent: a reserved host is reported at once.
+func TestReportOfWhatIsNotSent(t *testing.T) {
+	n := New(nil, 1)
+	defer n.Close()
+	var got []Attempt
+	n.Add(Message{URL: "https://shop.example/n", Report: func(a Attempt) { got = append(got, a) }})
+	if len(got) != 1 || !errors.Is(got[0].Err, ErrReserved) {
+		t.Errorf("reported %+v, want ErrReserved once", got)
+	}
+}
+
+// TestDrop: what waits is forgotten, and what is added later is delivered.
+func TestDrop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(&transport{statuses: []int{500, 200}}, 1)
+		defer n.Close()
+		attempts := 0
+		count := func(Attempt) { attempts++ }
+		n.Add(Message{URL: "https://shop.internal/1", Report: count})
+		n.Add(Message{URL: "https://shop.internal/2", Delay: time.Hour, Report: count})
+		time.Sleep(time.Second)
+		n.Drop()
+		if err := n.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		if attempts != 1 {
+			t.Errorf("%d attempts, want the one before Drop", attempts)
+		}
+		n.Add(Message{URL: "https://shop.internal/3", Report: count})
+		if err := n.Flush(t.Context()); err != nil || attempts != 2 {
+			t.Errorf("%d attempts, %v; want one more", attempts, err)
+		}
+	})
 }
