@@ -205,8 +205,10 @@ func resendNotification(g *Gateway, id string, p *params) (any, error) {
 	}
 	again := all[i]
 	again.at, again.attempts, again.message.Delay = time.Now(), nil, 0
-	g.notifier.Add(g.history.addNotification(&again))
-	return again.view(), nil
+	message := g.history.addNotification(&again) // which has a number from here on
+	shown := again.view()                        // before a delivery can change it
+	g.notifier.Add(message)
+	return shown, nil
 }
 
 type tokenView struct {

@@ -46,6 +46,9 @@ func TestHostedRetry(t *testing.T) {
 			if resp, _ = read(t, resp, err); resp.StatusCode != 422 {
 				t.Errorf("HTTP %d for a wrong CVV, want 422", resp.StatusCode)
 			}
+			if rows := send(t, g, "GET", "/search/list/order"+thisMonth()+"&transactionId=t", nil).rows(); len(rows) != 1 {
+				t.Errorf("%d rows after a card that cannot be one, want the declined one alone", len(rows))
+			}
 			enter(Declined)
 			if next := enter(Approved); next != "https://shop.example/back" {
 				t.Errorf("after an approval the browser is sent to %q", next)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -220,6 +221,26 @@ func TestControlInterface(t *testing.T) {
 	}
 }
 
+// TestResetForgetsDeliveries: a notification that waits for its next delivery is not sent any more, and a payment that
+// a fault holds back is not carried out.
+func TestResetForgetsDeliveries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &mailbox{statuses: []int{500}}
+		g := New(Options{NotificationTransport: m})
+		defer g.Close()
+		send(t, g, "POST", "/api/subscription", body("t", nil))
+		g.Inject(Fault{Commit: CommitLate, Late: time.Minute})
+		send(t, g, "POST", "/api/subscription", body("late", nil))
+		time.Sleep(time.Second)
+		g.Reset()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(m.got) != 1 || g.Executed("late") != 0 {
+			t.Errorf("%d deliveries and %d late payments, want the delivery before the reset alone", len(m.got), g.Executed("late"))
+		}
+	})
+}
+
 // TestControlRefusals: what is wrong is said, with the nearest name.
 func TestControlRefusals(t *testing.T) {
 	g := New(Options{})
@@ -334,6 +355,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	token := g.Token("to")
 	send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil))
 	_, _ = exchange(g, "POST", "/checkout/tokenisation/payment/"+token, body("tq", nil))
+	_, _ = exchange(g, "POST", "/checkout/tokenization/payment/FOREIGN-token-3391", body("tr", nil))
 	if err := g.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +388,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	if len(visited) < 15 {
 		t.Errorf("only %d pages were found", len(visited))
 	}
-	for _, secret := range []string{number, cvv, token, "Grace-Holder", "KEY-secret-8471", "GUARD-5512"} {
+	for _, secret := range []string{number, cvv, token, "Grace-Holder", "KEY-secret-8471", "GUARD-5512", "FOREIGN-token"} {
 		if i := strings.Index(all.String(), secret); i >= 0 {
 			t.Errorf("%s is shown: %q", secret, all.String()[max(0, i-100):min(all.Len(), i+60)])
 		}
@@ -399,7 +421,9 @@ func TestButtons(t *testing.T) {
 	}
 	refund := must(t, g, "GET", "refunds", nil)["data"].([]any)[0].(map[string]any)
 	press("refunds/"+refund["refundUniqueId"].(string)+"/settle", nil)
-	press("payments/"+id+"/chargeback", nil)
+	if got := press("payments/"+id+"/chargeback", url.Values{"back": {"/hosted/card/x"}}); got != "/_sandbox/?done=1" {
+		t.Errorf("the browser goes to %q, want the dashboard", got)
+	}
 	if err := g.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}

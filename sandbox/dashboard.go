@@ -73,7 +73,7 @@ func (g *Gateway) addDashboard(mux *http.ServeMux) {
 // backTo is where the browser goes after a button: a page of the dashboard, whatever the form says.
 func backTo(back string) string {
 	u, err := url.Parse(back)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, controlPath) {
+	if err != nil || !strings.HasPrefix(u.Path, controlPath) {
 		return controlPath + "?done=1"
 	}
 	return u.Path + "?done=1"

@@ -11,6 +11,31 @@ import (
 	"time"
 )
 
+// slow waits before it refuses.
+type slow struct{}
+
+func (slow) RoundTrip(*http.Request) (*http.Response, error) {
+	time.Sleep(5 * time.Second)
+	return nil, errors.New("refused")
+}
+
+// TestDropInFlight: an attempt that has begun when the queue is dropped is not repeated.
+func TestDropInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := New(slow{}, 1)
+		defer n.Close()
+		var got []Attempt
+		n.Add(Message{URL: "https://shop.internal/n", Report: func(a Attempt) { got = append(got, a) }})
+		time.Sleep(time.Second)
+		n.Drop()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(got) != 1 || !got[0].Next.IsZero() {
+			t.Errorf("attempts %+v, want the one that had begun, and no next one", got)
+		}
+	})
+}
+
 func TestReservedHosts(t *testing.T) {
 	for host, want := range map[string]bool{
 		"http://shop.example/n": true, "http://example.com": true, "http://a.example.com:8080/": true,
