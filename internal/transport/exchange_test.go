@@ -143,6 +143,23 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
+// TestErrorTexts: what callers see of an exchange that failed here.
+func TestErrorTexts(t *testing.T) {
+	for err, want := range map[error]string{
+		errTooLarge:    "the response is too large",
+		errSwitched:    "the response switches protocols",
+		errCompressed:  "the response is compressed, which was not asked for",
+		errNoResponse:  "the transport gave neither a response nor an error",
+		errUnsolicited: "the response began before the request was written: it answers something else",
+		errStale:       "the connection was closed by the server, or gave a response that nobody asked for",
+		errSealed:      "cardgateway: the request was given up",
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestExchangeSends: once, whatever the request was prepared for, and with the proof of what was read.
 func TestExchangeSends(t *testing.T) {
 	failed := errors.New("connection reset")

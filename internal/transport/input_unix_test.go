@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -140,5 +141,17 @@ func TestStaleConnections(t *testing.T) {
 				t.Errorf("the server got %q", got)
 			}
 		})
+	}
+}
+
+// TestStaleTLSConnections: a connection with TLS on top is asked for the bytes of its socket.
+func TestStaleTLSConnections(t *testing.T) {
+	client, server := connected(t)
+	c := newHoldConn(tls.Client(client, &tls.Config{ServerName: "pay.example"}))
+	c.lend(true)
+	_, _ = io.WriteString(server, "x")
+	eventually(t, raw(t, client), true)
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); !errors.Is(err, errStale) {
+		t.Errorf("got %v, want %v", err, errStale)
 	}
 }
