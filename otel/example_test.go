@@ -1,11 +1,11 @@
-package otelcardgateway_test
+package otel_test
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/cardgateway/cardgateway-go"
-	otelcardgateway "github.com/cardgateway/cardgateway-go/otel"
+	"github.com/cardgateway/cardgateway-go/otel"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"go.opentelemetry.io/otel/sdk/trace"
 )
@@ -30,7 +30,7 @@ func ExampleObserve() {
 	}
 	defer gateway.Close()
 
-	observe, err := otelcardgateway.Observe(otelcardgateway.Options{
+	observe, err := otel.Observe(otel.Options{
 		TracerProvider: trace.NewTracerProvider(trace.WithSyncer(printer{})),
 	})
 	if err != nil {

@@ -1,13 +1,15 @@
-// Package otelcardgateway makes OpenTelemetry spans and metrics of a client's calls. It is a module of its own, so that
+// Package otel makes OpenTelemetry spans and metrics of a client's calls. It is a module of its own, so that
 // the client links none of OpenTelemetry.
 //
-//	observe, err := otelcardgateway.Observe(otelcardgateway.Options{})
+//	observe, err := otel.Observe(otel.Options{})
 //	// ...
 //	client, err := cardgateway.New(cardgateway.Config{Observe: observe, ...})
 //
+// A file that also imports go.opentelemetry.io/otel gives this package another name: cardgatewayotel, for instance.
+//
 // Do not put an instrumented http.RoundTripper under the client instead: such a span names the URL, and the URL of a
 // token payment holds the token. No trace context is sent to the gateway.
-package otelcardgateway
+package otel
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package otelcardgateway_test
+package otel_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	otelcardgateway "github.com/cardgateway/cardgateway-go/otel"
+	"github.com/cardgateway/cardgateway-go/otel"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
@@ -45,7 +45,7 @@ func newBench(t *testing.T) *bench {
 	}
 	t.Cleanup(server.Close)
 	b := &bench{gateway: server.Gateway, spans: tracetest.NewInMemoryExporter(), reader: metric.NewManualReader()}
-	observe, err := otelcardgateway.Observe(otelcardgateway.Options{
+	observe, err := otel.Observe(otel.Options{
 		TracerProvider: trace.NewTracerProvider(trace.WithSyncer(b.spans)),
 		MeterProvider:  metric.NewMeterProvider(metric.WithReader(b.reader)),
 		Attributes:     []attribute.KeyValue{attribute.String("server.address", "gateway.example")},
@@ -233,13 +233,13 @@ func TestMetric(t *testing.T) {
 		t.Fatalf("got %+v", scopes)
 	}
 	m := scopes[0].Metrics[0]
-	if m.Name != otelcardgateway.DurationMetric || m.Unit != "s" {
+	if m.Name != otel.DurationMetric || m.Unit != "s" {
 		t.Errorf("got metric %q in %q", m.Name, m.Unit)
 	}
 	got := map[string]uint64{}
 	for _, p := range m.Data.(metricdata.Histogram[float64]).DataPoints {
 		got[text(p.Attributes.ToSlice())] = p.Count
-		if unknown, _ := p.Attributes.Value(otelcardgateway.OutcomeKey); unknown.AsString() == otelcardgateway.OutcomeUnknown && (p.Sum < .02 || p.Sum > 10) {
+		if unknown, _ := p.Attributes.Value(otel.OutcomeKey); unknown.AsString() == otel.OutcomeUnknown && (p.Sum < .02 || p.Sum > 10) {
 			t.Errorf("an answer that took 20 ms counts as %g s", p.Sum)
 		}
 	}
@@ -256,8 +256,8 @@ func TestMetric(t *testing.T) {
 
 // TestDefaults: without options the global providers are used, which do nothing until a program sets them.
 func TestDefaults(t *testing.T) {
-	for _, o := range []otelcardgateway.Options{{}, {MeterProvider: noop.NewMeterProvider()}} {
-		observe, err := otelcardgateway.Observe(o)
+	for _, o := range []otel.Options{{}, {MeterProvider: noop.NewMeterProvider()}} {
+		observe, err := otel.Observe(o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestDefaults(t *testing.T) {
 func TestChild(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
-	observe, err := otelcardgateway.Observe(otelcardgateway.Options{TracerProvider: provider, MeterProvider: noop.NewMeterProvider()})
+	observe, err := otel.Observe(otel.Options{TracerProvider: provider, MeterProvider: noop.NewMeterProvider()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestChild(t *testing.T) {
 
 func outcomeOf(attributes []attribute.KeyValue) string {
 	for _, a := range attributes {
-		if a.Key == otelcardgateway.OutcomeKey {
+		if a.Key == otel.OutcomeKey {
 			return a.Value.AsString()
 		}
 	}
