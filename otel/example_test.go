@@ -16,13 +16,16 @@ type printer struct{}
 func (printer) ExportSpans(_ context.Context, spans []trace.ReadOnlySpan) error {
 	for _, span := range spans {
 		fmt.Println(span.Name(), span.SpanKind(), span.Status().Code)
+		for _, event := range span.Events() {
+			fmt.Println(" ", event.Name)
+		}
 	}
 	return nil
 }
 
 func (printer) Shutdown(context.Context) error { return nil }
 
-func ExampleObserve() {
+func ExampleInstrument() {
 	gateway, err := sandbox.Start(sandbox.Options{})
 	if err != nil {
 		fmt.Println(err)
@@ -30,14 +33,15 @@ func ExampleObserve() {
 	}
 	defer gateway.Close()
 
-	observe, err := otel.Observe(otel.Options{
+	cfg := cardgateway.Config{BaseURL: gateway.URL, AppID: "123456"}
+	err = otel.Instrument(&cfg, otel.Options{
 		TracerProvider: trace.NewTracerProvider(trace.WithSyncer(printer{})),
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: gateway.URL, AppID: "123456", Observe: observe})
+	client, err := cardgateway.New(cfg)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -46,5 +50,6 @@ func ExampleObserve() {
 	fmt.Println("found:", err == nil)
 	// Output:
 	// GetTransaction client Unset
+	//   cardgateway.attempt
 	// found: false
 }

@@ -1,11 +1,32 @@
-// Package otel makes OpenTelemetry spans and metrics of a client's calls. It is a module of its own, so that
-// the client links none of OpenTelemetry.
+// Package otel makes OpenTelemetry spans and metrics of a client's calls. It is a module of its own, so that the client
+// links none of OpenTelemetry.
 //
-//	observe, err := otel.Observe(otel.Options{})
-//	// ...
-//	client, err := cardgateway.New(cardgateway.Config{Observe: observe, ...})
+//	cfg := cardgateway.Config{BaseURL: "https://gateway.example", AppID: "123456"}
+//	if err := otel.Instrument(&cfg, otel.Options{}); err != nil {
+//		return err
+//	}
+//	client, err := cardgateway.New(cfg)
 //
 // A file that also imports go.opentelemetry.io/otel gives this package another name: cardgatewayotel, for instance.
+//
+// # Spans
+//
+// Each call to the gateway that has passed the client's checks is one span of kind client with the operation's name,
+// however many attempts it takes; each attempt is an event of it. Resolve and a walk are spans of kind internal, with
+// the spans of their queries below them. Refused, not sent, unknown, conflicting and failed calls have an error status,
+// and the outcome as error.type. A decline, an id that is not found and a query that is not wanted any more are no
+// failures.
+//
+// # Metrics
+//
+// DurationMetric is a histogram of durations by operation and outcome, UnknownOutcomesMetric counts the calls whose
+// outcome is unknown. The file dashboard.json beside this package shows both in Grafana; it expects the names that
+// Prometheus gives them.
+//
+// # Secrets
+//
+// No text of the gateway and no text of an error is recorded. The merchant's transaction id is, on spans: do not put
+// personal data into it.
 //
 // Do not put an instrumented http.RoundTripper under the client instead: such a span names the URL, and the URL of a
 // token payment holds the token. No trace context is sent to the gateway.
@@ -13,148 +34,74 @@ package otel
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/cardgateway/cardgateway-go"
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/trace"
 )
 
-// Options says where spans and metrics go.
-type Options struct {
-	TracerProvider trace.TracerProvider // nil means the global one
-	MeterProvider  metric.MeterProvider // nil means the global one
-
-	// Attributes are put on every span and every value, to tell one client from another: the gateway's server.address,
-	// for instance.
-	Attributes []attribute.KeyValue
+// Instrument sets the hooks Observe and ObserveAttempt of cfg. BaseURL must be set before, since server.address and
+// server.port are taken from it. Hooks that are set already are called inside the span, so that spans of theirs come
+// below it.
+//
+// An error leaves cfg as it is. It is a *cardgateway.ValidationError that names what is missing in cfg, or an error of
+// the meter provider.
+func Instrument(cfg *cardgateway.Config, o Options) error {
+	server, err := serverAttributes(cfg)
+	if err != nil {
+		return err
+	}
+	o.Attributes = slices.Concat(server, o.Attributes)
+	r, err := newRecorder(o)
+	if err != nil {
+		return err
+	}
+	cfg.Observe = chainObserve(r.observe, cfg.Observe)
+	cfg.ObserveAttempt = chainObserveAttempt(r.observeAttempt, cfg.ObserveAttempt)
+	return nil
 }
 
-// Names of what only this package records; the others are those of OpenTelemetry's conventions for HTTP clients.
-const (
-	// OperationKey is the client's method, such as TokenPayment.
-	OperationKey = attribute.Key("cardgateway.operation")
-	// OutcomeKey is one of the Outcome constants.
-	OutcomeKey = attribute.Key("cardgateway.outcome")
-	// TransactionIDKey is the merchant's transaction id. Only spans of payments have it.
-	TransactionIDKey = attribute.Key("cardgateway.transaction_id")
-	// CodeKey is the gateway's code, if an answer with one came. Only spans have it.
-	CodeKey = attribute.Key("cardgateway.code")
-	// AttemptsKey is how often the call was sent, or tried to be. Only spans have it.
-	AttemptsKey = attribute.Key("cardgateway.attempts")
-
-	// DurationMetric is a histogram of how long calls take, in seconds, all attempts and pauses included.
-	DurationMetric = "cardgateway.client.call.duration"
-)
-
-// Outcomes of a call: the errors of package cardgateway that one call can end with, and those of its context.
-const (
-	OutcomeOK          = "ok" // of a payment: taken, but not necessarily paid yet
-	OutcomeDeclined    = "declined"
-	OutcomeRefused     = "refused"
-	OutcomeNotSent     = "not_sent"
-	OutcomeUnknown     = "unknown" // of a payment: resolve it
-	OutcomeNotFound    = "not_found"
-	OutcomeQueryFailed = "query_failed"
-	OutcomeCanceled    = "canceled" // a query that the caller no longer wanted, as when a loop over orders is left early
-)
-
-const scope = "github.com/cardgateway/cardgateway-go/otel"
-
-// Observe returns a value for cardgateway.Config.Observe. Each call that leaves the client's checks becomes one span
-// of kind client with the operation's name, however many attempts it takes, and one value of DurationMetric.
-//
-// A decline, an id that is not found and a query that was not wanted any more are no failures: their spans have no error
-// status. No text of the gateway is recorded.
+// Observe returns a value for cardgateway.Config.Observe, for a program that combines hooks itself. What it records
+// has no attempts, and no server.address and server.port unless Options.Attributes have them: Instrument adds these.
 func Observe(o Options) (func(context.Context, cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)), error) {
-	if o.TracerProvider == nil {
-		o.TracerProvider = otel.GetTracerProvider()
-	}
-	if o.MeterProvider == nil {
-		o.MeterProvider = otel.GetMeterProvider()
-	}
-	version := cardgateway.Version
-	tracer := o.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version))
-	duration, err := o.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(version)).Float64Histogram(DurationMetric,
-		metric.WithUnit("s"),
-		metric.WithDescription("How long a call to the card gateway takes, with all its attempts."),
-		metric.WithExplicitBucketBoundaries(.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120),
-	)
+	r, err := newRecorder(o)
 	if err != nil {
 		return nil, err
 	}
+	return r.observe, nil
+}
+
+type (
+	observeFunc = func(context.Context, cardgateway.Operation) (context.Context, func(cardgateway.CallInfo))
+	attemptFunc = func(context.Context, cardgateway.AttemptInfo)
+)
+
+// chainObserve calls inner within outer: it begins later, with the context of outer, and ends earlier. As for the
+// client, inner may return nil for either result.
+func chainObserve(outer, inner observeFunc) observeFunc {
+	if inner == nil {
+		return outer
+	}
 	return func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-		call := append(slices.Clip(o.Attributes), OperationKey.String(op.Name))
-		ctx, span := tracer.Start(ctx, op.Name, trace.WithSpanKind(trace.SpanKindClient),
-			trace.WithAttributes(call...), trace.WithAttributes(describe(op)...))
-		return ctx, func(info cardgateway.CallInfo) {
-			how := outcomeOf(op, info.Err)
-			end := how.attributes(info)
-			span.SetAttributes(end...)
-			span.SetAttributes(AttemptsKey.Int(info.Attempts))
-			if info.Code != 0 {
-				span.SetAttributes(CodeKey.Int(int(info.Code)))
-			}
-			if how.failed {
-				span.SetStatus(codes.Error, how.name)
-			}
-			span.End()
-			duration.Record(ctx, info.Duration.Seconds(), metric.WithAttributes(append(call, end...)...))
+		ctx, endOuter := outer(ctx, op)
+		given, endInner := inner(ctx, op)
+		if given != nil {
+			ctx = given
 		}
-	}, nil
+		return ctx, func(info cardgateway.CallInfo) {
+			if endInner != nil {
+				endInner(info)
+			}
+			endOuter(info)
+		}
+	}
 }
 
-// describe says what is known of a call when it begins.
-func describe(op cardgateway.Operation) []attribute.KeyValue {
-	known := []attribute.KeyValue{
-		attribute.String("http.request.method", op.Method),
-		attribute.String("url.template", op.PathTemplate),
+func chainObserveAttempt(outer, inner attemptFunc) attemptFunc {
+	if inner == nil {
+		return outer
 	}
-	if op.TransactionID != "" {
-		known = append(known, TransactionIDKey.String(op.TransactionID))
+	return func(ctx context.Context, info cardgateway.AttemptInfo) {
+		outer(ctx, info)
+		inner(ctx, info)
 	}
-	return known
-}
-
-// outcome is how a call ended.
-type outcome struct {
-	name   string
-	failed bool
-}
-
-// outcomeOf sorts the errors of package cardgateway.
-func outcomeOf(op cardgateway.Operation, err error) outcome {
-	switch {
-	case err == nil:
-		return outcome{OutcomeOK, false}
-	case errors.Is(err, cardgateway.ErrDeclined):
-		return outcome{OutcomeDeclined, false}
-	case errors.Is(err, cardgateway.ErrRefused):
-		return outcome{OutcomeRefused, true}
-	case errors.Is(err, cardgateway.ErrNotSent):
-		return outcome{OutcomeNotSent, true}
-	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-		return outcome{OutcomeUnknown, true}
-	case errors.Is(err, cardgateway.ErrNotFound):
-		return outcome{OutcomeNotFound, false}
-	case !op.Payment && errors.Is(err, context.Canceled):
-		return outcome{OutcomeCanceled, false}
-	}
-	return outcome{OutcomeQueryFailed, true}
-}
-
-// attributes say how a call ended, in few enough ways for a metric.
-func (o outcome) attributes(info cardgateway.CallInfo) []attribute.KeyValue {
-	known := []attribute.KeyValue{OutcomeKey.String(o.name)}
-	if info.HTTPStatus != 0 {
-		known = append(known, attribute.Int("http.response.status_code", info.HTTPStatus))
-	}
-	if o.failed {
-		known = append(known, attribute.String("error.type", o.name))
-	}
-	return known
 }

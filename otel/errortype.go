@@ -1,0 +1,100 @@
+package otel
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"syscall"
+
+	"github.com/cardgateway/cardgateway-go"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+)
+
+// OutcomeInvalidRequest is the outcome of a call that the Authenticate hook refused as invalid, such as BasicAuth with an
+// empty key. It is an error.type, too.
+const OutcomeInvalidRequest cardgateway.Outcome = "invalid_request"
+
+// Values of error.type beside the outcomes. Those but the first are of attempts only.
+const (
+	errorTimeout        = "timeout"
+	errorCanceled       = "canceled"
+	errorNameResolution = "name_resolution"
+	errorTLS            = "tls"
+	errorConnect        = "connect"
+	errorConnectionLost = "connection_lost"
+)
+
+// outcomeOf returns the outcome of a call, and its error.type if it failed. An outcome that is a normal event of the day
+// is no failure.
+func outcomeOf(info cardgateway.CallInfo) (outcome cardgateway.Outcome, errorType string) {
+	switch info.Outcome {
+	case cardgateway.OutcomeFailed:
+		if errors.Is(info.Err, context.Canceled) { // not wanted any more, as when a loop over orders is left early
+			return cardgateway.OutcomeCanceled, ""
+		}
+	case cardgateway.OutcomeCanceled:
+		switch {
+		case errors.Is(info.Err, cardgateway.ErrInvalidRequest):
+			return OutcomeInvalidRequest, string(OutcomeInvalidRequest)
+		case errors.Is(info.Err, context.DeadlineExceeded): // of a walk, which has not given everything
+			return info.Outcome, errorTimeout
+		}
+		return info.Outcome, ""
+	case cardgateway.OutcomeUnknown, cardgateway.OutcomeRefused, cardgateway.OutcomeNotSent, cardgateway.OutcomeConflict,
+		cardgateway.OutcomeUnsettled:
+	default:
+		return info.Outcome, ""
+	}
+	return info.Outcome, string(info.Outcome)
+}
+
+// attemptErrorType returns the error.type of an attempt, empty if a usable response came. It is the class of the error
+// and never its text; where only a status says that the attempt failed, it is the status, as the conventions want it.
+func attemptErrorType(info cardgateway.AttemptInfo) string {
+	switch err := info.Err; {
+	case err == nil && info.HTTPStatus >= 400:
+		return strconv.Itoa(info.HTTPStatus)
+	case err == nil:
+		return ""
+	case errors.Is(err, context.Canceled):
+		return errorCanceled
+	case errors.Is(err, cardgateway.ErrInvalidRequest):
+		return string(OutcomeInvalidRequest)
+	case isA[*net.DNSError](err): // before timeouts: it can be one, and says more
+		return errorNameResolution
+	case isTimeout(err):
+		return errorTimeout
+	case isTLS(err):
+		return errorTLS
+	case isNetOp(err, "dial"):
+		return errorConnect
+	case isA[*net.OpError](err), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return errorConnectionLost
+	}
+	return semconv.ErrorTypeOther.Value.AsString()
+}
+
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded)
+}
+
+// isTLS reports whether a handshake failed. An alert is a *net.OpError that names the side that sent it.
+func isTLS(err error) bool {
+	return isA[*tls.CertificateVerificationError](err) || isA[tls.RecordHeaderError](err) ||
+		isNetOp(err, "remote error") || isNetOp(err, "local error")
+}
+
+func isNetOp(err error, op string) bool {
+	failed, ok := errors.AsType[*net.OpError](err)
+	return ok && failed.Op == op
+}
