@@ -154,6 +154,30 @@ func TestInternalSpans(t *testing.T) {
 	}
 }
 
+// TestWalkSpan: a walk is a span of kind internal with its queries below, and has nothing of a call of its own.
+func TestWalkSpan(t *testing.T) {
+	telemetry := newTelemetry()
+	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
+	if err := otel.Instrument(&cfg, telemetry.Options); err != nil {
+		t.Fatal(err)
+	}
+	ctx, endWalk := cfg.Observe(t.Context(), cardgateway.Operation{Name: "RefundWalk"})
+	_, endQuery := cfg.Observe(ctx, cardgateway.Operation{Name: "SearchRefunds", Method: "GET", PathTemplate: "/search/list/refund"})
+	endQuery(cardgateway.CallInfo{Attempts: 1, HTTPStatus: 200, Outcome: cardgateway.OutcomeOK})
+	endWalk(cardgateway.CallInfo{Outcome: cardgateway.OutcomeOK})
+	walk, query := telemetry.one(t, "RefundWalk"), telemetry.one(t, "SearchRefunds")
+	if walk.SpanKind != api.SpanKindInternal || query.SpanKind != api.SpanKindClient {
+		t.Errorf("got kinds %v and %v, want internal and client", walk.SpanKind, query.SpanKind)
+	}
+	if query.Parent.SpanID() != walk.SpanContext.SpanID() {
+		t.Errorf("got a query below %v, want below %v", query.Parent, walk.SpanContext)
+	}
+	want := "server.address=gateway.example server.port=443 cardgateway.operation=RefundWalk cardgateway.outcome=ok"
+	if diff := cmp.Diff(want, text(walk.Attributes)); diff != "" {
+		t.Errorf("attributes (-want +got):\n%s", diff)
+	}
+}
+
 // TestOutcomes: which outcomes are failures, and what their error.type is, for ends of calls that a sandbox does not
 // bring about.
 func TestOutcomes(t *testing.T) {
