@@ -17,13 +17,16 @@ func at(t testing.TB, text string) civil.Time {
 	return c
 }
 
-// TestParseEveryDay compares every day that can be written with package time.
+// TestParseEveryDay compares every day of 400 years, after which the calendar repeats itself, and of the first and the last
+// years that can be written with package time.
 func TestParseEveryDay(t *testing.T) {
-	for day := time.Date(0, 1, 1, 23, 59, 58, 0, time.UTC); day.Year() <= 9999; day = day.AddDate(0, 0, 1) {
-		text := day.Format(time.DateTime)
-		got, ok := civil.Parse(text)
-		if !ok || !got.UTC().Equal(day) || got.String() != text {
-			t.Fatalf("%s: got %v, %t", text, got, ok)
+	for _, years := range [][2]int{{0, 5}, {1700, 2100}, {9990, 9999}} {
+		for day := time.Date(years[0], 1, 1, 23, 59, 58, 0, time.UTC); day.Year() <= years[1]; day = day.AddDate(0, 0, 1) {
+			text := day.Format(time.DateTime)
+			got, ok := civil.Parse(text)
+			if !ok || !got.UTC().Equal(day) || got.String() != text {
+				t.Fatalf("%s: got %v, %t", text, got, ok)
+			}
 		}
 	}
 }
