@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,6 +96,16 @@ func deliveryState(state string) pages.Cell {
 		tone = "wait"
 	}
 	return pages.Cell{Text: state, Tone: tone}
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
 }
 
 func orNone(text string) string {

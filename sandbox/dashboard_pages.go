@@ -15,7 +15,7 @@ func (g *Gateway) overviewPage(*http.Request) (pages.Dashboard, error) {
 	g.settleDue()
 	info, payments := g.info(), g.payments(filter{limit: 8})
 	g.mu.Unlock()
-	requests, _ := g.history.listRequests(filter{limit: 8})
+	requests, _ := g.history.listRequests(filter{limit: 8, noPages: true})
 	number := func(n int) pages.Cell { return pages.Cell{Text: strconv.Itoa(n)} }
 	return pages.Dashboard{
 		Title: "Overview",
@@ -78,7 +78,7 @@ func (g *Gateway) paymentPage(r *http.Request) (pages.Dashboard, error) {
 			"Refunded", p.Refunded, "uniqueId", mono(p.UniqueID), "transactionId", mono(p.TransactionID), "orderId", mono(p.OrderID),
 			"Operation", string(p.Operation), "Card", mono(p.CardNumber), "3D", strconv.FormatBool(p.Is3D),
 			"Waits for", p.WaitsFor, "Notification URL", mono(p.NotificationURL), "Tracking number", mono(p.TrackingNumber),
-			"Money moved", strconv.Itoa(p.Executed)+" times for this transactionId",
+			"Money moved", times(p.Executed)+" for this transactionId",
 		), Forms: forms},
 		{Heading: "What happened", Table: events},
 		{Heading: "Refunds", Table: g.refundTable(refunds, here)},

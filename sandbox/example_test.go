@@ -66,6 +66,33 @@ func ExampleGateway_Inject() {
 	// error: true charged: 1
 }
 
+// A token payment needs a token, which a cardholder makes on the hosted page. A test takes a short cut.
+func ExampleGateway_NewToken() {
+	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
+	token := gateway.NewToken(sandbox.Declined)
+	client := &http.Client{Transport: gateway.RoundTripper()}
+	resp, err := client.Post("https://gateway.test/checkout/tokenization/payment/"+token, "application/json", strings.NewReader(`{
+		"transactionId": "order-1", "currency": "USD", "amount": "8.80", "transactionIp": "127.0.0.1",
+		"callbackUrl": "https://shop.example/back", "notificationUrl": "https://shop.example/notify",
+		"productInfos": [{"productName": "Candle", "quantity": 1, "price": "8.80"}]}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	var result struct {
+		Code               int
+		TransactionMessage string
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&result); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Code, result.TransactionMessage)
+	// Output:
+	// 101 Declined
+}
+
 // A unit test of a merchant's notification handler, without any gateway.
 func ExampleNotificationRequest() {
 	shop := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -253,6 +253,7 @@ type filter struct {
 	transactionID, orderID, uniqueID            string
 	refundTransactionID, operation, kind, state string
 	code                                        int
+	noPages                                     bool // leaves out the requests of cardholders' browsers
 }
 
 const (
@@ -311,7 +312,8 @@ func (h *history) listRequests(f filter) (list[requestView], <-chan struct{}) {
 	l := list[requestView]{Data: []requestView{}}
 	for i := range all {
 		r := &all[i]
-		if r.n > f.since && matches(f.transactionID, r.transactionID) && matches(f.operation, string(r.operation)) &&
+		if r.n > f.since && !(f.noPages && r.operation == opPage) &&
+			matches(f.transactionID, r.transactionID) && matches(f.operation, string(r.operation)) &&
 			(f.code == 0 || f.code == r.code) {
 			l.add(r.view(), f.limit)
 		}
