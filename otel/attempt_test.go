@@ -80,6 +80,21 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// TestAttemptTimeout is about Config.AttemptTimeout.
+func TestAttemptTimeout(t *testing.T) {
+	b := newBench(t)
+	b.gateway.Inject(sandbox.Fault{After: 10 * time.Second})
+	client := b.newClient(t, cardgateway.Config{BaseURL: b.client.BaseURL(), AttemptTimeout: 250 * time.Millisecond})
+	_, err := client.TokenPayment(t.Context(), b.token, tokenPayment("t-1"))
+	if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+		t.Errorf("got %v, want an unknown outcome", err)
+	}
+	want := []string{"cardgateway.attempt.number=1 cardgateway.attempt.sent=true error.type=timeout"}
+	if diff := cmp.Diff(want, attempts(t, b.telemetry, "TokenPayment")); diff != "" {
+		t.Errorf("attempts (-want +got):\n%s", diff)
+	}
+}
+
 // TestAttemptDuration is about the unit.
 func TestAttemptDuration(t *testing.T) {
 	telemetry := newTelemetry()
@@ -155,8 +170,10 @@ func TestAttemptErrorType(t *testing.T) {
 		{"refused connection", cardgateway.AttemptInfo{Err: refused}, "connect"},
 		{"certificate", cardgateway.AttemptInfo{Err: badCertificate}, "tls"},
 		{"no TLS", cardgateway.AttemptInfo{Err: noTLS}, "tls"},
+		{"own alert", cardgateway.AttemptInfo{Err: &net.OpError{Op: "local error", Err: errors.New("bad record MAC")}}, "tls"},
 		{"alert", cardgateway.AttemptInfo{Err: alert}, "tls"},
 		{"reset", cardgateway.AttemptInfo{Err: &net.OpError{Op: "read", Err: syscall.ECONNRESET}}, "connection_lost"},
+		{"failed write", cardgateway.AttemptInfo{Err: &net.OpError{Op: "write", Err: net.ErrClosed}}, "connection_lost"},
 		{"bare reset", cardgateway.AttemptInfo{Err: syscall.ECONNRESET}, "connection_lost"},
 		{"bare broken pipe", cardgateway.AttemptInfo{Err: syscall.EPIPE}, "connection_lost"},
 		{"end", cardgateway.AttemptInfo{Err: io.EOF}, "connection_lost"},

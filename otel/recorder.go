@@ -58,7 +58,7 @@ type spanKey struct{}
 
 // observe begins the span of a call.
 func (r *recorder) observe(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-	call := append(slices.Clip(r.client), OperationKey.String(op.Name))
+	call := slices.Concat(r.client, []attribute.KeyValue{OperationKey.String(op.Name)})
 	kind := trace.SpanKindClient
 	if op.Method == "" {
 		kind = trace.SpanKindInternal
