@@ -244,7 +244,7 @@ type timeoutError struct{ limit time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("no whole response within %v", e.limit) }
 
-// Timeout makes it a net.Error's timeout for callers that ask so.
+// Timeout tells callers who ask for interface{ Timeout() bool }, as net.Error has it.
 func (e *timeoutError) Timeout() bool { return true }
 
 // Is follows net/http, whose timeouts are context.DeadlineExceeded too.

@@ -1,6 +1,8 @@
 package cardgateway
 
 import (
+	"database/sql/driver"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -38,7 +40,8 @@ func NewCVV(digits string) CVV { return CVV{secret.New(digits, maskAll)} }
 func (c CVV) Equal(other CVV) bool { return secret.Equal(c.concealed, other.concealed) }
 
 // Token stands for a card that the gateway stores: whoever has it can charge the card. It shows as *** wherever it
-// is printed. Values cannot be compared with ==; use Equal. The zero value is "not given".
+// is printed, and refuses to be stored: see Reveal. Values cannot be compared with ==; use Equal. The zero value is "not
+// given".
 type Token struct{ concealed }
 
 // NewToken wraps a token as it came in a notification or out of the merchant's own store. It never fails: a
@@ -47,6 +50,15 @@ func NewToken(s string) Token { return Token{secret.New(s, maskAll)} }
 
 // Reveal returns the token's text, for storing it. It is the only way out; keep the result out of logs.
 func (t Token) Reveal() string { return string(secret.Reveal(t.concealed)) }
+
+var errTokenStored = errors.New("cardgateway: a Token is not stored as it is: store Token.Reveal, and read it back with NewToken")
+
+// MarshalJSON refuses: a program that stores tokens as JSON would store the mask and lose them. Logging a Token works; a
+// logger that writes a struct with one as JSON says this in its place.
+func (t Token) MarshalJSON() ([]byte, error) { return nil, errTokenStored }
+
+// Value refuses: a database would be given the mask.
+func (t Token) Value() (driver.Value, error) { return nil, errTokenStored }
 
 // Equal reports, in time that does not depend on the text, whether both hold the same token.
 func (t Token) Equal(other Token) bool { return secret.Equal(t.concealed, other.concealed) }

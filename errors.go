@@ -41,11 +41,12 @@ const (
 	OutcomeRefused    Outcome = "refused"    // ErrRefused
 	OutcomeNotSent    Outcome = "not_sent"   // ErrNotSent
 	OutcomeUnknown    Outcome = "outcome_unknown"
-	OutcomeConflict   Outcome = "conflict"     // ErrConflict
-	OutcomeNotFound   Outcome = "not_found"    // ErrNotFound
-	OutcomeFailed     Outcome = "query_failed" // ErrQueryFailed
-	OutcomeUnsettled  Outcome = "unsettled"    // ErrUnsettled
-	OutcomeCanceled   Outcome = "canceled"     // the context ended a walk, or its loop was left
+	OutcomeConflict   Outcome = "conflict"        // ErrConflict
+	OutcomeNotFound   Outcome = "not_found"       // ErrNotFound
+	OutcomeFailed     Outcome = "query_failed"    // ErrQueryFailed
+	OutcomeUnsettled  Outcome = "unsettled"       // ErrUnsettled
+	OutcomeInvalid    Outcome = "invalid_request" // ErrInvalidRequest, of the Authenticate hook
+	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left
 )
 
 // outcomeName names the outcome of a call that has been checked. Of a query there is no transaction.
@@ -67,7 +68,7 @@ func outcomeName(t *Transaction, err error) Outcome {
 	}{
 		{ErrOutcomeUnknown, OutcomeUnknown}, {ErrConflict, OutcomeConflict}, {ErrDeclined, OutcomeDeclined},
 		{ErrRefused, OutcomeRefused}, {ErrNotSent, OutcomeNotSent}, {ErrNotFound, OutcomeNotFound},
-		{ErrUnsettled, OutcomeUnsettled}, {ErrQueryFailed, OutcomeFailed},
+		{ErrUnsettled, OutcomeUnsettled}, {ErrQueryFailed, OutcomeFailed}, {ErrInvalidRequest, OutcomeInvalid},
 	} {
 		if errors.Is(err, kind.err) {
 			return kind.outcome

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/otel"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/attribute"
@@ -149,7 +148,7 @@ func knownValues() map[string][]string {
 		cardgateway.OutcomeOK, cardgateway.OutcomeApproved, cardgateway.OutcomeProcessing, cardgateway.OutcomeRedirect,
 		cardgateway.OutcomeDeclined, cardgateway.OutcomeRefused, cardgateway.OutcomeNotSent, cardgateway.OutcomeUnknown,
 		cardgateway.OutcomeConflict, cardgateway.OutcomeNotFound, cardgateway.OutcomeFailed, cardgateway.OutcomeUnsettled,
-		cardgateway.OutcomeCanceled, otel.OutcomeInvalidRequest,
+		cardgateway.OutcomeCanceled, cardgateway.OutcomeInvalid,
 	} {
 		outcomes = append(outcomes, string(outcome))
 	}

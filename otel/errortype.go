@@ -13,10 +13,6 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// OutcomeInvalidRequest is the outcome of a call that the Authenticate hook refused as invalid, such as BasicAuth with an
-// empty key. It is an error.type, too.
-const OutcomeInvalidRequest cardgateway.Outcome = "invalid_request"
-
 // Values of error.type beside the outcomes. Those but the first are of attempts only.
 const (
 	errorTimeout        = "timeout"
@@ -36,15 +32,12 @@ func outcomeOf(info cardgateway.CallInfo) (outcome cardgateway.Outcome, errorTyp
 			return cardgateway.OutcomeCanceled, ""
 		}
 	case cardgateway.OutcomeCanceled:
-		switch {
-		case errors.Is(info.Err, cardgateway.ErrInvalidRequest):
-			return OutcomeInvalidRequest, string(OutcomeInvalidRequest)
-		case errors.Is(info.Err, context.DeadlineExceeded): // of a walk, which has not given everything
+		if errors.Is(info.Err, context.DeadlineExceeded) { // of a walk, which has not given everything
 			return info.Outcome, errorTimeout
 		}
 		return info.Outcome, ""
 	case cardgateway.OutcomeUnknown, cardgateway.OutcomeRefused, cardgateway.OutcomeNotSent, cardgateway.OutcomeConflict,
-		cardgateway.OutcomeUnsettled:
+		cardgateway.OutcomeUnsettled, cardgateway.OutcomeInvalid:
 	default:
 		return info.Outcome, ""
 	}
@@ -62,7 +55,7 @@ func attemptErrorType(info cardgateway.AttemptInfo) string {
 	case errors.Is(err, context.Canceled):
 		return errorCanceled
 	case errors.Is(err, cardgateway.ErrInvalidRequest):
-		return string(OutcomeInvalidRequest)
+		return string(cardgateway.OutcomeInvalid)
 	case isA[*net.DNSError](err): // before timeouts: it can be one, and says more
 		return errorNameResolution
 	case isTimeout(err):

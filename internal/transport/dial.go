@@ -98,5 +98,5 @@ func (e *handshakeTimeoutError) Error() string {
 	return fmt.Sprintf("no TLS handshake within %v", e.limit)
 }
 
-// Timeout makes it a net.Error's timeout for callers that ask so.
+// Timeout tells callers who ask for interface{ Timeout() bool }, as net.Error has it.
 func (e *handshakeTimeoutError) Timeout() bool { return true }
