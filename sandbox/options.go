@@ -108,7 +108,8 @@ type Options struct {
 	// interface: the newest, without secrets, at most 8 KiB of each body. Zero means 200, negative none.
 	RequestLog int
 
-	// Log gets a line for each request and for each delivery of a notification. Nil means silent.
+	// Log gets a line for each request and for each delivery of a notification, which waits until it is written. Nil
+	// means silent.
 	Log io.Writer
 
 	// Control says who reaches the dashboard and the control interface below /_sandbox/. Zero means ControlLoopback.
