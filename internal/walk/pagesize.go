@@ -4,7 +4,7 @@ package walk
 type pageSize struct {
 	size       int   // asked for
 	granted    int   // what the gateway gives of that
-	splitAbove int   // rows in a window that are paged through rather than narrowed; see Options
+	splitAbove int   // rows in a window that are paged through rather than narrowed; see Config
 	smaller    []int // what to ask for if the gateway refuses size
 	choices    []int // what to ask for, the first one first
 	proven     bool  // the gateway has accepted size

@@ -4,7 +4,7 @@ import "testing"
 
 // TestPageSize plays what windows tell of the pages that a gateway gives.
 func TestPageSize(t *testing.T) {
-	type answer struct {
+	type response struct {
 		refused       bool
 		granted, most int
 		guessed       bool
@@ -12,7 +12,7 @@ func TestPageSize(t *testing.T) {
 	tests := []struct {
 		name             string
 		asked, split     int // by the caller
-		answers          []answer
+		responses        []response
 		size, granted    int
 		capacity         int
 		refusedAtTheLast bool // and nothing smaller is left to ask for
@@ -20,27 +20,27 @@ func TestPageSize(t *testing.T) {
 		{name: "free", size: 999, granted: 999, capacity: 999},
 		{name: "the caller's", asked: 50, size: 50, granted: 50, capacity: 50},
 		{name: "paged above it", asked: 50, split: 400, size: 50, granted: 50, capacity: 400},
-		{name: "granted", answers: []answer{{granted: 999, most: 999}}, size: 999, granted: 999, capacity: 999},
-		{name: "clamped", answers: []answer{{granted: 200, most: 200}}, size: 999, granted: 200, capacity: 200},
-		{name: "refused once", answers: []answer{{refused: true}}, size: 100, granted: 100, capacity: 100},
-		{name: "refused twice", answers: []answer{{refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10},
-		{name: "always refused", answers: []answer{{refused: true}, {refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10, refusedAtTheLast: true},
-		{name: "the caller's refused", asked: 50, answers: []answer{{refused: true}}, size: 50, granted: 50, capacity: 50, refusedAtTheLast: true},
-		{name: "refused after it was granted", answers: []answer{{granted: 999, most: 10}, {refused: true}}, size: 999, granted: 999, capacity: 999, refusedAtTheLast: true},
-		{name: "one short page", answers: []answer{{granted: 30, most: 30, guessed: true}}, size: 999, granted: 999, capacity: 999},
-		{name: "two pages short alike", answers: []answer{{granted: 30, most: 30, guessed: true}, {granted: 30, most: 30, guessed: true}}, size: 999, granted: 30, capacity: 30},
-		{name: "two pages short otherwise", answers: []answer{{granted: 30, most: 30, guessed: true}, {granted: 31, most: 31, guessed: true}}, size: 999, granted: 999, capacity: 999},
-		{name: "more than was thought", answers: []answer{{granted: 30, most: 30}, {granted: 30, most: 80}}, size: 999, granted: 80, capacity: 80},
+		{name: "granted", responses: []response{{granted: 999, most: 999}}, size: 999, granted: 999, capacity: 999},
+		{name: "clamped", responses: []response{{granted: 200, most: 200}}, size: 999, granted: 200, capacity: 200},
+		{name: "refused once", responses: []response{{refused: true}}, size: 100, granted: 100, capacity: 100},
+		{name: "refused twice", responses: []response{{refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10},
+		{name: "always refused", responses: []response{{refused: true}, {refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10, refusedAtTheLast: true},
+		{name: "the caller's refused", asked: 50, responses: []response{{refused: true}}, size: 50, granted: 50, capacity: 50, refusedAtTheLast: true},
+		{name: "refused after it was granted", responses: []response{{granted: 999, most: 10}, {refused: true}}, size: 999, granted: 999, capacity: 999, refusedAtTheLast: true},
+		{name: "one short page", responses: []response{{granted: 30, most: 30, guessed: true}}, size: 999, granted: 999, capacity: 999},
+		{name: "two pages short alike", responses: []response{{granted: 30, most: 30, guessed: true}, {granted: 30, most: 30, guessed: true}}, size: 999, granted: 30, capacity: 30},
+		{name: "two pages short otherwise", responses: []response{{granted: 30, most: 30, guessed: true}, {granted: 31, most: 31, guessed: true}}, size: 999, granted: 999, capacity: 999},
+		{name: "more than was thought", responses: []response{{granted: 30, most: 30}, {granted: 30, most: 80}}, size: 999, granted: 80, capacity: 80},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPageSize(tt.asked, largestPageSize, tt.split)
 			smaller := true
-			for _, a := range tt.answers {
-				if a.refused {
+			for _, r := range tt.responses {
+				if r.refused {
 					smaller = p.shrink()
 				} else {
-					p.learn(a.granted, a.guessed, a.most)
+					p.learn(r.granted, r.guessed, r.most)
 				}
 			}
 			if p.size != tt.size || p.granted != tt.granted || p.capacity() != tt.capacity || smaller == tt.refusedAtTheLast {

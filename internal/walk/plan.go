@@ -23,13 +23,13 @@ type planner[T any] struct {
 	serialProbes bool
 }
 
-// monthEnd returns where a month that begins at from ends. What may still change is not in a month with what is final.
-func (p *planner[T]) monthEnd(from civil.Time) civil.Time {
+// monthFrom returns the month that begins at from. Rows that are final and rows that may still change are not in one month.
+func (p *planner[T]) monthFrom(from civil.Time) span {
 	end := min(p.calendar.maxEnd(from), p.whole.to)
 	if from < p.finalUntil {
 		end = min(end, p.finalUntil)
 	}
-	return end
+	return span{from, end}
 }
 
 // openMonth returns the next month, or nil at the end of the range.
@@ -37,7 +37,7 @@ func (p *planner[T]) openMonth() *month {
 	if p.next >= p.whole.to {
 		return nil
 	}
-	return &month{span: span{p.next, p.monthEnd(p.next)}, isFinal: p.next < p.finalUntil}
+	return &month{span: p.monthFrom(p.next), final: p.next < p.finalUntil}
 }
 
 // cut takes a window off the front of a range, which is left with the rest.
@@ -70,7 +70,7 @@ func (p *planner[T]) scale(r *step[T]) float64 {
 // is ended early, and three otherwise.
 func (p *planner[T]) isWasteful(rest *step[T]) bool {
 	n := float64(rest.month.windows + 1)
-	return rest.month.isFinal && p.density.expect(rest.span) <= (1-1/n)*p.density.fit(p.pages.capacity())
+	return rest.month.final && p.density.expect(rest.span) <= (1-1/n)*p.density.fit(p.pages.capacity())
 }
 
 // narrow returns what takes the place of a window that has more rows than a page. Its first page, which said so, may have
@@ -94,7 +94,7 @@ func (p *planner[T]) narrow(s *step[T]) []*step[T] {
 // relied on in a month that is not counted, or was found wrong before.
 func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	boundary, newestFirst, ok := s.reader.shownEnd()
-	if !ok || !s.month.isFinal || s.month.isUncertain || p.calendar.isSkipped(boundary) {
+	if !ok || !s.month.final || s.month.uncertain || p.calendar.isSkipped(boundary) {
 		return nil, s.span
 	}
 	// The padding of both queries ends at the boundary.
@@ -106,14 +106,14 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 		return nil, s.span
 	}
 	end = newWindow[T](s.month, shown, 0)
-	end.isShownEnd, end.state, end.reader = true, done, s.reader.restrictedTo(p.calendar.query(shown))
+	end.fromFirstPage, end.state, end.reader = true, done, s.reader.restrictedTo(p.calendar.query(shown))
 	p.density.learn(shown, end.reader.times)
 	return end, rest
 }
 
 // divide returns the steps that read the rest of a window that was too long, in which total rows are to be expected.
 func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
-	if s.isProbe {
+	if s.probe {
 		return []*step[T]{{kind: uncutRange, month: s.month, span: rest, expected: float64(total)}}
 	}
 	parts := []span{rest}
@@ -131,7 +131,7 @@ func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
 func (p *planner[T]) learn(s *step[T]) {
 	p.pages.learn(s.reader.granted, s.reader.guessed, s.reader.largestPage)
 	p.pages.mayBeCapped = p.pages.mayBeCapped && s.reader.mayBeCapped
-	if s.isProbe {
+	if s.probe {
 		p.density.start(s.span, s.reader.total)
 	} else {
 		p.density.compare(s.expected, s.reader.total)
@@ -141,15 +141,14 @@ func (p *planner[T]) learn(s *step[T]) {
 	}
 }
 
-// adapt looks for a reason of a window's failure that other windows do not have, and if there is one makes the window a
-// range again, to be read otherwise: with smaller pages, or in windows of at most 28 days, which is a month in every reading
-// of the word. Other failures are the walk's.
-func (p *planner[T]) adapt(s *step[T], isRefused bool) {
+// adapt makes a window that failed a range again, if there is another way to read it: one probe at a time, smaller pages, or
+// windows of at most 28 days, which is a month in every reading of the word. Otherwise the failure stays, and ends the walk.
+func (p *planner[T]) adapt(s *step[T], refused bool) {
 	const shortestMonth = 28 * 24 * hour
 	switch {
-	case s.kind == window && s.isProbe && !s.isOnlyProbe && p.probes > 1:
+	case s.kind == window && s.probe && !s.onlyProbe && p.probes > 1:
 		p.serialProbes = true // it is not known which of the probes the gateway minds
-	case s.kind != window || !isRefused:
+	case s.kind != window || !refused:
 		return
 	case p.pages.shrink():
 	case s.reader.to-s.reader.from > shortestMonth:

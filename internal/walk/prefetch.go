@@ -50,8 +50,8 @@ func (p *prefetcher[T]) enqueue(m *month, unread span) {
 }
 
 // schedule goes through the queue and starts as many steps as may be in flight. There may be twice as many windows that are
-// being read or were read, so that one that takes longer does not leave the others idle. Counts are not limited, since they
-// hold no rows.
+// being read or were read, so that one that takes longer does not leave the others idle. Counts are not among them, since
+// they hold no rows.
 func (p *prefetcher[T]) schedule(ctx context.Context) {
 	windows := 0
 	for i := 0; windows < 2*p.limit; {
@@ -92,8 +92,8 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 
 // mayStart reports whether one more step may be in flight.
 func (p *prefetcher[T]) mayStart() bool {
-	isSerial := p.serialProbes && !p.density.known
-	return p.inFlight < p.limit && (!isSerial || p.inFlight == 0)
+	serial := p.serialProbes && !p.density.known
+	return p.inFlight < p.limit && (!serial || p.inFlight == 0)
 }
 
 // isRead reports whether all windows of the month before step i were read.
@@ -116,8 +116,8 @@ func (p *prefetcher[T]) cutAt(i int) {
 // that remains of the month and not worth a window. It reports whether it did.
 func (p *prefetcher[T]) endMonthBefore(i int) bool {
 	rest := p.queue[i]
-	isLast := i == len(p.queue)-2 && p.queue[i+1].kind == monthEnd && p.queue[i+1].month == rest.month
-	if !isLast || !p.isWasteful(rest) {
+	last := i == len(p.queue)-2 && p.queue[i+1].kind == monthEnd && p.queue[i+1].month == rest.month
+	if !last || !p.isWasteful(rest) {
 		return false
 	}
 	rest.month.span.to, p.next = rest.span.from, rest.span.from
@@ -131,13 +131,13 @@ const countPageSize = 10
 func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.state = inFlight
 	p.inFlight++
-	if s.isProbe, s.isOnlyProbe = !p.density.known, p.serialProbes; s.isProbe {
+	if s.probe, s.onlyProbe = !p.density.known, p.serialProbes; s.probe {
 		p.probes++
 	}
 	from, to := p.calendar.query(s.span)
 	s.reader = windowReader[T]{
 		source: &p.source, from: from, to: to, size: p.pages.size, largestSize: p.largestPage, granted: p.pages.granted,
-		splitAbove: p.pages.splitAbove, isNarrowable: s.span.seconds() >= 2*minWindow,
+		splitAbove: p.pages.splitAbove, narrowable: s.span.seconds() >= 2*minWindow,
 		mayBeCapped: p.pages.mayBeCapped,
 	}
 	go func() {

@@ -24,12 +24,12 @@ type part struct {
 	window span
 	ids    []uint64 // of its rows, padding included
 
-	isRestored   bool // from a checkpoint, which has only the number of its rows
+	restored     bool // from a checkpoint, which has only the number of its rows
 	restoredRows int  // that number
 
-	// isUncertain says that the part may have rows in place of others: some have times outside the window, or nobody has
+	// uncertain says that the part may have rows in place of others: some have times outside the window, or nobody has
 	// asked for this window by itself.
-	isUncertain bool
+	uncertain bool
 }
 
 func newSeenRows() seenRows {
@@ -39,7 +39,7 @@ func newSeenRows() seenRows {
 // restore begins a month with what a checkpoint says of it.
 func (s *seenRows) restore(window span, rows int, boundary []uint64) {
 	if window.seconds() > 0 {
-		s.parts = append(s.parts, part{window: window, isRestored: true, restoredRows: rows, isUncertain: true})
+		s.parts = append(s.parts, part{window: window, restored: true, restoredRows: rows, uncertain: true})
 	}
 	for _, id := range boundary {
 		s.yielded[id] = window.to

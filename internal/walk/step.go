@@ -10,9 +10,9 @@ type step[T any] struct {
 	reader   windowReader[T] // of a window or a count
 	err      error
 
-	isProbe     bool // asked for before anything was known of the density
-	isOnlyProbe bool // and with no other probe in flight
-	isShownEnd  bool // not asked for by itself: the first page of a longer window has shown it completely
+	probe         bool // asked for before anything was known of the density
+	onlyProbe     bool // and with no other probe in flight
+	fromFirstPage bool // not asked for by itself: the first page of a longer window has shown it completely
 }
 
 type stepKind int
@@ -35,17 +35,17 @@ const (
 // month is what one query may span. Where its windows were read one after another, its rows are counted once more
 // afterwards.
 type month struct {
-	span        span
-	isFinal     bool // its rows no longer change: it is older than Options.Lag
-	isRestored  bool // a part of it was read before the checkpoint
-	isUncertain bool // its count has differed from the rows that were read
-	windows     int  // cut out of it
-	counted     int  // parts of it, when its rows were last counted before its end
+	span      span
+	final     bool // its rows no longer change: it is older than Config.Lag
+	restored  bool // a part of it was read before the checkpoint
+	uncertain bool // its count has differed from the rows that were read
+	windows   int  // cut out of it
+	counted   int  // parts of it, when its rows were last counted before its end
 }
 
 // needsCount reports whether rows may have arrived in the month behind the reader: it was read with several responses. Of
 // a month that is not final this is to be expected, and not counted.
-func (m *month) needsCount() bool { return m.isFinal && (m.isRestored || m.windows > 1) }
+func (m *month) needsCount() bool { return m.final && (m.restored || m.windows > 1) }
 
 func newWindow[T any](m *month, s span, expected float64) *step[T] {
 	m.windows++

@@ -28,14 +28,14 @@ var ErrStopped = errors.New("stopped")
 
 // resume begins where a checkpoint ends. One that lies beyond what is final begins at its month.
 func (w *walker[T]) resume(c Checkpoint) {
-	end := w.ahead.monthEnd(c.Month)
-	if c.Next > end {
+	begun := month{span: w.ahead.monthFrom(c.Month), final: true, restored: true}
+	if c.Next > begun.span.to {
 		c.Next, c.Counted, c.Boundary = c.Month, 0, nil
 	}
 	w.seen.restore(span{c.Month, c.Next}, c.Counted, c.Boundary)
 	w.ahead.next = c.Month
 	if c.Next > c.Month {
-		w.ahead.enqueue(&month{span: span{c.Month, end}, isFinal: true, isRestored: true}, span{c.Next, end})
+		w.ahead.enqueue(&begun, span{c.Next, begun.span.to})
 	}
 	w.state.mu.Lock()
 	defer w.state.mu.Unlock()
@@ -111,12 +111,12 @@ func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 		report.Windows++
 		report.RowsAnnounced += r.total
 	})
-	return part{window: s.span, ids: r.countedIDs(), isUncertain: s.isShownEnd || r.distinct > r.inside}, nil
+	return part{window: s.span, ids: r.countedIDs(), uncertain: s.fromFirstPage || r.distinct > r.inside}, nil
 }
 
 // windowDone moves the checkpoint to the end of a window, unless its rows may still change.
 func (w *walker[T]) windowDone(s *step[T]) {
-	if s.month.isFinal {
+	if s.month.final {
 		nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
 		var boundary []uint64
 		for _, row := range s.reader.rows {
@@ -139,7 +139,7 @@ const countEvery = 100
 // count differs, nothing is said: the month's end deals with it.
 func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 	m := s.month
-	if !m.isFinal || len(w.seen.parts)-m.counted < countEvery || s.span.to >= m.span.to {
+	if !m.final || len(w.seen.parts)-m.counted < countEvery || s.span.to >= m.span.to {
 		return nil
 	}
 	m.counted = len(w.seen.parts)
@@ -156,7 +156,7 @@ func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 // monthDone ends a month that was read completely. Unless its rows may still change, the walk is complete up to its end.
 func (w *walker[T]) monthDone(m *month) {
 	w.seen.endMonth(w.ahead.calendar.atOrBefore(m.span.to - padding))
-	if m.isFinal {
+	if m.final {
 		upTo := w.end
 		if m.span.to < w.ahead.whole.to {
 			upTo = later(w.start, w.ahead.calendar.earliest(m.span.to))
@@ -179,7 +179,7 @@ func later(a, b time.Time) time.Time {
 // recountMonth brings a month to rest whose total differs from the rows that were read: rows came or went behind the
 // reader.
 func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
-	m.isUncertain = true
+	m.uncertain = true
 	announced := 0
 	for range maxRecounts {
 		same, total, err := w.verify(ctx, m, 0, len(w.seen.parts))
@@ -197,17 +197,17 @@ func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
 func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, total int, err error) {
 	parts := w.seen.parts
 	counted := span{parts[i].window.from, parts[j-1].window.to}
-	isRefused := w.ahead.calendar.isTooLong(counted)
-	if !isRefused {
+	refused := w.ahead.calendar.isTooLong(counted)
+	if !refused {
 		total, err = w.countRows(ctx, m, counted)
-		isRefused = err != nil && w.ahead.source.IsRefused(err)
+		refused = err != nil && w.ahead.source.IsRefused(err)
 	}
 	// A range that is too long for the gateway is counted in two, and one that was restored from a checkpoint is read again.
-	isDivisible := j-i > 1 || parts[i].isRestored
+	divisible := j-i > 1 || parts[i].restored
 	switch {
-	case err != nil && !(isRefused && isDivisible):
+	case err != nil && !(refused && divisible):
 		return false, 0, err
-	case !isRefused && total == w.seen.distinct(i, j):
+	case !refused && total == w.seen.distinct(i, j):
 		return true, total, nil
 	case j-i == 1:
 		return false, total, w.reread(ctx, m, i)
@@ -218,8 +218,8 @@ func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, 
 		return false, total, err
 	}
 	left, _, err := w.verify(ctx, m, i, mid)
-	if err != nil || !left || !right || isRefused {
-		return isRefused && left && right, total, err
+	if err != nil || !left || !right || refused {
+		return refused && left && right, total, err
 	}
 	// The halves are right and the whole is not: a row that belongs elsewhere is in the place of another, in both halves.
 	return false, total, w.rereadUncertain(ctx, m)
@@ -238,7 +238,7 @@ func (w *walker[T]) countRows(ctx context.Context, m *month, s span) (int, error
 // rereadUncertain reads all parts again that may have rows in place of others.
 func (w *walker[T]) rereadUncertain(ctx context.Context, m *month) error {
 	for i := len(w.seen.parts) - 1; i >= 0; i-- {
-		if w.seen.parts[i].isUncertain {
+		if w.seen.parts[i].uncertain {
 			if err := w.reread(ctx, m, i); err != nil {
 				return err
 			}

@@ -17,13 +17,13 @@ import (
 // A new total means that rows came or went, so that what was seen before may be gone. Each change of the total therefore
 // begins a new generation, and only rows seen in the current generation count. Older ones are yielded all the same.
 type windowReader[T any] struct {
-	source       *Source[T]
-	from, to     civil.Time // bounds of the query
-	size         int        // rows asked for at once
-	largestSize  int        // that may be asked for
-	splitAbove   int        // a window that announces more rows than this, and than a page, is narrowed
-	isNarrowable bool       // it is long enough for that
-	mayBeCapped  bool       // the gateway has never announced more rows than it gave; see checkCap
+	source      *Source[T]
+	from, to    civil.Time // bounds of the query
+	size        int        // rows asked for at once
+	largestSize int        // that may be asked for
+	splitAbove  int        // a window that announces more rows than this, and than a page, is narrowed
+	narrowable  bool       // it is long enough for that
+	mayBeCapped bool       // the gateway has never announced more rows than it gave; see checkCap
 
 	state    windowState
 	rows     []*row[T] // distinct rows of all generations, in the order in which they came
@@ -82,7 +82,7 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 				err = r.enlargePage(ctx)
 			}
 			if err == nil && page == 1 && r.rounds == 1 && r.mayBeCapped {
-				if isCapped, err := r.checkCap(ctx); isCapped || err != nil {
+				if capped, err := r.checkCap(ctx); capped || err != nil {
 					return err
 				}
 			}
@@ -200,7 +200,7 @@ func (r *windowReader[T]) guessPageSize() {
 
 // checkCap looks behind a first page that is full and holds exactly what is announced: a gateway may announce no more rows
 // than a page can hold, however many there are. If it does, the window is narrowed, or ends incomplete.
-func (r *windowReader[T]) checkCap(ctx context.Context) (isCapped bool, err error) {
+func (r *windowReader[T]) checkCap(ctx context.Context) (capped bool, err error) {
 	if r.lastPage != r.total || r.lastPage != r.granted {
 		return false, nil
 	}
@@ -215,7 +215,7 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (isCapped bool, err erro
 		return false, nil
 	}
 	r.total += len(p.Rows) // at least
-	if r.isNarrowable {
+	if r.narrowable {
 		r.state = overflowed
 	}
 	return true, nil
@@ -223,7 +223,7 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (isCapped bool, err erro
 
 // overflow ends the reading of a window that is to be narrowed, and reports whether it did.
 func (r *windowReader[T]) overflow() bool {
-	if !r.isNarrowable || r.total <= r.granted || r.total <= r.splitAbove {
+	if !r.narrowable || r.total <= r.granted || r.total <= r.splitAbove {
 		return false
 	}
 	r.state = overflowed
@@ -232,7 +232,7 @@ func (r *windowReader[T]) overflow() bool {
 
 // isDense reports whether the window holds more than a page, cannot be narrowed, and could be read with larger pages.
 func (r *windowReader[T]) isDense() bool {
-	return !r.isNarrowable && r.total > r.granted && r.granted == r.size && r.size < r.largestSize
+	return !r.narrowable && r.total > r.granted && r.granted == r.size && r.size < r.largestSize
 }
 
 // enlargePage asks for the largest page there is, and goes on as before if the gateway refuses that.
