@@ -8,10 +8,12 @@
 // arrived behind the reader.
 //
 //   - source.go: what the package needs from outside
+//   - walk.go, report.go: a walk as its caller sees it
+//   - walker.go: one pass over the range, and the counting of its months
+//   - prefetch.go, step.go: the queries in flight, and the queue of what to do
+//   - plan.go: which windows to read, and what to do with one that does not fit its page
 //   - calendar.go, density.go, pagesize.go: where windows begin and end
-//   - plan.go, step.go: which windows to read, and what to do with one that does not fit its page
-//   - prefetch.go: the requests in flight
-//   - reader.go, firstpage.go, row.go: one window
+//   - windowreader.go, firstpage.go, row.go: one window
 //   - seenrows.go: which rows were yielded and counted
-//   - walker.go, report.go, walk.go: one pass over the range
+//   - outage.go: a gateway that is down for a while
 package walk
