@@ -2,51 +2,42 @@ package faults
 
 import (
 	"context"
-	"hash/fnv"
 	"iter"
-	"sync"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// journalDesign pays through the journal. Recover walks one store from one goroutine, so the payments are spread over
-// several stores, as over several shops.
+// journalDesign pays through the journal.
 type journalDesign struct {
 	*site
 	client *cardgateway.Client
-	stores []journal.Store
-	shops  []*journal.Journal
+	name   string
+	store  journal.Store
+	shop   *journal.Journal
 }
 
-const shops = 16
-
-// newJournalDesign pays through the journal, with stores in memory.
+// newJournalDesign pays through the journal, with a store in memory.
 func newJournalDesign(s *site) (Design, error) {
-	c, err := s.client()
-	if err != nil {
-		return nil, err
-	}
-	d := &journalDesign{site: s, client: c}
-	for range shops {
-		store := journal.NewMemoryStore()
-		d.stores = append(d.stores, store)
-		d.shops = append(d.shops, journal.New(c, store, journal.Options{}))
-	}
-	return d, nil
+	return JournalOver("memory", journal.NewMemoryStore())(s)
 }
 
-func (d *journalDesign) Name() string { return "this client, with journal" }
-
-func (d *journalDesign) shop(id string) int {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id)) // never fails
-	return int(h.Sum32() % shops)
+// JournalOver pays through the journal over a store.
+func JournalOver(name string, store journal.Store) func(*site) (Design, error) {
+	return func(s *site) (Design, error) {
+		c, err := s.client()
+		if err != nil {
+			return nil, err
+		}
+		return &journalDesign{site: s, client: c, name: name, store: store, shop: journal.New(c, store, journal.Options{})}, nil
+	}
 }
+
+func (d *journalDesign) Name() string { return "this client, with journal (" + d.name + ")" }
 
 func (d *journalDesign) Pay(ctx context.Context, o *Order) Verdict {
-	return verdictOf(o.pay(ctx, d.shops[d.shop(o.ID)], d.tokens[o.Card]))
+	return verdictOf(o.pay(ctx, d.shop, d.tokens[o.Card]))
 }
 
 // Settle recovers, as restarted programs would a day later, until nothing is open any more.
@@ -55,28 +46,23 @@ func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []V
 	for i := range orders {
 		at[orders[i].ID] = i
 	}
-	var mu sync.Mutex
-	each(shops, shops, func(shop int) {
-		for range 20 {
-			open := 0
-			j := journal.New(d.client, Aged{d.stores[shop]}, journal.Options{})
-			for e, err := range j.Recover(ctx) {
-				if err != nil {
-					return
-				}
-				v := entryVerdict(&e)
-				if v == Unknown || v == Pending {
-					open++
-				}
-				mu.Lock()
-				verdicts[at[e.TransactionID()]] = v
-				mu.Unlock()
+	for range 20 {
+		open := 0
+		j := journal.New(d.client, Aged{d.store}, journal.Options{Parallel: 256})
+		for e, err := range j.Recover(ctx) {
+			if err != nil {
+				return // what is open stays so, and is counted
 			}
-			if open == 0 {
-				return
+			v := entryVerdict(&e)
+			if v == Unknown || v == Pending {
+				open++
 			}
+			verdicts[at[e.TransactionID()]] = v
 		}
-	})
+		if open == 0 {
+			return
+		}
+	}
 }
 
 func entryVerdict(e *journal.Entry) Verdict {

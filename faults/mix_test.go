@@ -63,6 +63,27 @@ func TestMix(t *testing.T) {
 	runAll(t, runs)
 }
 
+// TestMixStores does the same with the journal in each database.
+func TestMixStores(t *testing.T) {
+	payments := 60
+	if long() {
+		payments = 10_000
+	}
+	everyStore(t, func(t *testing.T, spec string) {
+		store, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = done() }()
+		var runs []run
+		for i, b := range Behaviors() {
+			m := Mix{Seed: uint64(111 + i), Payments: payments, Behavior: b}
+			runs = append(runs, run{m, JournalOver(t.Name(), store)})
+		}
+		runAll(t, runs)
+	})
+}
+
 // TestPeers sends the same payments through what is commonly used instead. If nothing goes wrong there, the faults
 // do not reach what they are meant to.
 func TestPeers(t *testing.T) {

@@ -3,7 +3,7 @@
 // make the same payment; what a clean payment costs, how many are made in a second; and what very many
 // open payments cost.
 //
-//	go run ./cmd/faults [-payments 10000] [-seed 11] [-entries 100000] [-part mix|kill|race|cost|speed|many]
+//	go run ./cmd/faults [-payments 10000] [-seed 11] [-entries 100000] [-part mix|kill|race|cost|speed|many|stores]
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	faults.Child()
 	payments := flag.Int("payments", 10_000, "payments of each row of the first table")
 	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
-	part := flag.String("part", "", "print one part only: mix, kill, race, cost, speed or many")
+	part := flag.String("part", "", "print one part only: mix, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
 	entries := flag.Int("entries", 100_000, "open payments of the last table")
 	flag.Parse()
 	if err := run(*part, *payments, *entries, *seed); err != nil {
@@ -45,6 +45,9 @@ func run(part string, payments, entries int, seed uint64) error {
 		return errors.Join(failed, err)
 	}
 	defer done()
+	if part == "stores" {
+		failed = errors.Join(failed, mixStores(stores, payments, seed))
+	}
 	if wants("kill") {
 		failed = errors.Join(failed, kill(stores, seed))
 	}

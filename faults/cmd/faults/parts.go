@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -18,7 +19,7 @@ func named(spec, name string) string {
 
 func kill(stores map[string]string, seed uint64) (failed error) {
 	for _, kind := range kinds {
-		r, err := faults.KillRun{Store: named(stores[kind], "kill"), Payments: 2000, Lives: 70, Seed: seed}.Run()
+		r, err := faults.KillRun{Store: named(stores[kind], "kill"), Payments: 2000, Lives: 160, Seed: seed}.Run()
 		if err != nil {
 			return err
 		}
@@ -87,4 +88,26 @@ func many(stores map[string]string, entries int) error {
 		fmt.Printf("%-9s 10,000 open payments, 50 ms a query: settled in %v\n", kind, took.Round(10*time.Millisecond))
 	}
 	return nil
+}
+
+func mixStores(stores map[string]string, payments int, seed uint64) (failed error) {
+	var rows []*faults.Row
+	for _, kind := range kinds {
+		store, done, err := faults.OpenStore(named(stores[kind], "mix"))
+		if err != nil {
+			return err
+		}
+		for i, b := range faults.Behaviors() {
+			row, err := faults.Mix{Seed: seed + uint64(i), Payments: payments, Behavior: b}.Run(faults.JournalOver(kind, store))
+			if err != nil {
+				return errors.Join(err, done())
+			}
+			if rows = append(rows, row); row.Broken() > 0 || row.Open() > 0 {
+				failed = errBroken
+				fmt.Fprintln(os.Stderr, row.Failures)
+			}
+		}
+		failed = errors.Join(failed, done())
+	}
+	return errors.Join(faults.Print(os.Stdout, rows), failed)
 }
