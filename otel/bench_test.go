@@ -225,6 +225,19 @@ var operations = map[string]operation{
 		_, err := c.Resolve(ctx, resolveQuery(id))
 		return err
 	},
+	"CreateRefund": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
+		_, err := c.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "4711", RefundTransactionID: id, Amount: decimal.NewFromInt(5)})
+		return err
+	},
+	"ResolveRefund": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
+		_, err := c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
+			UniqueID: "4711", RefundTransactionID: id, Amount: decimal.NewFromInt(5), SentAt: time.Now(), Wait: time.Nanosecond,
+		})
+		return err
+	},
+	"UploadTrackingNumbers": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, _ string) error {
+		return c.UploadTrackingNumbers(ctx, []cardgateway.Shipment{{UniqueID: "4711", Company: "SF", Number: "SF1"}})
+	},
 }
 
 func drain[T any](rows iter.Seq2[*T, error]) (err error) {
