@@ -3,7 +3,7 @@ module github.com/cardgateway/cardgateway-go/faults
 go 1.26.0
 
 require (
-	github.com/cardgateway/cardgateway-go v0.0.0
+	github.com/cardgateway/cardgateway-go v0.1.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/shopspring/decimal v1.6.0

@@ -3,7 +3,7 @@ module github.com/cardgateway/cardgateway-go/journal/sqlite
 go 1.26.0
 
 require (
-	github.com/cardgateway/cardgateway-go v0.0.0
+	github.com/cardgateway/cardgateway-go v0.1.0
 	modernc.org/sqlite v1.60.1
 )
 
