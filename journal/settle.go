@@ -112,7 +112,7 @@ func (j *Journal) evidenceFrom(e *Entry, t *cardgateway.Transaction, err error) 
 		if j.absent(known) {
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 		}
-	case isUnknown && unknown.Transaction != nil:
+	case isUnknown && (unknown.Seen || unknown.Transaction != nil):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case t != nil && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
 		return j.evidenceOf(t, e, known)

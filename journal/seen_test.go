@@ -1,0 +1,83 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// shownOnce is a gateway that loses every payment's response, shows one page once, and nothing from then on.
+type shownOnce struct{ page string }
+
+func (g *shownOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost {
+		_, _ = io.Copy(io.Discard, r.Body)
+		return nil, errors.New("the connection broke")
+	}
+	body := g.page
+	if g.page = ""; body == "" {
+		body = `{"code":121,"totalCount":0,"data":[]}`
+	}
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
+}
+
+// TestShownOnceIsNeverAbsent: in whatever form a search has shown the transactionId, the payment is never presumed absent,
+// and paying again stays locked.
+func TestShownOnceIsNeverAbsent(t *testing.T) {
+	row := `{"code":100,"uniqueId":"1","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`
+	page := func(row string) string { return `{"code":121,"totalCount":1,"data":[` + row + `]}` }
+	for name, tt := range map[string]struct {
+		page string
+		want string
+	}{
+		"nothing":                       {`{"code":121,"totalCount":0,"data":[]}`, "presumed absent"},
+		"another transaction":           {page(strings.Replace(row, `"a"`, `"b"`, 1)), "presumed absent"},
+		"another amount":                {page(strings.Replace(row, "12.50", "12.51", 1)), "unknown"},
+		"currency in small letters":     {page(strings.Replace(row, "USD", "usd", 1)), "unknown"},
+		"no amount":                     {page(strings.Replace(row, `"transactionAmount":"12.50",`, "", 1)), "unknown"},
+		"a code that says nothing":      {page(strings.Replace(row, "100", "777", 1)), "unknown"},
+		"a row that cannot be read":     {page(strings.Replace(row, `"12.50"`, "[]", 1)), "unknown"},
+		"a row announced and not given": {page(""), "unknown"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client, err := cardgateway.New(cardgateway.Config{
+				BaseURL: "https://gateway.example", AppID: "1", HTTPClient: &http.Client{Transport: &shownOnce{tt.page}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := journal.New(client, journal.NewMemoryStore(), journal.Options{})
+			_, err = j.TokenPayment(t.Context(), cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{
+				TransactionID: "a", Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "203.0.113.7",
+				CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/notify",
+				ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
+			})
+			if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+				t.Fatalf("%s: got %v", name, err)
+			}
+			got := "nothing was told"
+			for range 3 {
+				time.Sleep(30 * time.Hour)
+				for entry, err := range j.Recover(t.Context()) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = fmt.Sprint(entry.State())
+				}
+			}
+			if got != tt.want {
+				t.Errorf("%s: got %q, want %q", name, got, tt.want)
+			}
+		})
+	}
+}
