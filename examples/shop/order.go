@@ -83,14 +83,12 @@ func (s State) Final() bool {
 // after returns the state in which an order is once a fact has been learnt. Facts come in any order and more than
 // once, so that this is what keeps a late "processing" from unmaking a payment.
 func (s State) after(fact State) State {
-	no := s == Declined || s == Refused || s == Unsent // the customer was told that nothing was paid
 	switch {
-	case s == Conflict, s == Paid && fact == Declined, no && fact == Paid:
+	case s == Conflict, fact == Conflict, (s == Refused || s == Unsent) && fact == Paid: // nothing was to be submitted
 		return Conflict
+	case s == Declined && fact == Paid: // the cardholder has tried another card on the gateway's page
+		return Paid
 	case s == Paid, s == Declined:
-		if fact == Conflict {
-			return Conflict
-		}
 		return s
 	case fact == Open, s.known() && !fact.known():
 		return s

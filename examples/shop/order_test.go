@@ -26,8 +26,8 @@ func TestAfter(t *testing.T) {
 		{Paid, Waiting, Paid},
 		{Paid, Checking, Paid},
 		{Declined, Processing, Declined},
-		{Paid, Declined, Conflict},
-		{Declined, Paid, Conflict},
+		{Paid, Declined, Paid}, // an attempt with another card
+		{Declined, Paid, Paid}, // another attempt on the gateway's page
 		{Refused, Paid, Conflict},
 		{Unsent, Paid, Conflict},
 		{Unsent, Open, Unsent}, // only Reopen does that

@@ -84,11 +84,16 @@ func (s *Shop) book(ctx context.Context, id string, t *cardgateway.Transaction, 
 	if moved && (o.State == Checking || o.State == Refused || o.State == Conflict) {
 		s.log.Warn("a payment needs attention", "order", id, "state", o.State, "error", err)
 	}
-	// A refusal is the gateway's word and not a proof: the journal goes on asking for a while.
-	if o.State.Final() && f.State.Final() && f.State != Refused {
+	if o.State.Final() && endsPayment(f, err) {
 		s.acknowledge(ctx, id)
 	}
 	return nil
+}
+
+// endsPayment reports whether the journal need not look any further. A refusal is the gateway's word and not a proof: the
+// journal goes on asking for a while. A decline without an error is one attempt on the gateway's page.
+func endsPayment(f Fact, err error) bool {
+	return f.State.Final() && f.State != Refused && !(f.State == Declined && err == nil)
 }
 
 // bookCard does the same for a token order.
@@ -97,7 +102,7 @@ func (s *Shop) bookCard(ctx context.Context, id string, t *cardgateway.Transacti
 	if err := s.store.LearnCard(ctx, id, f); err != nil {
 		return err
 	}
-	if f.State.Final() && f.State != Refused {
+	if endsPayment(f, err) {
 		s.acknowledge(ctx, id)
 	}
 	return nil
