@@ -28,6 +28,8 @@ type SpeedRow struct {
 	Journal  float64 // the same through the journal
 	BareP50  time.Duration
 	P50, P99 time.Duration // of a payment through the journal
+	BareCPU  time.Duration // of this process for each payment by the client alone
+	CPU      time.Duration // the same through the journal
 }
 
 // Ratio is what is left of the bare client's speed.
@@ -63,21 +65,23 @@ func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, e
 	defer func() { err = errors.Join(err, done()) }()
 	j := journal.New(client, store, journal.Options{})
 	var bare, through []time.Duration
-	var bareTook, throughTook time.Duration
+	var bareTook, throughTook, bareCPU, throughCPU time.Duration
 	for round := range speedRounds {
 		for _, p := range []struct {
 			payer payer
 			all   *[]time.Duration
 			took  *time.Duration
+			cpu   *time.Duration
 			name  string
-		}{{client, &bare, &bareTook, "bare"}, {j, &through, &throughTook, "journal"}} {
-			begun := time.Now()
+		}{{client, &bare, &bareTook, &bareCPU, "bare"}, {j, &through, &throughTook, &throughCPU, "journal"}} {
+			begun, cpu := time.Now(), processorTime()
 			some, err := payFor(p.payer, callers, long/speedRounds, fmt.Sprintf("%s-%d-%d", p.name, callers, round))
 			if err != nil {
 				return nil, err
 			}
 			*p.all = append(*p.all, some...)
 			*p.took += time.Since(begun)
+			*p.cpu += processorTime() - cpu
 		}
 	}
 	slices.Sort(bare)
@@ -86,6 +90,7 @@ func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, e
 		Store: name, Callers: callers,
 		Bare: float64(len(bare)) / bareTook.Seconds(), Journal: float64(len(through)) / throughTook.Seconds(),
 		BareP50: bare[len(bare)/2], P50: through[len(through)/2], P99: through[len(through)*99/100],
+		BareCPU: bareCPU / time.Duration(len(bare)), CPU: throughCPU / time.Duration(len(through)),
 	}, nil
 }
 
@@ -121,8 +126,8 @@ func payFor(p payer, callers int, long time.Duration, name string) (all []time.D
 // PrintSpeed writes rows as a table.
 func PrintSpeed(w io.Writer, rows []*SpeedRow) {
 	for _, r := range rows {
-		fmt.Fprintf(w, "%-9s %3d callers   bare %6.0f/s %5d µs   with journal %6.0f/s (%.2f)   median %5d µs, 99 %% below %6d µs\n",
-			r.Store, r.Callers, r.Bare, r.BareP50.Microseconds(), r.Journal, r.Ratio(), r.P50.Microseconds(), r.P99.Microseconds())
+		fmt.Fprintf(w, "%-9s %3d callers   bare %6.0f/s %5d µs   with journal %6.0f/s (%.2f)   median %5d µs, 99 %% below %6d µs   processor %d and %d µs\n",
+			r.Store, r.Callers, r.Bare, r.BareP50.Microseconds(), r.Journal, r.Ratio(), r.P50.Microseconds(), r.P99.Microseconds(), r.BareCPU.Microseconds(), r.CPU.Microseconds())
 	}
 }
 

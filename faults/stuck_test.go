@@ -147,7 +147,7 @@ func stuck(t *testing.T, spec string, tr trouble) {
 	if long() {
 		lasting = time.Minute
 	}
-	begun, before := time.Now(), processorTime(t)
+	begun, before := time.Now(), processorTime()
 	var calls atomic.Int64
 	var slowest atomic.Int64
 	var wg sync.WaitGroup
@@ -169,7 +169,7 @@ func stuck(t *testing.T, spec string, tr trouble) {
 		})
 	}
 	wg.Wait()
-	took, used := time.Since(begun), processorTime(t)-before
+	took, used := time.Since(begun), processorTime()-before
 	share := used.Seconds() / took.Seconds()
 	t.Logf("%d calls in %v, the slowest %v, %.1f %% of a core", calls.Load(), took.Round(time.Millisecond), time.Duration(slowest.Load()).Round(time.Millisecond), 100*share)
 	if share > 0.05 {
@@ -220,15 +220,6 @@ func (a approving) RoundTrip(r *http.Request) (*http.Response, error) {
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
 		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
 	}, nil
-}
-
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // TestGoneAndBack: the server dies in the middle of payments and comes back. Nobody waits beyond the limit, what was sent is
