@@ -5,6 +5,17 @@ import (
 	"runtime"
 )
 
+// prompt is implemented by stores whose writes return when their context is over, whatever happens below them.
+type prompt interface{ promptWrites() }
+
+// guardedWrite is guarded, unless the store does it itself.
+func guardedWrite[T any](ctx context.Context, store Store, call func(context.Context) (T, error)) (T, error) {
+	if _, ok := store.(prompt); ok {
+		return call(ctx)
+	}
+	return guarded(ctx, call)
+}
+
 // guarded calls a store and returns when the call has, or when ctx is over: a store that does not look at its context must
 // not hold a payment's caller. What the call does after that is nobody's business any more.
 func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {

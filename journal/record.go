@@ -28,7 +28,7 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 		entry   Entry
 		created bool
 	}
-	b, err := guarded(ctx, func(ctx context.Context) (begun, error) {
+	b, err := guardedWrite(ctx, j.store, func(ctx context.Context) (begun, error) {
 		e, created, err := j.store.Begin(ctx, in)
 		return begun{e, created}, err
 	})
@@ -39,7 +39,7 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
+	_, err := guardedWrite(ctx, j.store, func(ctx context.Context) (nobody, error) {
 		return nobody{}, j.store.Record(ctx, e.Key(), e.version(), ev)
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 func (j *Journal) ack(ctx context.Context, transactionID string, version int) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
+	_, err := guardedWrite(ctx, j.store, func(ctx context.Context) (nobody, error) {
 		return nobody{}, j.store.Ack(ctx, Key{j.shop, transactionID}, version)
 	})
 	return err

@@ -14,6 +14,9 @@ import (
 // migrations returns the statements of each version, the first version first. Each statement does no harm if it is
 // applied again: two processes may migrate at the same time, and MySQL commits each statement by itself. What has been
 // released is never changed, only followed by more.
+//
+// The column unacked says that acked < version. The index of what is not acknowledged is about this column, since more
+// evidence then leaves the index as it is: Postgres can update in place (a heap-only tuple), and SQLite need not look.
 func (d Dialect) migrations() [][]string {
 	switch d {
 	case Postgres:
@@ -26,10 +29,11 @@ func (d Dialect) migrations() [][]string {
 				evidence       TEXT             NOT NULL DEFAULT '', -- JSON, one line each
 				version        INTEGER          NOT NULL DEFAULT 0,  -- lines in evidence
 				acked          INTEGER          NOT NULL DEFAULT -1, -- of which so many are acknowledged
+				unacked        BOOLEAN          NOT NULL DEFAULT TRUE,
 				PRIMARY KEY (shop, transaction_id)
-			)`, `
+			) WITH (fillfactor = 60)`, `
 			CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
-				ON cardgateway_journal (shop, begun, transaction_id) WHERE acked < version`,
+				ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
 		}}
 	case MySQL: // binary columns, since every collation of MySQL takes some different texts for equal
 		return [][]string{{`
@@ -41,7 +45,7 @@ func (d Dialect) migrations() [][]string {
 				evidence       MEDIUMBLOB      NOT NULL,             -- JSON, one line each
 				version        INTEGER         NOT NULL DEFAULT 0,   -- lines in evidence
 				acked          INTEGER         NOT NULL DEFAULT -1,  -- of which so many are acknowledged
-				unacked        BOOLEAN GENERATED ALWAYS AS (acked < version) STORED,
+				unacked        BOOLEAN         NOT NULL DEFAULT TRUE,
 				PRIMARY KEY (shop, transaction_id),
 				INDEX cardgateway_journal_unacked (shop, unacked, begun, transaction_id)
 			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`,
@@ -56,10 +60,11 @@ func (d Dialect) migrations() [][]string {
 			evidence       TEXT    NOT NULL DEFAULT '', -- JSON, one line each
 			version        INTEGER NOT NULL DEFAULT 0,  -- lines in evidence
 			acked          INTEGER NOT NULL DEFAULT -1, -- of which so many are acknowledged
+			unacked        INTEGER NOT NULL DEFAULT 1,
 			PRIMARY KEY (shop, transaction_id)
 		)`, `
 		CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
-			ON cardgateway_journal (shop, begun, transaction_id) WHERE acked < version`,
+			ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
 	}}
 }
 

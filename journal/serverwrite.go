@@ -92,30 +92,22 @@ func postgresTogether(ctx context.Context, conn *sql.Conn, kind writeKind, some 
 			args = append(args, w.key.Shop.String(), w.key.TransactionID, w.begun, w.text)
 		}
 	default:
-		set := `evidence = j.evidence || w.line, version = j.version + 1`
+		set, where := `evidence = j.evidence || f.line, version = j.version + 1, unacked = TRUE`, ``
 		if kind == writeAck {
-			set = `acked = j.version`
+			set, where = `acked = j.version, unacked = FALSE`, ` AND j.unacked`
 		}
 		// The commit does not wait for the disk if nothing in it has to be durable: it is durable within three times
 		// wal_writer_delay, 600 ms by default, and survives anything but a crash of the server within that time.
-		commit := "on"
-		if !slices.ContainsFunc(some, func(w *write) bool { return w.durable }) {
-			commit = "off"
-		}
+		lazily := !slices.ContainsFunc(some, func(w *write) bool { return w.durable })
 		statement = `WITH w (shop, id, version, line) AS (VALUES ` + repeated("(?::text, ?::text, ?::int, ?::text)", len(rows)) + `),
-			free AS (SELECT j.shop, j.transaction_id FROM cardgateway_journal j JOIN w ON j.shop = w.shop AND j.transaction_id = w.id FOR UPDATE OF j SKIP LOCKED)`
-		if commit == "off" {
+			f AS (SELECT w.* FROM cardgateway_journal j JOIN w ON j.shop = w.shop AND j.transaction_id = w.id FOR UPDATE OF j SKIP LOCKED)`
+		from := ` FROM f`
+		if lazily {
 			statement += `, lazily AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))`
+			from += `, lazily`
 		}
-		statement += ` UPDATE cardgateway_journal j SET ` + set + ` FROM w, free f`
-		if commit == "off" {
-			statement += `, lazily`
-		}
-		statement += ` WHERE j.shop = f.shop AND j.transaction_id = f.transaction_id AND j.shop = w.shop AND j.transaction_id = w.id AND j.version = w.version`
-		if kind == writeAck {
-			statement += ` AND j.acked < j.version`
-		}
-		statement += ` RETURNING j.shop, j.transaction_id`
+		statement += ` UPDATE cardgateway_journal j SET ` + set + from +
+			` WHERE j.shop = f.shop AND j.transaction_id = f.id AND j.version = f.version` + where + ` RETURNING j.shop, j.transaction_id`
 		for _, w := range rows {
 			args = append(args, w.key.Shop.String(), w.key.TransactionID, w.version, w.text)
 		}
@@ -223,14 +215,14 @@ func mysqlUpdateIn(ctx context.Context, tx *sql.Tx, kind writeKind, shop string,
 	var args []any
 	var statement string
 	if kind == writeAck {
-		statement = `UPDATE cardgateway_journal SET acked = version WHERE shop = ? AND transaction_id IN (` + repeated("?", len(rows)) + `)`
+		statement = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id IN (` + repeated("?", len(rows)) + `)`
 		args = append(args, shop)
 		for _, w := range rows {
 			args = append(args, w.key.TransactionID)
 		}
 	} else {
 		statement = `UPDATE cardgateway_journal j JOIN (SELECT ? AS id, ? AS line` + strings.Repeat(` UNION ALL SELECT ?, ?`, len(rows)-1) +
-			`) w ON j.transaction_id = w.id SET j.evidence = CONCAT(j.evidence, w.line), j.version = j.version + 1 WHERE j.shop = ?`
+			`) w ON j.transaction_id = w.id SET j.evidence = CONCAT(j.evidence, w.line), j.version = j.version + 1, j.unacked = TRUE WHERE j.shop = ?`
 		for _, w := range rows {
 			args = append(args, []byte(w.key.TransactionID), []byte(w.text))
 		}
@@ -281,7 +273,7 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 			case writeEvidence:
 				statement = recordOne
 				if s.dialect == MySQL {
-					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1 WHERE shop = ? AND transaction_id = ? AND version = ?`
+					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE WHERE shop = ? AND transaction_id = ? AND version = ?`
 				}
 				args = []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
 			case writeAck:

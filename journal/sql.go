@@ -35,9 +35,9 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 	case SQLite:
 		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1}
 	case Postgres, MySQL:
-		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: 2}
+		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
 		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
-		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 2}
+		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
 	default:
 		return nil, fmt.Errorf("journal: NewSQLStore: there is no %v", d)
 	}
@@ -157,8 +157,6 @@ const (
 	stalePage = 500 * time.Millisecond
 
 	selectUnacked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
-		WHERE shop = ? AND acked < version AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
-	selectUnackedMySQL = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
 		WHERE shop = ? AND unacked AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
 )
 
@@ -190,11 +188,7 @@ func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, erro
 }
 
 func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun int64, id string) (page []storedEntry, err error) {
-	query := selectUnacked
-	if s.dialect == MySQL {
-		query = selectUnackedMySQL
-	}
-	rows, err := s.db.QueryContext(ctx, s.dialect.sql(query), shop.String(), begun, begun, id, pageOfUnacked)
+	rows, err := s.db.QueryContext(ctx, s.dialect.sql(selectUnacked), shop.String(), begun, begun, id, pageOfUnacked)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +210,7 @@ func (s *SQLStore) Forget(ctx context.Context, before time.Time) (int64, error) 
 	if err := tooRecent(before); err != nil {
 		return 0, err
 	}
-	result, err := s.db.ExecContext(ctx, s.dialect.sql(`DELETE FROM cardgateway_journal WHERE acked >= version AND begun < ?`), before.UnixMicro())
+	result, err := s.db.ExecContext(ctx, s.dialect.sql(`DELETE FROM cardgateway_journal WHERE NOT unacked AND begun < ?`), before.UnixMicro())
 	if err != nil {
 		return 0, fmt.Errorf("journal: %w", err)
 	}

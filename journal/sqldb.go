@@ -23,6 +23,8 @@ type SQLStore struct {
 	syncing  lazySync
 }
 
+func (s *SQLStore) promptWrites() {} // see commitGroup
+
 // onConn does something with a connection of which the settings are right.
 func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, connSettings) error) (err error) {
 	conn, err := s.db.Conn(ctx)

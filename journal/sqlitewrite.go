@@ -14,8 +14,9 @@ import (
 
 const (
 	insertSQLite = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
-	recordOne    = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1 WHERE shop = ? AND transaction_id = ? AND version = ?`
-	ackOne       = `UPDATE cardgateway_journal SET acked = version WHERE shop = ? AND transaction_id = ? AND version = ? AND acked < version`
+	recordSQLite = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1 WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
+	recordOne    = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE WHERE shop = ? AND transaction_id = ? AND version = ?`
+	ackOne       = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
 // applySQLite writes a batch in one transaction. If that fails, each write gets a transaction of its own, so that one bad
@@ -92,6 +93,12 @@ func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error 
 		return err
 	}
 	n, err := result.RowsAffected()
+	if err == nil && n == 0 && w.kind == writeEvidence { // of an entry that had been acknowledged, perhaps
+		if result, err = tx.ExecContext(ctx, recordOne, args...); err != nil {
+			return err
+		}
+		n, err = result.RowsAffected()
+	}
 	if w.changed = n > 0; w.changed || err != nil {
 		return err
 	}
@@ -102,7 +109,7 @@ func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error 
 // prepareSQLite prepares the statements. The pool prepares each again on every connection that it is used on. It must be
 // done while no connection is held, since the pool may have only one.
 func (s *SQLStore) prepareSQLite(ctx context.Context) (err error) {
-	for kind, text := range []string{writeIntent: insertSQLite, writeEvidence: recordOne, writeAck: ackOne} {
+	for kind, text := range []string{writeIntent: insertSQLite, writeEvidence: recordSQLite, writeAck: ackOne} {
 		if s.prepared[kind], err = s.db.PrepareContext(ctx, text); err != nil {
 			return err
 		}
