@@ -197,3 +197,43 @@ func TestAttemptsAreLogged(t *testing.T) {
 		})
 	}
 }
+
+// TestPaymentObserved: what is observed of a payment is what its caller gets, and what the last response said.
+func TestPaymentObserved(t *testing.T) {
+	for _, tt := range []struct {
+		name             string
+		responses        []scripted
+		attempts, status int
+		code             cardgateway.Code
+		outcome          string
+	}{
+		{"paid", []scripted{gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 1, 200, 100, "paid"},
+		{"declined", []scripted{gives(200, clienttest.ResponseFor("t-1", 101, ""))}, 1, 200, 101, "declined"},
+		{"refused", []scripted{gives(400, `{"code":500}`)}, 1, 400, 500, "refused"},
+		{"unknown", []scripted{gives(200, clienttest.ResponseFor("other", 100, ""))}, 1, 200, 100, "unknown"},
+		{"unreadable", []scripted{gives(200, "<html>")}, 1, 200, 0, "unknown"},
+		{"not sent, then paid", []scripted{resets, gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 2, 200, 100, "paid"},
+		{"never sent", []scripted{resets}, 3, 0, 0, "not sent"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := script{responses: tt.responses}
+			var seen cardgateway.Operation
+			var info cardgateway.CallInfo
+			c := s.client(t, cardgateway.Config{Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+				seen = op
+				return ctx, func(i cardgateway.CallInfo) { info = i }
+			}})
+			tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
+			if got := clienttest.Outcome(tx, err); got != tt.outcome || info.Err != err {
+				t.Errorf("%s: got %q, observed %v, want %q", tt.name, got, info.Err, tt.outcome)
+			}
+			if info.Attempts != tt.attempts || info.HTTPStatus != tt.status || info.Code != tt.code {
+				t.Errorf("%s: observed %d attempts, HTTP %d, code %d, want %d, %d, %d",
+					tt.name, info.Attempts, info.HTTPStatus, info.Code, tt.attempts, tt.status, tt.code)
+			}
+			if seen.Name != "TokenPayment" || !seen.Payment || seen.TransactionID != "t-1" {
+				t.Errorf("%s: observed %+v", tt.name, seen)
+			}
+		})
+	}
+}

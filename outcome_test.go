@@ -3,6 +3,7 @@ package cardgateway_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,4 +162,49 @@ func TestClassify(t *testing.T) {
 		})
 	}
 	t.Logf("%d observations", len(tests))
+}
+
+// TestRefusalStatuses: of all statuses without a body, these say that nothing was processed, and no other.
+func TestRefusalStatuses(t *testing.T) {
+	asked := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD"}
+	refused := []int{400, 401, 403, 404, 405, 413, 415, 422, 429}
+	for status := 100; status <= 600; status++ {
+		want := "unknown"
+		if slices.Contains(refused, status) {
+			want = "refused"
+		}
+		if got := clienttest.Outcome(cardgateway.Classify(asked, facts{Status: status})); got != want {
+			t.Errorf("HTTP %d: got %q, want %q", status, got, want)
+		}
+	}
+}
+
+// TestUnknownSaysWhy: the cause of an unknown outcome in words, for a person who has to look.
+func TestUnknownSaysWhy(t *testing.T) {
+	asked := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD"}
+	for _, tt := range []struct {
+		status     int
+		body, want string
+	}{
+		{200, clienttest.ResponseFor("t-2", 100, ""), "the response is about another transaction"},
+		{200, `{"code":100}`, "the response does not say which transaction it is about"},
+		{200, `{"code":301,"transactionId":"t-1"}`, "the response asks for a redirect and has no redirectUrl"},
+		{200, `{"code":301,"transactionId":"t-1","redirectUrl":"//pay"}`, "the response's redirectUrl is not an absolute http or https URL without user info"},
+		{200, `{"code":777,"transactionId":"t-1"}`, "the response has code 777, which says nothing certain"},
+		{200, `{"code":100,"transactionId":[]}`, "the response's transactionId is not a text of at most 255 characters"},
+		{200, `{"code":100,"uniqueId":"a"}`, "the response's uniqueId is not a number of at most 128 digits"},
+		{200, `{"code":100,"transactionAmount":"1e9"}`, "the response's transactionAmount is not an amount of at most 12 digits and 3 decimals"},
+		{200, `{"code":true}`, "the response's code cannot be read"},
+		{200, `<html>`, "the response is not a JSON object"},
+		{200, `{"code":100`, "the response is not one whole JSON value"},
+		{400, `{"code":100}`, "HTTP 400 with a response that is no refusal"},
+		{503, "", "HTTP 503"},
+		{302, "", "HTTP 302, a redirect, which is not followed; is Config.BaseURL right?"},
+	} {
+		_, err := cardgateway.Classify(asked, facts{Status: tt.status, Body: []byte(tt.body)})
+		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if !ok || unknown.Cause.Error() != tt.want {
+			t.Errorf("HTTP %d with %s: got %v, want the cause %q", tt.status, tt.body, err, tt.want)
+		}
+	}
 }

@@ -107,6 +107,25 @@ func TestDialersOfTheCaller(t *testing.T) {
 	}
 }
 
+// TestNoDialerOfTheCaller: connections are dialled all the same.
+func TestNoDialerOfTheCaller(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	for name, given := range map[string]*http.Transport{"none": {}, "our own transport": newTransport()} {
+		conn, err := harden(given).DialContext(t.Context(), "tcp", l.Addr().String())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, ok := conn.(*holdConn); !ok {
+			t.Errorf("%s: got a %T", name, conn)
+		}
+		_ = conn.Close()
+	}
+}
+
 func old(dial dialFunc) func(network, addr string) (net.Conn, error) {
 	return func(network, addr string) (net.Conn, error) { return dial(context.Background(), network, addr) }
 }

@@ -93,8 +93,8 @@ func TestHoldConn(t *testing.T) {
 		_, _ = c.Write([]byte(head))
 		_ = c.Close()
 		unread := &sealedBody{rest: []byte("{}")}
-		if _, err := c.ReadFrom(unread); !errors.Is(err, net.ErrClosed) || !unread.seal() || w.texts != nil {
-			t.Errorf("got %v; wrote %q", err, w.texts)
+		if n, err := c.ReadFrom(unread); n != 0 || !errors.Is(err, net.ErrClosed) || !unread.seal() || w.texts != nil {
+			t.Errorf("got %d bytes, %v; wrote %q", n, err, w.texts)
 		}
 	})
 	t.Run("a broken connection", func(t *testing.T) {

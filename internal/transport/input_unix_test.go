@@ -123,7 +123,10 @@ func TestStaleConnections(t *testing.T) {
 				t.Errorf("the head is held back: got %d bytes, %v", n, err)
 			}
 			body := &sealedBody{rest: []byte("{}")}
-			_, err := c.ReadFrom(body)
+			n, err := c.ReadFrom(body)
+			if want := map[bool]int64{true: 0, false: 2}[tt.stale]; n != want {
+				t.Errorf("payment: got %d bytes of the body, want %d", n, want)
+			}
 			if errors.Is(err, errStale) != tt.stale || err != nil && !tt.stale {
 				t.Errorf("payment: got %v, stale: want %t", err, tt.stale)
 			}

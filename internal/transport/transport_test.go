@@ -33,6 +33,7 @@ func TestHarden(t *testing.T) {
 		{"header bytes, none given", &http.Transport{}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64 << 10)},
 		{"header bytes, more given", &http.Transport{MaxResponseHeaderBytes: 64<<10 + 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64 << 10)},
 		{"header bytes, fewer given", &http.Transport{MaxResponseHeaderBytes: 64<<10 - 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64<<10 - 1)},
+		{"header bytes, one given", &http.Transport{MaxResponseHeaderBytes: 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(1)},
 		{"header bytes, negative", &http.Transport{MaxResponseHeaderBytes: -1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64 << 10)},
 		{"idle connections per host, none given", &http.Transport{}, func(h *http.Transport) any { return h.MaxIdleConnsPerHost }, 128},
 		{"idle connections per host, given", &http.Transport{MaxIdleConnsPerHost: 3}, func(h *http.Transport) any { return h.MaxIdleConnsPerHost }, 3},
