@@ -195,7 +195,7 @@ func TestUnknownSaysWhy(t *testing.T) {
 		{200, `{"code":100,"uniqueId":"a"}`, "the response's uniqueId is not a number of at most 128 digits"},
 		{200, `{"code":100,"transactionAmount":"1e9"}`, "the response's transactionAmount is not an amount of at most 12 digits and 3 decimals"},
 		{200, `{"code":true}`, "the response's code cannot be read"},
-		{200, `<html>`, "the response is not a JSON object"},
+		{200, `<html>`, "the response is not a JSON object, and not in the gateway's words; is Config.BaseURL right?"},
 		{200, `{"code":100`, "the response is not one whole JSON value"},
 		{400, `{"code":100}`, "HTTP 400 with a response that is no refusal"},
 		{503, "", "HTTP 503"},
