@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 what callers may still set is tested
+
 package transport
 
 import (
