@@ -53,12 +53,22 @@ func (t Token) Reveal() string { return string(secret.Reveal(t.concealed)) }
 
 var errTokenStored = errors.New("cardgateway: a Token is not stored as it is: store Token.Reveal, and read it back with NewToken")
 
-// MarshalJSON refuses: a program that stores tokens as JSON would store the mask and lose them. Logging a Token works; a
-// logger that writes a struct with one as JSON says this in its place.
-func (t Token) MarshalJSON() ([]byte, error) { return nil, errTokenStored }
+// MarshalJSON refuses, unless there is no token: a program that stores tokens as JSON would store the mask and lose them.
+// Logging a Token works; a logger that writes a struct with one as JSON says this in its place.
+func (t Token) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte(`""`), nil
+	}
+	return nil, errTokenStored
+}
 
-// Value refuses: a database would be given the mask.
-func (t Token) Value() (driver.Value, error) { return nil, errTokenStored }
+// Value refuses, unless there is no token: a database would be given the mask.
+func (t Token) Value() (driver.Value, error) {
+	if t.IsZero() {
+		return nil, nil
+	}
+	return nil, errTokenStored
+}
 
 // Equal reports, in time that does not depend on the text, whether both hold the same token.
 func (t Token) Equal(other Token) bool { return secret.Equal(t.concealed, other.concealed) }

@@ -23,6 +23,13 @@ func TestTokensAreNotStored(t *testing.T) {
 	if _, err := driver.DefaultParameterConverter.ConvertValue(token); err == nil || !strings.Contains(err.Error(), "Reveal") {
 		t.Errorf("as an argument of a database: got %v", err)
 	}
+	none := struct{ Token cardgateway.Token }{}
+	if text, err := json.Marshal(none); err != nil || string(text) != `{"Token":""}` {
+		t.Errorf("no token: got %s, %v", text, err)
+	}
+	if v, err := driver.DefaultParameterConverter.ConvertValue(none.Token); err != nil || v != nil {
+		t.Errorf("no token as an argument: got %v, %v", v, err)
+	}
 	var line bytes.Buffer
 	slog.New(slog.NewJSONHandler(&line, nil)).Info("stored", "token", token)
 	slog.New(slog.NewTextHandler(&line, nil)).Info("stored", "token", token)

@@ -19,7 +19,7 @@ import (
 
 // forged is one of any number of notifications about transactions that do not exist.
 func forged(i int) string {
-	return `{"code":100,"transactionType":"Sale","uniqueId":"` + strconv.Itoa(2_000_000_000_000+i) + `","transactionId":"order-1"}`
+	return `{"code":100,"transactionType":"Sale","uniqueId":"` + strconv.FormatInt(2_000_000_000_000+int64(i), 10) + `","transactionId":"order-1"}`
 }
 
 // TestHandlerFlood sends 10,000 forged notifications in each of five seconds, on a clock that waits for

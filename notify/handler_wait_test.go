@@ -28,7 +28,7 @@ const signingKey = "test-secret"
 
 // signed is a notification about one of any number of approved transactions, with the published signature.
 func signed(i int) string {
-	uniqueID, transactionID := fmt.Sprint(1_000_000_000_000+i), fmt.Sprintf("order-%d", i)
+	uniqueID, transactionID := fmt.Sprint(1_000_000_000_000+int64(i)), fmt.Sprintf("order-%d", i)
 	sum := sha256.Sum256([]byte("100" + transactionID + "Sale" + uniqueID + signingKey))
 	return fmt.Sprintf(`{"code":100,"transactionId":%q,"transactionType":"Sale","uniqueId":%q,"sign":%q}`,
 		transactionID, uniqueID, hex.EncodeToString(sum[:]))
@@ -280,7 +280,7 @@ func TestHandlerKeepsTokens(t *testing.T) {
 			transactionID := fmt.Sprintf("order-%d", id)
 			target := made(t, urls, transactionID).RequestURI()
 			unsigned := strings.Replace(signed(id), `{`, fmt.Sprintf(`{"token":"tok-%d",`, id), 1)
-			sum := sha256.Sum256([]byte("100" + fmt.Sprintf("tok-%d", id) + transactionID + "Sale" + fmt.Sprint(1_000_000_000_000+id) + signingKey))
+			sum := sha256.Sum256([]byte("100" + fmt.Sprintf("tok-%d", id) + transactionID + "Sale" + fmt.Sprint(1_000_000_000_000+int64(id)) + signingKey))
 			body := unsigned[:strings.Index(unsigned, `"sign":`)] + fmt.Sprintf(`"sign":%q}`, hex.EncodeToString(sum[:]))
 			group.Go(func() {
 				time.Sleep(time.Duration(i) * time.Second / cardholders)

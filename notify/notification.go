@@ -2,6 +2,7 @@ package notify
 
 import (
 	"encoding/json"
+	"log/slog"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -28,6 +29,14 @@ type Notification struct {
 
 	// signed returns what a signature covers. It is a func so that nothing prints it: the token is among it.
 	signed func() payload
+}
+
+// LogValue names the notification for a log: its kind, ids and code, and the token's mask.
+func (n Notification) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("kind", n.Claimed.Kind.String()), slog.String("uniqueId", n.Claimed.UniqueID),
+		slog.String("transactionId", n.Claimed.TransactionID), slog.Int("code", int(n.Claimed.Code)), slog.Any("token", n.Token),
+	)
 }
 
 // Claims is what a notification says about itself. Nothing in it is confirmed: use it to look up and to display, never to

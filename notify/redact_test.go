@@ -59,11 +59,7 @@ func printed(t testing.TB, v any) map[string]string {
 		all[verb] = fmt.Sprintf(verb, v)
 		all["inside "+verb] = fmt.Sprintf(verb, struct{ inner any }{v}) // where fmt calls no methods
 	}
-	encoded, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all["json"] = string(encoded)
+	all["json"] = encoded(v)
 	var b bytes.Buffer
 	timeless := &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
@@ -212,11 +208,16 @@ func FuzzParse(f *testing.F) {
 // deeply writes v in the ways that show the most.
 func deeply(t testing.TB, v any) string {
 	t.Helper()
-	encoded, err := json.Marshal(v)
+	return fmt.Sprintf("%+v\n%#v\n%s", v, v, encoded(v))
+}
+
+// encoded is v as JSON, or the refusal of a token to be stored.
+func encoded(v any) string {
+	text, err := json.Marshal(v)
 	if err != nil {
-		t.Fatal(err)
+		return err.Error()
 	}
-	return fmt.Sprintf("%+v\n%#v\n%s", v, v, encoded)
+	return string(text)
 }
 
 // TestTokenThatIsTheOrdersID: a gateway may make tokens of the merchant's ids, by which it is asked.

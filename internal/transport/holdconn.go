@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
-	"syscall"
 )
 
 // holdConn is a connection that holds back the head of a payment until its body can follow in the same write.
@@ -24,10 +23,10 @@ type holdConn struct {
 	held   []byte // a head that waits, then what is written with it; overwritten afterwards
 	closed atomic.Bool
 
-	socket    syscall.RawConn // to ask for bytes that have arrived and not been read; nil where that is not possible
-	reused    bool            // there was another request before; set by lend, read by the goroutine that writes
-	reads     atomic.Int64    // reads that gave something
-	writtenAt atomic.Int64    // reads when the request under way was begun to be written, or notWritten
+	input     input        // asks for bytes that have arrived and not been read
+	reused    bool         // there was another request before; set by lend, read by the goroutine that writes
+	reads     atomic.Int64 // reads that gave something
+	writtenAt atomic.Int64 // reads when the request under way was begun to be written, or notWritten
 }
 
 // notWritten stands for a request of which nothing has been written.
@@ -47,9 +46,7 @@ func newHoldConn(conn net.Conn) *holdConn {
 	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = secure.NetConn()
 	}
-	if socket, ok := conn.(syscall.Conn); ok {
-		c.socket, _ = socket.SyscallConn()
-	}
+	c.input.init(conn)
 	return c
 }
 
@@ -103,7 +100,7 @@ func (c *holdConn) begin() error {
 	if c.writtenAt.Load() != notWritten {
 		return nil
 	}
-	if c.reused && hasInput(c.socket) {
+	if c.reused && c.input.pending() {
 		return errStale
 	}
 	c.writtenAt.Store(c.reads.Load())

@@ -2,7 +2,11 @@
 
 package transport
 
-import "syscall"
+import "net"
 
-// hasInput knows of nothing where sockets cannot be asked.
-func hasInput(syscall.RawConn) bool { return false }
+// input knows of nothing where sockets cannot be asked.
+type input struct{}
+
+func (*input) init(net.Conn) {}
+
+func (*input) pending() bool { return false }

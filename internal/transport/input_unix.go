@@ -2,19 +2,35 @@
 
 package transport
 
-import "syscall"
+import (
+	"net"
+	"syscall"
+)
 
-// hasInput reports whether a socket has bytes that have not been read, or has been closed by the other side. It takes
-// nothing out of the socket and does not wait.
-func hasInput(socket syscall.RawConn) bool {
-	if socket == nil {
+// input asks a socket for bytes that have arrived and not been read. It takes nothing out of the socket and does not wait.
+type input struct {
+	socket syscall.RawConn // nil where the connection is none
+	peek   func(fd uintptr)
+	found  bool
+	one    [1]byte
+}
+
+func (in *input) init(conn net.Conn) {
+	if socket, ok := conn.(syscall.Conn); ok {
+		in.socket, _ = socket.SyscallConn()
+	}
+	in.peek = func(fd uintptr) { // made once: it would be an allocation of every request
+		_, _, err := syscall.Recvfrom(int(fd), in.one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		in.found = err != syscall.EAGAIN && err != syscall.EINTR // also at the end of the stream, and after a reset
+	}
+}
+
+// pending reports whether there are such bytes, or the other side has closed or reset the connection.
+func (in *input) pending() bool {
+	if in.socket == nil {
 		return false
 	}
-	found := false
-	_ = socket.Control(func(fd uintptr) { // fails on a closed socket, which the write then finds
-		var one [1]byte
-		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		found = err == nil // also at the end of the stream
-	})
-	return found
+	in.found = false
+	_ = in.socket.Control(in.peek) // fails on a closed socket, which the write then finds
+	return in.found
 }

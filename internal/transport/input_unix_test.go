@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -35,64 +34,60 @@ func connected(t *testing.T) (client, server net.Conn) {
 	return client, server
 }
 
-// eventually waits until hasInput says so; what the other side does takes a moment to arrive.
-func eventually(t *testing.T, socket syscall.RawConn, want bool) bool {
+// eventually waits until pending says so; what the other side does takes a moment to arrive.
+func eventually(t *testing.T, in *input, want bool) bool {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if hasInput(socket) == want {
+		if in.pending() == want {
 			return true
 		}
 	}
 	return false
 }
 
-func raw(t *testing.T, conn net.Conn) syscall.RawConn {
-	t.Helper()
-	socket, err := conn.(syscall.Conn).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return socket
+func inputOf(conn net.Conn) *input {
+	in := new(input)
+	in.init(conn)
+	return in
 }
 
-func TestHasInput(t *testing.T) {
-	if hasInput(nil) {
+func TestInput(t *testing.T) {
+	if inputOf(struct{ net.Conn }{}).pending() {
 		t.Error("no socket: got true")
 	}
 	client, server := connected(t)
-	socket := raw(t, client)
-	if hasInput(socket) {
+	in := inputOf(client)
+	if in.pending() {
 		t.Error("a silent socket: got true")
 	}
 	_, _ = io.WriteString(server, "ab")
-	if !eventually(t, socket, true) || !hasInput(socket) {
+	if !eventually(t, in, true) || !in.pending() {
 		t.Error("a socket with bytes that wait: got false")
 	}
 	one := make([]byte, 2)
 	if _, err := io.ReadFull(client, one); err != nil || string(one) != "ab" {
 		t.Errorf("what waited was taken out: got %q, %v", one, err)
 	}
-	if hasInput(socket) {
+	if in.pending() {
 		t.Error("a socket whose bytes have been read: got true")
 	}
 	_ = server.Close()
-	if !eventually(t, socket, true) {
+	if !eventually(t, in, true) {
 		t.Error("a socket that the other side has closed: got false")
 	}
 	_ = client.Close()
-	if hasInput(socket) {
+	if in.pending() {
 		t.Error("a closed socket: got true")
 	}
 }
 
-// TestHasInputOfResetSockets: a reset is found by the write that follows.
-func TestHasInputOfResetSockets(t *testing.T) {
+// TestInputOfResetSockets: a reset is found before anything is written, so that a payment is proved unsent.
+func TestInputOfResetSockets(t *testing.T) {
 	client, server := connected(t)
 	_ = server.(*net.TCPConn).SetLinger(0)
 	_ = server.Close()
-	time.Sleep(10 * time.Millisecond)
-	if hasInput(raw(t, client)) {
-		t.Error("got true: a reset gives no byte")
+	if !eventually(t, inputOf(client), true) {
+		t.Error("a socket that the other side has reset: got false")
 	}
 }
 
@@ -115,7 +110,7 @@ func TestStaleConnections(t *testing.T) {
 			client, server := connected(t)
 			tt.before(server)
 			if tt.stale || !tt.reused {
-				eventually(t, raw(t, client), true)
+				eventually(t, inputOf(client), true)
 			}
 			c := newHoldConn(client)
 			c.lend(tt.reused)
@@ -153,7 +148,7 @@ func TestStaleTLSConnections(t *testing.T) {
 	c := newHoldConn(tls.Client(client, &tls.Config{ServerName: "pay.example"}))
 	c.lend(true)
 	_, _ = io.WriteString(server, "x")
-	eventually(t, raw(t, client), true)
+	eventually(t, inputOf(client), true)
 	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); !errors.Is(err, errStale) {
 		t.Errorf("got %v, want %v", err, errStale)
 	}
