@@ -145,6 +145,7 @@ func TestStaleConnections(t *testing.T) {
 // TestStaleTLSConnections: a connection with TLS on top is asked for the bytes of its socket.
 func TestStaleTLSConnections(t *testing.T) {
 	client, server := connected(t)
+	_ = client.SetDeadline(time.Now().Add(5 * time.Second)) // a write that is not refused waits for a handshake
 	c := newHoldConn(tls.Client(client, &tls.Config{ServerName: "pay.example"}))
 	c.lend(true)
 	_, _ = io.WriteString(server, "x")
