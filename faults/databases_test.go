@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -15,6 +16,30 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
+
+// openDB opens the database of a store for somebody else: an administrator, or another program.
+func openDB(t *testing.T, spec string) *sql.DB {
+	t.Helper()
+	kind, place, _ := strings.Cut(spec, ":")
+	driver := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
+	db, err := sql.Open(driver, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // it has served
+	return db
+}
+
+func execAll(t *testing.T, db interface {
+	ExecContext(context.Context, string, ...any) (sql.Result, error)
+}, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
 
 // TestSchema: a database is migrated once; one of a newer program, or of version 0.1, is refused in words.
 func TestSchema(t *testing.T) {

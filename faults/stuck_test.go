@@ -4,7 +4,6 @@ package faults
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,30 +21,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
-
-// openDB opens the database of a store for somebody else: an administrator, or another program.
-func openDB(t *testing.T, spec string) *sql.DB {
-	t.Helper()
-	kind, place, _ := strings.Cut(spec, ":")
-	driver := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
-	db, err := sql.Open(driver, place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() }) // it has served
-	return db
-}
-
-func execAll(t *testing.T, db interface {
-	ExecContext(context.Context, string, ...any) (sql.Result, error)
-}, statements ...string) {
-	t.Helper()
-	for _, s := range statements {
-		if _, err := db.ExecContext(t.Context(), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-}
 
 // hold keeps a session open, with what it locks, until the function that it returns ends that by the last statement.
 func hold(t *testing.T, spec string, statements ...string) (release func()) {

@@ -90,8 +90,9 @@ func (c *cutting) Begin(ctx context.Context, in journal.Intent) (journal.Entry, 
 	if e, created, err := c.Store.Begin(ctx, in); c.cancel == nil || err != nil {
 		return e, created, err
 	}
-	c.cancel()
-	c.cancel = nil
+	cancel := c.cancel
+	c.cancel = nil // before anybody can call again
+	cancel()
 	return journal.Entry{}, false, errDisk
 }
 
