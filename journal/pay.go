@@ -36,7 +36,6 @@ func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction
 
 // payOnce claims the payment for this call, sends it, and records what came of it.
 func (j *Journal) payOnce(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
-	j.touched.add(p.intent.TransactionID)
 	if p.accepts == afterRefusal {
 		if err := j.checkRefusal(ctx, p.intent); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,7 +82,7 @@ func TestRunGoesOn(t *testing.T) {
 		told := 0
 		go func() {
 			time.Sleep(4*time.Minute + time.Second)
-			clear(f.fail)
+			f.mend()
 		}()
 		err := j.Run(ctx, 0, func(context.Context, journal.Entry) error {
 			told++
@@ -238,6 +239,16 @@ func TestOneBadEntry(t *testing.T) {
 		if want := []string{"a", "c", "bad b"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
+		j = journal.New(s.client, unreadable{s.store, map[string]bool{"a": true, "b": true, "c": true}}, journal.Options{})
+		n := 0
+		for range j.Recover(t.Context()) {
+			if n++; n == 2 {
+				break
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d entries were given to a loop that was left after two", n)
+		}
 		_, err := j.CreateSubscription(t.Context(), order("b", approved))
 		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, errDisk) || s.sent.Load() != 3 {
 			t.Errorf("paying it again: %v, %d requests", err, s.sent.Load())
@@ -264,9 +275,9 @@ func TestRecoverStops(t *testing.T) {
 			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 			_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
 		}
-		asked := 0
+		var asked atomic.Int32
 		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
-			asked++
+			asked.Add(1)
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		})
@@ -278,10 +289,63 @@ func TestRecoverStops(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if took := time.Since(begun); took != time.Second || asked != 16 {
-			t.Errorf("took %v, %d questions", took, asked)
+		if took := time.Since(begun); took != time.Second || asked.Load() != 16 {
+			t.Errorf("took %v, %d questions", took, asked.Load())
+		}
+		s.Journal = s.restarted(journal.Options{Parallel: 2})
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Query().Get("transactionId") != "000" {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			return s.gateway.RoundTripper().RoundTrip(r)
+		})
+		begun = time.Now()
+		for range s.Recover(t.Context()) {
+			break
+		}
+		if took := time.Since(begun); took >= time.Second {
+			t.Errorf("leaving the loop took %v", took)
 		}
 	}) // the bubble ends only when all goroutines have
+}
+
+// TestAskedEverMoreRarely: a payment is asked about again when an eighth of its age has passed since.
+func TestAskedEverMoreRarely(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		asked := 0
+		usual := s.network
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			asked++
+			return usual.RoundTrip(r)
+		})
+		for _, step := range []struct {
+			after time.Duration
+			asks  bool
+		}{{8 * time.Hour, true}, {0, false}, {68 * time.Minute, false}, {2 * time.Minute, true}, {70 * time.Minute, false}, {10 * time.Minute, true}} {
+			time.Sleep(step.after)
+			asked = 0
+			recovered(t, s.Journal)
+			if (asked > 0) != step.asks {
+				t.Errorf("%v later it was asked %d times, want some: %t", step.after, asked, step.asks)
+			}
+		}
+	})
+}
+
+// TestQuietLog: a Recover with nothing to worry about warns of nothing.
+func TestQuietLog(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", approved)
+		var log bytes.Buffer
+		j := s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		recovered(t, j)
+		if n := strings.Count(log.String(), "level=DEBUG"); n != 1 || strings.Contains(log.String(), "level=WARN") {
+			t.Errorf("logged %s", &log)
+		}
+	})
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

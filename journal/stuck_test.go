@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 // faulty is a store of which every method can hang, deaf to its context, or fail.
 type faulty struct {
 	journal.Store
+	mu         sync.Mutex
 	hang, fail map[string]bool
 	calls      atomic.Int32
 	forever    chan struct{}
@@ -23,13 +25,24 @@ type faulty struct {
 
 func (f *faulty) meet(method string) error {
 	f.calls.Add(1)
-	if f.hang[method] {
+	f.mu.Lock()
+	hang, fail := f.hang[method], f.fail[method]
+	f.mu.Unlock()
+	if hang {
 		<-f.forever
 	}
-	if f.fail[method] {
+	if fail {
 		return errDisk
 	}
 	return nil
+}
+
+// mend makes all methods work.
+func (f *faulty) mend() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.hang)
+	clear(f.fail)
 }
 
 func (f *faulty) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
@@ -89,9 +102,11 @@ func TestNeverStuck(t *testing.T) {
 					if how == "fails" {
 						broken = f.fail
 					}
+					f.mu.Lock()
 					for _, m := range []string{"Begin", "Get", "Record", "Ack", "Unacked"} {
 						broken[m] = method == m || method == "all"
 					}
+					f.mu.Unlock()
 					sent := s.sent.Load()
 					ends := func(name string, within time.Duration, call func(context.Context) error) error {
 						ctx, cancel := context.WithTimeout(t.Context(), deadline)
@@ -110,10 +125,14 @@ func TestNeverStuck(t *testing.T) {
 						_, err := j.CreateSubscription(ctx, order("a", approved))
 						return err
 					}
-					if err := ends("a call with a deadline", deadline+writeTimeout, pay); !cardgateway.SafeToRetry(err) {
+					err := ends("a call with a deadline", deadline+writeTimeout, pay)
+					if !cardgateway.SafeToRetry(err) {
 						t.Errorf("a call with a deadline: got %v, want ErrNotSent", err)
 					}
-					err := ends("a call without a deadline", 2*writeTimeout, func(context.Context) error { return pay(t.Context()) })
+					if (method == "Begin" || method == "all") && !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("a call with a deadline: got %v, want the deadline in it", err)
+					}
+					err = ends("a call without a deadline", 2*writeTimeout, func(context.Context) error { return pay(t.Context()) })
 					if !cardgateway.SafeToRetry(err) {
 						t.Errorf("a call without a deadline: got %v, want ErrNotSent", err)
 					}
@@ -129,8 +148,7 @@ func TestNeverStuck(t *testing.T) {
 					if n := s.sent.Load() - sent; n != 0 {
 						t.Errorf("%d requests, want 0", n)
 					}
-					clear(f.hang)
-					clear(f.fail)
+					f.mend()
 					s.refuse = nil
 					if got, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
 						t.Errorf("once the store is well again: %v, %v", got, err)
@@ -161,4 +179,49 @@ type changing struct{ journal.Store }
 
 func (changing) Record(context.Context, journal.Key, int, journal.Evidence) error {
 	return journal.ErrChanged
+}
+
+// overtaking is a store whose Record fails after another process has submitted the payment.
+type overtaking struct {
+	journal.Store
+	other journal.Intent
+}
+
+func (o *overtaking) Record(ctx context.Context, key journal.Key, version int, _ journal.Evidence) error {
+	if o.other.Sender != "" {
+		_ = o.Store.Record(ctx, key, version, journal.Evidence{At: o.other.At, Source: journal.SourceSubmission, Submission: &o.other})
+	}
+	return errDisk
+}
+
+// TestOvertaken: a submission that could not be recorded is not taken for the one that another process has recorded.
+func TestOvertaken(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.refuse = errReset
+		_, _ = s.pay("a", approved)
+		s.refuse = nil
+		e, err := s.Get(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := e.Begun
+		other.Sender, other.At = "another process", time.Now()
+		j := journal.New(s.client, &overtaking{s.store, other}, journal.Options{})
+		if _, err := j.CreateSubscription(t.Context(), order("a", approved)); err == nil || s.sent.Load() != 0 {
+			t.Errorf("got %v and %d requests", err, s.sent.Load())
+		}
+	})
+}
+
+// TestAnsweredIsNotAwaited: a payment whose call has had its response, if only an uncertain one, is in flight nowhere.
+func TestAnsweredIsNotAwaited(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		begun := time.Now()
+		_, err := s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if took := time.Since(begun); took != 0 || !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("got %v after %v, want ErrOpen at once", err, took)
+		}
+	})
 }

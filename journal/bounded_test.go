@@ -1,0 +1,122 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+func TestRecent(t *testing.T) {
+	r := recent[int, int]{most: 10}
+	put := func(k, v int) { r.update(k, func(int, bool) (int, bool) { return v, true }) }
+	for k := range 20 {
+		put(k, k)
+	}
+	if r.hasForgotten() {
+		t.Error("it has forgotten something of two generations")
+	}
+	put(20, 20)
+	if !r.hasForgotten() {
+		t.Error("it has forgotten nothing of a third generation")
+	}
+	for k, want := range map[int]bool{0: false, 9: false, 10: true, 19: true, 20: true} {
+		if v, ok := r.get(k); ok != want || ok && v != k {
+			t.Errorf("%d: got %d, %t", k, v, ok)
+		}
+	}
+	put(19, 7) // again, in the newer generation
+	r.remove(19)
+	if v, ok := r.get(19); ok {
+		t.Errorf("a removed key has the value %d", v)
+	}
+	if n := len(r.newer) + len(r.older); n > 20 {
+		t.Errorf("it holds %d", n)
+	}
+}
+
+// TestAckOfForgottenReport: what a Journal has told and forgotten again may be less than its store has.
+func TestAckOfForgottenReport(t *testing.T) {
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "7"}) // nobody listens
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := New(client, NewMemoryStore(), Options{})
+	j.reported.last.most = 2
+	add := func(id string, at time.Time) {
+		in := Intent{Shop: j.shop, TransactionID: id, At: at, Sender: "s"}
+		_, _, failed := j.store.Begin(t.Context(), in)
+		err := j.store.Record(t.Context(), in.Key(), 0, Evidence{At: at, Source: SourceAnswer, State: NotSent, Sender: "s"})
+		if err := errors.Join(failed, err); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("old", j.clock.started.Add(-time.Second))
+	add("new", j.clock.started.Add(time.Second))
+	add("newer", j.clock.started.Add(time.Second))
+	if err := j.Ack(t.Context(), "newer"); err != nil {
+		t.Errorf("before anything was forgotten: %v", err)
+	}
+	for i := range 10 {
+		j.reported.set(&Entry{Begun: Intent{TransactionID: fmt.Sprint(i)}}, Pending)
+	}
+	if err := j.Ack(t.Context(), "old"); err != nil {
+		t.Errorf("what was there before this journal: %v", err)
+	}
+	if err := j.Ack(t.Context(), "new"); !errors.Is(err, ErrChanged) {
+		t.Errorf("what became known since: got %v, want ErrChanged", err)
+	}
+}
+
+// TestTouched: beyond what is remembered, everything counts as touched.
+func TestTouched(t *testing.T) {
+	var all touched
+	s := all.watch()
+	all.add("a")
+	if !s.has("a") || s.has("b") {
+		t.Error("a was touched, and b was not")
+	}
+	for i := range mostTouched + 1 {
+		all.add(fmt.Sprint(i))
+	}
+	if !s.has("b") {
+		t.Error("too many were touched, and one is said not to be")
+	}
+	all.unwatch(s)
+	if len(all.sets) != 0 {
+		t.Error("a set that nobody watches is still told")
+	}
+}
+
+func TestRecordable(t *testing.T) {
+	amount := func(text string) decimal.Decimal { return decimal.RequireFromString(text) }
+	good := Intent{TransactionID: "a", OrderID: "o", Currency: "USD", Amount: amount("12.50")}
+	for name, c := range map[string]struct {
+		change func(*Intent)
+		want   bool
+	}{
+		"as it is":            {func(*Intent) {}, true},
+		"no id":               {func(in *Intent) { in.TransactionID = "" }, false},
+		"a control character": {func(in *Intent) { in.TransactionID = "a\n" }, false},
+		"no UTF-8":            {func(in *Intent) { in.Currency = "\xff" }, false},
+		"128 characters":      {func(in *Intent) { in.OrderID = strings.Repeat("ü", 128) }, true},
+		"129 characters":      {func(in *Intent) { in.OrderID = strings.Repeat("x", 129) }, false},
+		"3 decimals":          {func(in *Intent) { in.Amount = amount("0.001") }, true},
+		"4 decimals":          {func(in *Intent) { in.Amount = amount("0.0001") }, false},
+		"12 digits":           {func(in *Intent) { in.Amount = amount("999999999.999") }, true},
+		"13 digits":           {func(in *Intent) { in.Amount = amount("9999999999.999") }, false},
+		"exponent 12":         {func(in *Intent) { in.Amount = decimal.New(1, 12) }, true},
+		"exponent 13":         {func(in *Intent) { in.Amount = decimal.New(1, 13) }, false},
+	} {
+		in := good
+		c.change(&in)
+		if got := in.recordable(); got != c.want {
+			t.Errorf("%s: got %t, want %t", name, got, c.want)
+		}
+	}
+}
