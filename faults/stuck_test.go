@@ -274,7 +274,7 @@ func goneAndBack(t *testing.T, spec string, kill, restart func() error) {
 	if err := kill(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(6 * time.Second) // longer than a payment under way and one that cannot begin take together
 	if err := restart(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,142 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// What two processes make of one payment at the same time.
+
+func TestCanBeAskedAgain(t *testing.T) {
+	for _, c := range []struct {
+		source journal.Source
+		state  journal.State
+		want   bool
+	}{
+		{journal.SourceSubmission, journal.Unknown, false}, {journal.SourceAnswer, journal.Unknown, true}, {journal.SourceQuery, journal.Unknown, true},
+		{journal.SourceAnswer, journal.NotSent, false}, {journal.SourceAnswer, journal.Refused, false}, {journal.SourceQuery, journal.PresumedAbsent, false},
+		{journal.SourceAnswer, journal.Pending, true}, {journal.SourceQuery, journal.Abandoned, true}, {journal.SourceAnswer, journal.Declined, true},
+		{journal.SourceAnswer, journal.Succeeded, true},
+	} {
+		ev := journal.Evidence{Source: c.source, State: c.state}
+		if got := ev.CanBeAskedAgain(); got != c.want {
+			t.Errorf("%s, %v: got %t, want %t", c.source, c.state, got, c.want)
+		}
+	}
+}
+
+// TestConflictIsToldAtOnce: a success that contradicts what another process has recorded meanwhile is told as a conflict.
+func TestConflictIsToldAtOnce(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 10 * time.Second})
+		go func() {
+			time.Sleep(time.Second)
+			if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "1")); err != nil {
+				t.Error(err)
+			}
+		}()
+		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrConflict) {
+			t.Errorf("got %v, want ErrConflict", err)
+		}
+		var log bytes.Buffer
+		j := s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		wantStates(t, j, map[string]string{"a": "succeeded, conflict"})
+		if !strings.Contains(log.String(), "level=WARN") {
+			t.Errorf("a conflict is not warned of: %s", &log)
+		}
+	})
+}
+
+// TestAckOfRepeatedCall: what a repeated call told is what is acknowledged, and not what became known since.
+func TestAckOfRepeatedCall(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", pending)
+		j := s.restarted(journal.Options{})
+		if _, err := j.CreateSubscription(t.Context(), order("a", pending)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+			t.Errorf("Ack: got %v, want ErrChanged", err)
+		}
+	})
+}
+
+// TestQueryMeetsNews: what a query shows is recorded beside what another process has recorded while it was asked.
+func TestQueryMeetsNews(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: 2 * time.Second})
+		go func() {
+			time.Sleep(time.Second)
+			if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeProcessing, "1")); err != nil {
+				t.Error(err)
+			}
+		}()
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}
+
+// writingAndFailing is a store whose Record writes, and says that it did not.
+type writingAndFailing struct {
+	journal.Store
+	failures atomic.Int32
+}
+
+func (w *writingAndFailing) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	err := w.Store.Record(ctx, key, version, ev)
+	if err == nil && w.failures.Add(-1) >= 0 {
+		return errDisk
+	}
+	return err
+}
+
+// TestSubmissionWrittenUnseen: a submission that was recorded by a call which heard of a failure is that call's.
+func TestSubmissionWrittenUnseen(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.refuse = errReset
+		_, _ = s.pay("a", approved)
+		s.refuse = nil
+		store := &writingAndFailing{Store: s.store}
+		store.failures.Store(1)
+		got, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if err != nil || !got.Paid() {
+			t.Errorf("got %v, %v", got, err)
+		}
+	})
+}
+
+// TestAckedWithinWalk: what is acknowledged while a store is walked over is not given any more.
+func TestAckedWithinWalk(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", approved)
+		time.Sleep(time.Second)
+		_, _ = s.pay("b", approved)
+		given := 0
+		for e, err := range s.store.Unacked(t.Context(), key("").Shop) {
+			if err != nil || e.TransactionID() != "a" {
+				t.Errorf("got %s, %v", e.TransactionID(), err)
+			}
+			given++
+			if err := s.store.Ack(t.Context(), key("b"), 1); err != nil {
+				t.Error(err)
+			}
+		}
+		if given != 1 {
+			t.Errorf("%d are given", given)
+		}
+	})
+}
