@@ -35,7 +35,12 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 	case SQLite:
 		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1}
 	case Postgres, MySQL:
-		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
+		// Measured: a second batch of intents makes Postgres faster, and MySQL, which locks the index's gaps, slower.
+		batches := 2
+		if d == MySQL {
+			batches = 1
+		}
+		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: batches}
 		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
 		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
 	default:
