@@ -49,18 +49,18 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	return t, call.finish(outcomeName(t, err), err)
 }
 
-// submit checks a request that moves money, and sends it. The caller judges the last attempt and finishes the call.
+// submit checks the request of an operation with Payment set, and sends it. The caller judges the last attempt and finishes the call.
 func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
-	defer e.json.Wipe() // sealed by then
+	defer e.json.Wipe() // the transport has sealed the body: nothing reads these bytes any more
 	e.check.context(ctx)
 	if err := e.finish(op.Name); err != nil {
 		return nil, err
 	}
 	call := &call{
 		client: c, op: op, url: c.endpoint(&op, e.element, nil), body: e.json.Bytes(), limit: transport.MaxPayment,
-		secrets: callSecrets{card: e.secrets}, begun: time.Now(),
+		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
-	ctx = call.begin(ctx)
+	ctx = call.observe(ctx)
 	call.sendPayment(ctx)
 	return call, nil
 }
@@ -365,8 +365,8 @@ func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo
 	c.cfg.Logger.LogAttrs(ctx, level, "cardgateway call", attrs...)
 }
 
-// begin begins the call.
-func (c *call) begin(ctx context.Context) context.Context {
+// observe tells the observer and the log that the call begins, and sets done, which tells them how it ended.
+func (c *call) observe(ctx context.Context) context.Context {
 	if c.client.cfg.Observe == nil && c.client.cfg.Logger == nil {
 		c.done = func(Outcome, error) {} // nobody is told
 		return ctx
@@ -396,7 +396,7 @@ func (c *call) logAttempt(ctx context.Context, duration time.Duration) {
 	}
 	if err := r.failure(); err != nil {
 		attrs = append(attrs, slog.String("error", err.Error()))
-		if c.op.Payment { // of a query, which has no body to seal, Unsent says nothing
+		if c.op.Payment { // of a query Unsent decides nothing: it may be repeated anyway
 			attrs = append(attrs, slog.Bool("sent", !r.Unsent))
 		}
 	}

@@ -139,7 +139,7 @@ func decide(r *attemptResult, says *statement, decodeErr error) (verdict, error)
 	return verdictTaken, nil
 }
 
-// unsentOr returns notSent if that is proved.
+// unsentOr returns verdictNotSent if it is proved that nothing was sent, and otherwise what it is given.
 func (r *attemptResult) unsentOr(otherwise verdict) verdict {
 	if r.Unsent {
 		return verdictNotSent

@@ -12,16 +12,16 @@ import (
 
 // callSecrets are what no error, and no text of the gateway in a result, may show of one call.
 type callSecrets struct {
-	card        redact.Secrets // the card number and the token that were sent
+	sent        redact.Secrets // the card number or the token
 	credentials redact.Secrets // what the Authenticate hook has set
 }
 
 // all returns the secrets of both kinds.
 func (s *callSecrets) all() redact.Secrets {
-	if len(s.card) == 0 {
+	if len(s.sent) == 0 {
 		return s.credentials
 	}
-	return append(s.card[:len(s.card):len(s.card)], s.credentials...)
+	return append(s.sent[:len(s.sent):len(s.sent)], s.credentials...)
 }
 
 // redact removes the secrets from what a call returns: t in any case, and what err keeps of a response.
@@ -132,7 +132,7 @@ func (s *callSecrets) redactRefundRow(r *Refund, inError bool) {
 // Credentials are short words at times. Where all is well, only long ones are looked for, so that no harmless word is
 // lost.
 func (s *callSecrets) redactTransaction(t *Transaction, inError bool) {
-	if t == nil || len(s.card)+len(s.credentials) == 0 && !inError {
+	if t == nil || len(s.sent)+len(s.credentials) == 0 && !inError {
 		return
 	}
 	minCredential := redact.MinID
@@ -140,17 +140,17 @@ func (s *callSecrets) redactTransaction(t *Transaction, inError bool) {
 		minCredential = redact.MinText
 	}
 	for _, id := range []*string{&t.UniqueID, &t.TransactionID, (*string)(&t.AppID), &t.TransactionCurrency} {
-		s.card.Redact(id, redact.MinID)
+		s.sent.Redact(id, redact.MinID)
 	}
 	for _, message := range []*string{&t.Message, &t.BillDescription, &t.TransactionMessage} {
 		s.credentials.Redact(message, minCredential)
 	}
 	for _, text := range t.texts() {
 		s.credentials.Redact(text, redact.MinID)
-		s.card.Redact(text, redact.MinText)
+		s.sent.Redact(text, redact.MinText)
 	}
 	if a := t.BillingAddress; a != nil {
-		if len(s.card) > 0 {
+		if len(s.sent) > 0 {
 			a.Extra = nil // what was not asked for is not worth a search
 		}
 		s.credentials.RedactAnyMembers(a.Extra, redact.MinID)
@@ -158,7 +158,7 @@ func (s *callSecrets) redactTransaction(t *Transaction, inError bool) {
 	if inError {
 		t.maskKept()
 	}
-	s.card.RedactMembers(t.Extra, redact.MinText)
+	s.sent.RedactMembers(t.Extra, redact.MinText)
 	s.credentials.RedactMembers(t.Extra, minCredential)
 }
 

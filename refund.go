@@ -242,7 +242,7 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	}
 	call := c.newQuery(opUploadTrackingNumbers, "", nil)
 	call.body, call.limit = e.json.Bytes(), transport.MaxPayment
-	ctx = call.begin(ctx)
+	ctx = call.observe(ctx)
 	decoded, err := ask(ctx, call, func(body []byte) (response, Code, error) {
 		decoded, err := decodeTransaction(body)
 		if err != nil {

@@ -72,7 +72,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		return nil, err
 	}
 	call := c.newQuery(opGetTransaction, uniqueID, nil)
-	ctx = call.begin(ctx)
+	ctx = call.observe(ctx)
 	decoded, err := ask(ctx, call, func(body []byte) (response, Code, error) {
 		decoded, err := decodeTransaction(body)
 		if err != nil {
@@ -232,7 +232,7 @@ func runSearch[T any](
 	}
 	op.TransactionID = s.params.Get("transactionId")
 	call := c.newQuery(op, "", s.params)
-	ctx = call.begin(ctx)
+	ctx = call.observe(ctx)
 	page, err := ask(ctx, call, func(body []byte) (decodedPage[T], Code, error) {
 		page, rowErrors, err := decodePage(body, max(s.page, 1), row)
 		if err != nil {

@@ -32,8 +32,8 @@ const (
 	done
 )
 
-// month is what one query may span. Where its windows were read one after another, its rows are counted once more
-// afterwards.
+// month is at most what one query may span, and need not be a calendar month. If it took more than one window, or was
+// resumed, its rows are counted once more afterwards, unless they may still change.
 type month struct {
 	span      span
 	final     bool // its rows no longer change: it is older than Config.Lag
