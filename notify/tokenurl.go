@@ -114,8 +114,9 @@ func (t *TokenURLs) URL(transactionID string, expires time.Time) (string, error)
 }
 
 // Check reports with an error that u, the URL of a request as the server sees it, was not made by URL for this
-// transactionId, or has expired. The handler does this for every token; call it only where the handler does not fit, and with the transactionId that GetTransaction confirmed. Only the query of u counts, so that proxies may
-// change the rest.
+// transactionId, or has expired. The handler does this for every token; call it only where the handler does not fit,
+// and with the transactionId that GetTransaction confirmed. Only the query of u counts, so that proxies may change the
+// rest.
 func (t *TokenURLs) Check(u *url.URL, transactionID string) error {
 	bindings := u.Query()[bindingParam]
 	if len(bindings) != 1 {
