@@ -7,19 +7,11 @@ import (
 )
 
 // What the tests of package cardgateway_test see of the inside: the reading of responses and the decision about an
-// outcome, both pure functions, and errors and bounds that are not for callers.
+// outcome, both pure functions, and errors that are not for callers.
 
 var (
-	ErrNotObject   = errNotObject
-	ErrNotOurs     = errNotOurs
-	ErrOtherAmount = errOtherAmount
-	ErrDoubtful    = errDoubtful
-)
-
-const (
-	ResolveBefore = resolveBefore
-	ResolvePages  = resolvePages
-	ResolveMonths = resolveMonths
+	ErrNotObject = errNotObject
+	ErrNotOurs   = errNotOurs
 )
 
 // Facts are what one attempt observed.

@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
 
@@ -149,7 +151,27 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 		return nil, err
 	}
 	ctx, end := c.begin(ctx, Operation{Name: "ResolveRefund", TransactionID: q.RefundTransactionID})
-	r, err := c.refund(&q).resolve(within(ctx))
+	secrets := new(callSecrets) // of the last query
+	found := resolve.Run(within(ctx), &resolve.Config[Refund]{
+		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
+		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Refund], error) {
+			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end, CurrPage: page}
+			p, s, err := runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC), refundRow)
+			secrets = cmp.Or(s, secrets)
+			return resolvePage(p, err)
+		},
+		Row: func(r *Refund) resolve.Row {
+			return resolve.Row{
+				ID: refundRowID(r), Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: resolveState(r.State()),
+				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
+				Agrees:   r.RefundAmount.Equal(q.Amount),
+				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
+			}
+		},
+		NotFinal: func(declined []Refund) error { return severalDeclined(len(declined)) },
+	})
+	r, err := q.outcome(&found)
+	secrets.redactRefund(r, err)
 	info := CallInfo{Outcome: refundOutcome(r, err), Err: err}
 	if r != nil {
 		info.Code = r.Code
@@ -177,39 +199,22 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 	return v.err("ResolveRefund")
 }
 
-// refund is the subject of a ResolveRefundQuery.
-func (c *Client) refund(q *ResolveRefundQuery) *subject[Refund] {
-	return &subject[Refund]{
-		sentAt: q.SentAt, wait: q.Wait, seen: q.Seen,
-		search: func(ctx context.Context, start, end time.Time, page int) (*Page[Refund], *callSecrets, error) {
-			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end, CurrPage: page}
-			return runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC), refundRow)
-		},
-		facts: func(r *Refund) rowFacts {
-			return rowFacts{
-				id: refundRowID(r), hasID: r.RefundUniqueID != "", at: r.RefundRequestAt, code: r.Code, state: r.State(),
-				isOurs:   r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
-				agrees:   r.RefundAmount.Equal(q.Amount),
-				expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
-			}
-		},
-		isDeclined: func(declined []Refund) bool { return len(declined) == 1 },
-		declined: func(r *Refund) error {
-			return &DeclinedError{Op: "ResolveRefund", RefundTransactionID: q.RefundTransactionID, Refund: r}
-		},
-		conflict: func(rows []Refund) error {
-			return &ConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: rows}
-		},
-		unknown: func(r *Refund, seen bool, cause error) error {
-			return &OutcomeUnknownError{
-				Op: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount,
-				SentAt: q.SentAt, Seen: seen, Refund: r, Cause: cause,
-			}
-		},
-		absent: func() error {
-			return fmt.Errorf("cardgateway: ResolveRefund: refund %s: %w", quoted(q.RefundTransactionID), ErrNotFound)
-		},
-		redact: (*callSecrets).redactRefund,
+// outcome says in the words of this package what was found.
+func (q *ResolveRefundQuery) outcome(found *resolve.Result[Refund]) (*Refund, error) {
+	const op = "ResolveRefund"
+	switch found.Verdict {
+	case resolve.OutcomeFound:
+		return found.Row, nil
+	case resolve.OutcomeDeclined:
+		return found.Row, &DeclinedError{Op: op, RefundTransactionID: q.RefundTransactionID, Refund: found.Row}
+	case resolve.OutcomeConflict:
+		return nil, &ConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: found.Rows}
+	case resolve.OutcomeAbsent:
+		return nil, fmt.Errorf("cardgateway: %s: refund %s: %w", op, quoted(q.RefundTransactionID), ErrNotFound)
+	}
+	return nil, &OutcomeUnknownError{
+		Op: op, UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount, SentAt: q.SentAt,
+		Seen: found.Seen, Refund: found.Row, Cause: found.Cause,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
 )
 
 // Resolve in virtual time, against gateways whose clock is in any zone, whose filter lets other orders through, whose
@@ -252,7 +253,7 @@ func TestResolveSeams(t *testing.T) {
 		for offset := -3 * time.Second; offset <= 3*time.Second; offset += 500 * time.Millisecond {
 			synctest.Test(t, func(t *testing.T) {
 				sentAt := time.Now().Add(-40 * day).Truncate(time.Second)
-				seam := civil.Of(sentAt.Add(-cardgateway.ResolveBefore), time.UTC).NextMonth().UTC()
+				seam := civil.Of(sentAt.Add(-resolve.Before), time.UTC).NextMonth().UTC()
 				made := seam.Add(offset).Format("2006-01-02 15:04:05.000")
 				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					from, to := r.URL.Query().Get("startDate")+".000", r.URL.Query().Get("endingDate")+".000"
@@ -276,7 +277,7 @@ func TestResolveIsBounded(t *testing.T) {
 		l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: foreign(6000)}
 		q := l.query()
 		q.SentAt, q.Wait = l.begun.AddDate(0, -20, 0), 1
-		if _, err := l.client(t).Resolve(t.Context(), q); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || len(l.asked) > 2*(cardgateway.ResolvePages+cardgateway.ResolveMonths) {
+		if _, err := l.client(t).Resolve(t.Context(), q); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || len(l.asked) > 2*(resolve.MaxPages+resolve.MaxMonths) {
 			t.Errorf("got %v after %d queries", err, len(l.asked))
 		}
 	})
@@ -292,10 +293,10 @@ func TestResolveSaysWhy(t *testing.T) {
 		records []record
 		want    error
 	}{
-		{"other amount", []record{priced("t-1", "1", "1250")}, cardgateway.ErrOtherAmount},
-		{"other orders after one of another amount", append([]record{priced("t-1", "1", "1250")}, foreign(1)...), cardgateway.ErrOtherAmount},
-		{"other orders before one of another amount", append(foreign(1), priced("t-1", "1", "1250")), cardgateway.ErrOtherAmount},
-		{"other orders", foreign(1), cardgateway.ErrDoubtful},
+		{"other amount", []record{priced("t-1", "1", "1250")}, resolve.ErrOtherAmount},
+		{"other orders after one of another amount", append([]record{priced("t-1", "1", "1250")}, foreign(1)...), resolve.ErrOtherAmount},
+		{"other orders before one of another amount", append(foreign(1), priced("t-1", "1", "1250")), resolve.ErrOtherAmount},
+		{"other orders", foreign(1), resolve.ErrDoubtful},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: tt.records}

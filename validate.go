@@ -13,6 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/iso4217"
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/secret"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 	"github.com/shopspring/decimal"
@@ -33,8 +34,7 @@ const (
 	maxPageSize     = 999 // Number(3)
 	noLimit         = 0   // "not shown"
 
-	resolveBefore    = 13 * time.Hour // how long before SentAt is searched: UTC-12, and an hour of difference between clocks
-	maxToken         = 512            // not the interface's: what fits a path element everywhere
+	maxToken         = 512 // not the interface's: what fits a path element everywhere
 	minCardDigits    = 12
 	maxCardDigits    = 19
 	maxPriceDigits   = 32 // not the interface's: keeps a hostile decimal from filling memory
@@ -187,7 +187,7 @@ func isUniqueID(s string) bool { return len(s) <= maxID && ascii.IsDigits(s) }
 
 // sentAt checks when something was sent that is to be resolved.
 func (v *violations) sentAt(t time.Time) {
-	if v.require("SentAt", !t.IsZero(), required) && v.year("SentAt", t.Add(-resolveBefore)) && t.After(time.Now().Add(resolveBefore)) {
+	if v.require("SentAt", !t.IsZero(), required) && v.year("SentAt", t.Add(-resolve.Before)) && t.After(time.Now().Add(resolve.Before)) {
 		v.add("SentAt", RuleRange, "must not be in the future")
 	}
 }

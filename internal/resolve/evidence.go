@@ -1,0 +1,125 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// evidence is what one search showed.
+type evidence[T any] struct {
+	approved    []T
+	declined    []T
+	redirect    *T
+	processing  *T
+	shown       bool  // it was shown, or may have been: in a row that cannot be used, or one that was announced
+	codeChanged bool  // a row was seen with two codes: only the next search can tell
+	uncertainty error // why absence proves nothing, if it does not
+
+	codes map[string]int // of the rows that were seen, by id
+	pages int            // that may still be asked for, beside the first one of each month
+}
+
+// found reports whether there is a row that says what became of it.
+func (e *evidence[T]) found() bool {
+	return e.processing != nil || e.redirect != nil || len(e.approved)+len(e.declined) > 0
+}
+
+// doubt notes why absence proves nothing. The first reason that says more than ErrDoubtful stays.
+func (e *evidence[T]) doubt(reason error) {
+	if e.uncertainty == nil || e.uncertainty == ErrDoubtful {
+		e.uncertainty = reason
+	}
+}
+
+// searchOnce searches once, from when it was sent to this day. The range is wide enough for the gateway's clock to be in
+// any zone.
+func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
+	e := evidence[T]{codes: make(map[string]int), pages: MaxPages}
+	start, last := c.SentAt.Add(-Before), time.Now().Add(after)
+	for range MaxMonths {
+		end := civil.Of(start, time.UTC).NextMonth().UTC()
+		if end.After(last) {
+			end = last
+		}
+		if err := c.searchRange(ctx, start, end, &e); err != nil {
+			return e, err
+		}
+		if end.Equal(last) {
+			return e, nil
+		}
+		start = end.Add(-overlap)
+	}
+	e.doubt(errLongAgo)
+	return e, nil
+}
+
+// searchRange adds what a range of at most a month shows, on all pages of the result. A row that was seen before, with
+// its code, counts once: pages move, and a gateway may not look at the range.
+func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *evidence[T]) error {
+	inRange := make(map[string]bool)
+	for number := 1; number == 1 || e.pages > 0; number++ {
+		if number > 1 {
+			e.pages--
+		}
+		page, err := c.Search(ctx, start, end, number)
+		if err != nil {
+			return err
+		}
+		if page.Unreadable { // any of these rows can be the one
+			e.shown = true
+			e.doubt(ErrDoubtful)
+		}
+		copies := make(map[string]int) // of rows that only their place on the page tells apart
+		for _, t := range page.Rows {
+			row := c.Row(&t)
+			if row.Generated {
+				copies[row.ID]++
+				row.ID = fmt.Sprint(row.ID, " ", row.Code, " ", copies[row.ID])
+			}
+			if code, known := e.codes[row.ID]; !known {
+				e.add(t, &row)
+			} else if code != row.Code {
+				e.codeChanged = true
+				e.doubt(ErrDoubtful)
+			}
+			e.codes[row.ID], inRange[row.ID] = row.Code, true
+		}
+		if len(page.Rows) == 0 || len(inRange) >= page.Total {
+			if len(inRange) < page.Total { // rows that were announced and not given
+				e.shown = true
+				e.doubt(ErrDoubtful)
+			}
+			return nil
+		}
+	}
+	e.doubt(ErrDoubtful)
+	return nil
+}
+
+// add adds what a row says.
+func (e *evidence[T]) add(t T, row *Row) {
+	if !row.Ours {
+		if !row.Expected {
+			e.doubt(ErrDoubtful)
+		}
+		return
+	}
+	e.shown = true
+	switch {
+	case !row.Agrees:
+		e.doubt(ErrOtherAmount)
+	case row.State == Approved:
+		e.approved = append(e.approved, t)
+	case row.State == Declined:
+		e.declined = append(e.declined, t)
+	case row.State == Redirect:
+		e.redirect = &t
+	case row.State == Processing:
+		e.processing = &t
+	default:
+		e.doubt(errOtherCode)
+	}
+}

@@ -1,0 +1,189 @@
+// Package resolve settles an unknown outcome: it searches the gateway again and again, until the rows that it shows say
+// what became of a payment or a refund. It knows neither HTTP nor the members of a row: its caller says what a row means.
+package resolve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/retry"
+)
+
+// Config says what is looked for, in rows of type T.
+type Config[T any] struct {
+	SentAt time.Time     // a time before it was sent, and close to it
+	Wait   time.Duration // how long to ask, counted from the start of Run; zero means DefaultWait; at least one search is made
+	Seen   bool          // the gateway has shown it before: it is never absent
+
+	// Search asks for one page, counted from 1, of the rows between two times, which are at most a month apart. An error
+	// means that the gateway could not be asked.
+	Search func(ctx context.Context, start, end time.Time, page int) (*Page[T], error)
+	// Row says what a row means.
+	Row func(*T) Row
+	// NotFinal says why declined rows, one or more, are not the end. It returns nil if they are.
+	NotFinal func(declined []T) error
+}
+
+// Page is one page of a search.
+type Page[T any] struct {
+	Rows       []T
+	Total      int  // rows of the whole search, as announced
+	Unreadable bool // there were rows that could not be read
+}
+
+// Row is what a row says about what is looked for.
+type Row struct {
+	ID        string     // tells rows apart
+	Generated bool       // the ID is put together from other members, since the gateway gave none: rows can share it
+	At        civil.Time // what is later is shown of several
+	Code      int
+	State     State
+	Ours      bool // it has the ids that were sent
+	Expected  bool // it is not ours, but the search asks for it too
+	Agrees    bool // it repeats whatever else was sent
+}
+
+// State is what the code of a row says.
+type State int
+
+// A row is in one of these states.
+const (
+	Unclear    State = iota // a code that says nothing certain
+	Approved                // it was done, and money moved
+	Declined                // it was declined
+	Processing              // it was accepted, the outcome comes later
+	Redirect                // it waits for the cardholder
+)
+
+// Result is what became of it.
+type Result[T any] struct {
+	Verdict Verdict
+	Row     *T    // that says so; of an unknown outcome the last that was found, or nil
+	Rows    []T   // of a conflict
+	Seen    bool  // the gateway has shown it, now or before
+	Cause   error // why the outcome is unknown
+}
+
+// Verdict names a result.
+type Verdict int
+
+// The verdicts.
+const (
+	OutcomeUnknown  Verdict = iota
+	OutcomeFound            // Row is approved, waits for the cardholder, or is still in processing when the time is over
+	OutcomeDeclined         // Row is declined, and that is the end
+	OutcomeConflict         // Rows hold two successes
+	OutcomeAbsent           // the gateway answered, and does not have it
+)
+
+// How long Run asks, and which days it searches.
+const (
+	DefaultWait = 2 * time.Minute
+	Before      = 13 * time.Hour // before SentAt: UTC-12, and an hour of difference between clocks
+	MaxPages    = 50             // of one search, beside the first of each month; more only if the gateway's filter does not work
+	MaxMonths   = 24             // that are searched, one at a time
+
+	after   = 15 * time.Hour  // after now: UTC+14, and an hour of difference between clocks
+	overlap = 2 * time.Second // of neighbouring ranges: whether a bound is inclusive is not shown
+
+	firstPause = time.Second
+	maxPause   = 30 * time.Second
+)
+
+// Why an outcome stays unknown. ErrMayTryAgain is for the caller's NotFinal.
+var (
+	ErrDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
+		"rows that contradict each other, or not what it returned before")
+	ErrOtherAmount = errors.New("the gateway has this id with another amount or currency than was asked for, or without them")
+	ErrMayTryAgain = errors.New("declined so far: the cardholder can try another card on the hosted page")
+
+	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell what became of it")
+	errOtherCode  = errors.New("the gateway has this id with a code that says nothing certain")
+	errLongAgo    = errors.New("SentAt is so long ago that the search did not reach to this day")
+)
+
+// Run searches until the outcome is known, Wait has passed, or ctx ends.
+func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
+	deadline := time.Now().Add(cmp.Or(c.Wait, DefaultWait))
+	seen := c.Seen
+	var row *T // the last that was found
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		e, searchErr := c.searchOnce(ctx)
+		seen = seen || e.shown
+		if seen && !e.found() {
+			e.doubt(errSeenBefore)
+		}
+		row = cmp.Or(c.newest(&e), row)
+		result, final := c.decide(&e, searchErr, time.Until(deadline) <= 0)
+		if !final {
+			jittered := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
+			if ended := retry.Sleep(ctx, max(0, min(jittered, time.Until(deadline)))); ended != nil {
+				result, final = Result[T]{Cause: ended}, true
+			}
+		}
+		if final {
+			if result.Verdict == OutcomeUnknown {
+				result.Row = row
+			}
+			result.Seen = seen
+			return result
+		}
+	}
+}
+
+// decide says what the evidence of one search means, and whether that is final; last is set once the time is over.
+func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result Result[T], final bool) {
+	var notFinal error // why declined rows are not the end
+	if len(e.declined) > 0 {
+		notFinal = c.NotFinal(e.declined)
+	}
+	certain := e.uncertainty == nil && searchErr == nil
+	unknown := func(cause error) (Result[T], bool) { return Result[T]{Cause: cause}, true }
+	switch {
+	case len(e.approved) > 1:
+		return Result[T]{Verdict: OutcomeConflict, Rows: slices.Concat(e.approved, e.declined)}, true
+	case len(e.approved) == 1 && !e.codeChanged:
+		return Result[T]{Verdict: OutcomeFound, Row: &e.approved[0]}, true
+	case e.redirect != nil && !e.codeChanged:
+		return Result[T]{Verdict: OutcomeFound, Row: e.redirect}, true
+	case certain && len(e.declined) > 0 && e.processing == nil && !e.codeChanged && notFinal == nil:
+		return Result[T]{Verdict: OutcomeDeclined, Row: c.latest(e.declined)}, true
+	case !last:
+		return Result[T]{}, false
+	case searchErr != nil:
+		return unknown(searchErr)
+	case e.processing != nil && len(e.declined) == 0 && !e.codeChanged:
+		return Result[T]{Verdict: OutcomeFound, Row: e.processing}, true
+	case e.uncertainty != nil:
+		return unknown(e.uncertainty)
+	case len(e.declined) > 0 && e.processing == nil:
+		return unknown(cmp.Or(notFinal, ErrDoubtful))
+	case e.found() || e.shown:
+		return unknown(ErrDoubtful)
+	}
+	return Result[T]{Verdict: OutcomeAbsent}, true
+}
+
+// newest returns what an unknown outcome should show, or nil.
+func (c *Config[T]) newest(e *evidence[T]) *T {
+	if e.processing != nil || len(e.declined) == 0 {
+		return e.processing
+	}
+	return c.latest(e.declined)
+}
+
+// latest returns the row with the latest time. Of equal ones it is the last.
+func (c *Config[T]) latest(rows []T) *T {
+	latest := &rows[0]
+	for i := range rows {
+		if c.Row(&rows[i]).At >= c.Row(latest).At {
+			latest = &rows[i]
+		}
+	}
+	return latest
+}
