@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
@@ -61,21 +58,8 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
 	ctx = call.observe(ctx)
-	call.sendPayment(ctx)
+	retry.Policy(c.cfg.Retry).Payment(ctx, call.attempt)
 	return call, nil
-}
-
-// sendPayment sends a payment until an attempt may have reached the gateway, or the policy ends it.
-func (c *call) sendPayment(ctx context.Context) {
-	for {
-		c.attempt(ctx)
-		pause, again := retry.Policy(c.client.cfg.Retry).Next(retry.Attempt{
-			Payment: true, Number: c.attempts, Local: c.last.localErr != nil, Failed: c.last.Err != nil, ProvenUnsent: c.last.Unsent,
-		}, rand.Float64())
-		if !again || !retry.Fits(ctx, pause) || retry.Sleep(ctx, pause) != nil {
-			return
-		}
-	}
 }
 
 // newQuery makes a query ready. The element goes where the path template leaves one open; it needs no escaping.
@@ -87,43 +71,16 @@ func (c *Client) newQuery(op Operation, element string, params url.Values) *call
 
 // ask sends a query as often as the policy allows, and returns what decode makes of the last response. The error is a
 // *QueryError if no response could be decoded.
-//
-// go-retryablehttp drives the attempts and the pauses. What is sent, whether it is repeated and how long the pause is,
-// is decided here. Its own errors hold the URL and are not used.
 func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, Code, error)) (decoded T, err error) {
 	var bad error // why the last response cannot be used
-	var pause time.Duration
-	attempt := func(req *http.Request) (*http.Response, error) {
-		c.attempt(req.Context())
-		if bad = c.last.failure(); bad != nil {
-			return nil, bad
-		}
-		if c.last.Status == http.StatusOK {
+	retry.Policy(c.client.cfg.Retry).Query(ctx, func(ctx context.Context) retry.Attempt {
+		facts := c.attempt(ctx)
+		if bad = c.last.failure(); bad == nil && c.last.Status == http.StatusOK {
 			decoded, c.last.code, bad = decode(c.last.Body)
+			facts.Failed = bad != nil
 		}
-		return &http.Response{StatusCode: c.last.Status, Body: http.NoBody, Request: req}, nil
-	}
-	again := func(ctx context.Context, _ *http.Response, _ error) (again bool, _ error) {
-		pause, again = retry.Policy(c.client.cfg.Retry).Next(retry.Attempt{
-			Number: c.attempts, Local: c.last.localErr != nil, Failed: bad != nil, Status: c.last.Status, RetryAfter: c.last.retryAfter,
-		}, rand.Float64())
-		return again && retry.Fits(ctx, pause), nil
-	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, c.op.Method, c.url.String(), nil)
-	if err != nil { // a URL that New has checked does not come here
-		c.last = attemptResult{localErr: c.secrets.all().Error(err)}
-		return decoded, c.queryError(ctx, c.last.localErr)
-	}
-	loop := retryablehttp.Client{
-		HTTPClient:   &http.Client{Transport: roundTripper(attempt)},
-		RetryMax:     c.client.cfg.Retry.MaxAttempts - 1,
-		CheckRetry:   again,
-		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return pause },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-	if resp, err := loop.Do(req); err == nil {
-		_ = resp.Body.Close() // http.NoBody
-	}
+		return facts
+	})
 	if bad == nil && c.last.Status == http.StatusOK {
 		return decoded, nil
 	}
@@ -132,10 +89,6 @@ func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, Code, erro
 	}
 	return decoded, c.queryError(ctx, bad)
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // queryError says why there is no response that could be decoded: bad, or the end of the context, or nothing but the
 // gateway's own no.
@@ -188,8 +141,8 @@ func (c *call) raw() *RawResponse {
 	return c.secrets.raw(&c.last)
 }
 
-// attempt sends the call exactly once and reads the whole response.
-func (c *call) attempt(ctx context.Context) {
+// attempt sends the call exactly once, reads the whole response, and says what the decision to send again depends on.
+func (c *call) attempt(ctx context.Context) retry.Attempt {
 	c.attempts++
 	begun := time.Now()
 	c.last = c.send(ctx)
@@ -203,6 +156,10 @@ func (c *call) attempt(ctx context.Context) {
 			Operation: c.op, Number: c.attempts, HTTPStatus: c.last.Status, Sent: c.op.Payment && !c.last.Unsent,
 			Duration: duration, Err: c.last.failure(),
 		})
+	}
+	return retry.Attempt{
+		Payment: c.op.Payment, Number: c.attempts, Local: c.last.localErr != nil, Failed: c.last.failure() != nil,
+		ProvenUnsent: c.last.Unsent, Status: c.last.Status, RetryAfter: c.last.retryAfter,
 	}
 }
 
@@ -228,7 +185,7 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	}
 	r.Response = sender.Exchange(req, c.body, c.limit, &c.buffer)
 	if r.Err != nil && limited.Err() != nil && ctx.Err() == nil {
-		r.Err = &timeoutError{cfg.AttemptTimeout}
+		r.Err = &transport.TimeoutError{Limit: cfg.AttemptTimeout}
 	}
 	r.Err = c.secrets.all().ReadError(r.Err)
 	return r
@@ -238,17 +195,6 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 func local(err error) attemptResult {
 	return attemptResult{Response: transport.Response{Unsent: true}, localErr: err}
 }
-
-// timeoutError says that one attempt took longer than Config.AttemptTimeout.
-type timeoutError struct{ limit time.Duration }
-
-func (e *timeoutError) Error() string { return fmt.Sprintf("no whole response within %v", e.limit) }
-
-// Timeout tells callers who ask for interface{ Timeout() bool }, as net.Error has it.
-func (e *timeoutError) Timeout() bool { return true }
-
-// Is follows net/http, whose timeouts are context.DeadlineExceeded too.
-func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // request builds a fresh request. The hook sees it complete but for the body, which comes as bytes: reading it from
 // the request would break the proof of "not sent".

@@ -5,59 +5,11 @@ package resolve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
-)
-
-// Config says what is looked for, in rows of type T.
-type Config[T any] struct {
-	SentAt time.Time     // a time before it was sent, and close to it
-	Wait   time.Duration // how long to ask, counted from the start of Run; zero means DefaultWait; at least one search is made
-	Seen   bool          // the gateway has shown it before: it is never absent
-
-	// Search asks for one page, counted from 1, of the rows between two times, which are at most a month apart. An error
-	// means that the gateway could not be asked.
-	Search func(ctx context.Context, start, end time.Time, page int) (*Page[T], error)
-	// Row says what a row means.
-	Row func(*T) Row
-	// NotFinal says why declined rows, one or more, are not the end. It returns nil if they are.
-	NotFinal func(declined []T) error
-}
-
-// Page is one page of a search.
-type Page[T any] struct {
-	Rows       []T
-	Total      int  // rows of the whole search, as announced
-	Unreadable bool // there were rows that could not be read
-}
-
-// Row is what a row says about what is looked for.
-type Row struct {
-	ID        string     // tells rows apart
-	Generated bool       // the ID is put together from other members, since the gateway gave none: rows can share it
-	At        civil.Time // what is later is shown of several
-	Code      int
-	State     State
-	Ours      bool // it has the ids that were sent
-	Expected  bool // it is not ours, but the search asks for it too
-	Agrees    bool // it repeats whatever else was sent
-}
-
-// State is what the code of a row says.
-type State int
-
-// A row is in one of these states.
-const (
-	Unclear    State = iota // a code that says nothing certain
-	Approved                // it was done, and money moved
-	Declined                // it was declined
-	Processing              // it was accepted, the outcome comes later
-	Redirect                // it waits for the cardholder
 )
 
 // Result is what became of it.
@@ -81,30 +33,9 @@ const (
 	OutcomeAbsent           // the gateway answered, and does not have it
 )
 
-// How long Run asks, and which days it searches.
 const (
-	DefaultWait = 2 * time.Minute
-	Before      = 13 * time.Hour // before SentAt: UTC-12, and an hour of difference between clocks
-	MaxPages    = 50             // of one search, beside the first of each month; more only if the gateway's filter does not work
-	MaxMonths   = 24             // that are searched, one at a time
-
-	after   = 15 * time.Hour  // after now: UTC+14, and an hour of difference between clocks
-	overlap = 2 * time.Second // of neighbouring ranges: whether a bound is inclusive is not shown
-
 	firstPause = time.Second
 	maxPause   = 30 * time.Second
-)
-
-// Why an outcome stays unknown. ErrMayTryAgain is for the caller's NotFinal.
-var (
-	ErrDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
-		"rows that contradict each other, or not what it returned before")
-	ErrOtherAmount = errors.New("the gateway has this id with another amount or currency than was asked for, or without them")
-	ErrMayTryAgain = errors.New("declined so far: the cardholder can try another card on the hosted page")
-
-	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell what became of it")
-	errOtherCode  = errors.New("the gateway has this id with a code that says nothing certain")
-	errLongAgo    = errors.New("SentAt is so long ago that the search did not reach to this day")
 )
 
 // Run searches until the outcome is known, Wait has passed, or ctx ends.

@@ -80,7 +80,7 @@ func TestConnWatch(t *testing.T) {
 				lent = tunnel{c}
 			}
 			var w connWatch
-			trace := w.trace()
+			trace := httptrace.ContextClientTrace(w.context(t.Context()))
 			trace.GotConn(httptrace.GotConnInfo{Conn: lent, Reused: len(tt.before) > 0})
 			for _, step := range tt.since {
 				step(c, s)

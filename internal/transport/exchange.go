@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -30,18 +31,21 @@ type Response struct {
 // Exchange sends a request once, with payload as its body unless that is nil, and reads the whole response, up to limit
 // bytes of its body.
 func (s *Sender) Exchange(req *http.Request, payload []byte, limit int64, buffer *Buffer) Response {
-	body := &sealedBody{rest: payload}
+	var sent struct { // in one piece of memory
+		body  sealedBody
+		watch connWatch
+	}
+	sent.body.rest = payload
 	// Nothing that was set before can let the transport send the request again.
 	req.Body, req.GetBody, req.ContentLength, req.TransferEncoding = nil, nil, 0, nil
 	if payload != nil {
-		req.Body, req.ContentLength = body, int64(len(payload))
+		req.Body, req.ContentLength = &sent.body, int64(len(payload))
 	}
-	watch := new(connWatch)
-	r := s.exchange(req.WithContext(httptrace.WithClientTrace(req.Context(), watch.trace())), limit, buffer)
-	if watch.unsolicited.Load() { // what came, and what came of closing the connection, is not about this request
+	r := s.exchange(req.WithContext(sent.watch.context(req.Context())), limit, buffer)
+	if sent.watch.unsolicited.Load() { // what came, and what came of closing the connection, is not about this request
 		r = Response{Err: errUnsolicited}
 	}
-	r.Unsent = body.seal()
+	r.Unsent = sent.body.seal()
 	return r
 }
 
@@ -68,11 +72,13 @@ func (s *Sender) exchange(req *http.Request, limit int64, buffer *Buffer) (r Res
 type connWatch struct {
 	conn        *holdConn   // nil where the connection is not one of ours
 	unsolicited atomic.Bool // set by the goroutine that reads the connection
+	trace       httptrace.ClientTrace
 }
 
-// trace returns hooks that net/http calls in the course of one request, one after another.
-func (w *connWatch) trace() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{GotConn: w.gotConn, GotFirstResponseByte: w.gotFirstResponseByte}
+// context returns a context with hooks that net/http calls in the course of one request, one after another.
+func (w *connWatch) context(ctx context.Context) context.Context {
+	w.trace = httptrace.ClientTrace{GotConn: w.gotConn, GotFirstResponseByte: w.gotFirstResponseByte}
+	return httptrace.WithClientTrace(ctx, &w.trace)
 }
 
 func (w *connWatch) gotConn(info httptrace.GotConnInfo) {

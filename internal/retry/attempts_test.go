@@ -1,0 +1,75 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
+)
+
+// TestAttempts counts the attempts and measures the pauses between them, in virtual time.
+func TestAttempts(t *testing.T) {
+	policy := retry.Policy{MaxAttempts: 4, MinWait: time.Second, MaxWait: 3 * time.Second}
+	failed := retry.Attempt{Failed: true, ProvenUnsent: true}
+	tests := []struct {
+		name     string
+		run      func(context.Context, func(context.Context) retry.Attempt)
+		facts    []retry.Attempt // of the attempts; the last one repeats
+		limit    time.Duration   // of the context; zero means none
+		attempts int
+		longest  time.Duration
+	}{
+		{"a query succeeds", policy.Query, []retry.Attempt{{Status: 200}}, 0, 1, 0},
+		{"a query succeeds at last", policy.Query, []retry.Attempt{failed, {Status: 503}, {Status: 200}}, 0, 3, 3 * time.Second},
+		{"a query fails", policy.Query, []retry.Attempt{failed}, 0, 4, 6 * time.Second},
+		{"a query is told when to come again", policy.Query, []retry.Attempt{{Status: 429, RetryAfter: 3 * time.Second}, {Status: 200}}, 0, 2, 3 * time.Second},
+		{"a query has no time for the pause", policy.Query, []retry.Attempt{{Status: 429, RetryAfter: 3 * time.Second}}, 2 * time.Second, 1, 0},
+		{"a payment is answered", policy.Payment, []retry.Attempt{{Status: 503}}, 0, 1, 0},
+		{"a payment is not sent", policy.Payment, []retry.Attempt{failed}, 0, 3, 3 * time.Second},
+		{"a payment may have been sent", policy.Payment, []retry.Attempt{failed, {Failed: true}}, 0, 2, time.Second},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			if tt.limit > 0 {
+				limited, cancel := context.WithTimeout(ctx, tt.limit)
+				defer cancel()
+				ctx = limited
+			}
+			begun, attempts := time.Now(), 0
+			payment := tt.name[:len("a payment")] == "a payment"
+			tt.run(ctx, func(context.Context) retry.Attempt {
+				facts := tt.facts[min(attempts, len(tt.facts)-1)]
+				attempts++
+				facts.Payment, facts.Number = payment, attempts
+				return facts
+			})
+			if took := time.Since(begun); attempts != tt.attempts || took > tt.longest {
+				t.Errorf("%s: got %d attempts in %v, want %d in at most %v", tt.name, attempts, took, tt.attempts, tt.longest)
+			}
+		})
+	}
+}
+
+// TestAttemptsEndWithContext: a context that ends in a pause ends the attempts at once.
+func TestAttemptsEndWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := retry.Policy{MaxAttempts: 4, MinWait: time.Hour, MaxWait: time.Hour}
+		ended := errors.New("ended")
+		for _, run := range []func(context.Context, func(context.Context) retry.Attempt){policy.Query, policy.Payment} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			begun, attempts := time.Now(), 0
+			time.AfterFunc(time.Second, func() { cancel(ended) })
+			run(ctx, func(context.Context) retry.Attempt {
+				attempts++
+				return retry.Attempt{Failed: true, ProvenUnsent: true, Number: attempts, RetryAfter: time.Hour}
+			})
+			if took := time.Since(begun); attempts != 1 || took != time.Second {
+				t.Errorf("got %d attempts in %v", attempts, took)
+			}
+		}
+	})
+}
