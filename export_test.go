@@ -7,12 +7,9 @@ import (
 )
 
 // What the tests of package cardgateway_test see of the inside: the reading of responses and the decision about an
-// outcome, both pure functions, and errors that are not for callers.
+// outcome, both pure functions, and an error that is not for callers.
 
-var (
-	ErrNotObject = errNotObject
-	ErrNotOurs   = errNotOurs
-)
+var ErrNotObject = errNotObject
 
 // Facts are what one attempt observed.
 type Facts struct {

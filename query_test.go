@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // How a query is repeated, in virtual time: how often, after which pauses, and what makes it stop.
@@ -57,7 +58,7 @@ func TestQueryAttempts(t *testing.T) {
 		{"408", []scripted{gives(408, ""), good}, cardgateway.RetryPolicy{}, 1, 408, cardgateway.ErrQueryFailed},
 		{"302", []scripted{gives(302, ""), good}, cardgateway.RetryPolicy{}, 1, 302, cardgateway.ErrQueryFailed},
 		{"201", []scripted{gives(201, foundOne), good}, cardgateway.RetryPolicy{}, 1, 201, cardgateway.ErrQueryFailed},
-		{"another transaction", []scripted{gives(200, `{"code":100,"uniqueId":"2"}`), good}, cardgateway.RetryPolicy{}, 1, 200, cardgateway.ErrNotOurs},
+		{"another transaction", []scripted{gives(200, `{"code":100,"uniqueId":"2"}`), good}, cardgateway.RetryPolicy{}, 1, 200, verdict.ErrNotOurs},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // Refunds and tracking numbers. The interface does not show these operations: gateways that speak it publish them.
@@ -72,44 +73,49 @@ var refundMembers = []string{"uniqueId", "refundTransactionId", "merchantRefundI
 // classify turns the facts of the last attempt into the one outcome of a refund, as of a payment.
 func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	var r *Refund
-	var bad *badMember
-	var err error
+	var says verdict.Statement
 	if c.last.failure() == nil {
-		r, bad, err = decodeRefund(c.last.Body)
-	}
-	var says statement
-	if r != nil {
-		c.last.code = r.Code
-		said := r.RefundAmount != decimal.Decimal{}
-		says = statement{
-			code: r.Code, state: r.State(), bad: bad,
-			named: r.MerchantRefundID != "",
-			contradicts: r.MerchantRefundID != "" && r.MerchantRefundID != req.RefundTransactionID ||
-				r.UniqueID != "" && r.UniqueID != req.UniqueID || said && !r.RefundAmount.Equal(req.Amount),
-			anonymous: r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
-			assigned:  r.RefundUniqueID != "",
+		decoded, bad, err := decodeRefund(c.last.Body)
+		if r = decoded; err != nil {
+			says.Unreadable = err
+		} else {
+			c.last.code = r.Code
+			says = req.statement(r, bad)
 		}
 	}
-	switch verdict, cause := decide(&c.last, &says, err); verdict {
-	case verdictTaken:
+	switch v, cause := c.last.verdict(&says); v {
+	case verdict.Taken:
 		return r, nil
-	case verdictDeclined:
+	case verdict.WasDeclined:
 		return r, &DeclinedError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Refund: r}
-	case verdictRefused:
+	case verdict.Refused:
 		e := c.last.refusal(&c.op)
 		if r != nil {
 			e.Code, e.Message = r.Code, r.Message
 		}
 		return nil, e
-	case verdictNotSent:
+	case verdict.NotSent:
 		return nil, &NotSentError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Cause: cause}
-	case verdictInvalid:
+	case verdict.Invalid:
 		return nil, cause
 	default:
 		return nil, &OutcomeUnknownError{
 			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
 			SentAt: c.begun, Refund: r, Cause: cause,
 		}
+	}
+}
+
+// statement says what a response says about itself, beside what was sent.
+func (req *RefundRequest) statement(r *Refund, bad *badMember) verdict.Statement {
+	said := r.RefundAmount != decimal.Decimal{}
+	return verdict.Statement{
+		Code: int(r.Code), State: r.State().forVerdict(), Refuses: isRefusalCode(r.Code), Bad: bad.err(),
+		Named: r.MerchantRefundID != "",
+		Contradicts: r.MerchantRefundID != "" && r.MerchantRefundID != req.RefundTransactionID ||
+			r.UniqueID != "" && r.UniqueID != req.UniqueID || said && !r.RefundAmount.Equal(req.Amount),
+		Anonymous: r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
+		Assigned:  r.RefundUniqueID != "",
 	}
 }
 
@@ -162,7 +168,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 		},
 		Row: func(r *Refund) resolve.Row {
 			return resolve.Row{
-				ID: refundRowID(r), Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: resolveState(r.State()),
+				ID: refundRowID(r), Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: r.State().forVerdict(),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
 				Agrees:   r.RefundAmount.Equal(q.Amount),
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
@@ -256,7 +262,7 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 		return decoded, decoded.Code, nil
 	})
 	switch failed, ok := errors.AsType[*QueryError](err); {
-	case err == nil && decoded.Code != CodeUploadSuccess, ok && isRefusalStatus(failed.HTTPStatus) && failed.HTTPStatus != http.StatusTooManyRequests:
+	case err == nil && decoded.Code != CodeUploadSuccess, ok && verdict.IsRefusalStatus(failed.HTTPStatus) && failed.HTTPStatus != http.StatusTooManyRequests:
 		refusal := call.last.refusal(&call.op)
 		if decoded.Transaction != nil {
 			refusal.Code, refusal.Message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)

@@ -71,7 +71,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		},
 		Row: func(t *Transaction) resolve.Row {
 			return resolve.Row{
-				ID: orderRowID(t), Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: resolveState(t.State()),
+				ID: orderRowID(t), Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: t.State().forVerdict(),
 				Ours:   t.TransactionID == q.TransactionID && !t.isOtherApp(c.checkedApp()),
 				Agrees: t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,
 			}
@@ -162,10 +162,3 @@ type searchError struct{ query error }
 func (e *searchError) Error() string { return e.query.Error() }
 
 func (e *searchError) Unwrap() error { return errors.Unwrap(e.query) }
-
-func resolveState(s State) resolve.State {
-	return [...]resolve.State{
-		StateUnknown: resolve.Unclear, StateApproved: resolve.Approved, StateDeclined: resolve.Declined,
-		StateProcessing: resolve.Processing, StateRedirect: resolve.Redirect,
-	}[s]
-}

@@ -1,16 +1,15 @@
 package cardgateway
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -30,22 +29,8 @@ func (r *attemptResult) failure() error {
 	return r.Err
 }
 
-// hint says where to look if a response is none of the gateway's own, in words that continue an error's text.
-func (r *attemptResult) hint() string {
-	text := bytes.ToLower(bytes.TrimSpace(bytes.TrimPrefix(r.Body[:min(len(r.Body), 1024)], []byte("\uFEFF"))))
-	isPage := bytes.HasPrefix(text, []byte("<"))
-	switch {
-	case bytes.HasPrefix(text, []byte("{")):
-		return "" // the gateway's words
-	case bytes.Contains(text, []byte("https server")), bytes.Contains(text, []byte("https port")):
-		return ", plain http sent to a TLS port; does Config.BaseURL begin with https?"
-	case 300 <= r.Status && r.Status < 400:
-		return ", a redirect, which is not followed; is Config.BaseURL right?"
-	case r.Status == http.StatusNotFound, r.Status == http.StatusMethodNotAllowed, isPage && r.Status < 500:
-		return ", and not in the gateway's words; is Config.BaseURL right?"
-	}
-	return ""
-}
+// hint says where to look if the response is none of the gateway's own.
+func (r *attemptResult) hint() string { return verdict.Hint(r.Status, r.Body) }
 
 // response is what could be decoded of a transaction result: the result itself, and what its zero values do not tell.
 type response struct {
@@ -58,7 +43,12 @@ type response struct {
 // badMember names a member without which a response or a row cannot be used.
 type badMember struct{ name, reason string }
 
-func (m *badMember) err() error { return fmt.Errorf("the response's %s %s", m.name, m.reason) }
+func (m *badMember) err() error {
+	if m == nil {
+		return nil
+	}
+	return fmt.Errorf("the response's %s %s", m.name, m.reason)
+}
 
 var errNotObject = errors.New("the response is not a JSON object")
 

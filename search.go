@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
@@ -102,7 +103,7 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 	case decoded.UniqueID == "", decoded.UniqueID == uniqueID && decoded.isAnonymousButForUniqueID() && refuses:
 		return c.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
 	case decoded.UniqueID != uniqueID, decoded.isOtherApp(c.client.checkedApp()):
-		return c.failed("", errNotOurs)
+		return c.failed("", verdict.ErrNotOurs)
 	}
 	return nil
 }

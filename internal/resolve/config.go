@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // Config says what is looked for, in rows of type T.
@@ -36,23 +37,11 @@ type Row struct {
 	Generated bool       // the ID is put together from other members, since the gateway gave none: rows can share it
 	At        civil.Time // what is later is shown of several
 	Code      int
-	State     State
+	State     verdict.State
 	Ours      bool // it has the ids that were sent
 	Expected  bool // it is not ours, but the search asks for it too
 	Agrees    bool // it repeats whatever else was sent
 }
-
-// State is what the code of a row says.
-type State int
-
-// A row is in one of these states.
-const (
-	Unclear    State = iota // a code that says nothing certain
-	Approved                // it was done, and money moved
-	Declined                // it was declined
-	Processing              // it was accepted, the outcome comes later
-	Redirect                // it waits for the cardholder
-)
 
 // How long Run asks, and which days it searches.
 const (

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // evidence is what one search showed.
@@ -111,13 +112,13 @@ func (e *evidence[T]) add(t T, row *Row) {
 	switch {
 	case !row.Agrees:
 		e.doubt(ErrOtherAmount)
-	case row.State == Approved:
+	case row.State == verdict.Approved:
 		e.approved = append(e.approved, t)
-	case row.State == Declined:
+	case row.State == verdict.Declined:
 		e.declined = append(e.declined, t)
-	case row.State == Redirect:
+	case row.State == verdict.Redirect:
 		e.redirect = &t
-	case row.State == Processing:
+	case row.State == verdict.Processing:
 		e.processing = &t
 	default:
 		e.doubt(errOtherCode)
