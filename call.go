@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/calllog"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
@@ -280,9 +281,6 @@ func (c *Client) begin(ctx context.Context, op Operation) (context.Context, func
 // logOperation writes the one line that tells how an operation ended. A decline is a normal event; what somebody has to
 // look at is a warning.
 func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo) {
-	if c.cfg.Logger == nil {
-		return
-	}
 	level := slog.LevelInfo
 	switch info.Outcome {
 	case OutcomeUnknown, OutcomeRefused, OutcomeConflict:
@@ -291,24 +289,14 @@ func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo
 	if ctx.Value(withinKey{}) != nil {
 		level = slog.LevelDebug
 	}
-	if !c.cfg.Logger.Enabled(ctx, level) {
-		return
+	line := calllog.Call{
+		Operation: op.Name, TransactionID: op.TransactionID, Outcome: string(info.Outcome), Code: int(info.Code),
+		Status: info.HTTPStatus, Attempts: info.Attempts, Duration: info.Duration, Err: info.Err,
 	}
-	attrs := []slog.Attr{slog.String("operation", op.Name), slog.String("outcome", string(info.Outcome))}
-	if op.TransactionID != "" {
-		attrs = append(attrs, slog.String("transactionId", op.TransactionID))
+	if info.Outcome == OutcomeDeclined {
+		line.Err = nil
 	}
-	if info.Code != 0 {
-		attrs = append(attrs, slog.Int("code", int(info.Code)))
-	}
-	if info.HTTPStatus != 0 {
-		attrs = append(attrs, slog.Int("status", info.HTTPStatus))
-	}
-	attrs = append(attrs, slog.Int("attempts", info.Attempts), slog.Duration("duration", info.Duration))
-	if info.Err != nil && info.Outcome != OutcomeDeclined {
-		attrs = append(attrs, slog.String("error", info.Err.Error()))
-	}
-	c.cfg.Logger.LogAttrs(ctx, level, "cardgateway call", attrs...)
+	line.Write(ctx, c.cfg.Logger, level)
 }
 
 // observe tells the observer and the log that the call begins, and sets done, which tells them how it ended.
@@ -326,25 +314,10 @@ func (c *call) observe(ctx context.Context) context.Context {
 
 // logAttempt writes the last attempt's one line.
 func (c *call) logAttempt(ctx context.Context, duration time.Duration) {
-	logger, r := c.client.cfg.Logger, &c.last
-	if logger == nil || !logger.Enabled(ctx, slog.LevelDebug) {
-		return
+	line := calllog.Attempt{
+		Operation: c.op.Name, Method: c.op.Method, Path: c.op.PathTemplate, TransactionID: c.op.TransactionID,
+		Number: c.attempts, Status: c.last.Status, Duration: duration, Err: c.last.failure(),
+		Payment: c.op.Payment, Sent: !c.last.Unsent,
 	}
-	attrs := []slog.Attr{
-		slog.String("operation", c.op.Name), slog.String("method", c.op.Method), slog.String("path", c.op.PathTemplate),
-		slog.Int("attempt", c.attempts), slog.Duration("duration", duration),
-	}
-	if c.op.TransactionID != "" {
-		attrs = append(attrs, slog.String("transactionId", c.op.TransactionID))
-	}
-	if r.Status != 0 {
-		attrs = append(attrs, slog.Int("status", r.Status))
-	}
-	if err := r.failure(); err != nil {
-		attrs = append(attrs, slog.String("error", err.Error()))
-		if c.op.Payment { // of a query Unsent decides nothing: it may be repeated anyway
-			attrs = append(attrs, slog.Bool("sent", !r.Unsent))
-		}
-	}
-	logger.LogAttrs(ctx, slog.LevelDebug, "cardgateway attempt", attrs...)
+	line.Write(ctx, c.client.cfg.Logger)
 }

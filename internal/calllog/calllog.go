@@ -1,0 +1,86 @@
+// Package calllog writes the lines of the client's log: one for each call, and one for each attempt. There are no URLs,
+// bodies or secrets in them.
+package calllog
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// Call says how a call ended.
+type Call struct {
+	Operation     string
+	TransactionID string // empty where there is none
+	Outcome       string
+	Code          int // zero if the response had none
+	Status        int // zero if no response came
+	Attempts      int
+	Duration      time.Duration
+	Err           error // left out if nil
+}
+
+// Write writes the one line that tells how a call ended.
+func (c *Call) Write(ctx context.Context, logger *slog.Logger, level slog.Level) {
+	if logger == nil || !logger.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{slog.String("operation", c.Operation), slog.String("outcome", c.Outcome)}
+	attrs = appendID(attrs, c.TransactionID)
+	if c.Code != 0 {
+		attrs = append(attrs, slog.Int("code", c.Code))
+	}
+	attrs = appendStatus(attrs, c.Status)
+	attrs = append(attrs, slog.Int("attempts", c.Attempts), slog.Duration("duration", c.Duration))
+	logger.LogAttrs(ctx, level, "cardgateway call", appendErr(attrs, c.Err)...)
+}
+
+// Attempt says how one attempt ended.
+type Attempt struct {
+	Operation, Method, Path string
+	TransactionID           string // empty where there is none
+	Number                  int
+	Status                  int // zero if no response came
+	Duration                time.Duration
+	Err                     error // why no usable response came; nil if one did
+	Payment                 bool
+	Sent                    bool // of a payment that failed: it may have reached the gateway
+}
+
+// Write writes the attempt's one line, at debug level.
+func (a *Attempt) Write(ctx context.Context, logger *slog.Logger) {
+	if logger == nil || !logger.Enabled(ctx, slog.LevelDebug) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("operation", a.Operation), slog.String("method", a.Method), slog.String("path", a.Path),
+		slog.Int("attempt", a.Number), slog.Duration("duration", a.Duration),
+	}
+	attrs = appendStatus(appendID(attrs, a.TransactionID), a.Status)
+	attrs = appendErr(attrs, a.Err)
+	if a.Err != nil && a.Payment { // a query may be repeated anyway
+		attrs = append(attrs, slog.Bool("sent", a.Sent))
+	}
+	logger.LogAttrs(ctx, slog.LevelDebug, "cardgateway attempt", attrs...)
+}
+
+func appendID(attrs []slog.Attr, id string) []slog.Attr {
+	if id == "" {
+		return attrs
+	}
+	return append(attrs, slog.String("transactionId", id))
+}
+
+func appendStatus(attrs []slog.Attr, status int) []slog.Attr {
+	if status == 0 {
+		return attrs
+	}
+	return append(attrs, slog.Int("status", status))
+}
+
+func appendErr(attrs []slog.Attr, err error) []slog.Attr {
+	if err == nil {
+		return attrs
+	}
+	return append(attrs, slog.String("error", err.Error()))
+}

@@ -1,0 +1,56 @@
+package calllog_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/calllog"
+)
+
+func TestWrite(t *testing.T) {
+	failed := errors.New("reset")
+	call := func(c calllog.Call) func(*slog.Logger) {
+		return func(l *slog.Logger) { c.Write(t.Context(), l, slog.LevelInfo) }
+	}
+	attempt := func(a calllog.Attempt) func(*slog.Logger) {
+		return func(l *slog.Logger) { a.Write(t.Context(), l) }
+	}
+	for _, tt := range []struct {
+		name  string
+		write func(*slog.Logger)
+		level slog.Level
+		want  string
+	}{
+		{"a call", call(calllog.Call{Operation: "TokenPayment", TransactionID: "t-1", Outcome: "approved", Code: 100, Status: 200, Attempts: 1, Duration: time.Second}), slog.LevelInfo,
+			`level=INFO msg="cardgateway call" operation=TokenPayment outcome=approved transactionId=t-1 code=100 status=200 attempts=1 duration=1s`},
+		{"a call without a response", call(calllog.Call{Operation: "TokenPayment", Outcome: "not_sent", Attempts: 3, Err: failed}), slog.LevelInfo,
+			`level=INFO msg="cardgateway call" operation=TokenPayment outcome=not_sent attempts=3 duration=0s error=reset`},
+		{"a call below the level", call(calllog.Call{}), slog.LevelWarn, ""},
+		{"an attempt", attempt(calllog.Attempt{Operation: "GetTransaction", Method: "GET", Path: "/o", Number: 2, Status: 200}), slog.LevelDebug,
+			`level=DEBUG msg="cardgateway attempt" operation=GetTransaction method=GET path=/o attempt=2 duration=0s status=200`},
+		{"an attempt of a query that failed", attempt(calllog.Attempt{Operation: "GetTransaction", Number: 1, Err: failed}), slog.LevelDebug,
+			`level=DEBUG msg="cardgateway attempt" operation=GetTransaction method="" path="" attempt=1 duration=0s error=reset`},
+		{"an attempt of a payment that failed", attempt(calllog.Attempt{Operation: "TokenPayment", TransactionID: "t-1", Number: 1, Err: failed, Payment: true, Sent: true}), slog.LevelDebug,
+			`level=DEBUG msg="cardgateway attempt" operation=TokenPayment method="" path="" attempt=1 duration=0s transactionId=t-1 error=reset sent=true`},
+		{"an attempt of a payment", attempt(calllog.Attempt{Operation: "TokenPayment", Number: 1, Payment: true, Sent: true}), slog.LevelDebug,
+			`level=DEBUG msg="cardgateway attempt" operation=TokenPayment method="" path="" attempt=1 duration=0s`},
+		{"an attempt below the level", attempt(calllog.Attempt{}), slog.LevelInfo, ""},
+	} {
+		var out bytes.Buffer
+		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: tt.level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		tt.write(logger)
+		if got := strings.TrimSpace(out.String()); got != tt.want {
+			t.Errorf("%s: got %s\nwant %s", tt.name, got, tt.want)
+		}
+		tt.write(nil) // no logger, no line
+	}
+}

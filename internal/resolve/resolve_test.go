@@ -1,0 +1,262 @@
+package resolve_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
+)
+
+// row is a row of a gateway that exists in these tests alone.
+type row struct{ resolve.Row }
+
+func ours(id string, code int, state verdict.State) row {
+	return row{resolve.Row{ID: id, Code: code, State: state, Ours: true, Agrees: true}}
+}
+
+var (
+	approved   = ours("1", 100, verdict.Approved)
+	declined   = ours("2", 101, verdict.Declined)
+	processing = ours("3", 102, verdict.Processing)
+	redirect   = ours("4", 301, verdict.Redirect)
+	unclear    = ours("5", 999, verdict.Unclear)
+	foreign    = row{resolve.Row{ID: "6", Code: 100, State: verdict.Approved}}
+	expected   = row{resolve.Row{ID: "7", Code: 100, State: verdict.Approved, Expected: true}}
+)
+
+func with(r row, change func(*resolve.Row)) row {
+	change(&r.Row)
+	return r
+}
+
+// search is what one search shows in its only month: rows, or an error.
+type search struct {
+	rows       []row
+	more       int // rows that are announced and not given
+	unreadable bool
+	err        error
+}
+
+func shows(rows ...row) search { return search{rows: rows} }
+
+var down = errors.New("down")
+
+func TestRun(t *testing.T) {
+	other := with(approved, func(r *resolve.Row) { r.ID = "1b" })
+	differs := with(approved, func(r *resolve.Row) { r.Agrees = false })
+	for _, tt := range []struct {
+		name     string
+		searches []search // one after another; the last one repeats
+		seen     bool
+		open     bool // a decline is not the end
+		verdict  resolve.Verdict
+		row      string // id
+		nowSeen  bool
+		cause    error
+	}{
+		{"approved", []search{shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
+		{"approved beside a decline", []search{shows(declined, approved, declined)}, false, false, resolve.OutcomeFound, "1", true, nil},
+		{"approved beside another's row", []search{shows(foreign, approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
+		{"approved twice", []search{shows(approved, other)}, false, false, resolve.OutcomeConflict, "", true, nil},
+		{"one row on two pages", []search{shows(approved, approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
+		{"approved at last", []search{shows(), shows(), {err: down}, shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
+		{"waits for the cardholder", []search{shows(redirect)}, false, false, resolve.OutcomeFound, "4", true, nil},
+		{"in processing to the end", []search{shows(processing)}, false, false, resolve.OutcomeFound, "3", true, nil},
+		{"in processing, then approved", []search{shows(processing), shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
+		{"in processing beside a decline", []search{shows(processing, declined)}, false, false, resolve.OutcomeUnknown, "3", true, resolve.ErrDoubtful},
+
+		{"declined", []search{shows(declined)}, false, false, resolve.OutcomeDeclined, "2", true, nil},
+		{"declined beside another's row", []search{shows(declined, foreign)}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
+		{"declined beside an expected row", []search{shows(declined, expected)}, false, false, resolve.OutcomeDeclined, "2", true, nil},
+		{"declined, and may try again", []search{shows(declined)}, false, true, resolve.OutcomeUnknown, "2", true, resolve.ErrMayTryAgain},
+		{"declined, then approved", []search{shows(declined), shows(declined, approved)}, false, true, resolve.OutcomeFound, "1", true, nil},
+		{"the later of two declines", []search{shows(with(declined, func(r *resolve.Row) { r.At, r.ID = 9, "late" }), declined)}, false, false, resolve.OutcomeDeclined, "late", true, nil},
+		{"the last of two equal declines", []search{shows(declined, with(declined, func(r *resolve.Row) { r.ID = "2b" }))}, false, false, resolve.OutcomeDeclined, "2b", true, nil},
+
+		{"nothing", []search{shows()}, false, false, resolve.OutcomeAbsent, "", false, nil},
+		{"an expected row", []search{shows(expected)}, false, false, resolve.OutcomeAbsent, "", false, nil},
+		{"another's row", []search{shows(foreign)}, false, false, resolve.OutcomeUnknown, "", false, resolve.ErrDoubtful},
+		{"nothing of what was seen", []search{shows()}, true, false, resolve.OutcomeUnknown, "", true, nil},
+		{"a code that says nothing", []search{shows(unclear)}, false, false, resolve.OutcomeUnknown, "", true, nil},
+		{"another amount, then nothing", []search{shows(differs), shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
+		{"another amount", []search{shows(differs)}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrOtherAmount},
+		{"another amount beside another's row", []search{shows(foreign, differs, foreign)}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrOtherAmount},
+		{"unreadable, then nothing", []search{{unreadable: true}, shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
+		{"announced and not given, then nothing", []search{{more: 1}, shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
+		{"in processing, then nothing", []search{shows(processing), shows()}, false, false, resolve.OutcomeUnknown, "3", true, nil},
+		{"down", []search{{err: down}}, false, false, resolve.OutcomeUnknown, "", false, down},
+		{"declined, then down", []search{shows(declined, foreign), {err: down}}, false, false, resolve.OutcomeUnknown, "2", true, down},
+		{"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful},
+		{"two rows that share an id of ours", []search{shows(
+			with(declined, func(r *resolve.Row) { r.Generated = true }), with(declined, func(r *resolve.Row) { r.Generated = true }))},
+			false, false, resolve.OutcomeDeclined, "2", true, nil},
+		{"two approved that share an id of ours", []search{shows(
+			with(approved, func(r *resolve.Row) { r.Generated = true }), with(approved, func(r *resolve.Row) { r.Generated = true }))},
+			false, false, resolve.OutcomeConflict, "", true, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sentAt, searches, begun := time.Now(), 0, time.Now()
+				got := resolve.Run(t.Context(), &resolve.Config[row]{
+					SentAt: sentAt, Seen: tt.seen,
+					Search: func(_ context.Context, start, end time.Time, page int) (*resolve.Page[row], error) {
+						if page > 1 {
+							return new(resolve.Page[row]), nil
+						}
+						if time.Since(begun) > 0 && start.Equal(sentAt.Add(-resolve.Before)) {
+							searches++
+						}
+						s := tt.searches[min(searches, len(tt.searches)-1)]
+						if s.err != nil {
+							return nil, s.err
+						}
+						if !end.After(sentAt) { // a month before
+							return new(resolve.Page[row]), nil
+						}
+						return &resolve.Page[row]{Rows: s.rows, Total: len(s.rows) + s.more, Unreadable: s.unreadable}, nil
+					},
+					Row: func(r *row) resolve.Row { return r.Row },
+					NotFinal: func(declined []row) error {
+						if slices.ContainsFunc(declined, func(r row) bool { return r.State != verdict.Declined }) {
+							t.Error("a row that is not declined was called declined")
+						}
+						if tt.open {
+							return resolve.ErrMayTryAgain
+						}
+						return nil
+					},
+				})
+				if got.Verdict != tt.verdict || got.Seen != tt.nowSeen {
+					t.Errorf("got verdict %d, seen %t, want %d, %t (cause %v)", got.Verdict, got.Seen, tt.verdict, tt.nowSeen, got.Cause)
+				}
+				id := ""
+				if got.Row != nil {
+					id = got.Row.ID
+				}
+				if id != tt.row {
+					t.Errorf("got row %q, want %q", id, tt.row)
+				}
+				if tt.cause != nil && got.Cause != tt.cause || (got.Cause != nil) != (got.Verdict == resolve.OutcomeUnknown) {
+					t.Errorf("got cause %v, want %v", got.Cause, tt.cause)
+				}
+				if (len(got.Rows) > 0) != (got.Verdict == resolve.OutcomeConflict) {
+					t.Errorf("got %d conflicting rows", len(got.Rows))
+				}
+			})
+		})
+	}
+}
+
+// TestRunAsks: how often, for how long, and for which days the gateway is asked.
+func TestRunAsks(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		age     time.Duration // of what was sent
+		wait    time.Duration
+		took    time.Duration
+		queries [2]int // at least, at most
+		absent  bool
+	}{
+		{"by default", 0, 0, resolve.DefaultWait, [2]int{6, 12}, true},
+		{"for a minute", 0, time.Minute, time.Minute, [2]int{4, 10}, true},
+		{"once", 0, 1, 1, [2]int{1, 4}, true},
+		{"20 months", 20 * 30 * 24 * time.Hour, 1, 1, [2]int{21, 44}, true},
+		{"too long ago", 30 * 31 * 24 * time.Hour, 1, 1, [2]int{resolve.MaxMonths, 2 * resolve.MaxMonths}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			sentAt := begun.Add(-tt.age)
+			var queries int
+			var until time.Time
+			got := resolve.Run(t.Context(), &resolve.Config[row]{
+				SentAt: sentAt, Wait: tt.wait,
+				Search: func(_ context.Context, start, end time.Time, _ int) (*resolve.Page[row], error) {
+					queries++
+					first := start.Equal(sentAt.Add(-resolve.Before))
+					if !first && !start.Before(until) {
+						t.Errorf("%s: a gap before %v", tt.name, start)
+					}
+					if until = end; end.Sub(start) > 31*24*time.Hour+2*time.Second {
+						t.Errorf("%s: asked for %v at once", tt.name, end.Sub(start))
+					}
+					return new(resolve.Page[row]), nil
+				},
+				Row: func(r *row) resolve.Row { return r.Row },
+			})
+			took := time.Since(begun)
+			if queries < tt.queries[0] || queries > tt.queries[1] || took != tt.took || (got.Verdict == resolve.OutcomeAbsent) != tt.absent {
+				t.Errorf("%s: got verdict %d (%v) after %d queries in %v, want %v queries in %v", tt.name, got.Verdict, got.Cause, queries, took, tt.queries, tt.took)
+			}
+			if tt.absent && until.Before(time.Now().Add(14*time.Hour)) {
+				t.Errorf("%s: searched only until %v", tt.name, until)
+			}
+			if !tt.absent && !strings.Contains(got.Cause.Error(), "so long ago") {
+				t.Errorf("%s: got cause %v", tt.name, got.Cause)
+			}
+		})
+	}
+}
+
+// TestRunPages: a search reads pages until the rows are as many as announced, and no more of them than MaxPages.
+func TestRunPages(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		total int
+		give  int // rows on each page
+		asked int
+	}{
+		{"one page", 3, 3, 1}, {"two pages", 3, 2, 2}, {"more than announced", 2, 3, 1}, {"an empty page", 3, 0, 1},
+		{"no end", 1 << 20, 1, 1 + resolve.MaxPages},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun, asked := time.Now(), 0
+			sentAt := begun.AddDate(0, 0, -20) // within two calendar months
+			resolve.Run(t.Context(), &resolve.Config[row]{
+				SentAt: sentAt, Wait: 1,
+				Search: func(_ context.Context, start, _ time.Time, page int) (*resolve.Page[row], error) {
+					if time.Since(begun) > 0 || !start.Equal(sentAt.Add(-resolve.Before)) { // a later search, or month
+						return nil, down
+					}
+					if asked++; page != asked {
+						t.Errorf("%s: asked for page %d, want %d", tt.name, page, asked)
+					}
+					rows := make([]row, tt.give)
+					for i := range rows {
+						rows[i] = ours(strconv.Itoa((page-1)*tt.give+i), 101, verdict.Declined)
+					}
+					return &resolve.Page[row]{Rows: rows, Total: tt.total}, nil
+				},
+				Row:      func(r *row) resolve.Row { return r.Row },
+				NotFinal: func([]row) error { return nil },
+			})
+			if asked != tt.asked {
+				t.Errorf("%s: asked for %d pages, want %d", tt.name, asked, tt.asked)
+			}
+		})
+	}
+}
+
+// TestRunEndsWithContext: a context that ends is the cause, and what was found goes with it.
+func TestRunEndsWithContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		got := resolve.Run(ctx, &resolve.Config[row]{
+			SentAt: time.Now(),
+			Search: func(context.Context, time.Time, time.Time, int) (*resolve.Page[row], error) {
+				return &resolve.Page[row]{Rows: []row{processing}, Total: 1}, nil
+			},
+			Row: func(r *row) resolve.Row { return r.Row },
+		})
+		if got.Verdict != resolve.OutcomeUnknown || !errors.Is(got.Cause, context.DeadlineExceeded) || got.Row == nil || !got.Seen {
+			t.Errorf("got %+v", got)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package verdict_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
+)
+
+func TestOf(t *testing.T) {
+	failed := errors.New("connection reset")
+	unreadable := errors.New("not JSON")
+	approved := verdict.Statement{Code: 100, State: verdict.Approved, Named: true, Assigned: true}
+	with := func(change func(*verdict.Statement)) verdict.Statement {
+		s := approved
+		change(&s)
+		return s
+	}
+	object := []byte(`{"code":100}`)
+	for _, tt := range []struct {
+		name     string
+		response verdict.Response
+		says     verdict.Statement
+		want     verdict.Verdict
+	}{
+		{"refused here for good", verdict.Response{Failure: failed, Invalid: true, Unsent: true}, verdict.Statement{}, verdict.Invalid},
+		{"failed unsent", verdict.Response{Failure: failed, Unsent: true}, verdict.Statement{}, verdict.NotSent},
+		{"failed", verdict.Response{Failure: failed}, verdict.Statement{}, verdict.Unknown},
+		{"failed in a good response", verdict.Response{Failure: failed, Status: 200, Body: object}, approved, verdict.Unknown},
+
+		{"taken", verdict.Response{Status: 200}, approved, verdict.Taken},
+		{"in processing", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Processing }), verdict.Taken},
+		{"to be redirected", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.HasRedirect = verdict.Redirect, true }), verdict.Taken},
+		{"to be redirected nowhere", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Redirect }), verdict.Unknown},
+		{"a bad address", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.BadRedirect = true }), verdict.Unknown},
+		{"a bad address beside a decline", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.BadRedirect = verdict.Declined, true }), verdict.Unknown},
+		{"an unreadable member", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Bad = failed }), verdict.Unknown},
+		{"about another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Contradicts = true }), verdict.Unknown},
+		{"about nobody", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Named = false }), verdict.Unknown},
+		{"a code that says nothing", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Unclear }), verdict.Unknown},
+		{"no statement", verdict.Response{Status: 200}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+
+		{"declined", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Declined }), verdict.WasDeclined},
+		{"declined, bare", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined, Anonymous: true}, verdict.WasDeclined},
+		{"declined, of somebody", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined}, verdict.Unknown},
+		{"declined, of another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.Contradicts = verdict.Declined, true }), verdict.Unknown},
+
+		{"refused by code", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true}, verdict.Refused},
+		{"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, Named: true, Assigned: true}, verdict.Unknown},
+
+		{"401 without a body", verdict.Response{Status: 401}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
+		{"401 with a page", verdict.Response{Status: 401, Body: []byte("<html>")}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
+		{"401 with half an object", verdict.Response{Status: 401, Body: []byte("\uFEFF {\"code\":")}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"401 with an id in a page", verdict.Response{Status: 401, Body: []byte("UniqueId 1")}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"401 that says so", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401}, verdict.Refused},
+		{"401 without a code", verdict.Response{Status: 401, Body: object}, verdict.Statement{}, verdict.Refused},
+		{"401 with another refusal", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 400, Refuses: true}, verdict.Refused},
+		{"401 with a decline", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 101, State: verdict.Declined}, verdict.Refused},
+		{"401 with a success", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 100, State: verdict.Approved}, verdict.Unknown},
+		{"401 of what exists", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Assigned: true}, verdict.Unknown},
+		{"401 about another", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Contradicts: true}, verdict.Unknown},
+		{"401 with an unreadable member", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Bad: failed}, verdict.Unknown},
+		{"401 before the body", verdict.Response{Status: 401, Unsent: true}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
+
+		{"408", verdict.Response{Status: 408}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"503 with a success", verdict.Response{Status: 503}, approved, verdict.Unknown},
+		{"503 before the body", verdict.Response{Status: 503, Unsent: true}, approved, verdict.NotSent},
+		{"302", verdict.Response{Status: 302}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
+		{"201 with a success", verdict.Response{Status: 201}, approved, verdict.Unknown},
+	} {
+		got, cause := verdict.Of(&tt.response, &tt.says)
+		if got != tt.want {
+			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
+		}
+		clear := got == verdict.Taken || got == verdict.WasDeclined || got == verdict.Refused
+		if (cause == nil) != clear {
+			t.Errorf("%s: got cause %v", tt.name, cause)
+		}
+	}
+}
+
+func TestIsRefusalStatus(t *testing.T) {
+	refusals := map[int]bool{400: true, 401: true, 403: true, 404: true, 405: true, 413: true, 415: true, 422: true, 429: true}
+	for status := range 600 {
+		if got := verdict.IsRefusalStatus(status); got != refusals[status] {
+			t.Errorf("%d: got %t", status, got)
+		}
+	}
+}
+
+func TestHint(t *testing.T) {
+	const wrong, tls, redirect = ", and not in the gateway's words; is Config.BaseURL right?",
+		", plain http sent to a TLS port; does Config.BaseURL begin with https?", ", a redirect, which is not followed; is Config.BaseURL right?"
+	for _, tt := range []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{"the gateway's words", 404, "\uFEFF {\"code\":404}", ""},
+		{"a page with 200", 200, " <!DOCTYPE html>", wrong},
+		{"a page with 403", 403, "<html>", wrong},
+		{"a page with 499", 499, "<html>", wrong},
+		{"a page with 500", 500, "<html>", ""},
+		{"404 without a body", 404, "", wrong},
+		{"405", 405, "no", wrong},
+		{"400 without a body", 400, "", ""},
+		{"a TLS port", 400, "Client sent an HTTP request to an HTTPS server.", tls},
+		{"another TLS port", 400, "<html>The plain HTTP request was sent to HTTPS port</html>", tls},
+		{"299", 299, "", ""}, {"300", 300, "", redirect}, {"399", 399, "", redirect},
+		{"502 with text", 502, "bad gateway", ""},
+	} {
+		if got := verdict.Hint(tt.status, []byte(tt.body)); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
