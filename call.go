@@ -50,7 +50,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 // submit checks the request of an operation with Payment set, and sends it. The caller judges the last attempt and finishes the call.
 func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
 	defer e.json.Wipe() // the transport has sealed the body: nothing reads these bytes any more
-	e.check.context(ctx)
+	e.check.Context(ctx)
 	if err := e.finish(op.Name); err != nil {
 		return nil, err
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/ascii"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
@@ -147,18 +145,18 @@ type Client struct {
 // New checks cfg and returns a client. It does no I/O. The error is a *ValidationError that lists every problem.
 func New(cfg Config) (*Client, error) {
 	var v violations
-	base := v.baseURL(cfg.BaseURL, cfg.InsecureHTTP)
-	if v.require("AppID", cfg.AppID != "", required) {
-		v.digitCount("AppID", ascii.IsDigits(cfg.AppID) && len(cfg.AppID) <= maxAppID, 1, maxAppID)
+	base := v.BaseURL("BaseURL", cfg.BaseURL, cfg.InsecureHTTP)
+	if v.Require("AppID", cfg.AppID != "", required) {
+		v.Digits("AppID", string(cfg.AppID), 1, maxAppID)
 		if len(cfg.AppID) > 1 && cfg.AppID[0] == '0' {
-			v.add("AppID", RuleFormat, "must not start with 0: it is a JSON number")
+			v.Add("AppID", RuleFormat, "must not start with 0: it is a JSON number")
 		}
 	}
 	if cfg.AttemptTimeout < 0 {
-		v.add("AttemptTimeout", RuleRange, "must not be negative")
+		v.Add("AttemptTimeout", RuleRange, "must not be negative")
 	}
 	if cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0 {
-		v.add("Retry", RuleRange, "must not have negative values")
+		v.Add("Retry", RuleRange, "must not have negative values")
 	}
 	if given := cfg.HTTPClient; given != nil && given.Timeout > 0 && (cfg.AttemptTimeout == 0 || given.Timeout < cfg.AttemptTimeout) {
 		cfg.AttemptTimeout = given.Timeout
@@ -178,7 +176,7 @@ func New(cfg Config) (*Client, error) {
 		given = cfg.HTTPClient.Transport
 	}
 	if transport.SkipsVerification(given) && !cfg.InsecureHTTP {
-		v.add("HTTPClient", RuleFormat, "has a transport that does not verify certificates")
+		v.Add("HTTPClient", RuleFormat, "has a transport that does not verify certificates")
 	}
 	cfg.HTTPClient = nil // used up; a printer that is given the client does not find the caller's connections
 	if err := v.err("New"); err != nil {
@@ -228,10 +226,10 @@ func (c *Client) Location() *time.Location { return c.cfg.Location }
 // cannot carry, nothing is sent and every call returns a *ValidationError: making it again would not help.
 func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
 	var v violations
-	v.require("merchantID", merchantID != "", required)
-	v.require("secretKey", secretKey != "", required)
+	v.Require("merchantID", merchantID != "", required)
+	v.Require("secretKey", secretKey != "", required)
 	if strings.Contains(merchantID, ":") {
-		v.add("merchantID", RuleFormat, "must not have a colon")
+		v.Add("merchantID", RuleFormat, "must not have a colon")
 	}
 	invalid := v.err("BasicAuth")
 	return func(r *http.Request, _ []byte) error {
@@ -240,23 +238,4 @@ func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
 		}
 		return invalid
 	}
-}
-
-func (v *violations) baseURL(text string, insecure bool) *url.URL {
-	if !v.require("BaseURL", text != "", required) {
-		return nil
-	}
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		v.add("BaseURL", RuleFormat, "must be an absolute URL without query, fragment and user info")
-	case u.Scheme != "https" && !(u.Scheme == "http" && (insecure || isLoopback(u.Hostname()))):
-		v.add("BaseURL", RuleFormat, "must be https, or http to a loopback host")
-	}
-	return u
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }

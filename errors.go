@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
 // Every error of an operation answers errors.Is with exactly one of these; a walk can also end with the error of its
@@ -107,40 +109,7 @@ type Problem struct {
 
 // GoField returns the path of the struct field that Field names, such as ProductInfos[0].Price: for a problem with a key of
 // Extra that of Extra, and for the token of TokenPayment the name of the argument.
-func (p Problem) GoField() string {
-	path := strings.Split(p.Field, ".")
-	for i, member := range path {
-		path[i] = goName(member)
-	}
-	if last := len(path) - 1; p.Rule == RuleReserved && path[last] != "CurrPage" {
-		path[last] = "Extra"
-	}
-	return strings.Join(path, ".")
-}
-
-// goName returns the Go name of a member that the interface names: transactionIp becomes TransactionIP.
-func goName(member string) string {
-	switch member {
-	case "":
-		return ""
-	case "startDate":
-		return "Start"
-	case "endingDate":
-		return "End"
-	case "tokenization":
-		return "token"
-	case "ctx":
-		return "ctx"
-	case "sku", "cvv":
-		return strings.ToUpper(member)
-	}
-	for _, word := range []string{"Id", "Ip", "Url"} {
-		if start, ok := strings.CutSuffix(member, word); ok {
-			member = start + strings.ToUpper(word)
-		}
-	}
-	return strings.ToUpper(member[:1]) + member[1:]
-}
+func (p Problem) GoField() string { return check.GoField(p.Field, p.Rule) }
 
 // Rules that a Problem can name.
 const (

@@ -281,32 +281,32 @@ func (w *Walk[T]) begin(ctx context.Context) error {
 // check reports every problem of the query and the options. The queries for the pages need no check of their own.
 func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	var v violations
-	v.context(ctx)
+	v.Context(ctx)
 	if v.order(q.start, q.end) {
-		v.year("startDate", q.start) // the end is now at the latest
+		v.Year("startDate", q.start) // the end is now at the latest
 	}
 	if q.page != 0 {
-		v.add("currPage", RuleReserved, "is set by the walk")
+		v.Add("currPage", RuleReserved, "is set by the walk")
 	}
 	v.page(0, q.size)
 	v.ids(q.ids)
 	if o.PageSize < 0 || o.PageSize > maxPageSize {
-		v.add("PageSize", RuleRange, "must be 0 to %d", maxPageSize)
+		v.Add("PageSize", RuleRange, "must be 0 to %d", maxPageSize)
 	}
 	if o.Prefetch < 0 || o.Prefetch > maxPrefetch {
-		v.add("Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)
+		v.Add("Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)
 	}
 	if o.Window != 0 && o.Window < shortestWindow {
-		v.add("Window", RuleRange, "must be at least %v", shortestWindow)
+		v.Add("Window", RuleRange, "must be at least %v", shortestWindow)
 	}
 	if o.SplitAbove < 0 {
-		v.add("SplitAbove", RuleRange, "must not be negative")
+		v.Add("SplitAbove", RuleRange, "must not be negative")
 	}
 	if o.Lag < 0 {
-		v.add("Lag", RuleRange, "must not be negative")
+		v.Add("Lag", RuleRange, "must not be negative")
 	}
 	if !o.Resume.IsZero() && o.Resume.query != q.hash {
-		v.add("Resume", RuleFormat, "is the checkpoint of another query")
+		v.Add("Resume", RuleFormat, "is the checkpoint of another query")
 	}
 	return v.err(q.op)
 }

@@ -58,8 +58,8 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 }
 
 func (req *RefundRequest) encode(e *encoder) {
-	if e.check.require("uniqueId", req.UniqueID != "", required) {
-		e.check.digitCount("uniqueId", isUniqueID(req.UniqueID), 1, maxID)
+	if e.check.Require("uniqueId", req.UniqueID != "", required) {
+		e.check.Digits("uniqueId", req.UniqueID, 1, maxID)
 		e.json.String("uniqueId", req.UniqueID)
 	}
 	e.id("refundTransactionId", req.RefundTransactionID)
@@ -188,19 +188,19 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 
 func (q *ResolveRefundQuery) check(ctx context.Context) error {
 	var v violations
-	v.context(ctx)
-	if v.require("uniqueId", q.UniqueID != "", required) {
-		v.digitCount("uniqueId", isUniqueID(q.UniqueID), 1, maxID)
+	v.Context(ctx)
+	if v.Require("uniqueId", q.UniqueID != "", required) {
+		v.Digits("uniqueId", q.UniqueID, 1, maxID)
 	}
-	if v.require("refundTransactionId", q.RefundTransactionID != "", required) {
-		v.id("refundTransactionId", q.RefundTransactionID)
+	if v.Require("refundTransactionId", q.RefundTransactionID != "", required) {
+		v.ID("refundTransactionId", q.RefundTransactionID, maxID)
 	}
-	if v.require("amount", q.Amount != decimal.Decimal{}, required) {
-		v.amount("amount", q.Amount)
+	if v.Require("amount", q.Amount != decimal.Decimal{}, required) {
+		v.Amount("amount", q.Amount, maxAmountDigits, maxDecimals)
 	}
 	v.sentAt(q.SentAt)
 	if q.Wait < 0 {
-		v.add("Wait", RuleRange, "must not be negative")
+		v.Add("Wait", RuleRange, "must not be negative")
 	}
 	return v.err("ResolveRefund")
 }
@@ -244,10 +244,10 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	const most = 99
 	e := c.newEncoder(len(shipments) * 128)
 	if len(shipments) == 0 || len(shipments) > most {
-		e.check.add("shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
+		e.check.Add("shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
 	}
 	e.array(len(shipments), func(i int) { shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]") })
-	e.check.context(ctx)
+	e.check.Context(ctx)
 	if err := e.check.err(opUploadTrackingNumbers.Name); err != nil {
 		return err
 	}
@@ -276,8 +276,8 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 
 func (s *Shipment) encode(e *encoder, path string) {
 	e.nested(path, func() {
-		if e.check.require("uniqueId", s.UniqueID != "", required) {
-			e.check.digitCount("uniqueId", isUniqueID(s.UniqueID), 1, maxID)
+		if e.check.Require("uniqueId", s.UniqueID != "", required) {
+			e.check.Digits("uniqueId", s.UniqueID, 1, maxID)
 			e.json.String("uniqueId", s.UniqueID)
 		}
 		e.text("company", s.Company, required, maxRemark)

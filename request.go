@@ -9,6 +9,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/check"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/secret"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
@@ -51,42 +52,42 @@ func (e *encoder) finish(op string) error {
 
 // id writes an identifier.
 func (e *encoder) id(member, s string) {
-	if e.check.require(member, s != "", required) {
-		e.check.id(member, s)
+	if e.check.Require(member, s != "", required) {
+		e.check.ID(member, s, maxID)
 		e.json.String(member, s)
 	}
 }
 
 // ip writes the cardholder's IP address.
 func (e *encoder) ip(s string) {
-	if e.check.require("transactionIp", s != "", required) {
-		e.check.ip("transactionIp", s)
+	if e.check.Require("transactionIp", s != "", required) {
+		e.check.IP("transactionIp", s, maxID)
 		e.json.String("transactionIp", s)
 	}
 }
 
 // text writes a text member, or nothing for the empty text.
 func (e *encoder) text(member, s string, p presence, limit int) {
-	if e.check.require(member, s != "", p) {
-		e.check.text(member, s, limit)
+	if e.check.Require(member, s != "", p) {
+		e.check.Text(member, s, limit)
 		e.json.String(member, s)
 	}
 }
 
 func (e *encoder) currency(s string, p presence) {
-	if e.check.require("currency", s != "", p) {
-		e.check.upperCase("currency", s, currencyLength)
+	if e.check.Require("currency", s != "", p) {
+		e.check.UpperCase("currency", s, currencyLength)
 		e.json.String("currency", s)
 	}
 }
 
 // amount writes an amount as text with exactly the decimals that the caller's value has.
 func (e *encoder) amount(d decimal.Decimal, currency string) {
-	if e.check.require("amount", d != decimal.Decimal{}, required) {
-		found := len(e.check.found)
-		e.check.amount("amount", d)
-		if len(e.check.found) == found && !e.anyDecimals {
-			e.check.decimals("amount", d, currency)
+	if e.check.Require("amount", d != decimal.Decimal{}, required) {
+		found := e.check.Len()
+		e.check.Amount("amount", d, maxAmountDigits, maxDecimals)
+		if e.check.Len() == found && !e.anyDecimals {
+			e.check.Decimals("amount", d, currency)
 		}
 		e.decimalIfValid("amount", d, found)
 	}
@@ -95,7 +96,7 @@ func (e *encoder) amount(d decimal.Decimal, currency string) {
 // decimalIfValid writes a decimal unless there are more violations than were found before it was checked: an invalid one
 // could be a very long text.
 func (e *encoder) decimalIfValid(member string, d decimal.Decimal, found int) {
-	if len(e.check.found) == found {
+	if e.check.Len() == found {
 		e.json.Decimal(member, d)
 	}
 }
@@ -103,13 +104,13 @@ func (e *encoder) decimalIfValid(member string, d decimal.Decimal, found int) {
 // appID writes the client's app id, of which New has checked that it is one, as the JSON number that the interface
 // shows.
 func (e *encoder) appID(id AppID, limit int) {
-	e.check.digitCount("appId", len(id) <= limit, 1, limit)
+	e.check.Digits("appId", string(id), 1, limit)
 	e.json.Number("appId", string(id))
 }
 
 func (e *encoder) webURL(member, s string) {
-	if e.check.require(member, s != "", required) {
-		e.check.webURL(member, s, maxURL)
+	if e.check.Require(member, s != "", required) {
+		e.check.WebURL(member, s, maxURL)
 		e.json.String(member, s)
 	}
 }
@@ -139,27 +140,27 @@ func (e *encoder) array(n int, encode func(i int)) {
 }
 
 func (e *encoder) nested(path string, encode func()) {
-	found := len(e.check.found)
+	found := e.check.Len()
 	e.json.Open('{')
 	encode()
 	e.json.Close('}')
-	e.check.prefix(path, found)
+	e.check.Prefix(path, found)
 }
 
 func (e *encoder) products(products []ProductInfo) {
-	if !e.check.require("productInfos", len(products) > 0, required) {
+	if !e.check.Require("productInfos", len(products) > 0, required) {
 		return
 	}
 	e.json.Name("productInfos")
 	e.json.Open('[')
 	for i := range products {
 		e.json.Separate()
-		found := len(e.check.found)
+		found := e.check.Len()
 		e.json.Open('{')
 		e.product(&products[i])
 		e.json.Close('}')
-		if len(e.check.found) > found { // or the path would be made for nothing
-			e.check.prefix("productInfos["+strconv.Itoa(i)+"]", found)
+		if e.check.Len() > found { // or the path would be made for nothing
+			e.check.Prefix("productInfos["+strconv.Itoa(i)+"]", found)
 		}
 	}
 	e.json.Close(']')
@@ -171,12 +172,12 @@ func (e *encoder) product(p *ProductInfo) {
 	e.text("productLink", p.ProductLink, optional, noLimit)
 	e.currency(p.Currency, optional)
 	if p.Price != (decimal.Decimal{}) {
-		found := len(e.check.found)
-		e.check.price("price", p.Price)
+		found := e.check.Len()
+		e.check.Price("price", p.Price)
 		e.decimalIfValid("price", p.Price, found)
 	}
 	if p.Quantity < 0 {
-		e.check.add("quantity", RuleRange, "must not be negative")
+		e.check.Add("quantity", RuleRange, "must not be negative")
 	}
 	if p.Quantity != 0 {
 		e.json.Int("quantity", p.Quantity)
@@ -197,8 +198,8 @@ func (e *encoder) address(member string, a *Address, country presence) {
 	e.object(member, func() {
 		e.text("firstName", a.FirstName, optional, noLimit)
 		e.text("lastName", a.LastName, optional, noLimit)
-		if e.check.require("country", a.Country != "", country) {
-			e.check.upperCase("country", a.Country, countryLength)
+		if e.check.Require("country", a.Country != "", country) {
+			e.check.UpperCase("country", a.Country, countryLength)
 			e.json.String("country", a.Country)
 		}
 		e.text("email", a.Email, optional, noLimit)
@@ -215,7 +216,7 @@ func (e *encoder) address(member string, a *Address, country presence) {
 func (e *encoder) browser(b *Browser, secure bool) {
 	if b == nil {
 		if secure {
-			e.check.add("browser", RuleRequired, "is required for a 3D transaction")
+			e.check.Add("browser", RuleRequired, "is required for a 3D transaction")
 		}
 		return
 	}
@@ -229,9 +230,9 @@ func (e *encoder) browser(b *Browser, secure bool) {
 func (e *encoder) subscription(x *SubscriptionExtension) {
 	e.object("extension", func() {
 		e.text("subscriptionCycle", string(x.SubscriptionCycle), required, noLimit)
-		if e.check.require("subscriptionPeriod", x.SubscriptionPeriod != 0, required) {
+		if e.check.Require("subscriptionPeriod", x.SubscriptionPeriod != 0, required) {
 			if x.SubscriptionPeriod < 0 {
-				e.check.add("subscriptionPeriod", RuleRange, "must be at least 1")
+				e.check.Add("subscriptionPeriod", RuleRange, "must be at least 1")
 			}
 			e.json.Int("subscriptionPeriod", x.SubscriptionPeriod)
 		}
@@ -269,7 +270,7 @@ func (e *encoder) card(c *Card) {
 func (e *encoder) tokenPath(t Token) {
 	token := secret.Reveal(t.concealed)
 	plain := string(token)
-	e.check.token(plain)
+	e.check.PathElement("tokenization", plain, maxToken)
 	e.secrets.Add(plain, redact.MinText)
 	e.element = pathElement{plain, plain}
 	if escaped := wire.EscapePathElement(token); escaped != nil {
@@ -287,20 +288,20 @@ func (e *encoder) extra(extra map[string]any, named []string) {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		sameName := func(name string) bool { return strings.EqualFold(name, key) }
 		if slices.ContainsFunc(named, sameName) {
-			e.check.add(key, RuleReserved, "is a member of the interface and must be set by its field")
+			e.check.Add(key, RuleReserved, "is a member of the interface and must be set by its field")
 			continue
 		}
 		if slices.ContainsFunc(cardMembers, sameName) {
-			e.check.add(key, RuleReserved, "is a member of the card, which CreateSubscription alone takes")
+			e.check.Add(key, RuleReserved, "is a member of the card, which CreateSubscription alone takes")
 			continue
 		}
-		if key == "" || !isPlainText(key) {
-			e.check.add("extra", RuleFormat, "has a key that is empty or not plain text")
+		if key == "" || !check.IsPlainText(key) {
+			e.check.Add("extra", RuleFormat, "has a key that is empty or not plain text")
 			continue
 		}
 		value, err := json.Marshal(extra[key])
 		if err != nil { // not quoted: it may hold the value
-			e.check.add(key, RuleFormat, "cannot be encoded as JSON")
+			e.check.Add(key, RuleFormat, "cannot be encoded as JSON")
 			continue
 		}
 		e.json.Raw(key, value)

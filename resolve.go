@@ -90,19 +90,19 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 
 func (q *ResolveQuery) check(ctx context.Context) error {
 	var v violations
-	v.context(ctx)
-	if v.require("transactionId", q.TransactionID != "", required) {
-		v.id("transactionId", q.TransactionID)
+	v.Context(ctx)
+	if v.Require("transactionId", q.TransactionID != "", required) {
+		v.ID("transactionId", q.TransactionID, maxID)
 	}
-	if v.require("amount", q.Amount != decimal.Decimal{}, required) {
-		v.amount("amount", q.Amount)
+	if v.Require("amount", q.Amount != decimal.Decimal{}, required) {
+		v.Amount("amount", q.Amount, maxAmountDigits, maxDecimals)
 	}
-	if v.require("currency", q.Currency != "", required) {
-		v.upperCase("currency", q.Currency, currencyLength)
+	if v.Require("currency", q.Currency != "", required) {
+		v.UpperCase("currency", q.Currency, currencyLength)
 	}
 	v.sentAt(q.SentAt)
 	if q.Wait < 0 {
-		v.add("Wait", RuleRange, "must not be negative")
+		v.Add("Wait", RuleRange, "must not be negative")
 	}
 	return v.err("Resolve")
 }

@@ -65,10 +65,10 @@ var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemp
 // id. A response about another transaction is a *QueryError.
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
 	var v violations
-	if v.require("uniqueId", uniqueID != "", required) {
-		v.digitCount("uniqueId", isUniqueID(uniqueID), 1, maxID)
+	if v.Require("uniqueId", uniqueID != "", required) {
+		v.Digits("uniqueId", uniqueID, 1, maxID)
 	}
-	v.context(ctx)
+	v.Context(ctx)
 	if err := v.err(opGetTransaction.Name); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func writeSearch(ids []idFilter, from, to civil.Time, page, size int) *search {
 func (v *violations) ids(ids []idFilter) {
 	for _, f := range ids {
 		if f.id != "" {
-			v.id(f.member, f.id)
+			v.ID(f.member, f.id, maxID)
 		}
 	}
 }
@@ -227,7 +227,7 @@ type decodedPage[T any] struct {
 func runSearch[T any](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
 ) (*Page[T], *callSecrets, error) {
-	s.context(ctx)
+	s.Context(ctx)
 	if err := s.err(op.Name); err != nil {
 		return nil, nil, err
 	}

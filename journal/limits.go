@@ -1,9 +1,9 @@
 package journal
 
 import (
-	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
 // recordable reports whether an intent can be kept by any store. The limits are the interface's own ("Limits"), so
@@ -16,5 +16,5 @@ func (in *Intent) recordable() bool {
 
 // isStorable reports whether a text has at most 128 characters and none that a store could refuse or change.
 func isStorable(s string) bool {
-	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= 128 && !strings.ContainsFunc(s, unicode.IsControl)
+	return utf8.RuneCountInString(s) <= 128 && check.IsPlainText(s)
 }

@@ -6,16 +6,12 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/wire"
+	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
 // TokenURLs makes a notification URL for each token order that nobody can guess, and recognizes it. A token arrives
@@ -49,16 +45,11 @@ const (
 func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) {
 	var v violations
 	u, err := url.Parse(base)
-	if base == "" {
-		v.add("base", cardgateway.RuleRequired, "is required")
-	} else {
+	if v.Require("base", base != "", check.Required) {
 		if err == nil {
 			base = u.String() // escaped, as URL writes it
 		}
-		v.text("base", base, maxURL-len("?"+bindingParam+"=")-base64.RawURLEncoding.EncodedLen(expiryLength+tagLength))
-		if !wire.IsWebURL(base) {
-			v.add("base", cardgateway.RuleFormat, "must be an absolute http or https URL without user info")
-		}
+		v.WebURL("base", base, maxURL-len("?"+bindingParam+"=")-base64.RawURLEncoding.EncodedLen(expiryLength+tagLength))
 	}
 	keys := [][]byte{slices.Clone(key)}
 	for _, k := range older {
@@ -66,11 +57,11 @@ func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) 
 	}
 	for _, k := range keys {
 		if len(k) < minURLKey {
-			v.add("key", cardgateway.RuleLength, "has %d bytes, at least %d are required", len(k), minURLKey)
+			v.Add("key", cardgateway.RuleLength, "has %d bytes, at least %d are required", len(k), minURLKey)
 		}
 	}
 	if err == nil && (u.Fragment != "" || u.Query().Has(bindingParam)) {
-		v.add("base", cardgateway.RuleFormat, "must have neither a fragment nor a parameter named %s", bindingParam)
+		v.Add("base", cardgateway.RuleFormat, "must have neither a fragment nor a parameter named %s", bindingParam)
 	}
 	if err := v.err("notify.NewTokenURLs"); err != nil {
 		return nil, err
@@ -91,14 +82,12 @@ func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) 
 // repetitions of the notification, say a day. The error is a *cardgateway.ValidationError.
 func (t *TokenURLs) URL(transactionID string, expires time.Time) (string, error) {
 	var v violations
-	if transactionID == "" {
-		v.add("transactionId", cardgateway.RuleRequired, "is required")
-	}
-	v.text("transactionId", transactionID, maxTransactionID)
+	v.Require("transactionId", transactionID != "", check.Required)
+	v.Text("transactionId", transactionID, maxTransactionID)
 	if !expires.After(time.Now()) {
-		v.add("expires", cardgateway.RuleRange, "must be in the future")
+		v.Add("expires", cardgateway.RuleRange, "must be in the future")
 	} else if expires.Unix() >= 1<<(8*expiryLength) {
-		v.add("expires", cardgateway.RuleRange, "is too far in the future")
+		v.Add("expires", cardgateway.RuleRange, "is too far in the future")
 	}
 	if err := v.err("notify.TokenURLs.URL"); err != nil {
 		return "", err
@@ -164,28 +153,16 @@ func boundMessage(expiry []byte, transactionID string) []byte {
 	return slices.Concat([]byte("cardgateway token URL\x00"), expiry, []byte(transactionID))
 }
 
-// violations collects every violation of one call.
-type violations []cardgateway.Problem
+// violations collects every violation of one call, by the rules that the client has for the same member.
+type violations struct{ check.Violations }
 
-func (v *violations) add(field, rule, format string, args ...any) {
-	*v = append(*v, cardgateway.Problem{Field: field, Rule: rule, Message: fmt.Sprintf(format, args...)})
-}
-
-// text checks a text of at most limit characters, by the rules that the client has for the same member.
-func (v *violations) text(field, s string, limit int) {
-	switch n := utf8.RuneCountInString(s); {
-	case !utf8.ValidString(s):
-		v.add(field, cardgateway.RuleFormat, "is not valid UTF-8")
-	case strings.ContainsFunc(s, unicode.IsControl):
-		v.add(field, cardgateway.RuleFormat, "has control characters")
-	case n > limit:
-		v.add(field, cardgateway.RuleLength, "has %d characters, at most %d are allowed", n, limit)
-	}
-}
-
-func (v violations) err(op string) error {
-	if len(v) == 0 {
+func (v *violations) err(op string) error {
+	if v.Len() == 0 {
 		return nil
 	}
-	return &cardgateway.ValidationError{Op: op, Problems: v}
+	invalid := &cardgateway.ValidationError{Op: op}
+	for _, p := range v.Problems() {
+		invalid.Problems = append(invalid.Problems, cardgateway.Problem(p))
+	}
+	return invalid
 }

@@ -1,0 +1,42 @@
+package check
+
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/iso4217"
+)
+
+// Limits of a price that are not the interface's: they keep a hostile decimal from filling memory.
+const (
+	maxPriceDigits   = 32
+	maxPriceDecimals = 16
+)
+
+// Amount checks a number above zero of at most so many digits, of which at most so many are decimals: Number(12,3) of the
+// interface has 12 and 3. It looks at the exponent first: only then is the number of digits bounded by what the caller
+// really wrote.
+func (v *Violations) Amount(member string, d decimal.Decimal, digits, decimals int) {
+	switch exp := int(d.Exponent()); {
+	case d.Sign() <= 0:
+		v.Add(member, RuleRange, "must be above zero")
+	case exp < -decimals:
+		v.Add(member, RuleFormat, "has %d decimals, at most %d are allowed", -exp, decimals)
+	case exp > digits || d.NumDigits()+max(exp, 0) > digits:
+		v.Add(member, RuleFormat, "has more than %d digits", digits)
+	}
+}
+
+// Decimals checks that an amount has no more decimals than its currency has by ISO 4217, trailing zeros aside. A currency
+// that is not in ISO 4217 is not checked.
+func (v *Violations) Decimals(member string, d decimal.Decimal, currency string) {
+	if units, known := iso4217.Decimals(currency); known && !d.Equal(d.Truncate(int32(units))) {
+		v.Add(member, RuleFormat, "has more than the %d decimals of %s; see Config.AnyDecimals", units, currency)
+	}
+}
+
+// Price checks that a price can be written out. The interface states no limits for it.
+func (v *Violations) Price(member string, d decimal.Decimal) {
+	if exp := int(d.Exponent()); exp < -maxPriceDecimals || exp > maxPriceDigits || d.NumDigits() > maxPriceDigits {
+		v.Add(member, RuleFormat, "has more than %d digits or %d decimals", maxPriceDigits, maxPriceDecimals)
+	}
+}

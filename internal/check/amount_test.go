@@ -1,0 +1,70 @@
+package check_test
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/check"
+)
+
+func TestAmount(t *testing.T) {
+	const above, digits = "range: must be above zero", "format: has more than 12 digits"
+	for _, tt := range []struct {
+		name   string
+		amount decimal.Decimal
+		want   []string
+	}{
+		{"usual", decimal.RequireFromString("12.50"), nil},
+		{"the smallest", decimal.RequireFromString("0.001"), nil},
+		{"the greatest", decimal.RequireFromString("999999999999"), nil},
+		{"the greatest with decimals", decimal.RequireFromString("999999999.999"), nil},
+		{"an exponent", decimal.New(1, 11), nil},
+		{"zero", decimal.Decimal{}, []string{above}},
+		{"negative", decimal.New(-1, 0), []string{above}},
+		{"four decimals", decimal.RequireFromString("0.0001"), []string{"format: has 4 decimals, at most 3 are allowed"}},
+		{"trailing zeros count", decimal.RequireFromString("1.0000"), []string{"format: has 4 decimals, at most 3 are allowed"}},
+		{"thirteen digits", decimal.RequireFromString("1234567890123"), []string{digits}},
+		{"thirteen digits with decimals", decimal.RequireFromString("1234567890.123"), []string{digits}},
+		{"an exponent of thirteen digits", decimal.New(1, 12), []string{digits}},
+		{"the greatest exponent", decimal.New(1, 1<<31-1), []string{digits}},
+		{"a very small exponent", decimal.New(1, -2_000_000_000), []string{"format: has 2000000000 decimals, at most 3 are allowed"}},
+	} {
+		wantFound(t, tt.name, func(v *check.Violations) { v.Amount("m", tt.amount, 12, 3) }, tt.want...)
+	}
+}
+
+func TestDecimals(t *testing.T) {
+	for _, tt := range []struct {
+		amount, currency string
+		want             []string
+	}{
+		{"1.25", "USD", nil}, {"1.250", "USD", nil}, {"12", "JPY", nil}, {"12.000", "JPY", nil}, {"1.234", "KWD", nil}, {"1.234", "XXX", nil}, {"1.234", "", nil},
+		{"1.234", "USD", []string{"format: has more than the 2 decimals of USD; see Config.AnyDecimals"}},
+		{"12.5", "JPY", []string{"format: has more than the 0 decimals of JPY; see Config.AnyDecimals"}},
+	} {
+		wantFound(t, tt.amount+" "+tt.currency, func(v *check.Violations) {
+			v.Decimals("m", decimal.RequireFromString(tt.amount), tt.currency)
+		}, tt.want...)
+	}
+}
+
+func TestPrice(t *testing.T) {
+	long := []string{"format: has more than 32 digits or 16 decimals"}
+	for _, tt := range []struct {
+		name  string
+		price decimal.Decimal
+		want  []string
+	}{
+		{"usual", decimal.RequireFromString("12.50"), nil},
+		{"zero", decimal.Decimal{}, nil},
+		{"negative, as a discount", decimal.New(-1, 0), nil},
+		{"16 decimals", decimal.New(1, -16), nil},
+		{"17 decimals", decimal.New(1, -17), long},
+		{"32 digits", decimal.RequireFromString("12345678901234567890123456789012"), nil},
+		{"33 digits", decimal.RequireFromString("123456789012345678901234567890123"), long},
+		{"a great exponent", decimal.New(1, 33), long},
+	} {
+		wantFound(t, tt.name, func(v *check.Violations) { v.Price("m", tt.price) }, tt.want...)
+	}
+}

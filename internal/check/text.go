@@ -1,0 +1,81 @@
+package check
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/ascii"
+)
+
+// NoLimit is the limit of a text for which the interface states none.
+const NoLimit = 0
+
+// Text checks a text member that is given: valid UTF-8, and where the interface states a limit at most that many
+// characters and no control characters. Texts without a limit, such as an address, may have several lines.
+func (v *Violations) Text(member, s string, limit int) {
+	if ascii.IsPrintable(s) && (limit == NoLimit || len(s) <= limit) {
+		return
+	}
+	switch n := utf8.RuneCountInString(s); {
+	case !utf8.ValidString(s):
+		v.Add(member, RuleFormat, "is not valid UTF-8")
+	case limit != NoLimit && !IsPlainText(s):
+		v.Add(member, RuleFormat, "has control characters")
+	case limit != NoLimit && n > limit:
+		v.Add(member, RuleLength, "has %d characters, at most %d are allowed", n, limit)
+	}
+}
+
+// ID checks an identifier that is given: a text with a limit that is not only white space.
+func (v *Violations) ID(member, s string, limit int) {
+	v.Text(member, s, limit)
+	if strings.TrimSpace(s) == "" {
+		v.Add(member, RuleFormat, "is only white space")
+	}
+}
+
+// IsPlainText reports whether s is valid UTF-8 without control characters.
+func IsPlainText(s string) bool {
+	return ascii.IsPrintable(s) || utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// UpperCase checks a code of so many capital letters.
+func (v *Violations) UpperCase(member, s string, length int) {
+	if len(s) != length || !ascii.IsUpper(s) {
+		v.Add(member, RuleFormat, "must be %d capital letters", length)
+	}
+}
+
+// Digits reports whether s has only digits and as many as are allowed, and adds a violation where it does not.
+func (v *Violations) Digits(member, s string, shortest, longest int) bool {
+	ok := shortest <= len(s) && len(s) <= longest && ascii.IsDigits(s)
+	v.DigitCount(member, ok, shortest, longest)
+	return ok
+}
+
+// DigitCount adds a violation that says how many digits a member must have, unless the caller has found it ok. It is for
+// secrets, which this package does not see.
+func (v *Violations) DigitCount(member string, ok bool, shortest, longest int) {
+	switch {
+	case ok:
+	case shortest == longest:
+		v.Add(member, RuleFormat, "must be %d digits", shortest)
+	default:
+		v.Add(member, RuleFormat, "must be %d to %d digits", shortest, longest)
+	}
+}
+
+// PathElement checks that a text, which must be given, can stand as one element of a path. The limit is in bytes.
+func (v *Violations) PathElement(member, s string, limit int) {
+	switch {
+	case s == "":
+		v.Add(member, RuleRequired, "is required")
+	case len(s) > limit:
+		v.Add(member, RuleLength, "has more than %d bytes", limit)
+	case s == "." || s == "..":
+		v.Add(member, RuleFormat, "is a relative path element")
+	case !IsPlainText(s):
+		v.Add(member, RuleFormat, "has control characters or is not valid UTF-8")
+	}
+}
