@@ -201,19 +201,10 @@ func local(err error) attemptResult {
 // the request would break the proof of "not sent".
 func (c *call) request(ctx context.Context) (*http.Request, error) {
 	cfg := &c.client.cfg
-	target := c.url // a copy: the hook may sign it
-	req := (&http.Request{
-		Method: c.op.Method, URL: &target, Host: target.Host, Header: make(http.Header),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
-	req.Header["Accept"] = contentJSON
+	req := transport.NewRequest(ctx, c.op.Method, c.url, c.body)
 	req.Header["User-Agent"] = userAgent
-	if c.body != nil {
-		req.Header["Content-Type"] = contentJSON
-		req.ContentLength = int64(len(c.body))
-		if cfg.ExpectContinue && c.op.Payment {
-			req.Header["Expect"] = expectContinue
-		}
+	if cfg.ExpectContinue && c.op.Payment {
+		req.Header["Expect"] = expectContinue
 	}
 	if cfg.Authenticate == nil {
 		return req, nil
@@ -223,16 +214,11 @@ func (c *call) request(ctx context.Context) (*http.Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the Authenticate hook refused: %w", err)
 	}
-	if c.op.Payment { // with one of these, net/http would send a payment again by itself
-		req.Header.Del("Idempotency-Key")
-		req.Header.Del("X-Idempotency-Key")
-	}
 	return req, nil
 }
 
 // Values of headers that are the same in every request. The transport only reads them.
 var (
-	contentJSON    = []string{"application/json"}
 	userAgent      = []string{"cardgateway-go/" + Version}
 	expectContinue = []string{"100-continue"}
 )

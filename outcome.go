@@ -35,27 +35,46 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 			says = p.statement(&decoded)
 		}
 	}
-	switch v, cause := r.verdict(&says); v {
-	case verdict.Taken:
+	v, cause := r.verdict(&says)
+	if v == verdict.Taken {
 		return t, nil
+	}
+	err := r.failed(v, &OutcomeUnknownError{
+		Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
+		SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
+	})
+	if v == verdict.WasDeclined {
+		return t, err
+	}
+	return nil, err
+}
+
+// failed returns the error of every verdict but Taken. It is given that of an unknown outcome, which has all that the others
+// need.
+func (r *attemptResult) failed(v verdict.Verdict, unknown *OutcomeUnknownError) error {
+	switch v {
 	case verdict.WasDeclined:
-		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
+		return &DeclinedError{
+			Op: unknown.Op, TransactionID: unknown.TransactionID, Transaction: unknown.Transaction,
+			RefundTransactionID: unknown.RefundTransactionID, Refund: unknown.Refund,
+		}
 	case verdict.Refused:
-		e := r.refusal(op)
-		if t != nil {
+		e := &RefusedError{Op: unknown.Op, HTTPStatus: r.Status, RetryAfter: r.retryAfter, hint: r.hint()}
+		if t := unknown.Transaction; t != nil {
 			e.Code, e.Message = t.Code, joinMessages(t.Message, t.TransactionMessage)
 		}
-		return nil, e
-	case verdict.NotSent:
-		return nil, &NotSentError{Op: op.Name, TransactionID: p.transactionID, Cause: cause}
-	case verdict.Invalid:
-		return nil, cause
-	default:
-		return nil, &OutcomeUnknownError{
-			Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
-			SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
+		if f := unknown.Refund; f != nil {
+			e.Code, e.Message = f.Code, f.Message
 		}
+		return e
+	case verdict.NotSent:
+		return &NotSentError{
+			Op: unknown.Op, TransactionID: unknown.TransactionID, RefundTransactionID: unknown.RefundTransactionID, Cause: unknown.Cause,
+		}
+	case verdict.Invalid:
+		return unknown.Cause
 	}
+	return unknown
 }
 
 // statement says what a decoded response says about itself, beside what was sent.
@@ -83,10 +102,6 @@ func (r *attemptResult) verdict(says *verdict.Statement) (verdict.Verdict, error
 		cause = fmt.Errorf("the response has code %v, which says nothing certain", Code(says.Code))
 	}
 	return v, cause
-}
-
-func (r *attemptResult) refusal(op *Operation) *RefusedError {
-	return &RefusedError{Op: op.Name, HTTPStatus: r.Status, RetryAfter: r.retryAfter, hint: r.hint()}
 }
 
 // forVerdict returns the state by the name that the rules about responses and rows have for it.

@@ -83,27 +83,18 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 			says = req.statement(r, bad)
 		}
 	}
-	switch v, cause := c.last.verdict(&says); v {
-	case verdict.Taken:
+	v, cause := c.last.verdict(&says)
+	if v == verdict.Taken {
 		return r, nil
-	case verdict.WasDeclined:
-		return r, &DeclinedError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Refund: r}
-	case verdict.Refused:
-		e := c.last.refusal(&c.op)
-		if r != nil {
-			e.Code, e.Message = r.Code, r.Message
-		}
-		return nil, e
-	case verdict.NotSent:
-		return nil, &NotSentError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Cause: cause}
-	case verdict.Invalid:
-		return nil, cause
-	default:
-		return nil, &OutcomeUnknownError{
-			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-			SentAt: c.begun, Refund: r, Cause: cause,
-		}
 	}
+	err := c.last.failed(v, &OutcomeUnknownError{
+		Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
+		SentAt: c.begun, Refund: r, Cause: cause,
+	})
+	if v == verdict.WasDeclined {
+		return r, err
+	}
+	return nil, err
 }
 
 // statement says what a response says about itself, beside what was sent.
@@ -207,21 +198,13 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 
 // outcome says in the words of this package what was found.
 func (q *ResolveRefundQuery) outcome(found *resolve.Result[Refund]) (*Refund, error) {
-	const op = "ResolveRefund"
-	switch found.Verdict {
-	case resolve.OutcomeFound:
-		return found.Row, nil
-	case resolve.OutcomeDeclined:
-		return found.Row, &DeclinedError{Op: op, RefundTransactionID: q.RefundTransactionID, Refund: found.Row}
-	case resolve.OutcomeConflict:
+	if found.Verdict == resolve.OutcomeConflict {
 		return nil, &ConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: found.Rows}
-	case resolve.OutcomeAbsent:
-		return nil, fmt.Errorf("cardgateway: %s: refund %s: %w", op, quoted(q.RefundTransactionID), ErrNotFound)
 	}
-	return nil, &OutcomeUnknownError{
-		Op: op, UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount, SentAt: q.SentAt,
+	return returned(found, &OutcomeUnknownError{
+		Op: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount, SentAt: q.SentAt,
 		Seen: found.Seen, Refund: found.Row, Cause: found.Cause,
-	}
+	})
 }
 
 var opUploadTrackingNumbers = Operation{Name: "UploadTrackingNumbers", Method: "POST", PathTemplate: "/upload/trackingNumber"}
@@ -254,16 +237,10 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	call := c.newQuery(opUploadTrackingNumbers, "", nil)
 	call.body, call.limit = e.json.Bytes(), transport.MaxPayment
 	ctx = call.observe(ctx)
-	decoded, err := ask(ctx, call, func(body []byte) (response, Code, error) {
-		decoded, err := decodeTransaction(body)
-		if err != nil {
-			return response{}, 0, err
-		}
-		return decoded, decoded.Code, nil
-	})
+	decoded, err := ask(ctx, call, decodeSingle)
 	switch failed, ok := errors.AsType[*QueryError](err); {
 	case err == nil && decoded.Code != CodeUploadSuccess, ok && verdict.IsRefusalStatus(failed.HTTPStatus) && failed.HTTPStatus != http.StatusTooManyRequests:
-		refusal := call.last.refusal(&call.op)
+		refusal := &RefusedError{Op: call.op.Name, HTTPStatus: call.last.Status, RetryAfter: call.last.retryAfter, hint: call.last.hint()}
 		if decoded.Transaction != nil {
 			refusal.Code, refusal.Message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)
 		} else if ok {

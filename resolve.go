@@ -130,21 +130,30 @@ func severalDeclined(n int) error {
 
 // outcome says in the words of this package what was found.
 func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction, error) {
-	const op = "Resolve"
+	if found.Verdict == resolve.OutcomeConflict {
+		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: found.Rows}
+	}
+	return returned(found, &OutcomeUnknownError{
+		Op: "Resolve", TransactionID: q.TransactionID, OrderID: q.OrderID, Amount: q.Amount, Currency: q.Currency, SentAt: q.SentAt,
+		HostedPage: q.HostedPage, Seen: found.Seen, Transaction: found.Row, Cause: found.Cause,
+	})
+}
+
+// returned returns what was found, or the error of every verdict but a conflict. It is given that of an unknown outcome,
+// which has all that the others need.
+func returned[T any](found *resolve.Result[T], unknown *OutcomeUnknownError) (*T, error) {
 	switch found.Verdict {
 	case resolve.OutcomeFound:
 		return found.Row, nil
 	case resolve.OutcomeDeclined:
-		return found.Row, &DeclinedError{Op: op, TransactionID: q.TransactionID, Transaction: found.Row}
-	case resolve.OutcomeConflict:
-		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: found.Rows}
+		return found.Row, &DeclinedError{
+			Op: unknown.Op, TransactionID: unknown.TransactionID, Transaction: unknown.Transaction,
+			RefundTransactionID: unknown.RefundTransactionID, Refund: unknown.Refund,
+		}
 	case resolve.OutcomeAbsent:
-		return nil, fmt.Errorf("cardgateway: %s: transaction %s: %w", op, quoted(q.TransactionID), ErrNotFound)
+		return nil, fmt.Errorf("cardgateway: %s: %s: %w", unknown.Op, subjectOf(unknown.TransactionID, unknown.RefundTransactionID), ErrNotFound)
 	}
-	return nil, &OutcomeUnknownError{
-		Op: op, TransactionID: q.TransactionID, OrderID: q.OrderID, Amount: q.Amount, Currency: q.Currency, SentAt: q.SentAt,
-		HostedPage: q.HostedPage, Seen: found.Seen, Transaction: found.Row, Cause: found.Cause,
-	}
+	return nil, unknown
 }
 
 // resolvePage gives a page of a search, or why there is none, to the engine.

@@ -74,13 +74,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	}
 	call := c.newQuery(opGetTransaction, uniqueID, nil)
 	ctx = call.observe(ctx)
-	decoded, err := ask(ctx, call, func(body []byte) (response, Code, error) {
-		decoded, err := decodeTransaction(body)
-		if err != nil {
-			return response{}, 0, err
-		}
-		return decoded, decoded.Code, nil
-	})
+	decoded, err := ask(ctx, call, decodeSingle)
 	if err == nil {
 		err = call.checkSingle(uniqueID, &decoded)
 	}
@@ -92,6 +86,15 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		return nil, err
 	}
 	return decoded.Transaction, nil
+}
+
+// decodeSingle reads a response that is one transaction result.
+func decodeSingle(body []byte) (response, Code, error) {
+	decoded, err := decodeTransaction(body)
+	if err != nil {
+		return response{}, 0, err
+	}
+	return decoded, decoded.Code, nil
 }
 
 // checkSingle says why a decoded response does not show the transaction that was asked for, if it does not.

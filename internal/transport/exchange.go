@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 )
 
@@ -28,6 +29,21 @@ type Response struct {
 	Err    error       // of the transport, or in reading the response
 }
 
+// NewRequest returns a fresh request for JSON, with its length but without its body, which Exchange gives it.
+func NewRequest(ctx context.Context, method string, target url.URL, payload []byte) *http.Request {
+	req := (&http.Request{
+		Method: method, URL: &target, Host: target.Host, Header: make(http.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	req.Header["Accept"] = contentJSON
+	if payload != nil {
+		req.Header["Content-Type"] = contentJSON
+		req.ContentLength = int64(len(payload))
+	}
+	return req
+}
+
+var contentJSON = []string{"application/json"} // the transport only reads it
+
 // Exchange sends a request once, with payload as its body unless that is nil, and reads the whole response, up to limit
 // bytes of its body.
 func (s *Sender) Exchange(req *http.Request, payload []byte, limit int64, buffer *Buffer) Response {
@@ -40,6 +56,8 @@ func (s *Sender) Exchange(req *http.Request, payload []byte, limit int64, buffer
 	req.Body, req.GetBody, req.ContentLength, req.TransferEncoding = nil, nil, 0, nil
 	if payload != nil {
 		req.Body, req.ContentLength = &sent.body, int64(len(payload))
+		req.Header.Del("Idempotency-Key") // with one of these, net/http would do so by itself
+		req.Header.Del("X-Idempotency-Key")
 	}
 	r := s.exchange(req.WithContext(sent.watch.context(req.Context())), limit, buffer)
 	if sent.watch.unsolicited.Load() { // what came, and what came of closing the connection, is not about this request
