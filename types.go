@@ -131,57 +131,35 @@ const (
 	CodeSystemError          Code = 999
 )
 
-// text says in words what a code means, or nothing for an unknown one.
-func (c Code) text() string {
-	switch c {
-	case CodeSuccess:
-		return "successful transaction"
-	case CodeFailed:
-		return "transaction failed"
-	case CodeProcessing:
-		return "order processing"
-	case CodeClosed:
-		return "order closed"
-	case CodeRefundAccepted:
-		return "refund request successful"
-	case CodeRefundSuccess:
-		return "refund successful"
-	case CodeRefundFailed:
-		return "refund failed"
-	case CodeSearchSuccess:
-		return "search success"
-	case CodeSearchFailed:
-		return "search failed"
-	case CodeUploadSuccess:
-		return "upload successful"
-	case CodeUploadFailed:
-		return "upload failed"
-	case CodeMerchantInactive:
-		return "merchant inactive"
-	case CodeRedirect:
-		return "redirect required"
-	case CodeRequestFailed:
-		return "request failed"
-	case CodeUnauthorized:
-		return "unauthorized"
-	case CodeNotFound:
-		return "not found"
-	case CodeParameterError:
-		return "request parameter error"
-	case CodeDuplicateTransaction:
-		return "duplicate transactionId"
-	case CodeSystemError:
-		return "system error"
-	}
-	return ""
+// codeTexts says in words what the known codes mean.
+var codeTexts = map[Code]string{
+	CodeSuccess:              "successful transaction",
+	CodeFailed:               "transaction failed",
+	CodeProcessing:           "order processing",
+	CodeClosed:               "order closed",
+	CodeRefundAccepted:       "refund request successful",
+	CodeRefundSuccess:        "refund successful",
+	CodeRefundFailed:         "refund failed",
+	CodeSearchSuccess:        "search success",
+	CodeSearchFailed:         "search failed",
+	CodeUploadSuccess:        "upload successful",
+	CodeUploadFailed:         "upload failed",
+	CodeMerchantInactive:     "merchant inactive",
+	CodeRedirect:             "redirect required",
+	CodeRequestFailed:        "request failed",
+	CodeUnauthorized:         "unauthorized",
+	CodeNotFound:             "not found",
+	CodeParameterError:       "request parameter error",
+	CodeDuplicateTransaction: "duplicate transactionId",
+	CodeSystemError:          "system error",
 }
 
 // Known reports whether the code is one of this package's constants.
-func (c Code) Known() bool { return c.text() != "" }
+func (c Code) Known() bool { return codeTexts[c] != "" }
 
 // String returns the number and, for a known code, its meaning.
 func (c Code) String() string {
-	if text := c.text(); text != "" {
+	if text, known := codeTexts[c]; known {
 		return strconv.Itoa(int(c)) + " (" + text + ")"
 	}
 	return strconv.Itoa(int(c))
