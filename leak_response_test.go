@@ -2,6 +2,7 @@ package cardgateway_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
@@ -77,6 +80,46 @@ func TestSecretsInResponses(t *testing.T) {
 		}
 	}
 	t.Logf("%d responses, each with four codes", len(tests))
+}
+
+// TestCardsInKeptResults: in a payment or a refund that an error keeps, card numbers are masked in every member.
+func TestCardsInKeptResults(t *testing.T) {
+	const otherCard = "4539000000000001"
+	const pan = `,"pan":"` + otherCard + `"`
+	resolve := func(ctx context.Context, c *cardgateway.Client) (any, error) {
+		return c.Resolve(ctx, cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: time.Now()})
+	}
+	refund := func(ctx context.Context, c *cardgateway.Client) (any, error) {
+		return c.CreateRefund(ctx, refundRequest())
+	}
+	resolveRefund := func(ctx context.Context, c *cardgateway.Client) (any, error) {
+		return c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
+			UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: time.Now(),
+		})
+	}
+	for _, tt := range []struct {
+		name, body string
+		call       func(context.Context, *cardgateway.Client) (any, error)
+		want       error
+	}{
+		{"two payments", page(orderRow(100, "1", pan), orderRow(100, "2", pan)), resolve, cardgateway.ErrConflict},
+		{"a declined payment", page(orderRow(101, "1", pan)), resolve, cardgateway.ErrDeclined},
+		{"a declined refund", refundRow(112, "9", pan), refund, cardgateway.ErrDeclined},
+		{"an unknown refund", refundRow(777, "9", pan), refund, cardgateway.ErrOutcomeUnknown},
+		{"two refunds", page(refundRow(111, "8", pan), refundRow(111, "9", pan)), resolveRefund, cardgateway.ErrConflict},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, tt.body)}})
+			result, err := tt.call(t.Context(), c)
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("%s: got %v, want %v", tt.name, err, tt.want)
+			}
+			seen := clienttest.DeepPrint([]any{result, err}, false)
+			if strings.Contains(seen, otherCard) || !strings.Contains(seen, "***") {
+				t.Errorf("%s: want the card masked, got %s", tt.name, seen)
+			}
+		})
+	}
 }
 
 // TestTokensLikeMasks: a token that stands in no response can appear where a card number is masked.

@@ -3,15 +3,10 @@ package cardgateway
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -127,6 +122,7 @@ type Walk[T any] struct {
 // walkQuery is what a walk was asked for.
 type walkQuery struct {
 	op         string
+	search     string // the operation that gives a page
 	start, end time.Time
 	page, size int
 	ids        []idFilter
@@ -138,10 +134,9 @@ type walkQuery struct {
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	query := walkQuery{
-		op: "OrderWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids(), id: q.TransactionID,
+		op: "OrderWalk", search: opSearchOrders.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
+		ids: q.ids(), id: q.TransactionID,
 	}
-	query.resume(&opts.Resume)
-	query.hash = query.hashFor(opSearchOrders.Name, c.cfg.Location)
 	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
 		return [2]civil.Time{t.TransactionAt.civil(), civil.None}
 	})
@@ -151,10 +146,9 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	query := walkQuery{
-		op: "RefundWalk", start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize, ids: q.ids(), id: q.TransactionID,
+		op: "RefundWalk", search: opSearchRefunds.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
+		ids: q.ids(), id: q.TransactionID,
 	}
-	query.resume(&opts.Resume)
-	query.hash = query.hashFor(opSearchRefunds.Name, c.cfg.Location)
 	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
 		return [2]civil.Time{f.RefundRequestAt.civil(), f.RefundAt.civil()}
 	})
@@ -165,6 +159,8 @@ func newWalk[T any](
 	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (*Page[T], error),
 	id func(*T) string, times func(*T) [2]civil.Time,
 ) *Walk[T] {
+	q.resume(&opts.Resume)
+	q.hash = q.hashIn(c.cfg.Location)
 	config := walk.Config[T]{
 		Source: walk.Source[T]{
 			Fetch: func(ctx context.Context, from, to civil.Time, page, size int) (*walk.Page[T], error) {
@@ -185,7 +181,7 @@ func newWalk[T any](
 		config.Outage = walkOutage
 	}
 	if !opts.Resume.IsZero() {
-		config.Resume = &opts.Resume.at
+		config.Resume = &opts.Resume.saved.At
 	}
 	if opts.Progress != nil {
 		config.Progress = func(p walk.Progress) { opts.Progress(Progress(p)) }
@@ -196,9 +192,21 @@ func newWalk[T any](
 // resume takes the range of a checkpoint where the query has none.
 func (q *walkQuery) resume(c *Checkpoint) {
 	if q.start.IsZero() && q.end.IsZero() {
-		q.start, q.end = c.start, c.end
+		q.start, q.end = c.saved.Start, c.saved.End
 	}
 }
+
+// hashIn identifies what is asked for, on a gateway's clock.
+func (q *walkQuery) hashIn(loc *time.Location) string {
+	ids := make([]string, len(q.ids))
+	for i, f := range q.ids {
+		ids[i] = f.id
+	}
+	return walk.HashQuery(q.search, q.start, q.end, loc, ids)
+}
+
+// isOther reports whether a checkpoint is that of another query.
+func (q *walkQuery) isOther(c *Checkpoint) bool { return !c.IsZero() && c.saved.Query != q.hash }
 
 // Checkpoint returns where the walk stands: at the end of the last window of which the caller has taken every row and
 // asked for more. Save it at any time; see WalkOptions.Resume.
@@ -206,15 +214,14 @@ func (w *Walk[T]) Checkpoint() Checkpoint {
 	if w.engine == nil {
 		return Checkpoint{}
 	}
+	if w.query.isOther(&w.opts.Resume) { // the walk refuses to resume
+		return w.opts.Resume
+	}
 	at, begun := w.engine.Checkpoint()
 	if !begun {
 		return Checkpoint{}
 	}
-	c := Checkpoint{query: w.query.hash, at: at, start: w.query.start, end: w.query.end}
-	if r := &w.opts.Resume; r.query != "" && r.query != c.query { // the walk refuses to resume
-		c.query, c.start, c.end = r.query, r.start, r.end
-	}
-	return c
+	return Checkpoint{walk.Saved{Query: w.query.hash, At: at, Start: w.query.start, End: w.query.end}}
 }
 
 // Report returns what the walk has done so far.
@@ -305,23 +312,10 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	if o.Lag < 0 {
 		v.Add("Lag", RuleRange, "must not be negative")
 	}
-	if !o.Resume.IsZero() && o.Resume.query != q.hash {
+	if q.isOther(&o.Resume) {
 		v.Add("Resume", RuleFormat, "is the checkpoint of another query")
 	}
 	return v.err(q.op)
-}
-
-// hashFor makes one text of everything that decides which rows a walk gives. Of the bounds these are the whole seconds, as
-// they are sent, so that a database may cut nanoseconds off.
-func (q *walkQuery) hashFor(op string, loc *time.Location) string {
-	var b strings.Builder
-	end := civil.CeilSecond(q.end)
-	fmt.Fprintf(&b, "%s %d %d %s %v %v", op, q.start.Unix(), end.Unix(), loc, civil.Of(q.start, loc), civil.Of(end, loc))
-	for _, f := range q.ids {
-		fmt.Fprintf(&b, " %q", f.id)
-	}
-	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:16])
 }
 
 // isTransient reports whether a query failed for a reason that says nothing about what was asked, and how long the gateway
@@ -357,73 +351,21 @@ func isRefused(err error) bool {
 // query zero, or set both to what they were. An End that was in the future then means the same instant, which may have
 // passed since. No row is missed; some can be given again, those of the window that was being given above all, and with
 // another Window those of its whole month: store rows under their id.
-type Checkpoint struct {
-	query      string // hash of what is asked for
-	at         walk.Checkpoint
-	start, end time.Time // as the caller gave them; zero if an earlier version made it
-}
-
-// checkpointJSON is the form of a Checkpoint outside.
-type checkpointJSON struct {
-	Version      int       `json:"version"`
-	Query        string    `json:"query"`
-	Month        WallTime  `json:"month"`
-	Next         WallTime  `json:"next"`
-	Counted      int       `json:"counted"`
-	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
-	CompleteUpTo time.Time `json:"completeUpTo"`
-	Start        time.Time `json:"start,omitzero"`
-	End          time.Time `json:"end,omitzero"`
-}
-
-const checkpointVersion = 1
+type Checkpoint struct{ saved walk.Saved }
 
 // IsZero reports whether the checkpoint is the beginning of a walk.
-func (c Checkpoint) IsZero() bool { return c.query == "" }
+func (c Checkpoint) IsZero() bool { return c.saved.IsZero() }
 
 // CompleteUpTo is WalkReport.CompleteUpTo at the time of the checkpoint.
-func (c Checkpoint) CompleteUpTo() time.Time { return c.at.CompleteUpTo }
+func (c Checkpoint) CompleteUpTo() time.Time { return c.saved.At.CompleteUpTo }
 
 // MarshalJSON returns null for the zero Checkpoint.
-func (c Checkpoint) MarshalJSON() ([]byte, error) {
-	if c.IsZero() {
-		return []byte("null"), nil
-	}
-	edge := make([]byte, 0, 8*len(c.at.Boundary))
-	for _, id := range c.at.Boundary {
-		edge = binary.BigEndian.AppendUint64(edge, id)
-	}
-	return json.Marshal(checkpointJSON{
-		Version: checkpointVersion, Query: c.query, Month: wallTime(c.at.Month), Next: wallTime(c.at.Next),
-		Counted: c.at.Counted, Edge: hex.EncodeToString(edge), CompleteUpTo: c.at.CompleteUpTo, Start: c.start, End: c.end,
-	})
-}
-
-var errCheckpoint = errors.New("cardgateway: not a checkpoint of a walk")
+func (c Checkpoint) MarshalJSON() ([]byte, error) { return c.saved.MarshalJSON() }
 
 // UnmarshalJSON reads what MarshalJSON wrote. The error does not quote its input.
 func (c *Checkpoint) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		*c = Checkpoint{}
-		return nil
-	}
-	var in checkpointJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return errCheckpoint
-	}
-	edge, err := hex.DecodeString(in.Edge)
-	if err != nil || len(edge)%8 != 0 || in.Query == "" || in.Month.IsZero() || in.Next.IsZero() ||
-		in.Month.Compare(in.Next) > 0 || in.Counted < 0 {
-		return errCheckpoint
-	}
-	if in.Version != checkpointVersion {
-		return fmt.Errorf("%w that this version reads: version %d", errCheckpoint, in.Version)
-	}
-	*c = Checkpoint{query: in.Query, start: in.Start, end: in.End, at: walk.Checkpoint{
-		Month: in.Month.time, Next: in.Next.time, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
-	}}
-	for ; len(edge) > 0; edge = edge[8:] {
-		c.at.Boundary = append(c.at.Boundary, binary.BigEndian.Uint64(edge))
+	if err := c.saved.UnmarshalJSON(data); err != nil {
+		return fmt.Errorf("cardgateway: %w", err)
 	}
 	return nil
 }

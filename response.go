@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/envelope"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
@@ -102,14 +103,10 @@ func transactionRow(d *decoder, t *Transaction) *badMember { return d.transactio
 func (d *decoder) transaction(t *Transaction) (decoded response) {
 	decoded.Transaction = t
 	var parts *optionalParts // of this transaction, once it needs them
-	for name := range d.Members {
-		start := d.Pos()
-		var ok, essential bool
-		reason := "cannot be read"
+	decoded.bad = d.object(&t.Extra, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "code":
-			essential = true
-			ok = d.code(&t.Code)
+			return d.code(&t.Code), unreadable
 		case "message":
 			ok = d.Message(&t.Message)
 		case "isTest":
@@ -117,21 +114,18 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		case "appId":
 			ok = d.Digits((*string)(&t.AppID), maxAppID)
 		case "uniqueId":
-			essential, reason = true, "is not a number of at most 128 digits"
-			ok = d.uniqueID(&t.UniqueID)
+			return d.uniqueID(&t.UniqueID), "is not a number of at most 128 digits"
 		case "transactionId":
-			essential, reason = true, "is not a text of at most 255 characters"
-			ok = d.ID(&t.TransactionID)
+			return d.ID(&t.TransactionID), "is not a text of at most 255 characters"
 		case "billDescription":
 			ok = d.Message(&t.BillDescription)
 		case "timestamp":
 			ok = d.Instant(&t.Timestamp)
 		case "transactionAmount":
-			essential, reason = true, "is not an amount of at most 12 digits and 3 decimals"
 			ok, decoded.hasAmount = d.Amount(&t.TransactionAmount)
+			return ok, "is not an amount of at most 12 digits and 3 decimals"
 		case "transactionCurrency":
-			essential = true
-			ok = d.ID(&t.TransactionCurrency)
+			return d.ID(&t.TransactionCurrency), unreadable
 		case "transactionAt":
 			ok = d.wallTime(&t.TransactionAt)
 		case "transactionCardNumber":
@@ -163,54 +157,42 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		default:
 			d.Value()
 		}
-		if !ok {
-			d.keep(&t.Extra, name, start)
-			if essential && decoded.bad == nil {
-				decoded.bad = &badMember{string(name), reason}
-			}
-		}
-	}
+		return ok, ""
+	})
 	d.StoreTexts()
 	return decoded
 }
 
 // refundRow reads one row of a refund query.
-func refundRow(d *decoder, r *Refund) (bad *badMember) {
+func refundRow(d *decoder, r *Refund) *badMember {
 	var named bool // the merchant's id has come by the interface's own name
-	for name := range d.Members {
-		start := d.Pos()
-		var ok, essential bool
+	bad := d.object(&r.Extra, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "code":
-			essential = true
-			ok = d.code(&r.Code)
+			return d.code(&r.Code), unreadable
 		case "message":
 			ok = d.Message(&r.Message)
 		case "timestamp":
 			ok = d.Instant(&r.Timestamp)
 		case "merchantRefundId":
-			essential = true
 			ok = d.ID(&r.MerchantRefundID)
 			named = !ok || d.HasPending(&r.MerchantRefundID)
+			return ok, unreadable
 		case "refundTransactionId": // published as another name of the same, not in the interface
 			if named {
 				d.Value()
 				break
 			}
-			essential = true
-			ok = d.ID(&r.MerchantRefundID)
+			return d.ID(&r.MerchantRefundID), unreadable
 		case "uniqueId":
-			essential = true
-			ok = d.uniqueID(&r.UniqueID)
+			return d.uniqueID(&r.UniqueID), unreadable
 		case "refundUniqueId":
-			essential = true
-			ok = d.ID(&r.RefundUniqueID)
+			return d.ID(&r.RefundUniqueID), unreadable
 		case "refundCurrency":
-			essential = true
-			ok = d.ID(&r.RefundCurrency)
+			return d.ID(&r.RefundCurrency), unreadable
 		case "refundAmount":
-			essential = true
 			ok, _ = d.Amount(&r.RefundAmount)
+			return ok, unreadable
 		case "refundRequestAt":
 			ok = d.wallTime(&r.RefundRequestAt)
 		case "refundAt":
@@ -218,22 +200,15 @@ func refundRow(d *decoder, r *Refund) (bad *badMember) {
 		default:
 			d.Value()
 		}
-		if !ok {
-			d.keep(&r.Extra, name, start)
-			if essential && bad == nil {
-				bad = &badMember{string(name), "cannot be read"}
-			}
-		}
-	}
+		return ok, ""
+	})
 	d.StoreTexts()
 	return bad
 }
 
 func (d *decoder) address(a *Address) {
 	var unknown map[string]json.RawMessage
-	for name := range d.Members {
-		start := d.Pos()
-		var ok bool
+	d.object(&unknown, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "firstName":
 			ok = d.Text(&a.FirstName)
@@ -256,10 +231,8 @@ func (d *decoder) address(a *Address) {
 		default:
 			d.Value()
 		}
-		if !ok {
-			d.keep(&unknown, name, start)
-		}
-	}
+		return ok, ""
+	})
 	if len(unknown) > 0 {
 		a.Extra = make(map[string]any, len(unknown))
 		for name, raw := range unknown {
@@ -268,12 +241,27 @@ func (d *decoder) address(a *Address) {
 	}
 }
 
-func (d *decoder) code(dst *Code) bool {
-	const maxDigits = 9
-	n, _, ok := d.Int(maxDigits)
-	*dst = Code(n)
-	return ok
+// unreadable is what is wrong with an essential member, where nothing more can be said.
+const unreadable = "cannot be read"
+
+// object reads an object. Member reads the value of each name, and reports whether it has the right form; of an essential
+// member it says too what is wrong where it has not. A value of the wrong form is kept in extra, as sent; bad is the first
+// that is essential.
+func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []byte) (ok bool, essential string)) (bad *badMember) {
+	for name := range d.Members {
+		start := d.Pos()
+		ok, essential := member(name)
+		if !ok {
+			d.keep(extra, name, start)
+			if essential != "" && bad == nil {
+				bad = &badMember{string(name), essential}
+			}
+		}
+	}
+	return bad
 }
+
+func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
 
 // uniqueID reads the gateway's id. It is digits only: as an element of a path, other text could name another endpoint.
 func (d *decoder) uniqueID(dst *string) bool { return d.Digits(dst, maxID) }
@@ -302,66 +290,42 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 	(*extra)[string(name)] = raw
 }
 
-// decodePage reads a page envelope and, with row, each row of its data; number is the page's, for the errors. A row that
-// cannot be read costs only itself: it is left out of the page and reported in rowErrors.
+// decodePage reads a page and, with row, each row of its data; number is the page's, for the errors. A row that cannot be
+// read costs only itself: it is left out of the page and reported in rowErrors.
 func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMember) (p *Page[T], rowErrors []error, err error) {
 	d := newDecoder(data)
 	defer d.Release()
 	if d.Peek() != '{' {
 		return nil, nil, errNotObject
 	}
-	p = new(Page[T])
-	var bad *badMember
-	var saysRows bool // how many there are, or which
-	var reason string // where the gateway refuses
-	for name := range d.Members {
-		var ok, said bool
-		switch string(name) {
-		case "code":
-			ok = d.code(&p.Code)
-		case "message":
-			ok = d.Message(&p.Message)
-		case "transactionMessage":
-			d.Message(&reason)
-			ok = true
-		case "timestamp":
-			d.Instant(&p.Timestamp) // nothing depends on it
-			ok = true
-		case "currPage":
-			ok, _ = d.Count(&p.CurrPage)
-		case "pageSize":
-			ok, _ = d.Count(&p.PageSize)
-		case "totalCount":
-			ok, said = d.Count(&p.TotalCount)
-		case "totalPage":
-			ok, said = d.Count(&p.TotalPage)
-			said = said && p.TotalPage == 0 // no page, so no row
-		case "data":
-			if ok = d.Peek() == '['; ok {
-				said = true
-				p.Data, rowErrors = decodeRows(&d, number, min(p.PageSize, p.TotalCount), row)
-			} else {
-				ok = d.Value().Kind == wire.Null
-			}
-		default:
+	d.batch = 16
+	says, rows := envelope.Read(d.Reader, maxPageSize, func(i int, dst *T) bool {
+		bad := &badMember{"data", "is not an object"}
+		if d.Peek() == '{' {
+			bad = row(&d, dst)
+		} else {
 			d.Value()
-			ok = true
 		}
-		saysRows = saysRows || said
-		if !ok && bad == nil {
-			bad = &badMember{string(name), "cannot be read"}
+		if bad != nil {
+			rowErrors = append(rowErrors, &RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason})
 		}
-	}
+		return bad == nil
+	})
 	if err := d.Finish(); err != nil {
 		return nil, nil, fmt.Errorf("the response %w", err)
 	}
-	if p.Code != CodeSearchSuccess {
-		p.Message = joinMessages(p.Message, reason)
+	p = &Page[T]{
+		Code: Code(says.Code), Message: says.Message, Timestamp: says.Timestamp, CurrPage: says.CurrPage, PageSize: says.PageSize,
+		TotalCount: says.TotalCount, TotalPage: says.TotalPage, Data: rows,
 	}
-	if bad == nil && p.Code == CodeSearchSuccess && !saysRows {
-		bad = &badMember{"totalCount", "is missing, and so is data"}
-	}
-	if bad != nil {
+	switch {
+	case says.Unreadable != "":
+		bad := badMember{says.Unreadable, unreadable}
+		return nil, nil, bad.err()
+	case p.Code != CodeSearchSuccess:
+		p.Message = joinMessages(says.Message, says.Reason)
+	case !says.SaysRows:
+		bad := badMember{"totalCount", "is missing, and so is data"}
 		return nil, nil, bad.err()
 	}
 	return p, rowErrors, nil
@@ -374,32 +338,4 @@ func joinMessages(message, transactionMessage string) string {
 		return cmp.Or(message, transactionMessage)
 	}
 	return message + ": " + transactionMessage
-}
-
-var errRows = fmt.Errorf("has more than %d rows", maxPageSize)
-
-// decodeRows reads the rows of a page, of which the envelope has announced so many. There may be more than were asked
-// for: an older edition of the interface has no pageSize.
-func decodeRows[T any](d *decoder, number, announced int, row func(*decoder, *T) *badMember) (rows []T, rowErrors []error) {
-	const shortestRow = 100 // bytes: an announcement alone makes nobody allocate
-	rows = make([]T, 0, max(0, min(announced, maxPageSize, d.Remaining()/shortestRow)))
-	d.batch = 16
-	for i := range d.Elements {
-		if i == maxPageSize {
-			d.Fail(errRows)
-			break
-		}
-		bad := &badMember{"data", "is not an object"}
-		if d.Peek() == '{' {
-			rows = append(rows, *new(T))
-			if bad = row(d, &rows[len(rows)-1]); bad == nil {
-				continue
-			}
-			rows = rows[:len(rows)-1]
-		} else {
-			d.Value()
-		}
-		rowErrors = append(rowErrors, &RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason})
-	}
-	return rows, rowErrors
 }

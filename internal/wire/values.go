@@ -23,6 +23,7 @@ const MaxID = 255
 
 const (
 	maxURL         = 2048 // characters of a URL that is read
+	maxCodeDigits  = 9    // of a result code; the longest documented one has 3
 	maxIntDigits   = 15   // fits an int64 of milliseconds, and any count
 	maxAmountWhole = 12   // Number(12,3), in digits before the point
 	maxDecimals    = 3
@@ -165,6 +166,13 @@ func (r *Reader) Int(maxDigits int) (n int64, null, ok bool) {
 		n = n*10 + int64(c-'0')
 	}
 	return n, false, true
+}
+
+// Code reads a result code, whose value decides what a response means.
+func (r *Reader) Code(dst *int) bool {
+	n, _, ok := r.Int(maxCodeDigits)
+	*dst = int(n)
+	return ok
 }
 
 // Count reads a number of things. It reports too whether the member says one.

@@ -93,6 +93,10 @@ func TestTolerantValues(t *testing.T) {
 	id := text((*wire.Reader).ID)
 	url := text((*wire.Reader).URL)
 	card := text((*wire.Reader).MaskedCardNumber)
+	code := said(func(r *wire.Reader, n *int) (ok, said bool) {
+		ok = r.Code(n)
+		return ok, *n != 0
+	}, func(n int) string { return fmt.Sprint(n) })
 	count := said((*wire.Reader).Count, func(n int) string { return fmt.Sprint(n) })
 	truth := said((*wire.Reader).Bool, func(b bool) string { return fmt.Sprint(b) })
 	amount := said((*wire.Reader).Amount, func(d decimal.Decimal) string { return fmt.Sprintf("%ve%d", d.Coefficient(), d.Exponent()) })
@@ -136,6 +140,10 @@ func TestTolerantValues(t *testing.T) {
 		{"Int of at most three digits", integer(3), map[string]string{
 			"17": "17", `"17"`: "17", "0": "0", `"0"`: "0", `""`: "", "null": "", "999": "999", "1000": refused, `"1000"`: refused, `"017"`: refused, `"00"`: refused, "-1": refused,
 			`"-1"`: refused, `"+1"`: refused, "1.0": refused, "1e2": refused, `" 1"`: refused, "true": refused, "[]": refused, "{}": refused, `"١"`: refused,
+		}},
+		{"Code", code, map[string]string{
+			"100": "100", `"100"`: "100", `""`: "", "null": "", "999999999": "999999999", "1000000000": refused, `"0100"`: refused, "-1": refused, "100.0": refused,
+			"true": refused, "[]": refused, "{}": refused,
 		}},
 		{"Count", count, map[string]string{
 			"17": "17", `"17"`: "17", "0": "0", `""`: "", "null": "", "-1": refused, "1.5": refused, `"x"`: refused, "true": refused, "[]": refused, "{}": refused,

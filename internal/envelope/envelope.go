@@ -1,0 +1,89 @@
+// Package envelope reads a page of a batch query ("Page envelope"): what the gateway says about the page, and its rows,
+// one after another. It does not know what a row is.
+package envelope
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/wire"
+)
+
+// Page is what the gateway says about a page. The counts are its own, not those of the rows that came.
+type Page struct {
+	Code       int
+	Message    string
+	Reason     string    // where the gateway refuses, in more words
+	Timestamp  time.Time // zero if it cannot be read: nothing depends on it
+	CurrPage   int
+	PageSize   int
+	TotalCount int
+	TotalPage  int
+	SaysRows   bool   // how many there are, or which
+	Unreadable string // the first member that could not be read; empty if all could
+}
+
+// Read reads a page, an object, of at most so many rows. It calls row for each element of the data, which reads exactly
+// the element and reports whether it is a row that can be used. One that cannot is left out.
+//
+// Texts are stored by the reader's StoreTexts or Finish, not before, and Finish says whether the document was whole.
+func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Page, rows []T) {
+	p = new(Page)
+	for name := range r.Members {
+		var ok, said bool
+		switch string(name) {
+		case "code":
+			ok = r.Code(&p.Code)
+		case "message":
+			ok = r.Message(&p.Message)
+		case "transactionMessage":
+			r.Message(&p.Reason)
+			ok = true
+		case "timestamp":
+			r.Instant(&p.Timestamp)
+			ok = true
+		case "currPage":
+			ok, _ = r.Count(&p.CurrPage)
+		case "pageSize":
+			ok, _ = r.Count(&p.PageSize)
+		case "totalCount":
+			ok, said = r.Count(&p.TotalCount)
+		case "totalPage":
+			ok, said = r.Count(&p.TotalPage)
+			said = said && p.TotalPage == 0 // no page, so no row
+		case "data":
+			if ok = r.Peek() == '['; ok {
+				said = true
+				rows = readRows(r, min(p.PageSize, p.TotalCount), most, row)
+			} else {
+				ok = r.Value().Kind == wire.Null
+			}
+		default:
+			r.Value()
+			ok = true
+		}
+		p.SaysRows = p.SaysRows || said
+		if !ok && p.Unreadable == "" {
+			p.Unreadable = string(name)
+		}
+	}
+	return p, rows
+}
+
+// readRows reads the rows of a page, of which so many have been announced. There may be more than were asked for: an older
+// edition of the interface has no pageSize.
+func readRows[T any](r *wire.Reader, announced, most int, row func(i int, dst *T) bool) []T {
+	const shortestRow = 100 // bytes: an announcement alone makes nobody allocate
+	rows := make([]T, 0, max(0, min(announced, most, r.Remaining()/shortestRow)))
+	for i := range r.Elements {
+		if i == most {
+			r.Fail(fmt.Errorf("has more than %d rows", most))
+			break
+		}
+		rows = append(rows, *new(T))
+		if last := len(rows) - 1; !row(i, &rows[last]) {
+			rows = rows[:last]
+		}
+	}
+	return rows
+}

@@ -1,0 +1,44 @@
+package redact_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestBody(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		longest    int
+		want       string
+		truncated  bool
+	}{
+		{"nothing", "", 10, "", false},
+		{"just short enough", "0123456789", 10, "0123456789", false},
+		{"too long", "0123456789x", 10, "0123456789", true},
+		{"cut within a character", "012345678é", 10, "012345678\uFFFD", true},
+		{"the token", "of " + token, 100, "of ***", false},
+		{"the token behind escapes", `of tk\/9f8e+7d6c5b4a=x`, 100, "***", false},
+		{"a card number", "card 4539 0000 0000 0001.", 100, "card 453900******0001.", false},
+	} {
+		got, truncated := secretsOf(token).Body([]byte(tt.body), tt.longest)
+		if got != tt.want || truncated != tt.truncated {
+			t.Errorf("%s: got %q, truncated %t, want %q, %t", tt.name, got, truncated, tt.want, tt.truncated)
+		}
+	}
+}
+
+func TestRequestIDs(t *testing.T) {
+	got := secretsOf(token).RequestIDs(http.Header{
+		"X-Request-Id": {"1", "2"}, "Cf-Ray": {token}, "Traceparent": {"4539000000000001"}, "X-Trace": {"t"},
+		"Set-Cookie": {"a=b"}, "X-Identity": {"i"}, "Date": {"today"},
+	})
+	want := http.Header{"X-Request-Id": {"1", "2"}, "Cf-Ray": {"***"}, "Traceparent": {"453900******0001"}, "X-Trace": {"t"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := secretsOf(token).RequestIDs(nil); got == nil || len(got) > 0 {
+		t.Errorf("no headers: got %v, want an empty one", got)
+	}
+}

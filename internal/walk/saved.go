@@ -1,0 +1,99 @@
+package walk
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// Saved is a checkpoint as a program stores it, with what it needs to continue the same walk. The zero value is the
+// beginning of a walk.
+type Saved struct {
+	Query      string // see HashQuery
+	At         Checkpoint
+	Start, End time.Time // as the caller gave them; zero if an earlier version made it
+}
+
+// savedJSON is the form of a Saved outside.
+type savedJSON struct {
+	Version      int       `json:"version"`
+	Query        string    `json:"query"`
+	Month        string    `json:"month"`
+	Next         string    `json:"next"`
+	Counted      int       `json:"counted"`
+	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
+	CompleteUpTo time.Time `json:"completeUpTo"`
+	Start        time.Time `json:"start,omitzero"`
+	End          time.Time `json:"end,omitzero"`
+}
+
+const savedVersion = 1
+
+// IsZero reports whether it is the beginning of a walk.
+func (s Saved) IsZero() bool { return s.Query == "" }
+
+// MarshalJSON returns null for the zero value.
+func (s Saved) MarshalJSON() ([]byte, error) {
+	if s.IsZero() {
+		return []byte("null"), nil
+	}
+	edge := make([]byte, 0, 8*len(s.At.Boundary))
+	for _, id := range s.At.Boundary {
+		edge = binary.BigEndian.AppendUint64(edge, id)
+	}
+	return json.Marshal(savedJSON{
+		Version: savedVersion, Query: s.Query, Month: s.At.Month.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
+		Edge: hex.EncodeToString(edge), CompleteUpTo: s.At.CompleteUpTo, Start: s.Start, End: s.End,
+	})
+}
+
+var errSaved = errors.New("not a checkpoint of a walk")
+
+// UnmarshalJSON reads what MarshalJSON wrote. The error does not quote its input.
+func (s *Saved) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*s = Saved{}
+		return nil
+	}
+	var in savedJSON
+	if err := json.Unmarshal(data, &in); err != nil {
+		return errSaved
+	}
+	edge, err := hex.DecodeString(in.Edge)
+	month, hasMonth := civil.Parse(in.Month)
+	next, hasNext := civil.Parse(in.Next)
+	if err != nil || len(edge)%8 != 0 || in.Query == "" || !hasMonth || !hasNext || month > next || in.Counted < 0 {
+		return errSaved
+	}
+	if in.Version != savedVersion {
+		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
+	}
+	*s = Saved{Query: in.Query, Start: in.Start, End: in.End, At: Checkpoint{
+		Month: month, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
+	}}
+	for ; len(edge) > 0; edge = edge[8:] {
+		s.At.Boundary = append(s.At.Boundary, binary.BigEndian.Uint64(edge))
+	}
+	return nil
+}
+
+// HashQuery makes one text of everything that decides which rows a walk gives: the operation, the range on the gateway's
+// clock, and the ids that are asked for, empty ones too. Of the bounds these are the whole seconds, as they are sent, so
+// that a database may cut nanoseconds off.
+func HashQuery(op string, start, end time.Time, loc *time.Location, ids []string) string {
+	var b strings.Builder
+	end = civil.CeilSecond(end)
+	fmt.Fprintf(&b, "%s %d %d %s %v %v", op, start.Unix(), end.Unix(), loc, civil.Of(start, loc), civil.Of(end, loc))
+	for _, id := range ids {
+		fmt.Fprintf(&b, " %q", id)
+	}
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:16])
+}

@@ -1,0 +1,139 @@
+package walk
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go/internal/civil"
+)
+
+// stored is a checkpoint in the middle of a month, as an earlier version stored it.
+const stored = `{"version":1,"query":"0123","month":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
+	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z"}`
+
+func TestSavedJSON(t *testing.T) {
+	day := func(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }
+	clock := func(d int) civil.Time { return civil.Of(day(d), time.UTC) }
+	inMonth := Saved{Query: "0123", At: Checkpoint{
+		Month: clock(1), Next: clock(2), Counted: 7, Boundary: []uint64{1, 1<<64 - 1}, CompleteUpTo: day(1),
+	}}
+	withRange := inMonth
+	withRange.Start, withRange.End = day(1), day(31)
+	withRange.At.Boundary = nil
+	for _, tt := range []struct {
+		name, text string
+		want       Saved
+	}{
+		{"zero", "null", Saved{}},
+		{"in a month", stored, inMonth},
+		{"with its range", strings.NewReplacer(
+			`"edge":"0000000000000001ffffffffffffffff",`, ``, `Z"}`, `Z","start":"2026-01-01T00:00:00Z","end":"2026-01-31T00:00:00Z"}`,
+		).Replace(stored), withRange},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got Saved
+			for _, text := range []string{stored, tt.text} { // what is read replaces what was there
+				if err := json.Unmarshal([]byte(text), &got); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" || got.IsZero() != (tt.text == "null") {
+				t.Errorf("zero: %t; read (-want +got):\n%s", got.IsZero(), diff)
+			}
+			if data, err := json.Marshal(got); err != nil || string(data) != tt.text {
+				t.Errorf("got %s, %v, want %s", data, err, tt.text)
+			}
+		})
+	}
+}
+
+func TestSavedJSONRefused(t *testing.T) {
+	for name, change := range map[string]func(string) string{
+		"no object":       func(string) string { return `"secret"` },
+		"another version": func(s string) string { return strings.Replace(s, `"version":1`, `"version":2`, 1) },
+		"half an id":      func(s string) string { return strings.Replace(s, `"edge":"00`, `"edge":"0`, 1) },
+		"part of an id":   func(s string) string { return strings.Replace(s, `"edge":"00`, `"edge":"`, 1) },
+		"no query":        func(s string) string { return strings.Replace(s, `"0123"`, `""`, 1) },
+		"negative count":  func(s string) string { return strings.Replace(s, `"counted":7`, `"counted":-7`, 1) },
+		"no month":        func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `""`, 1) },
+		"null as a month": func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `null`, 1) },
+		"no next":         func(s string) string { return strings.Replace(s, `"2026-01-02 00:00:00"`, `""`, 1) },
+		"next first":      func(s string) string { return strings.Replace(s, `"2026-01-02`, `"2025-01-02`, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := change(stored)
+			if text == stored {
+				t.Fatal("the case changes nothing")
+			}
+			var s Saved
+			err := json.Unmarshal([]byte(text), &s)
+			if err == nil || !strings.HasPrefix(err.Error(), "not a checkpoint of a walk") || strings.Contains(err.Error(), "secret") {
+				t.Errorf("got %v, want that it is not a checkpoint", err)
+			}
+			if !s.IsZero() {
+				t.Errorf("got %+v, want the zero value", s)
+			}
+		})
+	}
+}
+
+// FuzzSaved: what is accepted comes back as it is, and an error does not quote its input.
+func FuzzSaved(f *testing.F) {
+	f.Add([]byte(stored))
+	f.Add([]byte("null"))
+	f.Add([]byte(`{"version":1,"query":"q","month":"2026-01-01","next":"2026-01-01","completeUpTo":"0001-01-01T00:00:00Z"}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var s, back Saved
+		if err := s.UnmarshalJSON(data); err != nil {
+			if len(err.Error()) > 100 {
+				t.Errorf("a long error: %v", err)
+			}
+			return
+		}
+		text, err := json.Marshal(s)
+		if err == nil {
+			err = json.Unmarshal(text, &back)
+		}
+		if again, _ := json.Marshal(back); err != nil || string(again) != string(text) {
+			t.Errorf("%s became %s and then %s, %v", data, text, again, err)
+		}
+	})
+}
+
+// TestHashQuery: the hash is stored with checkpoints, and so may never change; it differs where the rows may differ.
+func TestHashQuery(t *testing.T) {
+	zone := time.FixedZone("UTC+8", 8*60*60)
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, zone)
+	end := start.AddDate(1, 0, 0)
+	hash := func(ids ...string) string { return HashQuery("SearchOrders", start, end, zone, ids) }
+	for _, tt := range []struct{ name, got, want string }{
+		{"no id", hash("", "", ""), "ada41c0b01fe401e71dad695d3b0bb70"},
+		{"ids", hash("1", "b c", ""), "eba9e307cb0f428d0798f3b8f54e3809"},
+		{"an hour of refunds", HashQuery("SearchRefunds", start, start.Add(time.Hour), zone, make([]string, 4)), "9ca3e894ccb31c55b6bbd5dcc173d43a"},
+		{"fractions of a second", HashQuery("SearchOrders", start.Add(1), end.Add(-1), zone, make([]string, 3)), hash("", "", "")},
+		{"the same instants elsewhere", HashQuery("SearchOrders", start.UTC(), end.UTC(), zone, make([]string, 3)), hash("", "", "")},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
+		}
+	}
+	seen := map[string]string{}
+	for name, hash := range map[string]string{
+		"ids":                  hash("1", "b c", ""),
+		"ids run together":     hash("1 b", "c", ""),
+		"an id elsewhere":      hash("1", "", "b c"),
+		"another operation":    HashQuery("SearchRefunds", start, end, zone, []string{"1", "b c", ""}),
+		"another zone":         HashQuery("SearchOrders", start, end, time.UTC, []string{"1", "b c", ""}),
+		"a second longer":      HashQuery("SearchOrders", start, end.Add(1), zone, []string{"1", "b c", ""}),
+		"begins one second on": HashQuery("SearchOrders", start.Add(time.Second), end, zone, []string{"1", "b c", ""}),
+	} {
+		if other, ok := seen[hash]; ok {
+			t.Errorf("%q and %q have the same hash", name, other)
+		}
+		seen[hash] = name
+	}
+}
