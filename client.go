@@ -148,16 +148,10 @@ func New(cfg Config) (*Client, error) {
 	base := v.BaseURL("BaseURL", cfg.BaseURL, cfg.InsecureHTTP)
 	if v.Require("AppID", cfg.AppID != "", required) {
 		v.Digits("AppID", string(cfg.AppID), 1, maxAppID)
-		if len(cfg.AppID) > 1 && cfg.AppID[0] == '0' {
-			v.Add("AppID", RuleFormat, "must not start with 0: it is a JSON number")
-		}
+		v.AddIf(len(cfg.AppID) > 1 && cfg.AppID[0] == '0', "AppID", RuleFormat, "must not start with 0: it is a JSON number")
 	}
-	if cfg.AttemptTimeout < 0 {
-		v.Add("AttemptTimeout", RuleRange, "must not be negative")
-	}
-	if cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0 {
-		v.Add("Retry", RuleRange, "must not have negative values")
-	}
+	v.AddIf(cfg.AttemptTimeout < 0, "AttemptTimeout", RuleRange, "must not be negative")
+	v.AddIf(cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0, "Retry", RuleRange, "must not have negative values")
 	if given := cfg.HTTPClient; given != nil && given.Timeout > 0 && (cfg.AttemptTimeout == 0 || given.Timeout < cfg.AttemptTimeout) {
 		cfg.AttemptTimeout = given.Timeout
 	}
@@ -175,9 +169,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.HTTPClient != nil {
 		given = cfg.HTTPClient.Transport
 	}
-	if transport.SkipsVerification(given) && !cfg.InsecureHTTP {
-		v.Add("HTTPClient", RuleFormat, "has a transport that does not verify certificates")
-	}
+	v.AddIf(transport.SkipsVerification(given) && !cfg.InsecureHTTP, "HTTPClient", RuleFormat, "has a transport that does not verify certificates")
 	cfg.HTTPClient = nil // used up; a printer that is given the client does not find the caller's connections
 	if err := v.err("New"); err != nil {
 		return nil, err
@@ -228,9 +220,7 @@ func BasicAuth(merchantID, secretKey string) func(*http.Request, []byte) error {
 	var v violations
 	v.Require("merchantID", merchantID != "", required)
 	v.Require("secretKey", secretKey != "", required)
-	if strings.Contains(merchantID, ":") {
-		v.Add("merchantID", RuleFormat, "must not have a colon")
-	}
+	v.AddIf(strings.Contains(merchantID, ":"), "merchantID", RuleFormat, "must not have a colon")
 	invalid := v.err("BasicAuth")
 	return func(r *http.Request, _ []byte) error {
 		if invalid == nil {

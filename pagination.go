@@ -292,29 +292,15 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	if v.order(q.start, q.end) {
 		v.Year("startDate", q.start) // the end is now at the latest
 	}
-	if q.page != 0 {
-		v.Add("currPage", RuleReserved, "is set by the walk")
-	}
+	v.AddIf(q.page != 0, "currPage", RuleReserved, "is set by the walk")
 	v.page(0, q.size)
 	v.ids(q.ids)
-	if o.PageSize < 0 || o.PageSize > maxPageSize {
-		v.Add("PageSize", RuleRange, "must be 0 to %d", maxPageSize)
-	}
-	if o.Prefetch < 0 || o.Prefetch > maxPrefetch {
-		v.Add("Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)
-	}
-	if o.Window != 0 && o.Window < shortestWindow {
-		v.Add("Window", RuleRange, "must be at least %v", shortestWindow)
-	}
-	if o.SplitAbove < 0 {
-		v.Add("SplitAbove", RuleRange, "must not be negative")
-	}
-	if o.Lag < 0 {
-		v.Add("Lag", RuleRange, "must not be negative")
-	}
-	if q.isOther(&o.Resume) {
-		v.Add("Resume", RuleFormat, "is the checkpoint of another query")
-	}
+	v.AddIf(o.PageSize < 0 || o.PageSize > maxPageSize, "PageSize", RuleRange, "must be 0 to %d", maxPageSize)
+	v.AddIf(o.Prefetch < 0 || o.Prefetch > maxPrefetch, "Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)
+	v.AddIf(o.Window != 0 && o.Window < shortestWindow, "Window", RuleRange, "must be at least %v", shortestWindow)
+	v.AddIf(o.SplitAbove < 0, "SplitAbove", RuleRange, "must not be negative")
+	v.AddIf(o.Lag < 0, "Lag", RuleRange, "must not be negative")
+	v.AddIf(q.isOther(&o.Resume), "Resume", RuleFormat, "is the checkpoint of another query")
 	return v.err(q.op)
 }
 

@@ -33,14 +33,9 @@ func (s *callSecrets) redactRefund(r *Refund, err error) {
 	s.redactError(err)
 }
 
-// redactRow removes credentials from a row of a query.
+// redactRow removes credentials from a row of a query: a *Transaction or a *Refund.
 func (s *callSecrets) redactRow(row any) {
-	switch row := row.(type) {
-	case *Transaction:
-		row.mask(s.masker(false))
-	case *Refund:
-		row.mask(s.masker(false))
-	}
+	row.(interface{ mask(redact.Masker) }).mask(s.masker(false))
 }
 
 // redactError removes the secrets from what an error keeps of a response.

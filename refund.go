@@ -58,10 +58,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 }
 
 func (req *RefundRequest) encode(e *encoder) {
-	if e.check.Require("uniqueId", req.UniqueID != "", required) {
-		e.check.Digits("uniqueId", req.UniqueID, 1, maxID)
-		e.json.String("uniqueId", req.UniqueID)
-	}
+	e.uniqueID(req.UniqueID)
 	e.id("refundTransactionId", req.RefundTransactionID)
 	e.amount(req.Amount, "") // the payment's currency is not known here
 	e.text("remark", req.Remark, optional, maxRemark)
@@ -180,9 +177,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 func (q *ResolveRefundQuery) check(ctx context.Context) error {
 	var v violations
 	v.Context(ctx)
-	if v.Require("uniqueId", q.UniqueID != "", required) {
-		v.Digits("uniqueId", q.UniqueID, 1, maxID)
-	}
+	v.uniqueID(q.UniqueID)
 	if v.Require("refundTransactionId", q.RefundTransactionID != "", required) {
 		v.ID("refundTransactionId", q.RefundTransactionID, maxID)
 	}
@@ -190,9 +185,7 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 		v.Amount("amount", q.Amount, maxAmountDigits, maxDecimals)
 	}
 	v.sentAt(q.SentAt)
-	if q.Wait < 0 {
-		v.Add("Wait", RuleRange, "must not be negative")
-	}
+	v.AddIf(q.Wait < 0, "Wait", RuleRange, "must not be negative")
 	return v.err("ResolveRefund")
 }
 
@@ -226,9 +219,7 @@ type Shipment struct {
 func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment) error {
 	const most = 99
 	e := c.newEncoder(len(shipments) * 128)
-	if len(shipments) == 0 || len(shipments) > most {
-		e.check.Add("shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
-	}
+	e.check.AddIf(len(shipments) == 0 || len(shipments) > most, "shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
 	e.array(len(shipments), func(i int) { shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]") })
 	e.check.Context(ctx)
 	if err := e.check.err(opUploadTrackingNumbers.Name); err != nil {
@@ -253,10 +244,7 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 
 func (s *Shipment) encode(e *encoder, path string) {
 	e.nested(path, func() {
-		if e.check.Require("uniqueId", s.UniqueID != "", required) {
-			e.check.Digits("uniqueId", s.UniqueID, 1, maxID)
-			e.json.String("uniqueId", s.UniqueID)
-		}
+		e.uniqueID(s.UniqueID)
 		e.text("company", s.Company, required, maxRemark)
 		e.text("number", s.Number, optional, noLimit)
 		e.text("remark", s.Remark, optional, maxRemark)

@@ -5,11 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shopspring/decimal"
 
-	"github.com/cardgateway/cardgateway-go/internal/check"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/secret"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
@@ -56,6 +54,12 @@ func (e *encoder) id(member, s string) {
 		e.check.ID(member, s, maxID)
 		e.json.String(member, s)
 	}
+}
+
+// uniqueID writes the gateway's id of a payment.
+func (e *encoder) uniqueID(s string) {
+	e.check.uniqueID(s)
+	e.json.String("uniqueId", s)
 }
 
 // ip writes the cardholder's IP address.
@@ -176,9 +180,7 @@ func (e *encoder) product(p *ProductInfo) {
 		e.check.Price("price", p.Price)
 		e.decimalIfValid("price", p.Price, found)
 	}
-	if p.Quantity < 0 {
-		e.check.Add("quantity", RuleRange, "must not be negative")
-	}
+	e.check.AddIf(p.Quantity < 0, "quantity", RuleRange, "must not be negative")
 	if p.Quantity != 0 {
 		e.json.Int("quantity", p.Quantity)
 	}
@@ -215,9 +217,7 @@ func (e *encoder) address(member string, a *Address, country presence) {
 // browser writes the cardholder's browser, "required when a 3D transaction is requested".
 func (e *encoder) browser(b *Browser, secure bool) {
 	if b == nil {
-		if secure {
-			e.check.Add("browser", RuleRequired, "is required for a 3D transaction")
-		}
+		e.check.AddIf(secure, "browser", RuleRequired, "is required for a 3D transaction")
 		return
 	}
 	e.object("browser", func() {
@@ -231,9 +231,7 @@ func (e *encoder) subscription(x *SubscriptionExtension) {
 	e.object("extension", func() {
 		e.text("subscriptionCycle", string(x.SubscriptionCycle), required, noLimit)
 		if e.check.Require("subscriptionPeriod", x.SubscriptionPeriod != 0, required) {
-			if x.SubscriptionPeriod < 0 {
-				e.check.Add("subscriptionPeriod", RuleRange, "must be at least 1")
-			}
+			e.check.AddIf(x.SubscriptionPeriod < 0, "subscriptionPeriod", RuleRange, "must be at least 1")
 			e.json.Int("subscriptionPeriod", x.SubscriptionPeriod)
 		}
 		e.text("subscriptionDescription", x.SubscriptionDescription, optional, noLimit)
@@ -282,29 +280,16 @@ func (e *encoder) tokenPath(t Token) {
 // extra writes the members that the interface does not name, in the order of their names. Those of a card are not to
 // be found there either, whatever the object.
 func (e *encoder) extra(extra map[string]any, named []string) {
-	if len(extra) == 0 {
-		return
-	}
-	for _, key := range slices.Sorted(maps.Keys(extra)) {
-		sameName := func(name string) bool { return strings.EqualFold(name, key) }
-		if slices.ContainsFunc(named, sameName) {
-			e.check.Add(key, RuleReserved, "is a member of the interface and must be set by its field")
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if !e.check.ExtraName(name, named, cardMembers) {
 			continue
 		}
-		if slices.ContainsFunc(cardMembers, sameName) {
-			e.check.Add(key, RuleReserved, "is a member of the card, which CreateSubscription alone takes")
-			continue
-		}
-		if key == "" || !check.IsPlainText(key) {
-			e.check.Add("extra", RuleFormat, "has a key that is empty or not plain text")
-			continue
-		}
-		value, err := json.Marshal(extra[key])
+		value, err := json.Marshal(extra[name])
 		if err != nil { // not quoted: it may hold the value
-			e.check.Add(key, RuleFormat, "cannot be encoded as JSON")
+			e.check.Add(name, RuleFormat, "cannot be encoded as JSON")
 			continue
 		}
-		e.json.Raw(key, value)
+		e.json.Raw(name, value)
 	}
 }
 

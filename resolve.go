@@ -101,9 +101,7 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 		v.UpperCase("currency", q.Currency, currencyLength)
 	}
 	v.sentAt(q.SentAt)
-	if q.Wait < 0 {
-		v.Add("Wait", RuleRange, "must not be negative")
-	}
+	v.AddIf(q.Wait < 0, "Wait", RuleRange, "must not be negative")
 	return v.err("Resolve")
 }
 

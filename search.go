@@ -65,9 +65,7 @@ var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemp
 // id. A response about another transaction is a *QueryError.
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
 	var v violations
-	if v.Require("uniqueId", uniqueID != "", required) {
-		v.Digits("uniqueId", uniqueID, 1, maxID)
-	}
+	v.uniqueID(uniqueID)
 	v.Context(ctx)
 	if err := v.err(opGetTransaction.Name); err != nil {
 		return nil, err
@@ -79,7 +77,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		err = call.checkSingle(uniqueID, &decoded)
 	}
 	if err == nil {
-		call.secrets.redactRow(decoded.Transaction)
+		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
 	if err = call.end(notFound(err, &call.last)); err != nil {

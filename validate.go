@@ -52,6 +52,13 @@ func (v *violations) err(op string) error {
 	return invalid
 }
 
+// uniqueID checks the gateway's id of a payment, which must be given.
+func (v *violations) uniqueID(s string) {
+	if v.Require("uniqueId", s != "", required) {
+		v.Digits("uniqueId", s, 1, maxID)
+	}
+}
+
 // sentAt checks when something was sent that is to be resolved.
 func (v *violations) sentAt(t time.Time) {
 	if v.Require("SentAt", !t.IsZero(), required) && v.Year("SentAt", t.Add(-resolve.Before)) && t.After(time.Now().Add(resolve.Before)) {
@@ -81,12 +88,8 @@ func (v *violations) card(c *Card) {
 
 // page checks the page number and size of a batch query. Zero means that the parameter is not sent.
 func (v *violations) page(number, size int) {
-	if number < 0 {
-		v.Add("currPage", RuleRange, "must not be negative")
-	}
-	if size < 0 || size > maxPageSize {
-		v.Add("pageSize", RuleRange, "must be 0 to %d", maxPageSize)
-	}
+	v.AddIf(number < 0, "currPage", RuleRange, "must not be negative")
+	v.AddIf(size < 0 || size > maxPageSize, "pageSize", RuleRange, "must be 0 to %d", maxPageSize)
 }
 
 // span checks the bounds of a batch query on the gateway's wall clock: both required, in order, and at most one

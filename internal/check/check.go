@@ -38,6 +38,13 @@ func (v *Violations) Add(member, rule, format string, args ...any) {
 	v.found = append(v.found, Problem{Field: member, Rule: rule, Message: fmt.Sprintf(format, args...)})
 }
 
+// AddIf adds a violation if a rule is violated.
+func (v *Violations) AddIf(violated bool, member, rule, format string, args ...any) {
+	if violated {
+		v.Add(member, rule, format, args...)
+	}
+}
+
 // Prefix puts the path of the object that they are in before the members of all violations but the first n.
 func (v *Violations) Prefix(path string, n int) {
 	for i := n; i < len(v.found); i++ {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +39,23 @@ func (v *Violations) ID(member, s string, limit int) {
 // IsPlainText reports whether s is valid UTF-8 without control characters.
 func IsPlainText(s string) bool {
 	return ascii.IsPrintable(s) || utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// ExtraName checks the name of a member that the caller adds by himself: it must be plain text, and no member that has a
+// field, nor one of a card. It reports whether it is fit.
+func (v *Violations) ExtraName(name string, named, ofCard []string) bool {
+	same := func(other string) bool { return strings.EqualFold(other, name) }
+	switch {
+	case slices.ContainsFunc(named, same):
+		v.Add(name, RuleReserved, "is a member of the interface and must be set by its field")
+	case slices.ContainsFunc(ofCard, same):
+		v.Add(name, RuleReserved, "is a member of the card, which CreateSubscription alone takes")
+	case name == "" || !IsPlainText(name):
+		v.Add("extra", RuleFormat, "has a key that is empty or not plain text")
+	default:
+		return true
+	}
+	return false
 }
 
 // UpperCase checks a code of so many capital letters.
