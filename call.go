@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/calllog"
@@ -55,7 +54,7 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 		return nil, err
 	}
 	call := &call{
-		client: c, op: op, url: c.endpoint(&op, e.element, nil), body: e.json.Bytes(), limit: transport.MaxPayment,
+		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: e.json.Bytes(), limit: transport.MaxPayment,
 		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
 	ctx = call.observe(ctx)
@@ -66,7 +65,8 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 // newQuery makes a query ready. The element goes where the path template leaves one open; it needs no escaping.
 func (c *Client) newQuery(op Operation, element string, params url.Values) *call {
 	return &call{
-		client: c, op: op, url: c.endpoint(&op, pathElement{element, element}, params), limit: transport.MaxQuery,
+		client: c, op: op, limit: transport.MaxQuery,
+		url: transport.Endpoint(c.base, op.PathTemplate, transport.PathElement{Plain: element, Escaped: element}, params),
 	}
 }
 
@@ -222,21 +222,6 @@ var (
 	userAgent      = []string{"cardgateway-go/" + Version}
 	expectContinue = []string{"100-continue"}
 )
-
-// endpoint returns the URL of an operation, with element in place of what its path template leaves open.
-func (c *Client) endpoint(op *Operation, element pathElement, query url.Values) url.URL {
-	path, _, _ := strings.Cut(op.PathTemplate, "{")
-	u := url.URL{
-		Scheme:   c.base.Scheme,
-		Host:     c.base.Host,
-		Path:     strings.TrimSuffix(c.base.Path, "/") + path + element.plain,
-		RawQuery: query.Encode(),
-	}
-	if element.escaped != element.plain || c.base.RawPath != "" {
-		u.RawPath = strings.TrimSuffix(c.base.EscapedPath(), "/") + path + element.escaped
-	}
-	return u
-}
 
 // within marks the context of queries that a walk or Resolve makes: they are told of, but logged at debug level only.
 func within(ctx context.Context) context.Context { return context.WithValue(ctx, withinKey{}, true) }

@@ -6,9 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-var opCreateCheckout = Operation{
-	Name: "CreateCheckout", Method: "POST", PathTemplate: "/checkout/payment", Payment: true,
-}
+var opCreateCheckout = Operation{Name: "CreateCheckout", Method: "POST", PathTemplate: "/checkout/payment", Payment: true}
 
 // CheckoutRequest opens a payment that the cardholder makes on the hosted page ("Redirect payment checkout").
 // Required unless said otherwise; lengths are in characters.
@@ -65,9 +63,7 @@ func (req *CheckoutRequest) encode(e *encoder, app AppID) {
 	e.extra(req.Extra, requestMembers)
 }
 
-var opCreateCheckoutSubscription = Operation{
-	Name: "CreateCheckoutSubscription", Method: "POST", PathTemplate: "/checkout/subscription", Payment: true,
-}
+var opCreateCheckoutSubscription = Operation{Name: "CreateCheckoutSubscription", Method: "POST", PathTemplate: "/checkout/subscription", Payment: true}
 
 // CheckoutSubscriptionRequest opens a subscription that the cardholder starts on the hosted page ("Redirect payment
 // checkout subscription"). Required unless said otherwise; lengths are in characters.

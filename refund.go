@@ -229,15 +229,14 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	call.body, call.limit = e.json.Bytes(), transport.MaxPayment
 	ctx = call.observe(ctx)
 	decoded, err := ask(ctx, call, decodeSingle)
-	switch failed, ok := errors.AsType[*QueryError](err); {
-	case err == nil && decoded.Code != CodeUploadSuccess, ok && verdict.IsRefusalStatus(failed.HTTPStatus) && failed.HTTPStatus != http.StatusTooManyRequests:
-		refusal := &RefusedError{Op: call.op.Name, HTTPStatus: call.last.Status, RetryAfter: call.last.retryAfter, hint: call.last.hint()}
-		if decoded.Transaction != nil {
-			refusal.Code, refusal.Message = decoded.Code, joinMessages(decoded.Message, decoded.TransactionMessage)
-		} else if ok {
-			refusal.Code, refusal.Message = failed.Code, failed.Message
+	if err == nil && decoded.Code != CodeUploadSuccess {
+		err = call.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
+	}
+	if no, ok := errors.AsType[*QueryError](err); ok &&
+		(no.HTTPStatus == http.StatusOK && no.Cause == nil || verdict.IsRefusalStatus(no.HTTPStatus) && no.HTTPStatus != http.StatusTooManyRequests) {
+		err = &RefusedError{
+			Op: no.Op, HTTPStatus: no.HTTPStatus, Code: no.Code, Message: no.Message, RetryAfter: no.RetryAfter, hint: call.last.hint(),
 		}
-		err = refusal
 	}
 	return call.end(err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/secret"
+	"github.com/cardgateway/cardgateway-go/internal/transport"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -19,14 +20,11 @@ import (
 type encoder struct {
 	check   violations
 	json    wire.Writer
-	element pathElement    // what the operation's path template leaves open
-	secrets redact.Secrets // what was revealed, so that no error keeps it
+	element transport.PathElement // what the operation's path template leaves open
+	secrets redact.Secrets        // what was revealed, so that no error keeps it
 
 	anyDecimals bool // Config.AnyDecimals
 }
-
-// pathElement is one element of a path, plain and escaped.
-type pathElement struct{ plain, escaped string }
 
 // Memory for a usual request, in bytes.
 const (
@@ -189,14 +187,13 @@ func (e *encoder) product(p *ProductInfo) {
 
 func (e *encoder) billing(a *Address) { e.address("billingAddress", a, required) }
 
-func (e *encoder) shipping(a *Address) {
-	if a != nil {
-		e.address("shippingAddress", a, optional)
-	}
-}
+func (e *encoder) shipping(a *Address) { e.address("shippingAddress", a, optional) }
 
 // address writes a billing address, in which the country is required, or a shipping address, in which nothing is.
 func (e *encoder) address(member string, a *Address, country presence) {
+	if a == nil {
+		return
+	}
 	e.object(member, func() {
 		e.text("firstName", a.FirstName, optional, noLimit)
 		e.text("lastName", a.LastName, optional, noLimit)
@@ -270,10 +267,10 @@ func (e *encoder) tokenPath(t Token) {
 	plain := string(token)
 	e.check.PathElement("tokenization", plain, maxToken)
 	e.secrets.Add(plain, redact.MinText)
-	e.element = pathElement{plain, plain}
+	e.element = transport.PathElement{Plain: plain, Escaped: plain}
 	if escaped := wire.EscapePathElement(token); escaped != nil {
-		e.element.escaped = string(escaped)
-		e.secrets.Add(e.element.escaped, redact.MinText)
+		e.element.Escaped = string(escaped)
+		e.secrets.Add(e.element.Escaped, redact.MinText)
 	}
 }
 

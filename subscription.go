@@ -6,9 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-var opCreateSubscription = Operation{
-	Name: "CreateSubscription", Method: "POST", PathTemplate: "/api/subscription", Payment: true,
-}
+var opCreateSubscription = Operation{Name: "CreateSubscription", Method: "POST", PathTemplate: "/api/subscription", Payment: true}
 
 // SubscriptionRequest starts a subscription with a card that the merchant holds ("Direct subscription payment").
 // Required unless said otherwise; lengths are in characters.

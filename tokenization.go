@@ -6,9 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-var opCreateTokenOrder = Operation{
-	Name: "CreateTokenOrder", Method: "POST", PathTemplate: "/checkout/tokenization/create", Payment: true,
-}
+var opCreateTokenOrder = Operation{Name: "CreateTokenOrder", Method: "POST", PathTemplate: "/checkout/tokenization/create", Payment: true}
 
 // TokenOrderRequest opens an order for which the cardholder enters a card on the hosted page ("Create token
 // order"). Required unless said otherwise; lengths are in characters.
@@ -63,9 +61,7 @@ func (req *TokenOrderRequest) encode(e *encoder, app AppID) {
 	e.extra(req.Extra, requestMembers)
 }
 
-var opTokenPayment = Operation{
-	Name: "TokenPayment", Method: "POST", PathTemplate: "/checkout/tokenization/payment/{tokenization}", Payment: true,
-}
+var opTokenPayment = Operation{Name: "TokenPayment", Method: "POST", PathTemplate: "/checkout/tokenization/payment/{tokenization}", Payment: true}
 
 // TokenPaymentRequest charges a stored card ("Token payment"). Required unless said otherwise; lengths are in
 // characters. It carries no order id: the interface's one success per order does not guard it.
