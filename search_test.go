@@ -61,6 +61,27 @@ func TestSearchObserved(t *testing.T) {
 	}
 }
 
+// TestRowErrors: the error of a row names its first essential member of the wrong form, and the rows around it are given.
+func TestRowErrors(t *testing.T) {
+	const rows = `{"code":100,"uniqueId":"1"},{"message":[],"uniqueId":"x","code":"y"},7,{"code":100,"transactionCurrency":{}},{"code":100,"uniqueId":"2"}`
+	s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":5,"data":[`+rows+`]}`)}}
+	c := s.client(t, cardgateway.Config{})
+	page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0), CurrPage: 3})
+	if page == nil || len(page.Data) != 2 || page.Data[0].UniqueID != "1" || page.Data[1].UniqueID != "2" {
+		t.Errorf("got the page %+v, want the rows 1 and 2", page)
+	}
+	failed, ok := errors.AsType[*cardgateway.QueryError](err)
+	if !ok {
+		t.Fatalf("got %v, want a QueryError", err)
+	}
+	const want = `page 3, row 2: uniqueId is not a number of at most 128 digits
+page 3, row 3: data is not an object
+page 3, row 4: transactionCurrency cannot be read`
+	if diff := cmp.Diff(want, failed.Cause.Error()); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}
+
 // TestRefundNames: the interface's name for the merchant's refund id comes before the published one, unless it says
 // nothing.
 func TestRefundNames(t *testing.T) {
