@@ -71,13 +71,13 @@ func (c *Client) newQuery(op Operation, element string, params url.Values) *call
 }
 
 // ask sends a query as often as the policy allows, and returns what decode makes of the last response. The error is a
-// *QueryError if no response could be decoded.
-func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, Code, error)) (decoded T, err error) {
+// *QueryError if no response could be decoded. Decode notes the response's code, too.
+func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (decoded T, err error) {
 	var bad error // why the last response cannot be used
 	retry.Policy(c.client.cfg.Retry).Query(ctx, func(ctx context.Context) retry.Attempt {
 		facts := c.attempt(ctx)
 		if bad = c.last.failure(); bad == nil && c.last.Status == http.StatusOK {
-			decoded, c.last.code, bad = decode(c.last.Body)
+			decoded, bad = decode(c.last.Body)
 			facts.Failed = bad != nil
 		}
 		return facts

@@ -37,9 +37,7 @@ type CheckoutRequest struct {
 func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
 	e := c.newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{
-		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
-	}
+	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true}
 	return c.pay(ctx, opCreateCheckout, p, e)
 }
 
@@ -92,9 +90,7 @@ type CheckoutSubscriptionRequest struct {
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
 	e := c.newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{
-		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
-	}
+	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true}
 	return c.pay(ctx, opCreateCheckoutSubscription, p, e)
 }
 

@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -155,15 +156,9 @@ func New(cfg Config) (*Client, error) {
 	if given := cfg.HTTPClient; given != nil && given.Timeout > 0 && (cfg.AttemptTimeout == 0 || given.Timeout < cfg.AttemptTimeout) {
 		cfg.AttemptTimeout = given.Timeout
 	}
-	if cfg.AttemptTimeout == 0 {
-		cfg.AttemptTimeout = defaultAttemptTimeout
-	}
-	if cfg.PaymentIdleTimeout == 0 {
-		cfg.PaymentIdleTimeout = defaultPaymentIdleTimeout
-	}
-	if cfg.Location == nil {
-		cfg.Location = defaultLocation
-	}
+	cfg.AttemptTimeout = cmp.Or(cfg.AttemptTimeout, defaultAttemptTimeout)
+	cfg.PaymentIdleTimeout = cmp.Or(cfg.PaymentIdleTimeout, defaultPaymentIdleTimeout)
+	cfg.Location = cmp.Or(cfg.Location, defaultLocation)
 	cfg.Retry = RetryPolicy(retry.Policy(cfg.Retry).WithDefaults())
 	var given http.RoundTripper
 	if cfg.HTTPClient != nil {

@@ -38,9 +38,11 @@ func DecodeTransaction(data []byte) (*Transaction, error) {
 
 // DecodeOrders and DecodeRefunds read the first page of a search.
 func DecodeOrders(data []byte) (*Page[Transaction], []error, error) {
-	return decodePage(data, 1, transactionRow)
+	p, err := decodePage(data, 1, transactionRow)
+	return p.Page, p.rowErrors, err
 }
 
 func DecodeRefunds(data []byte) (*Page[Refund], []error, error) {
-	return decodePage(data, 1, refundRow)
+	p, err := decodePage(data, 1, refundRow)
+	return p.Page, p.rowErrors, err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -228,7 +227,7 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 	call := c.newQuery(opUploadTrackingNumbers, "", nil)
 	call.body, call.limit = e.json.Bytes(), transport.MaxPayment
 	ctx = call.observe(ctx)
-	decoded, err := ask(ctx, call, decodeSingle)
+	decoded, err := ask(ctx, call, call.decodeSingle)
 	if err == nil && decoded.Code != CodeUploadSuccess {
 		err = call.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
 	}
@@ -252,18 +251,3 @@ func (s *Shipment) encode(e *encoder, path string) {
 }
 
 var shipmentMembers = []string{"uniqueId", "company", "number", "remark"}
-
-// decodeRefund reads the one JSON object of a response to a refund.
-func decodeRefund(data []byte) (*Refund, *badMember, error) {
-	d := newDecoder(data)
-	defer d.Release()
-	if d.Peek() != '{' {
-		return nil, nil, errNotObject
-	}
-	r := new(Refund)
-	bad := refundRow(&d, r)
-	if err := d.Finish(); err != nil {
-		return nil, nil, fmt.Errorf("the response %w", err)
-	}
-	return r, bad, nil
-}

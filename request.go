@@ -8,6 +8,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/check"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 	"github.com/cardgateway/cardgateway-go/internal/secret"
 	"github.com/cardgateway/cardgateway-go/internal/transport"
@@ -69,14 +70,14 @@ func (e *encoder) ip(s string) {
 }
 
 // text writes a text member, or nothing for the empty text.
-func (e *encoder) text(member, s string, p presence, limit int) {
+func (e *encoder) text(member, s string, p check.Presence, limit int) {
 	if e.check.Require(member, s != "", p) {
 		e.check.Text(member, s, limit)
 		e.json.String(member, s)
 	}
 }
 
-func (e *encoder) currency(s string, p presence) {
+func (e *encoder) currency(s string, p check.Presence) {
 	if e.check.Require("currency", s != "", p) {
 		e.check.UpperCase("currency", s, currencyLength)
 		e.json.String("currency", s)
@@ -190,7 +191,7 @@ func (e *encoder) billing(a *Address) { e.address("billingAddress", a, required)
 func (e *encoder) shipping(a *Address) { e.address("shippingAddress", a, optional) }
 
 // address writes a billing address, in which the country is required, or a shipping address, in which nothing is.
-func (e *encoder) address(member string, a *Address, country presence) {
+func (e *encoder) address(member string, a *Address, country check.Presence) {
 	if a == nil {
 		return
 	}
@@ -277,6 +278,9 @@ func (e *encoder) tokenPath(t Token) {
 // extra writes the members that the interface does not name, in the order of their names. Those of a card are not to
 // be found there either, whatever the object.
 func (e *encoder) extra(extra map[string]any, named []string) {
+	if len(extra) == 0 { // or the sorting would take memory for nothing
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if !e.check.ExtraName(name, named, cardMembers) {
 			continue

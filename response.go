@@ -53,18 +53,37 @@ func (m *badMember) err() error {
 
 var errNotObject = errors.New("the response is not a JSON object")
 
-// decodeTransaction reads the one JSON object of a response to a payment or to a single query.
-func decodeTransaction(data []byte) (response, error) {
+// decodeTransaction reads the response to a payment or to a single query.
+func decodeTransaction(data []byte) (decoded response, err error) {
+	err = decodeObject(data, func(d *decoder) { decoded = d.transaction(new(Transaction)) })
+	if err != nil {
+		return response{}, err
+	}
+	return decoded, nil
+}
+
+// decodeRefund reads the response to a refund.
+func decodeRefund(data []byte) (r *Refund, bad *badMember, err error) {
+	r = new(Refund)
+	err = decodeObject(data, func(d *decoder) { bad = refundRow(d, r) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, bad, nil
+}
+
+// decodeObject reads a response that is one JSON object.
+func decodeObject(data []byte, read func(*decoder)) error {
 	d := newDecoder(data)
 	defer d.Release()
 	if d.Peek() != '{' {
-		return response{}, errNotObject
+		return errNotObject
 	}
-	decoded := d.transaction(new(Transaction))
+	read(&d)
 	if err := d.Finish(); err != nil {
-		return response{}, fmt.Errorf("the response %w", err)
+		return fmt.Errorf("the response %w", err)
 	}
-	return decoded, nil
+	return nil
 }
 
 // decoder reads results and pages.
@@ -290,13 +309,19 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 	(*extra)[string(name)] = raw
 }
 
+// decodedPage is a page with the errors of the rows that are missing in it.
+type decodedPage[T any] struct {
+	*Page[T]
+	rowErrors []error
+}
+
 // decodePage reads a page and, with row, each row of its data; number is the page's, for the errors. A row that cannot be
 // read costs only itself: it is left out of the page and reported in rowErrors.
-func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMember) (p *Page[T], rowErrors []error, err error) {
+func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMember) (p decodedPage[T], err error) {
 	d := newDecoder(data)
 	defer d.Release()
 	if d.Peek() != '{' {
-		return nil, nil, errNotObject
+		return decodedPage[T]{}, errNotObject
 	}
 	d.batch = 16
 	says, rows := envelope.Read(d.Reader, maxPageSize, func(i int, dst *T) bool {
@@ -307,28 +332,28 @@ func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMembe
 			d.Value()
 		}
 		if bad != nil {
-			rowErrors = append(rowErrors, &RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason})
+			p.rowErrors = append(p.rowErrors, &RowError{Page: number, Row: i + 1, Member: bad.name, Reason: bad.reason})
 		}
 		return bad == nil
 	})
 	if err := d.Finish(); err != nil {
-		return nil, nil, fmt.Errorf("the response %w", err)
+		return decodedPage[T]{}, fmt.Errorf("the response %w", err)
 	}
-	p = &Page[T]{
+	p.Page = &Page[T]{
 		Code: Code(says.Code), Message: says.Message, Timestamp: says.Timestamp, CurrPage: says.CurrPage, PageSize: says.PageSize,
 		TotalCount: says.TotalCount, TotalPage: says.TotalPage, Data: rows,
 	}
 	switch {
 	case says.Unreadable != "":
 		bad := badMember{says.Unreadable, unreadable}
-		return nil, nil, bad.err()
+		return decodedPage[T]{}, bad.err()
 	case p.Code != CodeSearchSuccess:
 		p.Message = joinMessages(says.Message, says.Reason)
 	case !says.SaysRows:
 		bad := badMember{"totalCount", "is missing, and so is data"}
-		return nil, nil, bad.err()
+		return decodedPage[T]{}, bad.err()
 	}
-	return p, rowErrors, nil
+	return p, nil
 }
 
 // joinMessages puts together what the gateway says of a failure: the first text often names only the kind of failure,

@@ -72,7 +72,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	}
 	call := c.newQuery(opGetTransaction, uniqueID, nil)
 	ctx = call.observe(ctx)
-	decoded, err := ask(ctx, call, decodeSingle)
+	decoded, err := ask(ctx, call, call.decodeSingle)
 	if err == nil {
 		err = call.checkSingle(uniqueID, &decoded)
 	}
@@ -87,12 +87,11 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 }
 
 // decodeSingle reads a response that is one transaction result.
-func decodeSingle(body []byte) (response, Code, error) {
-	decoded, err := decodeTransaction(body)
-	if err != nil {
-		return response{}, 0, err
+func (c *call) decodeSingle(body []byte) (decoded response, err error) {
+	if decoded, err = decodeTransaction(body); err == nil {
+		c.last.code = decoded.Code
 	}
-	return decoded, decoded.Code, nil
+	return decoded, err
 }
 
 // checkSingle says why a decoded response does not show the transaction that was asked for, if it does not.
@@ -217,12 +216,6 @@ func (v *violations) ids(ids []idFilter) {
 	}
 }
 
-// decodedPage is a page with the errors of the rows that are missing in it.
-type decodedPage[T any] struct {
-	*Page[T]
-	rowErrors []error
-}
-
 // runSearch sends a batch query and reads its page. It returns the secrets of the call too, for whoever makes errors of
 // its rows.
 func runSearch[T any](
@@ -235,12 +228,11 @@ func runSearch[T any](
 	op.TransactionID = s.params.Get("transactionId")
 	call := c.newQuery(op, "", s.params)
 	ctx = call.observe(ctx)
-	page, err := ask(ctx, call, func(body []byte) (decodedPage[T], Code, error) {
-		page, rowErrors, err := decodePage(body, max(s.page, 1), row)
-		if err != nil {
-			return decodedPage[T]{}, 0, err
+	page, err := ask(ctx, call, func(body []byte) (page decodedPage[T], err error) {
+		if page, err = decodePage(body, max(s.page, 1), row); err == nil {
+			call.last.code = page.Code
 		}
-		return decodedPage[T]{page, rowErrors}, page.Code, nil
+		return page, err
 	})
 	switch {
 	case err != nil:

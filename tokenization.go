@@ -36,9 +36,7 @@ type TokenOrderRequest struct {
 func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
 	e := c.newEncoder(roomForOrder)
 	req.encode(e, c.cfg.AppID)
-	p := sentPayment{
-		transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true,
-	}
+	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true}
 	return c.pay(ctx, opCreateTokenOrder, p, e)
 }
 

@@ -29,9 +29,7 @@ const (
 	maxCardDigits = 19
 )
 
-// presence says whether a member must be given.
-type presence = check.Presence
-
+// Whether a member must be given.
 const (
 	optional = check.Optional
 	required = check.Required
