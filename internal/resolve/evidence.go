@@ -61,6 +61,7 @@ func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
 // its code, counts once: pages move, and a gateway may not look at the range.
 func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *evidence[T]) error {
 	inRange := make(map[string]bool)
+	announced := 0 // the largest total of any page
 	for number := 1; number == 1 || e.pages > 0; number++ {
 		if number > 1 {
 			e.pages--
@@ -88,8 +89,9 @@ func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *ev
 			}
 			e.codes[row.ID], inRange[row.ID] = row.Code, true
 		}
+		announced = max(announced, page.Total)
 		if len(page.Rows) == 0 || len(inRange) >= page.Total {
-			if len(inRange) < page.Total { // rows that were announced and not given
+			if len(inRange) < announced { // there are rows that were not given
 				e.shown = true
 				e.doubt(ErrDoubtful)
 			}

@@ -94,7 +94,7 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 		return unknown(e.uncertainty)
 	case len(e.declined) > 0 && e.processing == nil:
 		return unknown(cmp.Or(notFinal, ErrDoubtful))
-	case e.found() || e.shown:
+	case e.found():
 		return unknown(ErrDoubtful)
 	}
 	return Result[T]{Verdict: OutcomeAbsent}, true

@@ -76,6 +76,9 @@ func TestRun(t *testing.T) {
 		{"declined beside another's row", []search{shows(declined, foreign)}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
 		{"declined beside an expected row", []search{shows(declined, expected)}, false, false, resolve.OutcomeDeclined, "2", true, nil},
 		{"declined, and may try again", []search{shows(declined)}, false, true, resolve.OutcomeUnknown, "2", true, resolve.ErrMayTryAgain},
+		{"declined beside unreadable rows", []search{{rows: []row{declined}, unreadable: true}}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
+		{"declined beside rows that were not given", []search{{rows: []row{declined}, more: 1}}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
+		{"declined beside a code that says nothing", []search{shows(declined, unclear)}, false, false, resolve.OutcomeUnknown, "2", true, nil},
 		{"declined, then approved", []search{shows(declined), shows(declined, approved)}, false, true, resolve.OutcomeFound, "1", true, nil},
 		{"the later of two declines", []search{shows(with(declined, func(r *resolve.Row) { r.At, r.ID = 9, "late" }), declined)}, false, false, resolve.OutcomeDeclined, "late", true, nil},
 		{"the last of two equal declines", []search{shows(declined, with(declined, func(r *resolve.Row) { r.ID = "2b" }))}, false, false, resolve.OutcomeDeclined, "2b", true, nil},
@@ -204,29 +207,28 @@ func TestRunAsks(t *testing.T) {
 	}
 }
 
-// TestRunPages: a search reads pages until the rows are as many as announced, and no more of them than MaxPages.
+// TestRunPages: a search reads pages until the rows are as many as announced, and no more of them than MaxPages. A decline
+// on them is certain only if the search came to an end.
 func TestRunPages(t *testing.T) {
 	for _, tt := range []struct {
-		name  string
-		total int
-		give  int // rows on each page
-		asked int
+		name    string
+		total   int
+		give    int // rows on each page
+		asked   int
+		verdict resolve.Verdict
 	}{
-		{"one page", 3, 3, 1}, {"two pages", 3, 2, 2}, {"more than announced", 2, 3, 1}, {"an empty page", 3, 0, 1},
-		{"no end", 1 << 20, 1, 1 + resolve.MaxPages},
+		{"one page", 3, 3, 1, resolve.OutcomeDeclined}, {"two pages", 3, 2, 2, resolve.OutcomeDeclined},
+		{"more than announced", 2, 3, 1, resolve.OutcomeDeclined}, {"an empty page", 3, 0, 1, resolve.OutcomeUnknown},
+		{"no end", 1 << 20, 1, 1 + resolve.MaxPages, resolve.OutcomeUnknown},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			begun, asked := time.Now(), 0
-			sentAt := begun.AddDate(0, 0, -20) // within two calendar months
-			resolve.Run(t.Context(), &resolve.Config[row]{
+			sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+			time.Sleep(time.Until(sentAt))
+			pages := 0
+			got := resolve.Run(t.Context(), &resolve.Config[row]{
 				SentAt: sentAt, Wait: 1,
-				Search: func(_ context.Context, start, _ time.Time, page int) (*resolve.Page[row], error) {
-					if time.Since(begun) > 0 || !start.Equal(sentAt.Add(-resolve.Before)) { // a later search, or month
-						return nil, down
-					}
-					if asked++; page != asked {
-						t.Errorf("%s: asked for page %d, want %d", tt.name, page, asked)
-					}
+				Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
+					pages = max(pages, page)
 					rows := make([]row, tt.give)
 					for i := range rows {
 						rows[i] = ours(strconv.Itoa((page-1)*tt.give+i), 101, verdict.Declined)
@@ -236,8 +238,8 @@ func TestRunPages(t *testing.T) {
 				Row:      func(r *row) resolve.Row { return r.Row },
 				NotFinal: func([]row) error { return nil },
 			})
-			if asked != tt.asked {
-				t.Errorf("%s: asked for %d pages, want %d", tt.name, asked, tt.asked)
+			if pages != tt.asked || got.Verdict != tt.verdict {
+				t.Errorf("%s: got %d pages and verdict %d (%v), want %d and %d", tt.name, pages, got.Verdict, got.Cause, tt.asked, tt.verdict)
 			}
 		})
 	}
