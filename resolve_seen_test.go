@@ -14,6 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // What Resolve makes of rows that were shown once and never again, and of approved and declined rows beside each other.
@@ -142,7 +143,7 @@ func TestResolveAttempts(t *testing.T) {
 				q := paymentSentNow()
 				q.HostedPage = hosted
 				tx, err := resolver(t, &search).Resolve(t.Context(), q)
-				got := outcomeWord(tx, err)
+				got := clienttest.Outcome(tx, err)
 				want := "unknown"
 				switch {
 				case count[100] > 1:
@@ -169,22 +170,6 @@ func pow(base, exponent int) int {
 	return n
 }
 
-func outcomeWord(tx *cardgateway.Transaction, err error) string {
-	switch {
-	case err == nil && tx.Paid():
-		return "paid"
-	case err == nil:
-		return tx.State().String()
-	case errors.Is(err, cardgateway.ErrDeclined):
-		return "declined"
-	case errors.Is(err, cardgateway.ErrConflict):
-		return "conflict"
-	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-		return "unknown"
-	}
-	return err.Error()
-}
-
 // TestResolveHostedDecline: on the hosted page a decline is an attempt until the page can no longer be used.
 func TestResolveHostedDecline(t *testing.T) {
 	declined, approved := orderRow(101, "1", `,"transactionAt":"2026-05-04 03:02:01"`), orderRow(100, "2", "")
@@ -209,7 +194,7 @@ func TestResolveHostedDecline(t *testing.T) {
 				q := paymentSentNow()
 				q.HostedPage, q.SentAt = true, q.SentAt.Add(-tt.sent)
 				tx, err := resolver(t, &tt.pages).Resolve(t.Context(), q)
-				if got := outcomeWord(tx, err); got != tt.want {
+				if got := clienttest.Outcome(tx, err); got != tt.want {
 					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
 				}
 				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (!unknown.HostedPage || !unknown.Seen || unknown.Transaction == nil) {

@@ -1,7 +1,6 @@
 package cardgateway_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -11,7 +10,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
@@ -23,6 +21,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
 // A server or a proxy can write a response twice. The copy lies in the connection when the next request is lent it, and
@@ -36,56 +35,27 @@ func doublingServer(t *testing.T, secure bool, respond func(*http.Request, strin
 	t.Helper()
 	log.SetOutput(io.Discard) // net/http reports copies that it notices itself
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	base = "http://" + l.Addr().String()
+	wrap := func(conn net.Conn) net.Conn { return conn }
 	if secure {
-		s := httptest.NewTLSServer(nil) // for its certificate
-		pool = x509.NewCertPool()
-		pool.AddCert(s.Certificate())
-		config := s.TLS.Clone()
-		config.NextProtos = nil
-		s.Close()
-		l = tls.NewListener(l, config)
+		server, client := clienttest.TLSConfigs(t)
+		wrap = func(conn net.Conn) net.Conn { return tls.Server(conn, server) }
+		pool = client.RootCAs
+	}
+	base = clienttest.ServeRaw(t, func(conn net.Conn) {
+		conn = wrap(conn)
+		clienttest.RawRequests(conn, func(r *http.Request, sent []byte) bool {
+			body, twice := respond(r, string(sent))
+			text := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			if twice {
+				text += text
+			}
+			_, err := io.WriteString(conn, text)
+			return err == nil
+		})
+	})
+	if secure {
 		base = "https" + strings.TrimPrefix(base, "http")
 	}
-	var conns sync.WaitGroup
-	conns.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns.Go(func() {
-				defer conn.Close()
-				in := bufio.NewReader(conn)
-				for {
-					r, err := http.ReadRequest(in)
-					if err != nil {
-						return
-					}
-					sent, err := io.ReadAll(r.Body)
-					if err != nil {
-						return
-					}
-					body, twice := respond(r, string(sent))
-					text := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-					if twice {
-						text += text
-					}
-					if _, err := io.WriteString(conn, text); err != nil {
-						return
-					}
-				}
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		conns.Wait()
-	})
 	return base, pool
 }
 

@@ -1,41 +1,24 @@
 // Package pgserver starts a Postgres server of its own for tests and measurements. Who uses it links the driver "pgx".
 package pgserver
 
-import "sync"
+import (
+	"errors"
 
-// TB is what Shared needs of a test.
-type TB interface {
-	Helper()
-	Skip(args ...any)
-	Fatal(args ...any)
-}
+	"github.com/cardgateway/cardgateway-go/internal/testserver"
+)
 
-var start = sync.OnceValues(Start)
+var shared = testserver.New(Start, func(err error) bool { return errors.Is(err, ErrNone) }, "CARDGATEWAY_REQUIRE_POSTGRES")
 
-var asked bool
+// MaySkip reports whether a test that got err from Start may be skipped: there is no server, and
+// CARDGATEWAY_REQUIRE_POSTGRES does not say that there must be one.
+func MaySkip(err error) bool { return shared.MaySkip(err) }
 
 // Shared returns the one server of a package's tests, whose TestMain calls StopShared. It skips the test where there is
-// no Postgres, and fails it where there must be one.
-func Shared(t TB) *Server {
+// no server, and fails it where there must be one.
+func Shared(t testserver.TB) *Server {
 	t.Helper()
-	asked = true
-	s, err := start()
-	if MaySkip(err) {
-		t.Skip("skipped:", err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return shared.For(t)
 }
 
 // StopShared stops that server, if a test has asked for it.
-func StopShared() error {
-	if !asked {
-		return nil
-	}
-	s, err := start()
-	if err != nil {
-		return nil // there is none, which the test has said
-	}
-	return s.Stop()
-}
+func StopShared() error { return shared.Stop() }
