@@ -46,7 +46,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	return t, call.finish(outcomeName(t, err), err)
 }
 
-// submit checks the request of an operation with Payment set, and sends it. The caller judges the last attempt and finishes the call.
+// submit checks the request of a payment, and sends it. The caller judges the last attempt and finishes the call.
 func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
 	defer e.json.Wipe() // the transport has sealed the body: nothing reads these bytes any more
 	e.check.Context(ctx)

@@ -44,7 +44,8 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 //
 // It returns what the original call would have returned: the transaction, a *DeclinedError, or again an
 // *OutcomeUnknownError, whose cause says why. A transaction that waits for its cardholder (code 301) is returned at once; for
-// one in processing (code 102) Resolve keeps asking, and returns it when Wait has passed. Two approved rows are a *ConflictError. One approved row is approved, whatever declined rows stand beside it.
+// one in processing (code 102) Resolve keeps asking, and returns it when Wait has passed. Two approved rows are a
+// *ConflictError. One approved row is approved, whatever declined rows stand beside it.
 //
 // On the hosted page a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
 // final only once the gateway shows code 103 (closed), or HostedPageLifetime after SentAt; until then the outcome is

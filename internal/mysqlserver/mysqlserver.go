@@ -1,4 +1,5 @@
-// Package mysqlserver starts a MariaDB or MySQL server of its own for tests and measurements. Who uses it links the driver "mysql".
+// Package mysqlserver starts a MariaDB or MySQL server of its own for tests and measurements. Who uses it links the
+// driver "mysql".
 package mysqlserver
 
 import (
