@@ -69,6 +69,7 @@ func TestRefundOutcomes(t *testing.T) {
 		{"repeated", 200, `{"code":501}`, "unknown"},
 		{"system error", 200, `{"code":999}`, "unknown"},
 		{"HTTP 401", 401, "", "refused"}, {"HTTP 404", 404, `{"code":404}`, "refused"}, {"HTTP 400 with a refund", 400, refundRow(110, "9", ""), "unknown"},
+		{"HTTP 401 with half a response", 401, `{"code":`, "unknown"},
 		{"HTTP 429", 429, "", "refused"}, {"HTTP 500", 500, refundRow(112, "9", ""), "unknown"}, {"HTTP 302", 302, "", "unknown"},
 		{"empty", 200, "", "unknown"}, {"cut", 200, refundRow(111, "9", "")[:40], "unknown"}, {"a page", 200, "<html>", "unknown"},
 	} {
@@ -202,10 +203,12 @@ func TestResolveRefund(t *testing.T) {
 		})
 	}
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
-	_, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{Wait: -1})
-	want := []string{"uniqueId required", "refundTransactionId required", "amount required", "SentAt required", "Wait range"}
-	if diff := cmp.Diff(want, clienttest.Problems(err)); diff != "" {
-		t.Errorf("an empty query (-want +got):\n%s", diff)
+	missing := []string{"uniqueId required", "refundTransactionId required", "amount required", "SentAt required"}
+	for wait, want := range map[time.Duration][]string{0: missing, -1: append(missing[:4:4], "Wait range")} {
+		_, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{Wait: wait})
+		if diff := cmp.Diff(want, clienttest.Problems(err)); diff != "" {
+			t.Errorf("an empty query, Wait %v (-want +got):\n%s", wait, diff)
+		}
 	}
 }
 
