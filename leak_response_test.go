@@ -45,6 +45,8 @@ func TestSecretsInResponses(t *testing.T) {
 		{"token in escapes of its own in the address", `"billingAddress":{"path":"tk%2f9f8e%2b7d6c5b4a%3dx"}`, "tk%2f9f8e", false},
 		{"token as a path in the link", `"redirectUrl":"https://pay.example/` + escapedToken + `"`, escapedToken, true},
 		{"token as the payment method", `"transactionMethod":"` + clienttest.Token + `"`, clienttest.Token, false},
+		{"token as the transactionId", `"transactionId":"` + clienttest.Token + `"`, clienttest.Token, false},
+		{"token as the currency", `"transactionCurrency":"` + clienttest.Token + `"`, clienttest.Token, false},
 		{"card in the message", `"message":"card ` + otherCard + `"`, otherCard, false},
 		{"card with spaces in the message", `"message":"card 4539 0000 0000 0001"`, "4539 0000 0000 0001", false},
 		{"card in the description", `"billDescription":"` + otherCard + `"`, otherCard, false},

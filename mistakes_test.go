@@ -101,6 +101,13 @@ func TestNilContext(t *testing.T) {
 			return err
 		},
 		"Resolve": func() error { _, err := c.Resolve(none, paymentSentNow()); return err },
+		"ResolveRefund": func() error {
+			_, err := c.ResolveRefund(none, cardgateway.ResolveRefundQuery{UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: now})
+			return err
+		},
+		"UploadTrackingNumbers": func() error {
+			return c.UploadTrackingNumbers(none, []cardgateway.Shipment{{UniqueID: "77", Company: "SF"}})
+		},
 	}
 	for _, op := range clienttest.PaymentOperations {
 		calls[op.Name] = func() error { _, err := op.Call(none, c, "t-1"); return err }
