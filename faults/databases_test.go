@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -62,6 +65,54 @@ func TestSchema(t *testing.T) {
 		old := "CREATE TABLE cardgateway_journal (transaction_id VARCHAR(128) NOT NULL PRIMARY KEY, begun BIGINT, intent TEXT, evidence TEXT, pieces INTEGER, acked INTEGER)"
 		execAll(t, db, "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", old)
 		reopen("version 0.1")
+	})
+}
+
+// TestMigration: tables of version 1, which had no refunds, take them, and their payments are found as they were.
+func TestMigration(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		open := func() (journal.Store, func() error) {
+			t.Helper()
+			s, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, done
+		}
+		s, done := open()
+		begin := func(in journal.Intent) (created bool) {
+			t.Helper()
+			in.At, in.Amount, in.Sender = time.Now(), decimal.NewFromInt(1), rand.Text()
+			_, created, err := s.Begin(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return created
+		}
+		begin(journal.Intent{TransactionID: "before"})
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		db := openDB(t, spec)
+		execAll(t, db, "DELETE FROM cardgateway_journal_schema WHERE version > 1")
+		if strings.HasPrefix(spec, "mysql:") {
+			execAll(t, db, "ALTER TABLE cardgateway_journal MODIFY transaction_id VARBINARY(512) NOT NULL")
+		}
+		s, done = open()
+		var version int
+		if err := db.QueryRowContext(t.Context(), "SELECT MAX(version) FROM cardgateway_journal_schema").Scan(&version); err != nil || version != 2 {
+			t.Errorf("the schema has version %d, %v; want 2", version, err)
+		}
+		if begin(journal.Intent{TransactionID: "before"}) {
+			t.Error("the payment from before the migration is gone")
+		}
+		longest := strings.Repeat("💳", 128)
+		if !begin(journal.Intent{TransactionID: longest}) || !begin(journal.Intent{RefundTransactionID: longest}) {
+			t.Error("a payment and a refund with the longest id are not both new")
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 

@@ -47,7 +47,7 @@ type EntryError struct {
 }
 
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("journal: the entry of transaction %q of %q cannot be read: %v", e.Key.TransactionID, e.Key.Shop, e.Cause)
+	return fmt.Sprintf("journal: the entry of %s of %q cannot be read: %v", e.Key.describe(), e.Key.Shop, e.Cause)
 }
 
 // Unwrap returns the cause.
