@@ -255,8 +255,17 @@ func TestBadRows(t *testing.T) {
 		j := shopOver(t, g, store, "7")
 		for i := range 6 {
 			o := Order{ID: fmt.Sprint(i), Card: sandbox.Approved, Amount: "1.00"}
-			if _, err := j.CreateSubscription(t.Context(), o.subscription()); err != nil {
+			paid, err := j.CreateSubscription(t.Context(), o.subscription())
+			if err != nil {
 				t.Fatal(err)
+			}
+			if i == 5 {
+				for _, id := range []string{"6", "7"} {
+					r := Refund{ID: id, UniqueID: paid.UniqueID, Amount: "0.25"}
+					if _, err := j.CreateRefund(t.Context(), r.request()); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
 		}
 		db := openDB(t, spec)
@@ -264,17 +273,25 @@ func TestBadRows(t *testing.T) {
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
 			`UPDATE cardgateway_journal SET evidence = '{"state":"of a newer version"}' WHERE transaction_id = '2'`,
 			"UPDATE cardgateway_journal SET version = 7 WHERE transaction_id = '4'")
+		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
+		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'", "UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
+		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {
+			if err := db.QueryRowContext(t.Context(), fmt.Sprintf(selectEvidence, id)).Scan(evidence); err != nil {
+				t.Fatal(err)
+			}
+		}
+		execAll(t, db, fmt.Sprintf(updateEvidence, ofRefund, "3"), fmt.Sprintf(updateEvidence, ofPayment, "refund\t6"))
 		var told []string
 		for e, err := range j.Recover(t.Context()) {
 			if bad, ok := errors.AsType[*journal.EntryError](err); ok {
-				told = append(told, "bad "+bad.Key.TransactionID)
+				told = append(told, "bad "+bad.Key.ID())
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
-				told = append(told, e.TransactionID())
+				told = append(told, e.Key().ID())
 			}
 		}
-		if want := []string{"0", "3", "5", "bad 1", "bad 2", "bad 4"}; !slices.Equal(told, want) {
+		if want := []string{"0", "5", "refund\t7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 		o := Order{ID: "1", Card: sandbox.Approved, Amount: "1.00"}

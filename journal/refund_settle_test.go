@@ -175,6 +175,24 @@ func TestRefundOutcomeTold(t *testing.T) {
 	})
 }
 
+// TestRefundOddTimestamps: a timestamp beyond the year 9999, which JSON cannot hold, keeps no refund from being recorded.
+func TestRefundOddTimestamps(t *testing.T) {
+	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
+		inBubble(t, executing, func(t *testing.T, s *shop) {
+			req := refund("r", s.paidFor("a"))
+			s.store = textStore{s.store}
+			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
+				before, after, _ := bytes.Cut(body, []byte(`"timestamp":`))
+				return []byte(string(before) + `"timestamp":` + timestamp + string(after[bytes.IndexAny(after, ",}"):]))
+			}}
+			if got, err := s.restarted(journal.Options{}).CreateRefund(t.Context(), req); err != nil || got == nil {
+				t.Errorf("%s: got %v, %v", timestamp, got, err)
+			}
+			wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
+		})
+	}
+}
+
 // TestRefundRun: Run tells refunds beside payments, and acknowledges both once the books have them.
 func TestRefundRun(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {

@@ -208,8 +208,8 @@ func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun int64, id 
 	return page, rows.Err()
 }
 
-// Forget deletes acknowledged payments that began before the given time, of every shop, and returns how many. A forgotten
-// transactionId can be paid again, so keep them for longer than any job of yours could repeat a call; it refuses a
+// Forget deletes acknowledged payments and refunds that began before the given time, of every shop, and returns how many. A
+// forgotten id can be used again, so keep them for longer than any job of yours could repeat a call; it refuses a
 // time within the last 24 hours.
 func (s *SQLStore) Forget(ctx context.Context, before time.Time) (int64, error) {
 	if err := tooRecent(before); err != nil {

@@ -89,6 +89,9 @@ func (r *storedEntry) entry(row Key) (e Entry, err error) {
 		if err := json.Unmarshal([]byte(line), &ev); err != nil {
 			return Entry{}, &EntryError{key, fmt.Errorf("its evidence: %w", err)}
 		}
+		if ev.Refund != nil && !e.Begun.isRefund() || ev.Transaction != nil && e.Begun.isRefund() {
+			return Entry{}, &EntryError{key, errors.New("its evidence is of a payment in the entry of a refund, or the other way round")}
+		}
 		e.Evidence = append(e.Evidence, ev)
 	}
 	if e.version() != r.version {
