@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,7 +27,11 @@ import (
 // exchange is one documented request and response; see testdata/README.md.
 type exchange struct {
 	Operation, Case, Source, Token string
-	Request                        struct {
+	Sought                         struct { // by ResolveRefund
+		UniqueID, RefundTransactionID string
+		Amount                        decimal.Decimal
+	}
+	Request struct {
 		Method, Path, Query string
 		Body                json.RawMessage
 	}
@@ -41,8 +46,8 @@ type exchange struct {
 // the documented body must be that body again, and of the documented response every member must arrive.
 func TestDocumentedExchanges(t *testing.T) {
 	files, err := filepath.Glob("testdata/exchanges/*/*.json")
-	if err != nil || len(files) < 50 {
-		t.Fatalf("found %d exchanges, want at least 50 (%v)", len(files), err)
+	if err != nil || len(files) < 80 {
+		t.Fatalf("found %d exchanges, want at least 80 (%v)", len(files), err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(file), "testdata/exchanges/"), ".json"), func(t *testing.T) {
@@ -101,10 +106,20 @@ func replay(t *testing.T, x exchange) {
 	}
 	checkOutcome(t, x.Outcome, got, err)
 	if got != nil {
-		if diff := cmp.Diff(clienttest.DocumentedTexts(clienttest.Normal(t, x.Response.Body)), clienttest.ReadTexts(got)); diff != "" {
+		if diff := cmp.Diff(clienttest.DocumentedTexts(x.documented(t)), clienttest.ReadTexts(got)); diff != "" {
 			t.Errorf("response (-documented +read):\n%s", diff)
 		}
 	}
+}
+
+// documented is what has to arrive of the response: all of it, or the last of the rows in which ResolveRefund looks.
+func (x *exchange) documented(t *testing.T) any {
+	doc := clienttest.Normal(t, x.Response.Body)
+	if x.Operation == "ResolveRefund" {
+		rows := doc.(map[string]any)["data"].([]any)
+		return rows[len(rows)-1]
+	}
+	return doc
 }
 
 // callDocumented makes the operation's request out of the documented one and calls the client.
@@ -134,6 +149,12 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 			Start: instant(t, query, "startDate"), End: instant(t, query, "endingDate"),
 			CurrPage: number(query, "currPage"), PageSize: number(query, "pageSize"),
 		}))
+	case "CreateRefund":
+		return pointer(c.CreateRefund(ctx, fill[cardgateway.RefundRequest](t, x.Request.Body)))
+	case "ResolveRefund":
+		return resolveDocumented(t, c, x, query)
+	case "UploadTrackingNumbers":
+		return nil, c.UploadTrackingNumbers(ctx, fill[[]cardgateway.Shipment](t, x.Request.Body))
 	case "SearchRefunds":
 		return pointer(c.SearchRefunds(ctx, cardgateway.RefundQuery{
 			UniqueID: query.Get("uniqueId"), TransactionID: query.Get("transactionId"),
@@ -144,6 +165,25 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 	}
 	t.Fatalf("no operation is named %q", x.Operation)
 	return nil, nil
+}
+
+// resolveDocumented asks once, at the time that belongs to the documented range.
+func resolveDocumented(t *testing.T, c *cardgateway.Client, x exchange, query url.Values) (result any, err error) {
+	bound := func(name string) time.Time {
+		w, err := cardgateway.ParseWallTime(query.Get(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.In(time.UTC)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(bound("endingDate").Add(-15*time.Hour - time.Second/2))) // bounds are cut outward
+		result, err = pointer(c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+			UniqueID: x.Sought.UniqueID, RefundTransactionID: x.Sought.RefundTransactionID, Amount: x.Sought.Amount,
+			SentAt: bound("startDate").Add(13 * time.Hour), Wait: 1,
+		}))
+	})
+	return result, err
 }
 
 // pointer keeps a nil pointer from becoming a non-nil any.
@@ -173,9 +213,10 @@ func checkOutcome(t *testing.T, outcome string, got any, err error) {
 	states := map[string]cardgateway.State{
 		"approved": cardgateway.StateApproved, "declined": cardgateway.StateDeclined, "processing": cardgateway.StateProcessing, "redirect": cardgateway.StateRedirect,
 	}
-	tx, isTransaction := got.(*cardgateway.Transaction)
+	said, hasState := got.(interface{ State() cardgateway.State }) // a transaction or a refund
 	wantErr := map[string]error{
 		"declined": cardgateway.ErrDeclined, "refused": cardgateway.ErrRefused, "unknown": cardgateway.ErrOutcomeUnknown, "notfound": cardgateway.ErrNotFound,
+		"conflict": cardgateway.ErrConflict,
 	}[outcome]
 	if errors.Is(err, cardgateway.ErrQueryFailed) && outcome == "refused" {
 		wantErr = cardgateway.ErrQueryFailed
@@ -183,7 +224,7 @@ func checkOutcome(t *testing.T, outcome string, got any, err error) {
 	if !errors.Is(err, wantErr) {
 		t.Errorf("error: got %v, want %v", err, wantErr)
 	}
-	if state, ok := states[outcome]; ok && (!isTransaction || tx.State() != state) {
+	if state, ok := states[outcome]; ok && (!hasState || said.State() != state) {
 		t.Errorf("outcome: got %v (%v), want %v", got, err, outcome)
 	}
 	if cardgateway.SafeToRetry(err) {

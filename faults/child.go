@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -108,7 +109,7 @@ func runShop(t *task) error {
 		return err
 	}
 	j := journal.New(client, store, journal.Options{WriteTimeout: time.Minute})
-	if _, err := tell(j); err != nil {
+	if _, err := tell(j, true); err != nil {
 		return err
 	}
 	orders := Orders(t.Seed, t.Payments)
@@ -131,28 +132,57 @@ func runShop(t *task) error {
 }
 
 // payAndTell makes a payment, writes what came of it into the merchant's books, which are this process's output, and
-// acknowledges it then and only then.
+// acknowledges it then and only then. A part of what is paid is given back.
 func (t *task) payAndTell(j *journal.Journal, o *Order) {
-	v := verdictOf(o.pay(background, j, t.Tokens[o.Card]))
+	paid, err := o.pay(background, j, t.Tokens[o.Card])
+	v := verdictOf(paid, err)
 	fmt.Println("told", o.ID, v)
+	if v == Paid {
+		payBackAndTell(j, o.ID, paid)
+	}
 	if v != Unknown && v != Pending {
 		_ = j.Ack(background, o.ID) // else it is told once more
 	}
 }
 
-// tell recovers, and tells the merchant's books. It returns how many payments are still open.
-func tell(j *journal.Journal) (open int, err error) {
+// payBackAndTell gives back a part of a payment, and tells and acknowledges that.
+func payBackAndTell(j *journal.Journal, transactionID string, paid *cardgateway.Transaction) {
+	r := Refund{ID: refundOf(transactionID), UniqueID: paid.UniqueID, Amount: "0.25"}
+	v := refundVerdict(j.CreateRefund(background, r.request()))
+	fmt.Println("told", r.ID, v)
+	if v != Unknown && v != Pending {
+		_ = j.AckRefund(background, r.ID)
+	}
+}
+
+// refundOf names the refund of a payment: in the journal it has a name space of its own, in the books it has not.
+func refundOf(transactionID string) string { return "back-" + transactionID }
+
+// tell recovers, and tells the merchant's books. It returns how many payments and refunds are still open. With giveBack a
+// part of what is paid is given back.
+func tell(j *journal.Journal, giveBack bool) (open int, err error) {
 	ctx, cancel := context.WithTimeout(background, 5*time.Minute)
 	defer cancel()
 	for e, err := range j.Recover(ctx) {
 		if err != nil {
 			return 0, err
 		}
-		v := entryVerdict(&e)
-		fmt.Println("told", e.TransactionID(), v)
-		if v == Unknown || v == Pending {
+		v, refund := entryVerdict(&e), e.RefundTransactionID()
+		fmt.Println("told", cmp.Or(refund, e.TransactionID()), v)
+		switch {
+		case v == Unknown || v == Pending:
 			open++
-		} else if err := j.Ack(ctx, e.TransactionID()); err != nil {
+			continue
+		case refund != "":
+			err = j.AckRefund(ctx, refund)
+		default:
+			if v == Paid && giveBack {
+				paid, _ := e.Outcome() // as the verdict says
+				payBackAndTell(j, e.TransactionID(), paid)
+			}
+			err = j.Ack(ctx, e.TransactionID())
+		}
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -166,7 +196,7 @@ func runLast(t *task) error {
 		return err
 	}
 	for range 20 {
-		open, err := tell(journal.New(client, Aged{store}, journal.Options{}))
+		open, err := tell(journal.New(client, Aged{store}, journal.Options{}), false) // a new refund would be as old
 		if err != nil {
 			return err
 		}

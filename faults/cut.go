@@ -12,7 +12,7 @@ import (
 const page = "<!doctype html>\n<title>Bad Gateway</title>\n<h1>Something went wrong</h1>\n"
 
 // disturb returns the body of the answer; rec is nil if the gateway was not asked.
-func (f *Fault) disturb(rec *httptest.ResponseRecorder, id string) []byte {
+func (f *Fault) disturb(rec *httptest.ResponseRecorder, path, id string) []byte {
 	var body []byte
 	if rec != nil {
 		body = rec.Body.Bytes()
@@ -25,6 +25,10 @@ func (f *Fault) disturb(rec *httptest.ResponseRecorder, id string) []byte {
 	case BodyHTML:
 		return []byte(page)
 	case BodyForeign:
+		if path == "/api/refund" {
+			return fmt.Appendf(nil, `{"code":111,"message":"Refund successful","uniqueId":"1234567890","refundUniqueId":"1234567891",`+
+				`"refundTransactionId":"not-%s","refundAmount":"1.00","refundCurrency":"USD"}`, id)
+		}
 		return fmt.Appendf(nil, `{"code":100,"message":"successful transaction","uniqueId":"1234567890","transactionId":"not-%s",`+
 			`"transactionAmount":"1.00","transactionCurrency":"USD"}`, id)
 	case BodyNoCode:
@@ -48,10 +52,13 @@ func withoutCode(body []byte) []byte {
 	return left
 }
 
-// leakRow puts another transaction's order before the rows of a search, as a filter that does not work does.
-func leakRow(rec *httptest.ResponseRecorder) {
+// leakRow puts the order, or the refund, of another transaction before the rows of a search, as a filter that does not work does.
+func leakRow(rec *httptest.ResponseRecorder, refunds bool) {
 	const empty, begun = `"data":[]`, `"data":[`
-	const row = `{"code":100,"uniqueId":"999000111","transactionId":"somebody-else","transactionAmount":"5.00","transactionCurrency":"USD"}`
+	row := `{"code":100,"uniqueId":"999000111","transactionId":"somebody-else","transactionAmount":"5.00","transactionCurrency":"USD"}`
+	if refunds {
+		row = `{"code":111,"uniqueId":"999000111","merchantRefundId":"somebody-else","refundUniqueId":"999000112","refundAmount":"5.00","refundCurrency":"USD"}`
+	}
 	body := rec.Body.Bytes()
 	if bytes.Contains(body, []byte(empty)) {
 		body = bytes.Replace(body, []byte(empty), []byte(begun+row+"]"), 1)

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -62,6 +65,54 @@ func TestSchema(t *testing.T) {
 		old := "CREATE TABLE cardgateway_journal (transaction_id VARCHAR(128) NOT NULL PRIMARY KEY, begun BIGINT, intent TEXT, evidence TEXT, pieces INTEGER, acked INTEGER)"
 		execAll(t, db, "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", old)
 		reopen("version 0.1")
+	})
+}
+
+// TestMigration: tables of version 1, which had no refunds, take them, and their payments are found as they were.
+func TestMigration(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		open := func() (journal.Store, func() error) {
+			t.Helper()
+			s, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, done
+		}
+		s, done := open()
+		begin := func(in journal.Intent) (created bool) {
+			t.Helper()
+			in.At, in.Amount, in.Sender = time.Now(), decimal.NewFromInt(1), rand.Text()
+			_, created, err := s.Begin(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return created
+		}
+		begin(journal.Intent{TransactionID: "before"})
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		db := openDB(t, spec)
+		execAll(t, db, "DELETE FROM cardgateway_journal_schema WHERE version > 1")
+		if strings.HasPrefix(spec, "mysql:") {
+			execAll(t, db, "ALTER TABLE cardgateway_journal MODIFY transaction_id VARBINARY(512) NOT NULL")
+		}
+		s, done = open()
+		var version int
+		if err := db.QueryRowContext(t.Context(), "SELECT MAX(version) FROM cardgateway_journal_schema").Scan(&version); err != nil || version != 2 {
+			t.Errorf("the schema has version %d, %v; want 2", version, err)
+		}
+		if begin(journal.Intent{TransactionID: "before"}) {
+			t.Error("the payment from before the migration is gone")
+		}
+		longest := strings.Repeat("💳", 128)
+		if !begin(journal.Intent{TransactionID: longest}) || !begin(journal.Intent{RefundTransactionID: longest}) {
+			t.Error("a payment and a refund with the longest id are not both new")
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 
@@ -204,8 +255,17 @@ func TestBadRows(t *testing.T) {
 		j := shopOver(t, g, store, "7")
 		for i := range 6 {
 			o := Order{ID: fmt.Sprint(i), Card: sandbox.Approved, Amount: "1.00"}
-			if _, err := j.CreateSubscription(t.Context(), o.subscription()); err != nil {
+			paid, err := j.CreateSubscription(t.Context(), o.subscription())
+			if err != nil {
 				t.Fatal(err)
+			}
+			if i == 5 {
+				for _, id := range []string{"6", "7"} {
+					r := Refund{ID: id, UniqueID: paid.UniqueID, Amount: "0.25"}
+					if _, err := j.CreateRefund(t.Context(), r.request()); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
 		}
 		db := openDB(t, spec)
@@ -213,17 +273,25 @@ func TestBadRows(t *testing.T) {
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
 			`UPDATE cardgateway_journal SET evidence = '{"state":"of a newer version"}' WHERE transaction_id = '2'`,
 			"UPDATE cardgateway_journal SET version = 7 WHERE transaction_id = '4'")
+		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
+		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'", "UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
+		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {
+			if err := db.QueryRowContext(t.Context(), fmt.Sprintf(selectEvidence, id)).Scan(evidence); err != nil {
+				t.Fatal(err)
+			}
+		}
+		execAll(t, db, fmt.Sprintf(updateEvidence, ofRefund, "3"), fmt.Sprintf(updateEvidence, ofPayment, "refund\t6"))
 		var told []string
 		for e, err := range j.Recover(t.Context()) {
 			if bad, ok := errors.AsType[*journal.EntryError](err); ok {
-				told = append(told, "bad "+bad.Key.TransactionID)
+				told = append(told, "bad "+bad.Key.ID())
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
-				told = append(told, e.TransactionID())
+				told = append(told, e.Key().ID())
 			}
 		}
-		if want := []string{"0", "3", "5", "bad 1", "bad 2", "bad 4"}; !slices.Equal(told, want) {
+		if want := []string{"0", "5", "refund\t7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 		o := Order{ID: "1", Card: sandbox.Approved, Amount: "1.00"}

@@ -123,11 +123,14 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.pay(w, r)
 		return
 	}
-	id := r.URL.Query().Get("transactionId")
+	id, refunds := r.URL.Query().Get("transactionId"), strings.HasSuffix(r.URL.Path, "/refund")
+	if refunds {
+		id = r.URL.Query().Get("uniqueId") // which each refund here has to itself
+	}
 	fault, leak := f.fault('q', id, f.queries, f.opts.QueryShare)
 	rec := f.carryOut(fault, r.Clone(background), nil)
 	if leak && rec != nil {
-		leakRow(rec)
+		leakRow(rec, refunds)
 	}
 	f.answer(w, r, fault, rec, id)
 }
@@ -140,7 +143,7 @@ func (f *Front) pay(w http.ResponseWriter, r *http.Request) {
 		f.Posts.Add(1)
 	}
 	head = head[:n]
-	_, rest, _ := strings.Cut(string(head), `"transactionId":"`)
+	_, rest, _ := strings.Cut(string(head), `ransactionId":"`) // of transactionId or refundTransactionId
 	id, _, _ := strings.Cut(rest, `"`)
 	fault, _ := f.fault('p', id, f.payments, f.opts.PaymentShare)
 	if fault.Cut == CutRequest {
@@ -197,7 +200,7 @@ func (f *Front) carryOut(fault Fault, r *http.Request, body []byte) *httptest.Re
 
 // answer lets the caller see what the fault leaves of the answer.
 func (f *Front) answer(w http.ResponseWriter, r *http.Request, fault Fault, rec *httptest.ResponseRecorder, id string) {
-	body := fault.disturb(rec, id)
+	body := fault.disturb(rec, r.URL.Path, id)
 	switch {
 	case fault.Cut == CutHang:
 		f.wait(4*f.opts.Patience, r.Context())

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -19,19 +20,28 @@ type journalDesign struct {
 }
 
 // newJournalDesign pays through the journal, with a store in memory.
-func newJournalDesign(s *site) (Design, error) {
-	return JournalOver("memory", journal.NewMemoryStore())(s)
+func newJournalDesign(s *site) (Design, error) { return journalInMemory(s) }
+
+func journalInMemory(s *site) (*journalDesign, error) {
+	return journalOver("memory", journal.NewMemoryStore(), s)
 }
 
 // JournalOver pays through the journal over a store.
 func JournalOver(name string, store journal.Store) func(*site) (Design, error) {
-	return func(s *site) (Design, error) {
-		c, err := s.client()
-		if err != nil {
-			return nil, err
-		}
-		return &journalDesign{site: s, client: c, name: name, store: store, shop: journal.New(c, store, journal.Options{})}, nil
+	return func(s *site) (Design, error) { return journalOver(name, store, s) }
+}
+
+// RefundsOver gives money back through the journal over a store.
+func RefundsOver(name string, store journal.Store) func(*site) (RefundDesign, error) {
+	return func(s *site) (RefundDesign, error) { return journalOver(name, store, s) }
+}
+
+func journalOver(name string, store journal.Store, s *site) (*journalDesign, error) {
+	c, err := s.client()
+	if err != nil {
+		return nil, err
 	}
+	return &journalDesign{site: s, client: c, name: name, store: store, shop: journal.New(c, store, journal.Options{})}, nil
 }
 
 func (d *journalDesign) Name() string { return "this client, with journal (" + d.name + ")" }
@@ -46,6 +56,11 @@ func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []V
 	for i := range orders {
 		at[orders[i].ID] = i
 	}
+	d.recover(ctx, at, verdicts)
+}
+
+// recover writes the verdicts of what Recover tells, at their places.
+func (d *journalDesign) recover(ctx context.Context, at map[string]int, verdicts []Verdict) {
 	for range 20 {
 		open := 0
 		j := journal.New(d.client, Aged{d.store}, journal.Options{Parallel: 256})
@@ -57,7 +72,7 @@ func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []V
 			if v == Unknown || v == Pending {
 				open++
 			}
-			verdicts[at[e.TransactionID()]] = v
+			verdicts[at[cmp.Or(e.TransactionID(), e.RefundTransactionID())]] = v
 		}
 		if open == 0 {
 			return
@@ -68,6 +83,9 @@ func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []V
 func entryVerdict(e *journal.Entry) Verdict {
 	if e.State() == journal.PresumedAbsent && !e.Conflict() {
 		return Absent
+	}
+	if e.RefundTransactionID() != "" {
+		return refundVerdict(e.RefundOutcome())
 	}
 	return verdictOf(e.Outcome())
 }

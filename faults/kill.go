@@ -9,7 +9,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// KillRun makes payments in a process that is killed at random moments, with SIGKILL, and started again.
+// KillRun makes payments in a process that is killed at random moments, with SIGKILL, and started again. What is paid is
+// given back in part.
 type KillRun struct {
 	Store    string // see OpenStore
 	Payments int
@@ -22,22 +23,25 @@ type KillResult struct {
 	Payments  int
 	Kills     int
 	Charged   int
-	Forgotten int // charged, and the merchant was never told that it was paid
+	Refunded  int // refunds by which money was given back
+	Forgotten int // charged, and the merchant was never told that it was paid; or given back, and never told
 	Twice     int
 	Wrong     int // told paid and was not, or told a final no and was
-	Open      int // without an outcome in the end
+	Open      int // payments and refunds without an outcome in the end
 	Posts     int64
 	Took      time.Duration
 }
 
-// Broken is how many payments the promise was broken for.
+// Broken is how many payments and refunds the promise was broken for.
 func (r *KillResult) Broken() int { return r.Forgotten + r.Twice + r.Wrong + r.Open }
 
 // Run makes the payments. A fifth of them meets a fault too.
 func (k KillRun) Run() (*KillResult, error) {
 	const patience = 300 * time.Millisecond
 	begun := time.Now()
-	g := sandbox.New(sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, NoNotifications: true, Seed: k.Seed})
+	g := sandbox.New(sandbox.Options{
+		Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted, NoNotifications: true, Seed: k.Seed,
+	})
 	defer g.Close()
 	tokens, err := storeTokens(g)
 	if err != nil {
@@ -73,7 +77,10 @@ func (k KillRun) Run() (*KillResult, error) {
 	}
 	r.Posts, r.Took = front.Posts.Load(), time.Since(begun)
 	for _, o := range Orders(k.Seed, k.Payments) {
-		r.judge(books[o.ID], g.Executed(o.ID))
+		r.Charged += r.judge(books[o.ID], g.Executed(o.ID))
+		if back := refundOf(o.ID); books[back] != "" || g.Refunded(back) > 0 { // a payment may be given back or not
+			r.Refunded += r.judge(books[back], g.Refunded(back))
+		}
 	}
 	return r, nil
 }
@@ -113,10 +120,8 @@ func (t *task) live(books map[string]Verdict, chance *rand.Rand, payments int) (
 	return killed, nil
 }
 
-func (r *KillResult) judge(v Verdict, charged int) {
-	if charged > 0 {
-		r.Charged++
-	}
+// judge returns 1 if money was moved.
+func (r *KillResult) judge(v Verdict, charged int) int {
 	switch {
 	case charged > 1:
 		r.Twice++
@@ -127,4 +132,5 @@ func (r *KillResult) judge(v Verdict, charged int) {
 	case charged > 0 != (v == Paid):
 		r.Wrong++
 	}
+	return min(charged, 1)
 }

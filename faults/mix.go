@@ -45,6 +45,9 @@ type Row struct {
 // Broken is how many payments the promise was broken for.
 func (r *Row) Broken() int { return r.Twice + r.Wrong + r.FalseNotSent }
 
+// Forgotten is how many moved money without a certain word of it.
+func (r *Row) Forgotten() int { return r.FalseNotSent + r.UnknownCharged }
+
 // Open is how many payments have no outcome in the end.
 func (r *Row) Open() int { return r.UnknownCharged + r.UnknownNot + r.StillPending }
 
@@ -60,16 +63,11 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := FrontOptions{
-		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behavior.LeakShare,
-		Patience: m.Patience, Proto: m.Proto,
-	}
-	if m.Only != nil {
-		opts.PaymentShare, opts.QueryShare, opts.Only = 1, 0, m.Only
-	}
-	front := NewFront(g, opts)
-	defer front.Close()
-	s := &site{front: front, tokens: tokens, patience: m.Patience}
+	s := newSite(g, FrontOptions{
+		Seed: m.Seed, PaymentShare: 0.5, QueryShare: 0.3, LeakShare: m.Behavior.LeakShare, Patience: m.Patience, Proto: m.Proto, Only: m.Only,
+	})
+	defer s.front.Close()
+	s.tokens = tokens
 	d, err := design(s)
 	if err != nil {
 		return nil, err
@@ -81,11 +79,7 @@ func (m Mix) run(g *sandbox.Gateway, s *site, d Design) (*Row, error) {
 	begun := time.Now()
 	orders := Orders(m.Seed, m.Payments)
 	verdicts := make([]Verdict, len(orders))
-	workers := 256
-	if m.Proto == "tls" || m.Proto == "h2" { // or the handshakes alone take longer than a caller's patience
-		workers = 48
-	}
-	each(len(orders), workers, func(i int) { verdicts[i] = d.Pay(background, &orders[i]) })
+	each(len(orders), workersOver(m.Proto), func(i int) { verdicts[i] = d.Pay(background, &orders[i]) })
 	if err := s.front.Settle(s.callers...); err != nil {
 		return nil, err
 	}
@@ -104,6 +98,14 @@ func (m Mix) run(g *sandbox.Gateway, s *site, d Design) (*Row, error) {
 		row.judge(orders[i].ID, verdicts[i], g.Executed(orders[i].ID))
 	}
 	return row, nil
+}
+
+// workersOver is how many callers there are.
+func workersOver(proto string) int {
+	if proto == "tls" || proto == "h2" { // or the handshakes alone take longer than a caller's patience
+		return 48
+	}
+	return 256
 }
 
 // judge compares what was told with what happened to the money.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -46,8 +47,17 @@ var duplicates = []sandbox.Duplicates{
 	sandbox.DuplicatesExecuted, sandbox.DuplicatesDeclined, sandbox.DuplicatesRefused, sandbox.DuplicatesPerOrder,
 }
 
-// TestModelExhaustive takes every sequence of steps with one payment and one process.
+var refundDuplicates = []sandbox.RefundDuplicates{
+	sandbox.RefundDuplicatesExecuted, sandbox.RefundDuplicatesRefused, sandbox.RefundDuplicatesRepeated,
+}
+
+// TestModelExhaustive takes every sequence of steps with one payment, or one refund, and one process.
 func TestModelExhaustive(t *testing.T) {
+	t.Run("payment", func(t *testing.T) { exhaust(t, [2]bool{}) })
+	t.Run("refund", func(t *testing.T) { exhaust(t, [2]bool{true, false}) })
+}
+
+func exhaust(t *testing.T, refunds [2]bool) {
 	steps := []string{
 		"pay ok", "pay lost", "pay late", "pay dropped", "pay unsent", "dying2 lost", "dying3 ok", "again ok", "again lost",
 		"recover", "ack", "sleep 25h",
@@ -63,7 +73,10 @@ func TestModelExhaustive(t *testing.T) {
 			return
 		}
 		if len(taken) == depth {
-			live(t, duplicates[runs%4], [2]sandbox.Outcome{sandbox.Approved, sandbox.Approved}, func(w *world) {
+			live(t, worldKind{
+				duplicates: duplicates[runs%4], refundDuplicates: refundDuplicates[runs%3], refunds: refunds,
+				cards: [2]sandbox.Outcome{sandbox.Approved, sandbox.Approved},
+			}, func(w *world) {
 				for _, s := range taken {
 					w.take(s, 0, 0)
 				}
@@ -79,7 +92,7 @@ func TestModelExhaustive(t *testing.T) {
 	t.Logf("%d sequences of %d steps", runs, depth)
 }
 
-// TestModelRandom takes long random sequences with two payments and two processes.
+// TestModelRandom takes long random sequences with two payments or refunds and two processes.
 func TestModelRandom(t *testing.T) {
 	runs := 1500
 	if long() {
@@ -88,7 +101,11 @@ func TestModelRandom(t *testing.T) {
 	for seed := range runs {
 		chance := rand.New(rand.NewPCG(uint64(seed), 3))
 		card := func() sandbox.Outcome { return []sandbox.Outcome{sandbox.Approved, sandbox.Declined}[chance.IntN(2)] }
-		live(t, duplicates[seed%4], [2]sandbox.Outcome{card(), card()}, func(w *world) {
+		live(t, worldKind{
+			duplicates: duplicates[seed%4], refundDuplicates: refundDuplicates[seed%3],
+			settleAfter: []time.Duration{0, time.Hour}[chance.IntN(2)], cards: [2]sandbox.Outcome{card(), card()},
+			refunds: [2]bool{chance.IntN(2) == 0, chance.IntN(2) == 0},
+		}, func(w *world) {
 			for range 4 + chance.IntN(12) {
 				w.take(anyStep(chance), chance.IntN(2), chance.IntN(2))
 			}

@@ -19,22 +19,22 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// A world is two processes of a merchant, one store, one gateway and two payments, in virtual time. Steps are taken
-// in any order; after each one, what everybody knows is held against what happened.
+// A world is two processes of a merchant, one store, one gateway and two payments or refunds, in virtual time. Steps are
+// taken in any order; after each one, what everybody knows is held against what happened.
 type world struct {
 	t      *testing.T
 	g      *sandbox.Gateway
 	client *cardgateway.Client
 	store  *journal.MemoryStore
 	shop   journal.Shop
-	orders []Order
+	things [2]thing
 	shops  [2]*process
 	trace  []string
 
 	mu      sync.Mutex
 	fate    string            // of the next payment on the wire
 	silent  bool              // queries fail
-	whole   map[string]int    // whole requests that left, by transactionId
+	whole   map[string]int    // whole requests that left, by the thing's id, as the following
 	again   map[string]int    // calls of PayAgainRiskingSecondCharge
 	told    map[string]string // every verdict told
 	given   map[string]bool   // up by an acknowledgement
@@ -83,10 +83,8 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, rest, _ := strings.Cut(string(body), `"transactionId":"`)
-	id, _, _ := strings.Cut(rest, `"`)
 	w.mu.Lock()
-	w.whole[id]++
+	w.whole[idOf(body)]++
 	w.mu.Unlock()
 	deliver := func() (*http.Response, error) {
 		in := r.Clone(background)
@@ -110,33 +108,33 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var fates = []string{"ok", "lost", "late", "very late", "dropped", "refused", "unsent"}
 
-// take takes one step: what is done, to which payment, by which process, and how the network behaves.
-func (w *world) take(what string, payment, shop int) {
-	w.trace = append(w.trace, fmt.Sprintf("%s %d/%d", what, payment, shop))
-	p, o := w.shops[shop], &w.orders[payment]
+// take takes one step: what is done, to which thing, by which process, and how the network behaves.
+func (w *world) take(what string, which, shop int) {
+	w.trace = append(w.trace, fmt.Sprintf("%s %d/%d", what, which, shop))
+	p, o := w.shops[shop], w.things[which]
 	verb, fate, _ := strings.Cut(what, " ")
 	w.mu.Lock()
 	w.fate, w.silent = fate, verb == "silence"
 	w.mu.Unlock()
 	switch verb {
 	case "pay":
-		w.run(p, func() { w.tell(p, o, func() Verdict { return w.pay(p, o) }) })
+		w.run(p, func() { w.hear(o, o.pay(p)) })
 	case "again":
-		w.again[o.ID]++
-		w.run(p, func() { w.tell(p, o, func() Verdict { return w.payAgain(p, o) }) })
+		w.again[o.id()]++
+		w.run(p, func() { w.hear(o, o.payAgain(p)) })
 	case "dying1", "dying2", "dying3", "dying4": // before or after the intent is written, before or after the outcome is
 		p.mu.Lock()
 		p.left = int(verb[5] - '0')
 		p.mu.Unlock()
-		w.run(p, func() { w.tell(p, o, func() Verdict { return w.pay(p, o) }) })
+		w.run(p, func() { w.hear(o, o.pay(p)) })
 		w.start(shop)
 	case "crash":
 		w.start(shop)
 	case "recover", "silence":
 		w.run(p, func() { w.recover(p) })
 	case "ack":
-		if w.told[o.ID] != "" { // nobody acknowledges what they were not told
-			w.run(p, func() { w.ack(p, o.ID) })
+		if w.told[o.id()] != "" { // nobody acknowledges what they were not told
+			w.run(p, func() { w.ack(p, o) })
 		}
 	case "sleep":
 		d, err := time.ParseDuration(fate)
@@ -158,38 +156,29 @@ func (w *world) run(p *process, call func()) {
 	<-done
 }
 
-func (w *world) pay(p *process, o *Order) Verdict {
-	return verdictOf(p.CreateSubscription(background, o.subscription()))
-}
-
-func (w *world) payAgain(p *process, o *Order) Verdict {
-	return verdictOf(p.PayAgainRiskingSecondCharge().CreateSubscription(background, o.subscription()))
-}
-
-func (w *world) tell(p *process, o *Order, call func() Verdict) { w.hear(o.ID, call()) }
-
 func (w *world) recover(p *process) {
 	for e, err := range p.Recover(background) {
 		if err != nil {
 			w.fail("Recover: %v", err)
 			return
 		}
-		w.hear(e.TransactionID(), entryVerdict(&e))
+		w.hear(w.thingOf(&e), entryVerdict(&e))
 	}
 }
 
-// ack acknowledges, which is refused for what is open. Of an absence or a refusal it means that nobody asks any more.
-func (w *world) ack(p *process, id string) {
+// ack acknowledges, which is refused for what is open. Of an absence, a refusal or what is pending it means
+// that nobody asks any more.
+func (w *world) ack(p *process, o thing) {
 	for e := range w.store.Unacked(background, w.shop) {
-		if e.TransactionID() == id && p.Ack(background, id) == nil {
-			w.given[id] = e.State() == journal.PresumedAbsent || e.State() == journal.Refused
+		if w.thingOf(&e) == o && o.ack(p) == nil {
+			w.given[o.id()] = e.State() == journal.PresumedAbsent || e.State() == journal.Refused || e.State() == journal.Pending
 		}
 	}
 }
 
 // hear holds what a merchant is told against what happened to the money.
-func (w *world) hear(id string, v Verdict) {
-	charged := w.g.Executed(id)
+func (w *world) hear(o thing, v Verdict) {
+	id, charged := o.id(), o.moved(w.g)
 	switch {
 	case v == Paid && charged == 0, v == Declined && charged > 0, v == Paid && charged > 1 && w.again[id] == 0:
 		w.fail("%s is told %s and was charged %d times", id, v, charged)
@@ -204,26 +193,27 @@ func (w *world) fail(format string, args ...any) {
 // check looks at the store: evidence is only ever appended, knowledge only grows but by another submission, and no
 // more requests have left than the merchant asked for in so many words.
 func (w *world) check() {
-	for _, o := range w.orders {
-		if w.whole[o.ID] > 1+w.again[o.ID] {
-			w.fail("%s left %d times", o.ID, w.whole[o.ID])
+	for _, o := range w.things {
+		if w.whole[o.id()] > 1+w.again[o.id()] {
+			w.fail("%s left %d times", o.id(), w.whole[o.id()])
 		}
 	}
 	for e := range w.store.Unacked(background, w.shop) {
 		w.checkAbsence(&e)
-		before, ok := w.entries[e.TransactionID()]
-		w.entries[e.TransactionID()] = e
+		id := w.thingOf(&e).id()
+		before, ok := w.entries[id]
+		w.entries[id] = e
 		if !ok {
 			continue
 		}
 		if len(e.Evidence) < len(before.Evidence) || before.Conflict() && !e.Conflict() || e.Acked < before.Acked {
-			w.fail("%s forgot something", e.TransactionID())
+			w.fail("%s forgot something", id)
 		}
 		fresh := slices.ContainsFunc(e.Evidence[len(before.Evidence):], func(ev journal.Evidence) bool {
 			return ev.Source == journal.SourceSubmission
 		})
 		if !fresh && e.State() < before.State() {
-			w.fail("%s went from %v to %v", e.TransactionID(), before.State(), e.State())
+			w.fail("%s went from %v to %v", id, before.State(), e.State())
 		}
 	}
 }
@@ -236,7 +226,7 @@ func (w *world) checkAbsence(e *journal.Entry) {
 			submitted = ev.At
 		}
 		if open := ev.At.Sub(submitted); ev.State == journal.PresumedAbsent && open < 24*time.Hour {
-			w.fail("%s is presumed absent after %v", e.TransactionID(), open)
+			w.fail("%s is presumed absent after %v", w.thingOf(e).id(), open)
 		}
 	}
 }
@@ -247,40 +237,41 @@ func (w *world) rest() {
 		w.take("sleep "+d, 0, 0)
 		w.take("recover", 0, 0)
 	}
-	for _, o := range w.orders {
-		charged, told := w.g.Executed(o.ID), w.told[o.ID]
+	for _, o := range w.things {
+		charged, told := o.moved(w.g), w.told[o.id()]
 		switch {
-		case charged > 0 && !w.given[o.ID] && !strings.Contains(told, string(Paid)) && !strings.Contains(told, string(Conflict)):
-			w.fail("%s was charged and told %q", o.ID, told)
-		case charged > 1 && w.again[o.ID] == 0:
-			w.fail("%s was charged %d times", o.ID, charged)
+		case charged > 0 && !w.given[o.id()] && !strings.Contains(told, string(Paid)) && !strings.Contains(told, string(Conflict)):
+			w.fail("%s was charged and told %q", o.id(), told)
+		case charged > 1 && w.again[o.id()] == 0:
+			w.fail("%s was charged %d times", o.id(), charged)
 		}
 	}
 	for e := range w.store.Unacked(background, w.shop) {
 		// Declined twice: Client.Resolve does not yet take two declines, and nothing else, for a decline.
-		twice := w.again[e.TransactionID()] > 0 && w.g.Executed(e.TransactionID()) == 0
+		o := w.thingOf(&e)
+		twice := w.again[o.id()] > 0 && o.moved(w.g) == 0
 		if e.State() == journal.Unknown && !twice {
-			w.fail("%s is open in the end", e.TransactionID())
+			w.fail("%s is open in the end", o.id())
 		}
 	}
 }
 
 // live runs a world of its own through steps.
-func live(t *testing.T, duplicates sandbox.Duplicates, cards [2]sandbox.Outcome, steps func(*world)) {
+func live(t *testing.T, kind worldKind, steps func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{
 			t: t, store: journal.NewMemoryStore(), shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, whole: make(map[string]int), again: make(map[string]int),
 			told: make(map[string]string), given: make(map[string]bool), entries: make(map[string]journal.Entry),
 			g: sandbox.New(sandbox.Options{
-				Duplicates: duplicates, NoNotifications: true, Search: sandbox.SearchBehavior{Lag: 10 * time.Minute, LagOneIn: 2},
+				Duplicates: kind.duplicates, RefundDuplicates: kind.refundDuplicates, RefundSettleAfter: kind.settleAfter, NoNotifications: true,
+				Search: sandbox.SearchBehavior{Lag: 10 * time.Minute, LagOneIn: 2},
 			}),
 		}
 		defer w.g.Close()
-		w.orders = Orders(1, 2)
-		for i := range w.orders {
-			w.orders[i].Card = cards[i]
-		}
 		var err error
+		if w.things, err = kind.things(w.g); err != nil {
+			t.Fatal(err)
+		}
 		w.client, err = cardgateway.New(cardgateway.Config{
 			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: w},
 		})

@@ -24,12 +24,7 @@ func (p *peer) Name() string { return p.name }
 
 func (p *peer) Pay(ctx context.Context, o *Order) Verdict {
 	path, body := o.wire(p.tokens)
-	status, answer, err := p.do(ctx, p.front.URL+path, body)
-	var a struct{ Code int }
-	if err != nil || status != http.StatusOK || json.Unmarshal(answer, &a) != nil {
-		return Unknown
-	}
-	switch a.Code {
+	switch p.post(ctx, path, body) {
 	case 100:
 		return Paid
 	case 101:
@@ -40,12 +35,26 @@ func (p *peer) Pay(ctx context.Context, o *Order) Verdict {
 	return Unknown
 }
 
+// post returns the code of the answer, or zero if it cannot be read.
+func (p *peer) post(ctx context.Context, path string, body []byte) int {
+	status, answer, err := p.do(ctx, p.front.URL+path, body)
+	var a struct{ Code int }
+	if err != nil || status != http.StatusOK || json.Unmarshal(answer, &a) != nil {
+		return 0
+	}
+	return a.Code
+}
+
 // Settle does nothing: these designs have no means to.
 func (p *peer) Settle(context.Context, []Order, []Verdict) {}
 
-// newRetryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and
+func newRetryable(s *site) (Design, error) { return retryable(s), nil }
+
+func newLoop(s *site) (Design, error) { return loop(s), nil }
+
+// retryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and
 // 5xx. Only its waits are shorter.
-func newRetryable(s *site) (Design, error) {
+func retryable(s *site) *peer {
 	c := retryablehttp.NewClient()
 	c.Logger = nil
 	c.RetryWaitMin, c.RetryWaitMax = 5*time.Millisecond, 50*time.Millisecond
@@ -58,11 +67,11 @@ func newRetryable(s *site) (Design, error) {
 		}
 		req.Header.Set("Content-Type", "application/json")
 		return read(c.Do(req))
-	}}, nil
+	}}
 }
 
-// newLoop posts in a loop of three tries until an answer can be read.
-func newLoop(s *site) (Design, error) {
+// loop posts in a loop of three tries until an answer can be read.
+func loop(s *site) *peer {
 	c := &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
 	s.callers = append(s.callers, c)
 	return &peer{s, "a plain loop, three tries", func(ctx context.Context, url string, body []byte) (status int, answer []byte, err error) {
@@ -79,7 +88,7 @@ func newLoop(s *site) (Design, error) {
 			}
 		}
 		return status, answer, err
-	}}, nil
+	}}
 }
 
 func read(resp *http.Response, err error) (int, []byte, error) {

@@ -140,7 +140,7 @@ func TestOpenAtOnce(t *testing.T) {
 	})
 }
 
-// TestKill kills a process that pays, over and over, and looks for payments that were charged and forgotten.
+// TestKill kills a process that pays and gives back, over and over, and looks for money that was moved and forgotten.
 func TestKill(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		k := KillRun{Store: spec, Payments: 120, Lives: 5, Seed: 3}
@@ -152,8 +152,8 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%+v", *r)
-		if r.Broken() > 0 || r.Kills == 0 || r.Charged == 0 {
-			t.Errorf("%d forgotten, %d twice, %d wrong, %d open after %d kills", r.Forgotten, r.Twice, r.Wrong, r.Open, r.Kills)
+		if r.Broken() > 0 || r.Kills == 0 || r.Charged == 0 || r.Refunded == 0 {
+			t.Errorf("%d forgotten, %d twice, %d wrong, %d open after %d kills; %d charged, %d paid back", r.Forgotten, r.Twice, r.Wrong, r.Open, r.Kills, r.Charged, r.Refunded)
 		}
 	})
 }

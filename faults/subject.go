@@ -63,6 +63,14 @@ type site struct {
 	callers  []caller // to be told when no more payments are made
 }
 
+// newSite starts a front. If it has one fault only, every payment meets it and no query does.
+func newSite(g *sandbox.Gateway, opts FrontOptions) *site {
+	if opts.Only != nil {
+		opts.PaymentShare, opts.QueryShare = 1, 0
+	}
+	return &site{front: NewFront(g, opts), patience: opts.Patience}
+}
+
 // client returns a client of the site. Over h2 its transport is one that the client cannot make speak HTTP/1.1.
 func (s *site) client() (*cardgateway.Client, error) {
 	own := s.front.Transport()

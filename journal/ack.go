@@ -14,11 +14,16 @@ import (
 // Ack returns ErrOpen for a payment without an outcome, ErrChanged if more is known by now than was told (Recover
 // will tell it), ErrNoEntry for a payment that was never begun, and any failure of the store. A call that could not
 // look into the store, or was a mismatch, has told nothing: after it, too, Ack returns ErrChanged until the payment is
-// told by this Journal.
+// told by this Journal. For a refund there is AckRefund.
 func (j *Journal) Ack(ctx context.Context, transactionID string) error {
-	last, known := j.reported.get(transactionID)
+	return j.ackTold(ctx, j.paymentKey(transactionID))
+}
+
+// ackTold acknowledges what this Journal last told of a payment or a refund.
+func (j *Journal) ackTold(ctx context.Context, key Key) error {
+	last, known := j.reported.get(key)
 	if !known {
-		e, err := j.get(ctx, transactionID)
+		e, err := j.get(ctx, key)
 		switch {
 		case err != nil:
 			return err
@@ -32,14 +37,14 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	if last.state == Unknown {
 		return ErrOpen
 	}
-	j.touched.add(transactionID)
-	err := j.ack(ctx, transactionID, last.version)
+	j.touched.add(key)
+	err := j.ack(ctx, key, last.version)
 	switch {
 	case errors.Is(err, ErrChanged):
-		j.reported.refuted(transactionID, last)
+		j.reported.refuted(key, last)
 	case err == nil, errors.Is(err, ErrNoEntry):
-		j.reported.remove(transactionID)
-		j.asked.forget(transactionID)
+		j.reported.remove(key)
+		j.asked.forget(key)
 	}
 	return err
 }

@@ -9,10 +9,10 @@ import (
 // AfterRefusal submits payments once more that the gateway refused. Journal.AfterRefusal makes it.
 type AfterRefusal struct{ j *Journal }
 
-// AfterRefusal returns the payment methods in a form that submits a payment again after the gateway said that it did not
-// process it: a key that was not valid, too many requests, a merchant who was not active. Correct what was wrong, and
-// call again with the same transactionId and the same amount, currency and order; where the request itself was wrong in
-// one of those, a new transactionId is needed.
+// AfterRefusal returns the payment methods, and CreateRefund, in a form that submits a payment again after the gateway
+// said that it did not process it: a key that was not valid, too many requests, a merchant who was not active. Correct
+// what was wrong, and call again with the same transactionId and the same amount, currency and order; where the request
+// itself was wrong in one of those, a new transactionId is needed.
 //
 // A refusal is the gateway's word and no proof, so it is asked first: only if it answers that it does not have the payment
 // is it submitted. If it cannot be asked, the call returns an ErrNotSent; if it has the payment, what became of it. A
@@ -42,6 +42,13 @@ func (a AfterRefusal) CreateCheckout(ctx context.Context, req cardgateway.Checko
 // CreateCheckoutSubscription is Journal.CreateCheckoutSubscription, also after a refusal.
 func (a AfterRefusal) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
 	return a.pay(ctx, a.j.checkoutSubscription(req))
+}
+
+// CreateRefund is Journal.CreateRefund, also after a refusal.
+func (a AfterRefusal) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
+	refund := a.j.refund(req)
+	refund.accepts = afterRefusal
+	return a.j.payBack(ctx, refund)
 }
 
 func (a AfterRefusal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// askTimes remembers when the gateway was last asked about each payment, and why that settled nothing. It holds hashes of
+// askTimes remembers when the gateway was last asked about each payment or refund, and why that settled nothing. It holds hashes of
 // the ids, and not of all payments if there are very many: where two hashes are equal, or one is forgotten, a payment is
 // asked about a little later or earlier.
 type askTimes struct {
@@ -25,11 +25,11 @@ func newAskTimes() *askTimes {
 	return a
 }
 
-func (a *askTimes) hash(transactionID string) uint64 { return maphash.String(a.seed, transactionID) }
+func (a *askTimes) hash(key Key) uint64 { return maphash.String(a.seed, key.ID()) } // all are of one shop
 
 // due reports whether the last time is at least so long ago, and if so, makes now the last time.
-func (a *askTimes) due(transactionID string, now time.Time, after time.Duration) (due bool) {
-	a.last.update(a.hash(transactionID), func(last int64, asked bool) (int64, bool) {
+func (a *askTimes) due(key Key, now time.Time, after time.Duration) (due bool) {
+	a.last.update(a.hash(key), func(last int64, asked bool) (int64, bool) {
 		due = !asked || now.UnixNano()-last >= int64(after)
 		return now.UnixNano(), due
 	})
@@ -37,14 +37,14 @@ func (a *askTimes) due(transactionID string, now time.Time, after time.Duration)
 }
 
 // why returns the error of the last question, if it had one.
-func (a *askTimes) why(transactionID string) error {
-	why, _ := a.whys.get(a.hash(transactionID))
+func (a *askTimes) why(key Key) error {
+	why, _ := a.whys.get(a.hash(key))
 	return why
 }
 
 // setWhy notes how the last question ended.
-func (a *askTimes) setWhy(transactionID string, why error) {
-	h := a.hash(transactionID)
+func (a *askTimes) setWhy(key Key, why error) {
+	h := a.hash(key)
 	if why == nil {
 		a.whys.remove(h)
 		return
@@ -52,4 +52,4 @@ func (a *askTimes) setWhy(transactionID string, why error) {
 	a.whys.update(h, func(error, bool) (error, bool) { return why, true })
 }
 
-func (a *askTimes) forget(transactionID string) { a.last.remove(a.hash(transactionID)) }
+func (a *askTimes) forget(key Key) { a.last.remove(a.hash(key)) }

@@ -77,14 +77,15 @@ func TestAckOfForgottenReport(t *testing.T) {
 func TestTouched(t *testing.T) {
 	var all touched
 	s := all.watch()
-	all.add("a")
-	if !s.has("a") || s.has("b") {
+	a, b := Key{TransactionID: "a"}, Key{TransactionID: "b"}
+	all.add(a)
+	if !s.has(a) || s.has(b) || s.has(Key{RefundTransactionID: "a"}) {
 		t.Error("a was touched, and b was not")
 	}
 	for i := range mostTouched + 1 {
-		all.add(fmt.Sprint(i))
+		all.add(Key{TransactionID: fmt.Sprint(i)})
 	}
-	if !s.has("b") {
+	if !s.has(b) {
 		t.Error("too many were touched, and one is said not to be")
 	}
 	all.unwatch(s)

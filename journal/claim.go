@@ -40,7 +40,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			continue
 		case known.maySubmit(accepts) && e.version() >= mostEvidence:
 			return e, false, &cardgateway.ValidationError{Op: in.Operation, Problems: []cardgateway.Problem{{
-				Field: "transactionId", Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
+				Field: in.idMember(), Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
 			}}}
 		case known.maySubmit(accepts):
 			if mine, err = j.submit(ctx, &e, in); err != nil || mine {
@@ -56,9 +56,9 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 		if !sleep(ctx, pause) {
 			return e, false, nil
 		}
-		now, err := j.get(ctx, in.TransactionID)
+		now, err := j.get(ctx, in.Key())
 		if err != nil {
-			return e, false, in.notSent(fmt.Errorf("journal: the payment cannot be read: %w", err))
+			return e, false, in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
 		}
 		e = now
 	}
@@ -116,7 +116,7 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 		if failed == nil {
 			return true, nil
 		}
-		if now, err := j.get(ctx, in.TransactionID); err == nil {
+		if now, err := j.get(ctx, in.Key()); err == nil {
 			*e = now
 			known := now.project()
 			if known.intent.Sender == in.Sender && !known.answered && known.state == Unknown {
@@ -153,7 +153,7 @@ func (j *Journal) gaveUp(known *projection) bool {
 func (j *Journal) recordUnsent(ctx context.Context, e Entry, known *projection) (Entry, error) {
 	err := j.append(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
 	if errors.Is(err, ErrChanged) {
-		return j.get(ctx, e.TransactionID())
+		return j.get(ctx, e.Key())
 	}
 	return e, err
 }

@@ -18,13 +18,16 @@ import (
 type intentJSON struct {
 	Gateway       string    `json:"gateway,omitempty"`
 	AppID         string    `json:"appId,omitempty"`
-	TransactionID string    `json:"transactionId"`
+	TransactionID string    `json:"transactionId,omitempty"`
 	OrderID       string    `json:"orderId,omitempty"`
 	Operation     string    `json:"operation"`
 	Amount        string    `json:"amount"`
-	Currency      string    `json:"currency"`
+	Currency      string    `json:"currency,omitempty"`
 	At            time.Time `json:"at"`
 	Sender        string    `json:"sender"`
+
+	RefundTransactionID string `json:"refundTransactionId,omitempty"`
+	UniqueID            string `json:"uniqueId,omitempty"`
 }
 
 // MarshalJSON writes the amount as text with the decimals that it has, whatever the decimal package's globals say.
@@ -43,12 +46,16 @@ func (in *Intent) UnmarshalJSON(data []byte) error {
 func (in *Intent) json() intentJSON {
 	return intentJSON{
 		in.Shop.Gateway, string(in.Shop.AppID), in.TransactionID, in.OrderID, in.Operation, amountText(in.Amount), in.Currency, in.At.UTC(), in.Sender,
+		in.RefundTransactionID, in.UniqueID,
 	}
 }
 
 func (w *intentJSON) intent() (Intent, error) {
 	amount, err := amountOf(w.Amount)
-	return Intent{Shop{w.Gateway, cardgateway.AppID(w.AppID)}, w.TransactionID, w.OrderID, w.Operation, amount, w.Currency, w.At, w.Sender}, err
+	return Intent{
+		Shop{w.Gateway, cardgateway.AppID(w.AppID)}, w.TransactionID, w.OrderID, w.Operation, amount, w.Currency, w.At, w.Sender,
+		w.RefundTransactionID, w.UniqueID,
+	}, err
 }
 
 type evidenceJSON struct {
@@ -58,6 +65,7 @@ type evidenceJSON struct {
 	Submission  *intentJSON      `json:"submission,omitempty"`
 	Sender      string           `json:"sender,omitempty"`
 	Transaction *transactionJSON `json:"transaction,omitempty"`
+	Refund      *refundJSON      `json:"refund,omitempty"`
 	HTTPStatus  int              `json:"httpStatus,omitempty"`
 	Code        cardgateway.Code `json:"code,omitempty"`
 	Invalid     bool             `json:"invalid,omitempty"`
@@ -79,7 +87,7 @@ func (ev *Evidence) UnmarshalJSON(data []byte) error {
 
 func (ev *Evidence) json() evidenceJSON {
 	w := evidenceJSON{
-		At: ev.At.UTC(), Source: ev.Source, State: ev.State, Sender: ev.Sender, Transaction: jsonOf(ev.Transaction),
+		At: ev.At.UTC(), Source: ev.Source, State: ev.State, Sender: ev.Sender, Transaction: jsonOf(ev.Transaction), Refund: jsonOfRefund(ev.Refund),
 		HTTPStatus: ev.HTTPStatus, Code: ev.Code, Invalid: ev.Invalid, Seen: ev.Seen,
 	}
 	if ev.Submission != nil {
@@ -91,8 +99,10 @@ func (ev *Evidence) json() evidenceJSON {
 
 func (w *evidenceJSON) evidence() (Evidence, error) {
 	t, err := w.Transaction.transaction()
+	r, failed := w.Refund.refund()
+	err = errors.Join(err, failed)
 	ev := Evidence{
-		At: w.At, Source: w.Source, State: w.State, Sender: w.Sender, Transaction: t,
+		At: w.At, Source: w.Source, State: w.State, Sender: w.Sender, Transaction: t, Refund: r,
 		HTTPStatus: w.HTTPStatus, Code: w.Code, Invalid: w.Invalid, Seen: w.Seen,
 	}
 	if w.Submission != nil {
@@ -111,7 +121,7 @@ func (ev *Evidence) complete() bool {
 	case ev.Source == SourceSubmission:
 		return ev.Submission != nil
 	case ev.State == Pending || ev.State == Declined || ev.State == Succeeded:
-		return ev.Transaction != nil
+		return !ev.shown().isNothing()
 	}
 	return true
 }
@@ -158,15 +168,11 @@ func jsonOf(t *cardgateway.Transaction) *transactionJSON {
 	if t == nil {
 		return nil
 	}
-	w := &transactionJSON{
+	return &transactionJSON{
 		Code: t.Code, UniqueID: t.UniqueID, TransactionID: t.TransactionID, Amount: amountText(t.TransactionAmount),
 		Currency: t.TransactionCurrency, At: t.TransactionAt, IsTest: t.IsTest, Is3D: t.Is3D, RedirectURL: t.RedirectURL,
+		Timestamp: timeOf(t.Timestamp),
 	}
-	if !t.Timestamp.IsZero() {
-		at := t.Timestamp.UTC()
-		w.Timestamp = &at
-	}
-	return w
 }
 
 func (w *transactionJSON) transaction() (*cardgateway.Transaction, error) {
@@ -182,6 +188,44 @@ func (w *transactionJSON) transaction() (*cardgateway.Transaction, error) {
 		t.Timestamp = *w.Timestamp
 	}
 	return t, err
+}
+
+type refundJSON struct {
+	Code                cardgateway.Code     `json:"code"`
+	UniqueID            string               `json:"uniqueId,omitempty"`
+	RefundTransactionID string               `json:"refundTransactionId,omitempty"`
+	RefundUniqueID      string               `json:"refundUniqueId,omitempty"`
+	Amount              string               `json:"refundAmount,omitempty"`
+	Currency            string               `json:"refundCurrency,omitempty"`
+	Timestamp           *time.Time           `json:"timestamp,omitempty"`
+	RequestAt           cardgateway.WallTime `json:"refundRequestAt,omitzero"`
+	At                  cardgateway.WallTime `json:"refundAt,omitzero"`
+}
+
+func jsonOfRefund(r *cardgateway.Refund) *refundJSON {
+	if r == nil {
+		return nil
+	}
+	return &refundJSON{
+		Code: r.Code, UniqueID: r.UniqueID, RefundTransactionID: r.MerchantRefundID, RefundUniqueID: r.RefundUniqueID,
+		Amount: amountText(r.RefundAmount), Currency: r.RefundCurrency, Timestamp: timeOf(r.Timestamp),
+		RequestAt: r.RefundRequestAt, At: r.RefundAt,
+	}
+}
+
+func (w *refundJSON) refund() (*cardgateway.Refund, error) {
+	if w == nil {
+		return nil, nil
+	}
+	amount, err := amountOf(w.Amount)
+	r := &cardgateway.Refund{
+		Code: w.Code, UniqueID: w.UniqueID, MerchantRefundID: w.RefundTransactionID, RefundUniqueID: w.RefundUniqueID,
+		RefundAmount: amount, RefundCurrency: w.Currency, RefundRequestAt: w.RequestAt, RefundAt: w.At,
+	}
+	if w.Timestamp != nil {
+		r.Timestamp = *w.Timestamp
+	}
+	return r, err
 }
 
 // amountText writes an amount with the decimals that it has. Its digits have been bounded by then. decimal's own StringFixed

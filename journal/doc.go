@@ -1,8 +1,9 @@
-// Package journal makes payments survive crashes and many processes: no payment is sent twice, and none is forgotten.
+// Package journal makes payments and refunds survive crashes and many processes: none is sent twice, and none is
+// forgotten.
 //
-// A Journal has the five payment methods of cardgateway.Client. Each call first writes what it is about to do into a
-// Store, durable and unique by transactionId, and only then sends; a store that cannot be written means that nothing
-// is sent. What came of it is written before it is returned.
+// A Journal has the five payment methods of cardgateway.Client, and CreateRefund. Each call first writes what it is
+// about to do into a Store, durable and unique by transactionId, and only then sends; a store that cannot be written
+// means that nothing is sent. What came of it is written before it is returned.
 //
 //	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // of module journal/sqlite; or NewSQLStore
 //	if err != nil {
@@ -37,6 +38,16 @@
 // Run asks the gateway about every payment that is open, and repeats every outcome until the books have it: a
 // program that dies between an outcome and its own books is told again. Recover and Ack are what Run is made of. What a
 // notification or a walk has confirmed is handed to Confirm, and need not be asked for.
+//
+// Refunds go the same way as payments, and what is said here of payments holds for them too. A payment and a refund may
+// have equal ids. What differs has a name of its own:
+//
+//	r, err := payments.CreateRefund(ctx, req)              // as on the client
+//	if id := e.RefundTransactionID(); id != "" {           // in Run and Recover: a refund
+//		r, err := e.RefundOutcome()                    // in place of Outcome
+//	}
+//	err = payments.AckRefund(ctx, refundTransactionID)     // in place of Ack
+//	err = payments.ConfirmRefund(ctx, notification.Refund) // in place of Confirm
 //
 // Calling a payment method again with the same transactionId never sends a second time after anything may have been sent;
 // it returns what is known. "Not sent" and "mismatch" speak of the call that returns them, and of no call before it. So

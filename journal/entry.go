@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Entry is one payment as a Store holds it: the intent with which it began, and all evidence since, in order. What it
-// comes to is said by State, Conflict and Outcome.
+// Entry is one payment, or one refund, as a Store holds it: the intent with which it began, and all evidence since, in
+// order. What it comes to is said by State, Conflict, and Outcome or RefundOutcome.
 type Entry struct {
 	Begun    Intent
 	Evidence []Evidence
@@ -26,8 +26,11 @@ type Entry struct {
 // Key names the entry.
 func (e *Entry) Key() Key { return e.Begun.Key() }
 
-// TransactionID is the merchant's id of the payment.
+// TransactionID is the merchant's id of the payment; empty for a refund.
 func (e *Entry) TransactionID() string { return e.Begun.TransactionID }
+
+// RefundTransactionID is the merchant's id of the refund; empty for a payment.
+func (e *Entry) RefundTransactionID() string { return e.Begun.RefundTransactionID }
 
 // Unacked reports whether there is something that the merchant has not acknowledged.
 func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
@@ -35,17 +38,31 @@ func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
 // Intent is what is about to be sent: all that tells one payment from another, and nothing of the card.
 type Intent struct {
 	Shop          Shop
-	TransactionID string
-	OrderID       string // empty for TokenPayment, which carries none
+	TransactionID string // empty for a refund
+	OrderID       string // empty for TokenPayment and for a refund, which carry none
 	Operation     string // the client's method, such as TokenPayment
 	Amount        decimal.Decimal
-	Currency      string
+	Currency      string    // empty for a refund, which carries none
 	At            time.Time // when it was recorded, which is before anything was sent
-	Sender        string    // random; tells this submission from any other of the same transactionId
+	Sender        string    // random; tells this submission from any other of the same id
+
+	RefundTransactionID string // of a refund
+	UniqueID            string // of a refund: the gateway's id of the payment
 }
 
 // Key names the intent's entry.
-func (in *Intent) Key() Key { return Key{in.Shop, in.TransactionID} }
+func (in *Intent) Key() Key { return Key{in.Shop, in.TransactionID, in.RefundTransactionID} }
+
+// isRefund reports whether money is to be given back.
+func (in *Intent) isRefund() bool { return in.RefundTransactionID != "" }
+
+// idMember is the interface's name of the id.
+func (in *Intent) idMember() string {
+	if in.isRefund() {
+		return "refundTransactionId"
+	}
+	return "transactionId"
+}
 
 // The operations, by the names of the client's methods.
 const (
@@ -54,6 +71,7 @@ const (
 	opSubscription         = "CreateSubscription"
 	opCheckout             = "CreateCheckout"
 	opCheckoutSubscription = "CreateCheckoutSubscription"
+	opRefund               = "CreateRefund"
 )
 
 // onHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can
@@ -66,13 +84,14 @@ func (in *Intent) onHostedPage() bool {
 	return false
 }
 
-// same reports whether two intents are of one payment.
+// same reports whether two intents are of one payment, or of one refund.
 func (in *Intent) same(other *Intent) bool {
 	return in.TransactionID == other.TransactionID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
-		in.Amount.Equal(other.Amount) && in.Currency == other.Currency
+		in.Amount.Equal(other.Amount) && in.Currency == other.Currency &&
+		in.RefundTransactionID == other.RefundTransactionID && in.UniqueID == other.UniqueID
 }
 
-// Evidence is one thing that became known of a payment, or one further submission of it. It is never changed.
+// Evidence is one thing that became known of a payment or a refund, or one further submission of it. It is never changed.
 type Evidence struct {
 	At     time.Time
 	Source Source
@@ -85,13 +104,15 @@ type Evidence struct {
 	// Transaction is what the gateway said of it, or nil. Only members that identify or decide are kept: no free
 	// text, no card number, no address, nothing unknown.
 	Transaction *cardgateway.Transaction
+	// Refund is, in an entry of a refund, what the gateway said of it, or nil. The same members are kept.
+	Refund *cardgateway.Refund
 	// HTTPStatus and Code are those of a refusal.
 	HTTPStatus int
 	Code       cardgateway.Code
 	// Invalid says that the client found the request to violate a limit; State is then NotSent.
 	Invalid bool
-	// Seen says that the gateway has shown this transactionId in a form that says nothing certain; State is then Unknown.
-	// Such a payment is never presumed absent.
+	// Seen says that the gateway has shown this id in a form that says nothing certain; State is then Unknown.
+	// It is never presumed absent.
 	Seen bool
 }
 
@@ -118,11 +139,11 @@ func (ev *Evidence) CanBeAskedAgain() bool {
 	return false
 }
 
-// State is what is known of a payment. The states are in the order of knowledge: one is left only for a later one,
-// Declined and Succeeded for none, except that another submission makes a payment Unknown again.
+// State is what is known of a payment, or of a refund. The states are in the order of knowledge: one is left only for a
+// later one, Declined and Succeeded for none, except that another submission makes a payment Unknown again.
 type State int
 
-// The states of a payment.
+// The states of a payment. A refund is Pending at 110, Declined at 112 and Succeeded at 111, and never Abandoned.
 const (
 	Unknown        State = iota // the intent is durable and the request may have been sent; or a response said nothing certain
 	NotSent                     // proved: nothing was submitted; the same call may be made again
@@ -157,7 +178,7 @@ func (s State) String() string {
 
 // Errors of a Store.
 var (
-	ErrNoEntry = errors.New("journal: no such payment")
+	ErrNoEntry = errors.New("journal: no such payment or refund")
 	ErrChanged = errors.New("journal: more is known of the payment by now")
 )
 
@@ -200,5 +221,5 @@ func (e *Entry) snapshot() Entry {
 
 // byAge orders entries by when they began.
 func byAge(a, b Entry) int {
-	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.Begun.TransactionID, b.Begun.TransactionID))
+	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.Key().ID(), b.Key().ID()))
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -67,4 +69,55 @@ func ExampleJournal_CreateSubscription() {
 	fmt.Println("not sent:", errors.Is(err, cardgateway.ErrNotSent), "safe to retry:", cardgateway.SafeToRetry(err))
 	// Output:
 	// not sent: true safe to retry: true
+}
+
+// A refund goes the way of a payment. Its entry is told by RefundOutcome, and acknowledged by AckRefund.
+func ExampleJournal_CreateRefund() {
+	gateway := sandbox.New(sandbox.Options{NoNotifications: true, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
+	defer gateway.Close()
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	payments := journal.New(client, journal.NewMemoryStore(), journal.Options{})
+	ctx := context.Background()
+	paid, err := payments.CreateSubscription(ctx, order("order-1", "123"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	req := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "order-1", Amount: decimal.RequireFromString("5.00")}
+	gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Reply: sandbox.ReplyReset}) // accepted, response lost
+	for range 2 {                                                                         // the second call sends nothing
+		_, err = payments.CreateRefund(ctx, req)
+		fmt.Println("unknown:", errors.Is(err, cardgateway.ErrOutcomeUnknown))
+	}
+
+	for e, err := range payments.Recover(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		id := e.RefundTransactionID()
+		if id == "" { // the payment, which may have the same id
+			continue
+		}
+		refund, err := e.RefundOutcome()
+		if err == nil && refund.Refunded() {
+			fmt.Println("refunded:", id)
+		}
+		if err := payments.AckRefund(ctx, id); err != nil {
+			fmt.Println(err)
+		}
+	}
+	fmt.Println("money was given back", gateway.Refunded("order-1"), "time")
+	// Output:
+	// unknown: true
+	// unknown: true
+	// refunded: order-1
+	// money was given back 1 time
 }

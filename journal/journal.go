@@ -80,7 +80,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Journal makes payments through a client and keeps account of them in a store. Its methods may be called by any
+// Journal makes payments and refunds through a client and keeps account of them in a store. Its methods may be called by any
 // number of goroutines. Several processes may each have a Journal over one SQLStore.
 type Journal struct {
 	client *cardgateway.Client
@@ -89,7 +89,7 @@ type Journal struct {
 	opts   Options
 	clock  clock
 
-	calls    callGroup              // payments being made by this process
+	calls    callGroup              // payments and refunds being made by this process
 	reported reports                // what callers were told and have not acknowledged
 	touched  touched                // payments that this process changes while a Recover is under way
 	asked    *askTimes              // when Recover last asked about a payment

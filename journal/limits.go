@@ -10,8 +10,13 @@ import (
 // that the client refuses whatever is refused here.
 func (in *Intent) recordable() bool {
 	exp := in.Amount.Exponent()
-	return in.TransactionID != "" && isStorable(in.TransactionID) && isStorable(in.OrderID) && isStorable(in.Currency) &&
+	return in.Key().recordable() && isStorable(in.OrderID) && isStorable(in.UniqueID) && isStorable(in.Currency) &&
 		exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
+}
+
+// recordable reports whether a key names a payment or a refund, and any store can keep it.
+func (k Key) recordable() bool {
+	return (k.TransactionID == "") != (k.RefundTransactionID == "") && isStorable(k.TransactionID) && isStorable(k.RefundTransactionID)
 }
 
 // isStorable reports whether a text has at most 128 characters and none that a store could refuse or change.

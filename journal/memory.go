@@ -104,7 +104,7 @@ func (s *MemoryStore) unacked(shop Shop) []Key {
 	return keys
 }
 
-// Forget deletes acknowledged payments that began before the given time, as SQLStore.Forget does.
+// Forget deletes acknowledged payments and refunds that began before the given time, as SQLStore.Forget does.
 func (s *MemoryStore) Forget(_ context.Context, before time.Time) (n int64, err error) {
 	if err := tooRecent(before); err != nil {
 		return 0, err

@@ -37,14 +37,19 @@ func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 	return j.pay(ctx, j.checkoutSubscription(req))
 }
 
+// ofPayment is what a payment method returned.
+func ofPayment(t *cardgateway.Transaction, err error) (shown, error) {
+	return shown{transaction: t}, err
+}
+
 func (j *Journal) tokenOrder(req cardgateway.TokenOrderRequest) *payment {
 	return &payment{
 		intent: Intent{
 			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opTokenOrder,
 			Amount: req.Amount, Currency: req.Currency,
 		},
-		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
-			return j.client.CreateTokenOrder(ctx, req)
+		send: func(ctx context.Context) (shown, error) {
+			return ofPayment(j.client.CreateTokenOrder(ctx, req))
 		},
 	}
 }
@@ -55,8 +60,8 @@ func (j *Journal) tokenPayment(token cardgateway.Token, req cardgateway.TokenPay
 			TransactionID: req.TransactionID, Operation: opTokenPayment, Amount: req.Amount, Currency: req.Currency,
 		},
 		secrets: secrets{token: token},
-		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
-			return j.client.TokenPayment(ctx, token, req)
+		send: func(ctx context.Context) (shown, error) {
+			return ofPayment(j.client.TokenPayment(ctx, token, req))
 		},
 	}
 }
@@ -68,8 +73,8 @@ func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *payment {
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		secrets: secrets{number: req.Card.CardNumber, code: req.Card.CVV},
-		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
-			return j.client.CreateSubscription(ctx, req)
+		send: func(ctx context.Context) (shown, error) {
+			return ofPayment(j.client.CreateSubscription(ctx, req))
 		},
 	}
 }
@@ -80,7 +85,7 @@ func (j *Journal) checkout(req cardgateway.CheckoutRequest) *payment {
 			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opCheckout,
 			Amount: req.Amount, Currency: req.Currency,
 		},
-		send: func(ctx context.Context) (*cardgateway.Transaction, error) { return j.client.CreateCheckout(ctx, req) },
+		send: func(ctx context.Context) (shown, error) { return ofPayment(j.client.CreateCheckout(ctx, req)) },
 	}
 }
 
@@ -90,8 +95,8 @@ func (j *Journal) checkoutSubscription(req cardgateway.CheckoutSubscriptionReque
 			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opCheckoutSubscription,
 			Amount: req.Amount, Currency: req.Currency,
 		},
-		send: func(ctx context.Context) (*cardgateway.Transaction, error) {
-			return j.client.CreateCheckoutSubscription(ctx, req)
+		send: func(ctx context.Context) (shown, error) {
+			return ofPayment(j.client.CreateCheckoutSubscription(ctx, req))
 		},
 	}
 }

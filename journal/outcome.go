@@ -37,33 +37,58 @@ var (
 //
 // In an entry that Recover gives, the chain of an outcome that is not known also has the error of the last query, if it
 // failed: a secret key that is not valid any more, say.
+//
+// The entry of a refund has no such outcome: see RefundOutcome.
 func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
+	if e.Begun.isRefund() {
+		return nil, fmt.Errorf("%w: %s", ErrRefund, e.Key().describe())
+	}
+	s, err := e.outcome()
+	return s.transaction, err
+}
+
+// RefundOutcome returns what the refund's own call returned, or would have: the refund, or an error of package cardgateway,
+// as Outcome does for a payment. The entry of a payment has no such outcome.
+func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
+	if !e.Begun.isRefund() {
+		return nil, fmt.Errorf("%w: %s", ErrPayment, e.Key().describe())
+	}
+	s, err := e.outcome()
+	return s.refund, err
+}
+
+// Errors of the two methods, where an entry is asked for what it does not have.
+var (
+	ErrRefund  = errors.New("journal: the entry is of a refund: it has a RefundOutcome")
+	ErrPayment = errors.New("journal: the entry is of a payment: it has an Outcome")
+)
+
+func (e *Entry) outcome() (shown, error) {
 	known := e.project()
 	in := &known.intent
 	if known.conflict {
-		conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID}
-		for _, ev := range known.outcomes {
-			conflict.Transactions = append(conflict.Transactions, *ev.Transaction)
-		}
-		return nil, conflict
+		return shown{}, in.conflict(known.outcomes)
 	}
 	switch known.state {
 	case Succeeded, Pending:
-		return known.deciding.transaction(), nil
+		return known.deciding.shown().copied(), nil
 	case Declined:
-		t := known.deciding.transaction()
-		return t, &cardgateway.DeclinedError{Op: in.Operation, TransactionID: in.TransactionID, Transaction: t}
+		s := known.deciding.shown().copied()
+		return s, &cardgateway.DeclinedError{
+			Op: in.Operation, TransactionID: in.TransactionID, Transaction: s.transaction,
+			RefundTransactionID: in.RefundTransactionID, Refund: s.refund,
+		}
 	case Refused:
 		refused := &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: known.deciding.HTTPStatus, Code: known.deciding.Code}
-		return nil, &RecordedError{At: known.deciding.At, Err: refused}
+		return shown{}, &RecordedError{At: known.deciding.At, Err: refused}
 	case NotSent:
-		return nil, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
+		return shown{}, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
 	case PresumedAbsent:
-		return nil, in.unknown(e.because(ErrPresumedAbsent))
+		return shown{}, in.unknown(e.because(ErrPresumedAbsent))
 	case Abandoned:
-		return nil, in.unknown(ErrAbandoned)
+		return shown{}, in.unknown(ErrAbandoned)
 	}
-	return nil, in.unknown(e.because(ErrOpen))
+	return shown{}, in.unknown(e.because(ErrOpen))
 }
 
 // because adds to a cause why the gateway could not be asked.
@@ -88,33 +113,45 @@ func (e *RecordedError) Error() string {
 func (e *RecordedError) Unwrap() error { return e.Err }
 
 func (in *Intent) notSent(cause error) error {
-	return &cardgateway.NotSentError{Op: in.Operation, TransactionID: in.TransactionID, Cause: cause}
+	return &cardgateway.NotSentError{
+		Op: in.Operation, TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID, Cause: cause,
+	}
 }
 
 func (in *Intent) unknown(cause error) *cardgateway.OutcomeUnknownError {
 	return &cardgateway.OutcomeUnknownError{
 		Op: in.Operation, TransactionID: in.TransactionID, OrderID: in.OrderID,
+		RefundTransactionID: in.RefundTransactionID, UniqueID: in.UniqueID,
 		Amount: in.Amount, Currency: in.Currency, SentAt: in.At, Cause: cause,
 	}
 }
 
-// transaction returns a copy, so that no caller can change the evidence.
-func (ev *Evidence) transaction() *cardgateway.Transaction {
-	t := *ev.Transaction
-	return &t
+// conflict says which outcomes cannot all be true.
+func (in *Intent) conflict(outcomes []*Evidence) error {
+	conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID}
+	for _, ev := range outcomes {
+		if ev.Transaction != nil {
+			conflict.Transactions = append(conflict.Transactions, *ev.Transaction)
+		}
+		if ev.Refund != nil {
+			conflict.Refunds = append(conflict.Refunds, *ev.Refund)
+		}
+	}
+	return conflict
 }
 
-// observed turns what a payment call returned into evidence. A decline counts only if certain: the gateway may
-// answer a repetition with it.
-func observed(t *cardgateway.Transaction, err error, certain bool) Evidence {
+// observed turns what a call returned into evidence. A decline counts only if certain: the gateway may answer a
+// repetition with it.
+func observed(s shown, err error, certain bool) Evidence {
 	ev := Evidence{Source: SourceAnswer}
 	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)
 	switch {
-	case err == nil && t != nil:
-		ev.State, ev.Transaction = stateOf(t), kept(t)
+	case err == nil && !s.isNothing():
+		ev.State = s.state()
+		ev.set(s.kept())
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown), errors.Is(err, cardgateway.ErrConflict):
-	case errors.Is(err, cardgateway.ErrDeclined) && t != nil:
-		ev.Transaction = kept(t)
+	case errors.Is(err, cardgateway.ErrDeclined) && !s.isNothing():
+		ev.set(s.kept())
 		if certain {
 			ev.State = Declined
 		}
@@ -128,58 +165,25 @@ func observed(t *cardgateway.Transaction, err error, certain bool) Evidence {
 	return ev
 }
 
-// stateOf says what a transaction that was returned without an error stands for.
-func stateOf(t *cardgateway.Transaction) State {
-	switch t.State() {
-	case cardgateway.StateApproved:
-		return Succeeded
-	case cardgateway.StateDeclined:
-		return Declined
-	case cardgateway.StateProcessing, cardgateway.StateRedirect:
-		return Pending
-	}
-	return Unknown
-}
-
-// kept copies the members of a transaction that a store may hold. Texts of the gateway are not among them: they
-// could echo a card number or a token. The address to which a cardholder is to be sent is, since it cannot be asked
-// for again.
-func kept(t *cardgateway.Transaction) *cardgateway.Transaction {
-	k := &cardgateway.Transaction{
-		Code: t.Code, IsTest: t.IsTest, UniqueID: t.UniqueID, TransactionID: t.TransactionID, Timestamp: t.Timestamp,
-		TransactionAmount: t.TransactionAmount, TransactionCurrency: t.TransactionCurrency,
-		TransactionAt: t.TransactionAt, Is3D: t.Is3D,
-	}
-	if t.State() == cardgateway.StateRedirect {
-		k.RedirectURL = t.RedirectURL
-	}
-	return k
-}
-
-// keptOfQuery does the same for what a query showed. The secrets of the payment are not at hand then, so that an
-// address is kept only of payments that have none.
-func keptOfQuery(t *cardgateway.Transaction, e *Entry) *cardgateway.Transaction {
-	k := kept(t)
-	if op := e.Intent().Operation; op == opTokenPayment || op == opSubscription {
-		k.RedirectURL = ""
-	}
-	return k
-}
-
 // ErrMismatch is what errors.Is finds in a *MismatchError.
-var ErrMismatch = errors.New("journal: the transactionId is that of another payment")
+var ErrMismatch = errors.New("journal: the id is that of another payment or refund")
 
 // MismatchError says that a payment was asked for under a transactionId which another payment has: one of another
 // amount, currency, order or operation. Nothing was sent. errors.Is finds ErrMismatch in it, and ErrInvalidRequest: a new
-// payment needs a new transactionId. It says nothing about the payment that is recorded under this one.
+// payment needs a new transactionId. It says nothing about the payment that is recorded under this one. So it is with a
+// refund of another payment or amount.
 type MismatchError struct {
 	Asked    Intent
 	Recorded Intent
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("journal: %s: transactionId %q is that of another payment: asked for %s, recorded %s",
-		e.Asked.Operation, e.Asked.TransactionID, e.Asked.describe(), e.Recorded.describe())
+	what, id := "payment", e.Asked.TransactionID
+	if e.Asked.isRefund() {
+		what, id = "refund", e.Asked.RefundTransactionID
+	}
+	return fmt.Sprintf("journal: %s: %s %q is that of another %s: asked for %s, recorded %s",
+		e.Asked.Operation, e.Asked.idMember(), id, what, e.Asked.describe(), e.Recorded.describe())
 }
 
 // Is reports whether target is ErrMismatch or cardgateway.ErrInvalidRequest.
@@ -188,5 +192,8 @@ func (e *MismatchError) Is(target error) bool {
 }
 
 func (in *Intent) describe() string {
+	if in.isRefund() {
+		return fmt.Sprintf("%s of %s of transaction %q", in.Operation, amountText(in.Amount), in.UniqueID)
+	}
 	return fmt.Sprintf("%s of %s %s for order %q", in.Operation, amountText(in.Amount), in.Currency, in.OrderID)
 }

@@ -10,48 +10,55 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// payment is one call on its way through the journal.
+// payment is one call on its way through the journal: of a payment, or of a refund.
 type payment struct {
 	intent  Intent
 	accepts resubmission
 	secrets secrets
-	send    func(context.Context) (*cardgateway.Transaction, error)
+	send    func(context.Context) (shown, error)
 }
 
 // pay makes a payment, or joins the call that is making it, or returns what is known of it.
 func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+	s, err := j.do(ctx, p)
+	return s.transaction, err
+}
+
+// do makes a payment or a refund.
+func (j *Journal) do(ctx context.Context, p *payment) (shown, error) {
+	p.intent.Shop = j.shop
 	if !p.intent.recordable() {
-		t, err := p.refuse(ctx)
-		return t, j.unclaimed(p, err)
+		s, err := p.refuse(ctx)
+		return s, j.unclaimed(p, err)
 	}
-	p.intent.Shop, p.intent.At, p.intent.Sender = j.shop, time.Now().Round(0), rand.Text()
+	p.intent.At, p.intent.Sender = time.Now().Round(0), rand.Text()
 	c, mine := j.calls.start(&p.intent)
 	if !mine {
 		return c.wait(ctx, &p.intent)
 	}
 	defer j.calls.finish(c)
-	c.transaction, c.err = j.payOnce(ctx, p)
+	c.shown, c.err = j.payOnce(ctx, p)
 	return c.result()
 }
 
 // payOnce claims the payment for this call, sends it, and records what came of it.
-func (j *Journal) payOnce(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
 	if p.accepts == afterRefusal {
 		if err := j.checkRefusal(ctx, p.intent); err != nil {
-			return nil, err
+			return shown{}, err
 		}
 	}
 	e, mine, err := j.claim(ctx, p.intent, p.accepts)
 	if err != nil {
-		return nil, j.unclaimed(p, err)
+		return shown{}, j.unclaimed(p, err)
 	}
 	if !mine {
 		j.reported.set(&e, e.State())
-		return e.Outcome()
+		return e.outcome()
 	}
 	j.reported.set(&e, Unknown) // which is what the caller of a call that does not come back has been told
-	t, err := p.send(ctx)
-	return j.conclude(ctx, p, e, t, err)
+	s, err := p.send(ctx)
+	return j.conclude(ctx, p, e, s, err)
 }
 
 // unclaimed is the error of a call that could not claim the payment: this call sent nothing. But an earlier call of this
@@ -71,47 +78,47 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 
 // conclude records what a submission brought, and only then lets it be told. If more is known by now, through another
 // process that asked the gateway, that is told instead.
-func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgateway.Transaction, err error) (*cardgateway.Transaction, error) {
-	ev := observed(t, err, e.project().fresh && p.accepts != riskingTwice)
+func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, err error) (shown, error) {
+	ev := observed(s, err, e.project().fresh && p.accepts != riskingTwice)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
 	e, failed := j.record(ctx, e, ev)
-	j.touched.add(e.TransactionID())
+	j.touched.add(e.Key())
 	if failed != nil {
-		return p.unrecorded(t, err, failed)
+		return p.unrecorded(s, err, failed)
 	}
 	if ev.Invalid {
-		_ = j.ack(context.WithoutCancel(ctx), e.TransactionID(), e.version()) // best effort: else Recover says that it was not sent
+		_ = j.ack(context.WithoutCancel(ctx), e.Key(), e.version()) // best effort: else Recover says that it was not sent
 		j.reported.set(&e, NotSent)
-		return t, err
+		return s, err
 	}
 	known := e.project()
 	j.reported.set(&e, known.state)
 	switch {
 	case known.conflict || known.state >= Pending && known.state != ev.State:
-		return e.Outcome()
+		return e.outcome()
 	case ev.State == Unknown && errors.Is(err, cardgateway.ErrDeclined):
 		unknown := p.intent.unknown(ErrRepeatDeclined)
-		unknown.Transaction = t
-		return nil, unknown
+		unknown.Transaction, unknown.Refund = s.transaction, s.refund
+		return shown{}, unknown
 	}
-	return t, err
+	return s, err
 }
 
 // unrecorded is the outcome of a payment whose outcome could not be recorded. What is certain that nothing came of it
 // is told all the same. All else is not, since the journal does not know it: the payment is open, and Recover will tell.
-func (p *payment) unrecorded(t *cardgateway.Transaction, err, failed error) (*cardgateway.Transaction, error) {
+func (p *payment) unrecorded(s shown, err, failed error) (shown, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
-		return t, err // told by the call; to the store it is open, and Ack says so
+		return s, err // told by the call; to the store it is open, and Ack says so
 	}
 	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
-	unknown.Transaction = t
-	return nil, unknown
+	unknown.Transaction, unknown.Refund = s.transaction, s.refund
+	return shown{}, unknown
 }
 
 // refuse returns the client's own refusal of a request whose id or amount is not fit to be recorded. The client is
 // given a context that is over, so that not even a mistake in this judgement can send anything.
-func (p *payment) refuse(ctx context.Context) (*cardgateway.Transaction, error) {
+func (p *payment) refuse(ctx context.Context) (shown, error) {
 	over, cancel := context.WithCancelCause(ctx)
 	cancel(errUnfit)
 	return p.send(over)

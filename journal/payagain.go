@@ -9,8 +9,8 @@ import (
 // PayAgain submits payments once more. Journal.PayAgainRiskingSecondCharge makes it; its name is the warning.
 type PayAgain struct{ j *Journal }
 
-// PayAgainRiskingSecondCharge returns the payment methods in a form that submits a payment again after it was
-// presumed absent, or refused. Nothing else in this package ever does.
+// PayAgainRiskingSecondCharge returns the payment methods, and CreateRefund, in a form that submits a payment again
+// after it was presumed absent, or refused. Nothing else in this package ever does.
 //
 // What the caller accepts: absence is a presumption. If the first request is still on its way, the customer can be
 // charged twice. Two things may guard against that, and both are kept: the transactionId, which "is generally used to
@@ -30,13 +30,15 @@ type Acceptance int
 // successful transaction per order cannot prevent a second charge.
 const AcceptNoOrderGuard Acceptance = 1
 
+// AcceptSecondRefund accepts that a refund carries no id but its own, and that no gateway publishes whether it refuses
+// one that was used before: the money can be given back twice, as far as the payment's amount allows.
+const AcceptSecondRefund Acceptance = 2
+
 // TokenPayment charges the card again. Without AcceptNoOrderGuard it sends nothing and returns a
 // *cardgateway.ValidationError.
 func (p PayAgain) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest, accept Acceptance) (*cardgateway.Transaction, error) {
 	if accept != AcceptNoOrderGuard {
-		return nil, &cardgateway.ValidationError{Op: opTokenPayment, Problems: []cardgateway.Problem{{
-			Field: "accept", Rule: cardgateway.RuleRequired, Message: "must be AcceptNoOrderGuard to charge a token again",
-		}}}
+		return nil, notAccepted(opTokenPayment, "AcceptNoOrderGuard to charge a token again")
 	}
 	return p.pay(ctx, p.j.tokenPayment(token, req))
 }
@@ -61,6 +63,23 @@ func (p PayAgain) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRe
 // CreateCheckoutSubscription opens the checkout again, as CreateCheckout does.
 func (p PayAgain) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
 	return p.pay(ctx, p.j.checkoutSubscription(req))
+}
+
+// CreateRefund gives the money back again. Without AcceptSecondRefund it sends nothing and returns a
+// *cardgateway.ValidationError.
+func (p PayAgain) CreateRefund(ctx context.Context, req cardgateway.RefundRequest, accept Acceptance) (*cardgateway.Refund, error) {
+	if accept != AcceptSecondRefund {
+		return nil, notAccepted(opRefund, "AcceptSecondRefund to give money back again")
+	}
+	refund := p.j.refund(req)
+	refund.accepts = riskingTwice
+	return p.j.payBack(ctx, refund)
+}
+
+func notAccepted(operation, what string) error {
+	return &cardgateway.ValidationError{Op: operation, Problems: []cardgateway.Problem{{
+		Field: "accept", Rule: cardgateway.RuleRequired, Message: "must be " + what,
+	}}}
 }
 
 func (p PayAgain) pay(ctx context.Context, pay *payment) (*cardgateway.Transaction, error) {

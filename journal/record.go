@@ -10,15 +10,18 @@ import (
 
 // Get returns what the store holds of a payment, or ErrNoEntry. It asks nobody, and tells nothing in the sense of Ack.
 func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) {
-	return j.get(ctx, transactionID)
+	return j.get(ctx, j.paymentKey(transactionID))
 }
 
 // get reads an entry as it is now.
-func (j *Journal) get(ctx context.Context, transactionID string) (Entry, error) {
+func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
+	if !key.recordable() {
+		return Entry{}, ErrNoEntry
+	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	return guarded(ctx, func(ctx context.Context) (Entry, error) {
-		return j.store.Get(ctx, Key{j.shop, transactionID})
+		return j.store.Get(ctx, key)
 	})
 }
 
@@ -50,11 +53,11 @@ func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 }
 
 // ack acknowledges a version of an entry.
-func (j *Journal) ack(ctx context.Context, transactionID string, version int) error {
+func (j *Journal) ack(ctx context.Context, key Key, version int) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	_, err := guardedWrite(ctx, j.store, func(ctx context.Context) (nobody, error) {
-		return nobody{}, j.store.Ack(ctx, Key{j.shop, transactionID}, version)
+		return nobody{}, j.store.Ack(ctx, key, version)
 	})
 	return err
 }

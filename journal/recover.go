@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Recover asks the gateway about every payment that is open, and gives every payment that has something the merchant
-// has not acknowledged, oldest first: what it comes to is in the entry's Outcome. Payments that this Journal is just
-// making are left to their callers; those of another process can appear while it makes them, since asking does no
-// harm, and are then told twice.
+// Recover asks the gateway about every payment and refund that is open, and gives every one that has something the
+// merchant has not acknowledged, oldest first: what it comes to is in the entry's Outcome, or RefundOutcome. Payments
+// that this Journal is just making are left to their callers; those of another process can appear while it makes them,
+// since asking does no harm, and are then told twice.
 //
 // Call it at the start and then regularly, or have Run do so, from one process at a time. A payment is asked about again
 // when an eighth of the time since its submission has passed since it was last asked, so a walk every minute is cheap.
@@ -80,7 +80,7 @@ func (r *recovery) read() {
 			select {
 			case places <- nobody{}:
 			case <-r.ctx.Done():
-				r.j.asked.forget(e.TransactionID())
+				r.j.asked.forget(e.Key())
 				return
 			}
 			r.asking.Add(1)
@@ -125,11 +125,11 @@ func (r *recovery) tell(yield func(Entry, error) bool) error {
 			continue
 		case err != nil:
 			return err
-		case !e.Unacked() || r.j.calls.inFlight(e.TransactionID()):
+		case !e.Unacked() || r.j.calls.inFlight(e.Key()):
 			continue
 		}
 		known := e.project()
-		e.why = r.j.asked.why(e.TransactionID())
+		e.why = r.j.asked.why(e.Key())
 		r.info.count(&e, known)
 		r.j.reported.set(&e, known.state)
 		if !yield(e, nil) {
@@ -174,8 +174,8 @@ func (r *recovery) next() (*recovered, error) {
 // current returns an entry as it is now, as far as this process knows.
 func (r *recovery) current(item *recovered) (Entry, error) {
 	e := item.entry
-	if item.err == nil && (r.touched.has(e.TransactionID()) || time.Since(item.asOf) > freshFor) {
-		return r.j.get(r.ctx, e.TransactionID())
+	if item.err == nil && (r.touched.has(e.Key()) || time.Since(item.asOf) > freshFor) {
+		return r.j.get(r.ctx, e.Key())
 	}
 	return e, item.err
 }

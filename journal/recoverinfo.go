@@ -2,9 +2,10 @@ package journal
 
 import "time"
 
-// RecoverInfo says what one Recover found: for gauges and alerts. The counts are of what is not acknowledged.
+// RecoverInfo says what one Recover found: for gauges and alerts. The counts are of what is not acknowledged,
+// payments and refunds together.
 type RecoverInfo struct {
-	Told           int // payments given to the loop; the sum of the following but for Unreadable
+	Told           int // payments and refunds given to the loop; the sum of the following but for Unreadable
 	Open           int // Unknown: a payment may have been made, and the gateway does not tell
 	Pending        int // in processing, or waiting for the cardholder
 	PresumedAbsent int

@@ -9,13 +9,13 @@ type report struct {
 }
 
 // reports remembers what callers were told, so that Ack acknowledges just that and nothing that became known since.
-type reports struct{ last recent[string, report] } // by transactionId
+type reports struct{ last recent[Key, report] }
 
-func (r *reports) get(transactionID string) (report, bool) { return r.last.get(transactionID) }
+func (r *reports) get(key Key) (report, bool) { return r.last.get(key) }
 
 // set remembers that a caller has been told what the entry says. An older version never replaces a newer one.
 func (r *reports) set(e *Entry, state State) {
-	r.last.update(e.TransactionID(), func(now report, _ bool) (report, bool) {
+	r.last.update(e.Key(), func(now report, _ bool) (report, bool) {
 		same := now.version == e.version() && now.state == state
 		return report{e.Intent(), e.version(), state, same && now.settled}, now.version <= e.version()
 	})
@@ -24,16 +24,16 @@ func (r *reports) set(e *Entry, state State) {
 // setUnseen remembers that a caller was told an error without a look at the entry, if nothing was told before; else it
 // returns what was. No entry has the version that it remembers: Ack then acknowledges nothing.
 func (r *reports) setUnseen(in *Intent) (before report, known bool) {
-	r.last.update(in.TransactionID, func(now report, ok bool) (report, bool) {
+	r.last.update(in.Key(), func(now report, ok bool) (report, bool) {
 		before, known = now, ok
-		return report{*in, versionUnseen, NotSent, false}, !ok && isStorable(in.TransactionID)
+		return report{*in, versionUnseen, NotSent, false}, !ok && in.Key().recordable()
 	})
 	return before, known
 }
 
 // setSettled notes that the merchant's books have what was told.
 func (r *reports) setSettled(e *Entry) {
-	r.last.update(e.TransactionID(), func(now report, known bool) (report, bool) {
+	r.last.update(e.Key(), func(now report, known bool) (report, bool) {
 		now.settled = true
 		return now, known && now.version == e.version()
 	})
@@ -41,8 +41,8 @@ func (r *reports) setSettled(e *Entry) {
 
 // refuted notes that the store holds another version than was told, maybe an older one because it lost evidence:
 // whatever it holds is news.
-func (r *reports) refuted(transactionID string, was report) {
-	r.last.update(transactionID, func(now report, _ bool) (report, bool) {
+func (r *reports) refuted(key Key, was report) {
+	r.last.update(key, func(now report, _ bool) (report, bool) {
 		return report{was.intent, versionUnseen, was.state, false}, now == was
 	})
 }
@@ -50,7 +50,7 @@ func (r *reports) refuted(transactionID string, was report) {
 // versionUnseen is the version that a caller has seen who has not seen the entry. No entry has it.
 const versionUnseen = -1
 
-func (r *reports) remove(transactionID string) { r.last.remove(transactionID) }
+func (r *reports) remove(key Key) { r.last.remove(key) }
 
 // hasForgotten says that of a payment without a report something may have been told all the same.
 func (r *reports) hasForgotten() bool { return r.last.hasForgotten() }

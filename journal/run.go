@@ -1,13 +1,14 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"time"
 )
 
-// Run recovers at once and then regularly, until ctx ends, whose error it returns: it gives tell every payment that has
+// Run recovers at once and then regularly, until ctx ends, whose error it returns: it gives tell every payment and refund that has
 // something to tell, and acknowledges what has an outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict) once
 // tell has returned nil for it. So tell writes the entry's Outcome into the merchant's own books, where a repetition must
 // do no harm. What has no outcome yet (Unknown, Pending, Refused, PresumedAbsent) is told once and then again only when
@@ -41,7 +42,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, tell func(contex
 
 // runOne tells one payment.
 func (j *Journal) runOne(ctx context.Context, e *Entry, tell func(context.Context, Entry) error) {
-	last, _ := j.reported.get(e.TransactionID())
+	last, _ := j.reported.get(e.Key())
 	final := e.project().final()
 	if last.settled && last.version == e.version() && !final {
 		return
@@ -50,12 +51,12 @@ func (j *Journal) runOne(ctx context.Context, e *Entry, tell func(context.Contex
 	if failed == nil {
 		j.reported.setSettled(e)
 		if final {
-			failed = j.Ack(ctx, e.TransactionID())
+			failed = j.ackTold(ctx, e.Key())
 		}
 	}
 	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
-		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: telling a payment",
-			slog.String("transactionId", e.TransactionID()), slog.Any("error", failed))
+		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: telling a payment or refund",
+			slog.String(e.Begun.idMember(), cmp.Or(e.TransactionID(), e.RefundTransactionID())), slog.Any("error", failed))
 	}
 }
 

@@ -17,7 +17,11 @@ import (
 //
 // The column unacked says that acked < version. The index of what is not acknowledged is about this column, since more
 // evidence then leaves the index as it is: Postgres can update in place (a heap-only tuple), and SQLite need not look.
+//
+// Since version 2 there are refunds among the payments: transaction_id is then Key.ID, "refund", a tab and the
+// refundTransactionId. A program of version 1 would take them for payments, and refuses the tables.
 func (d Dialect) migrations() [][]string {
+	var refunds []string // version 2 changes no table here
 	switch d {
 	case Postgres:
 		return [][]string{{`
@@ -34,7 +38,7 @@ func (d Dialect) migrations() [][]string {
 			) WITH (fillfactor = 60)`, `
 			CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
 				ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
-		}}
+		}, refunds}
 	case MySQL: // binary columns, since every collation of MySQL takes some different texts for equal
 		return [][]string{{`
 			CREATE TABLE IF NOT EXISTS cardgateway_journal (
@@ -49,6 +53,8 @@ func (d Dialect) migrations() [][]string {
 				PRIMARY KEY (shop, transaction_id),
 				INDEX cardgateway_journal_unacked (shop, unacked, begun, transaction_id)
 			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`,
+		}, {
+			`ALTER TABLE cardgateway_journal MODIFY transaction_id VARBINARY(520) NOT NULL`, // "refund", a tab and 512 bytes
 		}}
 	}
 	return [][]string{{`
@@ -65,7 +71,7 @@ func (d Dialect) migrations() [][]string {
 		)`, `
 		CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
 			ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
-	}}
+	}, refunds}
 }
 
 const (

@@ -4,18 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// shouldAsk reports whether it is time to ask the gateway about a payment, and notes that it is done.
+// shouldAsk reports whether it is time to ask the gateway about an entry, and notes that it is done.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
-	if !known.open() || j.calls.inFlight(e.TransactionID()) {
+	if !known.open() || j.calls.inFlight(e.Key()) {
 		return false
 	}
 	open := j.clock.earliest().Sub(known.intent.At)
-	return j.asked.due(e.TransactionID(), j.clock.now(), open/8)
+	return j.asked.due(e.Key(), j.clock.now(), open/8)
 }
 
 // settle asks the gateway about an open payment and returns the entry with what the gateway showed.
@@ -26,21 +27,18 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	}
 	queries, absent := e.queries(), 0
 	for _, at := range queries {
-		t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
-			TransactionID: known.intent.TransactionID, OrderID: known.intent.OrderID,
-			Amount: known.intent.Amount, Currency: known.intent.Currency, SentAt: at, Wait: j.opts.Settle,
-		})
+		s, err := j.resolve(ctx, &known.intent, at)
 		if ctx.Err() != nil {
-			j.asked.forget(e.TransactionID()) // the question was cut off
+			j.asked.forget(e.Key()) // the question was cut off
 			return e, ctx.Err()
 		}
-		j.asked.setWhy(e.TransactionID(), whyOf(err))
+		j.asked.setWhy(e.Key(), whyOf(err))
 		if errors.Is(err, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // the other windows have to say so too
 			}
 		}
-		for _, ev := range j.evidenceFrom(&e, t, err) {
+		for _, ev := range j.evidenceFrom(&e, s, err) {
 			if e, err = j.addIfNew(ctx, e, ev); err != nil {
 				return e, err
 			}
@@ -49,23 +47,37 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	return e, nil
 }
 
+// resolve asks the gateway what became of a payment or a refund that was sent at a time.
+func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (shown, error) {
+	if in.isRefund() {
+		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
+			RefundTransactionID: in.RefundTransactionID, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Settle,
+		})
+		return shown{refund: r}, err
+	}
+	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
+		TransactionID: in.TransactionID, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Settle,
+	})
+	return shown{transaction: t}, err
+}
+
 // checkRefusal asks the gateway about a payment that it refused, and records what it shows. An error means that it is not
 // certain that the gateway does not have the payment.
 func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
-	e, err := j.get(ctx, in.TransactionID)
+	e, err := j.get(ctx, in.Key())
 	switch {
 	case errors.Is(err, ErrNoEntry):
 		return nil
 	case err != nil:
-		return in.notSent(fmt.Errorf("journal: the payment cannot be read: %w", err))
+		return in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
 	case e.State() != Refused || e.Conflict():
 		return nil
 	}
 	if _, err := j.settle(ctx, e); err != nil {
 		return in.notSent(err)
 	}
-	if why := j.asked.why(in.TransactionID); why != nil {
-		return in.notSent(fmt.Errorf("journal: the gateway could not be asked whether it has the payment that it refused: %w", why))
+	if why := j.asked.why(in.Key()); why != nil {
+		return in.notSent(fmt.Errorf("journal: the gateway could not be asked whether it has what it refused: %w", why))
 	}
 	return nil
 }
@@ -90,7 +102,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 		if err == nil || !errors.Is(err, ErrChanged) {
 			return e, err
 		}
-		if e, err = j.get(ctx, e.TransactionID()); err != nil {
+		if e, err = j.get(ctx, e.Key()); err != nil {
 			return e, err
 		}
 		if ev.State == PresumedAbsent && !j.absent(e.project()) {
@@ -101,7 +113,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 }
 
 // evidenceFrom turns what Resolve returned into evidence.
-func (j *Journal) evidenceFrom(e *Entry, t *cardgateway.Transaction, err error) []Evidence {
+func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 	known := e.project()
 	conflict, isConflict := errors.AsType[*cardgateway.ConflictError](err)
 	unknown, isUnknown := errors.AsType[*cardgateway.OutcomeUnknownError](err)
@@ -112,27 +124,28 @@ func (j *Journal) evidenceFrom(e *Entry, t *cardgateway.Transaction, err error) 
 		if j.absent(known) {
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 		}
-	case isUnknown && (unknown.Seen || unknown.Transaction != nil):
+	case isUnknown && (unknown.Seen || unknown.Transaction != nil || unknown.Refund != nil):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case t != nil && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return j.evidenceOf(t, e, known)
+	case !s.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
+		return j.evidenceOf(s, e, known)
 	}
 	return nil
 }
 
-// evidenceOf turns a transaction that the gateway shows into evidence.
-func (j *Journal) evidenceOf(t *cardgateway.Transaction, e *Entry, known *projection) []Evidence {
-	ev := Evidence{Source: SourceQuery, State: stateOf(t), Transaction: keptOfQuery(t, e)}
+// evidenceOf turns a transaction or a refund that the gateway shows into evidence.
+func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
+	ev := Evidence{Source: SourceQuery, State: s.state()}
+	ev.set(s.keptOfQuery(e))
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && known.state == Succeeded:
 		return nil // an attempt before the one that succeeded
-	case ev.State == Declined && known.intent.onHostedPage() && t.Code == cardgateway.CodeFailed && !j.isAbandoned(known.intent):
+	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !j.isAbandoned(known.intent):
 		ev.State = Pending // an attempt, after which the cardholder may try another card
 	case ev.State == Declined && len(e.submissions()) > 1 && !j.isOld(known.intent):
 		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
-	case ev.State == Pending && t.State() == cardgateway.StateRedirect && known.state <= Pending && j.isAbandoned(known.intent):
+	case ev.State == Pending && s.gatewayState() == cardgateway.StateRedirect && known.state <= Pending && j.isAbandoned(known.intent):
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
@@ -141,10 +154,18 @@ func (j *Journal) evidenceOf(t *cardgateway.Transaction, e *Entry, known *projec
 // successesOf gives the successes of a conflict one by one, so that they add up to a conflict here too. A decline beside
 // them is an attempt that came before, or how the gateway turned a repetition away.
 func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
-	for i := range conflict.Transactions {
-		if t := &conflict.Transactions[i]; stateOf(t) == Succeeded {
-			all = append(all, Evidence{Source: SourceQuery, State: Succeeded, Transaction: keptOfQuery(t, e)})
+	add := func(s shown) {
+		if s.state() == Succeeded {
+			ev := Evidence{Source: SourceQuery, State: Succeeded}
+			ev.set(s.keptOfQuery(e))
+			all = append(all, ev)
 		}
+	}
+	for i := range conflict.Transactions {
+		add(shown{transaction: &conflict.Transactions[i]})
+	}
+	for i := range conflict.Refunds {
+		add(shown{refund: &conflict.Refunds[i]})
 	}
 	return all
 }

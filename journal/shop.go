@@ -1,14 +1,15 @@
 package journal
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Shop is whose payments an entry belongs to. A transactionId is unique within a shop only: two shops that keep their
-// payments in one database may use the same ids.
+// Shop is whose payments and refunds an entry belongs to. A transactionId is unique within a shop only, and so is a
+// refundTransactionId: two shops that keep their payments in one database may use the same ids.
 type Shop struct {
 	Gateway string            // Options.Gateway, or the client's base URL in its normal form
 	AppID   cardgateway.AppID // the client's
@@ -17,10 +18,49 @@ type Shop struct {
 // String returns the shop in one text, which no other shop has.
 func (s Shop) String() string { return s.Gateway + " " + string(s.AppID) }
 
-// Key names an entry.
+// Key names an entry: that of a payment by its transactionId, that of a refund by its refundTransactionId. The other id is
+// empty. A payment and a refund with equal ids are two entries.
 type Key struct {
-	Shop          Shop
-	TransactionID string
+	Shop                Shop
+	TransactionID       string
+	RefundTransactionID string
+}
+
+// ID returns one text for the id, which no other key of the shop has: the transactionId, or of a refund "refund", a tab and
+// the refundTransactionId. A transactionId has no tab, since the client refuses control characters in ids.
+func (k Key) ID() string {
+	if k.RefundTransactionID == "" {
+		return k.TransactionID
+	}
+	return refundIDs + k.RefundTransactionID
+}
+
+// describe names what the key is of.
+func (k Key) describe() string {
+	if k.RefundTransactionID != "" {
+		return fmt.Sprintf("refund %q", k.RefundTransactionID)
+	}
+	return fmt.Sprintf("transaction %q", k.TransactionID)
+}
+
+const refundIDs = "refund\t"
+
+// keyOf returns the key with this ID.
+func keyOf(shop Shop, id string) Key {
+	if refundTransactionID, ok := strings.CutPrefix(id, refundIDs); ok {
+		return Key{Shop: shop, RefundTransactionID: refundTransactionID}
+	}
+	return Key{Shop: shop, TransactionID: id}
+}
+
+// paymentKey returns the key of a payment of this journal's shop.
+func (j *Journal) paymentKey(transactionID string) Key {
+	return Key{Shop: j.shop, TransactionID: transactionID}
+}
+
+// refundKey returns the key of a refund.
+func (j *Journal) refundKey(refundTransactionID string) Key {
+	return Key{Shop: j.shop, RefundTransactionID: refundTransactionID}
 }
 
 // shopOf returns the shop that a client pays for.

@@ -24,7 +24,7 @@ import (
 //   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, and a strict sql_mode.
 //
 // The account needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT on cardgateway_journal_schema, and
-// the right to create tables only for the first program of each version.
+// the right to create and alter tables only for the first program of each version.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	if db == nil {
 		return nil, errors.New("journal: NewSQLStore: there is no database")
@@ -90,7 +90,7 @@ func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("journal: %w", err)
 	}
-	w := &write{key: in.Key(), kind: writeIntent, text: string(text), begun: in.At.UnixMicro(), sender: in.Sender, durable: true}
+	w := &write{key: in.Key().row(), kind: writeIntent, text: string(text), begun: in.At.UnixMicro(), sender: in.Sender, durable: true}
 	if err := s.intents.do(ctx, w); err != nil {
 		return Entry{}, false, inJournal(err)
 	}
@@ -106,7 +106,7 @@ func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	w := &write{key: key, kind: writeEvidence, version: version, text: string(text) + "\n", durable: !ev.CanBeAskedAgain()}
+	w := &write{key: key.row(), kind: writeEvidence, version: version, text: string(text) + "\n", durable: !ev.CanBeAskedAgain()}
 	if err := s.groupOf(w).do(ctx, w); err != nil {
 		return inJournal(err)
 	}
@@ -118,7 +118,7 @@ func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence
 
 // Ack implements Store.
 func (s *SQLStore) Ack(ctx context.Context, key Key, version int) error {
-	w := &write{key: key, kind: writeAck, version: version}
+	w := &write{key: key.row(), kind: writeAck, version: version}
 	if err := s.groupOf(w).do(ctx, w); err != nil {
 		return inJournal(err)
 	}
@@ -149,7 +149,7 @@ func inJournal(err error) error {
 
 // Get implements Store.
 func (s *SQLStore) Get(ctx context.Context, key Key) (Entry, error) {
-	e, err := s.read(ctx, s.db, key)
+	e, err := s.read(ctx, s.db, key.row())
 	if err != nil {
 		return e, inJournal(err)
 	}
@@ -178,7 +178,7 @@ func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, erro
 			read := time.Now()
 			for i := range page {
 				begun, id = page[i].begun, page[i].id
-				if !yield(page[i].entry(Key{shop, id})) {
+				if !yield(page[i].entry(Key{Shop: shop, TransactionID: id})) {
 					return
 				}
 				if time.Since(read) > stalePage {
@@ -208,8 +208,8 @@ func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun int64, id 
 	return page, rows.Err()
 }
 
-// Forget deletes acknowledged payments that began before the given time, of every shop, and returns how many. A forgotten
-// transactionId can be paid again, so keep them for longer than any job of yours could repeat a call; it refuses a
+// Forget deletes acknowledged payments and refunds that began before the given time, of every shop, and returns how many. A
+// forgotten id can be used again, so keep them for longer than any job of yours could repeat a call; it refuses a
 // time within the last 24 hours.
 func (s *SQLStore) Forget(ctx context.Context, before time.Time) (int64, error) {
 	if err := tooRecent(before); err != nil {

@@ -50,7 +50,11 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// read returns an entry, ErrNoEntry, an *EntryError or an error of the database.
+// row returns the key as the columns have it: the ID in place of the transactionId. The writes and the storedEntries of a
+// SQLStore are named so.
+func (k Key) row() Key { return Key{Shop: k.Shop, TransactionID: k.ID()} }
+
+// read returns the entry of a row, ErrNoEntry, an *EntryError or an error of the database.
 func (s *SQLStore) read(ctx context.Context, q querier, key Key) (Entry, error) {
 	var r storedEntry
 	err := q.QueryRowContext(ctx, s.dialect.sql(selectEntry), key.Shop.String(), key.TransactionID).
@@ -71,11 +75,12 @@ type storedEntry struct {
 	version, acked   int
 }
 
-func (r *storedEntry) entry(key Key) (e Entry, err error) {
+func (r *storedEntry) entry(row Key) (e Entry, err error) {
+	key := keyOf(row.Shop, row.TransactionID)
 	if err := json.Unmarshal(r.intent, &e.Begun); err != nil {
 		return Entry{}, &EntryError{key, fmt.Errorf("its intent: %w", err)}
 	}
-	e.Begun.Shop, e.Begun.TransactionID, e.Acked = key.Shop, key.TransactionID, r.acked
+	e.Begun.Shop, e.Begun.TransactionID, e.Begun.RefundTransactionID, e.Acked = key.Shop, key.TransactionID, key.RefundTransactionID, r.acked
 	if r.version > 0 {
 		e.Evidence = make([]Evidence, 0, min(r.version, mostEvidence))
 	}
@@ -83,6 +88,9 @@ func (r *storedEntry) entry(key Key) (e Entry, err error) {
 		var ev Evidence
 		if err := json.Unmarshal([]byte(line), &ev); err != nil {
 			return Entry{}, &EntryError{key, fmt.Errorf("its evidence: %w", err)}
+		}
+		if ev.Refund != nil && !e.Begun.isRefund() || ev.Transaction != nil && e.Begun.isRefund() {
+			return Entry{}, &EntryError{key, errors.New("its evidence is of a payment in the entry of a refund, or the other way round")}
 		}
 		e.Evidence = append(e.Evidence, ev)
 	}

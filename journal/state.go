@@ -121,19 +121,15 @@ func (p *projection) addOutcome(ev *Evidence) {
 	}
 }
 
-// sameOutcome reports whether two pieces of evidence can show one transaction of the gateway. The id decides. Where it
+// sameOutcome reports whether two pieces of evidence can show one transaction, or one refund, of the gateway. The id decides. Where it
 // is missing, two responses or two rows are told apart by their times; a response and a row never count as the same,
 // which successes allows for.
 func (ev *Evidence) sameOutcome(other *Evidence) bool {
-	t, o := ev.Transaction, other.Transaction
-	if t.UniqueID != o.UniqueID || t.Code != o.Code {
+	s, o := ev.shown(), other.shown()
+	if s.id() != o.id() || s.code() != o.code() {
 		return false
 	}
-	return t.UniqueID != "" || ev.Source == other.Source && maybeSimultaneous(t, o)
-}
-
-func maybeSimultaneous(a, b *cardgateway.Transaction) bool {
-	return a.TransactionAt == b.TransactionAt || a.TransactionAt.IsZero() || b.TransactionAt.IsZero()
+	return s.id() != "" || ev.Source == other.Source && s.sameTime(o)
 }
 
 // successes is how many successes there are at least. A response and a row without ids can be one success, whatever
@@ -143,7 +139,7 @@ func (p *projection) successes() int {
 	for _, ev := range p.outcomes {
 		switch {
 		case ev.State != Succeeded:
-		case ev.Transaction.UniqueID != "":
+		case ev.shown().id() != "":
 			ids++
 		default:
 			without[ev.Source]++
@@ -164,10 +160,10 @@ func (p *projection) changedBy(ev *Evidence, e *Entry) bool {
 // code is that of the gateway's transaction which state rests on: while a payment is pending, the cardholder's attempts
 // show in it.
 func (p *projection) code() cardgateway.Code {
-	if p.deciding == nil || p.deciding.Transaction == nil {
+	if p.deciding == nil {
 		return 0
 	}
-	return p.deciding.Transaction.Code
+	return p.deciding.shown().code()
 }
 
 // open reports whether asking the gateway can still change what is known. NotSent is proved, and a final outcome

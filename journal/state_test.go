@@ -155,11 +155,11 @@ func TestClock(t *testing.T) {
 	}
 	j := New(client, NewMemoryStore(), Options{})
 	j.clock.started = time.Now().Add(48 * time.Hour) // as on a computer whose clock was corrected since
-	_, _ = j.payOnce(t.Context(), &payment{intent: Intent{TransactionID: "a", At: time.Now()}, send: func(context.Context) (*cardgateway.Transaction, error) {
-		return nil, &cardgateway.OutcomeUnknownError{}
+	_, _ = j.payOnce(t.Context(), &payment{intent: Intent{TransactionID: "a", At: time.Now()}, send: func(context.Context) (shown, error) {
+		return shown{}, &cardgateway.OutcomeUnknownError{}
 	}})
-	_, _ = j.pay(t.Context(), &payment{intent: Intent{TransactionID: "b"}, send: func(context.Context) (*cardgateway.Transaction, error) {
-		return nil, &cardgateway.OutcomeUnknownError{}
+	_, _ = j.pay(t.Context(), &payment{intent: Intent{TransactionID: "b"}, send: func(context.Context) (shown, error) {
+		return shown{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {
 		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.absent(e.project()) {

@@ -20,6 +20,8 @@ import (
 //
 // An entry that is there and cannot be read is an *EntryError, from every method that would have to read it.
 //
+// A Key names a payment or a refund: file entries under the whole Key, or under its Shop and ID.
+//
 // Intent and Evidence have a JSON form, which keeps every member.
 type Store interface {
 	// Begin creates the entry of an intent and reports true, or returns the entry that is already there under this
@@ -47,7 +49,7 @@ type EntryError struct {
 }
 
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("journal: the entry of transaction %q of %q cannot be read: %v", e.Key.TransactionID, e.Key.Shop, e.Cause)
+	return fmt.Sprintf("journal: the entry of %s of %q cannot be read: %v", e.Key.describe(), e.Key.Shop, e.Cause)
 }
 
 // Unwrap returns the cause.

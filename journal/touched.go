@@ -12,7 +12,7 @@ type touched struct {
 // touchedSet is what one Recover has been told.
 type touchedSet struct {
 	mu  sync.Mutex
-	ids map[string]struct{}
+	ids map[Key]struct{}
 	all bool // there were too many to remember
 }
 
@@ -25,7 +25,7 @@ func (t *touched) watch() *touchedSet {
 	if t.sets == nil {
 		t.sets = make(map[*touchedSet]struct{})
 	}
-	s := &touchedSet{ids: make(map[string]struct{})}
+	s := &touchedSet{ids: make(map[Key]struct{})}
 	t.sets[s] = struct{}{}
 	return s
 }
@@ -36,7 +36,7 @@ func (t *touched) unwatch(s *touchedSet) {
 	delete(t.sets, s)
 }
 
-func (t *touched) add(transactionID string) {
+func (t *touched) add(key Key) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for s := range t.sets {
@@ -44,15 +44,15 @@ func (t *touched) add(transactionID string) {
 		if s.all = s.all || len(s.ids) >= mostTouched; s.all {
 			s.ids = nil
 		} else {
-			s.ids[transactionID] = struct{}{}
+			s.ids[key] = struct{}{}
 		}
 		s.mu.Unlock()
 	}
 }
 
-func (s *touchedSet) has(transactionID string) bool {
+func (s *touchedSet) has(key Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.ids[transactionID]
+	_, ok := s.ids[key]
 	return s.all || ok
 }

@@ -58,6 +58,7 @@ func Run(t *testing.T, h Harness) {
 		"unacked":     testUnacked,
 		"walk":        testWalk,
 		"ids":         testIDs,
+		"refunds":     testRefunds,
 		"context":     testContext,
 		"one begins":  testOneBegins,
 		"one records": testOneRecords,
@@ -318,6 +319,79 @@ func testIDs(t *testing.T, s journal.Store) {
 	got := unacked(t, s)
 	if !slices.Equal(got, ids) {
 		t.Errorf("ids are %q, want %q", got, ids)
+	}
+}
+
+// testRefunds keeps a payment and a refund under equal ids, and under all ids that fit.
+func testRefunds(t *testing.T, s journal.Store) {
+	at, _ := cardgateway.ParseWallTime("2026-11-20 18:00:01") // of this very form
+	refunded := journal.Evidence{
+		At: day.Add(time.Minute), Source: journal.SourceQuery, State: journal.Succeeded, Sender: "sender",
+		Refund: &cardgateway.Refund{
+			Code: 111, UniqueID: "20261120000000000001", MerchantRefundID: "a", RefundUniqueID: "20261120000000000002", Timestamp: day,
+			RefundAmount: decimal.RequireFromString("2.500"), RefundCurrency: "USD", RefundRequestAt: at, RefundAt: at,
+		},
+	}
+	ids := []string{"a", "refund", "%_", strings.Repeat("x", 128), strings.Repeat("💳", 128)}
+	for i, id := range ids {
+		in := journal.Intent{
+			Shop: shop, RefundTransactionID: id, UniqueID: "20261120000000000001", Operation: "CreateRefund",
+			Amount: decimal.RequireFromString("2.500"), At: day.Add(time.Duration(i) * time.Second), Sender: "sender",
+		}
+		if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
+			t.Errorf("Begin of refund %q: created %v, %v", id, created, err)
+		}
+		if _, created, err := s.Begin(t.Context(), intent(id, i+10)); err != nil || !created {
+			t.Errorf("Begin of a payment beside refund %q: created %v, %v", id, created, err)
+		}
+		other := in
+		other.Sender, other.Amount = "another", decimal.NewFromInt(3)
+		if e, created, err := s.Begin(t.Context(), other); err != nil || created {
+			t.Errorf("Begin of refund %q, which is there: created %v, %v", id, created, err)
+		} else {
+			same(t, e, journal.Entry{Begun: in, Acked: -1})
+		}
+		evidence := []journal.Evidence{refunded, {At: day, Source: journal.SourceSubmission, Submission: &other}}
+		for version, ev := range evidence {
+			if err := s.Record(t.Context(), in.Key(), version, ev); err != nil {
+				t.Errorf("Record of refund %q: %v", id, err)
+			}
+		}
+		got, err := s.Get(t.Context(), in.Key())
+		if err != nil {
+			t.Fatalf("Get of refund %q: %v", id, err)
+		}
+		same(t, got, journal.Entry{Begun: in, Acked: -1, Evidence: evidence})
+		if err := s.Ack(t.Context(), key(id), 0); err != nil {
+			t.Errorf("Ack of the payment beside refund %q: %v", id, err)
+		}
+	}
+	var left []string
+	for e, err := range s.Unacked(t.Context(), shop) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.TransactionID() != "" || len(e.Evidence) != 2 {
+			t.Errorf("unacknowledged is %+v, want a refund with two pieces of evidence", e)
+		}
+		left = append(left, e.RefundTransactionID())
+		if err := s.Ack(t.Context(), e.Key(), 2); err != nil {
+			t.Errorf("Ack of refund %q: %v", e.RefundTransactionID(), err)
+		}
+	}
+	if !slices.Equal(left, ids) {
+		t.Errorf("unacknowledged are %q, want %q", left, ids)
+	}
+	if ids := unacked(t, s); len(ids) != 0 {
+		t.Errorf("unacknowledged after Ack: %q", ids)
+	}
+	missing := journal.Key{Shop: shop, RefundTransactionID: "b"}
+	begin(t, s, intent("b", 30))
+	if _, err := s.Get(t.Context(), missing); !errors.Is(err, journal.ErrNoEntry) {
+		t.Errorf("Get of a refund with the id of a payment: %v, want ErrNoEntry", err)
+	}
+	if err := s.Record(t.Context(), missing, 0, refunded); !errors.Is(err, journal.ErrNoEntry) {
+		t.Errorf("Record of a refund with the id of a payment: %v, want ErrNoEntry", err)
 	}
 }
 

@@ -1,9 +1,10 @@
-// Command faults prints the figures of docs/money.md: payments through broken connections, under every behavior of
-// the gateway, with this client and with what is commonly used instead; a program that is killed; two programs that
-// make the same payment; what a clean payment costs, how many are made in a second; and what very many
+// Command faults prints the figures of docs/money.md: payments and refunds through broken connections, under every
+// behavior of the gateway, with this client and with what is commonly used instead; a program that is killed; two programs
+// that make the same payment; what a clean payment costs, how many are made in a second; and what very many
 // open payments cost.
 //
-//	go run ./cmd/faults [-payments 10000] [-seed 11] [-entries 100000] [-part mix|kill|race|cost|speed|many|stores]
+//	go run ./cmd/faults [-payments 10000] [-refunds 5000] [-seed 11] [-entries 100000]
+//		[-part mix|refunds|kill|race|cost|speed|many|stores]
 package main
 
 import (
@@ -21,23 +22,27 @@ import (
 func main() {
 	faults.Child()
 	payments := flag.Int("payments", 10_000, "payments of each row of the first table")
+	refunds := flag.Int("refunds", 5000, "refunds of each row of the second table")
 	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
-	part := flag.String("part", "", "print one part only: mix, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
+	part := flag.String("part", "", "print one part only: mix, refunds, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
 	entries := flag.Int("entries", 100_000, "open payments of the last table")
 	flag.Parse()
-	if err := run(*part, *payments, *entries, *seed); err != nil {
+	if err := run(*part, *payments, *refunds, *entries, *seed); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(part string, payments, entries int, seed uint64) error {
+func run(part string, payments, refunds, entries int, seed uint64) error {
 	wants := func(name string) bool { return part == "" || part == name }
 	var failed error
 	if wants("mix") {
 		failed = errors.Join(failed, mix(payments, seed))
 	}
-	if part == "mix" {
+	if wants("refunds") {
+		failed = errors.Join(failed, mixRefunds(refunds, seed))
+	}
+	if part == "mix" || part == "refunds" {
 		return failed
 	}
 	stores, done, err := stores()
@@ -88,6 +93,27 @@ func mix(payments int, seed uint64) (failed error) {
 		}
 	}
 	return errors.Join(faults.Print(os.Stdout, rows), failed)
+}
+
+// mixRefunds prints the second table.
+func mixRefunds(refunds int, seed uint64) (failed error) {
+	var rows []*faults.Row
+	for i, b := range faults.RefundBehaviors() {
+		m := faults.RefundMix{Seed: seed + uint64(i), Refunds: refunds, Behavior: b, Proto: faults.RefundProtos()[i]}
+		for k, design := range faults.RefundDesigns() {
+			row, err := m.Run(design)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(os.Stderr, row.Behavior, "|", row.Design, "|", row.Took)
+			if ours := k < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
+				failed = errBroken
+				fmt.Fprintln(os.Stderr, row.Failures)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return errors.Join(faults.PrintRefunds(os.Stdout, rows), failed)
 }
 
 // stores makes one empty store of each kind.

@@ -23,8 +23,8 @@ func kill(stores map[string]string, seed uint64) (failed error) {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("killed, %-9s %d payments, %d kills, %d charged: forgotten %d, charged twice %d, told wrong %d, open in the end %d\n",
-			kind+":", r.Payments, r.Kills, r.Charged, r.Forgotten, r.Twice, r.Wrong, r.Open)
+		fmt.Printf("killed, %-9s %d payments, %d kills, %d charged, %d paid back: forgotten %d, twice %d, told wrong %d, open in the end %d\n",
+			kind+":", r.Payments, r.Kills, r.Charged, r.Refunded, r.Forgotten, r.Twice, r.Wrong, r.Open)
 		if r.Broken() > 0 {
 			failed = errBroken
 		}

@@ -1,0 +1,67 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// Refunds. A refund has an entry as a payment has, under its refundTransactionId, and goes the same way: written before it
+// is sent, sent at most once, settled by asking, told until it is acknowledged.
+
+// CreateRefund is cardgateway.Client.CreateRefund, journalled. The remark is not recorded. A second call with the same
+// RefundTransactionID sends nothing after anything may have been sent; it returns what is known. For errors see
+// CreateTokenOrder; a *MismatchError says that another refund has this id: one of another payment or amount.
+//
+// A refund that is accepted (code 110) is Pending; Recover tells when the money has been given back (111), or that it will
+// not be (112).
+func (j *Journal) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
+	return j.payBack(ctx, j.refund(req))
+}
+
+func (j *Journal) refund(req cardgateway.RefundRequest) *payment {
+	return &payment{
+		intent: Intent{
+			RefundTransactionID: req.RefundTransactionID, UniqueID: req.UniqueID, Operation: opRefund, Amount: req.Amount,
+		},
+		send: func(ctx context.Context) (shown, error) {
+			r, err := j.client.CreateRefund(ctx, req)
+			return shown{refund: r}, err
+		},
+	}
+}
+
+// payBack makes a refund as pay makes a payment.
+func (j *Journal) payBack(ctx context.Context, p *payment) (*cardgateway.Refund, error) {
+	s, err := j.do(ctx, p)
+	return s.refund, err
+}
+
+// GetRefund returns what the store holds of a refund, as Get does of a payment.
+func (j *Journal) GetRefund(ctx context.Context, refundTransactionID string) (Entry, error) {
+	return j.get(ctx, j.refundKey(refundTransactionID))
+}
+
+// AckRefund acknowledges a refund, as Ack does a payment.
+func (j *Journal) AckRefund(ctx context.Context, refundTransactionID string) error {
+	return j.ackTold(ctx, j.refundKey(refundTransactionID))
+}
+
+// ConfirmRefund records what the gateway has shown of a refund elsewhere, as Confirm does of a payment: the refund that
+// package notify has confirmed, or that a walk or SearchRefunds gave. It must be of this id, payment and amount.
+func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) error {
+	if r == nil {
+		return errors.New("journal: ConfirmRefund: there is no refund")
+	}
+	e, err := j.get(ctx, j.refundKey(r.MerchantRefundID))
+	if err != nil {
+		return err
+	}
+	if in := e.Intent(); r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount) {
+		return fmt.Errorf("%w: refund %q is recorded as %s, and the gateway shows %s of transaction %q",
+			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID)
+	}
+	return j.confirm(ctx, e, shown{refund: r})
+}

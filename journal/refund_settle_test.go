@@ -1,0 +1,228 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestRefundRefused: a refusal is kept as the gateway's word, and only AfterRefusal sends again, after it has asked.
+func TestRefundRefused(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Status: 429, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML})
+		for range 2 {
+			if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrRefused) {
+				t.Fatalf("got %v, want ErrRefused", err)
+			}
+		}
+		silence(s)
+		if _, err := s.AfterRefusal().CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != 1 {
+			t.Errorf("where the gateway cannot be asked: %v, %d requests", err, s.sent.Load())
+		}
+		s.gateway.ClearFaults()
+		if got, err := s.AfterRefusal().CreateRefund(t.Context(), req); err != nil || got == nil || s.sent.Load() != 2 {
+			t.Errorf("after the refusal: %v, %v, %d requests", got, err, s.sent.Load())
+		}
+		req.RefundTransactionID = "s" // refused in words only
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Status: 403, Reply: sandbox.ReplyHTML})
+		if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrRefused) {
+			t.Fatalf("got %v, want ErrRefused", err)
+		}
+		if _, err := s.AfterRefusal().CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrConflict) || s.sent.Load() != 3 {
+			t.Errorf("where the gateway has it: %v, %d requests", err, s.sent.Load())
+		}
+		wantRefunded(t, s, "r", 1)
+		wantRefunded(t, s, "s", 1)
+	})
+}
+
+// TestRefundPresumedAbsent loses a request, for ever or for a day, and gives the money back again in the meantime.
+func TestRefundPresumedAbsent(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		duplicates sandbox.RefundDuplicates
+		late       bool
+		state      string
+		refunded   int
+	}{
+		{"gone", sandbox.RefundDuplicatesExecuted, false, "succeeded", 1},
+		{"late, executed again", sandbox.RefundDuplicatesExecuted, true, "succeeded, conflict", 2},
+		{"late, refused", sandbox.RefundDuplicatesRefused, true, "succeeded", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{RefundDuplicates: tt.duplicates}, func(t *testing.T, s *shop) {
+				req := refund("r", s.paidFor("a"))
+				lost := sandbox.Fault{Operation: sandbox.OpRefund, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+				if tt.late {
+					lost.Commit, lost.Late = sandbox.CommitLate, 26*time.Hour
+				}
+				s.gateway.Inject(lost)
+				_, _ = s.CreateRefund(t.Context(), req)
+				again := func() (*cardgateway.Refund, error) {
+					return s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, journal.AcceptSecondRefund)
+				}
+				if _, err := again(); !errors.Is(err, journal.ErrOpen) {
+					t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
+				}
+				time.Sleep(25 * time.Hour)
+				wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
+				if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, journal.ErrPresumedAbsent) || cardgateway.SafeToRetry(err) {
+					t.Errorf("called again: %v, want ErrPresumedAbsent", err)
+				}
+				for _, accept := range []journal.Acceptance{0, journal.AcceptNoOrderGuard} {
+					_, err := s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, accept)
+					if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptSecondRefund") {
+						t.Errorf("without its acceptance: %v", err)
+					}
+				}
+				if got, err := again(); err != nil || got == nil {
+					t.Errorf("after the absence is presumed: %v, %v", got, err)
+				}
+				if _, err := again(); err != nil || s.sent.Load() != 2 {
+					t.Errorf("once more: %v, %d requests", err, s.sent.Load())
+				}
+				time.Sleep(48 * time.Hour)
+				wantRefunds(t, s.Journal, map[string]string{"r": tt.state})
+				wantRefunded(t, s, "r", tt.refunded)
+			})
+		})
+	}
+}
+
+// TestRefundSeenIsNeverAbsent: the gateway shows the refund with another amount, and later not at all.
+func TestRefundSeenIsNeverAbsent(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		s.lose()
+		_, _ = s.CreateRefund(t.Context(), req)
+		network := s.network
+		s.network = rewriting{network, func(r *http.Request, body []byte) []byte {
+			return bytes.Replace(body, []byte(`"refundAmount":"2.50"`), []byte(`"refundAmount":"2.51"`), 1)
+		}}
+		wantRefunds(t, s.Journal, map[string]string{"r": "unknown"})
+		s.network = rewriting{network, func(r *http.Request, body []byte) []byte {
+			return []byte(`{"code":121,"message":"Search success","currPage":1,"pageSize":10,"totalCount":0,"totalPage":0,"data":[]}`)
+		}}
+		time.Sleep(72 * time.Hour)
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "unknown"})
+		s.network = network
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
+	})
+}
+
+// TestRefundAgainDeclined: after the first request has arrived late, the gateway finds too little left for the second. Its
+// decline says nothing of the first.
+func TestRefundAgainDeclined(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		req.Amount = decimal.RequireFromString("12.50") // the whole payment
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
+		_, _ = s.CreateRefund(t.Context(), req)
+		time.Sleep(25 * time.Hour)
+		wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
+		time.Sleep(2 * time.Hour)
+		_, err := s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, journal.AcceptSecondRefund)
+		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if !ok || !errors.Is(err, journal.ErrRepeatDeclined) || unknown.Refund == nil || errors.Is(err, cardgateway.ErrDeclined) {
+			t.Errorf("got %v, want ErrRepeatDeclined", err)
+		}
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
+		wantRefunded(t, s, "r", 1)
+	})
+}
+
+// TestRefundOutcomeTold: of each state that a refund can be in, the entry tells what the client's method would.
+func TestRefundOutcomeTold(t *testing.T) {
+	inBubble(t, sandbox.Options{RefundSettleAfter: -1}, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		if _, err := s.CreateRefund(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		told := func() journal.Entry {
+			t.Helper()
+			all := recovered(t, s.restarted(journal.Options{}))
+			if len(all) != 1 {
+				t.Fatalf("Recover tells %d entries, want 1", len(all))
+			}
+			return all[0]
+		}
+		e := told()
+		if got, err := e.RefundOutcome(); err != nil || got.Code != cardgateway.CodeRefundAccepted || got.RefundRequestAt.IsZero() || got.RefundCurrency != "USD" {
+			t.Errorf("accepted: %+v, %v", got, err)
+		}
+		s.gateway.SettleRefund("r", false)
+		e = told()
+		got, err := e.RefundOutcome()
+		declined, ok := errors.AsType[*cardgateway.DeclinedError](err)
+		if !ok || got == nil || got.Code != cardgateway.CodeRefundFailed || declined.RefundTransactionID != "r" || declined.Refund == nil || declined.Transaction != nil {
+			t.Errorf("refused later: %+v, %v", got, err)
+		}
+		got.Code = cardgateway.CodeRefundSuccess // a caller's own copy
+		if e.State() != journal.Declined {
+			t.Error("a caller has changed the evidence")
+		}
+	})
+}
+
+// TestRefundOddTimestamps: a timestamp beyond the year 9999, which JSON cannot hold, keeps no refund from being recorded.
+func TestRefundOddTimestamps(t *testing.T) {
+	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
+		inBubble(t, executing, func(t *testing.T, s *shop) {
+			req := refund("r", s.paidFor("a"))
+			s.store = textStore{s.store}
+			s.network = rewriting{s.network, func(_ *http.Request, body []byte) []byte {
+				before, after, _ := bytes.Cut(body, []byte(`"timestamp":`))
+				return []byte(string(before) + `"timestamp":` + timestamp + string(after[bytes.IndexAny(after, ",}"):]))
+			}}
+			if got, err := s.restarted(journal.Options{}).CreateRefund(t.Context(), req); err != nil || got == nil {
+				t.Errorf("%s: got %v, %v", timestamp, got, err)
+			}
+			wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded"})
+		})
+	}
+}
+
+// TestRefundRun: Run tells refunds beside payments, and acknowledges both once the books have them.
+func TestRefundRun(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		paid, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.lose()
+		_, _ = s.CreateRefund(t.Context(), refund("a", paid.UniqueID))
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		books := make(map[string]bool)
+		err = s.restarted(journal.Options{}).Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
+			if id := e.RefundTransactionID(); id != "" {
+				r, err := e.RefundOutcome()
+				books["refund "+id] = err == nil && r.Refunded()
+			} else {
+				p, err := e.Outcome()
+				books["payment "+e.TransactionID()] = err == nil && p.Paid()
+			}
+			if len(books) == 2 {
+				time.AfterFunc(time.Minute, cancel)
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) || !books["refund a"] || !books["payment a"] {
+			t.Errorf("got %v, and the books have %v", err, books)
+		}
+		if all := recovered(t, s.Journal); len(all) != 0 {
+			t.Errorf("%d entries are not acknowledged", len(all))
+		}
+	})
+}

@@ -1,0 +1,303 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// paidFor makes a payment without the journal and returns its uniqueId.
+func (s *shop) paidFor(id string) string {
+	s.t.Helper()
+	t, err := s.client.CreateSubscription(s.t.Context(), order(id, approved))
+	if err != nil || !t.Paid() {
+		s.t.Fatalf("the payment to be refunded: %v, %v", t, err)
+	}
+	s.sent.Add(-1)
+	return t.UniqueID
+}
+
+// refund is a refund of a part of a payment of order.
+func refund(id, uniqueID string) cardgateway.RefundRequest {
+	return cardgateway.RefundRequest{UniqueID: uniqueID, RefundTransactionID: id, Amount: decimal.RequireFromString("2.50"), Remark: "too small"}
+}
+
+// lose has the response to the next refund lost after it has been carried out.
+func (s *shop) lose() {
+	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Reply: sandbox.ReplyReset})
+}
+
+// refundStates says what Recover tells of refunds, by refundTransactionId.
+func refundStates(t *testing.T, j *journal.Journal) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	for _, e := range recovered(t, j) {
+		text := e.State().String()
+		if e.Conflict() {
+			text += ", conflict"
+		}
+		all[e.RefundTransactionID()] = text
+	}
+	return all
+}
+
+func wantRefunds(t *testing.T, j *journal.Journal, want map[string]string) {
+	t.Helper()
+	if got := refundStates(t, j); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("Recover tells of refunds %v, want %v", got, want)
+	}
+}
+
+func wantRefunded(t *testing.T, s *shop, id string, want int) {
+	t.Helper()
+	if got := s.gateway.Refunded(id); got != want {
+		t.Errorf("the gateway paid %s back %d times, want %d", id, got, want)
+	}
+}
+
+// executing is a gateway that does not look at a refundTransactionId: a second request gives the money back again.
+var executing = sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted}
+
+// TestRefundOutcomes: the outcomes of the client's own method, in the call, in the entry, and told until acknowledged.
+func TestRefundOutcomes(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		settle   time.Duration // of the gateway
+		change   func(*cardgateway.RefundRequest)
+		want     error  // of the call
+		recorded string // by the call
+		told     string // by Recover
+		refunded int
+	}{
+		{"accepted, and paid back", 0, nil, nil, "pending", "succeeded", 1},
+		{"accepted, and not yet paid back", -1, nil, nil, "pending", "pending", 0},
+		{"above the payment's amount", 0, func(r *cardgateway.RefundRequest) { r.Amount = decimal.NewFromInt(100) }, cardgateway.ErrDeclined, "declined", "declined", 0},
+		{"of an unknown payment", 0, func(r *cardgateway.RefundRequest) { r.UniqueID = "4711" }, cardgateway.ErrDeclined, "declined", "declined", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{RefundSettleAfter: tt.settle}, func(t *testing.T, s *shop) {
+				req := refund("r", s.paidFor("a"))
+				if tt.change != nil {
+					tt.change(&req)
+				}
+				got, err := s.CreateRefund(t.Context(), req)
+				if !errors.Is(err, tt.want) || got == nil {
+					t.Errorf("got %v, %v; want %v", got, err, tt.want)
+				}
+				e, err := s.GetRefund(t.Context(), "r")
+				if err != nil || e.State().String() != tt.recorded {
+					t.Errorf("the entry is %v, %v; want %s", e.State(), err, tt.recorded)
+				}
+				wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
+				wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
+				if err := s.AckRefund(t.Context(), "r"); err != nil {
+					t.Errorf("AckRefund: %v", err)
+				}
+				wantRefunds(t, s.restarted(journal.Options{}), nil)
+				wantRefunded(t, s, "r", tt.refunded)
+			})
+		})
+	}
+}
+
+// TestRefundIsSentOnce: a second call with the same id sends nothing, whatever became of the first, in this process and
+// in another one, also after the acknowledgement.
+func TestRefundIsSentOnce(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		s.lose()
+		if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Fatalf("got %v, want ErrOutcomeUnknown", err)
+		}
+		other := s.restarted(journal.Options{})
+		for _, j := range []*journal.Journal{s.Journal, other} {
+			_, err := j.CreateRefund(t.Context(), req)
+			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if !ok || !errors.Is(err, journal.ErrOpen) {
+				t.Fatalf("called again: %v, want ErrOpen", err)
+			}
+			if q := unknown.RefundQuery(); q.RefundTransactionID != "r" || q.UniqueID != req.UniqueID || !q.Amount.Equal(req.Amount) || q.SentAt.IsZero() {
+				t.Errorf("the query is %+v", q)
+			}
+			if err := j.AckRefund(t.Context(), "r"); !errors.Is(err, journal.ErrOpen) {
+				t.Errorf("AckRefund of an open refund: %v, want ErrOpen", err)
+			}
+		}
+		for range 2 {
+			wantRefunds(t, other, map[string]string{"r": "succeeded"})
+		}
+		for range 2 {
+			got, err := other.CreateRefund(t.Context(), req)
+			if err != nil || !got.Refunded() || got.MerchantRefundID != "r" || got.UniqueID != req.UniqueID || got.RefundUniqueID == "" {
+				t.Errorf("called once it is settled: %+v, %v", got, err)
+			}
+			if err := other.AckRefund(t.Context(), "r"); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+		wantRefunded(t, s, "r", 1)
+	})
+}
+
+// TestRefundSingleFlight lets many callers, of two processes, ask for one refund.
+func TestRefundSingleFlight(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, After: 3 * time.Second})
+		other := s.restarted(journal.Options{})
+		ids := make(chan string, 50)
+		for i := range cap(ids) {
+			j := s.Journal
+			if i%2 == 1 {
+				j = other
+			}
+			go func() {
+				got, err := j.CreateRefund(context.Background(), req)
+				if err != nil {
+					ids <- err.Error()
+					return
+				}
+				ids <- got.RefundUniqueID
+			}()
+		}
+		first := <-ids
+		for range cap(ids) - 1 {
+			if id := <-ids; id != first {
+				t.Errorf("callers got %q and %q", first, id)
+			}
+		}
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}
+
+// TestRefundBesidePayment: a payment and a refund with equal ids are strangers to each other.
+func TestRefundBesidePayment(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		paid, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.lose()
+		if _, err := s.CreateRefund(t.Context(), refund("a", paid.UniqueID)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Fatalf("the refund with the payment's id: %v, want ErrOutcomeUnknown", err)
+		}
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			t.Errorf("the payment, called again: %v, %v", got, err)
+		}
+		if err := s.AckRefund(t.Context(), "a"); !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("AckRefund of the open refund: %v, want ErrOpen", err)
+		}
+		if err := s.Ack(t.Context(), "a"); err != nil {
+			t.Errorf("Ack of the payment: %v", err)
+		}
+		all := recovered(t, s.restarted(journal.Options{}))
+		if len(all) != 1 || all[0].RefundTransactionID() != "a" || all[0].TransactionID() != "" || all[0].State() != journal.Succeeded {
+			t.Fatalf("Recover tells %+v, want the refund alone", all)
+		}
+		if _, err := all[0].Outcome(); !errors.Is(err, journal.ErrRefund) {
+			t.Errorf("Outcome of a refund: %v, want ErrRefund", err)
+		}
+		if r, err := all[0].RefundOutcome(); err != nil || !r.Refunded() {
+			t.Errorf("RefundOutcome: %v, %v", r, err)
+		}
+		payment, err := s.Get(t.Context(), "a")
+		if err != nil || payment.RefundTransactionID() != "" || payment.Unacked() {
+			t.Errorf("the payment is %+v, %v", payment, err)
+		}
+		if _, err := payment.RefundOutcome(); !errors.Is(err, journal.ErrPayment) {
+			t.Errorf("RefundOutcome of a payment: %v, want ErrPayment", err)
+		}
+		for _, id := range []string{"refund\ta", "", "a\x00"} {
+			if _, err := s.Get(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+				t.Errorf("Get(%q): %v, want ErrNoEntry", id, err)
+			}
+			if err := s.Ack(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+				t.Errorf("Ack(%q): %v, want ErrNoEntry", id, err)
+			}
+		}
+		wantExecuted(t, s, "a", 1)
+		wantRefunded(t, s, "a", 1)
+	})
+}
+
+// TestRefundMismatch: another refund under a known id is not sent, and says nothing of the one that is recorded.
+func TestRefundMismatch(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		if _, err := s.CreateRefund(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		other := s.paidFor("b")
+		for name, change := range map[string]func(*cardgateway.RefundRequest){
+			"amount":  func(r *cardgateway.RefundRequest) { r.Amount = decimal.New(251, -2) },
+			"payment": func(r *cardgateway.RefundRequest) { r.UniqueID = other },
+		} {
+			again := req
+			change(&again)
+			_, err := s.CreateRefund(t.Context(), again)
+			if !errors.Is(err, journal.ErrMismatch) || !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "refundTransactionId") {
+				t.Errorf("another %s: %v, want a *MismatchError", name, err)
+			}
+		}
+		req.Amount, req.Remark = decimal.RequireFromString("2.5"), "another remark"
+		if _, err := s.CreateRefund(t.Context(), req); err != nil {
+			t.Errorf("the same amount in another form, with another remark: %v", err)
+		}
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d requests, want 1", n)
+		}
+	})
+}
+
+// TestRefundNotSent: what provably did not leave may be called again, and what the client refuses leaves nothing open.
+func TestRefundNotSent(t *testing.T) {
+	inBubble(t, executing, func(t *testing.T, s *shop) {
+		req := refund("r", s.paidFor("a"))
+		for name, change := range map[string]func(*cardgateway.RefundRequest){
+			"no id":             func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "" },
+			"an id with a tab":  func(r *cardgateway.RefundRequest) { r.RefundTransactionID = "a\tb" },
+			"no payment":        func(r *cardgateway.RefundRequest) { r.UniqueID = "" },
+			"too long a remark": func(r *cardgateway.RefundRequest) { r.Remark = strings.Repeat("x", 256) },
+		} {
+			bad := req
+			change(&bad)
+			if _, err := s.CreateRefund(t.Context(), bad); !errors.Is(err, cardgateway.ErrInvalidRequest) || errors.Is(err, journal.ErrMismatch) {
+				t.Errorf("%s: %v, want ErrInvalidRequest", name, err)
+			}
+		}
+		wantRefunds(t, s.restarted(journal.Options{}), nil)
+		s.refuse = errors.New("no route to host")
+		_, err := s.CreateRefund(t.Context(), req)
+		if notSent, ok := errors.AsType[*cardgateway.NotSentError](err); !ok || notSent.RefundTransactionID != "r" || !cardgateway.SafeToRetry(err) {
+			t.Errorf("got %v, want ErrNotSent", err)
+		}
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "not sent"})
+		s.refuse = nil
+		if got, err := s.CreateRefund(t.Context(), req); err != nil || got == nil {
+			t.Errorf("called again: %v, %v", got, err)
+		}
+		store := &failing{Store: s.store}
+		store.begins.Store(100)
+		req.RefundTransactionID = "s"
+		_, err = journal.New(s.client, store, journal.Options{}).CreateRefund(t.Context(), req)
+		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) {
+			t.Errorf("with a store that cannot be written: %v, want ErrNotSent", err)
+		}
+		wantRefunded(t, s, "r", 1)
+		wantRefunded(t, s, "s", 0)
+	})
+}
