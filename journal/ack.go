@@ -16,6 +16,7 @@ import (
 // look into the store, or was a mismatch, has told nothing: after it, too, Ack returns ErrChanged until the payment is
 // told by this Journal.
 func (j *Journal) Ack(ctx context.Context, transactionID string) error {
+	j.awaitLate(ctx, transactionID)
 	last, known := j.reported.get(transactionID)
 	if !known {
 		e, err := j.get(ctx, transactionID)

@@ -19,6 +19,7 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 	if t == nil {
 		return errors.New("journal: Confirm: there is no transaction")
 	}
+	j.awaitLate(ctx, t.TransactionID)
 	e, err := j.get(ctx, t.TransactionID)
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction
 
 // payOnce claims the payment for this call, sends it, and records what came of it.
 func (j *Journal) payOnce(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
+	j.awaitLate(ctx, p.intent.TransactionID)
 	if p.accepts == afterRefusal {
 		if err := j.checkRefusal(ctx, p.intent); err != nil {
 			return nil, err
@@ -69,12 +70,16 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 	return before.intent.unknown(notSent.Cause)
 }
 
-// conclude records what a submission brought, and only then lets it be told. If more is known by now, through another
+// conclude records what a submission brought, and only then lets it be told, except for approvals; see recordLater. If more is known by now, through another
 // process that asked the gateway, that is told instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, t *cardgateway.Transaction, err error) (*cardgateway.Transaction, error) {
 	ev := observed(t, err, e.project().fresh && p.accepts != riskingTwice)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
+	if told, ok := j.recordLater(e, ev); ok {
+		j.reported.set(&told, ev.State)
+		return t, err
+	}
 	e, failed := j.record(ctx, e, ev)
 	j.touched.add(e.TransactionID())
 	if failed != nil {

@@ -10,6 +10,7 @@ import (
 
 // Get returns what the store holds of a payment, or ErrNoEntry. It asks nobody, and tells nothing in the sense of Ack.
 func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) {
+	j.awaitLate(ctx, transactionID)
 	return j.get(ctx, transactionID)
 }
 

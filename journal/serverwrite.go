@@ -259,8 +259,10 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (_ m
 // writeAlone makes one write by a statement of its own, and reads the entry if the statement changed nothing. inBatch says
 // that a batch with the write has been tried.
 func (s *SQLStore) writeAlone(w *write, inBatch bool) {
+	ctx, release := w.context()
+	defer release()
 	w.err = s.retryStale(func() error {
-		return s.onConn(w.ctx, func(conn *sql.Conn, _ connSettings) error {
+		return s.onConn(ctx, func(conn *sql.Conn, _ connSettings) error {
 			var statement string
 			var args []any
 			switch w.kind {
@@ -280,7 +282,7 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 				statement = ackOne
 				args = []any{w.key.Shop.String(), w.key.TransactionID, w.version}
 			}
-			result, err := conn.ExecContext(w.ctx, s.dialect.sql(statement), args...)
+			result, err := conn.ExecContext(ctx, s.dialect.sql(statement), args...)
 			if err != nil {
 				return err
 			}
@@ -288,7 +290,7 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 			if w.changed = n > 0; w.changed || err != nil {
 				return err
 			}
-			w.current, err = s.read(w.ctx, conn, w.key)
+			w.current, err = s.read(ctx, conn, w.key)
 			// The batch can have inserted the row without being able to tell.
 			w.changed = w.kind == writeIntent && inBatch && w.current.version() == 0 && w.current.Begun.Sender == w.sender
 			return err

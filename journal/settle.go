@@ -11,7 +11,7 @@ import (
 // shouldAsk reports whether it is time to ask the gateway about a payment, and notes that it is done.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
-	if !known.open() || j.calls.inFlight(e.TransactionID()) {
+	if !known.open() || j.calls.inFlight(e.TransactionID()) || j.late.get(e.TransactionID()) != nil {
 		return false
 	}
 	open := j.clock.earliest().Sub(known.intent.At)
