@@ -141,6 +141,38 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	}
 }
 
+// TestStatementsArePreparedOnce: MySQL prepares what one caller's payments need once, and not for each payment.
+func TestStatementsArePreparedOnce(t *testing.T) {
+	spec := mysqlStore(t, t.Name())
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = done() }()
+	g := sandbox.New(sandbox.Options{NoNotifications: true})
+	defer g.Close()
+	j, db := shopOver(t, g, store, "7"), openDB(t, spec)
+	status := func(name string) (n int) {
+		t.Helper()
+		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	prepared, executed := status("Com_stmt_prepare"), status("Com_stmt_execute")
+	const payments = 40
+	for i := range payments {
+		o := Order{ID: fmt.Sprint(i), Card: sandbox.Declined, Amount: "12.50"}
+		if _, err := j.CreateSubscription(t.Context(), o.subscription()); !errors.Is(err, cardgateway.ErrDeclined) {
+			t.Fatal(err)
+		}
+	}
+	prepared, executed = status("Com_stmt_prepare")-prepared, status("Com_stmt_execute")-executed
+	if prepared > payments/2 || executed < 2*payments {
+		t.Errorf("%d statements were prepared and %d executed for %d payments", prepared, executed, payments)
+	}
+}
+
 // shopOver is a shop with a journal over a store, in front of a gateway in memory.
 func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgateway.AppID) *journal.Journal {
 	t.Helper()

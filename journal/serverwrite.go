@@ -22,7 +22,7 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	left := batch
 	if len(batch) > 1 || s.dialect == Postgres {
 		err := s.retryStale(func() error {
-			return s.onConn(ctx, func(conn *sql.Conn, _ connSettings) error { return s.writeTogether(ctx, conn, batch) })
+			return s.onConn(ctx, func(conn *sql.Conn, state *connState) error { return s.writeTogether(ctx, conn, state, batch) })
 		})
 		if err != nil && len(batch) == 1 { // else it leaves writes that each may fail by itself
 			batch[0].err = err
@@ -56,7 +56,7 @@ func (s *SQLStore) retryStale(do func() error) error {
 }
 
 // writeTogether sets changed for the writes that it has made.
-func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, batch []*write) error {
+func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, state *connState, batch []*write) error {
 	byKind := make(map[writeKind][]*write)
 	for _, w := range batch {
 		byKind[w.kind] = append(byKind[w.kind], w)
@@ -67,7 +67,7 @@ func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, batch []*w
 		case s.dialect == Postgres:
 			err = postgresTogether(ctx, conn, kind, some)
 		case kind == writeIntent:
-			err = mysqlInsert(ctx, conn, some)
+			err = mysqlInsert(ctx, conn, state, some)
 		default:
 			err = mysqlUpdate(ctx, conn, kind, some)
 		}
@@ -147,12 +147,12 @@ func markChanged(some []*write) func(*sql.Rows, error) error {
 
 // mysqlInsert inserts intents. Only if all of them were new is it known which: else each is looked at by itself. IGNORE is
 // about what is there already, and would let a text be cut too; none is longer than its column.
-func mysqlInsert(ctx context.Context, conn *sql.Conn, some []*write) error {
+func mysqlInsert(ctx context.Context, conn *sql.Conn, state *connState, some []*write) error {
 	args := make([]any, 0, 4*len(some))
 	for _, w := range some {
 		args = append(args, w.key.Shop.String(), w.key.TransactionID, w.begun, w.text)
 	}
-	result, err := conn.ExecContext(ctx, `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES `+
+	result, err := state.statements.exec(ctx, conn, `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES `+
 		repeated("(?, ?, ?, ?, '')", len(some)), args...)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 	ctx, release := w.context()
 	defer release()
 	w.err = s.retryStale(func() error {
-		return s.onConn(ctx, func(conn *sql.Conn, _ connSettings) error {
+		return s.onConn(ctx, func(conn *sql.Conn, state *connState) error {
 			var statement string
 			var args []any
 			switch w.kind {
@@ -282,7 +282,13 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 				statement = ackOne
 				args = []any{w.key.Shop.String(), w.key.TransactionID, w.version}
 			}
-			result, err := conn.ExecContext(ctx, s.dialect.sql(statement), args...)
+			exec := conn.ExecContext
+			if s.dialect == MySQL {
+				exec = func(ctx context.Context, text string, args ...any) (sql.Result, error) {
+					return state.statements.exec(ctx, conn, text, args...)
+				}
+			}
+			result, err := exec(ctx, s.dialect.sql(statement), args...)
 			if err != nil {
 				return err
 			}

@@ -61,7 +61,7 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 // journal mode of a new file, for which SQLite does not wait.
 func (s *SQLStore) prepare(ctx context.Context) (err error) {
 	for range 10 {
-		err = s.onConn(ctx, func(*sql.Conn, connSettings) error { return nil })
+		err = s.onConn(ctx, func(*sql.Conn, *connState) error { return nil })
 		if lax := (*settingError)(nil); err == nil || errors.As(err, &lax) || !sleep(ctx, 50*time.Millisecond) {
 			break
 		}
