@@ -19,7 +19,8 @@ import (
 type commitGroup struct {
 	apply   func(context.Context, []*write) // makes the writes, and finishes each
 	most    int                             // writes in one batch, at most
-	batches int                             // batches under way at the same time, at most
+	batches int                             // batches under way at the same time, at most, and not counting stalled ones
+	stall   time.Duration                   // how long a batch may take before another one has its place; zero means for ever
 
 	mu      sync.Mutex
 	waiting []*write
@@ -37,6 +38,9 @@ const (
 	lateAfter = 10 * time.Millisecond
 	// batchTimeout bounds a batch that has late writes: no caller's context does.
 	batchTimeout = 10 * time.Second
+	// stalledAfter is how long a batch on a database server may take before others no longer wait for it: it may wait for
+	// a lock.
+	stalledAfter = 20 * time.Millisecond
 )
 
 // write is one change of one entry.
@@ -178,9 +182,29 @@ func (g *commitGroup) run() {
 			return
 		}
 		ctx, release := whileWanted(batch)
+		keptPlace := g.watch()
 		g.apply(ctx, batch)
 		release()
+		if !keptPlace() {
+			return
+		}
 	}
+}
+
+// watch gives the place of a batch to another one if it stalls. It returns what ends that, and reports whether the batch
+// still has its place.
+func (g *commitGroup) watch() (keptPlace func() bool) {
+	if g.stall == 0 {
+		return func() bool { return true }
+	}
+	return time.AfterFunc(g.stall, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.running--
+		if len(g.waiting) > 0 || g.due {
+			g.start()
+		}
+	}).Stop
 }
 
 // take returns the next batch, oldest writes first. A write whose caller has left is dropped. A second write of an entry

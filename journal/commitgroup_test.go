@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 func batches(most, atOnce int) (g *commitGroup, sizes *[]string) {
 	sizes = new([]string)
 	begun := time.Now()
+	var mu sync.Mutex
 	g = &commitGroup{most: most, batches: atOnce}
 	g.apply = func(_ context.Context, batch []*write) {
 		late := 0
@@ -22,7 +24,9 @@ func batches(most, atOnce int) (g *commitGroup, sizes *[]string) {
 				late++
 			}
 		}
+		mu.Lock()
 		*sizes = append(*sizes, fmt.Sprintf("%v: %d, %d late", time.Since(begun), len(batch)-late, late))
+		mu.Unlock()
 		time.Sleep(time.Second)
 		for _, w := range batch {
 			w.changed = true
@@ -104,6 +108,34 @@ func TestLateWrites(t *testing.T) {
 				g, got := batches(4, 1)
 				tt.do(t, g)
 				wantBatches(t, got, tt.want...)
+			})
+		})
+	}
+}
+
+// TestStalledBatch: others wait for a batch that stalls as long as is said and no longer, and then share one.
+func TestStalledBatch(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		stall time.Duration
+		want  []string
+	}{
+		{"given up", 20 * time.Millisecond, []string{"0s: 1, 0 late", "20ms: 2, 1 late", "1.5s: 1, 0 late"}},
+		{"waited for", 0, []string{"0s: 1, 0 late", "1s: 2, 1 late", "2s: 1, 0 late"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, got := batches(8, 1)
+				g.stall = tt.stall
+				for i, at := range []time.Duration{0, 5 * time.Millisecond, 6 * time.Millisecond, 1500 * time.Millisecond} {
+					time.AfterFunc(at, func() { go func() { _ = g.do(t.Context(), writeOf(fmt.Sprint(i))) }() })
+				}
+				g.later(writeOf("late"), func() {})
+				time.Sleep(5 * time.Second)
+				wantBatches(t, got, tt.want...)
+				if g.running != 0 {
+					t.Errorf("%d batches are counted as under way", g.running)
+				}
 			})
 		})
 	}

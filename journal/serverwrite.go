@@ -8,12 +8,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // How a batch is written to a database server: by statements about many rows, since each statement is a round trip.
 
 // applyToServer writes a batch by a few statements. What they leave is written one by one, with the caller's own context:
-// a row that somebody has locked, or a write that the database refuses, costs nobody else.
+// a row that somebody has locked, or a write that the database refuses, costs nobody else more than stalledAfter.
 func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	// In one order everywhere, so that two batches that insert the same rows cannot wait for each other.
 	slices.SortFunc(batch, func(a, b *write) int {
@@ -38,12 +39,14 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 			}
 		}
 	}
+	var alone sync.WaitGroup
 	for _, w := range left {
-		go func() {
+		alone.Go(func() {
 			s.writeAlone(w, len(batch) > 1 || s.dialect == Postgres)
 			w.finish()
-		}()
+		})
 	}
+	alone.Wait() // so that those who come meanwhile share a batch
 }
 
 // retryStale tries once more if the connection had been closed meanwhile: then nothing was written.

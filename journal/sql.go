@@ -40,9 +40,9 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 		if d == MySQL {
 			batches = 1
 		}
-		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: batches}
-		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
-		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
+		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: batches, stall: stalledAfter}
+		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
+		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
 	default:
 		return nil, fmt.Errorf("journal: NewSQLStore: there is no %v", d)
 	}
