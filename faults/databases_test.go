@@ -144,7 +144,7 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 
 // TestCallersShareStatements: callers who come while MySQL writes are written by one statement.
 func TestCallersShareStatements(t *testing.T) {
-	spec := mysqlStore(t, t.Name())
+	spec := mysqlStore(t, t.Name()+t.TempDir())
 	store, done, err := OpenStore(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -177,12 +177,12 @@ func TestCallersShareStatements(t *testing.T) {
 	}
 }
 
-// TestOneLockCostsOne: a payment of which somebody else has the row waits for it, and the others do not.
+// TestLockedBatch: payments of which somebody else has the rows wait for them, and later ones do not.
 // (MySQL locks the gap before a row, too: the others have ids behind it.)
-func TestOneLockCostsOne(t *testing.T) {
+func TestLockedBatch(t *testing.T) {
 	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
 		t.Run(kind, func(t *testing.T) {
-			spec := spec(t, t.Name())
+			spec := spec(t, t.Name()+t.TempDir())
 			store, done, err := OpenStore(spec)
 			if err != nil {
 				t.Fatal(err)
@@ -201,8 +201,8 @@ func TestOneLockCostsOne(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range locked {
 				wg.Go(func() { _ = begin(fmt.Sprint("locked ", i)) }) // which can end in a deadlock of the database
-				time.Sleep(5 * time.Millisecond) // each in a batch of its own
 			}
+			time.Sleep(200 * time.Millisecond) // who is in a batch with them waits too
 			for i := range 20 {
 				begun := time.Now()
 				if err := begin(fmt.Sprint("z free ", i)); err != nil || time.Since(begun) > time.Second {
@@ -217,7 +217,7 @@ func TestOneLockCostsOne(t *testing.T) {
 
 // TestStatementsArePreparedOnce: MySQL prepares what one caller's payments need once, and not for each payment.
 func TestStatementsArePreparedOnce(t *testing.T) {
-	spec := mysqlStore(t, t.Name())
+	spec := mysqlStore(t, t.Name()+t.TempDir())
 	store, done, err := OpenStore(spec)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 // How a batch is written to a database server: by statements about many rows, since each statement is a round trip.
 
 // applyToServer writes a batch by a few statements. What they leave is written one by one, with the caller's own context:
-// a row that somebody has locked, or a write that the database refuses, costs nobody else more than stalledAfter.
+// a row to be updated that somebody has locked, or a write that the database refuses, costs nobody else. An insert waits for
+// whoever has inserted its row and not committed, and its batch with it; later batches do not, see stalledAfter.
 func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	// In one order everywhere, so that two batches that insert the same rows cannot wait for each other.
 	slices.SortFunc(batch, func(a, b *write) int {
