@@ -1,11 +1,14 @@
 package faults
 
 import (
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -17,7 +20,7 @@ import (
 type CostRow struct {
 	Store   string
 	Bare    time.Duration // a payment by the client alone
-	Written time.Duration // one durable write of an intent, and then a payment by the client alone
+	Written time.Duration // one durable write of an intent's row, and then a payment by the client alone
 	Journal time.Duration // a payment through the journal
 }
 
@@ -25,7 +28,7 @@ type CostRow struct {
 func (r *CostRow) Share() float64 { return float64(r.Journal)/float64(r.Written) - 1 }
 
 // Cost measures clean payments over loopback, n of each kind, in turns, so that all meet the same neighbours. Each
-// write is of an intent as a payment's.
+// write is one INSERT of an intent's row, which was prepared and commits by itself.
 func Cost(name, spec string, n int) (row *CostRow, err error) {
 	server, err := sandbox.Start(sandbox.Options{NoNotifications: true})
 	if err != nil {
@@ -42,12 +45,17 @@ func Cost(name, spec string, n int) (row *CostRow, err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	j := journal.New(client, store, journal.Options{})
+	write, closeDB, err := writer(spec)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closeDB()) }()
 	var took [3][]time.Duration
 	for i := range n {
 		for kind, call := range []func(o *Order) error{
 			func(o *Order) error { _, err := client.CreateSubscription(background, o.subscription()); return err },
 			func(o *Order) error {
-				if err := writeIntent(store, o); err != nil {
+				if err := write(o); err != nil {
 					return err
 				}
 				_, err := client.CreateSubscription(background, o.subscription())
@@ -66,13 +74,38 @@ func Cost(name, spec string, n int) (row *CostRow, err error) {
 	return &CostRow{name, median(took[0]), median(took[1]), median(took[2])}, nil
 }
 
-func writeIntent(store journal.Store, o *Order) error {
-	r := o.subscription()
-	_, _, err := store.Begin(background, journal.Intent{
-		Shop: journal.Shop{Gateway: "https://gateway.example", AppID: "7"}, TransactionID: o.ID, OrderID: r.OrderID, Operation: "CreateSubscription", Amount: r.Amount, Currency: r.Currency,
-		At: time.Now(), Sender: "01234567890123456789012345",
-	})
-	return err
+// writer returns what writes the row of an intent into the journal's table, under a shop of its own.
+func writer(spec string) (write func(*Order) error, closeDB func() error, err error) {
+	kind, place, _ := strings.Cut(spec, ":")
+	driver, evidence := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind], ""
+	parameters := "?, ?, ?, ?, ?"
+	switch kind {
+	case "sqlite":
+		place = "file:" + place + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" // as sqlite.Open
+	case "postgres":
+		parameters = "$1, $2, $3, $4, $5"
+	}
+	db, err := sql.Open(driver, place)
+	if err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(1)
+	insert, err := db.Prepare("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES (" + parameters + ")")
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return func(o *Order) error {
+		r, at := o.subscription(), time.Now()
+		intent, err := json.Marshal(journal.Intent{
+			TransactionID: o.ID, OrderID: r.OrderID, Operation: "CreateSubscription", Amount: r.Amount, Currency: r.Currency,
+			At: at, Sender: "01234567890123456789012345",
+		})
+		if err != nil {
+			return err
+		}
+		_, err = insert.Exec("https://gateway.example 7", o.ID, at.UnixMicro(), string(intent), evidence)
+		return err
+	}, db.Close, nil
 }
 
 func median(all []time.Duration) time.Duration {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -189,6 +190,111 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	defer execAll(t, db, "ALTER ROLE t RESET synchronous_commit")
 	if err := begin("b"); err == nil || !strings.Contains(err.Error(), "set synchronous_commit = on") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestCallersShareStatements: callers who come while MySQL writes are written by one statement.
+func TestCallersShareStatements(t *testing.T) {
+	spec := mysqlStore(t, t.Name()+t.TempDir())
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = done() }()
+	db := openDB(t, spec)
+	inserts := func() (n int) {
+		t.Helper()
+		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_insert'").Scan(new(string), &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const callers, each = 64, 20
+	before := inserts()
+	var wg sync.WaitGroup
+	for c := range callers {
+		wg.Go(func() {
+			for i := range each {
+				in := journal.Intent{TransactionID: fmt.Sprintf("%d-%d", c, i), At: time.Now(), Currency: "USD"}
+				if _, created, err := store.Begin(t.Context(), in); err != nil || !created {
+					t.Errorf("%s: created %t, %v", in.TransactionID, created, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := inserts() - before; n > callers*each/4 {
+		t.Errorf("%d statements for %d intents", n, callers*each)
+	}
+}
+
+// TestLockedBatch: payments of which somebody else has the rows wait for them, and later ones do not.
+// (MySQL locks the gap before a row, too: the others have ids behind it.)
+func TestLockedBatch(t *testing.T) {
+	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
+		t.Run(kind, func(t *testing.T) {
+			spec := spec(t, t.Name()+t.TempDir())
+			store, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = done() }()
+			const locked = 4
+			statements := []string{"START TRANSACTION"}
+			for i := range locked {
+				statements = append(statements, fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
+			}
+			release := hold(t, spec, append(statements, "ROLLBACK")...)
+			begin := func(id string) error {
+				_, _, err := store.Begin(t.Context(), journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD"})
+				return err
+			}
+			var wg sync.WaitGroup
+			for i := range locked {
+				wg.Go(func() { _ = begin(fmt.Sprint("locked ", i)) }) // which can end in a deadlock of the database
+			}
+			time.Sleep(200 * time.Millisecond) // who is in a batch with them waits too
+			for i := range 20 {
+				begun := time.Now()
+				if err := begin(fmt.Sprint("z free ", i)); err != nil || time.Since(begun) > time.Second {
+					t.Errorf("payment %d: %v after %v", i, err, time.Since(begun))
+				}
+			}
+			release()
+			wg.Wait()
+		})
+	}
+}
+
+// TestStatementsArePreparedOnce: MySQL prepares what one caller's payments need once, and not for each payment.
+func TestStatementsArePreparedOnce(t *testing.T) {
+	spec := mysqlStore(t, t.Name()+t.TempDir())
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = done() }()
+	g := sandbox.New(sandbox.Options{NoNotifications: true})
+	defer g.Close()
+	j, db := shopOver(t, g, store, "7"), openDB(t, spec)
+	status := func(name string) (n int) {
+		t.Helper()
+		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&name, &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	prepared, executed := status("Com_stmt_prepare"), status("Com_stmt_execute")
+	const payments = 40
+	for i := range payments {
+		o := Order{ID: fmt.Sprint(i), Card: sandbox.Declined, Amount: "12.50"}
+		if _, err := j.CreateSubscription(t.Context(), o.subscription()); !errors.Is(err, cardgateway.ErrDeclined) {
+			t.Fatal(err)
+		}
+	}
+	prepared, executed = status("Com_stmt_prepare")-prepared, status("Com_stmt_execute")-executed
+	if prepared > payments/2 || executed < 2*payments {
+		t.Errorf("%d statements were prepared and %d executed for %d payments", prepared, executed, payments)
 	}
 }
 

@@ -55,7 +55,11 @@ func openSQL(ctx context.Context, driver, dsn string, d journal.Dialect) (journa
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return s, db.Close, nil
+	return s, func() error {
+		ctx, cancel := context.WithTimeout(background, 10*time.Second)
+		defer cancel()
+		return errors.Join(s.Flush(ctx), db.Close())
+	}, nil
 }
 
 // makeDatabase makes the database that a data source name of MySQL names.

@@ -17,6 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
 
@@ -154,6 +155,51 @@ func TestKill(t *testing.T) {
 		t.Logf("%+v", *r)
 		if r.Broken() > 0 || r.Kills == 0 || r.Charged == 0 || r.Refunded == 0 {
 			t.Errorf("%d forgotten, %d twice, %d wrong, %d open after %d kills; %d charged, %d paid back", r.Forgotten, r.Twice, r.Wrong, r.Open, r.Kills, r.Charged, r.Refunded)
+		}
+	})
+}
+
+// TestFlushed: what is paid just before the store is closed is in the database, and was acknowledged if it is said to be.
+func TestFlushed(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		store, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := sandbox.New(sandbox.Options{NoNotifications: true})
+		defer g.Close()
+		j := shopOver(t, g, store, "7")
+		const payments = 50
+		pay := func(i int) {
+			o := Order{ID: fmt.Sprint(i), Card: sandbox.Approved, Amount: "12.50"}
+			if _, err := j.CreateSubscription(t.Context(), o.subscription()); err != nil {
+				t.Error(err)
+			}
+			if i%2 == 0 {
+				if err := j.Ack(t.Context(), o.ID); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		var wg sync.WaitGroup
+		for i := range payments - 1 {
+			wg.Go(func() { pay(i) })
+		}
+		wg.Wait()
+		pay(payments - 1)
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		if store, done, err = OpenStore(spec); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = done() }()
+		for i := range payments {
+			key := journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, TransactionID: fmt.Sprint(i)}
+			e, err := store.Get(t.Context(), key)
+			if err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 1 || e.Unacked() != (i%2 == 1) {
+				t.Errorf("%d: %v with %d pieces of evidence, unacknowledged %t, %v", i, e.State(), len(e.Evidence), e.Unacked(), err)
+			}
 		}
 	})
 }

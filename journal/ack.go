@@ -21,6 +21,7 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 
 // ackTold acknowledges what this Journal last told of a payment or a refund.
 func (j *Journal) ackTold(ctx context.Context, key Key) error {
+	j.awaitLate(ctx, key)
 	last, known := j.reported.get(key)
 	if !known {
 		e, err := j.get(ctx, key)

@@ -2,25 +2,46 @@ package journal
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // commitGroup makes concurrent writers share transactions, and so the sync of the disk that each transaction costs: group
 // commit. Whoever writes while a transaction is under way waits for the next one, together with all others. There is no
 // delay in the hope of company: a single writer's transaction starts at once.
 //
+// A late write is one that nobody waits for. It begins a transaction only after a moment, when others have joined it.
+//
 // Transactions run in goroutines of their own, which end when nothing is left to be written. So a writer whose context
 // ends can leave at once, whatever the database does, and nothing has to be closed.
 type commitGroup struct {
 	apply   func(context.Context, []*write) // makes the writes, and finishes each
 	most    int                             // writes in one batch, at most
-	batches int                             // batches under way at the same time, at most
+	batches int                             // batches under way at the same time, at most, and not counting stalled ones
+	stall   time.Duration                   // how long a batch may take before another one has its place; zero means for ever
 
 	mu      sync.Mutex
 	waiting []*write
 	running int
+
+	late     []*write
+	lateOpen int         // late writes that are not finished
+	due      bool        // the late writes belong to the next batch
+	timer    *time.Timer // until they do
+	allDone  chan nobody // closed when lateOpen is zero; nil if nobody waits for that
 }
+
+const (
+	// lateAfter is how long a late write waits for others.
+	lateAfter = 10 * time.Millisecond
+	// batchTimeout bounds a batch that has late writes: no caller's context does.
+	batchTimeout = 10 * time.Second
+	// stalledAfter is how long a batch on a database server may take before others no longer wait for it: it may wait for
+	// a lock.
+	stalledAfter = 20 * time.Millisecond
+)
 
 // write is one change of one entry.
 type write struct {
@@ -32,15 +53,30 @@ type write struct {
 	sender  string // of an intent
 	durable bool   // it must survive a power failure once it is done
 
-	ctx  context.Context
-	done chan struct{}
-	// The result, which is set before done is closed.
+	ctx   context.Context // of the caller who waits; nil for a late write
+	done  chan struct{}
+	ended func() // for a late write, in place of done
+	// The result, which is set before done is closed, or ended called.
 	changed bool  // this write changed the entry; else current is the entry as it is
 	current Entry // if not changed
 	err     error
 }
 
-func (w *write) finish() { close(w.done) }
+func (w *write) finish() {
+	if w.ended != nil {
+		w.ended()
+		return
+	}
+	close(w.done)
+}
+
+// context bounds a write that is made by itself.
+func (w *write) context() (context.Context, context.CancelFunc) {
+	if w.ctx == nil {
+		return context.WithTimeout(context.Background(), batchTimeout)
+	}
+	return w.ctx, func() {}
+}
 
 type writeKind int
 
@@ -58,17 +94,81 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	w.ctx, w.done = ctx, make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, w)
-	start := g.running < g.batches
-	if start {
-		g.running++
-	}
+	g.start()
 	g.mu.Unlock()
-	if start {
-		go g.run()
-	}
 	select {
 	case <-w.done:
 		return w.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// start runs another batch, if there may be one. The caller holds mu.
+func (g *commitGroup) start() {
+	if g.running < g.batches {
+		g.running++
+		go g.run()
+	}
+}
+
+// later makes a write that nobody waits for, and calls ended once it is done.
+func (g *commitGroup) later(w *write, ended func()) {
+	w.ended = func() {
+		ended()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.lateOpen--; g.lateOpen == 0 && g.allDone != nil {
+			close(g.allDone)
+			g.allDone = nil
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.late = append(g.late, w)
+	g.lateOpen++
+	switch {
+	case len(g.late) >= g.most:
+		g.hurryLocked()
+	case g.timer == nil:
+		g.timer = time.AfterFunc(lateAfter, g.hurry)
+	}
+}
+
+// hurry begins the late writes at once.
+func (g *commitGroup) hurry() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.hurryLocked()
+}
+
+func (g *commitGroup) hurryLocked() {
+	if g.timer != nil {
+		g.timer.Stop()
+		g.timer = nil
+	}
+	if len(g.late) > 0 {
+		g.due = true
+		g.start()
+	}
+}
+
+// flush returns once all late writes are done, or ctx is over.
+func (g *commitGroup) flush(ctx context.Context) error {
+	g.mu.Lock()
+	if g.lateOpen == 0 {
+		g.mu.Unlock()
+		return nil
+	}
+	if g.allDone == nil {
+		g.allDone = make(chan nobody)
+	}
+	done := g.allDone
+	g.hurryLocked()
+	g.mu.Unlock()
+	select {
+	case <-done:
+		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -82,9 +182,29 @@ func (g *commitGroup) run() {
 			return
 		}
 		ctx, release := whileWanted(batch)
+		keptPlace := g.watch()
 		g.apply(ctx, batch)
 		release()
+		if !keptPlace() {
+			return
+		}
 	}
+}
+
+// watch gives the place of a batch to another one if it stalls. It returns what ends that, and reports whether the batch
+// still has its place.
+func (g *commitGroup) watch() (keptPlace func() bool) {
+	if g.stall == 0 {
+		return func() bool { return true }
+	}
+	return time.AfterFunc(g.stall, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.running--
+		if len(g.waiting) > 0 || g.due {
+			g.start()
+		}
+	}).Stop
 }
 
 // take returns the next batch, oldest writes first. A write whose caller has left is dropped. A second write of an entry
@@ -92,20 +212,27 @@ func (g *commitGroup) run() {
 func (g *commitGroup) take() (batch []*write) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	keys := make(map[Key]bool, min(len(g.waiting), g.most))
-	left := g.waiting[:0]
-	for _, w := range g.waiting {
-		switch {
-		case w.ctx.Err() != nil:
-		case len(batch) == g.most || keys[w.key]:
-			left = append(left, w)
-		default:
-			keys[w.key] = true
-			batch = append(batch, w)
+	keys := make(map[Key]bool, min(len(g.waiting)+len(g.late), g.most))
+	from := func(list []*write) []*write {
+		left := list[:0]
+		for _, w := range list {
+			switch {
+			case w.ctx != nil && w.ctx.Err() != nil:
+			case len(batch) == g.most || keys[w.key]:
+				left = append(left, w)
+			default:
+				keys[w.key] = true
+				batch = append(batch, w)
+			}
 		}
+		clear(list[len(left):])
+		return left
 	}
-	clear(g.waiting[len(left):])
-	g.waiting = left
+	g.waiting = from(g.waiting)
+	if g.due {
+		g.late = from(g.late)
+		g.due = len(g.late) > 0
+	}
 	if len(batch) == 0 {
 		g.running--
 	}
@@ -114,6 +241,9 @@ func (g *commitGroup) take() (batch []*write) {
 
 // whileWanted is a context for a batch, which ends when the last caller who waits for it has left.
 func whileWanted(batch []*write) (ctx context.Context, release func()) {
+	if slices.ContainsFunc(batch, func(w *write) bool { return w.ctx == nil }) {
+		return context.WithTimeout(context.Background(), batchTimeout)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var callers atomic.Int64
 	callers.Store(int64(len(batch)))

@@ -20,7 +20,9 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 	if t == nil {
 		return errors.New("journal: Confirm: there is no transaction")
 	}
-	e, err := j.get(ctx, j.paymentKey(t.TransactionID))
+	key := j.paymentKey(t.TransactionID)
+	j.awaitLate(ctx, key)
+	e, err := j.get(ctx, key)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@
 //
 // A Journal has the five payment methods of cardgateway.Client, and CreateRefund. Each call first writes what it is
 // about to do into a Store, durable and unique by transactionId, and only then sends; a store that cannot be written
-// means that nothing is sent. What came of it is written before it is returned.
+// means that nothing is sent. What came of it is written before it is returned, with one exception: a SQLStore writes an
+// approval up to 10 ms later, together with others, since it can be asked for again. A process that is killed within that
+// time leaves the payment open, and Recover finds the approval by asking. Call SQLStore.Flush before you close the database.
 //
 //	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // of module journal/sqlite; or NewSQLStore
 //	if err != nil {

@@ -93,6 +93,7 @@ type Journal struct {
 	reported reports                // what callers were told and have not acknowledged
 	touched  touched                // payments that this process changes while a Recover is under way
 	asked    *askTimes              // when Recover last asked about a payment
+	late     late                   // approvals that are told and not yet written
 	unsent   recent[string, nobody] // senders that have given up before they sent anything
 }
 

@@ -43,6 +43,7 @@ func (j *Journal) do(ctx context.Context, p *payment) (shown, error) {
 
 // payOnce claims the payment for this call, sends it, and records what came of it.
 func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
+	j.awaitLate(ctx, p.intent.Key())
 	if p.accepts == afterRefusal {
 		if err := j.checkRefusal(ctx, p.intent); err != nil {
 			return shown{}, err
@@ -76,12 +77,16 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 	return before.intent.unknown(notSent.Cause)
 }
 
-// conclude records what a submission brought, and only then lets it be told. If more is known by now, through another
-// process that asked the gateway, that is told instead.
+// conclude records what a submission brought, and only then lets it be told, except for approvals; see recordLater. If more
+// is known by now, through another process that asked the gateway, that is told instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, err error) (shown, error) {
 	ev := observed(s, err, e.project().fresh && p.accepts != riskingTwice)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
+	if told, ok := j.recordLater(e, ev); ok {
+		j.reported.set(&told, ev.State)
+		return s, err
+	}
 	e, failed := j.record(ctx, e, ev)
 	j.touched.add(e.Key())
 	if failed != nil {

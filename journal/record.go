@@ -10,7 +10,9 @@ import (
 
 // Get returns what the store holds of a payment, or ErrNoEntry. It asks nobody, and tells nothing in the sense of Ack.
 func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) {
-	return j.get(ctx, j.paymentKey(transactionID))
+	key := j.paymentKey(transactionID)
+	j.awaitLate(ctx, key)
+	return j.get(ctx, key)
 }
 
 // get reads an entry as it is now.

@@ -174,6 +174,9 @@ func (r *recovery) next() (*recovered, error) {
 // current returns an entry as it is now, as far as this process knows.
 func (r *recovery) current(item *recovered) (Entry, error) {
 	e := item.entry
+	if item.err == nil {
+		r.j.awaitLate(r.ctx, e.Key())
+	}
 	if item.err == nil && (r.touched.has(e.Key()) || time.Since(item.asOf) > freshFor) {
 		return r.j.get(r.ctx, e.Key())
 	}

@@ -41,7 +41,9 @@ func (j *Journal) payBack(ctx context.Context, p *payment) (*cardgateway.Refund,
 
 // GetRefund returns what the store holds of a refund, as Get does of a payment.
 func (j *Journal) GetRefund(ctx context.Context, refundTransactionID string) (Entry, error) {
-	return j.get(ctx, j.refundKey(refundTransactionID))
+	key := j.refundKey(refundTransactionID)
+	j.awaitLate(ctx, key)
+	return j.get(ctx, key)
 }
 
 // AckRefund acknowledges a refund, as Ack does a payment.
@@ -55,7 +57,9 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	if r == nil {
 		return errors.New("journal: ConfirmRefund: there is no refund")
 	}
-	e, err := j.get(ctx, j.refundKey(r.MerchantRefundID))
+	key := j.refundKey(r.MerchantRefundID)
+	j.awaitLate(ctx, key)
+	e, err := j.get(ctx, key)
 	if err != nil {
 		return err
 	}

@@ -8,12 +8,14 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // How a batch is written to a database server: by statements about many rows, since each statement is a round trip.
 
 // applyToServer writes a batch by a few statements. What they leave is written one by one, with the caller's own context:
-// a row that somebody has locked, or a write that the database refuses, costs nobody else.
+// a row to be updated that somebody has locked, or a write that the database refuses, costs nobody else. An insert waits for
+// whoever has inserted its row and not committed, and its batch with it; later batches do not, see stalledAfter.
 func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	// In one order everywhere, so that two batches that insert the same rows cannot wait for each other.
 	slices.SortFunc(batch, func(a, b *write) int {
@@ -22,7 +24,7 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	left := batch
 	if len(batch) > 1 || s.dialect == Postgres {
 		err := s.retryStale(func() error {
-			return s.onConn(ctx, func(conn *sql.Conn, _ connSettings) error { return s.writeTogether(ctx, conn, batch) })
+			return s.onConn(ctx, func(conn *sql.Conn, state *connState) error { return s.writeTogether(ctx, conn, state, batch) })
 		})
 		if err != nil && len(batch) == 1 { // else it leaves writes that each may fail by itself
 			batch[0].err = err
@@ -38,12 +40,14 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 			}
 		}
 	}
+	var alone sync.WaitGroup
 	for _, w := range left {
-		go func() {
+		alone.Go(func() {
 			s.writeAlone(w, len(batch) > 1 || s.dialect == Postgres)
 			w.finish()
-		}()
+		})
 	}
+	alone.Wait() // so that those who come meanwhile share a batch
 }
 
 // retryStale tries once more if the connection had been closed meanwhile: then nothing was written.
@@ -56,7 +60,7 @@ func (s *SQLStore) retryStale(do func() error) error {
 }
 
 // writeTogether sets changed for the writes that it has made.
-func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, batch []*write) error {
+func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, state *connState, batch []*write) error {
 	byKind := make(map[writeKind][]*write)
 	for _, w := range batch {
 		byKind[w.kind] = append(byKind[w.kind], w)
@@ -67,7 +71,7 @@ func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, batch []*w
 		case s.dialect == Postgres:
 			err = postgresTogether(ctx, conn, kind, some)
 		case kind == writeIntent:
-			err = mysqlInsert(ctx, conn, some)
+			err = mysqlInsert(ctx, conn, state, some)
 		default:
 			err = mysqlUpdate(ctx, conn, kind, some)
 		}
@@ -147,12 +151,12 @@ func markChanged(some []*write) func(*sql.Rows, error) error {
 
 // mysqlInsert inserts intents. Only if all of them were new is it known which: else each is looked at by itself. IGNORE is
 // about what is there already, and would let a text be cut too; none is longer than its column.
-func mysqlInsert(ctx context.Context, conn *sql.Conn, some []*write) error {
+func mysqlInsert(ctx context.Context, conn *sql.Conn, state *connState, some []*write) error {
 	args := make([]any, 0, 4*len(some))
 	for _, w := range some {
 		args = append(args, w.key.Shop.String(), w.key.TransactionID, w.begun, w.text)
 	}
-	result, err := conn.ExecContext(ctx, `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES `+
+	result, err := state.statements.exec(ctx, conn, `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES `+
 		repeated("(?, ?, ?, ?, '')", len(some)), args...)
 	if err != nil {
 		return err
@@ -259,8 +263,10 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (_ m
 // writeAlone makes one write by a statement of its own, and reads the entry if the statement changed nothing. inBatch says
 // that a batch with the write has been tried.
 func (s *SQLStore) writeAlone(w *write, inBatch bool) {
+	ctx, release := w.context()
+	defer release()
 	w.err = s.retryStale(func() error {
-		return s.onConn(w.ctx, func(conn *sql.Conn, _ connSettings) error {
+		return s.onConn(ctx, func(conn *sql.Conn, state *connState) error {
 			var statement string
 			var args []any
 			switch w.kind {
@@ -280,7 +286,13 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 				statement = ackOne
 				args = []any{w.key.Shop.String(), w.key.TransactionID, w.version}
 			}
-			result, err := conn.ExecContext(w.ctx, s.dialect.sql(statement), args...)
+			exec := conn.ExecContext
+			if s.dialect == MySQL {
+				exec = func(ctx context.Context, text string, args ...any) (sql.Result, error) {
+					return state.statements.exec(ctx, conn, text, args...)
+				}
+			}
+			result, err := exec(ctx, s.dialect.sql(statement), args...)
 			if err != nil {
 				return err
 			}
@@ -288,7 +300,7 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 			if w.changed = n > 0; w.changed || err != nil {
 				return err
 			}
-			w.current, err = s.read(w.ctx, conn, w.key)
+			w.current, err = s.read(ctx, conn, w.key)
 			// The batch can have inserted the row without being able to tell.
 			w.changed = w.kind == writeIntent && inBatch && w.current.version() == 0 && w.current.Begun.Sender == w.sender
 			return err

@@ -59,13 +59,14 @@ type checkedConns struct {
 	inMemory bool // the database has no file, and nothing in it is durable
 
 	mu      sync.Mutex
-	checked map[any]connSettings // by the driver's connection
+	checked map[any]*connState // by the driver's connection
 }
 
-// connSettings is what has to be known of a connection later.
-type connSettings struct {
+// connState is what has to be known of a connection later.
+type connState struct {
 	synchronous string // of SQLite
 	wal         bool   // SQLite's journal is a write-ahead log
+	statements  preparedStatements
 }
 
 // maxChecked bounds how many connections are remembered, since nobody says when one is closed. Beyond it, all are checked
@@ -73,13 +74,13 @@ type connSettings struct {
 const maxChecked = 64
 
 // check checks a connection the first time that it is seen.
-func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (s connSettings, err error) {
+func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (*connState, error) {
 	var id any
 	if err := conn.Raw(func(driverConn any) error {
 		id = driverConn
 		return nil
 	}); err != nil {
-		return s, err
+		return nil, err
 	}
 	if !reflect.TypeOf(id).Comparable() { // of some other driver: it cannot be remembered
 		id = nil
@@ -90,13 +91,14 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (s connSetting
 	if ok {
 		return s, nil
 	}
+	s = new(connState)
 	for _, want := range c.dialect.settings() {
 		var value string
 		if err := conn.QueryRowContext(ctx, want.query).Scan(&value); err != nil {
-			return s, fmt.Errorf("the setting %s of %v cannot be read: %w", want.name, c.dialect, err)
+			return nil, fmt.Errorf("the setting %s of %v cannot be read: %w", want.name, c.dialect, err)
 		}
 		if want.refuse(value) && !c.inMemory {
-			return s, &settingError{fmt.Sprintf("%s is %s, so that a payment could be lost after it was recorded: %s", want.name, value, want.remedy)}
+			return nil, &settingError{fmt.Sprintf("%s is %s, so that a payment could be lost after it was recorded: %s", want.name, value, want.remedy)}
 		}
 		switch want.name {
 		case "synchronous":
@@ -106,12 +108,13 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (s connSetting
 		}
 	}
 	if id == nil {
+		s.statements.unkept = true
 		return s, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.checked == nil || len(c.checked) >= maxChecked {
-		c.checked = make(map[any]connSettings)
+		c.checked = make(map[any]*connState)
 	}
 	c.checked[id] = s
 	return s, nil

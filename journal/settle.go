@@ -12,7 +12,7 @@ import (
 // shouldAsk reports whether it is time to ask the gateway about an entry, and notes that it is done.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
-	if !known.open() || j.calls.inFlight(e.Key()) {
+	if !known.open() || j.calls.inFlight(e.Key()) || j.late.get(e.Key()) != nil {
 		return false
 	}
 	open := j.clock.earliest().Sub(known.intent.At)

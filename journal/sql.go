@@ -40,9 +40,9 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 		if d == MySQL {
 			batches = 1
 		}
-		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: batches}
-		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
-		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1}
+		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: batches, stall: stalledAfter}
+		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
+		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
 	default:
 		return nil, fmt.Errorf("journal: NewSQLStore: there is no %v", d)
 	}
@@ -61,7 +61,7 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 // journal mode of a new file, for which SQLite does not wait.
 func (s *SQLStore) prepare(ctx context.Context) (err error) {
 	for range 10 {
-		err = s.onConn(ctx, func(*sql.Conn, connSettings) error { return nil })
+		err = s.onConn(ctx, func(*sql.Conn, *connState) error { return nil })
 		if lax := (*settingError)(nil); err == nil || errors.As(err, &lax) || !sleep(ctx, 50*time.Millisecond) {
 			break
 		}
@@ -102,11 +102,10 @@ func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 
 // Record implements Store.
 func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence) error {
-	text, err := json.Marshal(ev.json())
+	w, err := evidenceWrite(key, version, &ev)
 	if err != nil {
-		return fmt.Errorf("journal: %w", err)
+		return err
 	}
-	w := &write{key: key.row(), kind: writeEvidence, version: version, text: string(text) + "\n", durable: !ev.CanBeAskedAgain()}
 	if err := s.groupOf(w).do(ctx, w); err != nil {
 		return inJournal(err)
 	}
@@ -115,6 +114,38 @@ func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence
 	}
 	return nil
 }
+
+func evidenceWrite(key Key, version int, ev *Evidence) (*write, error) {
+	text, err := json.Marshal(ev.json())
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	return &write{key: key.row(), kind: writeEvidence, version: version, text: string(text) + "\n", durable: !ev.CanBeAskedAgain()}, nil
+}
+
+// recordLater implements lateRecorder.
+func (s *SQLStore) recordLater(key Key, version int, ev Evidence, ended func(error)) error {
+	w, err := evidenceWrite(key, version, &ev)
+	if err != nil {
+		return err
+	}
+	s.groupOf(w).later(w, func() {
+		err := w.err
+		if err == nil && !w.changed {
+			err = ErrChanged
+		}
+		ended(err)
+	})
+	return nil
+}
+
+// hurry implements lateRecorder.
+func (s *SQLStore) hurry() { s.groupOf(new(write)).hurry() }
+
+// Flush writes at once what a Journal has left to be written a moment later: approvals that payment methods have returned.
+// Call it before the database is closed, after the last payment. Without it, those payments are open, and Recover asks the
+// gateway about them. It returns an error only if ctx ends first.
+func (s *SQLStore) Flush(ctx context.Context) error { return s.groupOf(new(write)).flush(ctx) }
 
 // Ack implements Store.
 func (s *SQLStore) Ack(ctx context.Context, key Key, version int) error {

@@ -26,7 +26,7 @@ type SQLStore struct {
 func (s *SQLStore) promptWrites() {} // see commitGroup
 
 // onConn does something with a connection of which the settings are right.
-func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, connSettings) error) (err error) {
+func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, *connState) error) (err error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err

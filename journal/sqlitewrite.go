@@ -40,7 +40,7 @@ func (s *SQLStore) applySQLite(ctx context.Context, batch []*write) {
 
 func (s *SQLStore) transactSQLite(ctx context.Context, batch []*write) error {
 	lazy := !slices.ContainsFunc(batch, func(w *write) bool { return w.durable })
-	return s.onConn(ctx, func(conn *sql.Conn, settings connSettings) (err error) {
+	return s.onConn(ctx, func(conn *sql.Conn, settings *connState) (err error) {
 		ctx := context.WithoutCancel(ctx)
 		lazy := lazy && settings.wal
 		defer func() {

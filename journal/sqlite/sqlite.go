@@ -23,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -64,8 +65,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return &Store{s, db}, nil
 }
 
-// Close closes the file. Payments that are being made meanwhile fail, or stay open until they are recovered.
-func (s *Store) Close() error { return s.db.Close() }
+// Close flushes the store and closes the file. Payments that are being made meanwhile fail, or stay open until they are
+// recovered.
+func (s *Store) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return errors.Join(s.Flush(ctx), s.db.Close())
+}
 
 // checkPath refuses what is most likely meant otherwise, and what would be a database of another name.
 func checkPath(path string) error {

@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// batches is a commit group whose batches take a second each, and what it has written.
+func batches(most, atOnce int) (g *commitGroup, sizes *[]string) {
+	sizes = new([]string)
+	begun := time.Now()
+	var mu sync.Mutex
+	g = &commitGroup{most: most, batches: atOnce}
+	g.apply = func(_ context.Context, batch []*write) {
+		late := 0
+		for _, w := range batch {
+			if w.ctx == nil {
+				late++
+			}
+		}
+		mu.Lock()
+		*sizes = append(*sizes, fmt.Sprintf("%v: %d, %d late", time.Since(begun), len(batch)-late, late))
+		mu.Unlock()
+		time.Sleep(time.Second)
+		for _, w := range batch {
+			w.changed = true
+			w.finish()
+		}
+	}
+	return g, sizes
+}
+
+func writeOf(id string) *write { return &write{key: Key{TransactionID: id}} }
+
+func wantBatches(t *testing.T, got *[]string, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if fmt.Sprint(*got) != fmt.Sprint(want) {
+		t.Errorf("got batches\n%q, want\n%q", *got, want)
+	}
+}
+
+// TestLateWrites: they wait for each other and delay nobody; a full batch of them, and whoever hurries them, begins at once.
+func TestLateWrites(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(*testing.T, *commitGroup)
+		want []string
+	}{
+		{"together", func(_ *testing.T, g *commitGroup) {
+			g.later(writeOf("a"), func() {})
+			time.Sleep(9 * time.Millisecond)
+			g.later(writeOf("b"), func() {})
+			time.Sleep(2 * time.Second)
+			g.later(writeOf("c"), func() {})
+			time.Sleep(2 * time.Second)
+		}, []string{"10ms: 0, 2 late", "2.019s: 0, 1 late"}},
+		{"beside one that is waited for", func(t *testing.T, g *commitGroup) {
+			g.later(writeOf("a"), func() {})
+			if err := g.do(t.Context(), writeOf("b")); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * time.Second)
+		}, []string{"0s: 1, 0 late", "1s: 0, 1 late"}},
+		{"in its batch, if they are due", func(t *testing.T, g *commitGroup) {
+			go func() { _ = g.do(t.Context(), writeOf("a")) }()
+			synctest.Wait()
+			g.later(writeOf("b"), func() {})
+			time.Sleep(500 * time.Millisecond)
+			if err := g.do(t.Context(), writeOf("c")); err != nil {
+				t.Error(err)
+			}
+		}, []string{"0s: 1, 0 late", "1s: 1, 1 late"}},
+		{"many", func(_ *testing.T, g *commitGroup) {
+			for i := range 10 {
+				g.later(writeOf(fmt.Sprint(i)), func() {})
+			}
+			time.Sleep(5 * time.Second)
+		}, []string{"0s: 0, 4 late", "1s: 0, 4 late", "2s: 0, 2 late"}},
+		{"a full batch", func(_ *testing.T, g *commitGroup) {
+			for i := range 4 {
+				g.later(writeOf(fmt.Sprint(i)), func() {})
+			}
+			time.Sleep(2 * time.Second)
+		}, []string{"0s: 0, 4 late"}},
+		{"hurried", func(_ *testing.T, g *commitGroup) {
+			g.hurry()
+			g.later(writeOf("a"), func() {})
+			g.hurry()
+			synctest.Wait()
+			g.later(writeOf("b"), func() {})
+			time.Sleep(3 * time.Second)
+		}, []string{"0s: 0, 1 late", "1s: 0, 1 late"}},
+		{"two of one entry", func(_ *testing.T, g *commitGroup) {
+			g.later(writeOf("a"), func() {})
+			g.later(writeOf("a"), func() {})
+			time.Sleep(3 * time.Second)
+		}, []string{"10ms: 0, 1 late", "1.01s: 0, 1 late"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, got := batches(4, 1)
+				tt.do(t, g)
+				wantBatches(t, got, tt.want...)
+			})
+		})
+	}
+}
+
+// TestStalledBatch: others wait for a batch that stalls as long as is said and no longer, and then share one.
+func TestStalledBatch(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		stall time.Duration
+		want  []string
+	}{
+		{"given up", 20 * time.Millisecond, []string{"0s: 1, 0 late", "20ms: 2, 1 late", "1.5s: 1, 0 late"}},
+		{"waited for", 0, []string{"0s: 1, 0 late", "1s: 2, 1 late", "2s: 1, 0 late"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, got := batches(8, 1)
+				g.stall = tt.stall
+				for i, at := range []time.Duration{0, 5 * time.Millisecond, 6 * time.Millisecond, 1500 * time.Millisecond} {
+					time.AfterFunc(at, func() { go func() { _ = g.do(t.Context(), writeOf(fmt.Sprint(i))) }() })
+				}
+				g.later(writeOf("late"), func() {})
+				time.Sleep(5 * time.Second)
+				wantBatches(t, got, tt.want...)
+				if g.running != 0 {
+					t.Errorf("%d batches are counted as under way", g.running)
+				}
+			})
+		})
+	}
+}
+
+// TestFlush: it returns when nothing late is left, or with its context.
+func TestFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, got := batches(2, 1)
+		if err := g.flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		var done atomic.Int32
+		for i := range 3 {
+			g.later(writeOf(fmt.Sprint(i)), func() { done.Add(1) })
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		if err := g.flush(ctx); !errors.Is(err, context.DeadlineExceeded) || done.Load() != 2 {
+			t.Errorf("got %v with %d written, want the deadline with 2", err, done.Load())
+		}
+		if err := g.flush(t.Context()); err != nil || done.Load() != 3 {
+			t.Errorf("got %v with %d written, want 3", err, done.Load())
+		}
+		g.later(writeOf("alone"), func() {})
+		if err := g.flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wantBatches(t, got, "0s: 0, 2 late", "1s: 0, 1 late", "2s: 0, 1 late")
+	})
+}

@@ -1,0 +1,59 @@
+package journal
+
+import (
+	"context"
+	"sync"
+)
+
+var background = context.Background()
+
+// LateStore is a store that records approvals later: as soon as somebody needs one, or Write is called.
+type LateStore struct {
+	Store
+	Fail  error // what recording later ends with, if not nil
+	Stuck bool  // nothing is written until Write is called
+
+	mu      sync.Mutex
+	waiting []func()
+}
+
+func (s *LateStore) recordLater(key Key, version int, ev Evidence, ended func(error)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, func() {
+		if s.Fail != nil {
+			ended(s.Fail)
+			return
+		}
+		ended(s.Record(background, key, version, ev))
+	})
+	return nil
+}
+
+func (s *LateStore) hurry() {
+	if !s.Stuck {
+		go s.Write()
+	}
+}
+
+// Write writes what is waiting, and returns how much that was.
+func (s *LateStore) Write() int {
+	s.mu.Lock()
+	waiting := s.waiting
+	s.waiting = nil
+	s.mu.Unlock()
+	for _, write := range waiting {
+		write()
+	}
+	return len(waiting)
+}
+
+// Waiting is how much is waiting.
+func (s *LateStore) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
+}
+
+// MostLate is how much may wait.
+const MostLate = mostLate
