@@ -219,6 +219,9 @@ func (v *violations) card(c *Card) {
 	}
 	if v.require("cardholder", c.Cardholder != "", required) {
 		v.text("cardholder", c.Cardholder, noLimit)
+		if strings.TrimSpace(c.Cardholder) == "" {
+			v.add("cardholder", RuleFormat, "is only white space")
+		}
 	}
 	if v.require("cvv", !c.CVV.IsZero(), required) {
 		v.digitCount("cvv", secret.IsDigits(c.CVV.concealed, 3, 4), 3, 4)

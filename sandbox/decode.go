@@ -151,12 +151,21 @@ func (d *decoder) url(path string, v json.RawMessage) string {
 	if s == "" {
 		return ""
 	}
-	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if !isWebURL(s) {
 		d.problem(path, "not an absolute http or https URL")
 		return ""
 	}
 	return s
+}
+
+func isWebURL(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return false
+	}
+	_, err = url.QueryUnescape(u.RawQuery)
+	return err == nil
 }
 
 func (d *decoder) productInfos(path string, v json.RawMessage) {
@@ -194,7 +203,7 @@ func (d *decoder) productInfo(path string, v json.RawMessage) {
 	}
 	if price := m["price"]; !absent(price) {
 		s, ok := numberText(price)
-		if !ok || !isNumber(s) {
+		if !ok || price[0] == '"' && !isDecimal(s) {
 			d.problem(path+".price", "not a number")
 		} else if d.published {
 			d.decimal(path+".price", s)
@@ -375,10 +384,10 @@ func numberText(v json.RawMessage) (string, bool) {
 	return s, err == nil && s != ""
 }
 
-// isNumber reports whether s is a number as JSON writes it.
-func isNumber(s string) bool {
-	var n json.Number
-	return json.Unmarshal([]byte(s), &n) == nil && s[0] != '"' && s[0] != 'n'
+// isDecimal reports whether s is digits with or without a sign and decimals.
+func isDecimal(s string) bool {
+	whole, decimals, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	return isDigits(whole) && (!point || isDigits(decimals))
 }
 
 func isEmptyText(v json.RawMessage) bool { return string(v) == `""` }

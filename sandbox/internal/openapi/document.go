@@ -107,7 +107,7 @@ func parameterSchema(m *member) object {
 	switch {
 	case m.Type == "Number":
 		return object{
-			"type", "string", "pattern", fmt.Sprintf("^[0-9]{1,%d}$", m.Limit), "not", object{"pattern", "^0*$"},
+			"type", "string", "maxLength", m.Limit, "pattern", "^0*[1-9][0-9]*$",
 			"description", fmt.Sprintf("Number(%d), counted from 1", m.Limit),
 		}
 	case m.Name == "startDate", m.Name == "endingDate":

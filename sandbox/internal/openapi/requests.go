@@ -30,7 +30,7 @@ func (g *generator) body(op *operation) object {
 // object is the schema of an object with such members: the body of an operation, or a nested object of that name where
 // it stands under the member parent.
 func (g *generator) object(name, parent string, members []member, source string) object {
-	var properties object
+	var properties, filled object
 	var required, publishedRequired list
 	for _, m := range members {
 		if m.In != "" {
@@ -41,8 +41,9 @@ func (g *generator) object(name, parent string, members []member, source string)
 		if isRequired {
 			required = append(required, m.Name)
 		}
-		if parent == "shippingAddress" {
+		if parent == "shippingAddress" { // "if shippingAddress is sent, all its fields must be filled"
 			publishedRequired = append(publishedRequired, m.Name)
+			filled.set(m.Name, object{"minLength", 1})
 		}
 	}
 	schema := object{"type", "object", "x-source", source, "properties", properties}
@@ -50,12 +51,11 @@ func (g *generator) object(name, parent string, members []member, source string)
 		schema.set("required", required)
 	}
 	var more object
-	if also := g.PublishedMembers[name]; also != nil {
-		var properties object
-		for _, m := range also {
-			properties.set(m.Name, g.property(&m, false, "published"))
-		}
-		more.set("properties", properties)
+	for _, m := range g.PublishedMembers[name] {
+		filled.set(m.Name, g.property(&m, false, "published"))
+	}
+	if filled != nil {
+		more.set("properties", filled)
 	}
 	if publishedRequired != nil {
 		more.set("required", publishedRequired)
@@ -119,7 +119,7 @@ func (m *member) publishedKeywords(required bool) (more object) {
 	case m.Type == "Number" && limit > 0 && m.Limit == 0:
 		more.set("anyOf", integerOf(limit, 0))
 	case m.Type == "Number" && m.PublicFacts.Digits > 0:
-		more.set("anyOf", decimalOf(m.PublicFacts.Digits, m.PublicFacts.Decimals))
+		more.set("anyOf", decimalOf(m.PublicFacts.Digits, m.PublicFacts.Decimals, false))
 	}
 	return more
 }
@@ -142,7 +142,9 @@ func componentName(object, parent string) string {
 
 // Forms of texts. The interface gives them in words.
 const (
-	urlPattern     = `^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\s]`
+	urlPattern     = `^[Hh][Tt][Tt][Pp][Ss]?://` + userPattern + hostPattern + `(:[0-9]*)?([/?#]([^\x00-\x20\x7F%]|%[0-9A-Fa-f]{2})*)?$`
+	userPattern    = `([A-Za-z0-9._~!$&'()*+,;=:-]+@)?`
+	hostPattern    = `(([A-Za-z0-9._~-]|[^\x00-\x7F])+|\[(::1|([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4})\])`
 	numericPattern = `^-?[0-9]+(\.[0-9]+)?$`
 )
 
@@ -193,7 +195,7 @@ func text(m *member, required bool) object {
 func number(m *member) object {
 	switch m.Name {
 	case "amount":
-		return object{"anyOf", decimalOf(m.Digits, m.Decimals), "x-positive", "own: amounts are above zero"}
+		return object{"anyOf", decimalOf(m.Digits, m.Decimals, true), "x-positive", "own: amounts are above zero"}
 	case "price":
 		return object{"anyOf", list{object{"type", "number"}, object{"type", "string", "pattern", numericPattern}}}
 	case "quantity":
@@ -212,13 +214,13 @@ func integerOf(digits, minimum int) list {
 		asText = object{"type", "string", "pattern", "^[0-9]{1," + itoa(digits) + "}$"}
 	}
 	if minimum > 0 {
-		asText.set("not", object{"pattern", "^0*$"})
+		asText = object{"type", "string", "pattern", "^0*[1-9][0-9]*$"}
 	}
 	return list{asText, asNumber}
 }
 
-// decimalOf is Number(digits,decimals) above zero: the more decimals, the fewer digits before the point.
-func decimalOf(digits, decimals int) list {
+// decimalOf is Number(digits,decimals), zero or above zero: the more decimals, the fewer digits before the point.
+func decimalOf(digits, decimals int, aboveZero bool) list {
 	var forms []string
 	var numbers list
 	for d := range decimals + 1 {
@@ -230,8 +232,11 @@ func decimalOf(digits, decimals int) list {
 		forms = append(forms, form)
 		numbers = append(numbers, object{"multipleOf", step, "exclusiveMaximum", powerOfTen(digits - d)})
 	}
-	return list{
-		object{"type", "string", "pattern", "^0*(" + strings.Join(forms, "|") + ")$", "not", object{"pattern", `^[0.]*$`}},
-		object{"type", "number", "exclusiveMinimum", 0, "anyOf", numbers},
+	asText := object{"type", "string", "pattern", "^0*(" + strings.Join(forms, "|") + ")$"}
+	if aboveZero {
+		return list{
+			append(asText, "not", object{"pattern", `^[0.]*$`}), object{"type", "number", "exclusiveMinimum", 0, "anyOf", numbers},
+		}
 	}
+	return list{asText, object{"type", "number", "minimum", 0, "anyOf", numbers}}
 }
