@@ -63,6 +63,9 @@ func (v values) of(s schema, name string) any {
 
 // hint is a value for a member that has rules which no schema can say.
 func (v values) hint(name string) any {
+	if strings.HasSuffix(name, "At") { // a day that every calendar has
+		return fmt.Sprintf("20%02d-02-%02d %02d:00:59", v.IntN(100), 1+v.IntN(28), v.IntN(24))
+	}
 	switch name {
 	case "transactionIp": // a name of a host is none, and every short text could be one
 		return fmt.Sprintf("203.0.113.%d", v.IntN(256))
@@ -70,6 +73,8 @@ func (v values) hint(name string) any {
 		if v.client {
 			return []string{"EUR", "USD", "JPY", "KWD"}[v.IntN(4)]
 		}
+	case "redirectUrl":
+		return fmt.Sprintf("https://pay.example/%d", v.IntN(1000))
 	case "currPage", "pageSize":
 		if v.client {
 			return strconv.Itoa(1 + v.IntN(999))

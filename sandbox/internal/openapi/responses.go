@@ -28,7 +28,10 @@ func (g *generator) responses(op *operation) object {
 }
 
 func refusal(source string) object {
-	return object{"description", "the request was not carried out", "x-source", source, "content", jsonContent(ref("Refusal"))}
+	return object{
+		"description", "the request was not carried out", "x-source", source,
+		"content", jsonContent(object{"anyOf", list{ref("Refusal"), ref("Duplicate")}}),
+	}
 }
 
 // result is one of the results of an operation, each with its code, or a refusal.
@@ -36,9 +39,9 @@ func (g *generator) result(op *operation) object {
 	var any list
 	switch op.Name {
 	case "SearchOrders":
-		any = list{ref("OrderPage")}
+		any = list{ref("OrderPage"), ref("FailedQuery")}
 	case "SearchRefunds":
-		any = list{ref("RefundPage")}
+		any = list{ref("RefundPage"), ref("FailedQuery")}
 	case "UploadTrackingNumbers":
 		any = list{ref("Upload")}
 	default:
@@ -50,6 +53,20 @@ func (g *generator) result(op *operation) object {
 }
 
 func (g *generator) resultOf(op *operation, r response) object {
+	switch r.Code {
+	case 122:
+		return ref("FailedQuery")
+	case 501:
+		return ref("Duplicate")
+	}
+	if op.Name == "CreateRefund" {
+		required := list{"code"}
+		if r.Code != 112 {
+			required = append(required, "refundTransactionId")
+		}
+		code := object{"properties", object{"code", object{"const", r.Code}}, "required", required}
+		return object{"description", g.meaning(r.Code), "allOf", list{ref("RefundResponse"), code}, "x-source", r.source(op)}
+	}
 	i := slices.IndexFunc(stateNames, func(s struct {
 		code         int
 		result, name string
@@ -57,11 +74,8 @@ func (g *generator) resultOf(op *operation, r response) object {
 		return s.code == r.Code
 	})
 	component := ref(stateNames[i].name)
-	switch {
-	case op.Name == "GetTransaction": // the row that was asked for
+	if op.Name == "GetTransaction" { // the row that was asked for
 		return object{"allOf", list{component, object{"required", list{"uniqueId"}}}, "x-source", r.source(op)}
-	case op.Name == "CreateRefund" && r.Code != 112:
-		return object{"allOf", list{component, object{"required", list{"refundTransactionId"}}}, "x-source", r.source(op)}
 	}
 	return object{"allOf", list{component}, "x-source", r.source(op)}
 }
@@ -90,8 +104,11 @@ func (g *generator) schemas() (schemas object) {
 	}
 	schemas.set("ResultAddress", g.resultAddress())
 	schemas.set("Transaction", resultObject(g.Results["transaction"], "interface: Transaction result"))
-	refund := append(slices.Clone(g.Results["refund"]), member{Name: "refundTransactionId", Type: "String", Source: published})
-	schemas.set("Refund", resultObject(refund, "interface: Refund record"))
+	refund := g.Results["refund"]
+	publishedName := member{Name: "refundTransactionId", Type: "String", Source: published}
+	schemas.set("Refund", resultObject(append(slices.Clone(refund), publishedName), "interface: Refund record"))
+	refund = slices.DeleteFunc(slices.Clone(refund), func(m member) bool { return m.Name == "merchantRefundId" })
+	schemas.set("RefundResponse", resultObject(append(refund, publishedName), "published: Refund request"))
 	var transactions, refunds list
 	for _, s := range stateNames {
 		required := list{"code"}
@@ -121,7 +138,18 @@ func (g *generator) schemas() (schemas object) {
 		"properties", object{"code", object{"enum", list{141, 142}}, "message", object{"type", "string"}, "timestamp", instant()},
 		"required", list{"code"},
 	})
-	schemas.set("Refusal", g.refusal())
+	var codes list
+	for _, c := range g.Codes {
+		if c.Source == published && c.Code >= 201 && c.Code != 501 {
+			codes = append(codes, c.Code)
+		}
+	}
+	schemas.set("Refusal", failure(object{"enum", codes}, nil))
+	schemas.set("FailedQuery", failure(object{"const", 122}, nil))
+	schemas.set("Duplicate", failure(object{"const", 501}, object{
+		"transactionId", object{"type", "string", "x-source", "own: the id that was seen before"},
+		"refundTransactionId", object{"type", "string", "x-source", "own: the id that was seen before"},
+	}))
 	return schemas
 }
 
@@ -229,23 +257,15 @@ func (g *generator) page(rows list) object {
 	return object{"type", "object", "x-source", "interface: Page envelope (batch queries)", "properties", properties, "required", required}
 }
 
-// refusal is the body of a request that was not carried out. "Responses for validation failures, unknown identifiers, and
-// failures of the token operations: not shown"; the codes are published.
-func (g *generator) refusal() object {
-	var codes list
-	for _, c := range g.Codes {
-		if c.Source == published && (c.Code == 122 || c.Code >= 201) {
-			codes = append(codes, c.Code)
-		}
-	}
+// failure is the body of a response to what was not carried out. "Responses for validation failures, unknown identifiers,
+// and failures of the token operations: not shown"; the codes are published.
+func failure(code, more object) object {
+	properties := append(object{
+		"code", code, "message", object{"type", "string"}, "timestamp", instant(),
+		"transactionMessage", object{"type", "string", "x-source", "own: the reason in words"},
+	}, more...)
 	return object{
-		"type", "object", "x-source", "published: response codes", "x-published", true,
-		"properties", object{
-			"code", object{"enum", codes}, "message", object{"type", "string"}, "timestamp", instant(),
-			"transactionMessage", object{"type", "string", "x-source", "own: the reason in words"},
-			"transactionId", object{"type", "string", "x-source", "own: of a repeated transactionId"},
-			"refundTransactionId", object{"type", "string", "x-source", "own: of a repeated refundTransactionId"},
-		},
+		"type", "object", "x-source", "published: response codes", "x-published", true, "properties", properties,
 		"required", list{"code"},
 	}
 }
