@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -79,19 +80,22 @@ func encode(v any) []byte {
 
 // read makes a description of a document. The library checks the document first, misspelled keywords included.
 func read(document map[string]any) (*description, error) {
-	doc, err := openapi3.NewLoader().LoadFromData(encode(document))
-	if err != nil {
+	if _, err := load(document); err != nil {
 		return nil, err
 	}
-	if err := doc.Validate(context.Background()); err != nil {
+	components := document["components"].(schema)["schemas"].(schema)
+	paths := inline(document["paths"], components).(schema)
+	// For some schemas with references the library falls back to a validator that knows only numbers of 53 bits.
+	whole := maps.Clone(document)
+	whole["paths"] = paths
+	doc, err := load(whole)
+	if err != nil {
 		return nil, err
 	}
 	d := &description{}
 	if d.router, err = gorillamux.NewRouter(doc); err != nil {
 		return nil, err
 	}
-	components := document["components"].(schema)["schemas"].(schema)
-	paths := inline(document["paths"], components).(schema)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		for method, value := range paths[path].(schema) {
 			value := value.(schema)
@@ -111,9 +115,18 @@ func read(document map[string]any) (*description, error) {
 	return d, nil
 }
 
+func load(document map[string]any) (*openapi3.T, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(encode(document))
+	if err != nil {
+		return nil, err
+	}
+	return doc, doc.Validate(context.Background())
+}
+
 // content is the schema of a body.
 func content(body any) schema {
-	media, _ := body.(schema)["content"].(schema)
+	described, _ := body.(schema)
+	media, _ := described["content"].(schema)
 	for _, m := range media {
 		return m.(schema)["schema"].(schema)
 	}
@@ -155,6 +168,18 @@ func (op *operation) check(part, view string, value any) error {
 	}
 	return c.Validate(value)
 }
+
+// compiled is a schema that is used often.
+func compiled(s schema) *jsonschema.Schema {
+	text := string(encode(s))
+	c, ok := conditions.Load(text)
+	if !ok {
+		c, _ = conditions.LoadOrStore(text, compile(s))
+	}
+	return c.(*jsonschema.Schema)
+}
+
+var conditions sync.Map // of compiled schemas, by their text
 
 func compile(s schema) *jsonschema.Schema {
 	compiler := jsonschema.NewCompiler()

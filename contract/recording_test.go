@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"testing"
@@ -23,7 +24,7 @@ type recorder struct {
 // record plays every operation with every ending against sandboxes that depart from each other where gateways may.
 func record(t *testing.T, d *description) []*message {
 	t.Helper()
-	r := &recorder{T: t, description: d, v: newValues(seed)}
+	r := &recorder{T: t, description: d, v: newValues(*seed)}
 	r.v.client, r.v.full = true, true
 	for _, options := range []sandbox.Options{
 		{}, {HTTPStatusFollowsCode: true}, {Is3DBoolean: true, RefundTransactionIDInRows: true, RefundSettleAfter: -1},
@@ -234,6 +235,7 @@ func (d *description) responseIsDescribed(m *message) error {
 // TestResponsesOfTheSandbox: everything that the sandbox answers is described, and every code that is described is answered
 // by it, but for two.
 func TestResponsesOfTheSandbox(t *testing.T) {
+	t.Parallel()
 	d, err := read(served(t))
 	if err != nil {
 		t.Fatal(err)
@@ -241,12 +243,18 @@ func TestResponsesOfTheSandbox(t *testing.T) {
 	messages := record(t, d)
 	seen, members := make(map[string]bool), make(map[string]bool)
 	disagreements := 0
+	checked := make(map[string]bool)
 	for _, m := range messages {
 		a, _ := m.answer()
 		seen[m.operation+" "+strconv.Itoa(a.Code)] = true
 		document, _ := decode(m.response)
 		notePaths(members, m.operation, document)
-		byLibrary, every := d.checkResponse(m), d.responseIsDescribed(m)
+		every := d.responseIsDescribed(m)
+		var byLibrary error
+		if kind := m.kind(); !checked[kind] { // one of each kind: the library is slow
+			checked[kind] = true
+			byLibrary = d.checkResponse(m)
+		}
 		if byLibrary != nil || every != nil {
 			if disagreements++; disagreements < 6 {
 				t.Errorf("%s, HTTP %d: %v; %v: %s", m.operation, m.status, short(byLibrary), short(every), m.response)
@@ -264,7 +272,16 @@ func TestResponsesOfTheSandbox(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d responses, %d members of them, %d codes of operations; disagreements %d", len(messages), len(members), len(seen), disagreements+missing)
+	t.Logf("%d responses of %d kinds, %d members of them, %d codes of operations; disagreements %d", len(messages), len(checked), len(members), len(seen), disagreements+missing)
+}
+
+// kind is what tells responses apart: the operation, the status, the code and the names of the members.
+func (m *message) kind() string {
+	document, _ := decode(m.response)
+	members := make(map[string]bool)
+	notePaths(members, fmt.Sprint(m.operation, m.status), document)
+	a, _ := m.answer()
+	return fmt.Sprint(a.Code, slices.Sorted(maps.Keys(members)))
 }
 
 func notePaths(members map[string]bool, at string, document any) {

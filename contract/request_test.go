@@ -2,6 +2,7 @@ package contract
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-const seed = 20260131
+var seed = flag.Uint64("seed", 20260131, "of all random values")
 
 // requests holds the requests of one operation against each other.
 type requests struct {
@@ -24,6 +25,10 @@ type requests struct {
 	meant     departures
 
 	withLibrary bool // every body is also checked as a whole request by the OpenAPI library
+	stopAtFirst bool // one disagreement is enough
+	planted     bool // what is looked for is a limit that is published
+
+	pool []any // of bases
 
 	cases, allowed, forbidden, byClient, notSaid int
 	places                                       map[string]*[2]int // by path: values that were allowed, and forbidden
@@ -83,6 +88,9 @@ func possible(document any) bool {
 
 // compare holds one request against the three sides. The value is what is special in it, at p.
 func (r *requests) compare(document any, p path, value any) {
+	if r.stopAtFirst && r.disagreements != nil {
+		return
+	}
 	if !possible(document) {
 		r.notSaid++
 		return
@@ -128,6 +136,9 @@ func (r *requests) compareSandbox(c call, m *message, p path, value any, describ
 		r.disagree("sandbox", c, p, value, "took it: %v; description: %v; response %s", taken, short(described), m.response)
 	}
 	if r.op.body == nil || !slices.Contains(paymentOperations, r.op.name) || value == nil && len(p) > 0 {
+		return
+	}
+	if r.stopAtFirst && !r.planted {
 		return
 	}
 	narrowed := r.op.check("body", inPublished, c.document)
@@ -192,24 +203,40 @@ func short(err error) string {
 
 // whole makes documents of random values: all are allowed.
 func (r *requests) whole(v values, n int) {
-	r.withLibrary = true
 	for i := range n {
+		r.withLibrary = i%4 == 0 && !r.stopAtFirst
 		v.client = i%2 == 0
 		document := v.of(r.op.input(), "")
 		r.compare(document, path{"(whole)"}, document)
 	}
 }
 
+// bases are a full and a small document, within the limits that are published too, so that what is changed in them alone
+// decides.
+func (r *requests) bases(v values) []any {
+	if len(r.pool) == 0 {
+		input := withPublished(r.op.input())
+		for i := range 8 {
+			v.full, v.client = i%2 == 0, i%2 == 0
+			document := v.of(input, "")
+			for r.op.body != nil && r.op.check("body", inPublished, document) != nil {
+				document = v.of(input, "")
+			}
+			r.pool = append(r.pool, document)
+		}
+	}
+	i := 2 * v.IntN(len(r.pool)/2)
+	return r.pool[i : i+2]
+}
+
 // around changes one member of a full and of a small document.
 func (r *requests) around(v values, at place) {
-	small, full := v, v
-	full.full, full.client = true, true
-	bases := []any{full.of(r.op.input(), ""), small.of(r.op.input(), "")}
+	bases := r.bases(v)
 	for i, value := range v.near(at.schema, at.path.name()) {
 		if _, isText := value.(string); r.op.body == nil && !isText && value != any(absent{}) {
 			continue // everything in a query is a text
 		}
-		r.withLibrary = i%20 == 0
+		r.withLibrary = i%80 == 0 && !r.stopAtFirst
 		changed, ok := with(bases[i%4/3], at.path, value)
 		if !ok {
 			changed, ok = with(bases[0], at.path, value)
@@ -217,11 +244,18 @@ func (r *requests) around(v values, at place) {
 		if !ok || len(at.path) == 0 && value == any(absent{}) {
 			continue
 		}
-		if other := map[string]string{"startDate": "endingDate", "endingDate": "startDate"}[at.path.name()]; other != "" && value != any(absent{}) {
+		if other := map[string]string{"startDate": "endingDate", "endingDate": "startDate"}[at.path.name()]; other != "" && isDate(value) {
 			changed.(map[string]any)[other] = value // neither before the other, nor a month later
 		}
 		r.compare(changed, at.path, value)
 	}
+}
+
+func isDate(value any) bool {
+	text, _ := value.(string)
+	_, short := time.Parse(time.DateOnly, text)
+	_, long := time.Parse(time.DateTime, text)
+	return short == nil || long == nil
 }
 
 // allPlaces are the members of a request, and the request itself.
@@ -234,6 +268,7 @@ func (op *operation) allPlaces() []place {
 }
 
 func TestRequests(t *testing.T) {
+	t.Parallel()
 	d, err := read(served(t))
 	if err != nil {
 		t.Fatal(err)
@@ -242,8 +277,8 @@ func TestRequests(t *testing.T) {
 	for _, op := range d.operations {
 		r := newRequests(t, d, op)
 		r.meant = meant
-		v := newValues(seed)
-		r.whole(v, 60)
+		v := newValues(*seed)
+		r.whole(v, 40)
 		list := op.allPlaces()
 		for _, at := range list {
 			r.around(v, at)

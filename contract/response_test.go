@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,6 +110,8 @@ type responses struct {
 	call  call
 	meant departures
 
+	stopAtFirst bool // one disagreement is enough
+
 	cases, allowed, forbidden, notSaid int
 	disagreements                      []string
 }
@@ -124,12 +127,13 @@ func responseDepartures() departures {
 		departure{name: "code", reason: "the client knows every code for every operation, and keeps an unknown one in a row, or that there is none"},
 		departure{name: "refusal", reason: "of a refusal, and of an upload, the code alone decides"},
 		departure{name: "decline", reason: "a decline that names anything has to name its transactionId, or the client does not believe it"},
+		departure{name: "masked", reason: "what could be a card number is masked in every text"},
 		departure{name: "redirect", reason: "the client sends nobody to a URL with user info, or to one that it could not open"},
 	)
 }
 
 func newResponses(op *operation, meant departures) *responses {
-	v := newValues(seed)
+	v := newValues(*seed)
 	v.client, v.full = true, true
 	document := v.of(op.input(), "")
 	if members, ok := document.(map[string]any); ok {
@@ -151,6 +155,9 @@ func (r *responses) disagree(p path, value any, format string, args ...any) {
 
 // compare lets the client read a response. The value is what is special in it, at p.
 func (r *responses) compare(document map[string]any, p path, value any) {
+	if r.stopAtFirst && r.disagreements != nil {
+		return
+	}
 	document = oneRefundID(document, p)
 	described := r.op.check("result", inClosed, document)
 	if _, echoed := r.call.echo()[p.name()]; echoed && described == nil && value != any(absent{}) {
@@ -174,7 +181,7 @@ func (r *responses) compare(document map[string]any, p path, value any) {
 	problem := r.read(document, x)
 	if described == nil {
 		r.allowed++
-		if problem != "" && !r.refusesMeant(document) {
+		if problem != "" && !r.refusesMeant(document, value) {
 			r.disagree(p, value, "described, but %s: %s", problem, encode(document))
 		}
 		return
@@ -295,9 +302,15 @@ func extras(v reflect.Value) (names []string) {
 	return names
 }
 
+// longDigits could be a card number.
+var longDigits = regexp.MustCompile(`[0-9]{13}`)
+
 // refusesMeant reports whether the client is meant not to believe a response that is described.
-func (r *responses) refusesMeant(document map[string]any) bool {
+func (r *responses) refusesMeant(document map[string]any, value any) bool {
 	isPayment := slices.Contains(paymentOperations, r.op.name)
+	if text, ok := value.(string); ok && longDigits.MatchString(text) {
+		return r.meant.take("masked")
+	}
 	code := fmt.Sprint(document["code"])
 	switch {
 	case (isPayment && (code == "101" || code == "103") && document["transactionId"] == nil) ||
@@ -327,6 +340,8 @@ func (r *responses) readsMeant(document map[string]any, p path, value any) bool 
 	switch _, isText := value.(string); {
 	case name == "code" && (value != any(absent{}) || len(p) > 1):
 		return r.meant.take("code")
+	case r.op.check("result", asDescribed, document) == nil:
+		return false // a member that is not described
 	case r.isRefusal(code), r.op.name == "UploadTrackingNumbers" && name != "code":
 		return r.meant.take("refusal")
 	case value == any(absent{}) && name != "code" && (r.op.body == nil || name == "uniqueId") && !(r.op.name == "GetTransaction" && name == "uniqueId"):
@@ -355,6 +370,7 @@ func isNumber(value any) bool {
 }
 
 func TestResponsesReadByTheClient(t *testing.T) {
+	t.Parallel()
 	d, err := read(served(t))
 	if err != nil {
 		t.Fatal(err)
@@ -362,13 +378,17 @@ func TestResponsesReadByTheClient(t *testing.T) {
 	meant := responseDepartures()
 	for _, op := range d.operations {
 		r := newResponses(op, meant)
-		v := newValues(seed)
-		members := 0
+		v := newValues(*seed)
+		members, seen := 0, make(map[string]bool)
 		for _, f := range op.forms() {
 			r.whole(v, f, 20)
 			for _, at := range f.places {
-				r.around(v, f, at)
-				members++
+				kind := at.path.String() + fmt.Sprint(r.isRefusal(f.code))
+				if !seen[kind] || at.required && !r.isRefusal(f.code) { // the optional members are those of the form before
+					seen[kind] = true
+					r.around(v, f, at)
+					members++
+				}
 			}
 		}
 		t.Logf("%-27s %2d forms, %3d members, %5d responses: %5d allowed, %5d forbidden; %d of what no schema can say; disagreements %d",

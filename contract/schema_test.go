@@ -76,6 +76,10 @@ func merged(s schema) schema {
 				}
 				all[name] = joined
 			case []any:
+				if name != "required" { // the narrower one
+					all[name] = value
+					break
+				}
 				all[name] = append(slices.Clone(have), value.([]any)...)
 			default:
 				all[name] = value

@@ -102,7 +102,7 @@ func (v values) object(s schema) any {
 			o[name] = v.of(properties(s)[name].(schema), name)
 		}
 	}
-	if condition, ok := s["if"].(schema); ok && compile(condition).Validate(any(o)) == nil {
+	if condition, ok := s["if"].(schema); ok && compiled(condition).Validate(any(o)) == nil {
 		for _, name := range asList(s["then"].(schema)["required"]) {
 			o[name.(string)] = v.of(properties(s)[name.(string)].(schema), name.(string))
 		}
@@ -255,10 +255,22 @@ func (v values) near(s schema, name string) []any {
 	for _, branch := range subschemas(s, "anyOf") {
 		forms = append(forms, merged(branch))
 	}
+	if more, ok := s["x-published"].(schema); ok {
+		forms = append(forms, more)
+		for _, branch := range subschemas(more, "anyOf") {
+			forms = append(forms, branch)
+		}
+	}
 	for _, form := range forms {
 		list = append(list, v.nearForm(form, name)...)
 	}
-	return list
+	seen := make(map[string]bool)
+	return slices.DeleteFunc(list, func(value any) bool {
+		text := string(encode(valueText(value)))
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 func (v values) nearForm(s schema, name string) (list []any) {

@@ -160,12 +160,8 @@ func (d *decoder) url(path string, v json.RawMessage) string {
 
 func isWebURL(s string) bool {
 	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" ||
-		strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return false
-	}
-	_, err = url.QueryUnescape(u.RawQuery)
-	return err == nil
+	return err == nil && u.Hostname() != "" && (u.Scheme == "http" || u.Scheme == "https") &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
 func (d *decoder) productInfos(path string, v json.RawMessage) {

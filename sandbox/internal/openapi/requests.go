@@ -116,6 +116,8 @@ func (m *member) publishedKeywords(required bool) (more object) {
 		if m.Name == "subscriptionCycle" {
 			more.set("enum", list{"DAY", "WEEK", "MONTH", "THREE_MONTHS", "SIX_MONTHS", "YEAR"})
 		}
+	case m.Name == "quantity":
+		more.set("exclusiveMaximum", powerOfTen(limit))
 	case m.Type == "Number" && limit > 0 && m.Limit == 0:
 		more.set("anyOf", integerOf(limit, 0))
 	case m.Type == "Number" && m.PublicFacts.Digits > 0:
@@ -142,9 +144,16 @@ func componentName(object, parent string) string {
 
 // Forms of texts. The interface gives them in words.
 const (
-	urlPattern     = `^[Hh][Tt][Tt][Pp][Ss]?://` + userPattern + hostPattern + `(:[0-9]*)?([/?#]([^\x00-\x20\x7F%]|%[0-9A-Fa-f]{2})*)?$`
-	userPattern    = `([A-Za-z0-9._~!$&'()*+,;=:-]+@)?`
-	hostPattern    = `(([A-Za-z0-9._~-]|[^\x00-\x7F])+|\[(::1|([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4})\])`
+	urlPattern  = `^[Hh][Tt][Tt][Pp][Ss]?://` + userPattern + `(` + namePattern + `|\[` + ipv6Pattern + `\])(:[0-9]*)?` + restPattern + `$`
+	userPattern = `(([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*@)?`
+	namePattern = `([A-Za-z0-9._~!$&'()*+,;="<>-]|[^\x00-\x7F]|%[89A-Fa-f][0-9A-Fa-f])+`
+	restPattern = `(/([^\x00-\x20\x7F%?#]|%[0-9A-Fa-f]{2})*)?(\?[^\x00-\x20\x7F#]*)?(#([^\x00-\x20\x7F%]|%[0-9A-Fa-f]{2})*)?`
+
+	hex         = `[0-9A-Fa-f]{1,4}`
+	ipv6Pattern = `((` + hex + `:){7}` + hex + `|(` + hex + `:){1,7}:|(` + hex + `:){1,6}:` + hex + `|(` + hex + `:){1,5}(:` + hex + `){1,2}` +
+		`|(` + hex + `:){1,4}(:` + hex + `){1,3}|(` + hex + `:){1,3}(:` + hex + `){1,4}|(` + hex + `:){1,2}(:` + hex + `){1,5}` +
+		`|` + hex + `:(:` + hex + `){1,6}|:(:` + hex + `){1,7}|::)`
+
 	numericPattern = `^-?[0-9]+(\.[0-9]+)?$`
 )
 

@@ -30,7 +30,7 @@ func (g *generator) responses(op *operation) object {
 func refusal(source string) object {
 	return object{
 		"description", "the request was not carried out", "x-source", source,
-		"content", jsonContent(object{"anyOf", list{ref("Refusal"), ref("Duplicate")}}),
+		"content", jsonContent(object{"anyOf", list{ref("Refusal"), ref("Duplicate"), ref("DuplicateRefund")}}),
 	}
 }
 
@@ -57,6 +57,9 @@ func (g *generator) resultOf(op *operation, r response) object {
 	case 122:
 		return ref("FailedQuery")
 	case 501:
+		if op.Name == "CreateRefund" {
+			return ref("DuplicateRefund")
+		}
 		return ref("Duplicate")
 	}
 	if op.Name == "CreateRefund" {
@@ -148,6 +151,8 @@ func (g *generator) schemas() (schemas object) {
 	schemas.set("FailedQuery", failure(object{"const", 122}, nil))
 	schemas.set("Duplicate", failure(object{"const", 501}, object{
 		"transactionId", object{"type", "string", "x-source", "own: the id that was seen before"},
+	}))
+	schemas.set("DuplicateRefund", failure(object{"const", 501}, object{
 		"refundTransactionId", object{"type", "string", "x-source", "own: the id that was seen before"},
 	}))
 	return schemas
