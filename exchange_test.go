@@ -126,6 +126,10 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 		return pointer(c.CreateCheckout(ctx, fill[cardgateway.CheckoutRequest](t, x.Request.Body)))
 	case "CreateCheckoutSubscription":
 		return pointer(c.CreateCheckoutSubscription(ctx, fill[cardgateway.CheckoutSubscriptionRequest](t, x.Request.Body)))
+	case "CreateRefund":
+		return pointer(c.CreateRefund(ctx, fill[cardgateway.RefundRequest](t, x.Request.Body)))
+	case "UploadTrackingNumbers":
+		return nil, c.UploadTrackingNumbers(ctx, fill[[]cardgateway.Shipment](t, x.Request.Body))
 	case "GetTransaction":
 		return pointer(c.GetTransaction(ctx, x.Request.Path[strings.LastIndex(x.Request.Path, "/")+1:]))
 	case "SearchOrders":

@@ -53,9 +53,8 @@ const tokenPath = "/checkout/tokenization/payment/"
 
 // answer is what the tests read of a response.
 type answer struct {
-	Code                                  int
-	UniqueID, RedirectURL, RefundUniqueID string
-	Message, TransactionMessage           string
+	Code                           int
+	UniqueID, RedirectURL, Message string
 }
 
 func (m *message) answer() (a answer, err error) {

@@ -171,10 +171,11 @@ func moveLimits(node any, by int64) {
 		if _, limited := node["maxLength"]; ok && !limited {
 			node["pattern"] = bound.ReplaceAllStringFunc(pattern, func(text string) string {
 				low, high, isRange := strings.Cut(strings.Trim(text, "{}"), ",")
-				n, _ := strconv.ParseInt(high+low[:len(low)*boolInt(!isRange)], 10, 64)
 				if isRange {
+					n, _ := strconv.ParseInt(high, 10, 64)
 					return fmt.Sprintf("{%s,%d}", low, n+by)
 				}
+				n, _ := strconv.ParseInt(low, 10, 64)
 				return fmt.Sprintf("{%d}", n+by)
 			})
 		}
@@ -188,13 +189,6 @@ func moveLimits(node any, by int64) {
 			moveLimits(value, by)
 		}
 	}
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func withoutForm(v any) any {

@@ -376,6 +376,7 @@ func TestResponsesReadByTheClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	meant := responseDepartures()
+	allMembers, cases, disagreements := 0, 0, 0
 	for _, op := range d.operations {
 		r := newResponses(op, meant)
 		v := newValues(*seed)
@@ -393,10 +394,12 @@ func TestResponsesReadByTheClient(t *testing.T) {
 		}
 		t.Logf("%-27s %2d forms, %3d members, %5d responses: %5d allowed, %5d forbidden; %d of what no schema can say; disagreements %d",
 			op.name, len(op.forms()), members, r.cases, r.allowed, r.forbidden, r.notSaid, len(r.disagreements))
+		allMembers, cases, disagreements = allMembers+members, cases+r.cases, disagreements+len(r.disagreements)
 		for _, text := range r.disagreements[:min(len(r.disagreements), 5)] {
 			t.Error(text)
 		}
 	}
+	t.Logf("%d operations, %d members, %d responses; disagreements %d", len(d.operations), allMembers, cases, disagreements)
 	meant.report(t)
 }
 

@@ -257,9 +257,7 @@ func (v values) near(s schema, name string) []any {
 	}
 	if more, ok := s["x-published"].(schema); ok {
 		forms = append(forms, more)
-		for _, branch := range subschemas(more, "anyOf") {
-			forms = append(forms, branch)
-		}
+		forms = append(forms, subschemas(more, "anyOf")...)
 	}
 	for _, form := range forms {
 		list = append(list, v.nearForm(form, name)...)
@@ -312,7 +310,7 @@ func (v values) nearForm(s schema, name string) (list []any) {
 			largest := new(big.Rat).Sub(rat(limit), rat(step))
 			_, fraction, _ := strings.Cut(step.String(), ".")
 			for _, n := range []*big.Rat{largest, rat(step), new(big.Rat).Quo(rat(step), big.NewRat(10, 1)), new(big.Rat).Add(rat(limit), rat(step))} {
-				list = append(list, json.Number(strings.TrimRight(n.FloatString(len(fraction)+1), "0")+""))
+				list = append(list, json.Number(strings.TrimRight(n.FloatString(len(fraction)+1), "0")))
 			}
 		}
 	}
