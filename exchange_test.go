@@ -141,6 +141,10 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 		return pointer(c.CreateCheckout(ctx, fill[cardgateway.CheckoutRequest](t, x.Request.Body)))
 	case "CreateCheckoutSubscription":
 		return pointer(c.CreateCheckoutSubscription(ctx, fill[cardgateway.CheckoutSubscriptionRequest](t, x.Request.Body)))
+	case "CreateRefund":
+		return pointer(c.CreateRefund(ctx, fill[cardgateway.RefundRequest](t, x.Request.Body)))
+	case "UploadTrackingNumbers":
+		return nil, c.UploadTrackingNumbers(ctx, fill[[]cardgateway.Shipment](t, x.Request.Body))
 	case "GetTransaction":
 		return pointer(c.GetTransaction(ctx, x.Request.Path[strings.LastIndex(x.Request.Path, "/")+1:]))
 	case "SearchOrders":
@@ -149,12 +153,8 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 			Start: instant(t, query, "startDate"), End: instant(t, query, "endingDate"),
 			CurrPage: number(query, "currPage"), PageSize: number(query, "pageSize"),
 		}))
-	case "CreateRefund":
-		return pointer(c.CreateRefund(ctx, fill[cardgateway.RefundRequest](t, x.Request.Body)))
 	case "ResolveRefund":
 		return resolveDocumented(t, c, x, query)
-	case "UploadTrackingNumbers":
-		return nil, c.UploadTrackingNumbers(ctx, fill[[]cardgateway.Shipment](t, x.Request.Body))
 	case "SearchRefunds":
 		return pointer(c.SearchRefunds(ctx, cardgateway.RefundQuery{
 			UniqueID: query.Get("uniqueId"), TransactionID: query.Get("transactionId"),

@@ -21,12 +21,13 @@ import (
 
 // table is testdata/interface.json; see testdata/README.md.
 type table struct {
-	Operations []tableOperation
-	Objects    map[string][]tableMember
+	Operations, PublishedOperations []tableOperation
+	Objects                         map[string][]tableMember
 }
 
 type tableOperation struct {
 	Name, Path string
+	Body       string // Array, or empty for an object
 	Payment    bool
 	Members    []tableMember
 }
@@ -58,7 +59,10 @@ func readTable(t testing.TB) (tab table) {
 	return tab
 }
 
-// payments are the operations with a body.
+// bodies are the operations with a body: the payments, and what is published beyond the interface.
+func (tab table) bodies() []tableOperation { return append(tab.payments(), tab.PublishedOperations...) }
+
+// payments are the operations of the interface with a body.
 func (tab table) payments() (ops []tableOperation) {
 	for _, op := range tab.Operations {
 		if op.Payment {
@@ -97,6 +101,8 @@ func validValue(m tableMember) any {
 		return json.Number("12")
 	case "amount", "price":
 		return "12.50"
+	case "uniqueId":
+		return "2018062815300001"
 	case "currency":
 		return "USD"
 	case "country":
@@ -113,10 +119,14 @@ func validValue(m tableMember) any {
 	return "some " + m.Name
 }
 
-// send fills the operation's request with the document and calls it. It returns what was sent, nil if nothing.
-func send(t *testing.T, op string, doc map[string]any) (sent []byte, err error) {
+// send fills the operation's request with the document and calls it. It returns what was sent, nil if nothing. Of an
+// operation that takes an array the document is the one element.
+func send(t *testing.T, op tableOperation, doc map[string]any) (sent []byte, err error) {
 	t.Helper()
 	body, jsonErr := json.Marshal(doc)
+	if op.Body == "Array" {
+		body, jsonErr = json.Marshal([]any{doc})
+	}
 	if jsonErr != nil {
 		t.Fatal(jsonErr)
 	}
@@ -124,17 +134,32 @@ func send(t *testing.T, op string, doc map[string]any) (sent []byte, err error) 
 		sent, _ = io.ReadAll(r.Body)
 		return clienttest.Respond(r, 200, "{}")
 	})}})
-	x := exchange{Operation: op, Token: clienttest.Token}
+	x := exchange{Operation: op.Name, Token: clienttest.Token}
 	x.Request.Body = body
 	_, err = callDocumented(t, c, x)
+	if op.Body == "Array" && sent != nil {
+		var elements []json.RawMessage
+		if jsonErr := json.Unmarshal(sent, &elements); jsonErr != nil || len(elements) != 1 {
+			t.Fatalf("%s: got %s, want an array of one element", op.Name, sent)
+		}
+		sent = elements[0]
+	}
 	return sent, err
+}
+
+// problems are those of an error. Of an array they are named as if its first element were alone.
+func problems(err error) (list []string) {
+	for _, problem := range clienttest.Problems(err) {
+		list = append(list, strings.TrimPrefix(problem, "shipments[0]."))
+	}
+	return list
 }
 
 func TestEveryMemberIsSent(t *testing.T) {
 	tab := readTable(t)
-	for _, op := range tab.payments() {
+	for _, op := range tab.bodies() {
 		doc := tab.document(op)
-		sent, err := send(t, op.Name, doc)
+		sent, err := send(t, op, doc)
 		if sent == nil {
 			t.Errorf("%s: a full request is refused: %v", op.Name, err)
 			continue
@@ -152,6 +177,7 @@ func TestStructsHaveNoOtherMembers(t *testing.T) {
 	requests := map[string]any{
 		"CreateTokenOrder": cardgateway.TokenOrderRequest{}, "TokenPayment": cardgateway.TokenPaymentRequest{}, "CreateSubscription": cardgateway.SubscriptionRequest{},
 		"CreateCheckout": cardgateway.CheckoutRequest{}, "CreateCheckoutSubscription": cardgateway.CheckoutSubscriptionRequest{},
+		"CreateRefund": cardgateway.RefundRequest{}, "UploadTrackingNumbers": cardgateway.Shipment{},
 	}
 	check := func(name string, typ reflect.Type, members []tableMember, besides ...string) {
 		var want, got []string
@@ -171,7 +197,7 @@ func TestStructsHaveNoOtherMembers(t *testing.T) {
 			t.Errorf("%s (-table +struct):\n%s", name, diff)
 		}
 	}
-	for _, op := range tab.payments() {
+	for _, op := range tab.bodies() {
 		check(op.Name, reflect.TypeOf(requests[op.Name]), op.Members, "appId") // which the client has
 	}
 	for object, value := range map[string]any{
@@ -184,7 +210,7 @@ func TestStructsHaveNoOtherMembers(t *testing.T) {
 
 func TestRequiredMembers(t *testing.T) {
 	tab, cases := readTable(t), 0
-	for _, op := range tab.payments() {
+	for _, op := range tab.bodies() {
 		var all []string // of an empty request
 		for _, m := range op.Members {
 			if m.Name == "appId" {
@@ -204,8 +230,8 @@ func TestRequiredMembers(t *testing.T) {
 			}
 			doc := tab.document(op)
 			delete(doc, m.Name)
-			if sent, err := send(t, op.Name, doc); (sent == nil) != (want != nil) || !slices.Equal(sortedCopy(clienttest.Problems(err)), sortedCopy(want)) {
-				t.Errorf("%s without %s: got %v, want %v", op.Name, m.Name, clienttest.Problems(err), want)
+			if sent, err := send(t, op, doc); (sent == nil) != (want != nil) || !slices.Equal(sortedCopy(problems(err)), sortedCopy(want)) {
+				t.Errorf("%s without %s: got %v, want %v", op.Name, m.Name, problems(err), want)
 			}
 			cases++
 			for _, inner := range tab.Objects[m.Object] {
@@ -216,15 +242,15 @@ func TestRequiredMembers(t *testing.T) {
 					if inner.requiredAt(m.Name) {
 						want = []string{m.Name + "." + inner.Name + " required"}
 					}
-					if _, err := send(t, op.Name, doc); !slices.Equal(clienttest.Problems(err), want) {
-						t.Errorf("%s without %s.%s: got %v, want %v", op.Name, m.Name, inner.Name, clienttest.Problems(err), want)
+					if _, err := send(t, op, doc); !slices.Equal(problems(err), want) {
+						t.Errorf("%s without %s.%s: got %v, want %v", op.Name, m.Name, inner.Name, problems(err), want)
 					}
 					cases++
 				}
 			}
 		}
-		_, err := send(t, op.Name, map[string]any{})
-		if diff := cmp.Diff(sortedCopy(all), sortedCopy(clienttest.Problems(err))); diff != "" {
+		_, err := send(t, op, map[string]any{})
+		if diff := cmp.Diff(sortedCopy(all), sortedCopy(problems(err))); diff != "" {
 			t.Errorf("%s, empty request, all at once (-table +got):\n%s", op.Name, diff)
 		}
 	}
@@ -235,7 +261,7 @@ func sortedCopy(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
 func TestLimits(t *testing.T) {
 	tab, cases := readTable(t), 0
-	for _, op := range tab.payments() {
+	for _, op := range tab.bodies() {
 		for _, m := range op.Members {
 			if m.Limit == 0 || m.Type != "String" {
 				continue
@@ -256,10 +282,16 @@ func TestLimits(t *testing.T) {
 						tt.want = ""
 					}
 				}
+				if m.Name == "uniqueId" { // digits and nothing else
+					tt.want = m.Name + " format"
+					if tt.value = strings.ReplaceAll(tt.value, "x", "1"); tt.name == "at the limit" {
+						tt.want = ""
+					}
+				}
 				doc := tab.document(op)
 				doc[m.Name] = tt.value
-				_, err := send(t, op.Name, doc)
-				got := clienttest.Problems(err)
+				_, err := send(t, op, doc)
+				got := problems(err)
 				if strings.HasSuffix(m.Name, "Url") && tt.name == "control character" {
 					got = slices.Compact(got)
 				}

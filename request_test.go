@@ -113,7 +113,7 @@ func TestAmountsIgnoreGlobals(t *testing.T) { // not parallel: it changes what a
 				t.Errorf("globals %03b, %s: sent %q (%v)", n, text, sent, err)
 			}
 		}
-		sent, _ := send(t, "CreateTokenOrder", tab.document(tab.payments()[0]))
+		sent, _ := send(t, tableOperation{Name: "CreateTokenOrder"}, tab.document(tab.payments()[0]))
 		if !strings.Contains(string(sent), `"price":"12.50"`) || !strings.Contains(string(sent), `"appId":12,`) {
 			t.Errorf("globals %03b: sent %s", n, sent)
 		}

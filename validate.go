@@ -77,7 +77,7 @@ func (v *violations) card(c *Card) {
 		v.DigitCount("cardNumber", secret.IsDigits(c.CardNumber.concealed, minCardDigits, maxCardDigits), minCardDigits, maxCardDigits)
 	}
 	if v.Require("cardholder", c.Cardholder != "", required) {
-		v.Text("cardholder", c.Cardholder, noLimit)
+		v.ID("cardholder", c.Cardholder, noLimit)
 	}
 	if v.Require("cvv", !c.CVV.IsZero(), required) {
 		v.DigitCount("cvv", secret.IsDigits(c.CVV.concealed, 3, 4), 3, 4)

@@ -566,3 +566,27 @@ func BenchmarkPayment(b *testing.B) {
 		})
 	}
 }
+
+// TestOpenAPIIsServed: the description is there for whoever reaches the control interface, and for nobody else.
+func TestOpenAPIIsServed(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		access ControlAccess
+		status int
+	}{{"from this machine", ControlLoopback, 200}, {"switched off", ControlOff, 404}} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := New(Options{Control: tt.access})
+			defer g.Close()
+			r := httptest.NewRequest("GET", "http://127.0.0.1/_sandbox/openapi.json", nil)
+			r.RemoteAddr = "127.0.0.1:5000"
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, r)
+			if w.Code != tt.status {
+				t.Errorf("got HTTP %d, want %d", w.Code, tt.status)
+			}
+			if served := bytes.Equal(w.Body.Bytes(), openAPI); served != (tt.status == 200) {
+				t.Errorf("got the description: %v, want %v", served, tt.status == 200)
+			}
+		})
+	}
+}

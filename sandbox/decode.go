@@ -25,6 +25,14 @@ func (d *decoder) limit(n int) int {
 	return 0
 }
 
+// limitIn is a limit that is published for one operation alone.
+func (d *decoder) limitIn(op Operation, n int) int {
+	if d.op != op {
+		return 0
+	}
+	return d.limit(n)
+}
+
 func (d *decoder) problem(path, text string) {
 	d.problems = append(d.problems, path+": "+text)
 }
@@ -43,9 +51,17 @@ func (d *decoder) transactionMethod(path string, v json.RawMessage) {
 	}
 }
 
-func (d *decoder) transactionType(path string, v json.RawMessage) { d.optionalText(path, v, 32) }
+// transactionType and productName are in examples of the interface, which gives them no limits. Of the redirect checkout
+// they have published ones, and its productName is only published.
+func (d *decoder) transactionType(path string, v json.RawMessage) {
+	d.optionalText(path, v, d.limitIn(OpCheckout, 32))
+}
 
-func (d *decoder) productName(path string, v json.RawMessage) { d.optionalText(path, v, d.limit(255)) }
+func (d *decoder) productName(path string, v json.RawMessage) {
+	if d.op != OpCheckout || d.published {
+		d.optionalText(path, v, d.limitIn(OpCheckout, 255))
+	}
+}
 
 func (d *decoder) domain(path string, v json.RawMessage) {
 	if d.published {
@@ -62,8 +78,8 @@ func (d *decoder) notificationURL(path string, v json.RawMessage) {
 func (d *decoder) refundUniqueID(path string, v json.RawMessage) {
 	s, ok := numberText(v) // the table says String, the published example sends a number
 	switch {
-	case !ok:
-		d.problem(path, "neither a string nor a number")
+	case !ok, v[0] != '"' && !isDigits(s):
+		d.problem(path, "neither a string nor a whole number")
 	case utf8.RuneCountInString(s) > 128:
 		d.problem(path, "longer than 128 characters")
 	default:
@@ -135,12 +151,17 @@ func (d *decoder) url(path string, v json.RawMessage) string {
 	if s == "" {
 		return ""
 	}
-	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if !isWebURL(s) {
 		d.problem(path, "not an absolute http or https URL")
 		return ""
 	}
 	return s
+}
+
+func isWebURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Hostname() != "" && (u.Scheme == "http" || u.Scheme == "https") &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
 func (d *decoder) productInfos(path string, v json.RawMessage) {
@@ -178,7 +199,7 @@ func (d *decoder) productInfo(path string, v json.RawMessage) {
 	}
 	if price := m["price"]; !absent(price) {
 		s, ok := numberText(price)
-		if !ok {
+		if !ok || price[0] == '"' && !isDecimal(s) {
 			d.problem(path+".price", "not a number")
 		} else if d.published {
 			d.decimal(path+".price", s)
@@ -279,7 +300,7 @@ func (d *decoder) extension(path string, v json.RawMessage) {
 	}
 	if cycle := m["subscriptionCycle"]; absent(cycle) {
 		d.problem(path+".subscriptionCycle", "missing")
-	} else if s := d.text(path+".subscriptionCycle", cycle, 16); d.published && s != "" && !slices.Contains(publishedCycles(), s) {
+	} else if s := d.text(path+".subscriptionCycle", cycle, d.limit(16)); d.published && s != "" && !slices.Contains(publishedCycles(), s) {
 		d.problem(path+".subscriptionCycle", "none of "+strings.Join(publishedCycles(), ", "))
 	}
 	s, ok := numberText(m["subscriptionPeriod"])
@@ -302,10 +323,13 @@ func (d *decoder) card(path string, v json.RawMessage) {
 	if m == nil {
 		return
 	}
-	text := func(name string) string { return d.optionalText(path+"."+name, m[name], 0) }
+	text := func(name string, limit int) string { return d.optionalText(path+"."+name, m[name], limit) }
 	entry := CardEntry{
-		Number: text("cardNumber"), Month: text("expiredMonth"), Year: text("expiredYear"),
-		CVV: text("cvv"), Cardholder: text("cardholder"),
+		Number: text("cardNumber", 0), Month: text("expiredMonth", 0), Year: text("expiredYear", 0),
+		CVV: text("cvv", 0), Cardholder: text("cardholder", d.limit(128)),
+	}
+	if strings.Contains(entry.Number, " ") { // which a cardholder may type, and a program may not send
+		d.problem(path+".cardNumber", "has spaces")
 	}
 	var problems []fieldProblem
 	d.pay.card, problems = readCard(entry)
@@ -354,6 +378,12 @@ func numberText(v json.RawMessage) (string, bool) {
 	var s string
 	err := json.Unmarshal(v, &s)
 	return s, err == nil && s != ""
+}
+
+// isDecimal reports whether s is digits with or without a sign and decimals.
+func isDecimal(s string) bool {
+	whole, decimals, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
+	return isDigits(whole) && (!point || isDigits(decimals))
 }
 
 func isEmptyText(v json.RawMessage) bool { return string(v) == `""` }

@@ -109,7 +109,7 @@ func (p *parameters) time(name string) (_ time.Time, dateOnly bool) {
 		return t, true
 	}
 	t, err := time.Parse(time.DateTime, s)
-	if err != nil {
+	if err != nil || len(s) != len(time.DateTime) { // Parse takes fractions of a second that the layout does not have
 		p.problem(name, "not YYYY-MM-DD or YYYY-MM-DD HH:MM:SS")
 	}
 	return t, false

@@ -10,10 +10,10 @@ import (
 
 // interfaceTable is the part of testdata/interface.json that these tests are driven by.
 type interfaceTable struct {
-	Operations []struct {
-		Name, Method, Path string
-		Payment            bool
-		Members            []struct {
+	Operations, PublishedOperations []struct {
+		Name, Method, Path, Body string
+		Payment                  bool
+		Members                  []struct {
 			Name, Type, Required, RequiredWhen, In string
 			Limit                                  int
 		}
@@ -83,6 +83,46 @@ func TestRequiredAndLimits(t *testing.T) {
 		}
 	}
 	if checked < 150 {
+		t.Errorf("only %d cases came out of the table", checked)
+	}
+}
+
+// TestPublishedRequiredAndLimits does the same with the operations that are published beyond the interface.
+func TestPublishedRequiredAndLimits(t *testing.T) {
+	checked := 0
+	for _, op := range readInterface(t).PublishedOperations {
+		g := New(Options{RefundDuplicates: RefundDuplicatesExecuted})
+		paid := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
+		try := func(changes map[string]any) answer {
+			m := map[string]any{"uniqueId": paid, "amount": "0.01", "refundTransactionId": "r-1", "company": "SF"}
+			for name, value := range changes {
+				m[name] = value
+			}
+			if op.Body == "Array" {
+				return send(t, g, op.Method, op.Path, []any{m})
+			}
+			return send(t, g, op.Method, op.Path, m)
+		}
+		if code := try(nil).code(); code != 110 && code != 141 {
+			t.Errorf("%s: code = %d, want a success", op.Name, code)
+		}
+		for _, m := range op.Members {
+			wrong := map[string]any{"wrong type": []any{[]any{1}}}
+			if m.Required == "R" {
+				wrong["null"] = json.RawMessage("null")
+			}
+			if m.Limit > 0 {
+				wrong["too long"] = strings.Repeat("1", m.Limit+1)
+			}
+			for what, value := range wrong {
+				checked++
+				if a := try(map[string]any{m.Name: value}); a.code() != 500 || !strings.Contains(a.str("transactionMessage"), m.Name) {
+					t.Errorf("%s, %s %s: answer %s, want code 500 that names it", op.Name, m.Name, what, a.text)
+				}
+			}
+		}
+	}
+	if checked < 18 {
 		t.Errorf("only %d cases came out of the table", checked)
 	}
 }

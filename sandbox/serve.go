@@ -41,6 +41,7 @@ func (g *Gateway) serveControl(r *http.Request) reply {
 		mux := http.NewServeMux()
 		g.addAPI(mux)
 		g.addDashboard(mux)
+		mux.HandleFunc("GET "+openAPIPath, serveOpenAPI)
 		g.control = mux
 	})
 	return handle(g.control, r)

@@ -28,7 +28,7 @@ func (v *Violations) Text(member, s string, limit int) {
 	}
 }
 
-// ID checks an identifier that is given: a text with a limit that is not only white space.
+// ID checks an identifier or a name that is given: a text that is not only white space.
 func (v *Violations) ID(member, s string, limit int) {
 	v.Text(member, s, limit)
 	if strings.TrimSpace(s) == "" {

@@ -1,0 +1,14 @@
+package openapi
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// jsonNumber is a number as it is to be written.
+func jsonNumber(s string) json.Number { return json.Number(s) }
+
+func powerOfTen(n int) json.Number { return jsonNumber("1" + strings.Repeat("0", n)) }
