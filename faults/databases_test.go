@@ -434,3 +434,18 @@ func TestMany(t *testing.T) {
 		}
 	})
 }
+
+// hold keeps a session open, with what it locks, until the function that it returns ends that by the last statement.
+func hold(t *testing.T, spec string, statements ...string) (release func()) {
+	t.Helper()
+	conn, err := openDB(t, spec).Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(statements) - 1
+	execAll(t, conn, statements[:last]...)
+	return func() {
+		execAll(t, conn, statements[last])
+		_ = conn.Close() // it has served
+	}
+}

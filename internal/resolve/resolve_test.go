@@ -46,7 +46,7 @@ type search struct {
 
 func shows(rows ...row) search { return search{rows: rows} }
 
-var down = errors.New("down")
+var errDown = errors.New("down")
 
 func TestRun(t *testing.T) {
 	other := with(approved, func(r *resolve.Row) { r.ID = "1b" })
@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 		{"approved beside another's row", []search{shows(foreign, approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
 		{"approved twice", []search{shows(approved, other)}, false, false, resolve.OutcomeConflict, "", true, nil},
 		{"one row on two pages", []search{shows(approved, approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
-		{"approved at last", []search{shows(), shows(), {err: down}, shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
+		{"approved at last", []search{shows(), shows(), {err: errDown}, shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
 		{"waits for the cardholder", []search{shows(redirect)}, false, false, resolve.OutcomeFound, "4", true, nil},
 		{"in processing to the end", []search{shows(processing)}, false, false, resolve.OutcomeFound, "3", true, nil},
 		{"in processing, then approved", []search{shows(processing), shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
@@ -94,8 +94,8 @@ func TestRun(t *testing.T) {
 		{"unreadable, then nothing", []search{{unreadable: true}, shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
 		{"announced and not given, then nothing", []search{{more: 1}, shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
 		{"in processing, then nothing", []search{shows(processing), shows()}, false, false, resolve.OutcomeUnknown, "3", true, nil},
-		{"down", []search{{err: down}}, false, false, resolve.OutcomeUnknown, "", false, down},
-		{"declined, then down", []search{shows(declined, foreign), {err: down}}, false, false, resolve.OutcomeUnknown, "2", true, down},
+		{"down", []search{{err: errDown}}, false, false, resolve.OutcomeUnknown, "", false, errDown},
+		{"declined, then down", []search{shows(declined, foreign), {err: errDown}}, false, false, resolve.OutcomeUnknown, "2", true, errDown},
 		{"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful},
 		{"two rows that share an id of ours", []search{shows(
 			with(declined, func(r *resolve.Row) { r.Generated = true }), with(declined, func(r *resolve.Row) { r.Generated = true }))},
