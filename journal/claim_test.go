@@ -119,3 +119,38 @@ func TestGivenUpIntent(t *testing.T) {
 		wantStates(t, j, map[string]string{"a": "not sent"})
 	})
 }
+
+// TestRecordedForNobody: what came of a payment is recorded although its caller has gone, and although the store fails for a
+// while.
+func TestRecordedForNobody(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store}
+		store.records.Store(3)
+		j := journal.New(s.client, store, journal.Options{})
+		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || !got.Paid() || s.stored("b").State() != journal.Succeeded {
+			t.Errorf("got %v, %v, stored %v", got, err, s.stored("b").State())
+		}
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := j.CreateSubscription(ctx, order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, journal.ErrOpen) {
+			t.Errorf("got %v", err)
+		}
+		if e := s.stored("a"); len(e.Evidence) != 1 || e.Evidence[0].Source != journal.SourceAnswer {
+			t.Errorf("recorded: %v", e.Evidence)
+		}
+	})
+}
+
+// TestDeclineBeforeSuccess: that the gateway shows a decline of a payment that has succeeded is no conflict.
+func TestDeclineBeforeSuccess(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if _, err := s.pay("a", approved); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "another attempt")); err != nil {
+			t.Error(err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}

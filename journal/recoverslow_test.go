@@ -86,7 +86,7 @@ func TestEveryWindowMustSayAbsent(t *testing.T) {
 		_, _ = s.pay("a", approved)
 		time.Sleep(25 * time.Hour)
 		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
-		time.Sleep(16 * 24 * time.Hour)
+		time.Sleep(60 * 24 * time.Hour)
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
 		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
