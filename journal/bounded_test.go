@@ -121,3 +121,28 @@ func TestRecordable(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyWatchesForEver: a Recover that has ended, or was left, is told no more of what is touched.
+func TestNobodyWatchesForEver(t *testing.T) {
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := NewMemoryStore()
+	j := New(client, store, Options{})
+	if _, _, err := store.Begin(t.Context(), Intent{Shop: j.shop, TransactionID: "a", Currency: "USD", At: time.Now(), Sender: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Record(t.Context(), Key{j.shop, "a"}, 0, Evidence{Source: SourceAnswer, State: NotSent, Sender: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range j.Recover(t.Context()) {
+		if len(j.touched.sets) != 1 || err != nil {
+			t.Errorf("%d watch within the loop, %v", len(j.touched.sets), err)
+		}
+		break
+	}
+	if n := len(j.touched.sets); n != 0 {
+		t.Errorf("%d watch after the loop", n)
+	}
+}

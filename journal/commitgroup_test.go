@@ -116,21 +116,34 @@ func TestLateWrites(t *testing.T) {
 // TestStalledBatch: others wait for a batch that stalls as long as is said and no longer, and then share one.
 func TestStalledBatch(t *testing.T) {
 	for _, tt := range []struct {
-		name  string
-		stall time.Duration
-		want  []string
+		name        string
+		stall       time.Duration
+		awaited     int
+		late, again bool
+		want        []string
 	}{
-		{"given up", 20 * time.Millisecond, []string{"0s: 1, 0 late", "20ms: 2, 1 late", "1.5s: 1, 0 late"}},
-		{"waited for", 0, []string{"0s: 1, 0 late", "1s: 2, 1 late", "2s: 1, 0 late"}},
+		{"given up", 20 * time.Millisecond, 2, false, true, []string{"0s: 1, 0 late", "20ms: 2, 0 late", "1.5s: 1, 0 late"}},
+		{"given up to late writes", 20 * time.Millisecond, 0, true, false, []string{"0s: 1, 0 late", "20ms: 0, 1 late"}},
+		{"given up to nobody", 20 * time.Millisecond, 0, false, true, []string{"0s: 1, 0 late", "1.5s: 1, 0 late"}},
+		{"waited for", 0, 2, true, true, []string{"0s: 1, 0 late", "1s: 2, 1 late", "2s: 1, 0 late"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, got := batches(8, 1)
 				g.stall = tt.stall
-				for i, at := range []time.Duration{0, 5 * time.Millisecond, 6 * time.Millisecond, 1500 * time.Millisecond} {
-					time.AfterFunc(at, func() { go func() { _ = g.do(t.Context(), writeOf(fmt.Sprint(i))) }() })
+				awaited := func(id string) { go func() { _ = g.do(t.Context(), writeOf(id)) }() }
+				awaited("first")
+				time.Sleep(5 * time.Millisecond)
+				for i := range tt.awaited {
+					awaited(fmt.Sprint(i))
 				}
-				g.later(writeOf("late"), func() {})
+				if tt.late {
+					g.later(writeOf("late"), func() {})
+				}
+				time.Sleep(1495 * time.Millisecond)
+				if tt.again {
+					awaited("again")
+				}
 				time.Sleep(5 * time.Second)
 				wantBatches(t, got, tt.want...)
 				if g.running != 0 {
@@ -139,6 +152,44 @@ func TestStalledBatch(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCallersLeave: a batch's context ends with the last of its callers, and who leaves before his batch begins is not in it.
+func TestCallersLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		var ended []time.Duration
+		var sizes []int
+		g := &commitGroup{most: 8, batches: 1}
+		g.apply = func(ctx context.Context, batch []*write) {
+			sizes = append(sizes, len(batch))
+			select {
+			case <-ctx.Done():
+				ended = append(ended, time.Since(begun))
+			case <-time.After(10 * time.Second):
+			}
+			for _, w := range batch {
+				w.finish()
+			}
+		}
+		leave := func(id string, after time.Duration) {
+			go func() {
+				ctx, cancel := context.WithTimeout(t.Context(), after)
+				defer cancel()
+				_ = g.do(ctx, writeOf(id))
+			}()
+		}
+		leave("first", time.Second)
+		synctest.Wait()
+		leave("gone by then", 500*time.Millisecond)
+		leave("a", 3*time.Second)
+		leave("b", 5*time.Second)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if fmt.Sprint(sizes) != "[1 2]" || fmt.Sprint(ended) != "[1s 5s]" {
+			t.Errorf("batches of %v, which ended at %v; want [1 2] and [1s 5s]", sizes, ended)
+		}
+	})
 }
 
 // TestFlush: it returns when nothing late is left, or with its context.

@@ -1,0 +1,156 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestGivenUpWhileElsewhere: a call that ends while it waits for another process has claimed nothing: it says that the
+// outcome is unknown, and records nothing.
+func TestGivenUpWhileElsewhere(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
+		go func() { _, _ = s.pay("a", approved) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		_, err := s.restarted(journal.Options{}).CreateSubscription(ctx, order("a", approved))
+		if !errors.Is(err, journal.ErrOpen) || cardgateway.SafeToRetry(err) || time.Since(begun) != time.Second {
+			t.Errorf("got %v after %v, want ErrOpen after its second", err, time.Since(begun))
+		}
+		if e := s.stored("a"); len(e.Evidence) != 0 {
+			t.Errorf("it recorded %v", e.Evidence)
+		}
+		time.Sleep(20 * time.Second)
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestOldFlightIsNotAwaited: nobody waits for a process that has had a payment in flight for longer than a flight takes.
+func TestOldFlightIsNotAwaited(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		in := journal.Intent{
+			Shop: key("a").Shop, TransactionID: "a", OrderID: "order of a", Operation: "CreateSubscription", Amount: order("a", approved).Amount,
+			Currency: "USD", At: time.Now(), Sender: "a process that died",
+		}
+		if _, _, err := s.store.Begin(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct{ age, waits time.Duration }{{4 * time.Minute, 5 * time.Second}, {6 * time.Minute, 0}} {
+			time.Sleep(time.Until(in.At.Add(tt.age)))
+			begun := time.Now()
+			_, err := s.pay("a", approved)
+			if took := time.Since(begun); !errors.Is(err, journal.ErrOpen) || took < tt.waits || took > tt.waits+time.Second {
+				t.Errorf("after %v: got %v after %v, want ErrOpen after about %v", tt.age, err, took, tt.waits)
+			}
+		}
+		if n := s.sent.Load(); n != 0 {
+			t.Errorf("%d requests, want 0", n)
+		}
+	})
+}
+
+// TestWhatAllowsAnotherSubmission: which methods submit again what was refused, and what is presumed absent.
+func TestWhatAllowsAnotherSubmission(t *testing.T) {
+	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}
+	methods := map[string]func(*shop) error{
+		"the plain one": func(s *shop) error { _, err := s.pay("a", approved); return err },
+		"AfterRefusal": func(s *shop) error {
+			_, err := s.AfterRefusal().CreateSubscription(s.t.Context(), order("a", approved))
+			return err
+		},
+		"PayAgainRiskingSecondCharge": func(s *shop) error {
+			_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(s.t.Context(), order("a", approved))
+			return err
+		},
+	}
+	for _, tt := range []struct {
+		name   string
+		first  sandbox.Fault
+		state  string
+		submit map[string]bool
+	}{
+		{"refused", refusal, "refused", map[string]bool{"AfterRefusal": true, "PayAgainRiskingSecondCharge": true}},
+		{"presumed absent", lost, "presumed absent", map[string]bool{"PayAgainRiskingSecondCharge": true}},
+	} {
+		for name, pay := range methods {
+			t.Run(tt.name+", "+name, func(t *testing.T) {
+				inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+					s.gateway.Inject(tt.first)
+					_, _ = s.pay("a", approved)
+					if tt.state == "presumed absent" {
+						time.Sleep(25 * time.Hour)
+					}
+					wantStates(t, s.Journal, map[string]string{"a": tt.state})
+					err := pay(s)
+					want := 0
+					if tt.submit[name] {
+						want = 1
+					}
+					if (err == nil) != tt.submit[name] {
+						t.Errorf("got %v", err)
+					}
+					wantExecuted(t, s, "a", want)
+				})
+			})
+		}
+	}
+}
+
+// TestGivenUpIntent: an intent that was written although its call heard of failures only, and gave up, is known to be unsent:
+// Recover says so without asking.
+func TestGivenUpIntent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store, wrote: true}
+		store.begins.Store(1000)
+		j := journal.New(s.client, store, journal.Options{})
+		if _, err := j.CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
+			t.Fatal(err)
+		}
+		s.network = refusing{t, s.network}
+		wantStates(t, j, map[string]string{"a": "not sent"})
+	})
+}
+
+// TestRecordedForNobody: what came of a payment is recorded although its caller has gone, and although the store fails for a
+// while.
+func TestRecordedForNobody(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store}
+		store.records.Store(3)
+		j := journal.New(s.client, store, journal.Options{})
+		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || !got.Paid() || s.stored("b").State() != journal.Succeeded {
+			t.Errorf("got %v, %v, stored %v", got, err, s.stored("b").State())
+		}
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := j.CreateSubscription(ctx, order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, journal.ErrOpen) {
+			t.Errorf("got %v", err)
+		}
+		if e := s.stored("a"); len(e.Evidence) != 1 || e.Evidence[0].Source != journal.SourceAnswer {
+			t.Errorf("recorded: %v", e.Evidence)
+		}
+	})
+}
+
+// TestDeclineBeforeSuccess: that the gateway shows a decline of a payment that has succeeded is no conflict.
+func TestDeclineBeforeSuccess(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if _, err := s.pay("a", approved); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "another attempt")); err != nil {
+			t.Error(err)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}

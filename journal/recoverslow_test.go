@@ -1,0 +1,99 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestSlowLoop: what another process has recorded while the loop over Recover was busy is told.
+func TestSlowLoop(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("first", pending)
+		time.Sleep(time.Second)
+		_, _ = s.pay("a", pending)
+		told := make(map[string]journal.State)
+		for e, err := range s.Recover(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			told[e.TransactionID()] = e.State()
+			if e.TransactionID() == "first" {
+				time.Sleep(2 * time.Second)
+				if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if told["first"] != journal.Pending || told["a"] != journal.Succeeded {
+			t.Errorf("told %v", told)
+		}
+	})
+}
+
+// damaged is a store whose list has entries that cannot be read.
+type damaged struct {
+	journal.Store
+	entries int
+}
+
+func (d damaged) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for i := range d.entries {
+			if !yield(journal.Entry{}, &journal.EntryError{Key: key(fmt.Sprint(i)), Cause: errDisk}) {
+				return
+			}
+		}
+		d.Store.Unacked(ctx, shop)(yield)
+	}
+}
+
+// TestManyUnreadable: the others come first, a thousand are named, and all are counted.
+func TestManyUnreadable(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		if _, err := s.pay("a", approved); err != nil {
+			t.Fatal(err)
+		}
+		var info journal.RecoverInfo
+		observe := func(_ context.Context, i journal.RecoverInfo) { info = i }
+		named := 0
+		for e, err := range journal.New(s.client, damaged{s.store, 1500}, journal.Options{Observe: observe}).Recover(t.Context()) {
+			switch unread := (*journal.EntryError)(nil); {
+			case errors.As(err, &unread):
+				named++
+			case err != nil || named > 0 || e.TransactionID() != "a":
+				t.Errorf("after %d unreadable ones: %s, %v", named, e.TransactionID(), err)
+			}
+		}
+		if named != 1000 || info.Unreadable != 1500 || info.Told != 1 || !info.Complete {
+			t.Errorf("%d are named, and the observer is told %+v", named, info)
+		}
+	})
+}
+
+// TestEveryWindowMustSayAbsent: of two submissions that lie far apart, the gateway has the second only. That it does not have
+// the first is not taken for an absence of the payment, which the second would contradict.
+func TestEveryWindowMustSayAbsent(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		time.Sleep(60 * 24 * time.Hour)
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			t.Fatal(err)
+		}
+		wantExecuted(t, s, "a", 1)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+	})
+}
