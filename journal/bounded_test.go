@@ -133,7 +133,7 @@ func TestNobodyWatchesForEver(t *testing.T) {
 	if _, _, err := store.Begin(t.Context(), Intent{Shop: j.shop, TransactionID: "a", Currency: "USD", At: time.Now(), Sender: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Record(t.Context(), Key{j.shop, "a"}, 0, Evidence{Source: SourceAnswer, State: NotSent, Sender: "s"}); err != nil {
+	if err := store.Record(t.Context(), Key{Shop: j.shop, TransactionID: "a"}, 0, Evidence{Source: SourceAnswer, State: NotSent, Sender: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range j.Recover(t.Context()) {
