@@ -66,20 +66,21 @@ func (s Secrets) Find(text string, minLength int) bool {
 	if len(s) == 0 {
 		return false
 	}
-	return s.in(text, minLength) || s.inEscaped(text, minLength)
+	return s.in(text, minLength) || s.inEscaped(text, minLength, maxEscapes)
 }
 
-func (s Secrets) inEscaped(text string, minLength int) bool {
-	if !strings.ContainsAny(text, `%\`) {
+// maxEscapes is how many times a text is taken to be escaped: a URL in JSON that is in JSON, say.
+const maxEscapes = 2
+
+// inEscaped tries every order of escapes, each of JSON, of URLs, or of both: a secret may itself look escaped, so that to take
+// away one escape too many would hide it.
+func (s Secrets) inEscaped(text string, minLength, escapes int) bool {
+	if escapes == 0 || !strings.ContainsAny(text, `%\`) {
 		return false
 	}
-	for range 2 {
-		unescaped := wire.Unescape(text)
-		if s.in(unescaped, minLength) || s.in(percent.Decode(text), minLength) {
-			return true
-		}
-		text = percent.Decode(unescaped)
-		if s.in(text, minLength) {
+	unescaped := wire.Unescape(text)
+	for _, plain := range []string{unescaped, percent.Decode(text), percent.Decode(unescaped)} {
+		if plain != text && (s.in(plain, minLength) || s.inEscaped(plain, minLength, escapes-1)) {
 			return true
 		}
 	}
@@ -93,7 +94,7 @@ func (s Secrets) Redact(text *string, minLength int) {
 			*text = strings.ReplaceAll(*text, string(secret), mask.All)
 		}
 	}
-	if len(s) > 0 && s.inEscaped(*text, minLength) {
+	if len(s) > 0 && s.inEscaped(*text, minLength, maxEscapes) {
 		*text = mask.All
 	}
 }
