@@ -89,12 +89,17 @@ func (s Secrets) inEscaped(text string, minLength, escapes int) bool {
 
 // Redact replaces the secrets of at least minLength bytes in a text, or all of it where they stand behind escapes.
 func (s Secrets) Redact(text *string, minLength int) {
+	fits := false // one of them into the text: behind escapes it would be longer
 	for _, secret := range s {
-		if in(*text, secret, minLength) {
+		if len(secret) < minLength || len(secret) > len(*text) {
+			continue
+		}
+		fits = true
+		if strings.Contains(*text, string(secret)) {
 			*text = strings.ReplaceAll(*text, string(secret), mask.All)
 		}
 	}
-	if len(s) > 0 && s.inEscaped(*text, minLength, maxEscapes) {
+	if fits && s.inEscaped(*text, minLength, maxEscapes) {
 		*text = mask.All
 	}
 }
