@@ -72,11 +72,11 @@ func show[T any](c *call, columns []column[T], rows []*T, format string) error {
 	w := newRowWriter(cmp.Or(format, formatDetails), columns, false, c.out)
 	for _, row := range rows {
 		if err := w.write(row); err != nil {
-			return fail(exitNoAnswer, "the answer cannot be written: %v", err)
+			return cannotWrite("answer", err)
 		}
 	}
 	if err := w.flush(); err != nil {
-		return fail(exitNoAnswer, "the answer cannot be written: %v", err)
+		return cannotWrite("answer", err)
 	}
 	return nil
 }

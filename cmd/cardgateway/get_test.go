@@ -66,6 +66,7 @@ func TestWrongCredentials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
 			tool(t, env, "get", "123").want(t, exitNoAnswer, "the gateway does not accept the credentials; are merchant-id and the secret key right?")
+			tool(t, env, "orders", "--last", "1h").want(t, exitNoAnswer, "the gateway does not accept the credentials")
 		})
 	}
 }

@@ -1,9 +1,15 @@
-// Command cardgateway looks up payments of a card gateway without a line of Go.
+// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway without a line of Go.
 //
+//	cardgateway check
 //	cardgateway get 1234567890
+//	cardgateway orders --day yesterday
+//	cardgateway orders --month 2026-10 --format csv --checkpoint october.json >october.csv
+//	cardgateway resolve payment t-1002 --amount 12.50 --currency USD --sent-at "2026-11-22 03:10:00"
+//	cardgateway refund 1234567890 --amount 12.50
+//	cardgateway sandbox --seed 1000
 //
 // It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
-// is unknown) or 130 (interrupted).
+// is unknown) or 130 (interrupted). docs/tool.md has an example of every command.
 package main
 
 import (
@@ -41,6 +47,8 @@ type system struct {
 type commands struct {
 	settings `group:"Settings:"`
 	Get      getCommand       `cmd:"" help:"Show one payment."`
+	Orders   ordersCommand    `cmd:"" help:"List payments of a time range."`
+	Refunds  refundsCommand   `cmd:"" help:"List refunds of a time range."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }
 

@@ -105,7 +105,7 @@ func (r result) want(t *testing.T, code int, words ...string) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"get", "-h"}} {
+	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"orders", "-h"}, {"refunds", "--help"}} {
 		r := tool(t, nil, args...)
 		r.want(t, exitOK)
 		for _, words := range []string{"Usage: cardgateway", "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {
@@ -129,10 +129,10 @@ func TestWrongUse(t *testing.T) {
 	}{
 		{"no command", nil, "see cardgateway --help"},
 		{"no such command", []string{"pay"}, "unexpected argument pay"},
-		{"no such flag", []string{"get", "--sinze", "7d"}, "unknown flag --sinze"},
-		{"no such format", []string{"get", "--format", "xml"}, `--format must be one of`},
+		{"no such flag", []string{"orders", "--dai", "2026-11-21"}, "unknown flag --dai"},
+		{"no such format", []string{"orders", "--format", "xml"}, `--format must be one of`},
 		{"a secret as a flag", []string{"check", "--secret=" + secretKey}, "set CARDGATEWAY_SECRET, or name a file with --secret-file"},
-		{"a secret as a flag's next word", []string{"get", "--secret", secretKey}, "set CARDGATEWAY_SECRET"},
+		{"a secret as a flag's next word", []string{"orders", "--secret", secretKey}, "set CARDGATEWAY_SECRET"},
 		{"a control character", []string{"get\x1b[31m"}, `unexpected argument get\u001b[31m`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
