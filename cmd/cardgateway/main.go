@@ -49,6 +49,9 @@ type commands struct {
 	Get      getCommand       `cmd:"" help:"Show one payment."`
 	Orders   ordersCommand    `cmd:"" help:"List payments of a time range."`
 	Refunds  refundsCommand   `cmd:"" help:"List refunds of a time range."`
+	Resolve  resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
+	Refund   refundCommand    `cmd:"" help:"Give money back."`
+	Check    checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }
 

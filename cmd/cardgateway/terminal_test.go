@@ -115,3 +115,50 @@ func TestTerminal(t *testing.T) {
 		})
 	}
 }
+
+// TestRefundPrompt asks on a terminal, and sends nothing unless the amount is typed.
+func TestRefundPrompt(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	for _, test := range []struct {
+		typed    string
+		code     int
+		want     string
+		refunded int
+	}{
+		{"yes\n", exitNo, "nothing was sent: you did not type 12.50", 0},
+		{"\x03", exitInterrupted, "interrupted; nothing was sent", 0},
+		{"12.50\n", exitOK, "accepted, not yet refunded", 1},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			master, slave, err := pty.Open()
+			if err != nil {
+				t.Skip("no pseudo terminal here: ", err)
+			}
+			defer master.Close()
+			cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1")
+			var errOut safeBuffer
+			cmd.Stdin, cmd.Stderr = slave, &errOut
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			slave.Close()
+			for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "Type the amount"); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(until) {
+					t.Fatalf("got no question: %s", errOut.String())
+				}
+			}
+			if _, err := io.WriteString(master, test.typed); err != nil {
+				t.Fatal(err)
+			}
+			err = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(errOut.String(), test.want) {
+				t.Errorf("got exit code %d, %v, %s\nwant %d and %q", code, err, errOut.String(), test.code, test.want)
+			}
+			if got := server.Refunded("r-1"); got != test.refunded {
+				t.Errorf("got %d refunds, want %d", got, test.refunded)
+			}
+		})
+	}
+}
