@@ -52,6 +52,7 @@ type commands struct {
 	Resolve  resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
 	Refund   refundCommand    `cmd:"" help:"Give money back."`
 	Check    checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
+	Sandbox  sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }
 
