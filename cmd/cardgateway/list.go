@@ -42,7 +42,7 @@ func (l *listing[T]) run() error {
 		return err
 	}
 	l.writer = newRowWriter(l.saved.Format, l.columns, l.saved.Headed, l.out)
-	l.progress = newProgress(l.name, l.client.Location(), l.err, l.flags.LogEvery, l.settings.Quiet)
+	l.progress = newProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
 	defer l.progress.stop()
 	l.last = time.Now()
 	var walk *cardgateway.Walk[T]

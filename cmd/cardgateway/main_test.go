@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"io"
 	"maps"
 	"strings"
@@ -67,8 +68,10 @@ func toolWith(t *testing.T, ctx context.Context, in io.Reader, env map[string]st
 		configDir: func() (string, error) { return dir, nil },
 	})
 	r := result{code, out.String(), errOut.String()}
-	if strings.Contains(r.out+r.err, secretKey) {
-		t.Errorf("%q printed the secret key: %s %s", args, r.out, r.err)
+	for _, secret := range []string{secretKey, base64.StdEncoding.EncodeToString([]byte("m1:" + secretKey))} {
+		if strings.Contains(r.out+r.err, secret) {
+			t.Errorf("%q printed the secret key: %s %s", args, r.out, r.err)
+		}
 	}
 	return r
 }

@@ -18,14 +18,14 @@ import (
 // progress shows how far a list has come: a bar on a terminal, elsewhere a line from time to time.
 type progress struct {
 	name string
-	zone *time.Location
+	from time.Time // where the range begins, in the zone of the gateway
 	last atomic.Pointer[cardgateway.Progress]
 	stop func() // may be called again
 }
 
 // newProgress begins to show, until stop.
-func newProgress(name string, zone *time.Location, out io.Writer, every time.Duration, quiet bool) *progress {
-	p := &progress{name: name, zone: zone}
+func newProgress(name string, from time.Time, out io.Writer, every time.Duration, quiet bool) *progress {
+	p := &progress{name: name, from: from}
 	p.last.Store(new(cardgateway.Progress))
 	switch f, ok := out.(*os.File); {
 	case quiet:
@@ -74,10 +74,10 @@ func (p *progress) bar(out io.Writer) (stop func()) {
 func (p *progress) lines(out io.Writer, every time.Duration) (stop func()) {
 	return p.tick(every, func() {
 		now := p.last.Load()
-		line := fmt.Sprintf("%s cardgateway: %s: %s rows, %s of the range", time.Now().In(p.zone).Format(time.DateTime), p.name,
+		line := fmt.Sprintf("%s cardgateway: %s: %s rows, %s of the range", time.Now().In(p.from.Location()).Format(time.DateTime), p.name,
 			thousands(now.Rows), percent(now.Fraction))
-		if !now.CompleteUpTo.IsZero() {
-			line += ", complete up to " + wall(now.CompleteUpTo.In(p.zone))
+		if now.CompleteUpTo.After(p.from) {
+			line += ", complete up to " + wall(now.CompleteUpTo.In(p.from.Location()))
 		}
 		fmt.Fprintln(out, line)
 	})

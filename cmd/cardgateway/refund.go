@@ -159,13 +159,18 @@ func (c *call) confirm(amount decimal.Decimal) error {
 }
 
 // send sends the refund, once, and says what came of it. Ctrl-C does not end it: half a refund is an unknown one.
-func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) error {
+func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
 	settle := func(sentAt time.Time, seen bool) string {
 		words := resolveRefundWords(p.request.UniqueID, p.request.RefundTransactionID, amountText(p.request.Amount),
 			sentAt.In(client.Location()).Format(time.RFC3339), seen)
 		return commandLine(append(words, c.settings.asFlags()...)...)
 	}
-	c.tell("sending the refund once. Should this program end without another word: %s", settle(c.now(), false))
+	c.tell("sending the refund once. Should this program end without another word, run: %s", settle(c.now(), false))
+	defer func() {
+		if recover() != nil { // Go would end the program with 2, which says that nothing was sent
+			err = fail(exitUnknown, "the program failed when the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
+		}
+	}()
 	refund, err := client.CreateRefund(context.WithoutCancel(c.ctx), p.request)
 	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Refund != nil {
 		refund = declined.Refund

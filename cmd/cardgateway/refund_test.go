@@ -126,6 +126,26 @@ func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
 	}
 }
 
+// broken is an output that makes the program panic.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { panic("no output") }
+
+// TestRefundThatPanics: Go's own exit code would say that nothing was sent.
+func TestRefundThatPanics(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	var errOut safeBuffer
+	code := run(t.Context(), []string{"refund", id, "--all", "--refund-id", "r-1", "--yes"}, system{
+		in: strings.NewReader(""), out: broken{}, err: &errOut, now: time.Now, getenv: func(name string) string { return env[name] },
+		configDir: func() (string, error) { return t.TempDir(), nil },
+	})
+	if code != exitUnknown || !strings.Contains(errOut.String(), "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") {
+		t.Errorf("got exit code %d and %q", code, errOut.String())
+	}
+}
+
 func TestResolvePayment(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
 	env := environment(server.URL)
