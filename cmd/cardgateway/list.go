@@ -34,6 +34,7 @@ type listing[T any] struct {
 	pending  []*T // rows that are not written yet
 	ready    int  // so many of them may be written: they are sorted and, with a checkpoint, covered by saved.At
 	progress *progress
+	watched  bool      // a person sees stdout
 	last     time.Time // of the last flush
 }
 
@@ -44,7 +45,7 @@ func (l *listing[T]) run() error {
 	l.writer = newRowWriter(l.saved.Format, l.columns, l.saved.Headed, l.out)
 	l.progress = newProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
 	defer l.progress.stop()
-	l.last = time.Now()
+	l.watched, l.last = isTerminal(l.out), time.Now()
 	var walk *cardgateway.Walk[T]
 	walk = l.walk(l.saved.From, l.saved.To, cardgateway.WalkOptions{Resume: l.saved.At, Progress: func(p cardgateway.Progress) {
 		l.progress.update(p)
@@ -170,7 +171,7 @@ func (l *listing[T]) write(now bool) error {
 	for _, row := range l.pending[:l.ready] {
 		currency, state, amount := l.money(row)
 		l.saved.Sums.add(currency, state, amount)
-		if isTerminal(l.out) {
+		if l.watched {
 			l.progress.stop() // the rows show it, and a bar would be written into them
 		}
 		if err := l.writer.write(row); err != nil {
@@ -190,10 +191,13 @@ func (l *listing[T]) write(now bool) error {
 
 // interrupted writes what it can, and says what is saved and how to go on.
 func (l *listing[T]) interrupted(err error) error {
+	path := l.flags.Checkpoint
 	if own, ok := errors.AsType[*failure](err); ok { // nothing more can be written
+		if path != "" {
+			l.tell("%s is as it was about a second ago: a list that goes on from there writes the last rows twice", clean(path))
+		}
 		return fail(own.code, "the list is not complete: %s", own.text)
 	}
-	path := l.flags.Checkpoint
 	if path == "" {
 		l.ready = len(l.pending)
 	}

@@ -272,9 +272,18 @@ func TestGatewayFailsOnTheWay(t *testing.T) {
 	server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Skip: 15, Times: -1, Commit: sandbox.CommitNever, Code: 201})
 	env := environment(server.URL)
 	path := filepath.Join(t.TempDir(), "c.json")
-	tool(t, env, "orders", "--last", "4d", "--checkpoint", path).want(t, exitNoAnswer, "saved in "+path, "the list is not complete: ", "201")
+	args := []string{"orders", "--last", "4d", "--state", "approved,declined", "--checkpoint", path}
+	r := tool(t, env, args...)
+	r.want(t, exitNoAnswer, "saved in "+path, "the list is not complete: ", "201")
 	server.ClearFaults()
-	tool(t, env, "orders", "--last", "4d", "--checkpoint", path).want(t, exitOK, "continuing orders")
+	next := r.printed(t, "To go on, append to the same file: ")
+	if want := []string{"orders", "--checkpoint", path, "--state", "approved,declined"}; !slices.Equal(next, want) {
+		t.Errorf("got the command %q, want %q", next, want)
+	}
+	if t.Failed() {
+		return
+	}
+	tool(t, env, args...).want(t, exitOK, "continuing orders") // the range of --last is another one now, and does not matter
 }
 
 // full is a disk without room.
@@ -286,14 +295,16 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	server, _, _ := seeded(t, sandbox.Options{})
 	env := environment(server.URL)
 	for _, format := range []string{"csv", "jsonl", "table"} {
-		var errOut safeBuffer
-		code := run(t.Context(), []string{"orders", "--last", "4d", "--format", format}, system{
-			in: strings.NewReader(""), out: full{}, err: &errOut, now: time.Now, getenv: func(name string) string { return env[name] },
-			configDir: func() (string, error) { return "", errors.New("no home") },
-		})
-		if code != exitNoAnswer || !strings.Contains(errOut.String(), "the rows cannot be written: no space left on device") {
-			t.Errorf("%s: got exit code %d and %q", format, code, errOut.String())
+		args := []string{"orders", "--last", "4d", "--format", format}
+		if code, err := toolTo(t, full{}, env, args...); code != exitNoAnswer || !strings.Contains(err, "the rows cannot be written: no space left on device") {
+			t.Errorf("%s: got exit code %d and %q", format, code, err)
 		}
+		path := filepath.Join(t.TempDir(), "c.json")
+		code, err := toolTo(t, full{}, env, append(args, "--checkpoint", path)...)
+		if code != exitNoAnswer || !strings.Contains(err, path+" is as it was about a second ago") {
+			t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
+		}
+		tool(t, env, "orders", "--checkpoint", path).want(t, exitOK, " 0 rows have been written before", "the list is complete")
 	}
 }
 

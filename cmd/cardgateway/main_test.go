@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"io"
 	"maps"
 	"strings"
@@ -74,6 +75,18 @@ func toolWith(t *testing.T, ctx context.Context, in io.Reader, env map[string]st
 		}
 	}
 	return r
+}
+
+// toolTo runs the program with another stdout, and returns what it leaves on stderr.
+func toolTo(t *testing.T, out io.Writer, env map[string]string, args ...string) (code int, err string) {
+	t.Helper()
+	var errOut safeBuffer
+	code = run(t.Context(), args, system{
+		in: strings.NewReader(""), out: out, err: &errOut, now: time.Now,
+		getenv:    func(name string) string { return env[name] },
+		configDir: func() (string, error) { return "", errors.New("no home") },
+	})
+	return code, errOut.String()
 }
 
 // safeBuffer is written by several goroutines.

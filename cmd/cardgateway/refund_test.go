@@ -136,13 +136,9 @@ func TestRefundThatPanics(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	var errOut safeBuffer
-	code := run(t.Context(), []string{"refund", id, "--all", "--refund-id", "r-1", "--yes"}, system{
-		in: strings.NewReader(""), out: broken{}, err: &errOut, now: time.Now, getenv: func(name string) string { return env[name] },
-		configDir: func() (string, error) { return t.TempDir(), nil },
-	})
-	if code != exitUnknown || !strings.Contains(errOut.String(), "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") {
-		t.Errorf("got exit code %d and %q", code, errOut.String())
+	code, err := toolTo(t, broken{}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
+	if code != exitUnknown || !strings.Contains(err, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") {
+		t.Errorf("got exit code %d and %q", code, err)
 	}
 }
 
@@ -167,7 +163,7 @@ func TestResolvePayment(t *testing.T) {
 		{server.URL, "t-declined", nil, exitNo, "declined for good, no money was moved"},
 		{server.URL, "t-absent", nil, exitNo, "the gateway does not have it. That is no proof"},
 		{server.URL, "t-absent", []string{"--seen"}, exitUnknown, "the outcome is unknown. Never send it again; ask later: cardgateway resolve payment t-absent"},
-		{server.URL, "t-declined", []string{"--hosted-page"}, exitUnknown, " --hosted-page"},
+		{server.URL, "t-declined", []string{"--hosted-page"}, exitUnknown, " --hosted-page --seen\n"},
 		{pending.URL, "t-pending", nil, exitUnknown, "processing: not final yet. Never send it again; ask later: cardgateway resolve payment t-pending"},
 		{twice.URL, "t-twice", nil, exitNo, "TWICE: the gateway shows two successes. A person has to look"},
 		{"http://127.0.0.1:1", "t-approved", nil, exitUnknown, "connection refused"},

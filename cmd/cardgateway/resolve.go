@@ -75,7 +75,7 @@ func (p *resolvePayment) Run(c *call) error {
 	if err == nil {
 		state = found.State().String()
 	}
-	return c.unresolved(err, state, p.again(found != nil))
+	return c.unresolved(err, state, p.again(found != nil || wasSeen(err)))
 }
 
 // again is the command that asks once more.
@@ -142,7 +142,14 @@ func (r *resolveRefund) Run(c *call) error {
 	if err == nil {
 		state = refundState(found)
 	}
-	return c.unresolved(err, state, resolveRefundWords(r.UniqueID, r.RefundID, r.Amount, r.SentAt, r.Seen || found != nil))
+	seen := r.Seen || found != nil || wasSeen(err)
+	return c.unresolved(err, state, resolveRefundWords(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen))
+}
+
+// wasSeen reports whether the gateway has shown what is asked for in some form.
+func wasSeen(err error) bool {
+	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+	return ok && unknown.Seen
 }
 
 // resolveRefundWords is the command that settles a refund.
