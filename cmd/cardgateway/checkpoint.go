@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -31,7 +32,7 @@ type saved struct {
 
 // readSaved reads a checkpoint. Nil means that there is none: a list begins.
 func readSaved(path string) (*saved, error) {
-	text, err := os.ReadFile(path)
+	text, err := readBounded(path, 64<<20) // hashes of the rows of the last second, of which there may be many
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -39,9 +40,10 @@ func readSaved(path string) (*saved, error) {
 		return nil, fail(exitNoAnswer, "--checkpoint cannot be read: %v", err)
 	}
 	var s saved
-	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&s); err != nil || s.List == "" || !s.From.Before(s.To) {
+	isHuge := func(at sum) bool { return at.Amount.Exponent() < -20 || at.Amount.Exponent() > 20 } // would take all memory to print
+	if err := decoder.Decode(&s); err != nil || s.List == "" || !s.From.Before(s.To) || slices.ContainsFunc(s.Sums, isHuge) {
 		return nil, fail(exitNoAnswer, "--checkpoint %s is not a checkpoint of this program; name another file", path)
 	}
 	return &s, nil

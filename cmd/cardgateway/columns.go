@@ -128,7 +128,7 @@ func jsonText[T any](columns []column[T], row *T) ([]byte, error) {
 			b = append(b, ',')
 		}
 		b = append(append(append(b, '"'), c.name...), '"', ':')
-		b = append(b, text...)
+		b = append(b, clean(string(text))...)
 	}
 	return append(b, '}', '\n'), nil
 }

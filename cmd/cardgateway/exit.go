@@ -94,8 +94,9 @@ func problems(invalid *cardgateway.ValidationError) string {
 }
 
 // clean makes outside text fit for a terminal: control characters, and those that turn the direction of writing, are shown
-// and not obeyed.
+// and not obeyed. Of a JSON text it makes one that means the same.
 func clean(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
 	if !strings.ContainsFunc(s, isUnsafe) {
 		return s
 	}

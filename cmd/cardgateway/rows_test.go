@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/shopspring/decimal"
@@ -43,7 +46,7 @@ transactionAt,at,state,transactionAmount,transactionCurrency,transactionCardNumb
 ,,approved,7,JPY,,t-2,18,100,,,,,,false,
 `,
 		formatJSONL: `
-{"transactionAt":"2026-11-22 03:10:00","at":"2026-11-22T03:10:00+08:00","state":"declined","transactionAmount":"1234.50","transactionCurrency":"EUR","transactionCardNumber":"430000******0000","transactionId":"=1+1","uniqueId":"17","code":101,"message":"","transactionMessage":"\u001b[2Jcard` + "\u202e" + `expired,\n\"sorry\", and a text that is longer than a table shows","transactionMethod":"","transactionType":"","is3d":null,"isTest":false,"appId":""}
+{"transactionAt":"2026-11-22 03:10:00","at":"2026-11-22T03:10:00+08:00","state":"declined","transactionAmount":"1234.50","transactionCurrency":"EUR","transactionCardNumber":"430000******0000","transactionId":"=1+1","uniqueId":"17","code":101,"message":"","transactionMessage":"\u001b[2Jcard\u202eexpired,\n\"sorry\", and a text that is longer than a table shows","transactionMethod":"","transactionType":"","is3d":null,"isTest":false,"appId":""}
 {"transactionAt":"","at":null,"state":"approved","transactionAmount":"7","transactionCurrency":"JPY","transactionCardNumber":"","transactionId":"t-2","uniqueId":"18","code":100,"message":"","transactionMessage":"","transactionMethod":"","transactionType":"","is3d":null,"isTest":false,"appId":""}
 `,
 	} {
@@ -122,4 +125,32 @@ func TestSums(t *testing.T) {
 	if s.rows() != 4 {
 		t.Errorf("got %d rows, want 4", s.rows())
 	}
+}
+
+// FuzzCell: whatever the gateway sends, a terminal is not steered, a spreadsheet runs nothing, and JSON keeps the text.
+func FuzzCell(f *testing.F) {
+	for _, text := range []string{"Approved", "=1+1", "\x1b[2J", "\u009b2J", "a\u202eb", "\xff\x9b", "\t=1", "\u2028", `\u001b "`, "\r\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		columns := []column[string]{{"member", "title", func(s *string) any { return *s }}}
+		for _, format := range []string{formatTable, formatCSV, formatJSONL, formatDetails} {
+			var out bytes.Buffer
+			w := newRowWriter(format, columns, true, &out)
+			if err := cmp.Or(w.write(&text), w.flush()); err != nil {
+				t.Fatal(err)
+			}
+			got := out.String()
+			if strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), isUnsafe) || !utf8.ValidString(got) {
+				t.Errorf("%s: got %q of %q", format, got, text)
+			}
+			if format == formatCSV && strings.ContainsAny(got[:1], "=+-@\t\r") {
+				t.Errorf("got %q, which a spreadsheet may run", got)
+			}
+			var back struct{ Member string }
+			if format == formatJSONL && (json.Unmarshal([]byte(got), &back) != nil || back.Member != strings.ToValidUTF8(text, "\ufffd")) && utf8.ValidString(text) {
+				t.Errorf("got %q back of %q", back.Member, text)
+			}
+		}
+	})
 }

@@ -104,7 +104,7 @@ func (s *settings) readFile(sys system) (path string, values map[string]string, 
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
-	text, err := readSmall(path)
+	text, err := readBounded(path, largestSettings)
 	if !named && errors.Is(err, fs.ErrNotExist) {
 		return path, nil, nil
 	}
@@ -149,17 +149,19 @@ func parseFile(path, text string) (map[string]string, error) {
 	return values, nil
 }
 
-// readSmall reads a file of at most 64 KiB.
-func readSmall(path string) (string, error) {
+// largestSettings bounds the file with settings, and that with the secret key.
+const largestSettings = 64 << 10
+
+// readBounded reads a file of at most so many bytes.
+func readBounded(path string, most int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	const most = 64 << 10
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(text) > most {
-		err = fmt.Errorf("%s has more than 64 KiB", path)
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s has more than %d KiB", path, most>>10)
 	}
 	return string(text), err
 }
@@ -178,7 +180,7 @@ func (c *configured) readSecret() error {
 		return fail(exitNoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
 			secret.name, secret.from, file.name, file.from)
 	}
-	text, err := readSmall(file.value)
+	text, err := readBounded(file.value, largestSettings)
 	if err != nil {
 		return fail(exitNoAnswer, "secret-file (%s) cannot be read: %v", file.from, err)
 	}

@@ -118,3 +118,16 @@ func TestQuote(t *testing.T) {
 		}
 	}
 }
+
+// FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
+func FuzzSettingsFile(f *testing.F) {
+	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		values, err := parseFile("config.toml", text)
+		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
+			t.Errorf("got %q, %v", values, err)
+		}
+	})
+}

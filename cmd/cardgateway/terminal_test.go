@@ -71,7 +71,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestTerminal: people see a table and, as long as there are no rows, a bar; a file gets CSV.
 func TestTerminal(t *testing.T) {
-	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
+	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 40 * time.Millisecond}})
 	for _, test := range []struct {
 		name       string
 		outToo     bool // stdout is the terminal, as stderr is
