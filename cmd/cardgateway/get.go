@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -52,19 +53,19 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 		return nil, err
 	}
 	now := c.now()
-	for t, err := range client.Orders(c.ctx, cardgateway.OrderQuery{TransactionID: g.Transaction, Start: now.Add(-back), End: now}) {
-		if err != nil {
-			return nil, err
-		}
-		if t.TransactionID == g.Transaction { // some gateways give other orders, too
-			found = append(found, t)
-		}
+	payments := idSearch[cardgateway.Transaction]{
+		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Transaction], error) {
+			return client.SearchOrders(c.ctx, cardgateway.OrderQuery{TransactionID: g.Transaction, Start: from, End: to, CurrPage: n})
+		},
+		matches: func(t *cardgateway.Transaction) bool { return t.TransactionID == g.Transaction },
+		key:     func(t *cardgateway.Transaction) string { return t.UniqueID },
 	}
-	if len(found) == 0 {
+	found, err = payments.all(now.Add(-back), now)
+	if err == nil && len(found) == 0 {
 		return nil, fail(exitNo, "the gateway has no payment with this transactionId since %s; look further back with --since",
 			wall(now.Add(-back).In(client.Location())))
 	}
-	return found, nil
+	return found, err
 }
 
 // show prints a few rows.

@@ -80,3 +80,18 @@ func TestUnreachable(t *testing.T) {
 	env := environment("http://" + l.Addr().String())
 	tool(t, env, "get", "123").want(t, exitNoAnswer, "the gateway cannot be reached; is base-url right, and the network up?", "connection refused")
 }
+
+// TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
+func TestOtherRows(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{Search: sandbox.SearchBehavior{LeakRows: 3}})
+	env := environment(server.URL)
+	for _, id := range []string{"t-1", "t-2", "t-3", "t-4", "t-5"} {
+		pay(t, server, id, "12.50", sandbox.Approved)
+	}
+	r := tool(t, env, "get", "--transaction", "t-1", "--format", "jsonl", "--since", "90d")
+	r.want(t, exitOK)
+	if strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, `"transactionId":"t-1"`) {
+		t.Errorf("got %s, want one payment", r.out)
+	}
+	tool(t, env, "get", "--transaction", "t-9").want(t, exitNo, "the gateway has no payment with this transactionId")
+}

@@ -252,6 +252,7 @@ func cannotWrite(what string, err error) error {
 	return fail(exitNoAnswer, "the %s cannot be written: %v", what, err)
 }
 
+// minTime returns the earlier one.
 func minTime(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a

@@ -85,14 +85,17 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	if payment.TransactionAt.IsZero() {
 		from = now.AddDate(-1, 0, 0)
 	}
-	for f, err := range client.Refunds(ctx, cardgateway.RefundQuery{UniqueID: r.UniqueID, Start: from, End: now.Add(time.Hour)}) {
-		if err != nil {
-			return nil, err
-		}
-		if f.UniqueID != r.UniqueID { // some gateways give other refunds, too
-			continue
-		}
-		p.before = append(p.before, f)
+	refunds := idSearch[cardgateway.Refund]{
+		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Refund], error) {
+			return client.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: r.UniqueID, Start: from, End: to, CurrPage: n})
+		},
+		matches: func(f *cardgateway.Refund) bool { return f.UniqueID == r.UniqueID },
+		key:     func(f *cardgateway.Refund) string { return f.RefundUniqueID },
+	}
+	if p.before, err = refunds.all(from, now.Add(time.Hour)); err != nil {
+		return nil, err
+	}
+	for _, f := range p.before {
 		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
 			return nil, fail(exitNo, "nothing was sent: the gateway shows a refund %s of this payment already, %s %s, %s",
 				quote(clean(r.RefundID)), amountText(f.RefundAmount), clean(f.RefundCurrency), refundState(f))

@@ -181,6 +181,14 @@ func TestResolvePayment(t *testing.T) {
 	r.want(t, exitNoAnswer, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
 }
 
+func TestResolveInterrupted(t *testing.T) {
+	url, ctx := interruptedAt(t, gatewayFor(t, sandbox.Options{}), 1)
+	r := toolWith(t, ctx, strings.NewReader(""), environment(url), "resolve", "payment", "it's", "--amount", "1", "--currency", "EUR",
+		"--sent-at", "2026-11-22 03:10:00", "--order", "o 1")
+	r.want(t, exitInterrupted, "interrupted; the outcome is as unknown as before. Ask again: cardgateway resolve payment 'it'\\''s' "+
+		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' --order 'o 1'\n")
+}
+
 func TestResolveWithWrongCredentials(t *testing.T) {
 	env := with(environment(gatewayFor(t, sandbox.Options{}).URL), "CARDGATEWAY_SECRET", "wrong")
 	tool(t, env, "resolve", "refund", "123", "r-1", "--amount", "1", "--sent-at", time.Now().Format(time.RFC3339), "--wait", "1ms").

@@ -169,7 +169,7 @@ func (c *call) unresolved(err error, state string, again []string) error {
 		return fail(exitUnknown, "%s: not final yet. Never send it again; ask later: %s", state, next)
 	case errors.Is(err, cardgateway.ErrInvalidRequest):
 		return err
-	case c.ctx.Err() != nil:
+	case errors.Is(err, cardgateway.ErrOutcomeUnknown) && c.ctx.Err() != nil:
 		return fail(exitInterrupted, "interrupted; the outcome is as unknown as before. Ask again: %s", next)
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
 		return fail(exitUnknown, "the outcome is unknown. Never send it again; ask later: %s\ncardgateway: %s", next, explain(err).text)
