@@ -1,4 +1,4 @@
-package main
+package sandboxcommand
 
 import (
 	"bufio"
@@ -23,7 +23,9 @@ func TestServe(t *testing.T) {
 	defer cancel()
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"-merchant", "m", "-secret", "s", "-seed", "50", "-days", "2"}, in) }()
+	go func() {
+		ended <- Run(ctx, "sandbox", []string{"-merchant", "m", "-secret", "s", "-seed", "50", "-days", "2"}, in)
+	}()
 	base, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -63,18 +65,18 @@ func TestNotify(t *testing.T) {
 	}))
 	defer shop.Close()
 	args := []string{"-notify", shop.URL, "-secret", "s", "-transaction", "order-1", "-token", "tok"}
-	if err := run(t.Context(), args, io.Discard); err != nil {
+	if err := Run(t.Context(), "sandbox", args, io.Discard); err != nil {
 		t.Error(err)
 	}
 	if got.TransactionID != "order-1" || len(got.Sign) != 64 || got.Token != "tok" {
 		t.Errorf("the shop got %+v", got)
 	}
 	status = http.StatusInternalServerError
-	if err := run(t.Context(), args, io.Discard); err == nil {
+	if err := Run(t.Context(), "sandbox", args, io.Discard); err == nil {
 		t.Error("a refused notification counts as delivered")
 	}
 	for _, to := range []string{"http://127.0.0.1:1/note?bind=", "ht tp://127.0.0.1:1/note?bind="} {
-		if err := run(t.Context(), []string{"-notify", to + guard}, io.Discard); err == nil || strings.Contains(err.Error(), guard) {
+		if err := Run(t.Context(), "sandbox", []string{"-notify", to + guard}, io.Discard); err == nil || strings.Contains(err.Error(), guard) {
 			t.Errorf("a notification to nobody: got %v", err)
 		}
 	}
@@ -85,7 +87,7 @@ func TestFlagForEveryOption(t *testing.T) {
 	texts := map[string]string{
 		"control": "anywhere", "duplicates": "executed", "refund-duplicates": "repeated", "location": "Asia/Tokyo",
 	}
-	usual, err := parse(nil, io.Discard)
+	usual, err := parse("sandbox", nil, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func TestFlagForEveryOption(t *testing.T) {
 				value = texts[name]
 			}
 			arg := "-" + name + "=" + value
-			if _, err := parse([]string{"-secret=s", arg}, io.Discard); err == nil && !slices.ContainsFunc(args, func(a string) bool {
+			if _, err := parse("sandbox", []string{"-secret=s", arg}, io.Discard); err == nil && !slices.ContainsFunc(args, func(a string) bool {
 				return strings.HasPrefix(a, "-"+name+"=")
 			}) {
 				args = append(args, arg)
@@ -106,7 +108,7 @@ func TestFlagForEveryOption(t *testing.T) {
 			}
 		}
 	}
-	all, err := parse(args, io.Discard)
+	all, err := parse("sandbox", args, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func TestFlagForEveryOption(t *testing.T) {
 func flagNames(t *testing.T) (names []string) {
 	t.Helper()
 	var help strings.Builder
-	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
+	if _, err := parse("sandbox", []string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) {
 		t.Fatalf("-h: %v", err)
 	}
 	for line := range strings.Lines(help.String()) {
@@ -157,7 +159,7 @@ func TestNotifyKinds(t *testing.T) {
 				}
 			}))
 			defer shop.Close()
-			if err := run(t.Context(), []string{"-notify", shop.URL, "-secret", "s", "-type", kind}, io.Discard); err != nil {
+			if err := Run(t.Context(), "sandbox", []string{"-notify", shop.URL, "-secret", "s", "-type", kind}, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 			if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); names != want {
@@ -175,7 +177,7 @@ func TestOutput(t *testing.T) {
 	defer cancel()
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"-v"}, in) }()
+	go func() { ended <- Run(ctx, "sandbox", []string{"-v"}, in) }()
 	lines := make(chan string, 10)
 	go func() {
 		for scanner := bufio.NewScanner(out); scanner.Scan(); {
@@ -225,7 +227,7 @@ func TestOutput(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	for _, args := range [][]string{{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}, {"-seed", "-1"}, {"-days", "0"}, {"-merchant", "m"}, {"-duplicates", "maybe"}, {"-control", "everywhere"}} {
-		if err := run(t.Context(), args, io.Discard); err == nil {
+		if err := Run(t.Context(), "sandbox", args, io.Discard); err == nil {
 			t.Errorf("%v was accepted", args)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package sandboxcommand
 
 import (
 	"bufio"
@@ -26,7 +26,7 @@ func TestFromPython(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"-secret", "test-secret", "-scale", "0.01", "-refund-settle", "-1s"}, in)
+		ended <- Run(ctx, "sandbox", []string{"-secret", "test-secret", "-scale", "0.01", "-refund-settle", "-1s"}, in)
 	}()
 	base, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package sandboxcommand
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 )
 
 // parse reads the flags. There is one for every option of the gateway, which a test holds.
-func parse(args []string, out io.Writer) (settings, error) {
+func parse(name string, args []string, out io.Writer) (settings, error) {
 	var s settings
-	f := flag.NewFlagSet("cardgateway-sandbox", flag.ContinueOnError)
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(out)
 	verbose := f.Bool("v", false, "print a line for each request and each delivery")
 	location := f.String("location", "", "time `zone` of wall-clock texts, for example Asia/Shanghai; UTC+8 if empty")

@@ -1,4 +1,4 @@
-package main
+package sandboxcommand
 
 import (
 	"cmp"
@@ -61,6 +61,9 @@ func withoutURL(what string, err error) error {
 	return err
 }
 
+// ErrNotAccepted says that a notification was delivered, and not answered with 200.
+var ErrNotAccepted = errors.New("not accepted")
+
 // send delivers the notification once.
 func (n notification) send(ctx context.Context, secretKey, tokenMember string, out io.Writer) error {
 	fields := n.fields(tokenMember)
@@ -81,7 +84,7 @@ func (n notification) send(ctx context.Context, secretKey, tokenMember string, o
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("not accepted: HTTP status %q", resp.Status)
+		return fmt.Errorf("%w: HTTP status %q", ErrNotAccepted, resp.Status)
 	}
 	return nil
 }

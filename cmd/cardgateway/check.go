@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+type checkCommand struct{}
+
+// Help is shown below the flags.
+func (*checkCommand) Help() string {
+	return `Shows every setting and where it comes from, and asks the gateway for the payments of the last day. It changes nothing.
+Ends with 0 if all is well, 1 if a line says what to look at, 2 if the gateway did not answer or did not accept the credentials.`
+}
+
+// Run looks at the settings and at the gateway.
+func (*checkCommand) Run(c *call) error {
+	set, err := c.settings.load(c.system)
+	if err != nil {
+		return err
+	}
+	dates := &dateTransport{inner: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
+	}}
+	client, err := c.clientOf(set, dates)
+	if err != nil {
+		return err
+	}
+	for _, s := range set.list {
+		value, from := clean(s.value), s.from
+		if s.name == secretName && value != "" {
+			value = "set"
+		}
+		if value == "" {
+			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.name], "-"), "not set"
+		}
+		fmt.Fprintf(c.out, "      %-12s %s (%s)\n", s.name, value, clean(from))
+	}
+	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
+	if err := k.reach(set.get("merchant-id").value != ""); err != nil {
+		return err
+	}
+	k.clock()
+	if err := k.zone(); err != nil {
+		return err
+	}
+	if k.looks > 0 {
+		return fail(exitNo, "lines that begin with \"look\": %d", k.looks)
+	}
+	return nil
+}
+
+// checker asks the gateway, and prints a line for each answer.
+type checker struct {
+	*call
+	client *cardgateway.Client
+	dates  *dateTransport
+	newest *cardgateway.Transaction // of the last day; nil if there is none
+	looks  int
+}
+
+func (k *checker) ok(what, format string, args ...any) {
+	fmt.Fprintf(k.out, "ok    %-12s %s\n", what, fmt.Sprintf(format, args...))
+}
+
+func (k *checker) look(what, format string, args ...any) {
+	k.looks++
+	fmt.Fprintf(k.out, "look  %-12s %s\n", what, fmt.Sprintf(format, args...))
+}
+
+// reach asks for the payments of the last day.
+func (k *checker) reach(credentials bool) error {
+	begun := time.Now()
+	page, err := k.search(k.now().AddDate(0, 0, -1), k.now())
+	if err != nil {
+		status, _, _ := response(err)
+		if status != 0 {
+			k.ok("reachable", "HTTP %d in %v", status, time.Since(begun).Round(time.Millisecond))
+		}
+		return err
+	}
+	k.ok("reachable", "in %v", time.Since(begun).Round(time.Millisecond))
+	if credentials {
+		k.ok("credentials", "accepted")
+	} else {
+		k.ok("credentials", "none are set, and the gateway asked for none")
+	}
+	for i := range page.Data {
+		if t := &page.Data[i]; k.newest == nil || t.TransactionAt.Compare(k.newest.TransactionAt) > 0 {
+			k.newest = t
+		}
+	}
+	return nil
+}
+
+// search asks for one page. Rows that cannot be read do not matter here.
+func (k *checker) search(from, to time.Time) (*cardgateway.Page[cardgateway.Transaction], error) {
+	page, err := k.client.SearchOrders(k.ctx, cardgateway.OrderQuery{Start: from, End: to, PageSize: 100})
+	if page != nil {
+		return page, nil
+	}
+	if errors.Is(err, context.Canceled) || k.ctx.Err() != nil {
+		err = context.Canceled
+	}
+	return nil, err
+}
+
+// clock compares this machine's clock with that of the gateway, or of a proxy before it. The header counts whole seconds.
+func (k *checker) clock() {
+	date, at := k.dates.last()
+	if date.IsZero() {
+		k.ok("clock", "not compared: the gateway sent no Date header")
+		return
+	}
+	const most = 30 * time.Second
+	apart := at.Sub(date).Round(time.Second)
+	switch {
+	case apart > most:
+		k.look("clock", "this machine is %v ahead of the gateway; set its clock", apart)
+	case apart < -most:
+		k.look("clock", "this machine is %v behind the gateway; set its clock", -apart)
+	default:
+		k.ok("clock", "%v apart from the gateway's", apart.Abs())
+	}
+}
+
+// zone looks for payments that would have been made in the future. A zone that is wrong in the other direction makes payments
+// look old, which they may be.
+func (k *checker) zone() error {
+	now, zone := k.now(), k.client.Location()
+	page, err := k.search(now.Add(15*time.Minute), now.AddDate(0, 0, 1))
+	if err != nil {
+		return err
+	}
+	for i := range page.Data {
+		if at := page.Data[i].TransactionAt; at.In(zone).After(now.Add(15 * time.Minute)) {
+			k.look("zone", "in %s a payment was made at %s, which is yet to come: zone is not that of the gateway's clock", zone, at)
+			return nil
+		}
+	}
+	if k.newest == nil {
+		k.ok("zone", "%s; no payment of the last day to compare it with", zone)
+		return nil
+	}
+	at := k.newest.TransactionAt
+	k.ok("zone", "%s; the newest payment on the first page is of %s, %v ago. Was one made since? Then zone is wrong", zone, at,
+		now.Sub(at.In(zone)).Round(time.Minute))
+	return nil
+}
+
+// dateTransport notes the Date header of the last response.
+type dateTransport struct {
+	inner http.RoundTripper
+
+	mu       sync.Mutex
+	date, at time.Time
+}
+
+// RoundTrip sends the request.
+func (d *dateTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	begun := time.Now()
+	resp, err := d.inner.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.date, d.at = date, begun.Add(time.Since(begun)/2)
+	}
+	return resp, nil
+}
+
+// last returns the gateway's time of the last response, and that of this machine at that moment.
+func (d *dateTransport) last() (date, at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.date, d.at
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+func TestCheck(t *testing.T) {
+	utc := sandbox.Options{Location: time.UTC}
+	far := gatewayFor(t, sandbox.Options{Location: time.FixedZone("", 13*3600)})
+	pay(t, far, "t-1", "12.50", sandbox.Approved)
+	near := gatewayFor(t, utc)
+	pay(t, near, "t-1", "12.50", sandbox.Approved)
+	late := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", time.Now().Add(-2*time.Minute).UTC().Format(http.TimeFormat))
+		near.ServeHTTP(w, r)
+	}))
+	t.Cleanup(late.Close)
+	for _, test := range []struct {
+		name string
+		env  map[string]string
+		code int
+		want []string // on stdout
+		err  string
+	}{
+		{"fine", with(environment(near.URL), "CARDGATEWAY_ZONE", "UTC"), exitOK, []string{
+			"      base-url     " + near.URL + " (environment CARDGATEWAY_BASE_URL)\n", "      secret       set (environment CARDGATEWAY_SECRET)\n",
+			"      timeout      30s (not set)\n", "ok    reachable    in ", "ok    credentials  accepted\n", "ok    clock        ",
+			"ok    zone         UTC; the newest payment on the first page is of ",
+		}, ""},
+		{"no payments", environment(gatewayFor(t, utc).URL), exitOK, []string{"no payment of the last day to compare it with"}, ""},
+		{"zone", environment(far.URL), exitNo, []string{"look  zone         in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
+		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exitNo, []string{"look  clock        this machine is 2m"}, ""},
+		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exitNoAnswer, []string{"ok    reachable    HTTP 200 in "},
+			"the gateway does not accept the credentials"},
+		{"unreachable", environment("http://127.0.0.1:1"), exitNoAnswer, []string{"base-url     http://127.0.0.1:1 "}, "the gateway cannot be reached"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := tool(t, test.env, "check")
+			r.want(t, test.code, test.err)
+			for _, line := range test.want {
+				if !strings.Contains(r.out, line) {
+					t.Errorf("got\n%s\nwant in it %q", r.out, line)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// saved is what a file of --checkpoint holds: no row and no secret.
+type saved struct {
+	List    string                 `json:"list"` // orders or refunds
+	Gateway string                 `json:"gateway"`
+	AppID   cardgateway.AppID      `json:"appId"`
+	Zone    string                 `json:"zone"`
+	From    time.Time              `json:"from"`
+	To      time.Time              `json:"to"`
+	Filter  map[string]string      `json:"filter,omitempty"` // ids and states that were asked for
+	Format  string                 `json:"format"`
+	Headed  bool                   `json:"headed"` // the titles have been written
+	Sums    sums                   `json:"sums"`   // of the rows that have been written
+	At      cardgateway.Checkpoint `json:"at"`
+}
+
+// readSaved reads a checkpoint. Nil means that there is none: a list begins.
+func readSaved(path string) (*saved, error) {
+	text, err := readBounded(path, 64<<20) // hashes of the rows of the last second, of which there may be many
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fail(exitNoAnswer, "--checkpoint cannot be read: %v", err)
+	}
+	var s saved
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.DisallowUnknownFields()
+	isHuge := func(at sum) bool { return at.Amount.Exponent() < -20 || at.Amount.Exponent() > 20 } // would take all memory to print
+	if err := decoder.Decode(&s); err != nil || s.List == "" || !s.From.Before(s.To) || slices.ContainsFunc(s.Sums, isHuge) {
+		return nil, fail(exitNoAnswer, "--checkpoint %s is not a checkpoint of this program; name another file", path)
+	}
+	return &s, nil
+}
+
+// write replaces the file in one step: it is the old or the new checkpoint at every moment, also after a power failure.
+func (s *saved) write(path string) error {
+	text, err := json.MarshalIndent(s, "", "\t")
+	if err == nil {
+		err = replaceFile(path, append(text, '\n'))
+	}
+	if err != nil {
+		return fail(exitNoAnswer, "--checkpoint cannot be written: %v", err)
+	}
+	return nil
+}
+
+func replaceFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // of no effect once it is renamed
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	return err
+}
+
+// differs says in what the checkpoint is one of another list, or nothing.
+func (s *saved) differs(now *saved) string {
+	for _, d := range []struct{ what, old, new string }{
+		{"command", s.List, now.List},
+		{"gateway", s.Gateway, now.Gateway},
+		{"app-id", string(s.AppID), string(now.AppID)},
+		{"zone", s.Zone, now.Zone},
+		{"format", s.Format, now.Format},
+	} {
+		if d.old != d.new {
+			return fmt.Sprintf("%s was %s and is %s now", d.what, clean(d.old), clean(d.new))
+		}
+	}
+	switch {
+	case !now.From.IsZero() && (!now.From.Equal(s.From) || !now.To.Equal(s.To)):
+		return fmt.Sprintf("the range was %s to %s and is %s to %s now; it may be left out",
+			wall(s.From.In(now.From.Location())), wall(s.To.In(now.From.Location())), wall(now.From), wall(now.To))
+	case !maps.Equal(s.Filter, now.Filter):
+		return "the ids or states that are asked for are others"
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+type getCommand struct {
+	ID          string `arg:"" optional:"" help:"The payment's uniqueId: the gateway's, digits."`
+	Transaction string `placeholder:"ID" help:"Look for your transactionId instead. It can have several payments, such as two cards that were tried."`
+	Since       string `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to look back: 36h or 7d; 30d if not given."`
+	Format      string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; details if not given."`
+}
+
+// Help is shown below the flags.
+func (*getCommand) Help() string {
+	return `Ends with 1 if the gateway does not know the payment. A declined payment is an answer: 0.
+
+Examples:
+  cardgateway get 1234567890
+  cardgateway get --transaction t-1002 --since 7d
+  cardgateway get 1234567890 --format jsonl`
+}
+
+// Run shows a payment.
+func (g *getCommand) Run(c *call) error {
+	if (g.ID == "") == (g.Transaction == "") {
+		return fail(exitNoAnswer, "name the payment: by its uniqueId, or with --transaction by your transactionId")
+	}
+	client, err := c.client(nil)
+	if err != nil {
+		return err
+	}
+	var found []*cardgateway.Transaction
+	if g.ID != "" {
+		t, err := client.GetTransaction(c.ctx, g.ID)
+		if err != nil {
+			return err
+		}
+		found = append(found, t)
+	} else if found, err = g.search(c, client); err != nil {
+		return err
+	}
+	return show(c, orderColumns(client.Location()), found, g.Format)
+}
+
+// search looks for all payments with the transactionId.
+func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardgateway.Transaction, err error) {
+	back, err := parseLast(g.Since)
+	if err != nil {
+		return nil, err
+	}
+	now := c.now()
+	payments := idSearch[cardgateway.Transaction]{
+		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Transaction], error) {
+			return client.SearchOrders(c.ctx, cardgateway.OrderQuery{TransactionID: g.Transaction, Start: from, End: to, CurrPage: n})
+		},
+		matches: func(t *cardgateway.Transaction) bool { return t.TransactionID == g.Transaction },
+		key:     func(t *cardgateway.Transaction) string { return t.UniqueID },
+	}
+	found, err = payments.all(now.Add(-back), now)
+	if err == nil && len(found) == 0 {
+		return nil, fail(exitNo, "the gateway has no payment with this transactionId since %s; look further back with --since",
+			wall(now.Add(-back).In(client.Location())))
+	}
+	return found, err
+}
+
+// show prints a few rows.
+func show[T any](c *call, columns []column[T], rows []*T, format string) error {
+	w := newRowWriter(cmp.Or(format, formatDetails), columns, false, c.out)
+	for _, row := range rows {
+		if err := w.write(row); err != nil {
+			return cannotWrite("answer", err)
+		}
+	}
+	if err := w.flush(); err != nil {
+		return cannotWrite("answer", err)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
+)
+
+// pay makes a payment with a stored test card.
+func pay(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outcome) *cardgateway.Transaction {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{
+		BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(o)), cardgateway.TokenPaymentRequest{
+		TransactionID: id, Currency: "EUR", Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
+		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
+		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
+	})
+	if paid == nil {
+		t.Fatal(err)
+	}
+	return paid
+}
+
+func TestGet(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+
+	r := tool(t, env, "get", id)
+	r.want(t, exitOK)
+	for _, line := range []string{
+		"state                  approved\n", "transactionAmount      12.50\n", "transactionCardNumber  430000******0000\n", "uniqueId               " + id + "\n",
+	} {
+		if !strings.Contains(r.out, line) {
+			t.Errorf("got %s, want the line %q", r.out, line)
+		}
+	}
+	r = tool(t, env, "get", "--transaction", "t-1", "--since", "2h", "--format", "jsonl")
+	r.want(t, exitOK)
+	var row struct{ State, TransactionAmount, UniqueID, At string }
+	if err := json.Unmarshal([]byte(r.out), &row); err != nil || row.State != "approved" || row.TransactionAmount != "12.50" ||
+		row.UniqueID != id || !strings.HasSuffix(row.At, "+08:00") {
+		t.Errorf("got %s, %v", r.out, err)
+	}
+	tool(t, env, "get", "--transaction", "t-2").want(t, exitNo, "the gateway has no payment with this transactionId since ")
+	tool(t, env, "get", "999").want(t, exitNo, "the gateway does not know it")
+	tool(t, env, "get", "abc").want(t, exitNoAnswer, "uniqueId ")
+	tool(t, env, "get").want(t, exitNoAnswer, "name the payment")
+	tool(t, env, "get", id, "--transaction", "t-1").want(t, exitNoAnswer, "name the payment")
+	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exitNoAnswer, `"soon" is no time to look back`)
+}
+
+func TestWrongCredentials(t *testing.T) {
+	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {HTTPStatusFollowsCode: true}} {
+		t.Run(name, func(t *testing.T) {
+			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
+			tool(t, env, "get", "123").want(t, exitNoAnswer, "the gateway does not accept the credentials; are merchant-id and the secret key right?")
+			tool(t, env, "orders", "--last", "1h").want(t, exitNoAnswer, "the gateway does not accept the credentials")
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close() // nobody listens there now
+	env := environment("http://" + l.Addr().String())
+	tool(t, env, "get", "123").want(t, exitNoAnswer, "the gateway cannot be reached; is base-url right, and the network up?", "connection refused")
+}
+
+// TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
+func TestOtherRows(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{Search: sandbox.SearchBehavior{LeakRows: 3}})
+	env := environment(server.URL)
+	for _, id := range []string{"t-1", "t-2", "t-3", "t-4", "t-5"} {
+		pay(t, server, id, "12.50", sandbox.Approved)
+	}
+	r := tool(t, env, "get", "--transaction", "t-1", "--format", "jsonl", "--since", "90d")
+	r.want(t, exitOK)
+	if strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, `"transactionId":"t-1"`) {
+		t.Errorf("got %s, want one payment", r.out)
+	}
+	tool(t, env, "get", "--transaction", "t-9").want(t, exitNo, "the gateway has no payment with this transactionId")
+}

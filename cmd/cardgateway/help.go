@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+const description = `Look up, list, resolve and refund payments of a card gateway.`
+
+const helpEnd = `
+Settings: a flag counts before the environment, the environment before the file. The variable of --base-url is
+CARDGATEWAY_BASE_URL, and so on. The file is TOML with the names of the flags (base-url = "https://..."): --config,
+CARDGATEWAY_CONFIG, or cardgateway/config.toml in the user's configuration directory.
+The secret key is never a flag: CARDGATEWAY_SECRET, or a file that holds nothing else, named by --secret-file.
+
+Exit codes:
+    0  fine
+    1  the answer is no (not found, declined, not wanted), or something differs
+    2  could not find out: wrong use, settings, network, credentials
+    3  sent, and the outcome is unknown: never send again; the command that settles it is printed
+  130  interrupted
+`
+
+// printHelp prints a command's help, and below it what every command needs: settings and exit codes.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(ctx.Stdout, helpEnd)
+	return err
+}
+
+// usageError says what is wrong with the command line, and where help is. Values of flags are not repeated.
+func usageError(args []string, err error) error {
+	for _, arg := range args {
+		if name, _, _ := strings.Cut(arg, "="); name == "--secret" {
+			return fail(exitNoAnswer, "the secret key is not given as a flag, where every user of this machine can read it: "+
+				"set CARDGATEWAY_SECRET, or name a file with --secret-file")
+		}
+	}
+	command := "cardgateway"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.Contains(err.Error(), "unexpected argument "+args[0]) {
+		command += " " + clean(args[0])
+	}
+	return fail(exitNoAnswer, "%s; see %s --help", clean(err.Error()), command)
+}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/shopspring/decimal"
+)
+
+// listing is one run of orders or of refunds.
+type listing[T any] struct {
+	*call
+	flags   *listFlags
+	client  *cardgateway.Client
+	name    string
+	columns []column[T]
+	states  []string
+	filter  map[string]string
+	walk    func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[T]
+	matches func(*T) bool
+	money   func(*T) (currency, state string, amount decimal.Decimal)
+
+	saved    saved // what the checkpoint says, or would say
+	writer   rowWriter[T]
+	pending  []*T // rows that are not written yet
+	ready    int  // so many of them may be written: they are sorted and, with a checkpoint, covered by saved.At
+	progress *progress
+	watched  bool      // a person sees stdout
+	last     time.Time // of the last flush
+}
+
+func (l *listing[T]) run() error {
+	if err := l.prepare(); err != nil {
+		return err
+	}
+	l.writer = newRowWriter(l.saved.Format, l.columns, l.saved.Headed, l.out)
+	l.progress = newProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
+	defer l.progress.stop()
+	l.watched, l.last = isTerminal(l.out), time.Now()
+	var walk *cardgateway.Walk[T]
+	walk = l.walk(l.saved.From, l.saved.To, cardgateway.WalkOptions{Resume: l.saved.At, Progress: func(p cardgateway.Progress) {
+		l.progress.update(p)
+		l.windowDone(walk.Checkpoint())
+	}})
+	var err error
+	for row, failed := range walk.All(l.ctx) {
+		if err = failed; err != nil {
+			break
+		}
+		if l.wanted(row) {
+			l.pending = append(l.pending, row)
+		}
+		if err = l.write(false); err != nil {
+			break
+		}
+	}
+	l.progress.stop()
+	if err == nil {
+		l.ready = len(l.pending)
+		err = l.write(true)
+	}
+	if err != nil {
+		return l.interrupted(err)
+	}
+	return l.finish(walk.Report())
+}
+
+// prepare finds the range and the format: of the flags, or of the checkpoint that is continued.
+func (l *listing[T]) prepare() error {
+	if l.flags.LogEvery <= 0 {
+		return fail(exitNoAnswer, "--log-every must be above zero; --quiet says nothing")
+	}
+	for _, state := range l.flags.State {
+		if !slices.Contains(l.states, state) {
+			return fail(exitNoAnswer, "--state: there is no state %q of %s; there are %s", clean(state), l.name, strings.Join(l.states, ", "))
+		}
+	}
+	var before *saved
+	var err error
+	if path := l.flags.Checkpoint; path != "" {
+		if before, err = readSaved(path); err != nil {
+			return err
+		}
+	}
+	zone := l.client.Location()
+	l.saved = saved{
+		List: l.name, Gateway: l.client.BaseURL(), AppID: l.client.AppID(), Zone: zone.String(), Filter: map[string]string{},
+		Format: l.format(before),
+	}
+	for name, value := range l.filter {
+		if value != "" {
+			l.saved.Filter[name] = value
+		}
+	}
+	if len(l.flags.State) > 0 {
+		l.saved.Filter["state"] = strings.Join(l.flags.State, ",")
+	}
+	if before == nil || l.flags.period.isSet() {
+		if l.saved.From, l.saved.To, err = l.flags.period.bounds(l.now(), zone); err != nil {
+			return err
+		}
+	}
+	if before != nil {
+		if l.flags.Last != "" || l.flags.From != "" && l.flags.To == "" { // these mean another range with every second
+			l.saved.From, l.saved.To = before.From, before.To
+		}
+		if what := before.differs(&l.saved); what != "" {
+			return fail(exitNoAnswer, "--checkpoint %s is that of another list: %s. Finish that one, or name another file",
+				clean(l.flags.Checkpoint), what)
+		}
+		l.saved = *before
+		l.say("continuing %s from %s to %s: %s rows have been written before", l.name, wall(before.From.In(zone)),
+			wall(before.To.In(zone)), thousands(before.Sums.rows()))
+		return nil
+	}
+	if l.flags.Checkpoint != "" {
+		return l.saved.write(l.flags.Checkpoint) // before the first query: where it cannot be written, nothing is lost
+	}
+	return nil
+}
+
+// format is the one that was asked for, that of the checkpoint, or the one that suits stdout.
+func (l *listing[T]) format(before *saved) string {
+	switch {
+	case l.flags.Sum:
+		return formatSum
+	case l.flags.Format == "" && before != nil:
+		return before.Format
+	case l.flags.Format == "" && isTerminal(l.out):
+		return formatTable
+	}
+	return cmp.Or(l.flags.Format, formatCSV)
+}
+
+// windowDone gets the rows of a window ready, the oldest first: gateways give the newest first. With a checkpoint that has
+// not moved they wait: they are so young that they come again when the list is continued.
+func (l *listing[T]) windowDone(at cardgateway.Checkpoint) {
+	slices.SortStableFunc(l.pending[l.ready:], l.byTime)
+	if l.flags.Checkpoint == "" || !reflect.DeepEqual(at, l.saved.At) {
+		l.saved.At, l.ready = at, len(l.pending)
+	}
+}
+
+// byTime compares the first column of two rows.
+func (l *listing[T]) byTime(a, b *T) int {
+	time := l.columns[0].value
+	return cmp.Compare(cellText(time(a)), cellText(time(b)))
+}
+
+func (l *listing[T]) wanted(row *T) bool {
+	_, state, _ := l.money(row)
+	return l.matches(row) && (len(l.flags.State) == 0 || slices.Contains(l.flags.State, state))
+}
+
+// write writes the rows that are ready, at most once a second. They are out before the checkpoint says so: should the machine
+// fail in between, some come twice and none is missing.
+func (l *listing[T]) write(now bool) error {
+	if !now && time.Since(l.last) < time.Second {
+		return nil
+	}
+	l.last = time.Now()
+	for _, row := range l.pending[:l.ready] {
+		currency, state, amount := l.money(row)
+		l.saved.Sums.add(currency, state, amount)
+		if l.watched {
+			l.progress.stop() // the rows show it, and a bar would be written into them
+		}
+		if err := l.writer.write(row); err != nil {
+			return cannotWrite("rows", err)
+		}
+	}
+	l.pending, l.ready = slices.Delete(l.pending, 0, l.ready), 0
+	if err := l.writer.flush(); err != nil {
+		return cannotWrite("rows", err)
+	}
+	if l.flags.Checkpoint == "" {
+		return nil
+	}
+	l.saved.Headed = true
+	return l.saved.write(l.flags.Checkpoint)
+}
+
+// interrupted writes what it can, and says what is saved and how to go on.
+func (l *listing[T]) interrupted(err error) error {
+	path := l.flags.Checkpoint
+	if own, ok := errors.AsType[*failure](err); ok { // nothing more can be written
+		if path != "" {
+			l.tell("%s is as it was about a second ago: a list that goes on from there writes the last rows twice", clean(path))
+		}
+		return fail(own.code, "the list is not complete: %s", own.text)
+	}
+	if path == "" {
+		l.ready = len(l.pending)
+	}
+	if writeErr := l.write(true); writeErr != nil {
+		return writeErr
+	}
+	if path != "" {
+		l.tell("saved in %s: %s rows are written. To go on, append to the same file: %s", clean(path), thousands(l.saved.Sums.rows()), l.goOn())
+	}
+	if errors.Is(err, context.Canceled) {
+		return fail(exitInterrupted, "interrupted; the list is not complete")
+	}
+	failed := explain(err)
+	return fail(failed.code, "the list is not complete: %s", failed.text)
+}
+
+// goOn is the command that continues the list.
+func (l *listing[T]) goOn() string {
+	words := []string{l.name, "--checkpoint", l.flags.Checkpoint}
+	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
+		words = append(words, "--"+name, l.saved.Filter[name])
+	}
+	return commandLine(append(words, l.settings.asFlags()...)...)
+}
+
+// finish prints the sums, and says what the list cannot hold yet.
+func (l *listing[T]) finish(r cardgateway.WalkReport) error {
+	zone := l.client.Location()
+	out, isWanted := l.err, !l.settings.Quiet
+	if l.saved.Format == formatSum {
+		out, isWanted = l.out, true
+	}
+	if isWanted {
+		if err := l.saved.Sums.print(out); err != nil {
+			return cannotWrite("sums", err)
+		}
+	}
+	if end := minTime(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
+		l.say("complete up to %s; the gateway may still show rows of the time after that", wall(r.CompleteUpTo.In(zone)))
+	}
+	if path := l.flags.Checkpoint; path != "" {
+		if err := os.Remove(path); err != nil {
+			return fail(exitNoAnswer, "the list is complete, but --checkpoint cannot be removed: %v", err)
+		}
+		l.say("the list is complete, %s is removed", clean(path))
+	}
+	return nil
+}
+
+// cannotWrite says that stdout takes no more.
+func cannotWrite(what string, err error) error {
+	return fail(exitNoAnswer, "the %s cannot be written: %v", what, err)
+}
+
+// minTime returns the earlier one.
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// say tells people something that scripts do not need.
+func (c *call) say(format string, args ...any) {
+	if !c.settings.Quiet {
+		c.tell(format, args...)
+	}
+}
+
+// tell tells people something.
+func (c *call) tell(format string, args ...any) {
+	fmt.Fprintf(c.err, "cardgateway: "+format+"\n", args...)
+}

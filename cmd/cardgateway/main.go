@@ -1,0 +1,94 @@
+// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway without a line of Go.
+//
+//	cardgateway check
+//	cardgateway get 1234567890
+//	cardgateway orders --day yesterday
+//	cardgateway orders --month 2026-10 --format csv --checkpoint october.json >october.csv
+//	cardgateway resolve payment t-1002 --amount 12.50 --currency USD --sent-at "2026-11-22 03:10:00"
+//	cardgateway refund 1234567890 --amount 12.50
+//	cardgateway sandbox --seed 1000
+//
+// It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
+// is unknown) or 130 (interrupted). docs/tool.md has an example of every command.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/cardgateway/cardgateway-go"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	os.Exit(run(ctx, os.Args[1:], system{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, configDir: os.UserConfigDir, now: time.Now,
+	}))
+}
+
+// system is what the program uses of its surroundings.
+type system struct {
+	in        io.Reader
+	out, err  io.Writer
+	getenv    func(string) string
+	configDir func() (string, error)
+	now       func() time.Time
+}
+
+// commands is the command line.
+type commands struct {
+	settings `group:"Settings:"`
+	Get      getCommand       `cmd:"" help:"Show one payment."`
+	Orders   ordersCommand    `cmd:"" help:"List payments of a time range."`
+	Refunds  refundsCommand   `cmd:"" help:"List refunds of a time range."`
+	Resolve  resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
+	Refund   refundCommand    `cmd:"" help:"Give money back."`
+	Check    checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
+	Sandbox  sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
+	Version  kong.VersionFlag `help:"Print the version."`
+}
+
+// call is one run of the program: what its command gets.
+type call struct {
+	system
+	ctx      context.Context
+	settings *settings
+}
+
+// run executes the command and returns the exit code. Whatever goes wrong has been said on sys.err by then.
+func run(ctx context.Context, args []string, sys system) int {
+	var cli commands
+	exited := false
+	parser, err := kong.New(&cli,
+		kong.Name("cardgateway"), kong.Description(description), kong.Help(printHelp), kong.Writers(sys.out, sys.err),
+		kong.Vars{"version": version()}, kong.Exit(func(int) { exited = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		return report(sys.err, fmt.Errorf("command line: %w", err))
+	}
+	parsed, err := parser.Parse(args)
+	if exited { // --help or --version was printed
+		return exitOK
+	}
+	if err != nil {
+		return report(sys.err, usageError(args, err))
+	}
+	return report(sys.err, parsed.Run(&call{system: sys, ctx: ctx, settings: &cli.settings}))
+}
+
+// version is that of the module this program was built from, or of the client if it was built in a clone.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return "cardgateway " + info.Main.Version
+	}
+	return "cardgateway " + cardgateway.Version + " (built in a clone)"
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// secretKey must be in nothing that the program prints.
+const secretKey = "k3y-AGsC0123456789"
+
+// gatewayFor starts a sandbox that asks for credentials.
+func gatewayFor(t *testing.T, opts sandbox.Options) *sandbox.Server {
+	t.Helper()
+	opts.MerchantID, opts.SecretKey, opts.NoNotifications = "m1", secretKey, true
+	server, err := sandbox.Start(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+// environment has the settings for a gateway.
+func environment(url string) map[string]string {
+	return map[string]string{
+		"CARDGATEWAY_BASE_URL": url, "CARDGATEWAY_APP_ID": "7", "CARDGATEWAY_MERCHANT_ID": "m1", "CARDGATEWAY_SECRET": secretKey,
+	}
+}
+
+// with returns a copy of an environment with other values.
+func with(env map[string]string, pairs ...string) map[string]string {
+	env = maps.Clone(env)
+	for i := 0; i < len(pairs); i += 2 {
+		env[pairs[i]] = pairs[i+1]
+	}
+	return env
+}
+
+// result is what a run of the program has left.
+type result struct {
+	code     int
+	out, err string
+}
+
+// tool runs the program.
+func tool(t *testing.T, env map[string]string, args ...string) result {
+	t.Helper()
+	return toolWith(t, t.Context(), strings.NewReader(""), env, args...)
+}
+
+// toolWith runs the program with something on stdin. Whatever it does, it must not print the secret key.
+func toolWith(t *testing.T, ctx context.Context, in io.Reader, env map[string]string, args ...string) result {
+	t.Helper()
+	var out, errOut safeBuffer
+	dir := t.TempDir()
+	code := run(ctx, args, system{
+		in: in, out: &out, err: &errOut, now: time.Now,
+		getenv:    func(name string) string { return env[name] },
+		configDir: func() (string, error) { return dir, nil },
+	})
+	r := result{code, out.String(), errOut.String()}
+	for _, secret := range []string{secretKey, base64.StdEncoding.EncodeToString([]byte("m1:" + secretKey))} {
+		if strings.Contains(r.out+r.err, secret) {
+			t.Errorf("%q printed the secret key: %s %s", args, r.out, r.err)
+		}
+	}
+	return r
+}
+
+// toolTo runs the program with another stdout, and returns what it leaves on stderr.
+func toolTo(t *testing.T, out io.Writer, env map[string]string, args ...string) (code int, err string) {
+	t.Helper()
+	var errOut safeBuffer
+	code = run(t.Context(), args, system{
+		in: strings.NewReader(""), out: out, err: &errOut, now: time.Now,
+		getenv:    func(name string) string { return env[name] },
+		configDir: func() (string, error) { return "", errors.New("no home") },
+	})
+	return code, errOut.String()
+}
+
+// safeBuffer is written by several goroutines.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// want holds a result to an exit code and to words on stderr.
+func (r result) want(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("got exit code %d, want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.err, w) {
+			t.Errorf("got stderr %q, want in it %q", r.err, w)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"orders", "-h"}, {"refunds", "--help"}, {"resolve", "payment", "--help"}, {"refund", "--help"}, {"check", "--help"}} {
+		r := tool(t, nil, args...)
+		r.want(t, exitOK)
+		for _, words := range []string{"Usage: cardgateway", "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {
+			if !strings.Contains(r.out, words) {
+				t.Errorf("%q: got help without %q:\n%s", args, words, r.out)
+			}
+		}
+	}
+	r := tool(t, nil, "--version")
+	r.want(t, exitOK)
+	if !strings.HasPrefix(r.out, "cardgateway ") {
+		t.Errorf("got version %q", r.out)
+	}
+}
+
+func TestWrongUse(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"no command", nil, "see cardgateway --help"},
+		{"no such command", []string{"pay"}, "unexpected argument pay"},
+		{"no such flag", []string{"orders", "--dai", "2026-11-21"}, "unknown flag --dai"},
+		{"no such format", []string{"orders", "--format", "xml"}, `--format must be one of`},
+		{"a secret as a flag", []string{"check", "--secret=" + secretKey}, "set CARDGATEWAY_SECRET, or name a file with --secret-file"},
+		{"a secret as a flag's next word", []string{"orders", "--secret", secretKey}, "set CARDGATEWAY_SECRET"},
+		{"a control character", []string{"get\x1b[31m"}, `unexpected argument get\u001b[31m`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := tool(t, nil, test.args...)
+			r.want(t, exitNoAnswer, test.want)
+			if r.out != "" || strings.Contains(r.err, "\x1b") {
+				t.Errorf("got stdout %q, stderr %q, want nothing and no control characters", r.out, r.err)
+			}
+		})
+	}
+}

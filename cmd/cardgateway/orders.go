@@ -1,0 +1,115 @@
+package main
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/shopspring/decimal"
+)
+
+// listFlags are those of orders and refunds.
+type listFlags struct {
+	period     `group:"Range, in the zone of the gateway:"`
+	State      []string      `placeholder:"WORD" help:"Only rows in these states; comma between them."`
+	Format     string        `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; table on a terminal, csv otherwise."`
+	Sum        bool          `help:"Print the sums and no rows."`
+	Checkpoint string        `placeholder:"FILE" help:"Save here how far the list is, and continue where it ends."`
+	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far the list is."`
+}
+
+type ordersCommand struct {
+	listFlags
+	UniqueID    string `name:"unique-id" placeholder:"ID" help:"Only the payment with this id of the gateway."`
+	Order       string `placeholder:"ID" help:"Only payments of this order."`
+	Transaction string `placeholder:"ID" help:"Only the payment with this transactionId of yours."`
+}
+
+// Help is shown below the flags.
+func (*ordersCommand) Help() string {
+	return listHelp + `
+
+States: approved, declined, processing, redirect (waits for the cardholder), unknown.
+
+Examples:
+  cardgateway orders --last 2h
+  cardgateway orders --day yesterday --state declined
+  cardgateway orders --month last --format csv --checkpoint october.json >>october.csv`
+}
+
+const listHelp = `Rows go to stdout, sums and everything else to stderr. With --checkpoint, stop with Ctrl-C at any time and run the same
+command again, with >> in place of >; the range may be left out then. When the list is complete the file is removed.`
+
+// Run lists orders.
+func (o *ordersCommand) Run(c *call) error {
+	client, err := c.client(nil)
+	if err != nil {
+		return err
+	}
+	l := listing[cardgateway.Transaction]{
+		call: c, flags: &o.listFlags, client: client, name: "orders", columns: orderColumns(client.Location()),
+		states: []string{"approved", "declined", "processing", "redirect", "unknown"},
+		filter: map[string]string{"unique-id": o.UniqueID, "order": o.Order, "transaction": o.Transaction},
+		walk: func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
+			return client.OrderWalk(cardgateway.OrderQuery{
+				UniqueID: o.UniqueID, OrderID: o.Order, TransactionID: o.Transaction, Start: from, End: to,
+			}, opts)
+		},
+		matches: func(t *cardgateway.Transaction) bool {
+			return is(o.UniqueID, t.UniqueID) && is(o.Transaction, t.TransactionID)
+		},
+		money: func(t *cardgateway.Transaction) (string, string, decimal.Decimal) {
+			return t.TransactionCurrency, t.State().String(), t.TransactionAmount
+		},
+	}
+	return l.run()
+}
+
+type refundsCommand struct {
+	listFlags
+	Payment        string `placeholder:"ID" help:"Only refunds of the payment with this id of the gateway."`
+	Transaction    string `placeholder:"ID" help:"Only refunds of the payment with this transactionId of yours."`
+	RefundID       string `name:"refund-id" placeholder:"ID" help:"Only the refund with this id of yours."`
+	RefundUniqueID string `name:"refund-unique-id" placeholder:"ID" help:"Only the refund with this id of the gateway."`
+}
+
+// Help is shown below the flags.
+func (*refundsCommand) Help() string {
+	return listHelp + `
+
+States: refunded, accepted (not yet refunded), refused, unknown.
+
+Examples:
+  cardgateway refunds --last 7d
+  cardgateway refunds --payment 1234567890 --last 90d`
+}
+
+// Run lists refunds.
+func (r *refundsCommand) Run(c *call) error {
+	client, err := c.client(nil)
+	if err != nil {
+		return err
+	}
+	l := listing[cardgateway.Refund]{
+		call: c, flags: &r.listFlags, client: client, name: "refunds", columns: refundColumns(client.Location()),
+		states: []string{"refunded", "accepted", "refused", "unknown"},
+		filter: map[string]string{
+			"payment": r.Payment, "transaction": r.Transaction, "refund-id": r.RefundID, "refund-unique-id": r.RefundUniqueID,
+		},
+		walk: func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Refund] {
+			return client.RefundWalk(cardgateway.RefundQuery{
+				UniqueID: r.Payment, TransactionID: r.Transaction, RefundTransactionID: r.RefundID, RefundUniqueID: r.RefundUniqueID,
+				Start: from, End: to,
+			}, opts)
+		},
+		matches: func(f *cardgateway.Refund) bool {
+			return is(r.Payment, f.UniqueID) && is(r.RefundID, f.MerchantRefundID) && is(r.RefundUniqueID, f.RefundUniqueID)
+		},
+		money: func(f *cardgateway.Refund) (string, string, decimal.Decimal) {
+			return f.RefundCurrency, refundState(f), f.RefundAmount
+		},
+	}
+	return l.run()
+}
+
+// is reports whether an id is the one that was asked for, if one was: some gateways give rows with other ids, too.
+func is(asked, got string) bool { return asked == "" || asked == got }

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/shopspring/decimal"
+)
+
+type refundCommand struct {
+	UniqueID string `arg:"" name:"unique-id" help:"The gateway's id of the payment."`
+	Amount   string `placeholder:"AMOUNT" help:"How much, in the currency of the payment, such as 12.50."`
+	All      bool   `help:"All that has not been given back yet, in place of --amount."`
+	RefundID string `name:"refund-id" placeholder:"ID" help:"Your id of the refund, never used before. Required with --yes; otherwise one is made up and shown."`
+	Remark   string `placeholder:"TEXT" help:"A remark for the gateway."`
+	Yes      bool   `help:"Do not ask. For scripts."`
+	Format   string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; details if not given."`
+}
+
+// Help is shown below the flags.
+func (*refundCommand) Help() string {
+	return `Shows the payment and what was given back before, asks, and sends the refund once. It refuses an amount above what is left,
+and a refund id that the gateway shows already. Ends with 0 if the gateway has taken the refund, 1 if it or you said no, 2 if
+nothing was sent, 3 if the outcome is unknown: then run the command that is printed, and never refund again.
+
+Examples:
+  cardgateway refund 1234567890 --amount 12.50
+  cardgateway refund 1234567890 --all --refund-id r-1002 --yes`
+}
+
+// plan is a refund before it is sent, and what is known of its payment.
+type plan struct {
+	payment *cardgateway.Transaction
+	before  []*cardgateway.Refund
+	given   decimal.Decimal // back before, or on its way
+	left    decimal.Decimal
+	request cardgateway.RefundRequest
+}
+
+// Run gives money back.
+func (r *refundCommand) Run(c *call) error {
+	if (r.Amount == "") == !r.All {
+		return fail(exitNoAnswer, "say how much: --amount 12.50, or --all")
+	}
+	if r.Yes && r.RefundID == "" {
+		return fail(exitNoAnswer, "--yes needs --refund-id: a script that runs twice would refund twice under two ids")
+	}
+	client, err := c.client(nil)
+	if err != nil {
+		return err
+	}
+	p, err := r.plan(c.ctx, client, c.now())
+	if err != nil {
+		return err
+	}
+	p.print(c.err, client)
+	if !r.Yes {
+		if err := c.confirm(p.request.Amount); err != nil {
+			return err
+		}
+	}
+	return r.send(c, client, p)
+}
+
+// plan looks at the payment and at its refunds. It sends nothing.
+func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, now time.Time) (*plan, error) {
+	payment, err := client.GetTransaction(ctx, r.UniqueID)
+	if err != nil {
+		return nil, err
+	}
+	if !payment.Paid() {
+		return nil, fail(exitNo, "nothing was sent: the payment is not approved, it is %s", payment.State())
+	}
+	p := &plan{payment: payment}
+	from := payment.TransactionAt.In(client.Location()).AddDate(0, 0, -1)
+	if payment.TransactionAt.IsZero() {
+		from = now.AddDate(-1, 0, 0)
+	}
+	refunds := idSearch[cardgateway.Refund]{
+		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Refund], error) {
+			return client.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: r.UniqueID, Start: from, End: to, CurrPage: n})
+		},
+		matches: func(f *cardgateway.Refund) bool { return f.UniqueID == r.UniqueID },
+		key:     func(f *cardgateway.Refund) string { return f.RefundUniqueID },
+	}
+	if p.before, err = refunds.all(from, now.Add(time.Hour)); err != nil {
+		return nil, err
+	}
+	for _, f := range p.before {
+		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
+			return nil, fail(exitNo, "nothing was sent: the gateway shows a refund %s of this payment already, %s %s, %s",
+				quote(clean(r.RefundID)), amountText(f.RefundAmount), clean(f.RefundCurrency), refundState(f))
+		}
+		if f.State() != cardgateway.StateDeclined {
+			p.given = p.given.Add(f.RefundAmount)
+		}
+	}
+	p.left = payment.TransactionAmount.Sub(p.given)
+	p.request = cardgateway.RefundRequest{
+		UniqueID: r.UniqueID, RefundTransactionID: cmp.Or(r.RefundID, "refund-"+rand.Text()), Amount: p.left, Remark: r.Remark,
+	}
+	if !r.All {
+		if p.request.Amount, err = parseAmount(r.Amount); err != nil {
+			return nil, err
+		}
+	}
+	if !p.left.IsPositive() || p.request.Amount.GreaterThan(p.left) {
+		return nil, fail(exitNo, "nothing was sent: of %s %s, %s has been given back; %s is left", amountText(payment.TransactionAmount),
+			clean(payment.TransactionCurrency), amountText(p.given), amountText(p.left))
+	}
+	return p, nil
+}
+
+// print shows what will be done.
+func (p *plan) print(w io.Writer, client *cardgateway.Client) {
+	t, currency := p.payment, clean(p.payment.TransactionCurrency)
+	test := ""
+	if t.IsTest {
+		test = ", a test payment"
+	}
+	fmt.Fprintf(w, "gateway      %s, app %s\n", client.BaseURL(), client.AppID())
+	fmt.Fprintf(w, "payment      %s (%s) of %s, card %s%s\n", clean(t.UniqueID), clean(t.TransactionID), t.TransactionAt,
+		clean(string(t.TransactionCardNumber)), test)
+	fmt.Fprintf(w, "paid         %s %s\n", amountText(t.TransactionAmount), currency)
+	for _, f := range p.before {
+		fmt.Fprintf(w, "refund       %s %s, %s, of %s (%s)\n", amountText(f.RefundAmount), clean(f.RefundCurrency), refundState(f),
+			f.RefundRequestAt, clean(f.MerchantRefundID))
+	}
+	fmt.Fprintf(w, "left         %s %s\n", amountText(p.left), currency)
+	fmt.Fprintf(w, "GIVE BACK    %s %s as refund %s\n", amountText(p.request.Amount), currency, clean(p.request.RefundTransactionID))
+}
+
+// confirm asks for the amount. Where nobody can be asked nothing is sent.
+func (c *call) confirm(amount decimal.Decimal) error {
+	if f, ok := c.in.(*os.File); !ok || !isTerminal(f) {
+		return fail(exitNoAnswer, "nothing was sent: there is no terminal to ask on; in a script say --yes and --refund-id")
+	}
+	fmt.Fprintf(c.err, "Type the amount to give it back, anything else to leave it: ")
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(io.LimitReader(c.in, 1<<10)).ReadString('\n') // what is not the amount is a no
+		line <- strings.TrimSpace(text)
+	}()
+	select {
+	case <-c.ctx.Done():
+		return fail(exitInterrupted, "interrupted; nothing was sent")
+	case typed := <-line:
+		if typed != amountText(amount) {
+			return fail(exitNo, "nothing was sent: you did not type %s", amountText(amount))
+		}
+		return nil
+	}
+}
+
+// send sends the refund, once, and says what came of it. Ctrl-C does not end it: half a refund is an unknown one.
+func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
+	settle := func(sentAt time.Time, seen bool) string {
+		words := resolveRefundWords(p.request.UniqueID, p.request.RefundTransactionID, amountText(p.request.Amount),
+			sentAt.In(client.Location()).Format(time.RFC3339), seen)
+		return commandLine(append(words, c.settings.asFlags()...)...)
+	}
+	c.tell("sending the refund once. Should this program end without another word, run: %s", settle(c.now(), false))
+	defer func() {
+		if recover() != nil { // Go would end the program with 2, which says that nothing was sent
+			err = fail(exitUnknown, "the program failed when the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
+		}
+	}()
+	refund, err := client.CreateRefund(context.WithoutCancel(c.ctx), p.request)
+	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Refund != nil {
+		refund = declined.Refund
+	}
+	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+		return fail(exitUnknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: %s\ncardgateway: %s",
+			settle(unknown.SentAt, unknown.Seen), explain(err).text)
+	}
+	if refund != nil {
+		if shown := show(c, refundColumns(client.Location()), []*cardgateway.Refund{refund}, r.Format); shown != nil {
+			c.tell("%v", shown) // the outcome matters more than this
+		}
+	}
+	switch {
+	case err == nil && refund.Refunded():
+		c.say("refunded")
+		return nil
+	case err == nil:
+		c.say("accepted, not yet refunded. To see later what came of it: %s", settle(c.now(), true))
+		return nil
+	case errors.Is(err, cardgateway.ErrDeclined):
+		return fail(exitNo, "the gateway refused the refund for good: %s", explain(err).text)
+	case errors.Is(err, cardgateway.ErrNotSent):
+		return fail(exitNoAnswer, "nothing was sent; the same command may be run again: %s", explain(err).text)
+	}
+	return notTaken(err)
+}
+
+// notTaken says why the gateway did not process a refund: a no in its own words, or settings and connections that are wrong.
+func notTaken(err error) error {
+	failed := explain(err)
+	refused, ok := errors.AsType[*cardgateway.RefusedError](err)
+	if ok && refused.Code != 0 && refused.Code != cardgateway.CodeUnauthorized {
+		return fail(exitNo, "the gateway did not take the refund: %s", failed.text)
+	}
+	return fail(failed.code, "nothing was refunded: %s", failed.text)
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// printed returns the words of the command that follows "before" on stderr.
+func (r result) printed(t *testing.T, before string) []string {
+	t.Helper()
+	_, after, found := strings.Cut(r.err, before+"cardgateway ")
+	line, _, _ := strings.Cut(after, "\n")
+	if !found || strings.Contains(line, "'") {
+		t.Fatalf("got no command after %q in %q", before, r.err)
+	}
+	return strings.Fields(line)
+}
+
+func TestRefund(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	r := tool(t, env, "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes", "--remark", "broken")
+	r.want(t, exitOK, "paid         12.50 EUR\n", "left         12.50 EUR\n", "GIVE BACK    2.50 EUR as refund r-1\n",
+		"sending the refund once.", "accepted, not yet refunded. To see later what came of it: ")
+	if !strings.Contains(r.out, "refundAmount           2.50\n") {
+		t.Errorf("got stdout %q", r.out)
+	}
+	r = tool(t, env, r.printed(t, "To see later what came of it: ")...)
+	r.want(t, exitOK, "refunded: 2.50 EUR was given back")
+
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exitNo,
+		"nothing was sent: the gateway shows a refund r-1 of this payment already, 2.50 EUR, refunded")
+	tool(t, env, "refund", id, "--amount", "10.01", "--refund-id", "r-2", "--yes").want(t, exitNo,
+		"nothing was sent: of 12.50 EUR, 2.50 has been given back; 10.00 is left")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exitOK, "GIVE BACK    10.00 EUR as refund r-3\n")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exitNo, "0.00 is left")
+	for refund, want := range map[string]int{"r-1": 1, "r-2": 0, "r-3": 1, "r-4": 0} {
+		if got := server.Refunded(refund); got != want {
+			t.Errorf("got %d refunds %s, want %d", got, refund, want)
+		}
+	}
+}
+
+func TestRefundThatIsNotSent(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	declined := pay(t, server, "t-2", "12.50", sandbox.Declined).UniqueID
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no amount", []string{id}, exitNoAnswer, "say how much: --amount 12.50, or --all"},
+		{"two amounts", []string{id, "--all", "--amount", "1"}, exitNoAnswer, "say how much"},
+		{"no number", []string{id, "--amount", "1e3"}, exitNoAnswer, `--amount: "1e3" is no amount`},
+		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exitNoAnswer, "--yes needs --refund-id"},
+		{"nobody to ask", []string{id, "--amount", "1"}, exitNoAnswer, "nothing was sent: there is no terminal to ask on"},
+		{"declined payment", []string{declined, "--all", "--refund-id", "r-1", "--yes"}, exitNo, "the payment is not approved, it is declined"},
+		{"no payment", []string{"999", "--all", "--refund-id", "r-1", "--yes"}, exitNo, "the gateway does not know it"},
+		{"too long a remark", []string{id, "--all", "--refund-id", "r-1", "--yes", "--remark", strings.Repeat("x", 256)}, exitNoAnswer, "remark "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tool(t, env, append([]string{"refund"}, test.args...)...).want(t, test.code, test.want)
+			if n := server.Refunded("r-1"); n != 0 {
+				t.Errorf("got %d refunds, want none", n)
+			}
+		})
+	}
+}
+
+// TestRefundWithUnknownOutcome: exit code 3, and the command that is printed settles it.
+func TestRefundWithUnknownOutcome(t *testing.T) {
+	for name, test := range map[string]struct {
+		commit sandbox.Commit
+		code   int
+		want   string
+	}{
+		"carried out":     {sandbox.CommitNow, exitOK, "refunded: 12.50 EUR was given back"},
+		"not carried out": {sandbox.CommitNever, exitNo, "the gateway does not have it. That is no proof"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := gatewayFor(t, sandbox.Options{})
+			env := environment(server.URL)
+			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+			server.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Commit: test.commit, Reply: sandbox.ReplyReset})
+			r := tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes", "--zone", "UTC")
+			r.want(t, exitUnknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: cardgateway resolve refund "+id+" r-1 --amount 12.50 --sent-at ")
+			next := r.printed(t, "Do not refund again. Run: ")
+			if !strings.HasSuffix(strings.Join(next, " "), " --zone UTC") {
+				t.Errorf("got the command %q, want one with the flags of the first", next)
+			}
+			tool(t, with(env, "CARDGATEWAY_ZONE", "UTC"), append(next, "--wait", "1ms", "--zone", "Asia/Shanghai")...).want(t, test.code, test.want)
+		})
+	}
+}
+
+func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	for _, test := range []struct {
+		name  string
+		fault sandbox.Fault
+		code  int
+		want  string
+	}{
+		{"merchant", sandbox.Fault{Code: 201}, exitNo, "the gateway did not take the refund: "},
+		{"credentials", sandbox.Fault{Code: 401}, exitNoAnswer, "nothing was refunded: the gateway does not accept the credentials"},
+		{"HTTP 403", sandbox.Fault{Status: 403, Reply: sandbox.ReplyHTML}, exitNoAnswer, "nothing was refunded: "},
+		{"system error", sandbox.Fault{Code: 999}, exitUnknown, "SENT, AND THE OUTCOME IS UNKNOWN"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.fault.Operation, test.fault.Commit = sandbox.OpRefund, sandbox.CommitNever
+			server.Inject(test.fault)
+			tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, test.code, test.want)
+			if n := server.Refunded("r-1"); n != 0 {
+				t.Errorf("got %d refunds, want none", n)
+			}
+		})
+	}
+}
+
+// broken is an output that makes the program panic.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { panic("no output") }
+
+// TestRefundThatPanics: Go's own exit code would say that nothing was sent.
+func TestRefundThatPanics(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	code, err := toolTo(t, broken{}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
+	if code != exitUnknown || !strings.Contains(err, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") {
+		t.Errorf("got exit code %d and %q", code, err)
+	}
+}
+
+func TestResolvePayment(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	sentAt := time.Now().Add(-time.Minute).Format(time.RFC3339)
+	pay(t, server, "t-approved", "12.50", sandbox.Approved)
+	pay(t, server, "t-declined", "12.50", sandbox.Declined)
+	pending := gatewayFor(t, sandbox.Options{SettleAfter: -1})
+	pay(t, pending, "t-pending", "12.50", sandbox.Approved)
+	twice := gatewayFor(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted})
+	pay(t, twice, "t-twice", "12.50", sandbox.Approved)
+	pay(t, twice, "t-twice", "12.50", sandbox.Approved)
+	for _, test := range []struct {
+		url, id string
+		args    []string
+		code    int
+		want    string
+	}{
+		{server.URL, "t-approved", nil, exitOK, "approved: 12.50 EUR was taken"},
+		{server.URL, "t-declined", nil, exitNo, "declined for good, no money was moved"},
+		{server.URL, "t-absent", nil, exitNo, "the gateway does not have it. That is no proof"},
+		{server.URL, "t-absent", []string{"--seen"}, exitUnknown, "the outcome is unknown. Never send it again; ask later: cardgateway resolve payment t-absent"},
+		{server.URL, "t-declined", []string{"--hosted-page"}, exitUnknown, " --hosted-page --seen\n"},
+		{pending.URL, "t-pending", nil, exitUnknown, "processing: not final yet. Never send it again; ask later: cardgateway resolve payment t-pending"},
+		{twice.URL, "t-twice", nil, exitNo, "TWICE: the gateway shows two successes. A person has to look"},
+		{"http://127.0.0.1:1", "t-approved", nil, exitUnknown, "connection refused"},
+		{server.URL, "t-approved", []string{"--wait", "0s"}, exitNoAnswer, "--wait must be above zero"},
+		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exitNoAnswer, `--sent-at: "noon" is no time`},
+		{server.URL, "t-approved", []string{"--currency", "euro"}, exitNoAnswer, "currency "},
+	} {
+		t.Run(test.id+" "+strings.Join(test.args, " "), func(t *testing.T) {
+			args := []string{"resolve", "payment", test.id, "--amount", "12.50", "--currency", "EUR", "--sent-at", sentAt, "--wait", "1ms"}
+			r := tool(t, environment(test.url), append(args, test.args...)...)
+			r.want(t, test.code, test.want)
+		})
+	}
+	r := tool(t, env, "resolve", "payment", "t-approved")
+	r.want(t, exitNoAnswer, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
+}
+
+func TestResolveInterrupted(t *testing.T) {
+	url, ctx := interruptedAt(t, gatewayFor(t, sandbox.Options{}), 1)
+	r := toolWith(t, ctx, strings.NewReader(""), environment(url), "resolve", "payment", "it's", "--amount", "1", "--currency", "EUR",
+		"--sent-at", "2026-11-22 03:10:00", "--order", "o 1")
+	r.want(t, exitInterrupted, "interrupted; the outcome is as unknown as before. Ask again: cardgateway resolve payment 'it'\\''s' "+
+		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' --order 'o 1'\n")
+}
+
+func TestResolveWithWrongCredentials(t *testing.T) {
+	env := with(environment(gatewayFor(t, sandbox.Options{}).URL), "CARDGATEWAY_SECRET", "wrong")
+	tool(t, env, "resolve", "refund", "123", "r-1", "--amount", "1", "--sent-at", time.Now().Format(time.RFC3339), "--wait", "1ms").
+		want(t, exitUnknown, "code 401 (unauthorized)")
+}

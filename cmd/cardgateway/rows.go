@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/shopspring/decimal"
+	"golang.org/x/term"
+)
+
+// The formats of rows.
+const (
+	formatTable   = "table"
+	formatCSV     = "csv"
+	formatJSONL   = "jsonl"
+	formatDetails = "details" // one member a line, where there are few rows
+	formatSum     = "sum"     // no rows
+)
+
+// isTerminal reports whether a person looks at w.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// rowWriter writes rows in one format. What it has written is out after flush.
+type rowWriter[T any] interface {
+	write(*T) error
+	flush() error
+}
+
+// newRowWriter makes the writer of a format. With a headed one the titles have been written before.
+func newRowWriter[T any](format string, columns []column[T], headed bool, out io.Writer) rowWriter[T] {
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	switch format {
+	case formatCSV:
+		return &csvWriter[T]{columns: columns, headed: headed, out: csv.NewWriter(out)}
+	case formatJSONL:
+		return &jsonWriter[T]{columns: columns, out: buffered}
+	case formatSum:
+		return noRows[T]{}
+	case formatDetails:
+		return &detailsWriter[T]{columns: columns, out: buffered}
+	}
+	w := &tableWriter[T]{headed: headed, out: out}
+	for _, c := range columns {
+		if c.title != "" {
+			w.columns = append(w.columns, c)
+		}
+	}
+	w.widths = make([]int, len(w.columns))
+	return w
+}
+
+type noRows[T any] struct{}
+
+func (noRows[T]) write(*T) error { return nil }
+func (noRows[T]) flush() error   { return nil }
+
+type csvWriter[T any] struct {
+	columns []column[T]
+	headed  bool
+	out     *csv.Writer
+}
+
+func (w *csvWriter[T]) write(row *T) error {
+	w.head()
+	var cells []string
+	for _, c := range w.columns {
+		cells = append(cells, csvText(c.value(row)))
+	}
+	return w.out.Write(cells)
+}
+
+func (w *csvWriter[T]) head() {
+	if w.headed {
+		return
+	}
+	w.headed = true
+	var names []string
+	for _, c := range w.columns {
+		names = append(names, c.name)
+	}
+	_ = w.out.Write(names) // Error reports it
+}
+
+func (w *csvWriter[T]) flush() error {
+	w.head() // a list without rows has titles too
+	w.out.Flush()
+	return w.out.Error()
+}
+
+type jsonWriter[T any] struct {
+	columns []column[T]
+	out     *bufio.Writer
+}
+
+func (w *jsonWriter[T]) write(row *T) error {
+	line, err := jsonText(w.columns, row)
+	if err == nil {
+		_, err = w.out.Write(line)
+	}
+	return err
+}
+
+func (w *jsonWriter[T]) flush() error { return w.out.Flush() }
+
+// detailsWriter writes one member a line, and an empty line between rows.
+type detailsWriter[T any] struct {
+	columns []column[T]
+	out     *bufio.Writer
+	begun   bool
+}
+
+func (w *detailsWriter[T]) write(row *T) error {
+	if w.begun {
+		_, _ = w.out.WriteString("\n") // Flush reports it
+	}
+	w.begun = true
+	for _, c := range w.columns {
+		if cell := cellText(c.value(row)); cell != "" {
+			_, _ = w.out.WriteString(text.Pad(c.name, 23, ' ') + cell + "\n")
+		}
+	}
+	return nil
+}
+
+func (w *detailsWriter[T]) flush() error { return w.out.Flush() }
+
+// tableWriter writes rows in pieces, so that a long list needs little memory. Columns become wider from piece to piece,
+// never narrower.
+type tableWriter[T any] struct {
+	columns []column[T]
+	headed  bool
+	widths  []int
+	rows    []table.Row
+	out     io.Writer
+}
+
+// longestCell is how many characters of a cell a table shows.
+const longestCell = 40
+
+func (w *tableWriter[T]) write(row *T) error {
+	var cells table.Row
+	for i, c := range w.columns {
+		cell := cellText(c.value(row))
+		if utf8.RuneCountInString(cell) > longestCell {
+			cell = string([]rune(cell)[:longestCell-1]) + "…"
+		}
+		w.widths[i] = max(w.widths[i], text.StringWidth(cell))
+		cells = append(cells, cell)
+	}
+	w.rows = append(w.rows, cells)
+	if len(w.rows) >= 500 {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *tableWriter[T]) flush() error {
+	if len(w.rows) == 0 {
+		return nil
+	}
+	t := plainTable()
+	var titles table.Row
+	var configs []table.ColumnConfig
+	for i, c := range w.columns {
+		titles = append(titles, c.title)
+		w.widths[i] = max(w.widths[i], len(c.title))
+		config := table.ColumnConfig{Number: i + 1, WidthMin: w.widths[i]}
+		if _, isAmount := c.value(new(T)).(decimal.Decimal); isAmount {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		configs = append(configs, config)
+	}
+	if !w.headed {
+		t.AppendHeader(titles)
+	}
+	w.headed = true
+	t.SetColumnConfigs(configs)
+	t.AppendRows(w.rows)
+	w.rows = w.rows[:0]
+	return render(t, w.out)
+}
+
+// plainTable is a table without lines and colours, which can be copied into a ticket.
+func plainTable() table.Writer {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	return t
+}
+
+func render(t table.Writer, out io.Writer) error {
+	_, err := io.WriteString(out, t.Render()+"\n")
+	return err
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSandbox starts the sandbox by the program, and asks it by the program.
+func TestSandbox(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var out, errOut safeBuffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"sandbox", "--merchant", "m1", "-secret", secretKey, "-seed", "30", "--days", "2"},
+			system{out: &out, err: &errOut, now: time.Now, getenv: func(string) string { return "" }})
+	}()
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), "dashboard"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("got no address: %s %s", out.String(), errOut.String())
+		}
+	}
+	base, _, _ := strings.Cut(out.String(), "\n")
+	r := tool(t, environment(base), "orders", "--last", "3d", "--format", "jsonl")
+	r.want(t, exitOK)
+	if n := strings.Count(r.out, "\n"); n != 30 {
+		t.Errorf("got %d orders, want 30", n)
+	}
+	cancel()
+	if code := <-ended; code != exitOK {
+		t.Errorf("got exit code %d, want 0: %s", code, errOut.String())
+	}
+}
+
+func TestSandboxExitCodes(t *testing.T) {
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	defer shop.Close()
+	r := tool(t, nil, "sandbox", "-h")
+	r.want(t, exitOK)
+	if !strings.Contains(r.out, "Usage of cardgateway sandbox:") || !strings.Contains(r.out, "-seed") {
+		t.Errorf("got help %q", r.out)
+	}
+	tool(t, nil, "sandbox", "--merchant", "m").want(t, exitNoAnswer, "sandbox: -merchant needs -secret")
+	tool(t, nil, "sandbox", "-nonsense").want(t, exitNoAnswer, "flag provided but not defined")
+	tool(t, nil, "sandbox", "-notify", shop.URL).want(t, exitNo, "sandbox: not accepted: HTTP status")
+	tool(t, nil, "sandbox", "-notify", "http://127.0.0.1:1/").want(t, exitNoAnswer, "sandbox: not delivered")
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+type (
+	order     = cardgateway.Transaction
+	orderPage = cardgateway.Page[cardgateway.Transaction]
+)
+
+// TestIDSearch goes through months and pages, and takes each row of the id once.
+func TestIDSearch(t *testing.T) {
+	from := time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)
+	var asked []string
+	s := idSearch[order]{
+		matches: func(o *order) bool { return o.TransactionID != "other" },
+		key:     func(o *order) string { return o.UniqueID },
+		page: func(from, to time.Time, n int) (*orderPage, error) {
+			asked = append(asked, fmt.Sprintf("%s %s %d", from.Format("0102"), to.Format("0102"), n))
+			return &orderPage{TotalPage: 2, TotalCount: 5, Data: []order{
+				{UniqueID: "on every page"}, {UniqueID: fmt.Sprint(n)}, {}, // the interface does not promise an id
+				{UniqueID: "other", TransactionID: "other"},
+			}}, nil
+		},
+	}
+	found, err := s.all(from, from.AddDate(0, 0, 40))
+	if got, want := strings.Join(asked, ", "), "0131 0228 1, 0131 0228 2, 0228 0312 1, 0228 0312 2"; got != want || err != nil {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+	if len(found) != 7 {
+		t.Errorf("got %d rows, want 3 and 4 without an id", len(found))
+	}
+}
+
+// TestIDSearchWithoutAnswer: what is missing on a page is not taken for absent.
+func TestIDSearchWithoutAnswer(t *testing.T) {
+	now := time.Now()
+	for want, page := range map[string]orderPage{
+		"announced 1 rows and gave 0": {TotalPage: 1, TotalCount: 1},
+		"announced 2 rows and gave 1": {TotalPage: 1, TotalCount: 2, Data: make([]order, 1)},
+		"more than 100 pages":         {TotalPage: 1 << 30, Data: make([]order, 1)},
+	} {
+		s := idSearch[order]{
+			matches: func(*order) bool { return true }, key: func(*order) string { return "" },
+			page: func(time.Time, time.Time, int) (*orderPage, error) { return &page, nil },
+		}
+		if found, err := s.all(now.Add(-time.Hour), now); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %d rows, %v, want %s", len(found), err, want)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+func TestNoConfiguration(t *testing.T) {
+	r := tool(t, nil, "get", "123")
+	r.want(t, exitNoAnswer, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
+	if r.out != "" {
+		t.Errorf("got stdout %q, want nothing", r.out)
+	}
+}
+
+func TestSettingsThatAreWrong(t *testing.T) {
+	env := environment("https://gateway.example")
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	key := file("key", secretKey+"\n")
+	for _, test := range []struct {
+		name string
+		env  map[string]string
+		args []string
+		want string
+	}{
+		{"http", with(env, "CARDGATEWAY_BASE_URL", "http://gateway.example"), nil, "base-url (environment CARDGATEWAY_BASE_URL) "},
+		{"user info", env, []string{"--base-url", "https://u:" + secretKey + "@gateway.example"}, "base-url (flag --base-url) "},
+		{"app", env, []string{"--app-id", "x"}, "app-id (flag --app-id) "},
+		{"zone", env, []string{"--zone", "Mars"}, `zone (flag --zone): "Mars" is no zone`},
+		{"timeout", with(env, "CARDGATEWAY_TIMEOUT", "30"), nil, `timeout (environment CARDGATEWAY_TIMEOUT): "30" is no duration`},
+		{"merchant without secret", with(env, "CARDGATEWAY_SECRET", ""), nil, "merchant-id is set (environment CARDGATEWAY_MERCHANT_ID), and the secret key is missing"},
+		{"secret without merchant", with(env, "CARDGATEWAY_MERCHANT_ID", ""), nil, "the secret key is set (environment CARDGATEWAY_SECRET), and merchant-id is missing"},
+		{"two secrets", with(env, "CARDGATEWAY_SECRET_FILE", key), nil, "the secret key is set twice"},
+		{"no secret file", env, []string{"--secret-file", dir + "/none"}, "secret-file (flag --secret-file) cannot be read"},
+		{"empty secret file", env, []string{"--secret-file", file("empty", "\n")}, "is empty"},
+		{"no file", env, []string{"--config", dir + "/none.toml"}, "the file with settings cannot be read"},
+		{"not TOML", env, []string{"--config", file("a.toml", "app-id = 7\nsecret: "+secretKey)}, "a.toml, line 2: is not TOML"},
+		{"unknown name", env, []string{"--config", file("b.toml", "url = 'x'")}, `there is no setting "url"; there are secret, base-url,`},
+		{"no text", env, []string{"--config", file("c.toml", "zone = [1]")}, "zone must be a text"},
+		{"too long", env, []string{"--config", file("d.toml", strings.Repeat("#", 70000))}, "more than 64 KiB"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tool(t, test.env, append([]string{"get", "123"}, test.args...)...).want(t, exitNoAnswer, test.want)
+		})
+	}
+}
+
+// TestPrecedence: a flag counts before the environment, the environment before the file.
+func TestPrecedence(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte("base-url = 'file'\napp-id = 12\nzone = 'file'\ntimeout = 'file'\nsecret = 'file'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_BASE_URL": "environment", "CARDGATEWAY_ZONE": "environment"}
+	set, err := (&settings{BaseURL: "flag"}).load(system{getenv: func(name string) string { return env[name] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range set.list {
+		got = append(got, fmt.Sprintf("%s=%s (%s)", s.name, s.value, strings.ReplaceAll(s.from, path, "F")))
+	}
+	want := "base-url=flag (flag --base-url), app-id=12 (file F), merchant-id= (), secret-file= (), " +
+		"zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), secret=file (file F)"
+	if got := strings.Join(got, ", "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestSecretFile: the key is read from a file, which others should not be able to read.
+func TestSecretFile(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte(secretKey+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := with(environment(server.URL), "CARDGATEWAY_SECRET", "wrong")
+	tool(t, env, "get", "123", "--secret-file", key).want(t, exitNo, "the gateway does not know it")
+	if err := os.Chmod(key, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if os.PathSeparator == '/' {
+		tool(t, env, "get", "123", "--secret-file", key).want(t, exitNo, "warning: "+key+" holds the secret key and other users can read it")
+	}
+}
+
+// TestFilePermissions: a file that holds the secret key itself is warned of as well.
+func TestFilePermissions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte("secret = '"+secretKey+"'"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := tool(t, map[string]string{"CARDGATEWAY_CONFIG": path}, "get", "1")
+	r.want(t, exitNoAnswer, "base-url is missing")
+	if os.PathSeparator == '/' && !strings.Contains(r.err, "warning: "+path) {
+		t.Errorf("got %q, want a warning", r.err)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for word, want := range map[string]string{
+		"t-1002": "t-1002", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "2026-11-22T03:10:00Z": "2026-11-22T03:10:00Z",
+	} {
+		if got := quote(word); got != want {
+			t.Errorf("got %s for %q, want %s", got, word, want)
+		}
+	}
+}
+
+// FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
+func FuzzSettingsFile(f *testing.F) {
+	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		values, err := parseFile("config.toml", text)
+		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
+			t.Errorf("got %q, %v", values, err)
+		}
+	})
+}

@@ -1,0 +1,164 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/creack/pty"
+)
+
+// asProgram makes the test binary run the program in place of the tests.
+const asProgram = "CARDGATEWAY_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// program is the program in a process of its own.
+func program(t *testing.T, env map[string]string, args ...string) *exec.Cmd {
+	t.Helper()
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), executable, args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1", "XDG_CONFIG_HOME="+t.TempDir())
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return cmd
+}
+
+// TestInterrupt sends the signal of Ctrl-C.
+func TestInterrupt(t *testing.T) {
+	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 10, Search: sandbox.SearchBehavior{Latency: 50 * time.Millisecond}})
+	path := filepath.Join(t.TempDir(), "c.json")
+	cmd := program(t, environment(server.URL), "orders", "--last", "4d", "--checkpoint", path, "--log-every", "20ms")
+	var errOut safeBuffer
+	cmd.Stderr = &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "of the range"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("got no progress: %s", errOut.String())
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "saved in "+path) {
+		t.Errorf("got exit code %d, %v, %s", code, err, errOut.String())
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTerminal: people see a table and, as long as there are no rows, a bar; a file gets CSV.
+func TestTerminal(t *testing.T) {
+	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 40 * time.Millisecond}})
+	for _, test := range []struct {
+		name       string
+		outToo     bool // stdout is the terminal, as stderr is
+		want, none string
+	}{
+		{"all", true, "  currency  card  ", "transactionAt"},
+		{"stderr", false, " of the range, left ", "transaction"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			master, slave, err := pty.Open()
+			if err != nil {
+				t.Skip("no pseudo terminal here: ", err)
+			}
+			defer master.Close()
+			if err := pty.Setsize(slave, &pty.Winsize{Rows: 50, Cols: 160}); err != nil {
+				t.Fatal(err)
+			}
+			cmd := program(t, environment(server.URL), "orders", "--last", "4d")
+			var file bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &file, slave
+			if test.outToo {
+				cmd.Stdout = slave
+			}
+			seen := make(chan string)
+			go func() {
+				text, _ := io.ReadAll(master) // ends with an error when nobody has the other end
+				seen <- string(text)
+			}()
+			err = cmd.Run()
+			slave.Close()
+			text := <-seen
+			if err != nil || !strings.Contains(text, test.want) || strings.Contains(text, test.none) {
+				t.Errorf("got %v and %q, want %q and not %q", err, text, test.want, test.none)
+			}
+			if !test.outToo && !strings.HasPrefix(file.String(), "transactionAt,at,state,") {
+				t.Errorf("got %.100q, want CSV", file.String())
+			}
+			if sumLine(strings.ReplaceAll(text, "\r", ""), "approved", "EUR") == "" {
+				t.Errorf("got no sums: %q", text)
+			}
+		})
+	}
+}
+
+// TestRefundPrompt asks on a terminal, and sends nothing unless the amount is typed.
+func TestRefundPrompt(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	for _, test := range []struct {
+		typed    string
+		code     int
+		want     string
+		refunded int
+	}{
+		{"yes\n", exitNo, "nothing was sent: you did not type 12.50", 0},
+		{"\x03", exitInterrupted, "interrupted; nothing was sent", 0},
+		{"12.50\n", exitOK, "accepted, not yet refunded", 1},
+	} {
+		t.Run(test.want, func(t *testing.T) {
+			master, slave, err := pty.Open()
+			if err != nil {
+				t.Skip("no pseudo terminal here: ", err)
+			}
+			defer master.Close()
+			cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1")
+			var errOut safeBuffer
+			cmd.Stdin, cmd.Stderr = slave, &errOut
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			slave.Close()
+			for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "Type the amount"); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(until) {
+					t.Fatalf("got no question: %s", errOut.String())
+				}
+			}
+			if _, err := io.WriteString(master, test.typed); err != nil {
+				t.Fatal(err)
+			}
+			err = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != test.code || !strings.Contains(errOut.String(), test.want) {
+				t.Errorf("got exit code %d, %v, %s\nwant %d and %q", code, err, errOut.String(), test.code, test.want)
+			}
+			if got := server.Refunded("r-1"); got != test.refunded {
+				t.Errorf("got %d refunds, want %d", got, test.refunded)
+			}
+		})
+	}
+}
