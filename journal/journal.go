@@ -109,3 +109,13 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 		asked: newAskTimes(),
 	}
 }
+
+// paymentKey returns the key of a payment of this journal's shop.
+func (j *Journal) paymentKey(transactionID string) Key {
+	return Key{Shop: j.shop, TransactionID: transactionID}
+}
+
+// refundKey returns the key of a refund.
+func (j *Journal) refundKey(refundTransactionID string) Key {
+	return Key{Shop: j.shop, RefundTransactionID: refundTransactionID}
+}

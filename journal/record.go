@@ -8,13 +8,6 @@ import (
 
 // How a Journal uses its store: every call is guarded and bounded.
 
-// Get returns what the store holds of a payment, or ErrNoEntry. It asks nobody, and tells nothing in the sense of Ack.
-func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) {
-	key := j.paymentKey(transactionID)
-	j.awaitLate(ctx, key)
-	return j.get(ctx, key)
-}
-
 // get reads an entry as it is now.
 func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 	if !key.recordable() {

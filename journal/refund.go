@@ -39,13 +39,6 @@ func (j *Journal) payBack(ctx context.Context, p *payment) (*cardgateway.Refund,
 	return s.refund, err
 }
 
-// GetRefund returns what the store holds of a refund, as Get does of a payment.
-func (j *Journal) GetRefund(ctx context.Context, refundTransactionID string) (Entry, error) {
-	key := j.refundKey(refundTransactionID)
-	j.awaitLate(ctx, key)
-	return j.get(ctx, key)
-}
-
 // AckRefund acknowledges a refund, as Ack does a payment.
 func (j *Journal) AckRefund(ctx context.Context, refundTransactionID string) error {
 	return j.ackTold(ctx, j.refundKey(refundTransactionID))

@@ -135,7 +135,7 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 // evidenceOf turns a transaction or a refund that the gateway shows into evidence.
 func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
 	ev := Evidence{Source: SourceQuery, State: s.state()}
-	ev.set(s.keptOfQuery(e))
+	ev.set(s.keptOfQuery(e.Intent().Operation))
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
@@ -157,7 +157,7 @@ func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence)
 	add := func(s shown) {
 		if s.state() == Succeeded {
 			ev := Evidence{Source: SourceQuery, State: Succeeded}
-			ev.set(s.keptOfQuery(e))
+			ev.set(s.keptOfQuery(e.Intent().Operation))
 			all = append(all, ev)
 		}
 	}

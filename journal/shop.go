@@ -53,16 +53,6 @@ func keyOf(shop Shop, id string) Key {
 	return Key{Shop: shop, TransactionID: id}
 }
 
-// paymentKey returns the key of a payment of this journal's shop.
-func (j *Journal) paymentKey(transactionID string) Key {
-	return Key{Shop: j.shop, TransactionID: transactionID}
-}
-
-// refundKey returns the key of a refund.
-func (j *Journal) refundKey(refundTransactionID string) Key {
-	return Key{Shop: j.shop, RefundTransactionID: refundTransactionID}
-}
-
 // shopOf returns the shop that a client pays for.
 func shopOf(client *cardgateway.Client, gateway string) Shop {
 	if gateway == "" {

@@ -114,9 +114,9 @@ func (s shown) kept() (k shown) {
 
 // keptOfQuery does the same for what a query showed. The secrets of the payment are not at hand then, so that an
 // address is kept only of payments that have none.
-func (s shown) keptOfQuery(e *Entry) shown {
+func (s shown) keptOfQuery(op string) shown {
 	k := s.kept()
-	if op := e.Intent().Operation; k.transaction != nil && (op == opTokenPayment || op == opSubscription) {
+	if k.transaction != nil && (op == opTokenPayment || op == opSubscription) {
 		k.transaction.RedirectURL = ""
 	}
 	return k
