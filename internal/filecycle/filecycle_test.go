@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNoCycles fails if files of the root package, or of a package below internal, use each other in a cycle.
+// TestNoCycles fails if files of one of these packages use each other in a cycle.
 func TestNoCycles(t *testing.T) {
 	packages, err := Load("../..", ".", "./internal/...", "./journal", "./notify", "./sandbox")
 	if err != nil {
