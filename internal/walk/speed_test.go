@@ -44,7 +44,8 @@ func TestPrefetch(t *testing.T) {
 func TestMemory(t *testing.T) {
 	heapOf(t, 1) // what the first walk of a process leaves behind
 	short, long := heapOf(t, 3), heapOf(t, 60)
-	if float64(long) > 1.1*float64(short) {
+	const noise = 64 << 10 // of the runtime; one byte for each of the 250,000 rows more would be four times that
+	if float64(long) > 1.1*float64(short)+noise {
 		t.Errorf("60 months take %d bytes, 3 months %d: more than a tenth above", long, short)
 	}
 }
