@@ -120,7 +120,7 @@ func (c *call) failed(message string, cause error) *QueryError {
 
 // end ends a query: err is what it returns.
 func (c *call) end(err error) error {
-	c.secrets.redact(nil, err)
+	c.secrets.redactError(err)
 	return c.finish(outcomeName(nil, err), err)
 }
 

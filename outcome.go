@@ -54,10 +54,7 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 func (r *attemptResult) failed(v verdict.Verdict, unknown *OutcomeUnknownError) error {
 	switch v {
 	case verdict.WasDeclined:
-		return &DeclinedError{
-			Op: unknown.Op, TransactionID: unknown.TransactionID, Transaction: unknown.Transaction,
-			RefundTransactionID: unknown.RefundTransactionID, Refund: unknown.Refund,
-		}
+		return declined(unknown)
 	case verdict.Refused:
 		e := &RefusedError{Op: unknown.Op, HTTPStatus: r.Status, RetryAfter: r.retryAfter, hint: r.hint()}
 		if t := unknown.Transaction; t != nil {
@@ -75,6 +72,14 @@ func (r *attemptResult) failed(v verdict.Verdict, unknown *OutcomeUnknownError) 
 		return unknown.Cause
 	}
 	return unknown
+}
+
+// declined returns the error of a decline of what unknown names.
+func declined(unknown *OutcomeUnknownError) error {
+	return &DeclinedError{
+		Op: unknown.Op, TransactionID: unknown.TransactionID, Transaction: unknown.Transaction,
+		RefundTransactionID: unknown.RefundTransactionID, Refund: unknown.Refund,
+	}
 }
 
 // statement says what a decoded response says about itself, beside what was sent.

@@ -21,21 +21,13 @@ func (s *callSecrets) all() redact.Secrets {
 	return append(s.sent[:len(s.sent):len(s.sent)], s.credentials...)
 }
 
-// redact removes the secrets from what a call returns: t in any case, and what err keeps of a response.
-func (s *callSecrets) redact(t *Transaction, err error) {
-	t.mask(s.masker(err != nil))
-	s.redactError(err)
-}
+// masked is what a call returns: a *Transaction or a *Refund, nil if there is none.
+type masked interface{ mask(redact.Masker) }
 
-// redactRefund does so with a refund.
-func (s *callSecrets) redactRefund(r *Refund, err error) {
-	r.mask(s.masker(err != nil))
+// redact removes the secrets from what a call returns: result in any case, and what err keeps of a response.
+func (s *callSecrets) redact(result masked, err error) {
+	result.mask(s.masker(err != nil))
 	s.redactError(err)
-}
-
-// redactRow removes credentials from a row of a query: a *Transaction or a *Refund.
-func (s *callSecrets) redactRow(row any) {
-	row.(interface{ mask(redact.Masker) }).mask(s.masker(false))
 }
 
 // redactError removes the secrets from what an error keeps of a response.

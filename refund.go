@@ -49,7 +49,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 		return nil, err
 	}
 	r, err := req.classify(call)
-	call.secrets.redactRefund(r, err)
+	call.secrets.redact(r, err)
 	if r != nil {
 		r.Raw = call.raw()
 	}
@@ -164,7 +164,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 		NotFinal: func(declined []Refund) error { return severalDeclined(len(declined)) },
 	})
 	r, err := q.outcome(&found)
-	secrets.redactRefund(r, err)
+	secrets.redact(r, err)
 	info := CallInfo{Outcome: refundOutcome(r, err), Err: err}
 	if r != nil {
 		info.Code = r.Code

@@ -145,10 +145,7 @@ func returned[T any](found *resolve.Result[T], unknown *OutcomeUnknownError) (*T
 	case resolve.OutcomeFound:
 		return found.Row, nil
 	case resolve.OutcomeDeclined:
-		return found.Row, &DeclinedError{
-			Op: unknown.Op, TransactionID: unknown.TransactionID, Transaction: unknown.Transaction,
-			RefundTransactionID: unknown.RefundTransactionID, Refund: unknown.Refund,
-		}
+		return found.Row, declined(unknown)
 	case resolve.OutcomeAbsent:
 		return nil, fmt.Errorf("cardgateway: %s: %s: %w", unknown.Op, subjectOf(unknown.TransactionID, unknown.RefundTransactionID), ErrNotFound)
 	}

@@ -245,7 +245,7 @@ func runSearch[T any](
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {
-		call.secrets.redactRow(&page.Data[i])
+		any(&page.Data[i]).(masked).mask(call.secrets.masker(false))
 	}
 	return page.Page, &call.secrets, call.end(err)
 }

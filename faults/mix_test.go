@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -15,30 +16,39 @@ type run struct {
 	design func(*site) (Design, error)
 }
 
-// runAll runs several mixes, in the short form all at once, since most of their time is spent waiting. What this
-// client makes of its payments has to be right without exception.
+// runAll runs several mixes.
 func runAll(t *testing.T, runs []run) {
 	t.Helper()
-	workers := len(runs)
+	rows := runRows(t, len(runs),
+		func(i int) (*Row, error) { return runs[i].Run(runs[i].design) },
+		func(i int) string { return fmt.Sprint(runs[i].Seed, " ", runs[i].name()) })
+	if !t.Failed() {
+		logTable(t, rows)
+	}
+}
+
+// runRows makes rows, in the short form all at once, since most of their time is spent waiting. What this client makes of
+// its payments and refunds has to be right without exception. Name says what a row's seed and fault are.
+func runRows(t *testing.T, n int, run func(i int) (*Row, error), name func(i int) string) []*Row {
+	t.Helper()
+	workers := n
 	if long() {
 		workers = 1
 	}
-	rows := make([]*Row, len(runs))
-	each(len(runs), workers, func(i int) {
-		row, err := runs[i].Run(runs[i].design)
+	rows := make([]*Row, n)
+	each(n, workers, func(i int) {
+		row, err := run(i)
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		rows[i] = row
 		if row.Broken() > 0 || row.Open() > 0 || row.Posts > int64(row.Payments) {
-			t.Errorf("seed %d, %s, %s, %s %s: %d broken, %d open, %d posts for %d payments: %s", runs[i].Seed, row.Behavior, row.Design,
-				row.Proto, runs[i].name(), row.Broken(), row.Open(), row.Posts, row.Payments, strings.Join(row.Failures, "; "))
+			t.Errorf("seed %s, %s, %s, %s: %d broken, %d open, %d posts for %d: %s", name(i), row.Behavior, row.Design,
+				row.Proto, row.Broken(), row.Open(), row.Posts, row.Payments, strings.Join(row.Failures, "; "))
 		}
 	})
-	if !t.Failed() {
-		logTable(t, rows)
-	}
+	return rows
 }
 
 func (r *run) name() string {

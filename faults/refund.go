@@ -128,17 +128,12 @@ func (d *clientDesign) PayBack(ctx context.Context, r *Refund) Verdict {
 
 // SettleRefunds asks again, as Settle does.
 func (d *clientDesign) SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict) {
-	each(len(refunds), 64, func(i int) {
-		if verdicts[i] == Absent {
-			verdicts[i] = Unknown
-		}
+	settle(verdicts, func(i int) Verdict {
 		req := refunds[i].request()
-		for try := 0; try < 20 && (verdicts[i] == Pending || verdicts[i] == Unknown); try++ {
-			verdicts[i] = refundVerdict(d.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
-				UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-				SentAt: time.Now().Add(-time.Hour), Wait: 1,
-			}))
-		}
+		return refundVerdict(d.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
+			UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
+			SentAt: time.Now().Add(-time.Hour), Wait: 1,
+		}))
 	})
 }
 

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -11,26 +12,12 @@ type refundRun struct {
 	design func(*site) (RefundDesign, error)
 }
 
-// runRefunds runs several mixes, as runAll does. What this client makes of its refunds has to be right without exception.
+// runRefunds runs several mixes, as runAll does.
 func runRefunds(t *testing.T, runs []refundRun) {
 	t.Helper()
-	workers := len(runs)
-	if long() {
-		workers = 1
-	}
-	rows := make([]*Row, len(runs))
-	each(len(runs), workers, func(i int) {
-		row, err := runs[i].Run(runs[i].design)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		rows[i] = row
-		if row.Broken() > 0 || row.Open() > 0 || row.Posts > int64(row.Payments) {
-			t.Errorf("seed %d, %s, %s, %s: %d broken, %d open, %d posts for %d refunds: %s", runs[i].Seed, row.Behavior, row.Design,
-				row.Proto, row.Broken(), row.Open(), row.Posts, row.Payments, strings.Join(row.Failures, "; "))
-		}
-	})
+	rows := runRows(t, len(runs),
+		func(i int) (*Row, error) { return runs[i].Run(runs[i].design) },
+		func(i int) string { return fmt.Sprint(runs[i].Seed) })
 	if !t.Failed() {
 		wantEnds(t, rows, Paid, Absent) // a slow machine may make every decline an absence
 		logRefunds(t, rows)

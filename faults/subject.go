@@ -116,12 +116,16 @@ func (d *clientDesign) Pay(ctx context.Context, o *Order) Verdict {
 // Settle asks again about what is pending or unknown, and once about what was not found: absence counts only when
 // nothing can be on its way any more.
 func (d *clientDesign) Settle(ctx context.Context, orders []Order, verdicts []Verdict) {
-	each(len(orders), 64, func(i int) {
+	settle(verdicts, func(i int) Verdict { return verdictOf(d.client.Resolve(ctx, orders[i].query())) })
+}
+
+func settle(verdicts []Verdict, ask func(i int) Verdict) {
+	each(len(verdicts), 64, func(i int) {
 		if verdicts[i] == Absent {
 			verdicts[i] = Unknown
 		}
 		for try := 0; try < 20 && (verdicts[i] == Pending || verdicts[i] == Unknown); try++ {
-			verdicts[i] = verdictOf(d.client.Resolve(ctx, orders[i].query()))
+			verdicts[i] = ask(i)
 		}
 	})
 }

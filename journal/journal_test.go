@@ -109,13 +109,19 @@ func recovered(t *testing.T, j *journal.Journal) []journal.Entry {
 // states says what Recover tells, by transactionId.
 func states(t *testing.T, j *journal.Journal) map[string]string {
 	t.Helper()
+	return statesBy(t, j, (*journal.Entry).TransactionID)
+}
+
+// statesBy says what Recover tells, by an id.
+func statesBy(t *testing.T, j *journal.Journal, id func(*journal.Entry) string) map[string]string {
+	t.Helper()
 	all := make(map[string]string)
 	for _, e := range recovered(t, j) {
 		text := e.State().String()
 		if e.Conflict() {
 			text += ", conflict"
 		}
-		all[e.TransactionID()] = text
+		all[id(&e)] = text
 	}
 	return all
 }

@@ -39,15 +39,7 @@ func (s *shop) lose() {
 // refundStates says what Recover tells of refunds, by refundTransactionId.
 func refundStates(t *testing.T, j *journal.Journal) map[string]string {
 	t.Helper()
-	all := make(map[string]string)
-	for _, e := range recovered(t, j) {
-		text := e.State().String()
-		if e.Conflict() {
-			text += ", conflict"
-		}
-		all[e.RefundTransactionID()] = text
-	}
-	return all
+	return statesBy(t, j, (*journal.Entry).RefundTransactionID)
 }
 
 func wantRefunds(t *testing.T, j *journal.Journal, want map[string]string) {

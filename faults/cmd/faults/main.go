@@ -73,47 +73,55 @@ func run(part string, payments, refunds, entries int, seed uint64) error {
 
 var errBroken = errors.New("faults: the promise was broken")
 
-// mix prints the first table, row by row, since it takes a while.
-func mix(payments int, seed uint64) (failed error) {
+// mix prints the first table.
+func mix(payments int, seed uint64) error {
 	protos := []string{"http", "tls", "h2", "http"}
-	var rows []*faults.Row
+	var runs []func() (*faults.Row, error)
 	for i, b := range faults.Behaviors() {
 		m := faults.Mix{Seed: seed + uint64(i), Payments: payments, Behavior: b, Proto: protos[i]}
-		for k, design := range faults.Designs() {
-			row, err := m.Run(design)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(os.Stderr, row.Behavior, "|", row.Design, "|", row.Took)
-			if ours := k < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
-				failed = errBroken
-				fmt.Fprintln(os.Stderr, row.Failures)
-			}
-			rows = append(rows, row)
+		for _, design := range faults.Designs() {
+			runs = append(runs, func() (*faults.Row, error) { return m.Run(design) })
 		}
 	}
-	return errors.Join(faults.Print(os.Stdout, rows), failed)
+	rows, err := runAll(runs, len(faults.Designs()))
+	if rows == nil {
+		return err
+	}
+	return errors.Join(faults.Print(os.Stdout, rows), err)
 }
 
 // mixRefunds prints the second table.
-func mixRefunds(refunds int, seed uint64) (failed error) {
-	var rows []*faults.Row
+func mixRefunds(refunds int, seed uint64) error {
+	var runs []func() (*faults.Row, error)
 	for i, b := range faults.RefundBehaviors() {
 		m := faults.RefundMix{Seed: seed + uint64(i), Refunds: refunds, Behavior: b, Proto: faults.RefundProtos()[i]}
-		for k, design := range faults.RefundDesigns() {
-			row, err := m.Run(design)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(os.Stderr, row.Behavior, "|", row.Design, "|", row.Took)
-			if ours := k < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
-				failed = errBroken
-				fmt.Fprintln(os.Stderr, row.Failures)
-			}
-			rows = append(rows, row)
+		for _, design := range faults.RefundDesigns() {
+			runs = append(runs, func() (*faults.Row, error) { return m.Run(design) })
 		}
 	}
-	return errors.Join(faults.PrintRefunds(os.Stdout, rows), failed)
+	rows, err := runAll(runs, len(faults.RefundDesigns()))
+	if rows == nil {
+		return err
+	}
+	return errors.Join(faults.PrintRefunds(os.Stdout, rows), err)
+}
+
+// runAll makes the rows of a table, each behavior with so many designs, and says when one is done, since it takes a while. The
+// first two designs of each behavior are this project's: it fails if they broke a promise.
+func runAll(runs []func() (*faults.Row, error), designs int) (rows []*faults.Row, failed error) {
+	for i, run := range runs {
+		row, err := run()
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(os.Stderr, row.Behavior, "|", row.Design, "|", row.Took)
+		if ours := i%designs < 2; ours && (row.Broken() > 0 || row.Open() > 0) {
+			failed = errBroken
+			fmt.Fprintln(os.Stderr, row.Failures)
+		}
+		rows = append(rows, row)
+	}
+	return rows, failed
 }
 
 // stores makes one empty store of each kind.
