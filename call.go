@@ -48,13 +48,15 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 
 // submit checks the request of a payment, and sends it. The caller judges the last attempt and finishes the call.
 func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
-	defer e.json.Wipe() // the transport has sealed the body: nothing reads these bytes any more
 	e.check.Context(ctx)
-	if err := e.finish(op.Name); err != nil {
+	e.json.Close('}')
+	body, err := e.finish(op.Name)
+	if err != nil {
 		return nil, err
 	}
+	defer clear(body) // the transport has sealed it: nothing reads these bytes any more
 	call := &call{
-		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: e.json.Bytes(), limit: transport.MaxPayment,
+		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: body, limit: transport.MaxPayment,
 		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
 	ctx = call.observe(ctx)
@@ -176,7 +178,7 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.AttemptTimeout)
 	defer cancel()
-	req, err := c.request(limited)
+	exchange, err := c.exchange(limited)
 	if err != nil {
 		return local(c.secrets.all().Error(err))
 	}
@@ -184,7 +186,7 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	if c.op.Payment {
 		sender = c.client.payments
 	}
-	r.Response = sender.Exchange(req, c.body, c.limit, &c.buffer)
+	r.Response = sender.Do(exchange, c.limit, &c.buffer)
 	if r.Err != nil && limited.Err() != nil && ctx.Err() == nil {
 		r.Err = &transport.TimeoutError{Limit: cfg.AttemptTimeout}
 	}
@@ -197,24 +199,25 @@ func local(err error) attemptResult {
 	return attemptResult{Response: transport.Response{Unsent: true}, localErr: err}
 }
 
-// request builds a fresh request. The hook sees it complete but for the body, which comes as bytes: reading it from
+// exchange builds a fresh request. The hook sees it complete but for the body, which comes as bytes: reading it from
 // the request would break the proof of "not sent".
-func (c *call) request(ctx context.Context) (*http.Request, error) {
+func (c *call) exchange(ctx context.Context) (*transport.Exchange, error) {
 	cfg := &c.client.cfg
-	req := transport.NewRequest(ctx, c.op.Method, c.url, c.body)
+	exchange := transport.NewExchange(ctx, c.op.Method, c.url, c.body)
+	req := exchange.Request
 	req.Header["User-Agent"] = userAgent
 	if cfg.ExpectContinue && c.op.Payment {
 		req.Header["Expect"] = expectContinue
 	}
 	if cfg.Authenticate == nil {
-		return req, nil
+		return exchange, nil
 	}
 	err := cfg.Authenticate(req, c.body)
 	c.secrets.credentials.AddHeader(req.Header)
 	if err != nil {
 		return nil, fmt.Errorf("the Authenticate hook refused: %w", err)
 	}
-	return req, nil
+	return exchange, nil
 }
 
 // Values of headers that are the same in every request. The transport only reads them.

@@ -175,3 +175,25 @@ func TestSecretsThatLookEscaped(t *testing.T) {
 		}
 	}
 }
+
+// TestKeptBody: a hook that keeps the bytes of a request by mistake finds them wiped after the call, and the card of no later
+// payment in them.
+func TestKeptBody(t *testing.T) {
+	const first, second = "4111111111111111", "5555555555554444"
+	var kept [][]byte
+	client := clienttest.NewClient(t, cardgateway.Config{
+		BaseURL:      clienttest.Serve(t, clienttest.Approve).URL,
+		Authenticate: func(_ *http.Request, body []byte) error { kept = append(kept, body); return nil },
+	})
+	for _, number := range []string{first, second} {
+		request := clienttest.SubscriptionRequest("t-"+number, clienttest.NewCard(number, "123"))
+		if _, err := client.CreateSubscription(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		for i, body := range kept {
+			if len(body) == 0 || strings.Trim(string(body), "\x00") != "" {
+				t.Errorf("request %d has left %d bytes: %.60q", i+1, len(body), body)
+			}
+		}
+	}
+}

@@ -40,7 +40,7 @@ type RefundRequest struct {
 // good (112), for instance because the amount is above the payment's. After ErrOutcomeUnknown the money may be on its way:
 // ResolveRefund it, never call again.
 func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, error) {
-	e := c.newEncoder(roomForPayment)
+	e := c.newEncoder()
 	req.encode(e)
 	op := opCreateRefund
 	op.TransactionID = req.RefundTransactionID
@@ -217,15 +217,16 @@ type Shipment struct {
 // came.
 func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment) error {
 	const most = 99
-	e := c.newEncoder(len(shipments) * 128)
+	e := c.newEncoder()
 	e.check.AddIf(len(shipments) == 0 || len(shipments) > most, "shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
 	e.array(len(shipments), func(i int) { shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]") })
 	e.check.Context(ctx)
-	if err := e.check.err(opUploadTrackingNumbers.Name); err != nil {
+	body, err := e.finish(opUploadTrackingNumbers.Name)
+	if err != nil {
 		return err
 	}
 	call := c.newQuery(opUploadTrackingNumbers, "", nil)
-	call.body, call.limit = e.json.Bytes(), transport.MaxPayment
+	call.body, call.limit = body, transport.MaxPayment
 	ctx = call.observe(ctx)
 	decoded, err := ask(ctx, call, call.decodeSingle)
 	if err == nil && decoded.Code != CodeUploadSuccess {

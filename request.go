@@ -27,24 +27,21 @@ type encoder struct {
 	anyDecimals bool // Config.AnyDecimals
 }
 
-// Memory for a usual request, in bytes.
-const (
-	roomForPayment = 1 << 10 // with neither address nor card
-	roomForOrder   = 2 << 10
-)
-
-// newEncoder starts the object of a request. Its memory is not used again for another request: a hook or a transport that
-// keeps it by mistake finds it wiped, and no card of somebody else.
-func (c *Client) newEncoder(room int) *encoder {
-	e := &encoder{json: wire.NewWriter(room), anyDecimals: c.cfg.AnyDecimals}
+// newEncoder starts the object of a request.
+func (c *Client) newEncoder() *encoder {
+	e := &encoder{json: wire.NewWriter(), anyDecimals: c.cfg.AnyDecimals}
 	e.json.Open('{')
 	return e
 }
 
-// finish closes the object, or returns every violation that was found.
-func (e *encoder) finish(op string) error {
-	e.json.Close('}')
-	return e.check.err(op)
+// finish returns the request, or every violation that was found. The memory is its own and never that of another request: a
+// hook or a transport that keeps it by mistake finds it wiped, and no card of somebody else.
+func (e *encoder) finish(op string) ([]byte, error) {
+	defer e.json.Release()
+	if err := e.check.err(op); err != nil {
+		return nil, err
+	}
+	return e.json.Copy(), nil
 }
 
 // id writes an identifier.

@@ -35,7 +35,7 @@ type SubscriptionRequest struct {
 // agreement to recurring charges may exist, and the interface shows no way to cancel one. Resolve it, never call
 // again. Call Card.Wipe when the card is no longer needed.
 func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest) (*Transaction, error) {
-	e := c.newEncoder(roomForOrder)
+	e := c.newEncoder()
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
 	return c.pay(ctx, opCreateSubscription, p, e)

@@ -101,80 +101,93 @@ func TestConnWatch(t *testing.T) {
 // TestUnsolicitedResponse: a response that comes on a kept connection before the next request is written is not taken
 // for its response. The exchange fails, the connection is closed, and the next exchange has a new one.
 func TestUnsolicitedResponse(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		payment  bool
+		replaced bool // a hook gives the request the caller's own context
+	}{
+		{name: "query"},
+		{name: "query with another context", replaced: true},
+		{name: "payment", payment: true},
+		{name: "payment with another context", payment: true, replaced: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) { testUnsolicited(t, tt.payment, tt.replaced) })
+	}
+}
+
+func testUnsolicited(t *testing.T, payment, replaced bool) {
 	const stale = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstale"
-	for _, payment := range []bool{false, true} {
-		release := make(chan struct{})
-		var servers sync.WaitGroup
-		var dialled, ended atomic.Int32
-		serve := func(conn net.Conn, first bool) {
-			defer ended.Add(1)
-			defer func() { _ = conn.Close() }()
-			in := bufio.NewReader(conn)
-			if !respondOnce(conn, in) {
-				return
-			}
-			if first {
-				<-release
-				_, _ = io.WriteString(conn, stale)
-			}
-			for respondOnce(conn, in) {
-			}
+	release := make(chan struct{})
+	var servers sync.WaitGroup
+	var dialled, ended atomic.Int32
+	serve := func(conn net.Conn, first bool) {
+		defer ended.Add(1)
+		defer func() { _ = conn.Close() }()
+		in := bufio.NewReader(conn)
+		if !respondOnce(conn, in) {
+			return
 		}
-		given := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			client, server := net.Pipe()
-			first := dialled.Add(1) == 1
-			servers.Go(func() { serve(server, first) })
-			return client, nil
-		}}
-		payments, queries := New(given, time.Minute)
-		sender, method := queries, http.MethodGet
-		var payload []byte
-		if payment {
-			sender, method, payload = payments, http.MethodPost, []byte("{}")
+		if first {
+			<-release
+			_, _ = io.WriteString(conn, stale)
 		}
-		exchange := func(ctx context.Context) Response {
-			req, err := http.NewRequestWithContext(ctx, method, "http://pay.example/", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var buffer Buffer
-			defer buffer.Release()
-			r := sender.Exchange(req, payload, 100, &buffer)
-			r.Body = append([]byte(nil), r.Body...)
-			return r
+		for respondOnce(conn, in) {
 		}
-		if r := exchange(t.Context()); r.Err != nil || string(r.Body) != "right" {
-			t.Fatalf("first exchange: got %q, %v", r.Body, r.Err)
+	}
+	given := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		first := dialled.Add(1) == 1
+		servers.Go(func() { serve(server, first) })
+		return client, nil
+	}}
+	payments, queries := New(given, time.Minute)
+	sender, method := queries, http.MethodGet
+	var payload []byte
+	if payment {
+		sender, method, payload = payments, http.MethodPost, []byte("{}")
+	}
+	exchange := func(ctx context.Context) Response {
+		x := NewExchange(ctx, method, endpoint, payload)
+		if replaced {
+			*x.Request = *x.Request.WithContext(ctx)
 		}
-		arrived := make(chan struct{})
-		var once, onceArrived sync.Once
-		r := exchange(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-			WroteHeaderField: func(string, []string) { // net/http has the head in memory, and the connection has nothing of it
-				once.Do(func() {
-					close(release)
-					select {
-					case <-arrived:
-					case <-time.After(10 * time.Second):
-						t.Error("net/http has not seen the response that came too early")
-					}
-				})
-			},
-			GotFirstResponseByte: func() { onceArrived.Do(func() { close(arrived) }) },
-		}))
-		if !errors.Is(r.Err, errUnsolicited) || len(r.Body) != 0 || r.Status != 0 || r.Header != nil {
-			t.Errorf("payment %t: got HTTP %d, %q, %v, want %v and nothing of the response", payment, r.Status, r.Body, r.Err, errUnsolicited)
-		}
-		if payment && !r.Unsent {
-			t.Errorf("a payment whose connection was closed before its body: unsent: got %t", r.Unsent)
-		}
-		if r := exchange(t.Context()); r.Err != nil || string(r.Body) != "right" || dialled.Load() != 2 {
-			t.Errorf("payment %t: after it: got %q, %v over %d connections, want %q over 2", payment, r.Body, r.Err, dialled.Load(), "right")
-		}
-		sender.CloseIdle()
-		servers.Wait()
-		if ended.Load() != 2 {
-			t.Errorf("%d connections have ended, want both", ended.Load())
-		}
+		var buffer Buffer
+		defer buffer.Release()
+		r := sender.Do(x, 100, &buffer)
+		r.Body = append([]byte(nil), r.Body...)
+		return r
+	}
+	if r := exchange(t.Context()); r.Err != nil || string(r.Body) != "right" {
+		t.Fatalf("first exchange: got %q, %v", r.Body, r.Err)
+	}
+	arrived := make(chan struct{})
+	var once, onceArrived sync.Once
+	r := exchange(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		WroteHeaderField: func(string, []string) { // net/http has the head in memory, and the connection has nothing of it
+			once.Do(func() {
+				close(release)
+				select {
+				case <-arrived:
+				case <-time.After(10 * time.Second):
+					t.Error("net/http has not seen the response that came too early")
+				}
+			})
+		},
+		GotFirstResponseByte: func() { onceArrived.Do(func() { close(arrived) }) },
+	}))
+	if !errors.Is(r.Err, errUnsolicited) || len(r.Body) != 0 || r.Status != 0 || r.Header != nil {
+		t.Errorf("got HTTP %d, %q, %v, want %v and nothing of the response", r.Status, r.Body, r.Err, errUnsolicited)
+	}
+	if payment && !r.Unsent {
+		t.Errorf("a payment whose connection was closed before its body: unsent: got %t", r.Unsent)
+	}
+	if r := exchange(t.Context()); r.Err != nil || string(r.Body) != "right" || dialled.Load() != 2 {
+		t.Errorf("after it: got %q, %v over %d connections, want %q over 2", r.Body, r.Err, dialled.Load(), "right")
+	}
+	sender.CloseIdle()
+	servers.Wait()
+	if ended.Load() != 2 {
+		t.Errorf("%d connections have ended, want both", ended.Load())
 	}
 }
 

@@ -29,41 +29,48 @@ type Response struct {
 	Err    error       // of the transport, or in reading the response
 }
 
-// NewRequest returns a fresh request for JSON, with its length but without its body, which Exchange gives it.
-func NewRequest(ctx context.Context, method string, target url.URL, payload []byte) *http.Request {
-	req := (&http.Request{
+// Exchange is one request, and what finds out how it went.
+type Exchange struct {
+	Request *http.Request // without its body, which Do gives it
+	body    sealedBody
+	watch   connWatch
+}
+
+// NewExchange returns an exchange with a fresh request for JSON. A payload that is not nil will be its body.
+func NewExchange(ctx context.Context, method string, target url.URL, payload []byte) *Exchange {
+	x := new(Exchange)
+	x.body.rest = payload
+	x.Request = (&http.Request{
 		Method: method, URL: &target, Host: target.Host, Header: make(http.Header), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
-	req.Header["Accept"] = contentJSON
+	}).WithContext(x.watch.context(ctx))
+	x.Request.Header["Accept"] = contentJSON
 	if payload != nil {
-		req.Header["Content-Type"] = contentJSON
-		req.ContentLength = int64(len(payload))
+		x.Request.Header["Content-Type"] = contentJSON
+		x.Request.ContentLength = int64(len(payload))
 	}
-	return req
+	return x
 }
 
 var contentJSON = []string{"application/json"} // the transport only reads it
 
-// Exchange sends a request once, with payload as its body unless that is nil, and reads the whole response, up to limit
-// bytes of its body.
-func (s *Sender) Exchange(req *http.Request, payload []byte, limit int64, buffer *Buffer) Response {
-	var sent struct { // in one piece of memory
-		body  sealedBody
-		watch connWatch
-	}
-	sent.body.rest = payload
+// Do sends the request once, and reads the whole response, up to limit bytes of its body.
+func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
+	req := x.Request
 	// Nothing that was set before can let the transport send the request again.
 	req.Body, req.GetBody, req.ContentLength, req.TransferEncoding = nil, nil, 0, nil
-	if payload != nil {
-		req.Body, req.ContentLength = &sent.body, int64(len(payload))
+	if payload := x.body.rest; payload != nil {
+		req.Body, req.ContentLength = &x.body, int64(len(payload))
 		req.Header.Del("Idempotency-Key") // with one of these, net/http would do so by itself
 		req.Header.Del("X-Idempotency-Key")
 	}
-	r := s.exchange(req.WithContext(sent.watch.context(req.Context())), limit, buffer)
-	if sent.watch.unsolicited.Load() { // what came, and what came of closing the connection, is not about this request
+	if !x.watch.isIn(req.Context()) { // a hook gave the request another context
+		req = req.WithContext(x.watch.context(req.Context()))
+	}
+	r := s.exchange(req, limit, buffer)
+	if x.watch.unsolicited.Load() { // what came, and what came of closing the connection, is not about this request
 		r = Response{Err: errUnsolicited}
 	}
-	r.Unsent = sent.body.seal()
+	r.Unsent = x.body.seal()
 	return r
 }
 
@@ -97,6 +104,11 @@ type connWatch struct {
 func (w *connWatch) context(ctx context.Context) context.Context {
 	w.trace = httptrace.ClientTrace{GotConn: w.gotConn, GotFirstResponseByte: w.gotFirstResponseByte}
 	return httptrace.WithClientTrace(ctx, &w.trace)
+}
+
+// isIn reports whether ctx has the hooks, and no others before them.
+func (w *connWatch) isIn(ctx context.Context) bool {
+	return httptrace.ContextClientTrace(ctx) == &w.trace
 }
 
 func (w *connWatch) gotConn(info httptrace.GotConnInfo) {

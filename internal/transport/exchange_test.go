@@ -99,12 +99,8 @@ func TestExchangeReads(t *testing.T) {
 			}), 0)
 			for range 2 { // the second with memory that has been used
 				body.Reader = tt.body
-				req, err := http.NewRequest("GET", "http://pay.example", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
 				var buffer Buffer
-				r := payments.Exchange(req, nil, tt.limit, &buffer)
+				r := payments.Do(NewExchange(t.Context(), "GET", endpoint, nil), tt.limit, &buffer)
 				if !errors.Is(r.Err, tt.err) || string(r.Body) != tt.want {
 					t.Errorf("got %.20q, %v, want %.20q, %v", r.Body, r.Err, tt.want, tt.err)
 				}
@@ -218,13 +214,12 @@ func TestExchangeSends(t *testing.T) {
 				}
 				return tt.trip(r)
 			}), 0)
-			req, err := http.NewRequest("POST", "http://pay.example", strings.NewReader("another body"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.TransferEncoding = []string{"chunked"}
+			x := NewExchange(t.Context(), "POST", endpoint, tt.payload)
+			x.Request.Body = io.NopCloser(strings.NewReader("another body"))
+			x.Request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("another body")), nil }
+			x.Request.TransferEncoding = []string{"chunked"}
 			var buffer Buffer
-			got := payments.Exchange(req, tt.payload, 100, &buffer)
+			got := payments.Do(x, 100, &buffer)
 			if !errors.Is(got.Err, tt.want.Err) || (got.Err == nil) != (tt.want.Err == nil) {
 				t.Errorf("got error %v, want %v", got.Err, tt.want.Err)
 			}
@@ -243,12 +238,8 @@ func TestSealedLate(t *testing.T) {
 		kept = r.Body
 		return nil, io.EOF
 	}), 0)
-	req, err := http.NewRequest("POST", "http://pay.example", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload := []byte("card data")
-	if r := payments.Exchange(req, payload, 100, new(Buffer)); !r.Unsent {
+	x := NewExchange(t.Context(), "POST", endpoint, []byte("card data"))
+	if r := payments.Do(x, 100, new(Buffer)); !r.Unsent {
 		t.Errorf("got %+v, want a proof that nothing was sent", r)
 	}
 	if data, err := io.ReadAll(kept); len(data) != 0 || !errors.Is(err, errSealed) {

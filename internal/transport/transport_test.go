@@ -153,6 +153,8 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
+var endpoint = url.URL{Scheme: "http", Host: "pay.example", Path: "/"}
+
 // send makes one exchange and returns its body.
 func send(t *testing.T, s *Sender, payload []byte) string {
 	t.Helper()
@@ -160,13 +162,9 @@ func send(t *testing.T, s *Sender, payload []byte) string {
 	if payload != nil {
 		method = http.MethodPost
 	}
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://pay.example/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var buffer Buffer
 	defer buffer.Release()
-	r := s.Exchange(req, payload, 100, &buffer)
+	r := s.Do(NewExchange(t.Context(), method, endpoint, payload), 100, &buffer)
 	if r.Err != nil {
 		return r.Err.Error()
 	}

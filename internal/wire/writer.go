@@ -1,24 +1,46 @@
 package wire
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/shopspring/decimal"
 )
 
 // Writer writes a JSON value exactly as it is told: members in the order of the calls, amounts with the decimals that
 // they have, texts with no escape that JSON does not require.
-type Writer struct{ buf []byte }
+type Writer struct {
+	buf    []byte
+	shared *[]byte // where buf is from; nil for a Writer that NewWriter did not make
+}
 
-// NewWriter returns a Writer with memory for a document of that many bytes.
-func NewWriter(room int) Writer { return Writer{make([]byte, 0, room)} }
+// NewWriter returns an empty Writer. Writers share their memory one after another, so Release has to end its use.
+func NewWriter() Writer {
+	shared := documents.Get().(*[]byte)
+	return Writer{*shared, shared}
+}
 
-// Bytes returns what has been written. They are the writer's own.
-func (w *Writer) Bytes() []byte { return w.buf }
+var documents = sync.Pool{New: func() any { return new(make([]byte, 0, usualDocument)) }}
 
-// Wipe overwrites what has been written.
-func (w *Writer) Wipe() { clear(w.buf) }
+const (
+	usualDocument = 2 << 10  // bytes
+	largestShared = 64 << 10 // memory beyond this is not kept
+)
+
+// Copy returns what has been written, in memory of its own.
+func (w *Writer) Copy() []byte { return bytes.Clone(w.buf) }
+
+// Release overwrites what has been written and gives the memory back. The Writer is empty afterwards.
+func (w *Writer) Release() {
+	clear(w.buf[:cap(w.buf)])
+	if w.shared != nil && cap(w.buf) <= largestShared {
+		*w.shared = w.buf[:0]
+		documents.Put(w.shared)
+	}
+	*w = Writer{}
+}
 
 // Reset forgets what has been written.
 func (w *Writer) Reset() { w.buf = w.buf[:0] }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestWriter(t *testing.T) {
-	w := wire.NewWriter(8) // grows
+	w := wire.NewWriter()
 	w.Open('{')
 	w.String("text", `a "b"`)
 	w.Name("object")
@@ -40,16 +40,35 @@ func TestWriter(t *testing.T) {
 	w.Close('}')
 	const want = `{"text":"a \"b\"","object":{},"list":[{"negative":-1,"zero":0},{"yes":true}],"digits":"0042","none":"",` +
 		`"number":12345678901234567890123456789012,"amount":"12.50","a \"name\"":[1, 2],"empty":""}`
-	if diff := cmp.Diff(want, string(w.Bytes())); diff != "" {
+	if diff := cmp.Diff(want, string(w.Copy())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !json.Valid(w.Bytes()) {
+	if !json.Valid(w.Copy()) {
 		t.Error("encoding/json cannot read it")
 	}
-	written := w.Bytes()
-	w.Wipe()
-	if left := strings.Trim(string(written), "\x00"); left != "" {
-		t.Errorf("after Wipe %q is left", left)
+}
+
+// TestWriterMemory: what a Writer has returned is its own, whatever is written afterwards, and a Writer that was released is
+// empty, and a new one, too.
+func TestWriterMemory(t *testing.T) {
+	long := strings.Repeat("x", 100<<10)
+	for _, text := range []string{"first", long, "second"} {
+		w := wire.NewWriter()
+		if left := w.Copy(); len(left) != 0 {
+			t.Fatalf("a new Writer has %.20q", left)
+		}
+		w.String("m", text)
+		written := w.Copy()
+		w.Release()
+		if left := w.Copy(); len(left) != 0 {
+			t.Fatalf("after Release %.20q is left", left)
+		}
+		next := wire.NewWriter()
+		next.String("other", "text")
+		if got := string(written); got != `"m":"`+text+`"` {
+			t.Errorf("what was returned has become %.20q", got)
+		}
+		next.Release()
 	}
 }
 
@@ -64,7 +83,7 @@ func TestSeparate(t *testing.T) {
 	w.Close('}')
 	w.Separate()
 	w.Open('{')
-	if got, want := string(w.Bytes()), `[{},{`; got != want {
+	if got, want := string(w.Copy()), `[{},{`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -97,7 +116,7 @@ func TestDecimals(t *testing.T) {
 	} {
 		var w wire.Writer
 		w.Decimal("d", tt.d)
-		if got, want := string(w.Bytes()), `"d":"`+tt.want+`"`; got != want {
+		if got, want := string(w.Copy()), `"d":"`+tt.want+`"`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
