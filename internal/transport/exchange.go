@@ -60,8 +60,8 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 	req.Body, req.GetBody, req.ContentLength, req.TransferEncoding = nil, nil, 0, nil
 	if payload := x.body.rest; payload != nil {
 		req.Body, req.ContentLength = &x.body, int64(len(payload))
-		req.Header.Del("Idempotency-Key") // with one of these, net/http would do so by itself
-		req.Header.Del("X-Idempotency-Key")
+		delete(req.Header, "Idempotency-Key") // with one of these, net/http would do so by itself
+		delete(req.Header, "X-Idempotency-Key")
 	}
 	if !x.watch.isIn(req.Context()) { // a hook gave the request another context
 		req = req.WithContext(x.watch.context(req.Context()))
