@@ -33,7 +33,7 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 	s.syncing.sync = s.sync
 	switch d {
 	case SQLite:
-		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1}
+		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1, gather: gathering{most: 5 * time.Millisecond}}
 	case Postgres, MySQL:
 		// Measured with 64 callers: with a second batch of intents at the same time each has fewer, and both databases are slower.
 		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
