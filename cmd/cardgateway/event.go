@@ -51,6 +51,19 @@ func confirmedEvent(n *notify.Notification) event {
 	return e
 }
 
+// otherClaim is the amount that a notification claims where it is not what the gateway confirms, or nothing.
+func otherClaim(n *notify.Notification) string {
+	amount, currency := n.Claimed.TransactionAmount, n.Claimed.TransactionCurrency
+	confirmed, confirmedCurrency := n.Transaction.TransactionAmount, n.Transaction.TransactionCurrency
+	if r := n.Refund; r != nil {
+		amount, currency, confirmed, confirmedCurrency = n.Claimed.RefundAmount, n.Claimed.RefundCurrency, r.RefundAmount, r.RefundCurrency
+	}
+	if currency == "" || amount.Equal(confirmed) && currency == confirmedCurrency {
+		return ""
+	}
+	return amountText(amount) + " " + cut(currency, 10)
+}
+
 // claimedEvent is what a notification that was refused says of itself: enough to find it, and no more.
 func claimedEvent(n *notify.Notification) event {
 	return event{

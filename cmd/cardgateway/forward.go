@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -46,6 +48,13 @@ func newForwarder(name, to string, timeout time.Duration, now func() time.Time) 
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
+}
+
+// isAt reports whether the program is this one, by a name or an address that surely means this machine.
+func (f *forwarder) isAt(addr net.Addr) bool {
+	own, ok := addr.(*net.TCPAddr)
+	host := f.to.Hostname()
+	return ok && f.to.Port() == strconv.Itoa(own.Port) && (host == "localhost" || net.ParseIP(host).IsLoopback() || host == own.IP.String())
 }
 
 // answer is what the program said.
@@ -124,6 +133,8 @@ func (f *forwarder) why(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w %v (--timeout)", errTimeout, f.timeout)
+	case errors.Is(err, io.EOF):
+		return errors.New("the connection was closed without an answer")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("connection refused; is the program running?")
 	}

@@ -55,6 +55,9 @@ func (f *listenCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer socket.Close()
+	if l.forwarder != nil && l.forwarder.isAt(socket.Addr()) {
+		return fail(exitNoAnswer, "--forward-to is --addr: it would be forwarded to itself")
+	}
 	if f.Record != "" { // after all that can fail: a file that is not needed is not made
 		if l.recorder, l.number, err = openRecord(f.Record); err != nil {
 			return err
@@ -73,6 +76,7 @@ func (f *listenCommand) Run(c *call) (err error) {
 	}
 	c.tell("listening on http://%s%s", socket.Addr(), where)
 	err = l.serve(ctx, socket)
+	l.client.CloseIdleConnections()
 	return l.finish(err)
 }
 
@@ -158,7 +162,7 @@ func (l *listener) serve(ctx context.Context, socket net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	if l.ctx.Err() != nil {
+	if l.ctx.Err() != nil && len(l.places) > 0 {
 		l.say("finishing what is in flight; Ctrl-C again ends at once")
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)

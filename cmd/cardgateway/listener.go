@@ -19,6 +19,7 @@ import (
 type listener struct {
 	*call
 	flags     *listenCommand
+	client    *cardgateway.Client
 	secretKey string
 	forwarder *forwarder // nil: nothing is forwarded
 	recorder  *recorder  // nil: nothing is recorded
@@ -66,7 +67,7 @@ type deliveryKey struct{}
 
 func newListener(c *call, flags *listenCommand, client *cardgateway.Client, secretKey string) *listener {
 	l := &listener{
-		call: c, flags: flags, secretKey: secretKey, places: make(chan struct{}, mostAtOnce), events: map[string]string{},
+		call: c, flags: flags, client: client, secretKey: secretKey, places: make(chan struct{}, mostAtOnce), events: map[string]string{},
 		lines: &linePrinter{format: flags.Format, zone: client.Location(), body: longestBodyShort, out: c.out},
 	}
 	opts := notify.Options{
@@ -133,6 +134,9 @@ func (l *listener) confirmed(ctx context.Context, n *notify.Notification) error 
 	}
 	if e.HasToken {
 		note += ", with a token"
+	}
+	if claim := otherClaim(n); claim != "" {
+		note += ", CLAIMS " + d.hidden.text(claim)
 	}
 	if before := l.remember(e.key(), d.name); before != "" {
 		note += ", the same event as " + before

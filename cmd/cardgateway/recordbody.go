@@ -24,6 +24,10 @@ func recordBody(body []byte, contentType string, n *notify.Notification, h hidde
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		value, ok := storable(name, members[name], n, h)
 		if !ok {
+			if h.has(name) || mask.HasCardNumber(name) {
+				delete(members, name)
+				name = mask.All
+			}
 			masked = append(masked, name)
 			value = mask.All
 		}
