@@ -270,6 +270,12 @@ func TestListenForwardsBytes(t *testing.T) {
 			t.Errorf("got header %s %q, want %q", name, got, value)
 		}
 	}
+	r = about(t, l.url, secretKey, "t-1", id)
+	r.Header["User-Agent"] = nil
+	post(t, r)
+	if got, sent := shop.requests[1].Header["User-Agent"]; sent {
+		t.Errorf("got User-Agent %q, want none", got)
+	}
 	if strings.Contains(l.out.String()+l.err.String(), "AbC") {
 		t.Errorf("the query was printed: %s", l.out.String())
 	}
@@ -443,6 +449,15 @@ func TestListenHolds(t *testing.T) {
 			}
 		})
 	}
+	t.Run("each time", func(t *testing.T) {
+		l := listen(t, environment(server.URL))
+		for range 2 {
+			if status, _ := post(t, about(t, l.url, secretKey, "t-1", id)); status != http.StatusServiceUnavailable {
+				t.Errorf("got %d, want 503", status)
+			}
+		}
+		l.end(t).want(t, exitOK, "received 2: forwarded 0, failed 0, refused 0, not forwarded 2")
+	})
 	t.Run("quiet", func(t *testing.T) {
 		l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--output", "quiet")
 		post(t, about(t, l.url, secretKey, "t-1", id))
@@ -637,6 +652,7 @@ func TestListenWrongUse(t *testing.T) {
 			if !strings.Contains(strings.Join(args, " "), "--addr") {
 				args = append(args, "--addr", "127.0.0.1:0")
 			}
+			args = append(args, "--wait", "100ms")
 			r := tool(t, test.env, append([]string{"listen"}, args...)...)
 			r.want(t, exitNoAnswer, test.want)
 			if strings.Contains(r.err, "pw-1") || strings.Contains(r.err, "listening") {

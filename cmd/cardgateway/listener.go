@@ -110,9 +110,11 @@ func (l *listener) receive(d *delivery, r *http.Request) int {
 		d.info.Throttled, d.info.Err = true, errNoPlace
 		return http.StatusServiceUnavailable
 	}
-	r.Body = readCloser{io.TeeReader(r.Body, &d.body), r.Body}
+	body := r.Body
+	r.Body = readCloser{io.TeeReader(body, &d.body), body}
 	status := &statusOnly{header: http.Header{}, status: http.StatusOK}
 	l.handler.ServeHTTP(status, r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d)))
+	_, _ = io.CopyN(io.Discard, body, 256<<10) // who sends too much can read the answer
 	return status.status
 }
 

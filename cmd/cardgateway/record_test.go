@@ -67,7 +67,7 @@ func TestNoSecretInRecord(t *testing.T) {
 		handler.ServeHTTP(status, r)
 		w.Header().Set("Location", "/"+token)
 		w.WriteHeader(status.status)
-		_, _ = io.WriteString(w, strings.Repeat("x", longestBody-10)+token+" of card "+card+", key "+secretKey+`, \u0074ok`+strings.TrimPrefix(token, "tok"))
+		_, _ = io.WriteString(w, token+" of card "+card+", key "+secretKey+strings.Repeat("x", 140)+token)
 	})
 	for _, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestNoSecretInRecord(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, secret := range []string{token, token[3:], secretKey, card, strings.TrimPrefix(binding, "bind=")} {
+			for _, secret := range []string{token[:8], token[3:], secretKey[:8], card, strings.TrimPrefix(binding, "bind=")} {
 				if strings.Contains(r.out+r.err+string(record), secret) {
 					t.Errorf("got %q in what was printed or recorded:\n%s%s%s", secret, r.out, r.err, record)
 				}
