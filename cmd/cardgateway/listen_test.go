@@ -382,7 +382,7 @@ func TestListenRefuses(t *testing.T) {
 			`-> unknown  \[n-1\]  NOT A NOTIFICATION: the notification `},
 		{"a text", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{}", "text/plain") }, "", 415, `NOT A NOTIFICATION`},
 		{"too long", func(to string) *http.Request {
-			return withBody(about(t, to, "", "t-1", id), strings.Repeat(" ", 65<<10), "application/json")
+			return withBody(about(t, to, "", "t-1", id), strings.Repeat(" ", 200<<10), "application/json")
 		}, "", 413, `NOT A NOTIFICATION: the notification has more than 64 KiB`},
 		{"GET", func(to string) *http.Request {
 			r := about(t, to, secretKey, "t-1", id)
