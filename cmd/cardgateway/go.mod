@@ -10,6 +10,7 @@ require (
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/shopspring/decimal v1.6.0
 	github.com/vbauerster/mpb/v8 v8.16.1
+	go.uber.org/goleak v1.3.0
 	golang.org/x/term v0.47.0
 )
 
@@ -21,7 +22,6 @@ require (
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
 	github.com/mattn/go-runewidth v0.0.28 // indirect
 	github.com/vbauerster/cupwriter v0.0.4 // indirect
-	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.22.0 // indirect
 )
