@@ -14,6 +14,12 @@ import (
 // pay makes a payment with a stored test card.
 func pay(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outcome) *cardgateway.Transaction {
 	t.Helper()
+	return payAndNotify(t, server, id, amount, o, "https://shop.example/n")
+}
+
+// payAndNotify makes a payment whose notification goes to a URL.
+func payAndNotify(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outcome, to string) *cardgateway.Transaction {
+	t.Helper()
 	client, err := cardgateway.New(cardgateway.Config{
 		BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey),
 	})
@@ -23,7 +29,7 @@ func pay(t *testing.T, server *sandbox.Server, id, amount string, o sandbox.Outc
 	defer client.CloseIdleConnections()
 	paid, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(o)), cardgateway.TokenPaymentRequest{
 		TransactionID: id, Currency: "EUR", Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
+		CallbackURL: "https://shop.example/", NotificationURL: to,
 		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
 	})
 	if paid == nil {

@@ -10,6 +10,7 @@ require (
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/shopspring/decimal v1.6.0
 	github.com/vbauerster/mpb/v8 v8.16.1
+	go.uber.org/goleak v1.3.0
 	golang.org/x/term v0.47.0
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = `Look up, list, resolve and refund payments of a card gateway.`
+const description = `Look up, list, resolve and refund payments of a card gateway, and receive and send its notifications.`
 
 const helpEnd = `
 Settings: a flag counts before the environment, the environment before the file. The variable of --base-url is
@@ -17,7 +17,7 @@ The secret key is never a flag: CARDGATEWAY_SECRET, or a file that holds nothing
 
 Exit codes:
     0  fine
-    1  the answer is no (not found, declined, not wanted), or something differs
+    1  the answer is no (not found, declined, not wanted), something differs, or a notification failed
     2  could not find out: wrong use, settings, network, credentials
     3  sent, and the outcome is unknown: never send again; the command that settles it is printed
   130  interrupted

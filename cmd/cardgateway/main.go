@@ -1,4 +1,5 @@
-// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway without a line of Go.
+// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway, and receives and sends its
+// notifications, without a line of Go.
 //
 //	cardgateway check
 //	cardgateway get 1234567890
@@ -6,6 +7,9 @@
 //	cardgateway orders --month 2026-10 --format csv --checkpoint october.json >october.csv
 //	cardgateway resolve payment t-1002 --amount 12.50 --currency USD --sent-at "2026-11-22 03:10:00"
 //	cardgateway refund 1234567890 --amount 12.50
+//	cardgateway listen --forward-to http://localhost:8080/notify --record events.jsonl
+//	cardgateway notify http://localhost:8080/notify --wrong-signature
+//	cardgateway replay --failed --from events.jsonl
 //	cardgateway sandbox --seed 1000
 //
 // It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
@@ -52,6 +56,9 @@ type commands struct {
 	Resolve  resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
 	Refund   refundCommand    `cmd:"" help:"Give money back."`
 	Check    checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
+	Listen   listenCommand    `cmd:"" help:"Receive notifications, and forward them to a program on this machine."`
+	Notify   notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
+	Replay   replayCommand    `cmd:"" help:"Send recorded notifications again."`
 	Sandbox  sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }

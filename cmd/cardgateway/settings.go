@@ -220,15 +220,11 @@ func (c *call) clientOf(set *configured, transport http.RoundTripper) (*cardgate
 		config.Authenticate = cardgateway.BasicAuth(merchant.value, set.get(secretName).value)
 	}
 	var err error
-	if zone := set.get("zone"); zone.value != "" {
-		if config.Location, err = time.LoadLocation(zone.value); err != nil {
-			return nil, fail(exitNoAnswer, "zone (%s): %q is no zone; write a name such as Asia/Shanghai or UTC", zone.from, clean(zone.value))
-		}
+	if config.Location, err = set.location(); err != nil {
+		return nil, err
 	}
-	if timeout := set.get("timeout"); timeout.value != "" {
-		if config.AttemptTimeout, err = time.ParseDuration(timeout.value); err != nil || config.AttemptTimeout <= 0 {
-			return nil, fail(exitNoAnswer, "timeout (%s): %q is no duration; write 30s or 2m", timeout.from, clean(timeout.value))
-		}
+	if config.AttemptTimeout, err = set.timeout(); err != nil {
+		return nil, err
 	}
 	if c.settings.Verbose {
 		config.Logger = slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -241,6 +237,32 @@ func (c *call) clientOf(set *configured, transport http.RoundTripper) (*cardgate
 		return nil, fail(exitNoAnswer, "%s", set.inOwnWords(invalid))
 	}
 	return client, err
+}
+
+// location is the zone of the gateway's times.
+func (c *configured) location() (*time.Location, error) {
+	zone := c.get("zone")
+	if zone.value == "" {
+		return cardgateway.DefaultLocation(), nil
+	}
+	location, err := time.LoadLocation(zone.value)
+	if err != nil {
+		return nil, fail(exitNoAnswer, "zone (%s): %q is no zone; write a name such as Asia/Shanghai or UTC", zone.from, clean(zone.value))
+	}
+	return location, nil
+}
+
+// timeout is the longest time of one request.
+func (c *configured) timeout() (time.Duration, error) {
+	timeout := c.get("timeout")
+	if timeout.value == "" {
+		return 30 * time.Second, nil
+	}
+	d, err := time.ParseDuration(timeout.value)
+	if err != nil || d <= 0 {
+		return 0, fail(exitNoAnswer, "timeout (%s): %q is no duration; write 30s or 2m", timeout.from, clean(timeout.value))
+	}
+	return d, nil
 }
 
 // complete says which settings are missing.

@@ -52,7 +52,7 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 	if *verbose {
 		s.options.Log = out
 	}
-	s.notify.appID = s.options.AppID
+	s.notify.AppID = s.options.AppID
 	return s, nil
 }
 
@@ -122,15 +122,15 @@ func searchFlags(f *flag.FlagSet, b *sandbox.SearchBehavior) {
 
 func notifyFlags(f *flag.FlagSet, n *notification) {
 	f.StringVar(&n.url, "notify", "", "send one notification to this `URL` and exit")
-	f.StringVar(&n.kind, "type", "Sale", "with -notify: the `transactionType`: Sale, Tokenization, Refund or Chargeback")
-	f.IntVar(&n.code, "code", 0, "with -notify: the result `code`; 0 means success of its type")
-	f.StringVar(&n.transactionID, "transaction", "sandbox-transaction", "with -notify: the `transactionId`")
-	f.StringVar(&n.uniqueID, "unique", "1867098610731065345", "with -notify: the `uniqueId`")
-	f.StringVar(&n.refundID, "refund", "sandbox-refund", "with -notify -type Refund: the `merchantRefundId`")
-	f.StringVar(&n.refundUniqueID, "refund-unique", "1867098723574620161", "with -notify -type Refund: the `refundUniqueId`")
-	f.StringVar(&n.amount, "amount", "94.93", "with -notify: the `amount`")
-	f.StringVar(&n.currency, "currency", "USD", "with -notify: the `currency`")
-	f.StringVar(&n.token, "token", "", "with -notify: a `token` to carry")
+	f.StringVar(&n.Kind, "type", "Sale", "with -notify: the `transactionType`: Sale, Tokenization, Refund or Chargeback")
+	f.IntVar(&n.Code, "code", 0, "with -notify: the result `code`; 0 means success of its type")
+	f.StringVar(&n.TransactionID, "transaction", "sandbox-transaction", "with -notify: the `transactionId`")
+	f.StringVar(&n.UniqueID, "unique", "1867098610731065345", "with -notify: the `uniqueId`")
+	f.StringVar(&n.RefundID, "refund", "sandbox-refund", "with -notify -type Refund: the `merchantRefundId`")
+	f.StringVar(&n.RefundUniqueID, "refund-unique", "1867098723574620161", "with -notify -type Refund: the `refundUniqueId`")
+	f.StringVar(&n.Amount, "amount", "94.93", "with -notify: the `amount`")
+	f.StringVar(&n.Currency, "currency", "USD", "with -notify: the `currency`")
+	f.StringVar(&n.Token, "token", "", "with -notify: a `token` to carry")
 }
 
 // settings is what the flags say.

@@ -14,41 +14,46 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// notification is the one that -notify sends.
-type notification struct {
-	url, kind, transactionID, uniqueID, amount, currency, token, appID string
-	refundID, refundUniqueID                                           string
-	code                                                               int // zero means that of its kind
+// Notification is one that a test makes up.
+type Notification struct {
+	Kind                    string // Sale, Authorization, Tokenization, Refund or Chargeback
+	TransactionID, UniqueID string
+	Amount, Currency        string
+	RefundID                string // the merchant's id of the refund
+	RefundUniqueID          string // the gateway's
+	Token                   string // empty means none
+	AppID                   string // empty means 3
+	Code                    int    // zero means the one of success
 }
 
-// fields are the members of the published example of each kind.
-func (n notification) fields(tokenMember string) map[string]any {
+// Fields are the members of the published example of each kind, with the token under the given name.
+func (n Notification) Fields(tokenMember string) map[string]any {
 	fields := map[string]any{
-		"appId": json.Number(cmp.Or(n.appID, "3")), "isTest": true, "uniqueId": n.uniqueID, "transactionType": n.kind,
+		"appId": json.Number(cmp.Or(n.AppID, "3")), "isTest": true, "uniqueId": n.UniqueID, "transactionType": n.Kind,
 		"timestamp": time.Now().UnixMilli(),
 	}
-	switch n.kind {
+	switch n.Kind {
 	case "Refund":
-		fields["code"] = cmp.Or(n.code, 111)
+		fields["code"] = cmp.Or(n.Code, 111)
 		fields["message"], fields["refundMessage"] = "Refund successful", "Refund successful"
-		if n.code != 0 && n.code != 111 {
+		if n.Code != 0 && n.Code != 111 {
 			fields["message"], fields["refundMessage"] = "Refund failed", "Refund failed"
 		}
-		fields["refundCurrency"], fields["refundAmount"] = n.currency, n.amount
-		fields["refundUniqueId"], fields["merchantRefundId"] = n.refundUniqueID, n.refundID
+		fields["refundCurrency"], fields["refundAmount"] = n.Currency, n.Amount
+		fields["refundUniqueId"], fields["merchantRefundId"] = n.RefundUniqueID, n.RefundID
 	case "Chargeback": // the published example begins without a code
-		fields["chargebackCurrency"], fields["chargebackAmount"] = n.currency, n.amount
-		if n.code != 0 {
-			fields["code"] = n.code
+		fields["chargebackCurrency"], fields["chargebackAmount"] = n.Currency, n.Amount
+		if n.Code != 0 {
+			fields["code"] = n.Code
 		}
 	default:
-		fields["code"] = cmp.Or(n.code, 100)
-		fields["transactionId"] = n.transactionID
-		fields["transactionCurrency"], fields["transactionAmount"] = n.currency, n.amount
+		fields["code"] = cmp.Or(n.Code, 100)
+		fields["transactionId"] = n.TransactionID
+		fields["transactionCurrency"], fields["transactionAmount"] = n.Currency, n.Amount
 		fields["billDescription"], fields["transactionCardNumber"] = "sandbox.example", "430000******0000"
 	}
-	if n.token != "" {
-		fields[tokenMember] = n.token
+	if n.Token != "" {
+		fields[tokenMember] = n.Token
 	}
 	return fields
 }
@@ -64,9 +69,15 @@ func withoutURL(what string, err error) error {
 // ErrNotAccepted says that a notification was delivered, and not answered with 200.
 var ErrNotAccepted = errors.New("not accepted")
 
+// notification is the one that -notify sends.
+type notification struct {
+	url string
+	Notification
+}
+
 // send delivers the notification once.
 func (n notification) send(ctx context.Context, secretKey, tokenMember string, out io.Writer) error {
-	fields := n.fields(tokenMember)
+	fields := n.Fields(tokenMember)
 	r, err := sandbox.NotificationRequest(n.url, secretKey, fields)
 	if err != nil {
 		return withoutURL("-notify", err)

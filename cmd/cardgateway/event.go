@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+// event is what a notification is about, as the gateway confirms it.
+type event struct {
+	Kind             string `json:"kind"` // payment, refund, chargeback or unknown
+	State            string `json:"state,omitempty"`
+	TransactionID    string `json:"transactionId,omitempty"`
+	UniqueID         string `json:"uniqueId,omitempty"`
+	MerchantRefundID string `json:"merchantRefundId,omitempty"`
+	RefundUniqueID   string `json:"refundUniqueId,omitempty"`
+	Amount           string `json:"amount,omitempty"`
+	Currency         string `json:"currency,omitempty"`
+	Code             int    `json:"code,omitempty"`
+	IsTest           bool   `json:"isTest,omitempty"`
+	HasToken         bool   `json:"hasToken,omitempty"` // the token itself is shown nowhere
+}
+
+// eventWords are what --only takes: kinds, states, and token for what brings one.
+func eventWords() []string {
+	return []string{
+		"payment", "refund", "chargeback", "unknown", "approved", "declined", "processing", "redirect", "refunded", "accepted",
+		"refused", "claimed", "token",
+	}
+}
+
+// confirmedEvent is what the gateway confirms. Of a chargeback, which no query confirms, the amount is what is claimed.
+func confirmedEvent(n *notify.Notification) event {
+	t, claimed := n.Transaction, &n.Claimed
+	e := event{
+		Kind: claimed.Kind.String(), State: t.State().String(), TransactionID: t.TransactionID, UniqueID: t.UniqueID,
+		Amount: amountText(t.TransactionAmount), Currency: t.TransactionCurrency, Code: int(t.Code), IsTest: t.IsTest,
+		HasToken: !n.Token.IsZero(),
+	}
+	switch {
+	case n.Refund != nil:
+		r := n.Refund
+		e.State, e.MerchantRefundID, e.RefundUniqueID = refundState(r), r.MerchantRefundID, r.RefundUniqueID
+		e.Amount, e.Currency, e.Code = amountText(r.RefundAmount), r.RefundCurrency, int(r.Code)
+	case claimed.Kind == notify.KindChargeback:
+		e.State, e.Code = "claimed", int(claimed.Code)
+		e.Amount, e.Currency = amountText(claimed.ChargebackAmount), claimed.ChargebackCurrency
+	}
+	return e
+}
+
+// otherClaim is the amount that a notification claims where it is not what the gateway confirms, or nothing.
+func otherClaim(n *notify.Notification) string {
+	amount, currency := n.Claimed.TransactionAmount, n.Claimed.TransactionCurrency
+	confirmed, confirmedCurrency := n.Transaction.TransactionAmount, n.Transaction.TransactionCurrency
+	if r := n.Refund; r != nil {
+		amount, currency, confirmed, confirmedCurrency = n.Claimed.RefundAmount, n.Claimed.RefundCurrency, r.RefundAmount, r.RefundCurrency
+	}
+	if currency == "" || amount.Equal(confirmed) && currency == confirmedCurrency {
+		return ""
+	}
+	return amountText(amount) + " " + cut(currency, 10)
+}
+
+// claimedEvent is what a notification that was refused says of itself: enough to find it, and no more.
+func claimedEvent(n *notify.Notification) event {
+	return event{
+		Kind: n.Claimed.Kind.String(), TransactionID: n.Claimed.TransactionID, UniqueID: n.Claimed.UniqueID,
+		HasToken: !n.Token.IsZero(),
+	}
+}
+
+// hide takes secrets out of the members that others choose.
+func (e *event) hide(h hidden) {
+	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.RefundUniqueID, &e.Currency} {
+		*text = h.id(*text)
+	}
+}
+
+// matches reports whether one of the words is that of the event.
+func (e *event) matches(words []string) bool {
+	return slices.Contains(words, e.Kind) || slices.Contains(words, e.State) || e.HasToken && slices.Contains(words, "token")
+}
+
+// key is the same for every repetition of an event.
+func (e *event) key() string {
+	return fmt.Sprintf("%q", []string{
+		e.Kind, e.State, e.TransactionID, e.UniqueID, e.MerchantRefundID, e.RefundUniqueID, fmt.Sprint(e.Code, e.HasToken),
+	})
+}
+
+// String is for a line of text.
+func (e *event) String() string {
+	id := e.TransactionID
+	if e.MerchantRefundID != "" {
+		id = e.MerchantRefundID + " of " + e.UniqueID
+	} else if id == "" {
+		id = e.UniqueID
+	}
+	text := fmt.Sprintf("%-8s %-9s %s", e.Kind, e.State, cut(clean(id), 80))
+	if e.Amount != "" && e.Currency != "" {
+		text += "  " + e.Amount + " " + cut(clean(e.Currency), 10)
+	}
+	return strings.TrimRight(text, " ")
+}

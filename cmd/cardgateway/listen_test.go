@@ -1,0 +1,430 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestListen lets a gateway notify a program through listen: it fails at first, and the gateway sends it again.
+func TestListen(t *testing.T) {
+	server := notifyingGateway(t)
+	env := environment(server.URL)
+	calls := 0
+	shop := newShop(t, func(w http.ResponseWriter, _ *http.Request) {
+		if calls++; calls == 1 { // the repetition begins after the first has ended
+			http.Error(w, "order not found", http.StatusInternalServerError)
+		}
+	})
+	l := listen(t, env, "--forward-to", shop.URL+"/notify", "--exit-after", "3")
+	id := payAndNotify(t, server, "t-1", "12.50", sandbox.Approved, l.url+"/").UniqueID
+	if err := server.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Refund(id, "2.50", "r-1"); err != nil {
+		t.Fatal(err)
+	}
+	r := l.wait(t)
+	r.want(t, exitNo, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
+	wantWords(t, r.out,
+		`^\d\d:\d\d:\d\d  -> payment  approved  t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query\n`,
+		`  <- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]  body: "order not found"\n`,
+		`  -> payment  approved  t-1  12.50 EUR  \[n-2\]  signature good, confirmed by query, the same event as n-1\n`,
+		`  <- 200 in \d+ ms +`+shop.URL+`/notify  \[n-2\]\n`,
+		`  -> refund   refunded  r-1 of `+id+`  2.50 EUR  \[n-3\]`,
+	)
+	verify := notify.SignatureSHA256(secretKey)
+	for i, body := range shop.got() {
+		n, err := notify.Parse(body, shop.requests[i].Header.Get("Content-Type"))
+		if err != nil || verify(n) != nil {
+			t.Errorf("notification %d: got %v, %v, want what the gateway signed", i, err, n)
+		}
+	}
+	if len(shop.got()) != 3 {
+		t.Errorf("got %d notifications, want 3", len(shop.got()))
+	}
+}
+
+// TestListenForwardsBytes: what was received is forwarded as it is, with headers and query, and so is the answer.
+func TestListenForwardsBytes(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	shop := newShop(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Answer", "yes")
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = w.Write([]byte("no coffee"))
+	})
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL+"/notify?shop=eu")
+	r := about(t, l.url+"/other/path?bind=AbC%2B1", secretKey, "t-1", id, "billDescription", "Ünï <b>")
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body = append([]byte("\n \t"), bytes.Replace(body, []byte(`":"`), []byte(`" :  "`), -1)...) // as nobody encodes it
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header["X-Odd"] = []string{"one", "two"}
+	r.Header.Set("Connection", "X-Hop")
+	r.Header.Set("X-Hop", "for this connection alone")
+	r.Header.Set("Proxy-Authorization", "for a proxy")
+	r.Header.Set("User-Agent", "gateway/1")
+	if status, answer := post(t, r); status != http.StatusTeapot || answer != "no coffee" {
+		t.Errorf("got %d and %q, want the program's answer", status, answer)
+	}
+	if got := shop.got(); len(got) != 1 || !bytes.Equal(got[0], body) {
+		t.Fatalf("got %q, want %q", got, body)
+	}
+	got := shop.requests[0]
+	if got.URL.Path != "/notify" || got.URL.RawQuery != "shop=eu&bind=AbC%2B1" || got.Host != strings.TrimPrefix(shop.URL, "http://") {
+		t.Errorf("got %s %s, want the address with both queries", got.Host, got.URL)
+	}
+	want := map[string]string{
+		"Content-Type": "application/json", "User-Agent": "gateway/1", "X-Odd": "one two", "X-Hop": "", "Proxy-Authorization": "",
+		"Content-Length": fmt.Sprint(len(body)), "X-Forwarded-For": "",
+	}
+	for name, value := range want {
+		if got := strings.Join(got.Header.Values(name), " "); got != value {
+			t.Errorf("got header %s %q, want %q", name, got, value)
+		}
+	}
+	r = about(t, l.url, secretKey, "t-1", id)
+	r.Header["User-Agent"] = nil
+	post(t, r)
+	if got, sent := shop.requests[1].Header["User-Agent"]; sent {
+		t.Errorf("got User-Agent %q, want none", got)
+	}
+	if strings.Contains(l.out.String()+l.err.String(), "AbC") {
+		t.Errorf("the query was printed: %s", l.out.String())
+	}
+}
+
+// TestListenAnswers: what the program does wrong is said, and the gateway hears of it.
+func TestListenAnswers(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	hang := make(chan struct{})
+	for _, test := range []struct {
+		name   string
+		answer http.HandlerFunc
+		to     string
+		status int
+		want   string
+	}{
+		{name: "500", answer: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "a\x1b[31mb\u202e", 500) }, status: 500,
+			want: `<- 500 in \d+ ms .*\[n-1\]  body: "a\\\\?x?u?.*31mb\\u202e"`},
+		{name: "another 2xx", answer: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, status: 204,
+			want: `<- 204 .*only 200 counts as accepted`},
+		{name: "a redirect", answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere?a=b", http.StatusFound) }, status: 302,
+			want: `<- 302 .*\[n-1\]  to /elsewhere; redirects are not followed`},
+		{name: "hangs", answer: func(http.ResponseWriter, *http.Request) { <-hang }, status: 504,
+			want: `<- no answer in \d+ ms.*no answer within 300ms \(--timeout\)`},
+		{name: "breaks off", answer: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			_, _ = w.Write([]byte("half"))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, status: 502, want: `<- no answer .*the answer, 200, broke off: unexpected EOF`},
+		{name: "hangs up", answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, status: 502,
+			want: `<- no answer .*the connection was closed without an answer`},
+		{name: "is too long", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, largestAnswer+1)) }, status: 502,
+			want: `<- no answer .*the answer, 200, has more than 1 MiB`},
+		{name: "no program", to: closed.URL, status: 502, want: `<- no answer .*connection refused; is the program running\?`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			to := test.to
+			var shop *shop
+			if to == "" {
+				shop = newShop(t, test.answer)
+				to = shop.URL
+			}
+			l := listen(t, environment(server.URL), "--forward-to", to, "--timeout", "300ms", "--exit-after", "1")
+			if test.name == "hangs" {
+				defer close(hang)
+			}
+			if status, _ := post(t, about(t, l.url, secretKey, "t-1", id)); status != test.status {
+				t.Errorf("got %d, want %d", status, test.status)
+			}
+			r := l.wait(t)
+			r.want(t, exitNo, "received 1: forwarded 0, failed 1")
+			wantWords(t, r.out, test.want)
+			if strings.ContainsAny(r.out, "\x1b\u202e") {
+				t.Errorf("got control characters: %q", r.out)
+			}
+			if shop != nil && len(shop.got()) != 1 {
+				t.Errorf("got %d requests, want one", len(shop.got()))
+			}
+		})
+	}
+}
+
+// TestListenRefuses: what is not signed, or not confirmed, is shown with the reason and not forwarded.
+func TestListenRefuses(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.Close()
+	withBody := func(r *http.Request, body, contentType string) *http.Request {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Type", contentType)
+		return r
+	}
+	for _, test := range []struct {
+		name    string
+		make    func(to string) *http.Request
+		gateway string // another one
+		status  int
+		want    string
+	}{
+		{"unsigned", func(to string) *http.Request { return about(t, to, "", "t-1", id) }, "", 403,
+			`-> payment +t-1  \[n-1\]  SIGNATURE REFUSED: the notification is not signed`},
+		{"signed by another", func(to string) *http.Request { return about(t, to, "other", "t-1", id) }, "", 403,
+			`SIGNATURE REFUSED: the notification's signature does not match`},
+		{"tampered", func(to string) *http.Request {
+			r := about(t, to, secretKey, "t-1", id)
+			body, _ := io.ReadAll(r.Body)
+			return withBody(r, strings.Replace(string(body), "12.50", "99.50", 1), "application/json")
+		}, "", 403, `SIGNATURE REFUSED`},
+		{"unknown to the gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-9", "999") }, "", 503,
+			`-> payment +t-9  \[n-1\]  NOT CONFIRMED: the gateway does not know it`},
+		{"another transaction", func(to string) *http.Request { return about(t, to, secretKey, "t-9", id) }, "", 409,
+			`NOT CONFIRMED: the notification names another transactionId than the gateway`},
+		{"no gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-1", id) }, "http://" + dead.Addr().String(), 503,
+			`NOT CONFIRMED: the gateway cannot be reached`},
+		{"not JSON", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{", "application/json") }, "", 400,
+			`-> unknown  \[n-1\]  NOT A NOTIFICATION: the notification `},
+		{"a text", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{}", "text/plain") }, "", 415, `NOT A NOTIFICATION`},
+		{"too long", func(to string) *http.Request {
+			return withBody(about(t, to, "", "t-1", id), strings.Repeat(" ", 200<<10), "application/json")
+		}, "", 413, `NOT A NOTIFICATION: the notification has more than 64 KiB`},
+		{"GET", func(to string) *http.Request {
+			r := about(t, to, secretKey, "t-1", id)
+			r.Method = http.MethodGet
+			return r
+		}, "", 405, `NOT A NOTIFICATION: a notification comes by POST`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			shop := newShop(t, nil)
+			env := environment(server.URL)
+			if test.gateway != "" {
+				env = environment(test.gateway)
+			}
+			path := filepath.Join(t.TempDir(), "r.jsonl")
+			l := listen(t, env, "--forward-to", shop.URL, "--record", path, "--output", "quiet")
+			if status, _ := post(t, test.make(l.url+"/")); status != test.status {
+				t.Errorf("got %d, want %d", status, test.status)
+			}
+			r := l.end(t)
+			r.want(t, exitNo, "received 1: forwarded 0, failed 0, refused 1, not forwarded 0")
+			wantWords(t, r.out, test.want, fmt.Sprintf(`<- %d in \d+ ms +by cardgateway  \[n-1\]  not forwarded`, test.status))
+			if len(shop.got()) != 0 {
+				t.Errorf("got it forwarded: %q", shop.got())
+			}
+			record, err := os.ReadFile(path)
+			if err != nil || !bytes.Contains(record, []byte(`"outcome":"refused"`)) || bytes.Contains(record, []byte(`"body"`)) {
+				t.Errorf("got record %s, %v, want it refused, without its body", record, err)
+			}
+		})
+	}
+}
+
+// TestListenHolds: what is not forwarded comes again, unless --ack takes it.
+func TestListenHolds(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	shop := newShop(t, nil)
+	for _, test := range []struct {
+		name      string
+		args      []string
+		key       string
+		status    int
+		forwarded int
+		want      string
+	}{
+		{"no program", nil, secretKey, 503, 0, `<- 503 in \d+ ms +by cardgateway  \[n-1\]  not forwarded`},
+		{"no program, --ack", []string{"--ack"}, secretKey, 200, 0, `<- 200 in`},
+		{"not wanted", []string{"--forward-to", shop.URL, "--only", "refund,declined"}, secretKey, 503, 0, `not forwarded`},
+		{"not wanted, --ack", []string{"--forward-to", shop.URL, "--only", "refund,declined", "--ack"}, secretKey, 200, 0, `not forwarded`},
+		{"wanted", []string{"--forward-to", shop.URL, "--only", "refund,approved"}, secretKey, 200, 1, shop.URL},
+		{"unsigned, --skip-verify", []string{"--forward-to", shop.URL, "--skip-verify"}, "", 200, 1, "signature not checked, confirmed by query"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := len(shop.got())
+			l := listen(t, environment(server.URL), test.args...)
+			if status, _ := post(t, about(t, l.url, test.key, "t-1", id)); status != test.status {
+				t.Errorf("got %d, want %d", status, test.status)
+			}
+			r := l.end(t)
+			r.want(t, exitOK, "received 1: ")
+			wantWords(t, r.out, test.want)
+			if got := len(shop.got()) - before; got != test.forwarded {
+				t.Errorf("got %d forwarded, want %d", got, test.forwarded)
+			}
+		})
+	}
+	t.Run("each time", func(t *testing.T) {
+		l := listen(t, environment(server.URL))
+		for range 2 {
+			if status, _ := post(t, about(t, l.url, secretKey, "t-1", id)); status != http.StatusServiceUnavailable {
+				t.Errorf("got %d, want 503", status)
+			}
+		}
+		l.end(t).want(t, exitOK, "received 2: forwarded 0, failed 0, refused 0, not forwarded 2")
+	})
+	t.Run("quiet", func(t *testing.T) {
+		l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--output", "quiet")
+		post(t, about(t, l.url, secretKey, "t-1", id))
+		r := l.end(t)
+		r.want(t, exitOK, "received 1: forwarded 1")
+		if r.out != "" {
+			t.Errorf("got %s, want nothing: all is well", r.out)
+		}
+	})
+	t.Run("another amount", func(t *testing.T) {
+		l := listen(t, environment(server.URL), "--ack")
+		post(t, about(t, l.url, secretKey, "t-1", id, "transactionAmount", "99.00"))
+		wantWords(t, l.end(t).out, `t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query, CLAIMS 99.00 EUR`)
+	})
+}
+
+// TestListenJSON: one object a line for the event and one for the answer, with the same number.
+func TestListenJSON(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	shop := newShop(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<no>", 500) })
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--format", "json", "--exit-after", "1", "--zone", "UTC")
+	post(t, about(t, l.url, secretKey, "t-1", id))
+	lines := strings.Split(strings.TrimSpace(l.wait(t).out), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("got %q, want two lines", lines)
+	}
+	var e eventLine
+	var a answerLine
+	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &e), json.Unmarshal([]byte(lines[1]), &a)); err != nil {
+		t.Fatal(err)
+	}
+	if e.Type != "event" || e.Delivery != "n-1" || e.Kind != "payment" || e.State != "approved" || e.Amount != "12.50" || e.UniqueID != id ||
+		!strings.HasSuffix(e.At.Format(time.RFC3339), "Z") {
+		t.Errorf("got %s", lines[0])
+	}
+	if a.Type != "answer" || a.Delivery != "n-1" || a.Outcome != failed || a.Status != 500 || a.Body != "<no>\n" || a.To != shop.URL {
+		t.Errorf("got %s", lines[1])
+	}
+}
+
+// TestListenAtOnce: of 200 notifications at once none is lost.
+func TestListenAtOnce(t *testing.T) {
+	server := notifyingGateway(t)
+	shop := newShop(t, func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) })
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	const n = 200
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--record", path, "--exit-after", fmt.Sprint(n))
+	var requests []*http.Request
+	for i := range n {
+		id := fmt.Sprintf("t-%03d", i)
+		requests = append(requests, about(t, l.url, secretKey, id, pay(t, server, id, "12.50", sandbox.Approved).UniqueID))
+	}
+	var group sync.WaitGroup
+	for _, r := range requests {
+		group.Go(func() {
+			if status, _ := post(t, r); status != http.StatusOK {
+				t.Errorf("got %d, want 200", status)
+			}
+		})
+	}
+	group.Wait()
+	r := l.wait(t)
+	r.want(t, exitOK, "received 200: forwarded 200, failed 0, refused 0, not forwarded 0")
+	if got := strings.Count(r.out, "\n"); got != 2*n {
+		t.Errorf("got %d lines, want %d", got, 2*n)
+	}
+	forwardedTo, names := map[string]bool{}, map[string]bool{}
+	for _, body := range shop.got() {
+		parsed, err := notify.Parse(body, "application/json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		forwardedTo[parsed.Claimed.TransactionID] = true
+	}
+	for _, d := range readRecord(t, path) {
+		names[d.Delivery+" "+d.Event.TransactionID] = true
+	}
+	if len(forwardedTo) != n || len(names) != n || len(shop.got()) != n {
+		t.Errorf("got %d transactions in %d requests, and %d in the record, want %d", len(forwardedTo), len(shop.got()), len(names), n)
+	}
+}
+
+// TestListenInterrupted: Ctrl-C finishes what is in flight.
+func TestListenInterrupted(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	arrived, release := make(chan struct{}), make(chan struct{})
+	shop := newShop(t, func(http.ResponseWriter, *http.Request) {
+		arrived <- struct{}{}
+		<-release
+	})
+	path := filepath.Join(t.TempDir(), "r.jsonl")
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--record", path, "--exit-after", "2")
+	answered := make(chan int)
+	go func() {
+		status, _ := post(t, about(t, l.url, secretKey, "t-1", id))
+		answered <- status
+	}()
+	<-arrived
+	l.cancel()
+	l.waitFor(t, "finishing what is in flight; Ctrl-C again ends at once")
+	close(release)
+	if status := <-answered; status != http.StatusOK {
+		t.Errorf("got %d, want 200", status)
+	}
+	l.wait(t).want(t, exitInterrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
+	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != forwarded {
+		t.Errorf("got record %+v", got)
+	}
+}
+
+// TestListenHungUp: the gateway hangs up before the program has answered.
+func TestListenHungUp(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	arrived, release := make(chan struct{}), make(chan struct{})
+	shop := newShop(t, func(http.ResponseWriter, *http.Request) {
+		close(arrived)
+		<-release
+	})
+	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--exit-after", "1")
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		resp, err := http.DefaultClient.Do(about(t, l.url, secretKey, "t-1", id).WithContext(ctx))
+		if err == nil {
+			resp.Body.Close()
+			t.Error("got an answer")
+		}
+	}()
+	<-arrived
+	cancel()
+	<-gone
+	time.Sleep(100 * time.Millisecond) // until the server has seen it
+	close(release)
+	wantWords(t, l.wait(t).out, `<- 200 in \d+ ms .*the gateway hung up before`)
+}

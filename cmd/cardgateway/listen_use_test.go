@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestListenWait: scripts wait for so many, or for so long.
+func TestListenWait(t *testing.T) {
+	server := notifyingGateway(t)
+	listen(t, environment(server.URL), "--wait", "50ms").wait(t).want(t, exitOK, "received 0: ")
+	listen(t, environment(server.URL), "--wait", "50ms", "--exit-after", "1").wait(t).want(t, exitNo, "0 of 1 notifications have come within 50ms")
+	listen(t, environment(server.URL)).end(t).want(t, exitOK, "received 0: ")
+	listen(t, environment(server.URL), "--exit-after", "1").end(t).want(t, exitInterrupted, "0 of 1")
+}
+
+// brokenWriter takes nothing.
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestListenWrongUse(t *testing.T) {
+	server := notifyingGateway(t)
+	env := environment(server.URL)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free.Close()
+	foreign := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(foreign, []byte("my notes\nand more"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		env  map[string]string
+		args []string
+		want string
+	}{
+		{"all interfaces", env, []string{"--addr", ":0"}, "--addr :0 can be reached by other machines: say --public if that is meant, or listen on 127.0.0.1:0"},
+		{"another interface", env, []string{"--addr", "192.0.2.1:80"}, "say --public"},
+		{"no port", env, []string{"--addr", "localhost"}, `--addr: "localhost" is no address; write 127.0.0.1:4242`},
+		{"a port that is taken", env, []string{"--addr", taken.Addr().String()}, "address already in use"},
+		{"no URL", env, []string{"--forward-to", "localhost:8080"}, "--forward-to must be an http or https URL"},
+		{"a password", env, []string{"--forward-to", "http://a:pw-1@localhost/"}, "--forward-to must not have a user or a password"},
+		{"a word", env, []string{"--forward-to", "http://localhost/", "--only", "refunds"}, `--only: there is no "refunds"; there are payment, refund,`},
+		{"only what", env, []string{"--only", "refund"}, "it needs --forward-to"},
+		{"no secret", map[string]string{"CARDGATEWAY_BASE_URL": server.URL, "CARDGATEWAY_APP_ID": "7"}, nil, "the secret key, with which notifications are signed, is missing: set CARDGATEWAY_SECRET"},
+		{"no settings", nil, nil, "base-url is missing"},
+		{"a timeout", env, []string{"--forward-to", "http://localhost/", "--timeout", "soon"}, "timeout (flag --timeout)"},
+		{"less than none", env, []string{"--exit-after=-1"}, "--exit-after must not be negative"},
+		{"to itself", env, []string{"--addr", free.Addr().String(), "--forward-to", "http://" + free.Addr().String() + "/"}, "it would be forwarded to itself"},
+		{"a record that is none", env, []string{"--record", foreign}, "is not a record of this program: line 1 is not one of a record of this program. Name another file"},
+		{"a record that is a directory", env, []string{"--record", t.TempDir()}, "--record cannot be written"},
+		{"a record that is a device", env, []string{"--record", os.DevNull}, "is no regular file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := test.args
+			if !strings.Contains(strings.Join(args, " "), "--addr") {
+				args = append(args, "--addr", "127.0.0.1:0")
+			}
+			args = append(args, "--wait", "100ms")
+			r := tool(t, test.env, append([]string{"listen"}, args...)...)
+			r.want(t, exitNoAnswer, test.want)
+			if strings.Contains(r.err, "pw-1") || strings.Contains(r.err, "listening") {
+				t.Errorf("got %s", r.err)
+			}
+		})
+	}
+	if text, err := os.ReadFile(foreign); err != nil || string(text) != "my notes\nand more" {
+		t.Errorf("got %q, %v: a file that is no record was changed", text, err)
+	}
+	t.Run("nobody reads the lines", func(t *testing.T) {
+		id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := free.Addr().String()
+		free.Close()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range 200 {
+				if resp, err := http.DefaultClient.Do(about(t, "http://"+addr, secretKey, "t-1", id)); err == nil {
+					resp.Body.Close()
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		code, text := toolTo(t, brokenWriter{}, env, "listen", "--addr", addr, "--wait", "20s")
+		<-done
+		if code != exitNoAnswer || !strings.Contains(text, "the lines cannot be written: no space left on device") {
+			t.Errorf("got %d, %s", code, text)
+		}
+	})
+}

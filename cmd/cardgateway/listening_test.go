@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"go.uber.org/goleak"
+)
+
+// notifyingGateway starts a sandbox that asks for credentials, sends notifications, and repeats them soon.
+func notifyingGateway(t *testing.T) *sandbox.Server {
+	t.Helper()
+	noLeak(t)
+	server, err := sandbox.Start(sandbox.Options{MerchantID: "m1", SecretKey: secretKey, NotificationScale: 1e-4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+// noLeak fails the test if a goroutine of its own is left when all else of it has ended.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		goleak.VerifyNone(t, before)
+	})
+}
+
+// shop is a program that gets notifications.
+type shop struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []*http.Request
+	bodies   [][]byte
+}
+
+// newShop answers with 200, unless answer does so otherwise.
+func newShop(t *testing.T, answer http.HandlerFunc) *shop {
+	t.Helper()
+	s := &shop{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		s.mu.Lock()
+		s.requests, s.bodies = append(s.requests, r), append(s.bodies, body)
+		s.mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if answer != nil {
+			answer(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// got returns the bodies that have come.
+func (s *shop) got() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bodies[:len(s.bodies):len(s.bodies)]
+}
+
+// listening is a run of listen.
+type listening struct {
+	url      string
+	out, err safeBuffer
+	cancel   context.CancelFunc // as Ctrl-C does
+	code     chan int
+}
+
+// listen starts listen on a free port.
+func listen(t *testing.T, env map[string]string, args ...string) *listening {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	l := &listening{cancel: cancel, code: make(chan int, 1)}
+	args = append([]string{"listen", "--addr", "127.0.0.1:0"}, args...)
+	go func() {
+		l.code <- run(ctx, args, system{
+			in: strings.NewReader(""), out: &l.out, err: &l.err, now: time.Now,
+			getenv:    func(name string) string { return env[name] },
+			configDir: func() (string, error) { return "", errors.New("no home") },
+		})
+	}()
+	t.Cleanup(func() { l.end(t) })
+	l.waitFor(t, "listening on ")
+	_, rest, _ := strings.Cut(l.err.String(), "listening on ")
+	l.url = strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(",; \n", r) })[0]
+	return l
+}
+
+// waitFor waits until words were printed.
+func (l *listening) waitFor(t *testing.T, words string) {
+	t.Helper()
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(l.out.String()+l.err.String(), words); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("got no %q: %s %s", words, l.out.String(), l.err.String())
+		}
+	}
+}
+
+// end interrupts the run, and returns what it has left. It may be called again.
+func (l *listening) end(t *testing.T) result {
+	t.Helper()
+	l.cancel()
+	return l.wait(t)
+}
+
+// wait waits until the run ends by itself.
+func (l *listening) wait(t *testing.T) result {
+	t.Helper()
+	select {
+	case code := <-l.code:
+		l.code <- code
+		l.cancel()
+		r := result{code, l.out.String(), l.err.String()}
+		if strings.Contains(r.out+r.err, secretKey) {
+			t.Errorf("the secret key was printed: %s %s", r.out, r.err)
+		}
+		return r
+	case <-time.After(30 * time.Second):
+		t.Fatal("listen does not end")
+		return result{}
+	}
+}
+
+// post sends a notification, and returns the status and the body of the answer.
+func post(t *testing.T, r *http.Request) (int, string) {
+	t.Helper()
+	resp, err := (&http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}).Do(r)
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// about makes a signed notification of a payment.
+func about(t *testing.T, to, key, transactionID, uniqueID string, more ...any) *http.Request {
+	t.Helper()
+	fields := map[string]any{
+		"appId": json.Number("7"), "isTest": true, "code": 100, "transactionType": "Sale", "transactionId": transactionID,
+		"uniqueId": uniqueID, "transactionAmount": "12.50", "transactionCurrency": "EUR",
+	}
+	for i := 0; i < len(more); i += 2 {
+		fields[more[i].(string)] = more[i+1]
+	}
+	r, err := sandbox.NotificationRequest(to, key, fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// wantWords holds a text to words, each a regular expression in which spaces stand for themselves.
+func wantWords(t *testing.T, text string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !regexp.MustCompile(w).MatchString(text) {
+			t.Errorf("got %s, want in it %q", text, w)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+type notifyCommand struct {
+	URL            string `arg:"" help:"Address of the handler."`
+	Event          string `enum:"approved,declined,refunded,refund-refused,chargeback" default:"approved" help:"approved, declined, refunded, refund-refused or chargeback."`
+	WithToken      bool   `name:"with-token" help:"Bring a token, as after a token order. It is made up."`
+	Transaction    string `default:"t-test" placeholder:"ID" help:"Your transactionId."`
+	UniqueID       string `name:"unique-id" default:"1867098610731065345" placeholder:"DIGITS" help:"The gateway's id of the payment."`
+	RefundID       string `name:"refund-id" default:"r-test" placeholder:"ID" help:"Your id of the refund."`
+	RefundUniqueID string `name:"refund-unique-id" default:"1867098723574620161" placeholder:"ID" help:"The gateway's id of the refund."`
+	Amount         string `default:"12.50" placeholder:"AMOUNT" help:"The amount, such as 12.50."`
+	Currency       string `default:"EUR" placeholder:"CODE" help:"The currency."`
+	Code           int    `placeholder:"CODE" help:"The result code; that of the event if not given."`
+	WrongSignature bool   `name:"wrong-signature" help:"Sign with another key. A handler must refuse it."`
+	Repeat         int    `default:"1" placeholder:"N" help:"Send the same N times, one after the other, at most 1,000."`
+	lineFlags
+}
+
+// Help is shown below the flags.
+func (*notifyCommand) Help() string {
+	return `Makes up a notification of a test payment, signs it with the secret key as the gateway does, sends it to a handler, and prints
+the answer. A handler that confirms by query, as package notify does, takes it only if the gateway knows the ids: make a payment
+in the sandbox and give its --unique-id and --transaction.
+
+Ends with 0 if the handler took it (200) each time, 1 if it answered otherwise, 2 if it could not be reached.
+
+Examples:
+  cardgateway notify http://localhost:8080/notify --unique-id 1600000000000002994 --transaction t-1002
+  cardgateway notify http://localhost:8080/notify --wrong-signature
+  cardgateway notify http://localhost:8080/notify --event refunded --repeat 3`
+}
+
+// Run sends the notification.
+func (n *notifyCommand) Run(c *call) error {
+	set, err := c.settings.load(c.system)
+	if err != nil {
+		return err
+	}
+	s, err := newNotificationSender(c, set, "URL", n.URL, n.Format)
+	if err != nil {
+		return err
+	}
+	made, err := n.notification(set.get("app-id").value)
+	if err != nil {
+		return err
+	}
+	key, note := s.secretKey, "signed"
+	if n.WrongSignature {
+		key, note = rand.Text(), "wrong signature"
+	}
+	e := event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency, IsTest: true, HasToken: n.WithToken}
+	switch made.Kind {
+	case "Refund":
+		e.Kind, e.State, e.MerchantRefundID, e.RefundUniqueID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID, n.RefundUniqueID
+	case "Chargeback":
+		e.Kind, e.State = "chargeback", "claimed"
+	default:
+		e.TransactionID = n.Transaction
+	}
+	if n.WithToken {
+		note += ", with a made-up token"
+	}
+	r, err := sandbox.NotificationRequest(n.URL, key, made.Fields("token"))
+	if err != nil {
+		return fail(exitNoAnswer, "the notification cannot be made: %s", clean(err.Error()))
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	s.hidden = newHidden(s.secretKey, cardgateway.NewToken(made.Token))
+	for i := range n.Repeat {
+		line := eventLine{Delivery: deliveryName(i + 1), event: e, Note: note}
+		if i > 0 {
+			line.Note += ", the same again"
+		}
+		if err := s.send(c.ctx, line, r.Header, body); err != nil {
+			return err
+		}
+	}
+	if n.WrongSignature && s.taken > 0 {
+		c.tell("THE HANDLER TOOK A NOTIFICATION WITH A WRONG SIGNATURE: does it verify?")
+	}
+	return s.result()
+}
+
+var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
+
+// notification checks the flags.
+func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification, error) {
+	if _, err := parseAmount(n.Amount); err != nil {
+		return nil, err
+	}
+	switch {
+	case !currencyForm.MatchString(n.Currency):
+		return nil, fail(exitNoAnswer, "--currency: %q is no currency; write EUR", clean(n.Currency))
+	case strings.Trim(n.UniqueID, "0123456789") != "" || n.UniqueID == "" || len(n.UniqueID) > 32:
+		return nil, fail(exitNoAnswer, "--unique-id must be 1 to 32 digits")
+	case strings.Trim(appID, "0123456789") != "" || len(appID) > 32:
+		return nil, fail(exitNoAnswer, "app-id must be at most 32 digits")
+	case n.Repeat < 1 || n.Repeat > 1000:
+		return nil, fail(exitNoAnswer, "--repeat must be 1 to 1,000")
+	case n.Code < 0 || n.Code > 999:
+		return nil, fail(exitNoAnswer, "--code must be 1 to 999")
+	}
+	made := &sandboxcommand.Notification{
+		Kind: "Sale", TransactionID: n.Transaction, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency,
+		RefundID: n.RefundID, RefundUniqueID: n.RefundUniqueID, AppID: appID, Code: n.Code,
+	}
+	switch n.Event {
+	case "declined":
+		made.Code = cmp.Or(n.Code, int(cardgateway.CodeFailed))
+	case "refunded":
+		made.Kind = "Refund"
+	case "refund-refused":
+		made.Kind, made.Code = "Refund", cmp.Or(n.Code, int(cardgateway.CodeRefundFailed))
+	case "chargeback":
+		made.Kind = "Chargeback"
+	}
+	if n.WithToken {
+		made.Token = "tok-test-" + rand.Text()
+	}
+	return made, nil
+}
+
+// notificationSender sends signed notifications to a handler, one after the other, and prints its answers.
+type notificationSender struct {
+	forwarder *forwarder
+	lines     *linePrinter
+	secretKey string
+	hidden    hidden
+
+	sent, taken, unreachable int
+}
+
+// newNotificationSender needs no gateway: of the settings it takes the secret key, the zone and the timeout.
+func newNotificationSender(c *call, set *configured, name, to, format string) (*notificationSender, error) {
+	secret := set.get(secretName).value
+	if secret == "" {
+		return nil, fail(exitNoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file",
+			variable(secretName))
+	}
+	timeout, err := set.timeout()
+	if err != nil {
+		return nil, err
+	}
+	zone, err := set.location()
+	if err != nil {
+		return nil, err
+	}
+	forwarder, err := newForwarder(name, to, timeout, c.now)
+	if err != nil {
+		return nil, err
+	}
+	return &notificationSender{
+		forwarder: forwarder, secretKey: secret, hidden: newHidden(secret, cardgateway.Token{}),
+		lines: &linePrinter{format: format, zone: zone, body: longestBody, out: c.out},
+	}, nil
+}
+
+// send sends one notification, and prints a line for it and one for the answer.
+func (s *notificationSender) send(ctx context.Context, line eventLine, header http.Header, body []byte) error {
+	line.At = s.forwarder.now()
+	s.lines.event(line)
+	a := s.forwarder.send(ctx, header, "", body)
+	if ctx.Err() != nil {
+		return fail(exitInterrupted, "interrupted; %d were sent", s.sent)
+	}
+	s.sent++
+	if a.isTaken() {
+		s.taken++
+	}
+	if a.err != nil {
+		s.unreachable++
+	}
+	s.lines.answer(newAnswerLine(line.Delivery, s.forwarder, a, s.hidden))
+	if err := s.lines.failure(); err != nil {
+		return cannotWrite("lines", err)
+	}
+	return nil
+}
+
+// result is how it went.
+func (s *notificationSender) result() error {
+	switch {
+	case s.unreachable > 0:
+		return fail(exitNoAnswer, "not answered: %d of %d", s.unreachable, s.sent)
+	case s.taken < s.sent:
+		return fail(exitNo, "not taken: %d of %d", s.sent-s.taken, s.sent)
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+type replayCommand struct {
+	Deliveries []string `arg:"" optional:"" name:"delivery" help:"What to send again, such as n-17."`
+	Failed     bool     `help:"Send again what failed and was not forwarded later."`
+	From       string   `required:"" placeholder:"FILE" help:"What listen --record wrote."`
+	To         string   `placeholder:"URL" help:"Where to; where it was forwarded to if not given."`
+	lineFlags
+}
+
+// Help is shown below the flags.
+func (*replayCommand) Help() string {
+	return `Sends recorded notifications again, in the order of the record. The record has no tokens and no members that are not published:
+they are left out, which the line says, and the rest is signed anew with the secret key. So it is not byte for byte what came.
+Neither is the query of the URL recorded. What was refused when it came is not sent: a signature would make it look genuine.
+
+Ends with 0 if all were taken (200), 1 if one was answered otherwise, 2 if one could not be sent.
+
+Examples:
+  cardgateway replay n-17 --from events.jsonl
+  cardgateway replay --failed --from events.jsonl --to http://localhost:8080/notify`
+}
+
+// Run sends what was chosen.
+func (r *replayCommand) Run(c *call) error {
+	if (len(r.Deliveries) > 0) == r.Failed {
+		return fail(exitNoAnswer, "name deliveries such as n-17, or say --failed")
+	}
+	for _, name := range r.Deliveries {
+		if deliveryNumber(name) == 0 {
+			return fail(exitNoAnswer, "%q is no delivery; write n-17", clean(name))
+		}
+	}
+	set, err := c.settings.load(c.system)
+	if err != nil {
+		return err
+	}
+	wanted, to, err := r.choose()
+	if err != nil {
+		return err
+	}
+	if len(wanted) == 0 {
+		c.say("none has failed")
+		return nil
+	}
+	if r.To == "" && to == "" {
+		return fail(exitNoAnswer, "say where to: --to http://localhost:8080/notify")
+	}
+	s, err := newNotificationSender(c, set, "--to", cmp.Or(r.To, to), r.Format)
+	if err != nil {
+		return err
+	}
+	if err := r.each(func(d *recorded) error {
+		if !wanted[d.Delivery] {
+			return nil
+		}
+		return s.replay(c, d)
+	}); err != nil {
+		return err
+	}
+	return s.result()
+}
+
+// choose returns the deliveries to send, and where the last of them was forwarded to.
+func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) {
+	wanted = map[string]bool{}
+	failures := map[string]*recorded{} // by event: what failed last
+	err = r.each(func(d *recorded) error {
+		switch {
+		case slices.Contains(r.Deliveries, d.Delivery):
+			if wanted[d.Delivery] {
+				return fail(exitNoAnswer, "%s is in %s twice: two programs wrote it at once", d.Delivery, clean(r.From))
+			}
+			if d.Body == nil {
+				return fail(exitNoAnswer, "%s was refused when it came (%s): it is not sent", d.Delivery, clean(d.RefusedBy))
+			}
+			wanted[d.Delivery], to = true, cmp.Or(d.To, to)
+		case !r.Failed || d.Body == nil:
+		case d.Outcome == failed:
+			failures[d.Event.key()] = &recorded{Delivery: d.Delivery, To: d.To}
+		case d.Outcome == forwarded:
+			delete(failures, d.Event.key())
+		}
+		return nil
+	})
+	for _, d := range failures {
+		wanted[d.Delivery], to = true, cmp.Or(d.To, to)
+	}
+	for _, name := range r.Deliveries {
+		if err == nil && !wanted[name] {
+			err = fail(exitNoAnswer, "%s is not in %s", name, clean(r.From))
+		}
+	}
+	return wanted, to, err
+}
+
+// each calls do with every delivery of the record.
+func (r *replayCommand) each(do func(*recorded) error) error {
+	file, err := os.Open(r.From)
+	if err != nil {
+		return fail(exitNoAnswer, "--from cannot be read: %v", err)
+	}
+	defer file.Close()
+	reader := newRecordReader(file)
+	for {
+		d, err := reader.next()
+		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) && reader.line > 0 { // listen may be writing it
+			return nil
+		}
+		if err != nil {
+			return fail(exitNoAnswer, "--from %s is not a record of listen: %v", clean(r.From), err)
+		}
+		if err := do(d); err != nil {
+			return err
+		}
+	}
+}
+
+// replay signs and sends one.
+func (s *notificationSender) replay(c *call, d *recorded) error {
+	body, err := s.signed(d)
+	if err != nil {
+		return fail(exitNoAnswer, "%s cannot be made: %s", d.Delivery, clean(err.Error()))
+	}
+	line := eventLine{Delivery: d.Delivery, event: d.Event, Note: "signed anew"}
+	if len(d.Masked) > 0 {
+		line.Note += ", without " + strings.Join(d.Masked, ", ")
+	}
+	return s.send(c.ctx, line, http.Header{"Content-Type": {d.ContentType}}, body)
+}
+
+// signed makes the body anew, without what was masked.
+func (s *notificationSender) signed(d *recorded) ([]byte, error) {
+	fields := map[string]any{}
+	for name, value := range d.Body {
+		if !slices.Contains(d.Masked, name) {
+			fields[name] = value
+		}
+	}
+	r, err := sandbox.NotificationRequest("http://localhost/", s.secretKey, fields)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil || !isForm(d.ContentType) {
+		return body, err
+	}
+	return formOf(body)
+}
+
+// formOf writes a JSON object of texts as a form.
+func formOf(body []byte) ([]byte, error) {
+	var members map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&members); err != nil {
+		return nil, err
+	}
+	form := url.Values{}
+	for name, value := range members {
+		if value != nil {
+			form.Set(name, fmt.Sprint(value))
+		}
+	}
+	return []byte(form.Encode()), nil
+}
