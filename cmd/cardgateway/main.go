@@ -1,4 +1,5 @@
-// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway without a line of Go.
+// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway without a line of Go, and settles what
+// is open in a shop's journal.
 //
 //	cardgateway check
 //	cardgateway get 1234567890
@@ -6,6 +7,7 @@
 //	cardgateway orders --month 2026-10 --format csv --checkpoint october.json >october.csv
 //	cardgateway resolve payment t-1002 --amount 12.50 --currency USD --sent-at "2026-11-22 03:10:00"
 //	cardgateway refund 1234567890 --amount 12.50
+//	cardgateway journal list --older 1h
 //	cardgateway sandbox --seed 1000
 //
 // It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
@@ -24,6 +26,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 )
 
 func main() {
@@ -52,7 +55,10 @@ type commands struct {
 	Resolve  resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
 	Refund   refundCommand    `cmd:"" help:"Give money back."`
 	Check    checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
+	Journal  journalCommand   `cmd:"" help:"Look at the journal of a shop, settle what is open in it, and acknowledge."`
 	Sandbox  sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
+	Shell    shellCommand     `cmd:"" name:"completion" help:"Print what a shell needs to complete commands and flags."`
+	Man      manCommand       `cmd:"" help:"Print the man page."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }
 
@@ -61,6 +67,7 @@ type call struct {
 	system
 	ctx      context.Context
 	settings *settings
+	metrics  []metrics.Metric // what --metrics-file says of the command's own
 }
 
 // run executes the command and returns the exit code. Whatever goes wrong has been said on sys.err by then.
@@ -82,7 +89,16 @@ func run(ctx context.Context, args []string, sys system) int {
 	if err != nil {
 		return report(sys.err, usageError(args, err))
 	}
-	return report(sys.err, parsed.Run(&call{system: sys, ctx: ctx, settings: &cli.settings}))
+	c := &call{system: sys, ctx: ctx, settings: &cli.settings}
+	if err := c.checkMetricsFile(); err != nil {
+		return report(sys.err, err)
+	}
+	begun := time.Now()
+	code := report(sys.err, parsed.Run(c))
+	if err := c.writeMetrics(parsed.Selected().Path(), begun, code); err != nil {
+		return max(code, report(sys.err, err))
+	}
+	return code
 }
 
 // version is that of the module this program was built from, or of the client if it was built in a clone.
