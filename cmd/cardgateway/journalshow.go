@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 )
@@ -83,13 +86,15 @@ type describing struct {
 func (d *describing) print() {
 	e := d.entry
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(d.out, "%-13s %s\n", name, clean(fmt.Sprintf(format, args...)))
+		if text := clean(fmt.Sprintf(format, args...)); text != "" {
+			fmt.Fprintf(d.out, "%-13s %s\n", name, text)
+		}
 	}
 	in := &e.Begun
 	if in.RefundTransactionID != "" {
-		line("refund", "%s of %s %s, of payment %s", in.RefundTransactionID, amountText(in.Amount), currencyOf(e), in.UniqueID)
+		line("refund", "%s of %s, of payment %s", in.RefundTransactionID, money(in.Amount, currencyOf(e)), in.UniqueID)
 	} else {
-		line("payment", "%s of %s %s", in.TransactionID, amountText(in.Amount), in.Currency)
+		line("payment", "%s of %s", in.TransactionID, money(in.Amount, in.Currency))
 		line("order", "%s", in.OrderID)
 		line("unique id", "%s", uniqueIDOf(e))
 	}
@@ -109,6 +114,11 @@ func (d *describing) print() {
 
 func (d *describing) wall(t time.Time) string { return wall(t.In(d.zone)) }
 
+// money writes an amount with its currency, if that is known.
+func money(amount decimal.Decimal, currency string) string {
+	return strings.TrimSpace(amountText(amount) + " " + currency)
+}
+
 func acknowledgedText(e *journal.Entry) string {
 	switch {
 	case !e.Unacked():
@@ -123,7 +133,7 @@ func acknowledgedText(e *journal.Entry) string {
 func evidenceText(ev *journal.Evidence) string {
 	switch ev.Source {
 	case journal.SourceSubmission:
-		return fmt.Sprintf("submitted again: %s %s", amountText(ev.Submission.Amount), ev.Submission.Currency)
+		return "submitted again: " + money(ev.Submission.Amount, ev.Submission.Currency)
 	case journal.SourceAnswer:
 		return "its call ended: " + saidText(ev)
 	}
@@ -143,10 +153,10 @@ func saidText(ev *journal.Evidence) string {
 		text += ", it did not know it"
 	}
 	if t := ev.Transaction; t != nil {
-		text += fmt.Sprintf(", code %d, unique id %s, %s %s at %s", t.Code, t.UniqueID, amountText(t.TransactionAmount), t.TransactionCurrency, t.TransactionAt)
+		text += fmt.Sprintf(", code %d, unique id %s, %s at %s", t.Code, t.UniqueID, money(t.TransactionAmount, t.TransactionCurrency), t.TransactionAt)
 	}
 	if r := ev.Refund; r != nil {
-		text += fmt.Sprintf(", code %d, refund unique id %s, %s %s at %s", r.Code, r.RefundUniqueID, amountText(r.RefundAmount), r.RefundCurrency, r.RefundRequestAt)
+		text += fmt.Sprintf(", code %d, refund unique id %s, %s at %s", r.Code, r.RefundUniqueID, money(r.RefundAmount, r.RefundCurrency), r.RefundRequestAt)
 	}
 	return text
 }

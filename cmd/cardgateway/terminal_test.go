@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/creack/pty"
 )
@@ -24,7 +28,12 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := errors.Join(pgserver.StopShared(), mysqlserver.StopShared()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
 
 // program is the program in a process of its own.
