@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,30 +67,37 @@ func runSecretCommand(ctx context.Context, line string, stderr io.Writer) (strin
 	ctx, cancel := context.WithTimeout(ctx, longestSecretCommand)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	out := &boundedBuffer{most: largestSettings}
+	out := &boundedBuffer{most: largestSettings, full: cancel}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdin, out, stderr, time.Second
 	err := cmd.Run()
 	switch {
+	case out.isFull:
+		return "", fmt.Errorf("it printed more than %d KiB", largestSettings>>10)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", fmt.Errorf("it took longer than %v", longestSecretCommand)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
-	return out.String(), err
+	return string(out.text), err
 }
 
-// boundedBuffer takes so many bytes.
+// boundedBuffer takes so many bytes. It embeds no buffer, whose ReadFrom would take any number.
 type boundedBuffer struct {
-	bytes.Buffer
-	most int
+	text   []byte
+	most   int
+	full   func() // is called where there would be more
+	isFull bool
 }
 
 // Write fails where there would be more.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		return 0, fmt.Errorf("it printed more than %d KiB", b.most>>10)
+	if len(b.text)+len(p) > b.most {
+		b.isFull = true
+		b.full()
+		return 0, io.ErrShortBuffer
 	}
-	return b.Buffer.Write(p)
+	b.text = append(b.text, p...)
+	return len(p), nil
 }
 
 // warnIfReadable says that other users of the machine can read a file with the secret key.
