@@ -58,7 +58,7 @@ func (r *journalRun) Run(c *call) (err error) {
 		}
 		// A round that failed does not end the others: the database or the gateway may come back.
 		if err := c.writeMetrics("journal run", begun, report(c.err, err)); err != nil {
-			return err
+			report(c.err, err)
 		}
 		select {
 		case <-c.ctx.Done():

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -42,10 +43,17 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	return nil
 }
 
-// checkMetricsFile refuses a file that the collector would not read, before the command begins.
+// checkMetricsFile refuses a file that the collector would not read, and one without a folder, before the command begins.
 func (c *call) checkMetricsFile() error {
-	if path := c.settings.MetricsFile; path != "" && filepath.Ext(path) != ".prom" {
+	path := c.settings.MetricsFile
+	if path == "" {
+		return nil
+	}
+	if filepath.Ext(path) != ".prom" {
 		return fail(exitNoAnswer, "--metrics-file: the name must end with .prom, since the node exporter reads no other")
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fail(exitNoAnswer, "--metrics-file: there is no such folder: %v", err)
 	}
 	return nil
 }

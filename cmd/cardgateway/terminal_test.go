@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -26,6 +27,9 @@ const asProgram = "CARDGATEWAY_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
+		if os.Getenv(noFileGrows) != "" {
+			fillDisk()
+		}
 		main()
 	}
 	code := m.Run()
@@ -34,6 +38,19 @@ func TestMain(m *testing.M) {
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// noFileGrows has the system refuse every write to a file of such a program, as a full disk does.
+const noFileGrows = "CARDGATEWAY_TEST_NO_FILE_GROWS"
+
+func fillDisk() {
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit)
+	limit.Cur = 0
+	if err := errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)); err != nil {
+		panic(err)
+	}
 }
 
 // program is the program in a process of its own.
