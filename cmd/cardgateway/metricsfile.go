@@ -52,8 +52,8 @@ func (c *call) checkMetricsFile() error {
 	if filepath.Ext(path) != ".prom" {
 		return fail(exitNoAnswer, "--metrics-file: the name must end with .prom, since the node exporter reads no other")
 	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return fail(exitNoAnswer, "--metrics-file: there is no such folder: %v", err)
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fail(exitNoAnswer, "--metrics-file: there is no folder %s", clean(filepath.Dir(path)))
 	}
 	return nil
 }
