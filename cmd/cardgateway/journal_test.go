@@ -199,10 +199,10 @@ func TestJournal(t *testing.T) {
 		r.want(t, exitNo, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
 		if want := `payment,paid,conflict,12.50,EUR,outcomes that cannot all be true; a person has to look
 payment,declined,declined,7,JPY,"code 101, not acknowledged"
-payment,lost,unknown,30.00,EUR,what came back said nothing certain
+payment,lost,unknown,30.00,EUR,its call ended without a certain answer
 payment,refused,refused,5.00,EUR,"HTTP 200, code 201"
 payment,waiting,pending,9.00,EUR,it waits for the cardholder (code 301)
-refund,lost,unknown,2.50,,what came back said nothing certain`; lines(r) != want {
+refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != want {
 			t.Errorf("got\n%s\nwant\n%s", r.out, want)
 		}
 		r = tool(t, env, "journal", "list", "--state", "unknown,refused", "--columns", "id", "--no-header")
@@ -220,8 +220,8 @@ refund,lost,unknown,2.50,,what came back said nothing certain`; lines(r) != want
 		r = tool(t, env, "journal", "show", "lost")
 		r.want(t, exitOK)
 		for _, words := range []string{
-			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: what came back said nothing certain\n",
-			"acknowledged  no\n", "submitted; written down before anything was sent\n", "its call ended: unknown\n", "it is presumed absent. Until then never pay again\n",
+			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: its call ended without a certain answer\n",
+			"acknowledged  no\n", "submitted; written down before anything was sent\n", "its call ended: unknown\n", "it is presumed absent. Until then never send it again\n",
 		} {
 			if !strings.Contains(r.out, words) {
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)

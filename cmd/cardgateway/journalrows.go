@@ -154,7 +154,7 @@ func unknownText(e *journal.Entry) string {
 	if slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool {
 		return ev.Source == journal.SourceAnswer && ev.Sender == sender
 	}) {
-		return "what came back said nothing certain"
+		return "its call ended without a certain answer"
 	}
 	return "no response is recorded: it is in flight, or its program died"
 }

@@ -182,7 +182,7 @@ func (d *describing) next() string {
 			return "every Recover (cardgateway journal run) asks the gateway; it is never presumed absent, since the gateway has shown it"
 		}
 		return "every Recover (cardgateway journal run) asks the gateway; if that does not know it after " + d.wall(at.Add(d.patience.AbsentAfter)) +
-			", it is presumed absent. Until then never pay again"
+			", it is presumed absent. Until then never send it again"
 	case journal.Pending:
 		if isHosted(e.Begun.Operation) && d.patience.AbandonAfter > 0 {
 			return "every Recover asks the gateway how it ends; if the cardholder has not come by " + d.wall(at.Add(d.patience.AbandonAfter)) +

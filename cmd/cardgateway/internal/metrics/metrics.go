@@ -57,7 +57,7 @@ func Write(path string, all []Metric) error {
 // format writes the exposition format of Prometheus, all of one name together.
 func format(all []Metric) (string, error) {
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b Metric) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Metric) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.series(), b.series())) })
 	var b strings.Builder
 	seen := map[string]bool{}
 	for i, m := range all {
