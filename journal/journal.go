@@ -110,6 +110,9 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 	}
 }
 
+// Shop is whose payments and refunds the journal keeps: what its store files them under.
+func (j *Journal) Shop() Shop { return j.shop }
+
 // paymentKey returns the key of a payment of this journal's shop.
 func (j *Journal) paymentKey(transactionID string) Key {
 	return Key{Shop: j.shop, TransactionID: transactionID}

@@ -26,8 +26,13 @@ import (
 // The account needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT on cardgateway_journal_schema, and
 // the right to create and alter tables only for the first program of each version.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
+	return openSQL(ctx, db, d, "NewSQLStore", Dialect.migrate)
+}
+
+// openSQL is the constructor of this name. Tables makes the tables, or finds them.
+func openSQL(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(Dialect, context.Context, *sql.DB) error) (*SQLStore, error) {
 	if db == nil {
-		return nil, errors.New("journal: NewSQLStore: there is no database")
+		return nil, fmt.Errorf("journal: %s: there is no database", name)
 	}
 	s := &SQLStore{db: db, dialect: d, conns: checkedConns{dialect: d}}
 	s.syncing.sync = s.sync
@@ -40,22 +45,22 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
 		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
 	default:
-		return nil, fmt.Errorf("journal: NewSQLStore: there is no %v", d)
+		return nil, fmt.Errorf("journal: %s: there is no %v", name, d)
 	}
 	s.conns.inMemory = d == SQLite && isInMemory(ctx, db)
 	if s.conns.inMemory && db.Stats().MaxOpenConnections != 1 {
-		return nil, errors.New("journal: NewSQLStore: the database is in memory, where each connection has one of its " +
-			"own: use a file, or in a test SetMaxOpenConns(1)")
+		return nil, fmt.Errorf("journal: %s: the database is in memory, where each connection has one of its own: use a file, "+
+			"or in a test SetMaxOpenConns(1)", name)
 	}
-	if err := s.prepare(ctx); err != nil {
-		return nil, fmt.Errorf("journal: NewSQLStore: %v: %w", d, err)
+	if err := s.prepare(ctx, tables); err != nil {
+		return nil, fmt.Errorf("journal: %s: %v: %w", name, d, err)
 	}
 	return s, nil
 }
 
-// prepare checks one connection and makes the tables. On SQLite a connection can fail while another process changes the
+// prepare checks one connection, and makes or finds the tables. On SQLite a connection can fail while another process changes the
 // journal mode of a new file, for which SQLite does not wait.
-func (s *SQLStore) prepare(ctx context.Context) (err error) {
+func (s *SQLStore) prepare(ctx context.Context, tables func(Dialect, context.Context, *sql.DB) error) (err error) {
 	for range 10 {
 		err = s.onConn(ctx, func(*sql.Conn, *connState) error { return nil })
 		if lax := (*settingError)(nil); err == nil || errors.As(err, &lax) || !sleep(ctx, 50*time.Millisecond) {
@@ -65,7 +70,7 @@ func (s *SQLStore) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.dialect.migrate(ctx, s.db); err != nil || s.dialect != SQLite {
+	if err := tables(s.dialect, ctx, s.db); err != nil || s.dialect != SQLite {
 		return err
 	}
 	return s.prepareSQLite(ctx)

@@ -22,7 +22,7 @@ Ends with 0 if all is well, 1 if a line says what to look at, 2 if the gateway d
 
 // Run looks at the settings and at the gateway.
 func (*checkCommand) Run(c *call) error {
-	set, err := c.settings.load(c.system)
+	set, err := c.settings.load(c.ctx, c.system)
 	if err != nil {
 		return err
 	}
@@ -33,23 +33,29 @@ func (*checkCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
+	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
 	for _, s := range set.list {
 		value, from := clean(s.value), s.from
 		if s.name == secretName && value != "" {
 			value = "set"
 		}
+		if s.name == journalName {
+			value = clean(describePlace(s.value))
+		}
 		if value == "" {
 			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.name], "-"), "not set"
 		}
-		fmt.Fprintf(c.out, "      %-12s %s (%s)\n", s.name, value, clean(from))
+		k.line("      %-14s %s (%s)\n", s.name, value, clean(from))
 	}
-	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
 	if err := k.reach(set.get("merchant-id").value != ""); err != nil {
 		return err
 	}
 	k.clock()
 	if err := k.zone(); err != nil {
 		return err
+	}
+	if k.failed != nil {
+		return cannotWrite("answer", k.failed)
 	}
 	if k.looks > 0 {
 		return fail(exitNo, "lines that begin with \"look\": %d", k.looks)
@@ -64,15 +70,22 @@ type checker struct {
 	dates  *dateTransport
 	newest *cardgateway.Transaction // of the last day; nil if there is none
 	looks  int
+	failed error // of stdout
+}
+
+func (k *checker) line(format string, args ...any) {
+	if _, err := fmt.Fprintf(k.out, format, args...); err != nil {
+		k.failed = err
+	}
 }
 
 func (k *checker) ok(what, format string, args ...any) {
-	fmt.Fprintf(k.out, "ok    %-12s %s\n", what, fmt.Sprintf(format, args...))
+	k.line("ok    %-14s %s\n", what, fmt.Sprintf(format, args...))
 }
 
 func (k *checker) look(what, format string, args ...any) {
 	k.looks++
-	fmt.Fprintf(k.out, "look  %-12s %s\n", what, fmt.Sprintf(format, args...))
+	k.line("look  %-14s %s\n", what, fmt.Sprintf(format, args...))
 }
 
 // reach asks for the payments of the last day.

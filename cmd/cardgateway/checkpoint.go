@@ -25,8 +25,9 @@ type saved struct {
 	To      time.Time              `json:"to"`
 	Filter  map[string]string      `json:"filter,omitempty"` // ids and states that were asked for
 	Format  string                 `json:"format"`
-	Headed  bool                   `json:"headed"` // the titles have been written
-	Sums    sums                   `json:"sums"`   // of the rows that have been written
+	Columns []string               `json:"columns,omitempty"` // that were asked for; none are all
+	Headed  bool                   `json:"headed"`            // the titles have been written
+	Sums    sums                   `json:"sums"`              // of the rows that have been written
 	At      cardgateway.Checkpoint `json:"at"`
 }
 
@@ -83,6 +84,7 @@ func (s *saved) differs(now *saved) string {
 		{"app-id", string(s.AppID), string(now.AppID)},
 		{"zone", s.Zone, now.Zone},
 		{"format", s.Format, now.Format},
+		{"columns", strings.Join(s.Columns, ","), strings.Join(now.Columns, ",")},
 	} {
 		if d.old != d.new {
 			return fmt.Sprintf("%s was %s and is %s now", d.what, clean(d.old), clean(d.new))

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +16,45 @@ import (
 type column[T any] struct {
 	name  string       // in CSV and JSON, as the gateway names it where it has such a member
 	title string       // in a table; empty: not in a table
-	value func(*T) any // a string, a number, a decimal.Decimal, a bool, or nil for "not said"
+	value func(*T) any // a string, a reason, a number, a decimal.Decimal, a bool, or nil for "not said"
+}
+
+// reason is a text of this program, of which a table shows more than of others.
+type reason string
+
+// rowFlags are those of every list.
+type rowFlags struct {
+	Format   string   `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; table on a terminal, csv otherwise."`
+	Columns  []string `placeholder:"NAMES" help:"Only these columns, in this order, such as id,amount,state: names of CSV, or titles of the table."`
+	NoHeader bool     `name:"no-header" help:"No line with the names of the columns."`
+}
+
+// chooseColumns returns the columns that are asked for: by their names, or by their titles in a table, with a hyphen or
+// a space in them. None asked for are all.
+func chooseColumns[T any](all []column[T], asked []string) ([]column[T], error) {
+	if len(asked) == 0 {
+		return all, nil
+	}
+	var chosen []column[T]
+	for _, word := range asked {
+		i := slices.IndexFunc(all, func(c column[T]) bool {
+			return strings.EqualFold(word, c.name) || c.title != "" && strings.EqualFold(strings.ReplaceAll(word, "-", " "), c.title)
+		})
+		if i < 0 {
+			var names []string
+			for _, c := range all {
+				names = append(names, c.name)
+			}
+			return nil, fail(exitNoAnswer, "--columns: there is no column %q; there are %s", clean(word), strings.Join(names, ", "))
+		}
+		c := all[i]
+		if slices.ContainsFunc(chosen, func(other column[T]) bool { return other.name == c.name }) {
+			return nil, fail(exitNoAnswer, "--columns: %s is there twice", c.name)
+		}
+		c.title = cmp.Or(c.title, c.name)
+		chosen = append(chosen, c)
+	}
+	return chosen, nil
 }
 
 // orderColumns are the members of a payment. Nothing else of it is printed: not its address, its redirect, or members that
@@ -95,6 +135,8 @@ func cellText(value any) string {
 		return ""
 	case string:
 		return clean(v)
+	case reason:
+		return clean(string(v))
 	case decimal.Decimal:
 		return amountText(v)
 	}

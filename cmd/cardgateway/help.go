@@ -7,13 +7,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = `Look up, list, resolve and refund payments of a card gateway, and receive and send its notifications.`
+const description = `Look up, list, resolve and refund payments of a card gateway, receive and send its notifications, and settle a shop's journal.`
 
 const helpEnd = `
 Settings: a flag counts before the environment, the environment before the file. The variable of --base-url is
 CARDGATEWAY_BASE_URL, and so on. The file is TOML with the names of the flags (base-url = "https://..."): --config,
 CARDGATEWAY_CONFIG, or cardgateway/config.toml in the user's configuration directory.
-The secret key is never a flag: CARDGATEWAY_SECRET, or a file that holds nothing else, named by --secret-file.
+The secret key is never a flag: CARDGATEWAY_SECRET, or a file or a command named by --secret-file or --secret-command.
 
 Exit codes:
     0  fine

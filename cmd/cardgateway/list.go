@@ -42,7 +42,11 @@ func (l *listing[T]) run() error {
 	if err := l.prepare(); err != nil {
 		return err
 	}
-	l.writer = newRowWriter(l.saved.Format, l.columns, l.saved.Headed, l.out)
+	shown, err := chooseColumns(l.columns, l.saved.Columns)
+	if err != nil {
+		return err
+	}
+	l.writer = newRowWriter(l.saved.Format, shown, l.saved.Headed || l.flags.NoHeader, l.out)
 	l.progress = newProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
 	defer l.progress.stop()
 	l.watched, l.last = isTerminal(l.out), time.Now()
@@ -51,7 +55,6 @@ func (l *listing[T]) run() error {
 		l.progress.update(p)
 		l.windowDone(walk.Checkpoint())
 	}})
-	var err error
 	for row, failed := range walk.All(l.ctx) {
 		if err = failed; err != nil {
 			break
@@ -86,6 +89,9 @@ func (l *listing[T]) prepare() error {
 	}
 	var before *saved
 	var err error
+	if _, err := chooseColumns(l.columns, l.flags.Columns); err != nil {
+		return err
+	}
 	if path := l.flags.Checkpoint; path != "" {
 		if before, err = readSaved(path); err != nil {
 			return err
@@ -94,7 +100,7 @@ func (l *listing[T]) prepare() error {
 	zone := l.client.Location()
 	l.saved = saved{
 		List: l.name, Gateway: l.client.BaseURL(), AppID: l.client.AppID(), Zone: zone.String(), Filter: map[string]string{},
-		Format: l.format(before),
+		Format: l.format(before), Columns: l.flags.Columns,
 	}
 	for name, value := range l.filter {
 		if value != "" {
@@ -110,6 +116,9 @@ func (l *listing[T]) prepare() error {
 		}
 	}
 	if before != nil {
+		if len(l.flags.Columns) == 0 {
+			l.saved.Columns = before.Columns
+		}
 		if l.flags.Last != "" || l.flags.From != "" && l.flags.To == "" { // these mean another range with every second
 			l.saved.From, l.saved.To = before.From, before.To
 		}

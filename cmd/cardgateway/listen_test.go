@@ -26,7 +26,7 @@ func TestListen(t *testing.T) {
 	server := notifyingGateway(t)
 	env := environment(server.URL)
 	calls := 0
-	shop := newShop(t, func(w http.ResponseWriter, _ *http.Request) {
+	shop := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		if calls++; calls == 1 { // the repetition begins after the first has ended
 			http.Error(w, "order not found", http.StatusInternalServerError)
 		}
@@ -64,7 +64,7 @@ func TestListen(t *testing.T) {
 func TestListenForwardsBytes(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	shop := newShop(t, func(w http.ResponseWriter, _ *http.Request) {
+	shop := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Answer", "yes")
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = w.Write([]byte("no coffee"))
@@ -148,9 +148,9 @@ func TestListenAnswers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			to := test.to
-			var shop *shop
+			var shop *receiver
 			if to == "" {
-				shop = newShop(t, test.answer)
+				shop = newReceiver(t, test.answer)
 				to = shop.URL
 			}
 			l := listen(t, environment(server.URL), "--forward-to", to, "--timeout", "300ms", "--exit-after", "1")
@@ -222,7 +222,7 @@ func TestListenRefuses(t *testing.T) {
 		}, "", 405, `NOT A NOTIFICATION: a notification comes by POST`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			shop := newShop(t, nil)
+			shop := newReceiver(t, nil)
 			env := environment(server.URL)
 			if test.gateway != "" {
 				env = environment(test.gateway)
@@ -250,7 +250,7 @@ func TestListenRefuses(t *testing.T) {
 func TestListenHolds(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	shop := newShop(t, nil)
+	shop := newReceiver(t, nil)
 	for _, test := range []struct {
 		name      string
 		args      []string
@@ -309,7 +309,7 @@ func TestListenHolds(t *testing.T) {
 func TestListenJSON(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	shop := newShop(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<no>", 500) })
+	shop := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<no>", 500) })
 	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--format", "json", "--exit-after", "1", "--zone", "UTC")
 	post(t, about(t, l.url, secretKey, "t-1", id))
 	lines := strings.Split(strings.TrimSpace(l.wait(t).out), "\n")
@@ -333,7 +333,7 @@ func TestListenJSON(t *testing.T) {
 // TestListenAtOnce: of 200 notifications at once none is lost.
 func TestListenAtOnce(t *testing.T) {
 	server := notifyingGateway(t)
-	shop := newShop(t, func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) })
+	shop := newReceiver(t, func(http.ResponseWriter, *http.Request) { time.Sleep(20 * time.Millisecond) })
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	const n = 200
 	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--record", path, "--exit-after", fmt.Sprint(n))
@@ -377,7 +377,7 @@ func TestListenInterrupted(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	arrived, release := make(chan struct{}), make(chan struct{})
-	shop := newShop(t, func(http.ResponseWriter, *http.Request) {
+	shop := newReceiver(t, func(http.ResponseWriter, *http.Request) {
 		arrived <- struct{}{}
 		<-release
 	})
@@ -406,7 +406,7 @@ func TestListenHungUp(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	arrived, release := make(chan struct{}), make(chan struct{})
-	shop := newShop(t, func(http.ResponseWriter, *http.Request) {
+	shop := newReceiver(t, func(http.ResponseWriter, *http.Request) {
 		close(arrived)
 		<-release
 	})

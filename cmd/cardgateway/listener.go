@@ -216,12 +216,12 @@ func (l *listener) refusal(d *delivery) *eventLine {
 	default:
 		line.RefusedBy, what = "form", "NOT A NOTIFICATION"
 	}
-	line.Note = what + ": " + d.hidden.text(reason(d.info.Err))
+	line.Note = what + ": " + d.hidden.text(inWords(d.info.Err))
 	return line
 }
 
-// reason is an error of package notify, or of the client, in words for people.
-func reason(err error) string {
+// inWords is an error of package notify, or of the client, in words for people.
+func inWords(err error) string {
 	if err == nil {
 		return ""
 	}

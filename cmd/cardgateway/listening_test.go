@@ -40,18 +40,18 @@ func noLeak(t *testing.T) {
 	})
 }
 
-// shop is a program that gets notifications.
-type shop struct {
+// receiver is a program that gets notifications.
+type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
 	requests []*http.Request
 	bodies   [][]byte
 }
 
-// newShop answers with 200, unless answer does so otherwise.
-func newShop(t *testing.T, answer http.HandlerFunc) *shop {
+// newReceiver answers with 200, unless answer does so otherwise.
+func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
 	t.Helper()
-	s := &shop{}
+	s := &receiver{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -70,7 +70,7 @@ func newShop(t *testing.T, answer http.HandlerFunc) *shop {
 }
 
 // got returns the bodies that have come.
-func (s *shop) got() [][]byte {
+func (s *receiver) got() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bodies[:len(s.bodies):len(s.bodies)]

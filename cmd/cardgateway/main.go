@@ -1,5 +1,5 @@
-// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway, and receives and sends its
-// notifications, without a line of Go.
+// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway, receives and sends its notifications,
+// and settles what is open in a shop's journal, without a line of Go.
 //
 //	cardgateway check
 //	cardgateway get 1234567890
@@ -10,6 +10,7 @@
 //	cardgateway listen --forward-to http://localhost:8080/notify --record events.jsonl
 //	cardgateway notify http://localhost:8080/notify --wrong-signature
 //	cardgateway replay --failed --from events.jsonl
+//	cardgateway journal list --older 1h
 //	cardgateway sandbox --seed 1000
 //
 // It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
@@ -28,6 +29,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 )
 
 func main() {
@@ -59,7 +61,10 @@ type commands struct {
 	Listen   listenCommand    `cmd:"" help:"Receive notifications, and forward them to a program on this machine."`
 	Notify   notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
 	Replay   replayCommand    `cmd:"" help:"Send recorded notifications again."`
+	Journal  journalCommand   `cmd:"" help:"Look at the journal of a shop, settle what is open in it, and acknowledge."`
 	Sandbox  sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
+	Shell    shellCommand     `cmd:"" name:"completion" help:"Print what a shell needs to complete commands and flags."`
+	Man      manCommand       `cmd:"" help:"Print the man page."`
 	Version  kong.VersionFlag `help:"Print the version."`
 }
 
@@ -68,6 +73,7 @@ type call struct {
 	system
 	ctx      context.Context
 	settings *settings
+	metrics  []metrics.Metric // what --metrics-file says of the command's own
 }
 
 // run executes the command and returns the exit code. Whatever goes wrong has been said on sys.err by then.
@@ -89,7 +95,16 @@ func run(ctx context.Context, args []string, sys system) int {
 	if err != nil {
 		return report(sys.err, usageError(args, err))
 	}
-	return report(sys.err, parsed.Run(&call{system: sys, ctx: ctx, settings: &cli.settings}))
+	c := &call{system: sys, ctx: ctx, settings: &cli.settings}
+	if err := c.checkMetricsFile(); err != nil {
+		return report(sys.err, err)
+	}
+	begun := time.Now()
+	code := report(sys.err, parsed.Run(c))
+	if err := c.writeMetrics(parsed.Selected().Path(), begun, code); err != nil {
+		report(sys.err, err) // the code says what the command did: 2 would say that no refund was made
+	}
+	return code
 }
 
 // version is that of the module this program was built from, or of the client if it was built in a clone.

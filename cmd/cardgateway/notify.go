@@ -46,7 +46,7 @@ Examples:
 
 // Run sends the notification.
 func (n *notifyCommand) Run(c *call) error {
-	set, err := c.settings.load(c.system)
+	set, err := c.settings.load(c.ctx, c.system)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func TestNotify(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			noLeak(t)
 			var seen []*notify.Notification
-			shop := newShop(t, verifying(t, &seen))
+			shop := newReceiver(t, verifying(t, &seen))
 			r := tool(t, noGateway(), append([]string{"notify", shop.URL + "/n?bind=secret-bind"}, test.args...)...)
 			r.want(t, exitOK)
 			wantWords(t, r.out, test.want)
@@ -78,7 +78,7 @@ func TestNotify(t *testing.T) {
 
 func TestNotifyDefences(t *testing.T) {
 	var seen []*notify.Notification
-	shop := newShop(t, verifying(t, &seen))
+	shop := newReceiver(t, verifying(t, &seen))
 	r := tool(t, noGateway(), "notify", shop.URL, "--wrong-signature")
 	r.want(t, exitNo, "not taken: 1 of 1")
 	wantWords(t, r.out, `wrong signature\n.*<- 403 in \d+ ms .*body: "wrong signature"`)
@@ -93,7 +93,7 @@ func TestNotifyDefences(t *testing.T) {
 		t.Errorf("got %q, want the same three times", bodies[1:])
 	}
 
-	careless := newShop(t, nil)
+	careless := newReceiver(t, nil)
 	tool(t, noGateway(), "notify", careless.URL, "--wrong-signature").want(t, exitOK, "THE HANDLER TOOK A NOTIFICATION WITH A WRONG SIGNATURE")
 
 	closed := httptest.NewServer(nil)
@@ -134,7 +134,7 @@ func TestReplay(t *testing.T) {
 	env := environment(server.URL)
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	broken := true
-	shop := newShop(t, func(w http.ResponseWriter, r *http.Request) {
+	shop := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		if broken {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
@@ -171,7 +171,7 @@ func TestReplay(t *testing.T) {
 	l.wait(t).want(t, exitNo, "forwarded 1, failed 4, refused 1")
 
 	var seen []*notify.Notification
-	to := newShop(t, verifying(t, &seen))
+	to := newReceiver(t, verifying(t, &seen))
 	r := tool(t, noGateway(), "replay", "--failed", "--from", path, "--to", to.URL)
 	r.want(t, exitOK)
 	wantWords(t, r.out,

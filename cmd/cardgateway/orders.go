@@ -9,9 +9,9 @@ import (
 
 // listFlags are those of orders and refunds.
 type listFlags struct {
-	period     `group:"Range, in the zone of the gateway:"`
-	State      []string      `placeholder:"WORD" help:"Only rows in these states; comma between them."`
-	Format     string        `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; table on a terminal, csv otherwise."`
+	period `group:"Range, in the zone of the gateway:"`
+	State  []string `placeholder:"WORD" help:"Only rows in these states; comma between them."`
+	rowFlags
 	Sum        bool          `help:"Print the sums and no rows."`
 	Checkpoint string        `placeholder:"FILE" help:"Save here how far the list is, and continue where it ends."`
 	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far the list is."`

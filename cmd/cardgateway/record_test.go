@@ -62,7 +62,7 @@ func TestNoSecretInRecord(t *testing.T) {
 			token = n.Token.Reveal()
 			return nil
 		})
-	shop := newShop(t, func(w http.ResponseWriter, r *http.Request) {
+	shop := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		status := &statusOnly{header: http.Header{}}
 		handler.ServeHTTP(status, r)
 		w.Header().Set("Location", "/"+token)

@@ -47,7 +47,7 @@ func (r *replayCommand) Run(c *call) error {
 			return fail(exitNoAnswer, "%q is no delivery; write n-17", clean(name))
 		}
 	}
-	set, err := c.settings.load(c.system)
+	set, err := c.settings.load(c.ctx, c.system)
 	if err != nil {
 		return err
 	}

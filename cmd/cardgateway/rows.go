@@ -142,15 +142,22 @@ type tableWriter[T any] struct {
 	out     io.Writer
 }
 
-// longestCell is how many characters of a cell a table shows.
-const longestCell = 40
+// How many characters of a cell a table shows.
+const (
+	longestCell   = 40
+	longestReason = 160 // that says why
+)
 
 func (w *tableWriter[T]) write(row *T) error {
 	var cells table.Row
 	for i, c := range w.columns {
-		cell := cellText(c.value(row))
-		if utf8.RuneCountInString(cell) > longestCell {
-			cell = string([]rune(cell)[:longestCell-1]) + "…"
+		value, longest := c.value(row), longestCell
+		if _, ok := value.(reason); ok {
+			longest = longestReason
+		}
+		cell := cellText(value)
+		if utf8.RuneCountInString(cell) > longest {
+			cell = string([]rune(cell)[:longest-1]) + "…"
 		}
 		w.widths[i] = max(w.widths[i], text.StringWidth(cell))
 		cells = append(cells, cell)

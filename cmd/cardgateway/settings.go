@@ -2,34 +2,33 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
-	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/BurntSushi/toml"
 	"github.com/cardgateway/cardgateway-go"
 )
 
 // settings are the flags that every command has.
 type settings struct {
-	Config     string `placeholder:"FILE" help:"File with settings."`
-	BaseURL    string `name:"base-url" placeholder:"URL" help:"Address of the gateway. Required."`
-	AppID      string `name:"app-id" placeholder:"DIGITS" help:"The merchant's app. Required."`
-	MerchantID string `name:"merchant-id" placeholder:"ID" help:"User name of HTTP Basic; with the secret key."`
-	SecretFile string `name:"secret-file" placeholder:"FILE" help:"File that holds the secret key and nothing else."`
-	Zone       string `placeholder:"NAME" help:"Zone of the gateway's times and of yours, such as Asia/Shanghai; UTC+8 if not set."`
-	Timeout    string `placeholder:"DURATION" help:"Longest time of one request; 30s if not set."`
-	Verbose    bool   `short:"v" help:"A line on stderr for every request."`
-	Quiet      bool   `short:"q" help:"No progress and no sums on stderr."`
+	Config        string `placeholder:"FILE" help:"File with settings."`
+	Profile       string `placeholder:"NAME" help:"Profile in that file: its settings count before the others there."`
+	BaseURL       string `name:"base-url" placeholder:"URL" help:"Address of the gateway. Required."`
+	AppID         string `name:"app-id" placeholder:"DIGITS" help:"The merchant's app. Required."`
+	MerchantID    string `name:"merchant-id" placeholder:"ID" help:"User name of HTTP Basic; with the secret key."`
+	SecretFile    string `name:"secret-file" placeholder:"FILE" help:"File that holds the secret key and nothing else."`
+	SecretCommand string `name:"secret-command" placeholder:"COMMAND" help:"Command for sh that prints the secret key and nothing else."`
+	Zone          string `placeholder:"NAME" help:"Zone of the gateway's times and of yours, such as Asia/Shanghai; UTC+8 if not set."`
+	Timeout       string `placeholder:"DURATION" help:"Longest time of one request; 30s if not set."`
+	Journal       string `placeholder:"PLACE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
+	MetricsFile   string `name:"metrics-file" placeholder:"FILE" help:"Write how the command ended, for the node exporter: a file that ends with .prom."`
+	Verbose       bool   `short:"v" help:"A line on stderr for every request."`
+	Quiet         bool   `short:"q" help:"No progress and no sums on stderr."`
 }
 
 // setting is one setting, and where its value comes from.
@@ -39,14 +38,12 @@ type setting struct {
 	from  string // in words; empty if it is not set
 }
 
-// secretName is the one setting that has no flag.
-const secretName = "secret"
-
 // flags returns the settings that have a flag, in the order in which check shows them.
 func (s *settings) flags() []setting {
 	all := []setting{
 		{name: "base-url", value: s.BaseURL}, {name: "app-id", value: s.AppID}, {name: "merchant-id", value: s.MerchantID},
-		{name: "secret-file", value: s.SecretFile}, {name: "zone", value: s.Zone}, {name: "timeout", value: s.Timeout},
+		{name: "secret-file", value: s.SecretFile}, {name: "secret-command", value: s.SecretCommand}, {name: "zone", value: s.Zone},
+		{name: "timeout", value: s.Timeout}, {name: journalName, value: s.Journal},
 	}
 	for i := range all {
 		if all[i].value != "" {
@@ -73,7 +70,7 @@ func (c *configured) get(name string) setting {
 }
 
 // load finds the value of every setting.
-func (s *settings) load(sys system) (*configured, error) {
+func (s *settings) load(ctx context.Context, sys system) (*configured, error) {
 	file, inFile, err := s.readFile(sys)
 	if err != nil {
 		return nil, err
@@ -86,122 +83,19 @@ func (s *settings) load(sys system) (*configured, error) {
 		}
 		if value := sys.getenv(variable(set.name)); value != "" {
 			set.value, set.from = value, "environment "+variable(set.name)
-		} else if value := inFile[set.name]; value != "" {
-			set.value, set.from = value, "file "+file
+		} else if found := inFile[set.name]; found.value != "" {
+			*set = found
 		}
 	}
-	return c, c.readSecret()
-}
-
-// readFile reads the file with settings: one that is named must be there, the usual one need not.
-func (s *settings) readFile(sys system) (path string, values map[string]string, err error) {
-	path = cmp.Or(s.Config, sys.getenv(variable("config")))
-	named := path != ""
-	if !named {
-		dir, err := sys.configDir()
-		if err != nil { // no home directory, as in many containers
-			return "", nil, nil
-		}
-		path = filepath.Join(dir, "cardgateway", "config.toml")
+	if err := c.checkJournal(); err != nil {
+		return nil, err
 	}
-	text, err := readBounded(path, largestSettings)
-	if !named && errors.Is(err, fs.ErrNotExist) {
-		return path, nil, nil
-	}
-	if err != nil {
-		return path, nil, fail(exitNoAnswer, "the file with settings cannot be read: %v", err)
-	}
-	values, err = parseFile(path, text)
-	if err == nil && values[secretName] != "" {
-		warnIfReadable(sys.err, path)
-	}
-	return path, values, err
-}
-
-// parseFile reads the settings in a file. Errors do not quote it: it may hold the secret key.
-func parseFile(path, text string) (map[string]string, error) {
-	var raw map[string]any
-	if err := toml.Unmarshal([]byte(text), &raw); err != nil {
-		line := 0
-		if parse, ok := errors.AsType[toml.ParseError](err); ok {
-			line = parse.Position.Line
-		}
-		return nil, fail(exitNoAnswer, "%s, line %d: is not TOML; write name = \"value\"", path, line)
-	}
-	known := []string{secretName}
-	for _, s := range (&settings{}).flags() {
-		known = append(known, s.name)
-	}
-	values := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
-		if !slices.Contains(known, name) {
-			return nil, fail(exitNoAnswer, "%s: there is no setting %q; there are %s", path, clean(name), strings.Join(known, ", "))
-		}
-		switch value := raw[name].(type) {
-		case string:
-			values[name] = value
-		case int64: // an app id without quotation marks
-			values[name] = fmt.Sprint(value)
-		default:
-			return nil, fail(exitNoAnswer, "%s: %s must be a text: %s = \"value\"", path, name, name)
-		}
-	}
-	return values, nil
-}
-
-// largestSettings bounds the file with settings, and that with the secret key.
-const largestSettings = 64 << 10
-
-// readBounded reads a file of at most so many bytes.
-func readBounded(path string, most int64) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %d KiB", path, most>>10)
-	}
-	return string(text), err
-}
-
-// readSecret finds the secret key. Set directly or by secret-file: what comes first of flag, environment and file counts.
-func (c *configured) readSecret() error {
-	secret, file := &c.list[len(c.list)-1], c.get("secret-file")
-	rank := func(s setting) int {
-		kind, _, _ := strings.Cut(s.from, " ")
-		return slices.Index([]string{"flag", "environment", "file", ""}, kind)
-	}
-	switch {
-	case file.value == "", rank(*secret) < rank(file):
-		return nil
-	case rank(*secret) == rank(file):
-		return fail(exitNoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
-			secret.name, secret.from, file.name, file.from)
-	}
-	text, err := readBounded(file.value, largestSettings)
-	if err != nil {
-		return fail(exitNoAnswer, "secret-file (%s) cannot be read: %v", file.from, err)
-	}
-	secret.value, secret.from = strings.TrimRight(text, "\r\n"), "file "+file.value
-	if strings.TrimSpace(secret.value) == "" {
-		return fail(exitNoAnswer, "secret-file (%s) is empty: %s", file.from, file.value)
-	}
-	return nil
-}
-
-// warnIfReadable says that other users of the machine can read a file with the secret key.
-func warnIfReadable(w io.Writer, path string) {
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
-		fmt.Fprintf(w, "cardgateway: warning: %s holds the secret key and other users can read it; run chmod 600 %s\n",
-			clean(path), quote(path))
-	}
+	return c, c.readSecret(ctx, sys.err)
 }
 
 // client makes the client that the settings describe. Transport is nil for the usual one.
 func (c *call) client(transport http.RoundTripper) (*cardgateway.Client, error) {
-	set, err := c.settings.load(c.system)
+	set, err := c.settings.load(c.ctx, c.system)
 	if err != nil {
 		return nil, err
 	}
@@ -307,6 +201,9 @@ func (c *configured) inOwnWords(invalid *cardgateway.ValidationError) string {
 func (s *settings) asFlags() (args []string) {
 	if s.Config != "" {
 		args = append(args, "--config", s.Config)
+	}
+	if s.Profile != "" {
+		args = append(args, "--profile", s.Profile)
 	}
 	for _, set := range s.flags() {
 		if set.value != "" {

@@ -64,7 +64,7 @@ func TestPrecedence(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_BASE_URL": "environment", "CARDGATEWAY_ZONE": "environment"}
-	set, err := (&settings{BaseURL: "flag"}).load(system{getenv: func(name string) string { return env[name] }})
+	set, err := (&settings{BaseURL: "flag"}).load(t.Context(), system{getenv: func(name string) string { return env[name] }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestPrecedence(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s=%s (%s)", s.name, s.value, strings.ReplaceAll(s.from, path, "F")))
 	}
 	want := "base-url=flag (flag --base-url), app-id=12 (file F), merchant-id= (), secret-file= (), " +
-		"zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), secret=file (file F)"
+		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), journal= (), secret=file (file F)"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -121,11 +121,11 @@ func TestQuote(t *testing.T) {
 
 // FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
 func FuzzSettingsFile(f *testing.F) {
-	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5"} {
+	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5", "[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		values, err := parseFile("config.toml", text)
+		values, err := parseFile("config.toml", text, "a")
 		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
 			t.Errorf("got %q, %v", values, err)
 		}

@@ -58,7 +58,11 @@ func (s sums) print(out io.Writer) error {
 	t := plainTable()
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 1, Align: text.AlignRight}, {Number: 3, Align: text.AlignRight}})
 	for _, at := range s {
-		t.AppendRow(table.Row{fmt.Sprint(at.Rows), clean(at.State), amountText(at.Amount.Decimal), clean(at.Currency)})
+		amount, currency := amountText(at.Amount.Decimal), clean(at.Currency)
+		if currency == "" { // they can be of several
+			amount, currency = "", "of unknown currency"
+		}
+		t.AppendRow(table.Row{fmt.Sprint(at.Rows), clean(at.State), amount, currency})
 	}
 	return render(t, out)
 }

@@ -4,15 +4,20 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/creack/pty"
 )
@@ -22,9 +27,30 @@ const asProgram = "CARDGATEWAY_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
+		if os.Getenv(noFileGrows) != "" {
+			fillDisk()
+		}
 		main()
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := errors.Join(pgserver.StopShared(), mysqlserver.StopShared()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// noFileGrows has the system refuse every write to a file of such a program, as a full disk does.
+const noFileGrows = "CARDGATEWAY_TEST_NO_FILE_GROWS"
+
+func fillDisk() {
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit)
+	limit.Cur = 0
+	if err := errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)); err != nil {
+		panic(err)
+	}
 }
 
 // program is the program in a process of its own.

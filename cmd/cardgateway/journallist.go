@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+type journalList struct {
+	journalFlags
+	rowFlags
+	State []string `placeholder:"WORD" help:"Only entries in these states; comma between them."`
+	Older string   `placeholder:"DURATION" help:"Only entries that are this old: 1h or 2d. What is younger may be in flight."`
+	Sum   bool     `help:"Print the sums and no rows."`
+}
+
+// Help is shown below the flags.
+func (*journalList) Help() string {
+	return `Lists every payment and refund that the shop has not acknowledged: what has no outcome yet, and outcomes that its books may
+not have. It asks nobody. Ends with 0 if there is none, 1 if there are some, 2 if the journal could not be read.
+
+States: unknown, not-sent, refused, presumed-absent, pending, abandoned, declined, succeeded, conflict.
+
+Examples:
+  cardgateway journal list
+  cardgateway journal list --older 1h --state unknown,conflict
+  cardgateway journal list --format jsonl --columns id,state,why`
+}
+
+// Run lists the journal.
+func (l *journalList) Run(c *call) (err error) {
+	var states []string
+	for _, word := range l.State {
+		state, err := parseState("--state", word)
+		if err != nil {
+			return err
+		}
+		states = append(states, state)
+	}
+	before := c.now().Add(time.Second)
+	if l.Older != "" {
+		age, err := parseLast(l.Older)
+		if err != nil {
+			return fail(exitNoAnswer, "--older: %v", err)
+		}
+		before = c.now().Add(-age)
+	}
+	j, err := l.open(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.close()) }()
+	wanted := func(e *journal.Entry) bool {
+		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, stateOf(e)))
+	}
+	return l.list(c, j, wanted)
+}
+
+// list prints the entries that are wanted, oldest first.
+func (l *journalList) list(c *call, j *shopJournal, wanted func(*journal.Entry) bool) error {
+	rows, err := newEntryRows(c, &l.rowFlags, l.Sum, j.zone)
+	if err != nil {
+		return err
+	}
+	var failed error
+	unreadable := 0
+	for e, err := range j.store.Unacked(c.ctx, j.shop) {
+		if _, ok := errors.AsType[*journal.EntryError](err); ok {
+			unreadable++
+			c.tell("an entry cannot be read: %s", databaseText(err))
+			continue
+		}
+		if failed = err; failed != nil {
+			break
+		}
+		if wanted(&e) {
+			if err := rows.write(&e); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rows.end(c); err != nil {
+		return err
+	}
+	switch {
+	case failed != nil:
+		return databaseFailed(c.ctx, "the list is not complete", failed)
+	case unreadable > 0:
+		return fail(exitNoAnswer, "entries that cannot be read: %d", unreadable)
+	case rows.sums.rows() > 0:
+		return fail(exitNo, "")
+	}
+	return nil
+}
+
+// entryRows prints entries, and counts them.
+type entryRows struct {
+	writer  rowWriter[journal.Entry]
+	format  string
+	sums    sums
+	onlyNew bool // no rows mean that nothing is new
+}
+
+func newEntryRows(c *call, flags *rowFlags, sum bool, zone *time.Location) (*entryRows, error) {
+	columns, err := chooseColumns(journalColumns(zone), flags.Columns)
+	if err != nil {
+		return nil, err
+	}
+	format := flags.Format
+	if format == "" && isTerminal(c.out) {
+		format = formatTable
+	}
+	format = cmp.Or(format, formatCSV)
+	if sum {
+		format = formatSum
+	}
+	return &entryRows{writer: newRowWriter(format, columns, flags.NoHeader, c.out), format: format}, nil
+}
+
+func (r *entryRows) write(e *journal.Entry) error {
+	amount := e.Begun.Amount
+	r.sums.add(currencyOf(e), kindOfEntry(e)+" "+stateOf(e), amount)
+	if err := r.writer.write(e); err != nil {
+		return cannotWrite("rows", err)
+	}
+	return nil
+}
+
+// end prints what is left, and the sums: to stdout if they were asked for, or else for people.
+func (r *entryRows) end(c *call) error {
+	if err := r.writer.flush(); err != nil {
+		return cannotWrite("rows", err)
+	}
+	out := c.err
+	if r.format == formatSum {
+		out = c.out
+	} else if c.settings.Quiet || r.onlyNew && len(r.sums) == 0 {
+		return nil
+	}
+	if err := r.sums.print(out); err != nil {
+		return cannotWrite("sums", err)
+	}
+	return nil
+}

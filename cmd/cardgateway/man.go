@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+type manCommand struct{}
+
+// Help is shown below the flags.
+func (*manCommand) Help() string {
+	return `To read it: cardgateway man | man -l -
+To install it: cardgateway man >~/.local/share/man/man1/cardgateway.1`
+}
+
+// Run prints the man page.
+func (*manCommand) Run(c *call, ctx *kong.Context) error {
+	page := &manPage{}
+	page.app(ctx.Model)
+	if _, err := io.WriteString(c.out, page.String()); err != nil {
+		return cannotWrite("man page", err)
+	}
+	return nil
+}
+
+// manPage is written in the macros of man(7).
+type manPage struct{ strings.Builder }
+
+func (p *manPage) app(app *kong.Application) {
+	p.macro("TH", "CARDGATEWAY", "1", "", version(), "User Commands")
+	p.macro("SH", "NAME")
+	p.text("cardgateway - " + strings.ToLower(description[:1]) + strings.TrimSuffix(description[1:], "."))
+	p.macro("SH", "SYNOPSIS")
+	p.text("cardgateway COMMAND [FLAGS]")
+	p.macro("SH", "COMMANDS")
+	for _, node := range app.Leaves(true) {
+		p.command(node)
+	}
+	p.macro("SH", "FLAGS OF EVERY COMMAND")
+	p.flags(app.Flags)
+	p.macro("SH", "SETTINGS AND EXIT STATUS")
+	p.literal(helpEnd)
+}
+
+// command writes one command with the flags that are its own, or those of a command above it that is not the program.
+func (p *manPage) command(node *kong.Node) {
+	p.macro("SS", strings.TrimSpace("cardgateway "+argumentsOf(node)))
+	p.text(node.Help)
+	var own []*kong.Flag
+	for at := node; at.Type != kong.ApplicationNode; at = at.Parent {
+		own = slices.Concat(at.Flags, own)
+	}
+	for _, arg := range node.Positional {
+		p.macro("TP")
+		p.text(arg.Summary())
+		p.text(arg.Help)
+	}
+	p.flags(own)
+	if node.Detail != "" {
+		p.literal(node.Detail)
+	}
+}
+
+// argumentsOf is a command with its arguments.
+func argumentsOf(node *kong.Node) string {
+	words := []string{node.Path()}
+	for _, arg := range node.Positional {
+		words = append(words, arg.Summary())
+	}
+	return strings.Join(words, " ")
+}
+
+func (p *manPage) flags(flags []*kong.Flag) {
+	for _, flag := range flags {
+		if flag.Hidden {
+			continue
+		}
+		name := flag.Summary()
+		if flag.Short != 0 {
+			name = fmt.Sprintf("-%c, %s", flag.Short, name)
+		}
+		p.macro("TP")
+		p.text(name)
+		p.text(flag.Help)
+	}
+}
+
+// macro writes a request with its arguments.
+func (p *manPage) macro(name string, args ...string) {
+	p.WriteString("." + name)
+	for _, arg := range args {
+		p.WriteString(` "` + strings.ReplaceAll(manText(arg), `"`, `\(dq`) + `"`)
+	}
+	p.WriteByte('\n')
+}
+
+// text writes a line.
+func (p *manPage) text(line string) {
+	if line = manText(line); strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") { // would be a request
+		line = `\&` + line
+	}
+	p.WriteString(line + "\n")
+}
+
+// literal writes lines as they are broken.
+func (p *manPage) literal(lines string) {
+	p.macro("PP")
+	p.macro("nf")
+	for line := range strings.SplitSeq(strings.Trim(lines, "\n"), "\n") {
+		p.text(line)
+	}
+	p.macro("fi")
+}
+
+func manText(text string) string { return strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text) }

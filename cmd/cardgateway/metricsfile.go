@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+)
+
+// writeMetrics writes --metrics-file: how a command has ended, and what it has put into c.metrics. It is written after a
+// failure too, and then keeps the time of the last success that the file has. A success is an answer: exit code 0 or 1.
+func (c *call) writeMetrics(command string, begun time.Time, code int) error {
+	path := c.settings.MetricsFile
+	if path == "" {
+		return nil
+	}
+	const name = "cardgateway_last_success_timestamp_seconds"
+	label := metrics.Label{Name: "command", Value: command}
+	now := float64(time.Now().UnixMilli()) / 1e3
+	success, ok := now, true
+	if code != exitOK && code != exitNo {
+		var err error
+		if success, ok, err = metrics.Last(path, name, label); err != nil {
+			return fail(exitNoAnswer, "--metrics-file cannot be read: %v", err)
+		}
+	}
+	gauge := func(name, help string, value float64) metrics.Metric {
+		return metrics.Metric{Name: name, Help: help, Labels: []metrics.Label{label}, Value: value}
+	}
+	all := append(slices.Clone(c.metrics),
+		gauge("cardgateway_last_run_timestamp_seconds", "When the command last ended.", now),
+		gauge("cardgateway_last_run_duration_seconds", "How long the command last took.", time.Since(begun).Seconds()),
+		gauge("cardgateway_last_run_exit_code", "Exit code of the command: 0 fine, 1 the answer is no, 2 no answer, 3 sent and unknown, 130 interrupted.", float64(code)),
+	)
+	if ok {
+		all = append(all, gauge(name, "When the command last found an answer: exit code 0 or 1.", success))
+	}
+	if err := metrics.Write(path, all); err != nil {
+		return fail(exitNoAnswer, "--metrics-file cannot be written: %v", err)
+	}
+	return nil
+}
+
+// checkMetricsFile refuses a file that the collector would not read, and one without a folder, before the command begins.
+func (c *call) checkMetricsFile() error {
+	path := c.settings.MetricsFile
+	if path == "" {
+		return nil
+	}
+	if filepath.Ext(path) != ".prom" {
+		return fail(exitNoAnswer, "--metrics-file: the name must end with .prom, since the node exporter reads no other")
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fail(exitNoAnswer, "--metrics-file: there is no folder %s", clean(filepath.Dir(path)))
+	}
+	return nil
+}

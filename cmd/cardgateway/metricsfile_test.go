@@ -1,0 +1,89 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestMetricsFile is written after a failure too, and keeps the time of the last success.
+func TestMetricsFile(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	env := environment(server.URL)
+	path := filepath.Join(t.TempDir(), "check.prom")
+	const success = `cardgateway_last_success_timestamp_seconds`
+	label := metrics.Label{Name: "command", Value: "get"}
+	get := func(env map[string]string, code int) (at float64, ok bool) {
+		t.Helper()
+		tool(t, env, "get", "123", "--metrics-file", path).want(t, code)
+		wantGauges(t, path, map[string]float64{`cardgateway_last_run_exit_code{command="get"}`: float64(code)})
+		at, ok, err := metrics.Last(path, success, label)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at, ok
+	}
+	if _, ok := get(with(env, "CARDGATEWAY_SECRET", "wrong"), exitNoAnswer); ok {
+		t.Error("a success is named that never was")
+	}
+	first, ok := get(env, exitNo) // it is not found, which is an answer
+	if !ok || first == 0 {
+		t.Errorf("got no success: %v, %v", first, ok)
+	}
+	if got, ok := get(with(env, "CARDGATEWAY_BASE_URL", ""), exitNoAnswer); !ok || got != first {
+		t.Errorf("after a failure: got %v, %v, want %v", got, ok, first)
+	}
+	if got, _ := get(env, exitNo); got <= first {
+		t.Errorf("after another success: got %v, want more than %v", got, first)
+	}
+	tool(t, env, "get", "123", "--metrics-file", filepath.Join(path, "x.prom")).want(t, exitNoAnswer, "--metrics-file: there is no folder "+path)
+}
+
+// TestColumns: those that are asked for, in any format, and with a checkpoint the same to the end.
+func TestColumns(t *testing.T) {
+	server, _, _ := seeded(t, sandbox.Options{})
+	env := environment(server.URL)
+	for _, test := range []struct {
+		name string
+		args []string
+		want string // the first line
+	}{
+		{"names", []string{"--columns", "uniqueId,state"}, "uniqueId,state\n"},
+		{"titles", []string{"--columns", "unique-id,State,amount"}, "uniqueId,state,transactionAmount\n"},
+		{"a table shows what it does not show otherwise", []string{"--columns", "state,isTest", "--format", "table"}, "state       isTest\n"},
+		{"no header", []string{"--columns", "state", "--no-header", "--state", "approved"}, "approved\n"},
+		{"no header of a table", []string{"--columns", "state", "--no-header", "--state", "approved", "--format", "table"}, "approved\n"},
+		{"JSON", []string{"--columns", "state,currency", "--state", "approved", "--format", "jsonl"}, `{"state":"approved","transactionCurrency":"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := tool(t, env, append([]string{"orders", "--last", "4d"}, test.args...)...)
+			r.want(t, exitOK)
+			if len(r.out) < len(test.want) || r.out[:len(test.want)] != test.want {
+				t.Errorf("got %.100q, want first %q", r.out, test.want)
+			}
+		})
+	}
+	tool(t, env, "orders", "--last", "4d", "--columns", "nothing").want(t, exitNoAnswer, `--columns: there is no column "nothing"; there are transactionAt, at, `)
+
+	slow, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20})
+	url, ctx := interruptedAt(t, slow, 10)
+	env = environment(url)
+	path := filepath.Join(t.TempDir(), "c.json")
+	first := toolWith(t, ctx, nil, env, "orders", "--last", "4d", "--checkpoint", path, "--columns", "state")
+	first.want(t, exitInterrupted)
+	tool(t, env, "orders", "--checkpoint", path, "--columns", "amount").want(t, exitNoAnswer, "columns was state and is amount now")
+	second := tool(t, env, "orders", "--checkpoint", path)
+	second.want(t, exitOK)
+	for i, r := range []result{first, second} {
+		for j, line := range splitLines(r.out) {
+			if len(line) > 12 || line == "state" && (i != 0 || j != 0) {
+				t.Errorf("run %d, line %d: got %q, want a state alone", i, j, line)
+			}
+		}
+	}
+}
+
+func splitLines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// secretName is the one setting that has no flag.
+const secretName = "secret"
+
+// The secret key is set directly, by a file or by a command.
+var secretNames = []string{secretName, "secret-file", "secret-command"}
+
+// readSecret finds the secret key. Of the settings that name one, what comes first of flag, environment and file counts.
+func (c *configured) readSecret(ctx context.Context, stderr io.Writer) error {
+	rank := func(s setting) int {
+		kind, _, _ := strings.Cut(s.from, " ")
+		return slices.Index([]string{"flag", "environment", "file"}, strings.TrimSuffix(kind, ","))
+	}
+	var first setting
+	for _, name := range secretNames {
+		switch s := c.get(name); {
+		case s.value == "":
+		case first.value == "" || rank(s) < rank(first):
+			first = s
+		case rank(s) == rank(first):
+			return fail(exitNoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
+				first.name, first.from, s.name, s.from)
+		}
+	}
+	secret := &c.list[slices.IndexFunc(c.list, func(s setting) bool { return s.name == secretName })]
+	var text string
+	var err error
+	switch first.name {
+	case "secret-file":
+		if text, err = readBounded(first.value, largestSettings); err != nil {
+			return fail(exitNoAnswer, "secret-file (%s) cannot be read: %v", first.from, err)
+		}
+		secret.from = "file " + first.value
+	case "secret-command":
+		if text, err = runSecretCommand(ctx, first.value, stderr); err != nil {
+			return fail(exitNoAnswer, "secret-command (%s) failed: %v", first.from, err)
+		}
+		secret.from = "output of secret-command"
+	default:
+		return nil
+	}
+	secret.value = strings.TrimRight(text, "\r\n")
+	if strings.TrimSpace(secret.value) == "" {
+		return fail(exitNoAnswer, "%s (%s) is empty: %s", first.name, first.from, first.value)
+	}
+	return nil
+}
+
+// longestSecretCommand bounds how long secret-command may take, which may ask for a pass phrase.
+const longestSecretCommand = time.Minute
+
+// runSecretCommand has the shell run a command, and returns what it prints.
+func runSecretCommand(ctx context.Context, line string, stderr io.Writer) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestSecretCommand)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	out := &boundedBuffer{most: largestSettings, full: cancel}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdin, out, stderr, time.Second
+	err := cmd.Run()
+	switch {
+	case out.isFull:
+		return "", fmt.Errorf("it printed more than %d KiB", largestSettings>>10)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", fmt.Errorf("it took longer than %v", longestSecretCommand)
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	}
+	return string(out.text), err
+}
+
+// boundedBuffer takes so many bytes. It embeds no buffer, whose ReadFrom would take any number.
+type boundedBuffer struct {
+	text   []byte
+	most   int
+	full   func() // is called where there would be more
+	isFull bool
+}
+
+// Write fails where there would be more.
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if len(b.text)+len(p) > b.most {
+		b.isFull = true
+		b.full()
+		return 0, io.ErrShortBuffer
+	}
+	b.text = append(b.text, p...)
+	return len(p), nil
+}
+
+// warnIfReadable says that other users of the machine can read a file with the secret key.
+func warnIfReadable(w io.Writer, path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
+		fmt.Fprintf(w, "cardgateway: warning: %s holds the secret key and other users can read it; run chmod 600 %s\n",
+			clean(path), quote(path))
+	}
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// readFile reads the file with settings: one that is named must be there, the usual one need not, unless a profile is asked
+// for.
+func (s *settings) readFile(sys system) (path string, values map[string]setting, err error) {
+	profile := cmp.Or(s.Profile, sys.getenv(variable("profile")))
+	path = cmp.Or(s.Config, sys.getenv(variable("config")))
+	named := path != "" || profile != ""
+	if path == "" {
+		dir, err := sys.configDir()
+		if err != nil && !named { // no home directory, as in many containers
+			return "", nil, nil
+		} else if err != nil {
+			return "", nil, fail(exitNoAnswer, "profile %s: there is no file with settings; name it with --config", clean(profile))
+		}
+		path = filepath.Join(dir, "cardgateway", "config.toml")
+	}
+	text, err := readBounded(path, largestSettings)
+	if !named && errors.Is(err, fs.ErrNotExist) {
+		return path, nil, nil
+	}
+	if err != nil {
+		return path, nil, fail(exitNoAnswer, "the file with settings cannot be read: %v", err)
+	}
+	values, err = parseFile(path, text, profile)
+	if err != nil {
+		return path, nil, err
+	}
+	if values[secretName].value != "" {
+		warnIfReadable(sys.err, path)
+	}
+	return path, values, profileAlone(profile, values, sys)
+}
+
+// profileAlone refuses a setting that the profile and the environment both have. The environment would count, and a refund
+// would go to another gateway than the one whose profile was named.
+func profileAlone(profile string, values map[string]setting, sys system) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		set := values[name]
+		if profile == "" || !strings.Contains(set.from, ", profile ") {
+			continue
+		}
+		names := []string{name}
+		if slices.Contains(secretNames, name) {
+			names = secretNames
+		}
+		for _, other := range names {
+			if sys.getenv(variable(other)) != "" {
+				return fail(exitNoAnswer, "profile %s has %s, and so has the environment (%s): unset the variable, or do without the profile",
+					clean(profile), name, variable(other))
+			}
+		}
+	}
+	return nil
+}
+
+// parseFile reads the settings in a file: those of a profile, if one is named, and the others for all. Errors do not quote
+// values: one may be the secret key.
+func parseFile(path, text, profile string) (map[string]setting, error) {
+	var raw map[string]any
+	if err := toml.Unmarshal([]byte(text), &raw); err != nil {
+		line := 0
+		if parse, ok := errors.AsType[toml.ParseError](err); ok {
+			line = parse.Position.Line
+		}
+		return nil, fail(exitNoAnswer, "%s, line %d: is not TOML; write name = \"value\"", path, line)
+	}
+	profiles, err := takeProfiles(path, raw)
+	if err != nil {
+		return nil, err
+	}
+	values, err := parseTable(path, raw, "file "+path)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(profiles)) { // a mistake in another profile is one, too
+		own, err := parseTable(path+", profile "+clean(name), profiles[name], "file "+path+", profile "+clean(name))
+		if err != nil {
+			return nil, err
+		}
+		if name == profile {
+			overrideWith(values, own)
+		}
+	}
+	if _, ok := profiles[profile]; profile != "" && !ok {
+		return nil, fail(exitNoAnswer, "%s: there is no profile %q; there are: %s", path, clean(profile),
+			cmp.Or(clean(strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")), "none; write [profile.NAME]"))
+	}
+	return values, nil
+}
+
+// takeProfiles takes the tables [profile.NAME] out of what the file has.
+func takeProfiles(path string, raw map[string]any) (map[string]map[string]any, error) {
+	found, ok := raw["profile"]
+	if !ok {
+		return nil, nil
+	}
+	delete(raw, "profile")
+	tables, ok := found.(map[string]any)
+	profiles := map[string]map[string]any{}
+	for name, table := range tables {
+		if profiles[name], ok = table.(map[string]any); !ok {
+			break
+		}
+	}
+	if !ok {
+		return nil, fail(exitNoAnswer, "%s: a profile is a table: [profile.NAME], and below it name = \"value\"", path)
+	}
+	return profiles, nil
+}
+
+// parseTable reads settings.
+func parseTable(where string, raw map[string]any, from string) (map[string]setting, error) {
+	known := []string{secretName}
+	for _, s := range (&settings{}).flags() {
+		known = append(known, s.name)
+	}
+	values := map[string]setting{}
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		if !slices.Contains(known, name) {
+			return nil, fail(exitNoAnswer, "%s: there is no setting %q; there are %s", where, clean(name), strings.Join(known, ", "))
+		}
+		switch value := raw[name].(type) {
+		case string:
+			values[name] = setting{name, value, from}
+		case int64: // an app id without quotation marks
+			values[name] = setting{name, fmt.Sprint(value), from}
+		default:
+			return nil, fail(exitNoAnswer, "%s: %s must be a text: %s = \"value\"", where, name, name)
+		}
+	}
+	return values, nil
+}
+
+// overrideWith has the settings of a profile count before those for all. It has one secret key, however that is set.
+func overrideWith(values, profile map[string]setting) {
+	for name, set := range profile {
+		if slices.Contains(secretNames, name) && set.value != "" {
+			for _, other := range secretNames {
+				if values[other].from != set.from {
+					delete(values, other)
+				}
+			}
+		}
+		values[name] = set
+	}
+}
+
+// largestSettings bounds the file with settings, and the secret key with what is around it.
+const largestSettings = 64 << 10
+
+// readBounded reads a file of at most so many bytes.
+func readBounded(path string, most int64) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s has more than %d KiB", path, most>>10)
+	}
+	return string(text), err
+}

@@ -1,0 +1,271 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// tried is a command that is tried in every wrong way, and the exit codes and words that it must end with.
+type tried struct {
+	name string
+	args []string
+
+	credentials ending // the gateway does not accept them
+	unreachable ending // there is no gateway
+	full        ending // stdout is a full disk; no words where nothing need be written
+}
+
+type ending struct {
+	code int
+	want string
+}
+
+const (
+	notAccepted = "the gateway does not accept the credentials"
+	notReached  = "the gateway cannot be reached"
+
+	// Of a question about an unknown outcome, the library's own words.
+	inVain401  = "code 401 (unauthorized)"
+	inVainDead = "connection refused"
+)
+
+// allTried are the commands with a payment t-1, and a journal in which t-2 is open.
+func allTried(uniqueID string) []tried {
+	sent := []string{"--amount", "12.50", "--sent-at", time.Now().UTC().Format(time.RFC3339), "--wait", "1ms"}
+	noCredentials, noGateway := ending{exitNoAnswer, notAccepted}, ending{exitNoAnswer, notReached}
+	noRows := ending{exitNoAnswer, "the rows cannot be written"}
+	return []tried{
+		{"get", []string{"get", uniqueID}, noCredentials, noGateway, ending{exitNoAnswer, "the answer cannot be written"}},
+		{"orders", []string{"orders", "--last", "1h"}, noCredentials, noGateway, noRows},
+		{"refunds", []string{"refunds", "--last", "1h"}, noCredentials, noGateway, noRows},
+		{"resolve payment", append([]string{"resolve", "payment", "t-1", "--currency", "EUR"}, sent...), ending{exitUnknown, inVain401},
+			ending{exitUnknown, inVainDead}, ending{exitNoAnswer, "the answer cannot be written"}},
+		{"resolve refund", append([]string{"resolve", "refund", uniqueID, "r-1"}, sent...), ending{exitUnknown, inVain401},
+			ending{exitUnknown, inVainDead}, ending{exitNo, "the gateway does not have it"}},
+		{"refund", []string{"refund", uniqueID, "--amount", "1.00", "--refund-id", "r-2", "--yes"}, noCredentials, noGateway,
+			ending{exitOK, "the answer cannot be written"}}, // it was made, which matters more
+		{"check", []string{"check"}, noCredentials, noGateway, ending{exitNoAnswer, "the answer cannot be written"}},
+		{"journal list", []string{"journal", "list"}, ending{exitNo, "1  payment unknown"}, ending{exitNo, "1  payment unknown"}, noRows},
+		{"journal show", []string{"journal", "show", "t-2"}, ending{exitOK, ""}, ending{exitOK, ""}, ending{exitNoAnswer, "the entry cannot be written"}},
+		{"journal run", []string{"journal", "run"}, ending{exitNoAnswer, inVain401},
+			ending{exitNoAnswer, "the gateway could not be asked about 1; the last time: "}, noRows},
+		{"journal ack", []string{"journal", "ack", "t-2", "--state", "succeeded"}, ending{exitNo, "nothing was acknowledged: the payment is unknown"},
+			ending{exitNo, "nothing was acknowledged: the payment is unknown"}, ending{exitOK, "acknowledged"}},
+		{"man", []string{"man"}, ending{exitOK, ""}, ending{exitOK, ""}, ending{exitNoAnswer, "the man page cannot be written"}},
+	}
+}
+
+// TestTriedWrong: a clear word, the right exit code, nothing lost.
+func TestTriedWrong(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	at := sqlitePlace(t)
+	s := openShop(t, server, at)
+	s.lose(t, "t-2", "30.00", "EUR")
+	env := journalEnv(server, at)
+	away := with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1")
+	for _, test := range allTried(id) {
+		t.Run(test.name, func(t *testing.T) {
+			args := test.args
+			if test.name != "man" {
+				tool(t, nil, args...).want(t, exitNoAnswer, "base-url is missing")
+			}
+			tool(t, with(env, "CARDGATEWAY_SECRET", "wrong"), args...).want(t, test.credentials.code, test.credentials.want)
+			if args[0] == "journal" {
+				args = append(args, "--gateway", server.URL)
+			}
+			tool(t, away, args...).want(t, test.unreachable.code, test.unreachable.want)
+			e, err := s.Get(t.Context(), "t-2")
+			if err != nil || e.State() != journal.Unknown || len(e.Evidence) != 1 || server.Refunded("r-2") != 0 {
+				t.Fatalf("got %v with %d pieces of evidence, %v, %d refunds, want nothing changed", e.State(), len(e.Evidence), err, server.Refunded("r-2"))
+			}
+		})
+	}
+	for _, test := range allTried(id) {
+		t.Run(test.name+", full disk", func(t *testing.T) {
+			code, errOut := runFull(t, env, test.args...)
+			if code != test.full.code || !strings.Contains(errOut, test.full.want) {
+				t.Errorf("got exit code %d and %q, want %d and %q", code, errOut, test.full.code, test.full.want)
+			}
+		})
+	}
+	if n := server.Refunded("r-2"); n != 1 {
+		t.Errorf("got %d refunds, want the one whose answer could not be written", n)
+	}
+}
+
+// runFull runs the program with a stdout that is full.
+func runFull(t *testing.T, env map[string]string, args ...string) (code int, errOut string) {
+	t.Helper()
+	out, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil { // as on macOS
+		return toolTo(t, full{}, env, args...)
+	}
+	defer out.Close()
+	cmd := program(t, env, args...)
+	var text safeBuffer
+	cmd.Stdout, cmd.Stderr = out, &text
+	_ = cmd.Run() // the exit code says it
+	return cmd.ProcessState.ExitCode(), text.String()
+}
+
+// TestFullDisk: the system refuses every write to a file. What the journal does not hold is asked for again.
+func TestFullDisk(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	at := sqlitePlace(t)
+	s := openShop(t, server, at)
+	const n = 20
+	for i := range n {
+		s.lose(t, fmt.Sprint("t-", i), "1.00", "EUR")
+	}
+	env := with(journalEnv(server, at), noFileGrows, "1")
+	onFullDisk := func(want ending, args ...string) {
+		t.Helper()
+		cmd := program(t, env, args...)
+		out, err := cmd.Output()
+		errOut := ""
+		if failed, ok := err.(*exec.ExitError); ok {
+			errOut = string(failed.Stderr)
+		}
+		if code := cmd.ProcessState.ExitCode(); code != want.code || !strings.Contains(errOut, want.want) {
+			t.Errorf("%q: got exit code %d, %s, %s, want %d and %q", args, code, out, errOut, want.code, want.want)
+		}
+	}
+	onFullDisk(ending{exitNo, "20  payment unknown"}, "journal", "list")
+	onFullDisk(ending{exitNoAnswer, "not everything was asked about: the journal's database failed: "}, "journal", "run")
+	onFullDisk(ending{exitNoAnswer, "--checkpoint cannot be written: "}, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))
+	prom := filepath.Join(t.TempDir(), "a.prom")
+	onFullDisk(ending{exitNo, "--metrics-file cannot be written: "}, "journal", "list", "--metrics-file", prom)
+	left, err := filepath.Glob(filepath.Dir(prom) + "/*")
+	if err != nil || len(left) != 0 {
+		t.Errorf("got the files %q, %v, want none", left, err)
+	}
+	env = journalEnv(server, at)
+	tool(t, env, "journal", "run").want(t, exitNo, "with an outcome that waits to be acknowledged: 20; without one: 0")
+	for i := range n {
+		tool(t, env, "journal", "ack", fmt.Sprint("t-", i), "--state", "succeeded").want(t, exitOK)
+	}
+	tool(t, env, "journal", "list").want(t, exitOK)
+}
+
+// dying is a stdout at whose first byte something happens.
+type dying struct {
+	once  sync.Once
+	event func()
+}
+
+func (d *dying) Write(p []byte) (int, error) {
+	d.once.Do(d.event)
+	return len(p), nil
+}
+
+// TestDatabaseGone: the database server dies in the middle. The gateway is asked again later.
+func TestDatabaseGone(t *testing.T) {
+	t.Run("postgres", func(t *testing.T) {
+		server, err := pgserver.Start()
+		if pgserver.MaySkip(err) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Stop() }) // it may be dead
+		databaseGone(t, postgresPlace(t, server), server.Kill, server.Restart)
+	})
+	t.Run("mysql", func(t *testing.T) {
+		server, err := mysqlserver.Start()
+		if mysqlserver.MaySkip(err) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Stop() })
+		databaseGone(t, mysqlPlace(t, server), server.Kill, server.Restart)
+	})
+}
+
+func databaseGone(t *testing.T, at place, kill, restart func() error) {
+	server := gatewayFor(t, sandbox.Options{Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
+	s := openShop(t, server, at)
+	const n = 300 // more than a journal reads at once
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { s.lose(t, fmt.Sprint("t-", i), "1.00", "EUR") })
+	}
+	all.Wait()
+	env := journalEnv(server, at)
+	for _, test := range []struct {
+		command, want string
+	}{
+		{"list", "the list is not complete: the journal's database failed: "},
+		{"run", "not everything was asked about: the journal's database failed: "},
+	} {
+		code, errOut := toolTo(t, &dying{event: func() {
+			if err := kill(); err != nil {
+				t.Error(err)
+			}
+		}}, env, "journal", test.command)
+		if code != exitNoAnswer || !strings.Contains(errOut, test.want) {
+			t.Errorf("%s: got exit code %d and %q, want %d and %q", test.command, code, errOut, exitNoAnswer, test.want)
+		}
+		tool(t, env, "journal", "ack", "t-1", "--state", "succeeded").want(t, exitNoAnswer, " cannot be opened: ")
+		if err := restart(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := tool(t, env, "journal", "run", "--columns", "id", "--no-header")
+	r.want(t, exitNo, "with an outcome that waits to be acknowledged: 300; without one: 0")
+	if got := strings.Count(r.out, "\n"); got != n {
+		t.Errorf("got %d rows, want %d", got, n)
+	}
+}
+
+// TestRunEvery settles again and again, over a gateway that is away for a while, until Ctrl-C.
+func TestRunEvery(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	at := sqlitePlace(t)
+	s := openShop(t, server, at)
+	s.lose(t, "t-1", "1.00", "EUR")
+	server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Times: 3, Commit: sandbox.CommitNever, Status: 503})
+	prom := filepath.Join(t.TempDir(), "a.prom")
+	cmd := program(t, journalEnv(server, at), "journal", "run", "--every", "50ms", "--no-header", "--columns", "id,state", "--metrics-file", prom)
+	var out, errOut safeBuffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait := func(what string) {
+		t.Helper()
+		for until := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), what); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatalf("got no %q: %s %s", what, out.String(), errOut.String())
+			}
+		}
+	}
+	wait("t-1,succeeded\n")
+	s.lose(t, "t-2", "1.00", "EUR")
+	wait("t-2,succeeded\n")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "interrupted; what the gateway said is recorded") {
+		t.Errorf("got exit code %d, %s", code, errOut.String())
+	}
+	if got := strings.Count(out.String(), "t-1,succeeded\n"); got != 1 {
+		t.Errorf("t-1 was told %d times, want once: %s", got, out.String())
+	}
+	wantGauges(t, prom, map[string]float64{`cardgateway_last_run_exit_code{command="journal run"}`: exitInterrupted})
+}

@@ -1,0 +1,79 @@
+package faults
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// TestOpenSQLStore: tables are found, and neither made nor migrated.
+func TestOpenSQLStore(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		store, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shop := range []journal.Shop{{Gateway: "https://a.example", AppID: "7"}, {Gateway: "https://b.example/x y", AppID: "8"}} {
+			in := journal.Intent{Shop: shop, TransactionID: "t-1", Amount: decimal.NewFromInt(1), Sender: rand.Text(), At: time.Now()}
+			if _, _, err := store.Begin(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		db := openDB(t, spec)
+		if strings.HasPrefix(spec, "sqlite:") {
+			execAll(t, db, "PRAGMA synchronous = FULL")
+			db.SetMaxOpenConns(1)
+		}
+		dialect := map[string]journal.Dialect{"sqlite": journal.SQLite, "postgres": journal.Postgres, "mysql": journal.MySQL}
+		kind, _, _ := strings.Cut(spec, ":")
+		open := func() (*journal.SQLStore, error) { return journal.OpenSQLStore(t.Context(), db, dialect[kind]) }
+
+		found, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		shops, err := found.Shops(t.Context())
+		if got := fmt.Sprint(shops, err); got != "[https://a.example 7 https://b.example/x y 8] <nil>" || shops[1].AppID != "8" {
+			t.Errorf("got shops %s", got)
+		}
+		execAll(t, db, "DELETE FROM cardgateway_journal_schema WHERE version > 1")
+		if _, err := open(); err == nil || errors.Is(err, journal.ErrNoTables) || !strings.Contains(err.Error(), "has version 1 and this program knows 2") {
+			t.Errorf("version 1: got %v", err)
+		}
+		if got := version(t, db); got != 1 {
+			t.Errorf("version %d now: it was migrated", got)
+		}
+		execAll(t, db, "DROP TABLE cardgateway_journal", "DROP TABLE cardgateway_journal_schema")
+		if _, err := open(); !errors.Is(err, journal.ErrNoTables) {
+			t.Errorf("no tables: got %v, want ErrNoTables", err)
+		}
+		if _, err := db.ExecContext(t.Context(), "SELECT 1 FROM cardgateway_journal_schema"); err == nil {
+			t.Error("a table was made")
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := journal.OpenSQLStore(ended, db, dialect[kind]); err == nil || errors.Is(err, journal.ErrNoTables) {
+			t.Errorf("a database that does not answer: got %v", err)
+		}
+	})
+}
+
+func version(t *testing.T, db *sql.DB) (version int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "SELECT MAX(version) FROM cardgateway_journal_schema").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	return version
+}

@@ -1,0 +1,72 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// ErrNoTables says that a database has no tables of a journal.
+var ErrNoTables = errors.New("journal: the database has no tables of a journal")
+
+// OpenSQLStore returns a store in tables that another program has made: it makes and migrates none. Everything else is as
+// with NewSQLStore. It is for a tool that must not leave tables in a database that was named by mistake, nor migrate
+// those of a program that is running.
+//
+// In a database without the tables errors.Is finds ErrNoTables. Tables of any other version are refused.
+func OpenSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
+	return openSQL(ctx, db, d, "OpenSQLStore", Dialect.find)
+}
+
+// find checks that the tables are there, in this version.
+func (d Dialect) find(ctx context.Context, db *sql.DB) error {
+	have, err := schemaVersion(ctx, db)
+	want := len(d.migrations())
+	switch {
+	case err != nil && probe(ctx, db, `SELECT 1`):
+		return fmt.Errorf("%w: %w", ErrNoTables, err)
+	case err != nil:
+		return err
+	case have == 0:
+		return ErrNoTables
+	case have != want:
+		return fmt.Errorf("%w: the schema has version %d and this program knows %d", errSchema, have, want)
+	}
+	return nil
+}
+
+// mostShops bounds what Shops returns.
+const mostShops = 1000
+
+const nextShop = `SELECT MIN(shop) FROM cardgateway_journal WHERE shop > ?`
+
+// Shops returns the shops that have entries, at most 1000: for a tool, to say whose entries there are when it finds none of
+// the shop that was asked for.
+func (s *SQLStore) Shops(ctx context.Context) (shops []Shop, err error) {
+	last := []byte{}
+	for len(shops) < mostShops {
+		var next []byte
+		if err := s.db.QueryRowContext(ctx, s.dialect.sql(nextShop), string(last)).Scan(&next); err != nil {
+			return nil, inJournal(err)
+		}
+		if next == nil {
+			break
+		}
+		last = next
+		shops = append(shops, parseShop(string(next)))
+	}
+	return shops, nil
+}
+
+// parseShop reads what Shop.String wrote: an appId has no space.
+func parseShop(text string) Shop {
+	i := strings.LastIndexByte(text, ' ')
+	if i < 0 {
+		return Shop{Gateway: text}
+	}
+	return Shop{Gateway: text[:i], AppID: cardgateway.AppID(text[i+1:])}
+}
