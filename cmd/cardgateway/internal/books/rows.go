@@ -55,7 +55,15 @@ type ListedRefund struct {
 
 // Unreadable is a line of a list that could not be read. The others are.
 type Unreadable struct {
+	List   string // Payments or Refunds
 	Line   int
+	ID     string // the transaction id or refund id, if that could be read
 	Column string // empty if it concerns the whole line
 	Why    string
 }
+
+// The lists.
+const (
+	Payments = "payments"
+	Refunds  = "refunds"
+)
