@@ -26,7 +26,7 @@ type Refund struct {
 	State            string // approved (paid back), processing, declined or unknown
 	Code             int
 	Amount           decimal.Decimal
-	Currency         string // may be empty: that of the payment
+	Currency         string    // may be empty: that of the payment
 	At               time.Time // when it was asked for
 }
 
@@ -55,6 +55,7 @@ type ListedRefund struct {
 
 // Unreadable is a line of a list that could not be read. The others are.
 type Unreadable struct {
+	List   string // PaymentList or RefundList
 	Line   int
 	Column string // empty if it concerns the whole line
 	Why    string
