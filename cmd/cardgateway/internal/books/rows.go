@@ -26,7 +26,7 @@ type Refund struct {
 	State            string // approved (paid back), processing, declined or unknown
 	Code             int
 	Amount           decimal.Decimal
-	Currency         string // may be empty: that of the payment
+	Currency         string    // may be empty: that of the payment
 	At               time.Time // when it was asked for
 }
 
@@ -55,15 +55,9 @@ type ListedRefund struct {
 
 // Unreadable is a line of a list that could not be read. The others are.
 type Unreadable struct {
-	List   string // Payments or Refunds
+	List   string // PaymentList or RefundList
 	Line   int
 	ID     string // the transaction id or refund id, if that could be read
 	Column string // empty if it concerns the whole line
 	Why    string
 }
-
-// The lists.
-const (
-	Payments = "payments"
-	Refunds  = "refunds"
-)

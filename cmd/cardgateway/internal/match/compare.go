@@ -33,7 +33,7 @@ func (m *matcher) compare(s sides) error {
 	window := Span{m.Period.From.Add(-m.Grace), m.Period.To.Add(m.Grace)}
 	rows := func(yield func(Row, error) bool) {
 		for row, err := range s.rows(m.ctx, window.From, window.To) {
-			if err == nil && m.Period.holds(row.At) {
+			if err == nil && m.inPeriod(row.At) {
 				m.summary.gateway(s.kind, &row)
 				if s.kind == Payment { // refunds were counted with their payments
 					m.Gateway(Payment, &row)
@@ -156,7 +156,7 @@ func isApproved(r Row) bool { return r.State == approved }
 
 // settle classes one id and adds it to the bridge.
 func (c *comparison) settle(rows []Row, lines []Line) error {
-	inPeriod := slices.ContainsFunc(rows, func(r Row) bool { return c.Period.holds(r.At) })
+	inPeriod := slices.ContainsFunc(rows, func(r Row) bool { return c.inPeriod(r.At) })
 	ours := func(l Line) bool {
 		if l.At.IsZero() {
 			return inPeriod || len(rows) == 0
@@ -179,7 +179,7 @@ func (c *comparison) settle(rows []Row, lines []Line) error {
 	}
 	hasRow := false
 	for i := range p.paid {
-		if c.Period.holds(p.paid[i].At) {
+		if c.inPeriod(p.paid[i].At) {
 			hasRow = true
 			atGateway.add(p.paid[i].Currency, p.paid[i].Amount)
 		}

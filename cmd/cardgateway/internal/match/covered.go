@@ -17,7 +17,7 @@ func Covered(ctx context.Context, b Books, whole Span) (Span, error) {
 				return nil
 			}
 			for i := range rows {
-				if at := rows[i].At; rows[i].State == approved {
+				if at := rows[i].At; rows[i].State == approved && !at.IsZero() {
 					if span.From.IsZero() || at.Before(span.From) {
 						span.From = at
 					}

@@ -13,14 +13,14 @@ import (
 // Books is what matching reads. Every stream is sorted by the bytes of the id that it names.
 type Books interface {
 	Orders(ctx context.Context, from, to time.Time) iter.Seq2[books.Order, error] // by TransactionID
-	OrdersByTransactionID(ctx context.Context, ids []string) ([]books.Order, error)
-	OrdersByUniqueID(ctx context.Context, ids []string) ([]books.Order, error)
+	OrdersByTransactionID(ctx context.Context, ids ...string) iter.Seq2[books.Order, error]
+	OrdersByUniqueID(ctx context.Context, ids ...string) iter.Seq2[books.Order, error]
 	Refunds(ctx context.Context, from, to time.Time) iter.Seq2[books.Refund, error] // by UniqueID
 
 	// RefundsByRefundID is Refunds by the merchant's id, or the gateway's where there is none. Their currency is never
 	// empty if their payment is known.
 	RefundsByRefundID(ctx context.Context, from, to time.Time) iter.Seq2[books.Refund, error]
-	FindRefunds(ctx context.Context, refundIDs []string) ([]books.Refund, error) // by the same ids
+	FindRefunds(ctx context.Context, refundIDs ...string) iter.Seq2[books.Refund, error] // by the same ids
 
 	ListedPayments(ctx context.Context) iter.Seq2[books.ListedPayment, error] // by TransactionID
 	// RepeatedOrders gives the lines whose order stands in several lines, by Order.
@@ -39,6 +39,9 @@ type Span struct{ From, To time.Time }
 func (s Span) IsZero() bool { return s.From.IsZero() && s.To.IsZero() }
 
 func (s Span) holds(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }
+
+// inPeriod reports whether a row of the gateway is one of the period. One without a time may be.
+func (m *matcher) inPeriod(t time.Time) bool { return t.IsZero() || m.Period.holds(t) }
 
 // List says what there is of a list of the merchant.
 type List struct {
@@ -126,6 +129,9 @@ func (m *matcher) found(d *Difference) (mark, error) {
 
 // atEdge reports whether a row of the gateway lies so near to an edge of what the list covers that its line may lie beyond.
 func (m *matcher) atEdge(t time.Time, list Span) bool {
+	if t.IsZero() {
+		return false
+	}
 	from, to := m.Period.From, m.Period.To
 	if !list.IsZero() {
 		if list.From.Before(from) {
@@ -146,7 +152,7 @@ func (m *matcher) unreadable(marks map[Kind]map[string]mark) error {
 			return err
 		}
 		kind := Payment
-		if u.List == books.Refunds {
+		if u.List == books.RefundList {
 			kind = Refund
 		}
 		marked, err := m.found(&Difference{

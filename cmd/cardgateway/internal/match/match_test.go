@@ -134,6 +134,8 @@ func TestClasses(t *testing.T) {
 		{"missing here, just before that", new(memory).pay("a", approved, "3 USD", day0(10, 29, 23)), []string{"missing_here payment a 3 USD"}},
 		{"no transaction id", new(memory).pay("", approved, "3 USD", middle).pay("", approved, "3 USD", middle),
 			[]string{"missing_here payment u- 3 USD", "missing_here payment u- 3 USD"}},
+		{"no time, missing here", new(memory).pay("a", approved, "3 USD", never), []string{"missing_here payment a 3 USD"}},
+		{"no time, agrees", new(memory).pay("a", approved, "3 USD", never).book("a", approved, "3 USD", never), nil},
 		{"missing there", new(memory).book("a", approved, "3 USD", never), []string{"missing_there payment a 3 USD"}},
 		{"missing there, with a time", new(memory).book("a", approved, "3 USD", middle), []string{"missing_there payment a 3 USD"}},
 		{"missing there, in processing", new(memory).book("a", processing, "3 USD", middle), []string{"missing_there payment a 3 USD"}},
@@ -193,12 +195,12 @@ func TestClasses(t *testing.T) {
 		}(), nil},
 		{"unreadable, with its id", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle)
-			m.unreadables = []books.Unreadable{{List: books.Payments, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"unreadable payment line 7"}},
 		{"unreadable, without", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle)
-			m.unreadables = []books.Unreadable{{List: books.Payments, Line: 7, Why: "a quote is open"}, {List: books.Refunds, Line: 3, ID: "r", Why: "no number"}}
+			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, Why: "a quote is open"}, {List: books.RefundList, Line: 3, ID: "r", Why: "no number"}}
 			return m
 		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3"}},
 	} {

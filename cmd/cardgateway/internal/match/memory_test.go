@@ -35,23 +35,27 @@ func sorted[T any](rows []T, keep func(*T) bool, key func(*T) string, at func(*T
 	}
 }
 
-func within(from, to, t time.Time) bool { return !t.Before(from) && t.Before(to) }
+// within is as books have it: rows without a time are in every range.
+func within(from, to, t time.Time) bool { return t.IsZero() || !t.Before(from) && t.Before(to) }
 
 func (m *memory) Orders(_ context.Context, from, to time.Time) iter.Seq2[books.Order, error] {
-	at := func(o *books.Order) time.Time { return o.At }
-	return sorted(m.orders, func(o *books.Order) bool { return within(from, to, o.At) }, func(o *books.Order) string { return o.TransactionID }, at)
+	return sorted(m.orders, func(o *books.Order) bool { return within(from, to, o.At) }, func(o *books.Order) string { return o.TransactionID }, orderAt)
 }
 
-func (m *memory) OrdersByTransactionID(_ context.Context, ids []string) ([]books.Order, error) {
-	return slices.DeleteFunc(slices.Clone(m.orders), func(o books.Order) bool { return !slices.Contains(ids, o.TransactionID) }), nil
+func orderAt(o *books.Order) time.Time { return o.At }
+
+func (m *memory) OrdersByTransactionID(_ context.Context, ids ...string) iter.Seq2[books.Order, error] {
+	id := func(o *books.Order) string { return o.TransactionID }
+	return sorted(m.orders, func(o *books.Order) bool { return slices.Contains(ids, id(o)) }, id, orderAt)
 }
 
-func (m *memory) OrdersByUniqueID(_ context.Context, ids []string) ([]books.Order, error) {
-	return slices.DeleteFunc(slices.Clone(m.orders), func(o books.Order) bool { return !slices.Contains(ids, o.UniqueID) }), nil
+func (m *memory) OrdersByUniqueID(_ context.Context, ids ...string) iter.Seq2[books.Order, error] {
+	id := func(o *books.Order) string { return o.UniqueID }
+	return sorted(m.orders, func(o *books.Order) bool { return slices.Contains(ids, id(o)) }, id, orderAt)
 }
 
 func (m *memory) refundsBy(from, to time.Time, key func(*books.Refund) string) iter.Seq2[books.Refund, error] {
-	return sorted(m.refunds, func(r *books.Refund) bool { return within(from, to, r.At) }, key, func(r *books.Refund) time.Time { return r.At })
+	return sorted(m.refunds, func(r *books.Refund) bool { return within(from, to, r.At) }, key, refundAt)
 }
 
 func (m *memory) Refunds(_ context.Context, from, to time.Time) iter.Seq2[books.Refund, error] {
@@ -64,8 +68,10 @@ func (m *memory) RefundsByRefundID(_ context.Context, from, to time.Time) iter.S
 	return m.refundsBy(from, to, refundID)
 }
 
-func (m *memory) FindRefunds(_ context.Context, ids []string) ([]books.Refund, error) {
-	return slices.DeleteFunc(slices.Clone(m.refunds), func(r books.Refund) bool { return !slices.Contains(ids, refundID(&r)) }), nil
+func refundAt(r *books.Refund) time.Time { return r.At }
+
+func (m *memory) FindRefunds(_ context.Context, ids ...string) iter.Seq2[books.Refund, error] {
+	return sorted(m.refunds, func(r *books.Refund) bool { return slices.Contains(ids, refundID(r)) }, refundID, refundAt)
 }
 
 func all[T any](*T) bool { return true }

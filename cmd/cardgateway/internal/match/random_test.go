@@ -174,14 +174,21 @@ func naive(m *memory, o Options) (found []string) {
 // ofID has all of one id, in the order of time.
 func (m *memory) ofID(kind Kind, id string, window Span) (rows []Row, lines []Line) {
 	if kind == Payment {
-		rows, lines = convertAll(m.orders, ofOrder), convertAll(m.payments, ofListedPayment)
+		rows, lines = every(m.orders, ofOrder), every(m.payments, ofListedPayment)
 	} else {
-		rows, lines = convertAll(m.refunds, ofRefundRow), convertAll(m.given, ofListedRefund)
+		rows, lines = every(m.refunds, ofRefundRow), every(m.given, ofListedRefund)
 	}
 	rows = slices.DeleteFunc(rows, func(r Row) bool { return r.ID != id || !window.IsZero() && !window.holds(r.At) })
 	lines = slices.DeleteFunc(lines, func(l Line) bool { return l.ID != id })
 	slices.SortStableFunc(rows, func(a, b Row) int { return a.At.Compare(b.At) })
 	return rows, lines
+}
+
+func every[A, B any](rows []A, of func(*A) B) (all []B) {
+	for i := range rows {
+		all = append(all, of(&rows[i]))
+	}
+	return all
 }
 
 func naiveClass(kind Kind, rows []Row, lines []Line, o Options) Class {

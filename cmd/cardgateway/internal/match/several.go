@@ -27,7 +27,7 @@ func (m *matcher) paidTwice(marks map[string]mark) error {
 		if err != nil {
 			return err
 		}
-		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r Row) bool { return m.Period.holds(r.At) }) {
+		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r Row) bool { return m.inPeriod(r.At) }) {
 			continue
 		}
 		currency := rows[0].Currency
@@ -48,15 +48,11 @@ func (m *matcher) paidTwice(marks map[string]mark) error {
 // paid returns the successful payments with these ids, the first one first.
 func (m *matcher) paid(ids []string) (paid []Row, err error) {
 	for some := range slices.Chunk(ids, batch) {
-		found, err := m.books.OrdersByTransactionID(m.ctx, some)
+		found, err := collect(convert(m.books.OrdersByTransactionID(m.ctx, some...), ofOrder))
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range convertAll(found, ofOrder) {
-			if row.State == approved {
-				paid = append(paid, row)
-			}
-		}
+		paid = append(paid, slices.DeleteFunc(found, func(r Row) bool { return r.State != approved })...)
 	}
 	slices.SortFunc(paid, func(a, b Row) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.UniqueID, b.UniqueID)) })
 	return paid, nil
@@ -89,7 +85,7 @@ func (m *matcher) parents(marks map[string]mark) error {
 }
 
 // counts reports whether a refund is one of the period that gives money back.
-func (m *matcher) counts(r *Row) bool { return m.Period.holds(r.At) && r.State != declined }
+func (m *matcher) counts(r *Row) bool { return m.inPeriod(r.At) && r.State != declined }
 
 // hold looks up the payments of some refunds.
 func (m *matcher) hold(refunds [][]Row, marks map[string]mark) error {
@@ -101,12 +97,10 @@ func (m *matcher) hold(refunds [][]Row, marks map[string]mark) error {
 	}
 	found := map[string]*Row{}
 	if len(ids) > 0 {
-		payments, err := m.books.OrdersByUniqueID(m.ctx, ids)
-		if err != nil {
-			return err
-		}
-		for i := range payments {
-			row := ofOrder(&payments[i])
+		for row, err := range convert(m.books.OrdersByUniqueID(m.ctx, ids...), ofOrder) {
+			if err != nil {
+				return err
+			}
 			found[row.UniqueID] = &row
 		}
 	}

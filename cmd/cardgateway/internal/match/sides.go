@@ -27,8 +27,7 @@ func (m *matcher) payments(marks map[string]mark) sides {
 			return convert(m.books.Orders(ctx, from, to), ofOrder)
 		},
 		find: func(ctx context.Context, ids []string) ([]Row, error) {
-			found, err := m.books.OrdersByTransactionID(ctx, ids)
-			return convertAll(found, ofOrder), err
+			return collect(convert(m.books.OrdersByTransactionID(ctx, ids...), ofOrder))
 		},
 		lines: convert(m.books.ListedPayments(m.ctx), ofListedPayment),
 	}
@@ -41,8 +40,7 @@ func (m *matcher) refunds(marks map[string]mark) sides {
 			return convert(m.books.RefundsByRefundID(ctx, from, to), ofRefundRow)
 		},
 		find: func(ctx context.Context, ids []string) ([]Row, error) {
-			found, err := m.books.FindRefunds(ctx, ids)
-			return convertAll(found, ofRefundRow), err
+			return collect(convert(m.books.FindRefunds(ctx, ids...), ofRefundRow))
 		},
 		lines: convert(m.books.ListedRefunds(m.ctx), ofListedRefund),
 	}
@@ -84,12 +82,15 @@ func convert[A, B any](rows iter.Seq2[A, error], of func(*A) B) iter.Seq2[B, err
 	}
 }
 
-func convertAll[A, B any](rows []A, of func(*A) B) []B {
-	all := make([]B, len(rows))
-	for i := range rows {
-		all[i] = of(&rows[i])
+// collect reads a stream that is short.
+func collect[T any](rows iter.Seq2[T, error]) (all []T, err error) {
+	for row, err := range rows {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, row)
 	}
-	return all
+	return all, nil
 }
 
 func lineName(n int) string { return fmt.Sprintf("line %d", n) }

@@ -1,0 +1,195 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+const (
+	rereadAlways = 48 * time.Hour      // how much of the past every run reads again
+	rereadDaily  = 28 * 24 * time.Hour // and how much one run a day does
+	day          = 24 * time.Hour
+	askFor       = 180 * 24 * time.Hour // how long a row that is open is asked for again
+
+	batchSize   = 5000             // rows that one transaction of the database saves
+	lastWriting = 10 * time.Second // for saving what was read when the run is ended
+)
+
+// SyncOptions says what Sync copies.
+type SyncOptions struct {
+	Client     *cardgateway.Client
+	From       time.Time        // where new books begin; zero for old ones
+	Again      time.Duration    // how much of the past is read again, if that is more than what every run does
+	AcceptGone bool             // rows that the gateway does not show any more are deleted, however many
+	Now        func() time.Time // nil means time.Now
+
+	// Begin is called before each walk: over orders or refunds, and from where on. Progress is called during it.
+	Begin    func(kind string, from time.Time)
+	Progress func(cardgateway.Progress)
+}
+
+// Sync brings the copy up to date. Every run reads the last 48 hours again and one run a day the last 28 days, so that
+// rows that the gateway shows late, and such as have changed, are found; changes are recorded. Older rows that are open
+// (processing, redirect, unknown) are asked for once a day until they are 180 days old. Rows of what is read again that the
+// gateway does not show any more are deleted, and recorded; where they are more than five and more than one in a hundred,
+// Sync ends with a *GoneError instead.
+//
+// Each batch is saved with the checkpoint that goes with it, so that the process may be killed anywhere: the next Sync
+// goes on. Errors are a *Refused, a *GoneError, those of the walks, and those of the database.
+func (b *Books) Sync(ctx context.Context, o SyncOptions) error {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Begin == nil {
+		o.Begin = func(string, time.Time) {}
+	}
+	copied, err := b.begin(ctx, copyOf{gateway: o.Client.BaseURL(), app: string(o.Client.AppID()), zone: o.Client.Location(), since: o.From}, o.Now())
+	if err != nil {
+		return err
+	}
+	s := &syncer{Books: b, SyncOptions: o, copied: copied}
+	orders := rows[cardgateway.Transaction]{
+		table: &ordersTable,
+		open:  `state IN ('processing', 'redirect', 'unknown')`,
+		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
+			return o.Client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, w)
+		},
+		record: orderRecord,
+	}
+	refunds := rows[cardgateway.Refund]{
+		table: &refundsTable,
+		open:  `state IN ('processing', 'unknown')`,
+		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Refund] {
+			return o.Client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, w)
+		},
+		record: refundRecord,
+	}
+	if err := errors.Join(syncRows(ctx, s, orders), syncRows(ctx, s, refunds)); err != nil {
+		return err
+	}
+	return b.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE cardgateway_copy SET synced = $1`, micro(o.Now()))
+		return err
+	})
+}
+
+// syncer is one run.
+type syncer struct {
+	*Books
+	SyncOptions
+	copied copyOf
+}
+
+// rows are one kind of what the gateway lists.
+type rows[T any] struct {
+	table  *table
+	open   string // the condition for rows that are not at their end
+	walk   func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[T]
+	record func(row *T, zone *time.Location, walk int64) record
+}
+
+// syncRows ends a walk that was broken off, if there is one, walks from the past that is read again up to now, and asks
+// for open rows that are older.
+func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
+	at, err := s.position(ctx, r.table.kind)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.table.kind, err)
+	}
+	if at.underWay() {
+		if at, err = walkRows(ctx, s, r, at); err != nil {
+			return err
+		}
+	}
+	now := s.Now()
+	if !now.After(at.complete) {
+		return &Refused{fmt.Sprintf("the %s are complete up to %s, and the clock of this machine says %s: it is wrong, or was",
+			r.table.kind, at.complete.In(s.copied.zone).Format(time.DateTime), now.In(s.copied.zone).Format(time.DateTime))}
+	}
+	again := max(rereadAlways, s.Again)
+	if isDue(at.deep, now) {
+		again = max(rereadDaily, again)
+	}
+	at.start = at.complete.Add(-again).Truncate(time.Second)
+	if at.start.Before(s.copied.since) {
+		at.start = s.copied.since
+	}
+	at.begun, at.until, at.checkpoint = now, now.Truncate(time.Second).Add(time.Second), cardgateway.Checkpoint{}
+	at.number++
+	if at, err = walkRows(ctx, s, r, at); err != nil {
+		return err
+	}
+	return askAgain(ctx, s, r, at, now.Add(-again))
+}
+
+// isDue reports whether what is done once a day is due. An hour less than a day lets a daily job run a bit earlier.
+func isDue(last, now time.Time) bool { return now.Sub(last) >= day-time.Hour || now.Before(last) }
+
+// walkRows makes one walk, from where the position stands. Each batch is saved together with the checkpoint that goes
+// with it, so that the process can be killed anywhere: what is walked twice then is saved twice, under the same id.
+func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (position, error) {
+	s.Begin(r.table.kind, at.start)
+	walk := r.walk(at.start, at.until, cardgateway.WalkOptions{Resume: at.checkpoint, Progress: s.Progress})
+	batch := make([]record, 0, batchSize)
+	save := func(ctx context.Context) error {
+		at.checkpoint = walk.Checkpoint()
+		err := s.change(ctx, func(tx *sql.Tx) error {
+			if err := s.save(ctx, tx, r.table, batch, micro(at.complete), s.Now()); err != nil {
+				return err
+			}
+			return savePosition(ctx, tx, r.table.kind, at)
+		})
+		clear(batch)
+		batch = batch[:0]
+		return s.inWords(err)
+	}
+	for row, err := range walk.All(ctx) {
+		if err != nil { // what came before it is kept, even if it says that ctx has ended
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWriting)
+			defer cancel()
+			return at, errors.Join(fmt.Errorf("%s: %w", r.table.kind, err), save(ctx))
+		}
+		batch = append(batch, r.record(row, s.copied.zone, at.number))
+		if len(batch) < batchSize {
+			continue
+		}
+		if err := save(ctx); err != nil {
+			return at, err
+		}
+	}
+	if err := save(ctx); err != nil {
+		return at, err
+	}
+	return finishWalk(ctx, s, r, at, walk.Report().CompleteUpTo)
+}
+
+// finishWalk drops what the walk has shown to be there no longer, and moves the position to its end.
+func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, complete time.Time) (position, error) {
+	start := at.start
+	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
+	var gone *GoneError
+	err := s.change(ctx, func(tx *sql.Tx) error {
+		if err := s.dropUnnamed(ctx, tx, r.table); err != nil {
+			return err
+		}
+		err := s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
+		if err != nil && !errors.As(err, &gone) {
+			return err
+		}
+		if gone == nil && (!start.After(at.begun.Add(-rereadDaily)) || !start.After(s.copied.since)) {
+			at.deep = at.begun
+		}
+		if complete.After(at.complete) {
+			at.complete = complete
+		}
+		return savePosition(ctx, tx, r.table.kind, at)
+	})
+	if err == nil && gone != nil {
+		err = gone
+	}
+	return at, s.inWords(err)
+}
