@@ -116,7 +116,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 			good = good[:0]
 		}
 		if len(bad) >= least && err == nil {
-			err = b.fill(ctx, tx, "cardgateway_unreadable", []string{"kind", "line", "column_name", "why"}, bad)
+			err = b.fill(ctx, tx, "cardgateway_unreadable", []string{"kind", "line", "id", "column_name", "why"}, bad)
 			bad = bad[:0]
 		}
 		return err
@@ -139,7 +139,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
-			bad = append(bad, record{unreadable.List, int64(unreadable.Line), unreadable.Column, unreadable.Why})
+			bad = append(bad, record{unreadable.List, int64(unreadable.Line), unreadable.ID, unreadable.Column, unreadable.Why})
 		} else {
 			info.Rows++
 			good = append(good, row)

@@ -14,7 +14,7 @@ type listColumn struct {
 	required bool
 }
 
-// The columns of the lists, in the order of the tables' columns.
+// The columns of the lists, in the order of the tables' columns; the first is the id.
 var (
 	paymentColumns = []listColumn{
 		{"transaction_id", []string{"transaction", "merchanttransactionid"}, true},

@@ -25,7 +25,7 @@ type lineReader struct {
 // read makes a row. The cells are not quoted in what is unreadable: they may hold anything.
 func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
-		return nil, &Unreadable{List: l.kind, Line: line, Column: column, Why: fmt.Sprintf(format, args...)}
+		return nil, &Unreadable{List: l.kind, Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
 	if len(cells) < l.columns.width || len(cells) > l.columns.width && strings.Join(cells[l.columns.width:], "") != "" {
 		return bad("", "has %d cells, and the first line names %d columns; a text or an amount with a separator in it must be in quotation marks",
@@ -52,6 +52,19 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 		return bad("", "%s", err)
 	}
 	return append(row, string(text)), nil
+}
+
+// id is that of the payment or refund of a line that cannot be read, if at least that can be.
+func (l *lineReader) id(cells []string) string {
+	at := l.columns.at[0]
+	if at >= len(cells) {
+		return ""
+	}
+	id, err := l.value(l.columns.columns[0], strings.TrimSpace(cells[at]))
+	if err != nil {
+		return ""
+	}
+	return id.(string)
 }
 
 // value reads one cell.
