@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 )
 
 type checkCommand struct{}
@@ -37,6 +38,9 @@ func (*checkCommand) Run(c *call) error {
 		value, from := clean(s.value), s.from
 		if s.name == secretName && value != "" {
 			value = "set"
+		}
+		if s.name == "db" && value != "" {
+			value = clean(books.Describe(s.value)) // it may have a password in it
 		}
 		if value == "" {
 			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.name], "-"), "not set"

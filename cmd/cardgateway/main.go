@@ -6,6 +6,7 @@
 //	cardgateway orders --month 2026-10 --format csv --checkpoint october.json >october.csv
 //	cardgateway resolve payment t-1002 --amount 12.50 --currency USD --sent-at "2026-11-22 03:10:00"
 //	cardgateway refund 1234567890 --amount 12.50
+//	cardgateway reconcile sync --db books.db --from 2026-01-01
 //	cardgateway sandbox --seed 1000
 //
 // It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
@@ -45,15 +46,16 @@ type system struct {
 
 // commands is the command line.
 type commands struct {
-	settings `group:"Settings:"`
-	Get      getCommand       `cmd:"" help:"Show one payment."`
-	Orders   ordersCommand    `cmd:"" help:"List payments of a time range."`
-	Refunds  refundsCommand   `cmd:"" help:"List refunds of a time range."`
-	Resolve  resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
-	Refund   refundCommand    `cmd:"" help:"Give money back."`
-	Check    checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
-	Sandbox  sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
-	Version  kong.VersionFlag `help:"Print the version."`
+	settings  `group:"Settings:"`
+	Get       getCommand       `cmd:"" help:"Show one payment."`
+	Orders    ordersCommand    `cmd:"" help:"List payments of a time range."`
+	Refunds   refundsCommand   `cmd:"" help:"List refunds of a time range."`
+	Resolve   resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
+	Refund    refundCommand    `cmd:"" help:"Give money back."`
+	Check     checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
+	Reconcile reconcileCommand `cmd:"" help:"Keep a copy of the gateway's orders and refunds in a database."`
+	Sandbox   sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
+	Version   kong.VersionFlag `help:"Print the version."`
 }
 
 // call is one run of the program: what its command gets.

@@ -28,6 +28,7 @@ type settings struct {
 	SecretFile string `name:"secret-file" placeholder:"FILE" help:"File that holds the secret key and nothing else."`
 	Zone       string `placeholder:"NAME" help:"Zone of the gateway's times and of yours, such as Asia/Shanghai; UTC+8 if not set."`
 	Timeout    string `placeholder:"DURATION" help:"Longest time of one request; 30s if not set."`
+	DB         string `name:"db" placeholder:"DATABASE" help:"Of reconcile: a SQLite file, or postgres://user@host/database."`
 	Verbose    bool   `short:"v" help:"A line on stderr for every request."`
 	Quiet      bool   `short:"q" help:"No progress and no sums on stderr."`
 }
@@ -47,6 +48,7 @@ func (s *settings) flags() []setting {
 	all := []setting{
 		{name: "base-url", value: s.BaseURL}, {name: "app-id", value: s.AppID}, {name: "merchant-id", value: s.MerchantID},
 		{name: "secret-file", value: s.SecretFile}, {name: "zone", value: s.Zone}, {name: "timeout", value: s.Timeout},
+		{name: "db", value: s.DB},
 	}
 	for i := range all {
 		if all[i].value != "" {

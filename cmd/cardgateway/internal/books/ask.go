@@ -3,6 +3,7 @@ package books
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -18,7 +19,11 @@ func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, bef
 	if err != nil {
 		return err
 	}
-	for _, open := range ranges {
+	if len(ranges) > 0 {
+		s.Begin("open "+r.table.kind, ranges[0].start)
+	}
+	for i, open := range ranges {
+		s.Progress(cardgateway.Progress{Rows: s.report.Read, Fraction: float64(i) / float64(len(ranges))})
 		at.number++
 		if err := askRange(ctx, s, r, at, open); err != nil {
 			return err
@@ -61,24 +66,23 @@ func (b *Books) openRanges(ctx context.Context, t *table, open string, from, to 
 
 // askRange reads one range again. It is short, and has no checkpoint.
 func askRange[T any](ctx context.Context, s *syncer, r rows[T], at position, open timeRange) error {
-	s.Begin(r.table.kind, open.start)
 	var batch []record
-	save := func() error {
-		err := s.change(ctx, func(tx *sql.Tx) error { return s.save(ctx, tx, r.table, batch, micro(at.complete), s.Now()) })
+	keep := func() error {
+		err := s.keep(ctx, r.table, batch, at.complete, func(context.Context, *sql.Tx) error { return nil })
 		batch = batch[:0]
-		return s.inWords(err)
+		return err
 	}
-	for row, err := range r.walk(open.start, open.end, cardgateway.WalkOptions{Progress: s.Progress}).All(ctx) {
+	for row, err := range r.walk(open.start, open.end, cardgateway.WalkOptions{}).All(ctx) {
 		if err != nil {
-			return err
+			return fmt.Errorf("open %s: %w", r.table.kind, err)
 		}
 		batch = append(batch, r.record(row, s.copied.zone, at.number))
 		if len(batch) < batchSize {
 			continue
 		}
-		if err := save(); err != nil {
+		if err := keep(); err != nil {
 			return err
 		}
 	}
-	return save()
+	return keep()
 }

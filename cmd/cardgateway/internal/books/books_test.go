@@ -127,7 +127,7 @@ func dump(t testing.TB, b *Books) (all []string) {
 func wantFresh(t *testing.T, b *Books, client *cardgateway.Client, from time.Time) {
 	t.Helper()
 	fresh := open(t, filepath.Join(t.TempDir(), "fresh.db"))
-	if err := fresh.Sync(t.Context(), SyncOptions{Client: client, From: from}); err != nil {
+	if _, err := fresh.Sync(t.Context(), SyncOptions{Client: client, From: from}); err != nil {
 		t.Fatal(err)
 	}
 	got, want := dump(t, b), dump(t, fresh)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -62,6 +63,16 @@ func Open(ctx context.Context, name string) (*Books, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", s, b.inWords(err)), b.Close())
 	}
 	return b, nil
+}
+
+// IsMissing reports whether a name is that of a SQLite file that is not there. Open would make it.
+func IsMissing(name string) bool {
+	s, err := parseSource(name)
+	if err != nil || s.kind != sqliteDB {
+		return false
+	}
+	_, err = os.Stat(s.name)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (b *Books) openSQLite(ctx context.Context, path string) (err error) {

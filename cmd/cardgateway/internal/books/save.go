@@ -43,13 +43,13 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 
 // save writes what the gateway says now over what it said before, and records what changed. A response need not repeat
 // the amount. A row that was not there although its time had been copied, before complete, is recorded as late.
-func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, complete int64, now time.Time) error {
+func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, complete int64, now time.Time) (found changes, err error) {
 	rows = lastOfEach(rows)
 	if len(rows) == 0 {
-		return nil
+		return found, nil
 	}
 	if err := b.fill(ctx, tx, t.staging(), t.columns, rows); err != nil {
-		return err
+		return found, err
 	}
 	withoutAmount := false
 	for _, row := range rows {
@@ -59,24 +59,27 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET amount = was.amount, currency = was.currency FROM $rows was
 			WHERE was.id = $new.id AND $new.currency = ''`))
 		if err != nil {
-			return err
+			return found, err
 		}
 	}
-	if err := b.saveChanges(ctx, tx, t, complete, now); err != nil {
-		return err
+	if found, err = b.saveChanges(ctx, tx, t, complete, now); err != nil {
+		return found, err
 	}
 	var set []string
 	for _, name := range t.columns[1:] {
 		set = append(set, name+" = excluded."+name)
 	}
 	columns := strings.Join(t.columns, ", ")
-	_, err := tx.ExecContext(ctx, t.sql(`INSERT INTO $rows (`+columns+`) SELECT `+columns+` FROM $new WHERE true
+	_, err = tx.ExecContext(ctx, t.sql(`INSERT INTO $rows (`+columns+`) SELECT `+columns+` FROM $new WHERE true
 		ON CONFLICT (id) DO UPDATE SET `+strings.Join(set, ", ")))
 	if err == nil && b.kind == sqliteDB {
 		_, err = tx.ExecContext(ctx, t.sql(`DELETE FROM $new`))
 	}
-	return err
+	return found, err
 }
+
+// changes counts what a batch has changed.
+type changes struct{ rows, late int }
 
 // sql puts the names of the table and of its staging table into a statement.
 func (t *table) sql(statement string) string {
@@ -102,22 +105,54 @@ func lastOfEach(rows []record) []record {
 }
 
 // saveChanges records in what the rows of the staging table differ from those that are there.
-func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete int64, now time.Time) error {
-	var old, new, differ []string
+func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete int64, now time.Time) (found changes, err error) {
+	var values, differ []string
 	for _, name := range t.record {
-		old, new = append(old, "CAST(was."+name+" AS TEXT)"), append(new, "CAST(now."+name+" AS TEXT)")
+		values = append(values, "CAST(was."+name+" AS TEXT)", "CAST(now."+name+" AS TEXT)")
 		differ = append(differ, "was."+name+" <> now."+name)
 	}
-	rows, err := tx.QueryContext(ctx, t.sql(`SELECT now.id, `+strings.Join(append(old, new...), ", ")+` FROM $new now JOIN $rows was ON was.id = now.id
+	var records []record
+	err = texts(ctx, tx, func(row []string) error {
+		found.rows++
+		for i, name := range t.record {
+			if old, new := row[1+2*i], row[2+2*i]; old != new {
+				records = append(records, record{t.kind, row[0], name, old, new, now.UnixMicro()})
+			}
+		}
+		return nil
+	}, t.sql(`SELECT now.id, `+strings.Join(values, ", ")+` FROM $new now JOIN $rows was ON was.id = now.id
 		WHERE `+strings.Join(differ, " OR ")+` ORDER BY now.id`))
+	if err != nil {
+		return found, err
+	}
+	if err := b.fill(ctx, tx, "cardgateway_changes", changeColumns, records); err != nil {
+		return found, err
+	}
+	late, err := tx.ExecContext(ctx, t.sql(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen)
+		SELECT '`+t.kind+`', now.id, 'late', '', '', $1 FROM $new now
+		WHERE now.at > 0 AND now.at < $2 AND NOT EXISTS (SELECT 1 FROM $rows was WHERE was.id = now.id) ORDER BY now.id`), now.UnixMicro(), complete)
+	if err != nil {
+		return found, err
+	}
+	n, err := late.RowsAffected()
+	found.late = int(n)
+	return found, err
+}
+
+var changeColumns = []string{"kind", "id", "what", "old", "new", "seen"}
+
+// texts calls do for every row of a query, with its values as texts.
+func texts(ctx context.Context, tx *sql.Tx, do func(row []string) error, query string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }() // after Next has returned false it is closed, and Err has its error
-	var changes []record
-	n := len(t.record)
-	values := make([]string, 1+2*n)
-	targets := make([]any, len(values))
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	values, targets := make([]string, len(columns)), make([]any, len(columns))
 	for i := range values {
 		targets[i] = &values[i]
 	}
@@ -125,22 +160,11 @@ func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete 
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		for i, name := range t.record {
-			if was, is := values[1+i], values[1+n+i]; was != is {
-				changes = append(changes, record{t.kind, values[0], name, was, is, now.UnixMicro()})
-			}
+		if err := do(values); err != nil {
+			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if err := b.fill(ctx, tx, "cardgateway_changes", []string{"kind", "id", "what", "old", "new", "seen"}, changes); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, t.sql(`INSERT INTO cardgateway_changes (kind, id, what, old, new, seen)
-		SELECT '`+t.kind+`', now.id, 'late', '', '', $1 FROM $new now
-		WHERE now.at < $2 AND NOT EXISTS (SELECT 1 FROM $rows was WHERE was.id = now.id) ORDER BY now.id`), now.UnixMicro(), complete)
-	return err
+	return rows.Err()
 }
 
 // fill inserts rows into a table as fast as the database can.
@@ -205,50 +229,35 @@ func (b *Books) dropUnnamed(ctx context.Context, tx *sql.Tx, t *table) error {
 
 // dropGone deletes the rows of a range that a walk over it has not given, and records what they were. It refuses where
 // so many are gone that the gateway is more likely to be wrong than they, unless that was accepted.
-func (b *Books) dropGone(ctx context.Context, tx *sql.Tx, t *table, from, to, walk int64, accept bool, now time.Time) error {
-	var gone, all int
-	err := tx.QueryRowContext(ctx, t.sql(`SELECT COUNT(*), COALESCE(SUM(CASE WHEN walk < $3 THEN 1 ELSE 0 END), 0) FROM $rows WHERE at >= $1 AND at < $2`),
+func (b *Books) dropGone(ctx context.Context, tx *sql.Tx, t *table, from, to, walk int64, accept bool, now time.Time) (gone int, err error) {
+	all := 0
+	err = tx.QueryRowContext(ctx, t.sql(`SELECT COUNT(*), COALESCE(SUM(CASE WHEN walk < $3 THEN 1 ELSE 0 END), 0) FROM $rows WHERE at >= $1 AND at < $2`),
 		from, to, walk).Scan(&all, &gone)
 	if err != nil || gone == 0 {
-		return err
+		return 0, err
 	}
 	if gone > max(manyGone, all/100) && !accept {
-		return &GoneError{Kind: t.kind, Gone: gone, Of: all, From: time.UnixMicro(from), To: time.UnixMicro(to)}
+		return 0, &GoneError{Kind: t.kind, Gone: gone, Of: all, From: time.UnixMicro(from), To: time.UnixMicro(to)}
 	}
 	where := `FROM $rows WHERE at >= $1 AND at < $2 AND walk < $3`
-	rows, err := tx.QueryContext(ctx, t.sql(`SELECT `+strings.Join(t.columns, ", ")+` `+where+` ORDER BY id`), from, to, walk)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	var changes []record
-	for rows.Next() {
-		values := make([]string, len(t.columns))
-		targets := make([]any, len(values))
-		for i := range values {
-			targets[i] = &values[i]
-		}
-		if err := rows.Scan(targets...); err != nil {
-			return err
-		}
+	var records []record
+	err = texts(ctx, tx, func(row []string) error {
 		was := map[string]string{}
 		for i, name := range t.columns {
-			was[name] = values[i]
+			was[name] = row[i]
 		}
 		text, err := json.Marshal(was)
-		if err != nil {
-			return err
-		}
-		changes = append(changes, record{t.kind, values[0], "gone", string(text), "", now.UnixMicro()})
-	}
-	if err := rows.Err(); err != nil {
+		records = append(records, record{t.kind, row[0], "gone", string(text), "", now.UnixMicro()})
 		return err
+	}, t.sql(`SELECT `+strings.Join(t.columns, ", ")+` `+where+` ORDER BY id`), from, to, walk)
+	if err != nil {
+		return 0, err
 	}
-	if err := b.fill(ctx, tx, "cardgateway_changes", []string{"kind", "id", "what", "old", "new", "seen"}, changes); err != nil {
-		return err
+	if err := b.fill(ctx, tx, "cardgateway_changes", changeColumns, records); err != nil {
+		return 0, err
 	}
 	_, err = tx.ExecContext(ctx, t.sql(`DELETE `+where), from, to, walk)
-	return err
+	return gone, err
 }
 
 // manyGone is how many rows of a range may be gone without a question, if one in a hundred is fewer.

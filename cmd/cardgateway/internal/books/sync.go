@@ -16,8 +16,7 @@ const (
 	day          = 24 * time.Hour
 	askFor       = 180 * 24 * time.Hour // how long a row that is open is asked for again
 
-	batchSize   = 5000             // rows that one transaction of the database saves
-	lastWriting = 10 * time.Second // for saving what was read when the run is ended
+	batchSize = 5000 // rows that one transaction of the database saves
 )
 
 // SyncOptions says what Sync copies.
@@ -28,9 +27,18 @@ type SyncOptions struct {
 	AcceptGone bool             // rows that the gateway does not show any more are deleted, however many
 	Now        func() time.Time // nil means time.Now
 
-	// Begin is called before each walk: over orders or refunds, and from where on. Progress is called during it.
-	Begin    func(kind string, from time.Time)
+	// Begin is called before what takes a while: reading orders or refunds, and from where on. Progress is called during
+	// it. Both may be nil.
+	Begin    func(what string, from time.Time)
 	Progress func(cardgateway.Progress)
+}
+
+// SyncReport says what Sync has found; also that which ended with an error.
+type SyncReport struct {
+	Read    int // rows that the gateway gave
+	Changed int // rows that were not as they had been copied
+	Late    int // rows that came after their time had been copied
+	Gone    int // rows that were deleted, since the gateway does not show them any more
 }
 
 // Sync brings the copy up to date. Every run reads the last 48 hours again and one run a day the last 28 days, so that
@@ -40,17 +48,21 @@ type SyncOptions struct {
 // Sync ends with a *GoneError instead.
 //
 // Each batch is saved with the checkpoint that goes with it, so that the process may be killed anywhere: the next Sync
-// goes on. Errors are a *Refused, a *GoneError, those of the walks, and those of the database.
-func (b *Books) Sync(ctx context.Context, o SyncOptions) error {
+// goes on. When ctx ends, what has been read is saved first. Errors are a *Refused, a *GoneError, those of the walks, and
+// those of the database.
+func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Begin == nil {
 		o.Begin = func(string, time.Time) {}
 	}
+	if o.Progress == nil {
+		o.Progress = func(cardgateway.Progress) {}
+	}
 	copied, err := b.begin(ctx, copyOf{gateway: o.Client.BaseURL(), app: string(o.Client.AppID()), zone: o.Client.Location(), since: o.From}, o.Now())
 	if err != nil {
-		return err
+		return SyncReport{}, b.inWords(err)
 	}
 	s := &syncer{Books: b, SyncOptions: o, copied: copied}
 	orders := rows[cardgateway.Transaction]{
@@ -69,13 +81,23 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) error {
 		},
 		record: refundRecord,
 	}
-	if err := errors.Join(syncRows(ctx, s, orders), syncRows(ctx, s, refunds)); err != nil {
-		return err
+	err = syncRows(ctx, s, orders)
+	if err == nil || isOfGateway(err) && ctx.Err() == nil { // refunds can go well all the same
+		err = errors.Join(err, syncRows(ctx, s, refunds))
 	}
-	return b.change(ctx, func(tx *sql.Tx) error {
+	if err != nil {
+		return s.report, b.inWords(err)
+	}
+	err = b.change(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE cardgateway_copy SET synced = $1`, micro(o.Now()))
 		return err
 	})
+	return s.report, b.inWords(err)
+}
+
+func isOfGateway(err error) bool {
+	_, gone := errors.AsType[*GoneError](err)
+	return gone || errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cardgateway.ErrUnsettled)
 }
 
 // syncer is one run.
@@ -83,6 +105,25 @@ type syncer struct {
 	*Books
 	SyncOptions
 	copied copyOf
+	report SyncReport
+}
+
+// keep saves a batch, and what goes with it, in one transaction. It does so even if ctx has ended: a batch is short.
+func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete time.Time, with func(context.Context, *sql.Tx) error) error {
+	ctx = context.WithoutCancel(ctx)
+	var found changes
+	err := s.change(ctx, func(tx *sql.Tx) (err error) {
+		if found, err = s.save(ctx, tx, t, batch, micro(complete), s.Now()); err != nil {
+			return err
+		}
+		return with(ctx, tx)
+	})
+	if err == nil {
+		s.report.Read += len(batch)
+		s.report.Changed += found.rows
+		s.report.Late += found.late
+	}
+	return err
 }
 
 // rows are one kind of what the gateway lists.
@@ -135,33 +176,28 @@ func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (po
 	s.Begin(r.table.kind, at.start)
 	walk := r.walk(at.start, at.until, cardgateway.WalkOptions{Resume: at.checkpoint, Progress: s.Progress})
 	batch := make([]record, 0, batchSize)
-	save := func(ctx context.Context) error {
+	keep := func() error {
 		at.checkpoint = walk.Checkpoint()
-		err := s.change(ctx, func(tx *sql.Tx) error {
-			if err := s.save(ctx, tx, r.table, batch, micro(at.complete), s.Now()); err != nil {
-				return err
-			}
+		err := s.keep(ctx, r.table, batch, at.complete, func(ctx context.Context, tx *sql.Tx) error {
 			return savePosition(ctx, tx, r.table.kind, at)
 		})
 		clear(batch)
 		batch = batch[:0]
-		return s.inWords(err)
+		return err
 	}
 	for row, err := range walk.All(ctx) {
-		if err != nil { // what came before it is kept, even if it says that ctx has ended
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWriting)
-			defer cancel()
-			return at, errors.Join(fmt.Errorf("%s: %w", r.table.kind, err), save(ctx))
+		if err != nil {
+			return at, errors.Join(fmt.Errorf("%s: %w", r.table.kind, err), keep())
 		}
 		batch = append(batch, r.record(row, s.copied.zone, at.number))
 		if len(batch) < batchSize {
 			continue
 		}
-		if err := save(ctx); err != nil {
+		if err := keep(); err != nil {
 			return at, err
 		}
 	}
-	if err := save(ctx); err != nil {
+	if err := keep(); err != nil {
 		return at, err
 	}
 	return finishWalk(ctx, s, r, at, walk.Report().CompleteUpTo)
@@ -169,14 +205,16 @@ func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (po
 
 // finishWalk drops what the walk has shown to be there no longer, and moves the position to its end.
 func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, complete time.Time) (position, error) {
-	start := at.start
+	ctx = context.WithoutCancel(ctx)
+	start, dropped := at.start, 0
 	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
 	var gone *GoneError
 	err := s.change(ctx, func(tx *sql.Tx) error {
 		if err := s.dropUnnamed(ctx, tx, r.table); err != nil {
 			return err
 		}
-		err := s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
+		var err error
+		dropped, err = s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
 		if err != nil && !errors.As(err, &gone) {
 			return err
 		}
@@ -188,8 +226,11 @@ func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, c
 		}
 		return savePosition(ctx, tx, r.table.kind, at)
 	})
+	if err == nil {
+		s.report.Gone += dropped
+	}
 	if err == nil && gone != nil {
 		err = gone
 	}
-	return at, s.inWords(err)
+	return at, err
 }

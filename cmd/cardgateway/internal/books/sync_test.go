@@ -13,21 +13,21 @@ func TestSync(t *testing.T) {
 		server := gateway(t, sandbox.Options{})
 		client := clientOf(t, server)
 		from := time.Now().AddDate(0, -3, 0)
-		server.Seed(12_000, from, time.Now())
+		server.Seed(3_000, from, time.Now())
 		b := open(t, db)
 		for range 2 { // the second run finds nothing new
-			if err := b.Sync(t.Context(), SyncOptions{Client: client, From: from}); err != nil {
+			if _, err := b.Sync(t.Context(), SyncOptions{Client: client, From: from}); err != nil {
 				t.Fatal(err)
 			}
 			wantFresh(t, b, client, from)
 		}
 		server.Seed(300, time.Now().Add(-10*time.Minute), time.Now())
-		if err := b.Sync(t.Context(), SyncOptions{Client: client}); err != nil {
+		if _, err := b.Sync(t.Context(), SyncOptions{Client: client}); err != nil {
 			t.Fatal(err)
 		}
 		wantFresh(t, b, client, from)
 		info, err := b.Info(t.Context())
-		if err != nil || info.Orders != 12_300 || info.Refunds != 1230 || info.OpenOrders == 0 {
+		if err != nil || info.Orders != 3_300 || info.Refunds != 330 || info.OpenOrders == 0 {
 			t.Errorf("got %+v, %v", info, err)
 		}
 		if behind := time.Since(info.CompleteUpTo); behind < 15*time.Minute || behind > 16*time.Minute {
