@@ -46,3 +46,15 @@ func (b *Books) ListSpan(ctx context.Context, list string) (first, last time.Tim
 	err = b.db.QueryRowContext(ctx, `SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM `+table+` WHERE at <> 0`).Scan(&from, &to)
 	return fromMicro(from, zone), fromMicro(to, zone), b.inWords(err)
 }
+
+// Neighbours returns the times of the last order before from and of the first at or after to; zero if there is none.
+func (b *Books) Neighbours(ctx context.Context, from, to time.Time) (before, after time.Time, err error) {
+	zone, err := b.zone(ctx)
+	if err != nil {
+		return before, after, err
+	}
+	var last, first int64
+	err = b.db.QueryRowContext(ctx, `SELECT COALESCE((SELECT MAX(at) FROM cardgateway_orders WHERE at < $1), 0),
+		COALESCE((SELECT MIN(at) FROM cardgateway_orders WHERE at >= $2), 0)`, micro(from), micro(to)).Scan(&last, &first)
+	return fromMicro(last, zone), fromMicro(first, zone), b.inWords(err)
+}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
-	"github.com/cardgateway/cardgateway-go/internal/iso4217"
 )
 
 // view is the page in words.
@@ -155,7 +155,7 @@ func (v *view) bridges() {
 		b := &bridges[i]
 		currency := cmp.Or(b.Currency, "no currency")
 		shown := bridge{Kind: kinds[b.Kind], Currency: v.Text(currency)}
-		shown.Rows = append(shown.Rows, bridgeRow{Label: "Your books", Sum: money(b.Books, b.Currency), IsTotal: true})
+		shown.Rows = append(shown.Rows, bridgeRow{Label: "Your books", Sum: amount.ForPeople(b.Books, b.Currency), IsTotal: true})
 		for _, step := range b.Steps {
 			label := about(step.Class).Title
 			if step.Known {
@@ -163,9 +163,9 @@ func (v *view) bridges() {
 			}
 			shown.Rows = append(shown.Rows, bridgeRow{Label: label, Count: count(step.Rows), Sum: signed(step.Sum, b.Currency)})
 		}
-		shown.Rows = append(shown.Rows, bridgeRow{Label: "Gateway", Sum: money(b.Gateway, b.Currency), IsTotal: true})
+		shown.Rows = append(shown.Rows, bridgeRow{Label: "Gateway", Sum: amount.ForPeople(b.Gateway, b.Currency), IsTotal: true})
 		left := b.LeftOver()
-		shown.LeftOver, shown.IsOpen = money(left, b.Currency), !left.IsZero()
+		shown.LeftOver, shown.IsOpen = amount.ForPeople(left, b.Currency), !left.IsZero()
 		v.Bridges = append(v.Bridges, shown)
 	}
 }
@@ -231,7 +231,7 @@ func (v *view) classes() {
 			rows += c.Rows
 			known += c.Known
 			if c.Rows > 0 && c.Currency != "" {
-				row.Values = append(row.Values, money(c.Value, c.Currency)+" "+v.Text(c.Currency))
+				row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+v.Text(c.Currency))
 			}
 			for i := range ages {
 				ages[i] += c.ByAge[i]
@@ -277,7 +277,7 @@ func (v *view) sections() {
 				if missing := g.rows - len(rows); missing > 0 {
 					text := plural(missing, "row")
 					if g.currency != "" {
-						text += " of " + money(rest, g.currency) + " " + v.Text(g.currency)
+						text += " of " + amount.ForPeople(rest, g.currency) + " " + v.Text(g.currency)
 					}
 					s.Rest = append(s.Rest, text)
 				}
@@ -293,7 +293,7 @@ func (v *view) sections() {
 func (v *view) row(d *match.Difference) row {
 	r := row{ID: v.Text(d.ID), Age: ageText(d.Age(v.Now))}
 	if d.Currency != "" {
-		r.Value = money(d.Value, d.Currency) + " " + v.Text(d.Currency)
+		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + v.Text(d.Currency)
 	}
 	if d.Paid != nil {
 		r.Gateway = append(r.Gateway, v.gatewayEntry(d.Paid, "payment "))
@@ -309,7 +309,7 @@ func (v *view) row(d *match.Difference) row {
 		l := &d.Books[i]
 		e := entry{Details: fmt.Sprintf("line %d", l.Line)}
 		if l.Currency != "" {
-			e.Money = money(l.Amount, l.Currency) + " " + v.Text(l.Currency)
+			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + v.Text(l.Currency)
 			if l.State != "approved" {
 				e.Money += ", " + v.Text(l.State)
 			}
@@ -332,7 +332,7 @@ func (v *view) row(d *match.Difference) row {
 }
 
 func (v *view) gatewayEntry(r *match.Row, kind string) entry {
-	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, money(r.Amount, r.Currency), v.Text(r.Currency), v.Text(r.State))}
+	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), v.Text(r.Currency), v.Text(r.State))}
 	var details []string
 	if !r.At.IsZero() {
 		details = append(details, v.clock(r.At))
@@ -368,7 +368,7 @@ func (v *view) charts() {
 		}
 		rate := acceptance(&total)
 		c := charts{Currency: v.Text(currency), Says: fmt.Sprintf("%s %s in %s; acceptance %s; refunded %s %s.",
-			money(total.value, currency), v.Text(currency), plural(total.approved, "payment"), percentText(rate), money(total.refunded, currency), v.Text(currency))}
+			amount.ForPeople(total.value, currency), v.Text(currency), plural(total.approved, "payment"), percentText(rate), amount.ForPeople(total.refunded, currency), v.Text(currency))}
 		inUnits := func(f float64) string { return short(f) }
 		c.Charts = []chart{
 			newChart("Value a "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, 0, inUnits),
@@ -420,38 +420,14 @@ func about(c match.Class) match.About {
 	return match.Classes[i]
 }
 
-// money writes an amount with the decimals of its currency, or more if it has them.
-func money(d decimal.Decimal, currency string) string {
-	decimals := 2
-	if n, ok := iso4217.Decimals(currency); ok {
-		decimals = n
-	}
-	for int32(decimals) < -d.Exponent() && !d.Equal(d.Truncate(int32(decimals))) {
-		decimals++
-	}
-	text := d.StringFixed(int32(decimals))
-	digits, fraction, hasFraction := strings.Cut(text, ".")
-	digits, negative := strings.CutPrefix(digits, "-")
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if negative {
-		digits = "\u2212" + digits
-	}
-	if hasFraction {
-		digits += "." + fraction
-	}
-	return digits
-}
-
 func signed(d decimal.Decimal, currency string) string {
 	if d.IsPositive() {
-		return "+" + money(d, currency)
+		return "+" + amount.ForPeople(d, currency)
 	}
-	return money(d, currency)
+	return amount.ForPeople(d, currency)
 }
 
-func count(n int) string { return money(decimal.NewFromInt(int64(n)), "JPY") }
+func count(n int) string { return amount.ForPeople(decimal.NewFromInt(int64(n)), "JPY") }
 
 func plural(n int, what string) string {
 	if n == 1 {
