@@ -22,8 +22,8 @@ type SeedOptions struct {
 	// at 111.
 	RefundStates bool
 
-	// TwiceEvery charges every so many-th order twice: a second success with the same transactionId, asked for when the
-	// last order before the next such one comes in. Zero means none.
+	// TwiceEvery charges every so many-th order twice: a second success with the same transactionId comes in together with
+	// the order after it. Zero means none.
 	TwiceEvery int
 
 	// RefundTwiceEvery gives every so many-th refund once more, so that more is given back than was paid. Zero means none.
@@ -45,7 +45,7 @@ func (g *Gateway) SeedOrders(o SeedOptions) {
 	orders.currencies = o.Currencies
 	if o.TwiceEvery > 0 {
 		orders.twiceEvery = o.TwiceEvery
-		again := g.addOrders(everyNth{orders.book, o.TwiceEvery})
+		again := g.addOrders(afterEveryNth{orders.book, o.TwiceEvery, 1})
 		again.of = orders
 	}
 	if o.RefundEvery < 0 {
@@ -58,7 +58,7 @@ func (g *Gateway) SeedOrders(o SeedOptions) {
 	refunds.states = o.RefundStates
 	if o.RefundTwiceEvery > 0 {
 		every := orders.refundEvery * o.RefundTwiceEvery
-		g.addRefunds(everyNth{orders.book, every}, orders).every = every
+		g.addRefunds(afterEveryNth{orders.book, every, orders.refundEvery}, orders).every = every
 	}
 }
 
@@ -107,3 +107,12 @@ type everyNth struct {
 
 func (e everyNth) Len() int           { return e.orders.Len() / e.n }
 func (e everyNth) At(i int) time.Time { return e.orders.At(i*e.n + e.n - 1) }
+
+// afterEveryNth is a book of what comes in for every n-th order, together with an order some places after it.
+type afterEveryNth struct {
+	orders    Book
+	n, places int
+}
+
+func (e afterEveryNth) Len() int           { return e.orders.Len() / e.n }
+func (e afterEveryNth) At(i int) time.Time { return e.orders.At(min(i*e.n+e.places, e.orders.Len()-1)) }

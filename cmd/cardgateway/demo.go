@@ -12,6 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
 )
 
 // The sandbox's orders in the demonstration: so many, in the year before now.
@@ -179,9 +180,9 @@ func (p *planter) plant(rows []books.Order) {
 	case 200, 1200: // missing here
 		return
 	case 400, 1400:
-		amount = o.Amount.Add(o.Amount.Truncate(0)).String()
+		amount = o.Amount.Add(decimal.NewFromInt(90)).String()
 	case 600:
-		currency = map[string]string{"EUR": "USD", "USD": "EUR", "JPY": "USD"}[currency]
+		currency = cmp.Or(map[string]string{"EUR": "USD", "USD": "EUR"}[currency], currency)
 	case 800:
 		amount = "see invoice"
 	case 1000, 1800:

@@ -70,6 +70,7 @@ type section struct {
 type row struct {
 	ID, Value, Age string
 	Gateway, Books []entry
+	None, NoLine   string // in place of Gateway and of Books
 	Why            []string
 }
 
@@ -291,7 +292,7 @@ func (v *view) sections() {
 }
 
 func (v *view) row(d *match.Difference) row {
-	r := row{ID: v.Text(d.ID), Age: ageText(d.Age(v.Now))}
+	r := row{ID: v.Text(d.ID), Age: ageText(d.Age(v.Now)), None: "nothing", NoLine: "nothing"}
 	if d.Currency != "" {
 		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + v.Text(d.Currency)
 	}
@@ -325,7 +326,14 @@ func (v *view) row(d *match.Difference) row {
 	if d.Known {
 		r.Why = append(r.Why, "Known: "+v.Text(d.Reason))
 	}
-	if d.Why != "" {
+	if d.Kind == match.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.RefundWithoutOrder) {
+		r.NoLine = "not looked at" // it was held against its payment
+	}
+	switch {
+	case d.Class == match.Unreadable: // it is about the line
+		r.None, r.Age = "not compared", ""
+		r.Books[0].Details += ": " + v.Text(d.Why)
+	case d.Why != "":
 		r.Why = append(r.Why, v.Text(d.Why))
 	}
 	return r
