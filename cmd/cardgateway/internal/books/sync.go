@@ -16,7 +16,8 @@ const (
 	day          = 24 * time.Hour
 	askFor       = 180 * 24 * time.Hour // how long a row that is open is asked for again
 
-	batchSize = 5000 // rows that one transaction of the database saves
+	batchSize = 5000            // rows that one transaction of the database saves
+	batchTime = 5 * time.Second // and fewer after so long: a slow gateway's rows are not to be lost
 )
 
 // SyncOptions says what Sync copies.
@@ -161,10 +162,11 @@ func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	}
 	at.begun, at.until, at.checkpoint = now, now.Truncate(time.Second).Add(time.Second), cardgateway.Checkpoint{}
 	at.number++
+	start := at.start
 	if at, err = walkRows(ctx, s, r, at); err != nil {
 		return err
 	}
-	return askAgain(ctx, s, r, at, now.Add(-again))
+	return askAgain(ctx, s, r, at, start)
 }
 
 // isDue reports whether what is done once a day is due. An hour less than a day lets a daily job run a bit earlier.
@@ -175,14 +177,14 @@ func isDue(last, now time.Time) bool { return now.Sub(last) >= day-time.Hour || 
 func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (position, error) {
 	s.Begin(r.table.kind, at.start)
 	walk := r.walk(at.start, at.until, cardgateway.WalkOptions{Resume: at.checkpoint, Progress: s.Progress})
-	batch := make([]record, 0, batchSize)
+	batch, saved := make([]record, 0, batchSize), time.Now()
 	keep := func() error {
 		at.checkpoint = walk.Checkpoint()
 		err := s.keep(ctx, r.table, batch, at.complete, func(ctx context.Context, tx *sql.Tx) error {
 			return savePosition(ctx, tx, r.table.kind, at)
 		})
 		clear(batch)
-		batch = batch[:0]
+		batch, saved = batch[:0], time.Now()
 		return err
 	}
 	for row, err := range walk.All(ctx) {
@@ -190,7 +192,7 @@ func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (po
 			return at, errors.Join(fmt.Errorf("%s: %w", r.table.kind, err), keep())
 		}
 		batch = append(batch, r.record(row, s.copied.zone, at.number))
-		if len(batch) < batchSize {
+		if len(batch) < batchSize && time.Since(saved) < batchTime {
 			continue
 		}
 		if err := keep(); err != nil {
