@@ -114,7 +114,7 @@ func dump(t testing.TB, b *Books) (all []string) {
 			if err := rows.Scan(targets...); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, table.kind+" "+fmt.Sprint(values...))
+			all = append(all, table.kind+" "+strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
 		}
 		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 			t.Fatal(err)

@@ -17,15 +17,16 @@ import (
 
 // prepareStaging makes the staging tables of the connection that writes.
 func (b *Books) prepareStaging(ctx context.Context) error {
-	statements := []string{`SET client_min_messages = warning`}
-	onCommit := " ON COMMIT DELETE ROWS"
+	// Postgres has no statistics of a staging table, and would read the whole table that a batch is joined with.
+	statements := []string{`SET enable_hashjoin = off`, `SET enable_mergejoin = off`}
+	text, onCommit := `TEXT COLLATE "C"`, " ON COMMIT DELETE ROWS"
 	if b.kind == sqliteDB {
-		statements, onCommit = []string{`PRAGMA temp_store = MEMORY`}, ""
+		statements, text, onCommit = []string{`PRAGMA temp_store = MEMORY`}, "TEXT", ""
 	}
 	for _, t := range []*table{&ordersTable, &refundsTable} {
 		var columns []string
 		for _, name := range t.columns {
-			kind := "TEXT"
+			kind := text
 			if name == "code" || name == "at" || name == "walk" {
 				kind = "BIGINT"
 			}

@@ -62,6 +62,7 @@ var (
 	schemePattern  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
 	keywordPattern = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user|password|port|sslmode|service)\s*=`)
 	driverPattern  = regexp.MustCompile(`@(tcp|unix)\(`)
+	serverPattern  = regexp.MustCompile(`^[^./\\:@][^/\\:@]*:[^/]*@[^/]+/`) // user:password@host/database
 )
 
 // parseSource reads the name of a database. What looks like a database server never becomes a file. Errors do not quote
@@ -87,16 +88,16 @@ func parseSource(name string) (source, error) {
 		return source{mysqlDB, name}, nil
 	case scheme == "file", scheme == "sqlite", scheme == "sqlite3":
 		return source{}, fmt.Errorf("begins with %s: and a SQLite file is named by its path alone", scheme)
+	case keywordPattern.MatchString(name), driverPattern.MatchString(name):
+		return source{}, errors.New("looks like a database server and is not understood; write it as a URL: postgres://user@host/database")
+	case serverPattern.MatchString(name):
+		return source{}, errors.New("looks like a database server without postgres:// before it; a file of such a name is written ./NAME")
 	case scheme != "":
 		return source{}, fmt.Errorf("begins with %s:, which is no database of this program; write the path of a SQLite file, or postgres://user@host/database", scheme)
 	case strings.Contains(name, "://"):
 		return source{}, errors.New("has :// in it, but no scheme before; write postgres://user@host/database")
-	case keywordPattern.MatchString(name), driverPattern.MatchString(name):
-		return source{}, errors.New("looks like a database server and is not understood; write it as a URL: postgres://user@host/database")
 	case strings.HasSuffix(name, "/"), strings.HasSuffix(name, string(filepath.Separator)):
 		return source{}, errors.New("ends with a slash, so it is a directory; write the path of a file")
-	case strings.Contains(name, "@") && strings.Contains(name, "/") && strings.Contains(name, ":"):
-		return source{}, errors.New("looks like a database server without postgres:// before it; a file of such a name is written ./NAME")
 	}
 	return source{sqliteDB, name}, nil
 }
