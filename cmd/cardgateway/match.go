@@ -105,7 +105,10 @@ func differenceColumns(m *comparison) []column[match.Difference] {
 		}},
 		{"list", "your list", func(d *row) any {
 			return list(d, func(l *match.Line) string {
-				return strings.TrimSpace(fmt.Sprintf("%s %s %s", amount.Text(l.Amount, l.Currency), l.Currency, l.State))
+				if l.Currency == "" { // it could not be read
+					return ""
+				}
+				return fmt.Sprintf("%s %s %s", amount.Text(l.Amount, l.Currency), l.Currency, l.State)
 			})
 		}},
 		{"listAt", "", func(d *row) any { return list(d, func(l *match.Line) string { return fmt.Sprint(at(l.At)) }) }},

@@ -83,7 +83,7 @@ func Run(ctx context.Context, b Books, o Options) (*Summary, error) {
 	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{Lines: map[Kind]int{}}}
 	m.Known.begin()
 	marks := map[Kind]map[string]mark{Payment: {}, Refund: {}}
-	if err := m.unreadable(marks); err != nil {
+	if err := m.unreadables(marks); err != nil {
 		return nil, err
 	}
 	if o.Payments.Read {
@@ -142,28 +142,4 @@ func (m *matcher) atEdge(t time.Time, list Span) bool {
 		}
 	}
 	return t.Before(from.Add(m.Grace)) || !t.Before(to.Add(-m.Grace))
-}
-
-// unreadable reports the lines that could not be read. Where their id could be read, the row of the gateway is not taken
-// for missing.
-func (m *matcher) unreadable(marks map[Kind]map[string]mark) error {
-	for u, err := range m.books.Unreadables(m.ctx) {
-		if err != nil {
-			return err
-		}
-		kind := Payment
-		if u.List == books.RefundList {
-			kind = Refund
-		}
-		marked, err := m.found(&Difference{
-			Class: Unreadable, Kind: kind, ID: lineName(u.Line), Books: []Line{{Line: u.Line, ID: u.ID}}, Why: unreadableWhy(&u),
-		})
-		if err != nil {
-			return err
-		}
-		if u.ID != "" {
-			marks[kind][u.ID] = marked
-		}
-	}
-	return nil
 }

@@ -197,12 +197,17 @@ func TestClasses(t *testing.T) {
 			m := new(memory).pay("a", approved, "3 USD", middle)
 			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
-		}(), []string{"unreadable payment line 7"}},
+		}(), []string{"unreadable payment line 7 3 USD"}},
 		{"unreadable, without", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle)
 			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, Why: "a quote is open"}, {List: books.RefundList, Line: 3, ID: "r", Why: "no number"}}
 			return m
-		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3"}},
+		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3 2 USD"}},
+		{"unreadable, of another period", func() *memory {
+			m := new(memory).pay("a", approved, "3 USD", early)
+			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Why: "no number"}}
+			return m
+		}(), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, _ := run(t, test.m, octoberOptions())

@@ -331,7 +331,7 @@ func (v *view) row(d *match.Difference) row {
 	}
 	switch {
 	case d.Class == match.Unreadable: // it is about the line
-		r.None, r.Age = "not compared", ""
+		r.None = "not compared"
 		r.Books[0].Details += ": " + v.Text(d.Why)
 	case d.Why != "":
 		r.Why = append(r.Why, v.Text(d.Why))
