@@ -32,8 +32,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func long() bool { return os.Getenv("CARDGATEWAY_LONG") == "1" }
-
 // onEach runs a test on both databases, each time with the name of an empty one.
 func onEach(t *testing.T, test func(t *testing.T, db string)) {
 	t.Helper()
