@@ -1,4 +1,4 @@
-// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway without a line of Go.
+// Command cardgateway looks up, lists, resolves, refunds and reconciles payments of a card gateway without a line of Go.
 //
 //	cardgateway check
 //	cardgateway get 1234567890
@@ -7,6 +7,7 @@
 //	cardgateway resolve payment t-1002 --amount 12.50 --currency USD --sent-at "2026-11-22 03:10:00"
 //	cardgateway refund 1234567890 --amount 12.50
 //	cardgateway reconcile sync --db books.db --from 2026-01-01
+//	cardgateway reconcile report --month last --list paid.csv
 //	cardgateway sandbox --seed 1000
 //
 // It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
@@ -53,7 +54,7 @@ type commands struct {
 	Resolve   resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
 	Refund    refundCommand    `cmd:"" help:"Give money back."`
 	Check     checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
-	Reconcile reconcileCommand `cmd:"" help:"Keep a copy of the gateway's orders and refunds in a database."`
+	Reconcile reconcileCommand `cmd:"" help:"Keep a copy of the gateway in a database, and compare your books with it."`
 	Sandbox   sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
 	Version   kong.VersionFlag `help:"Print the version."`
 }
