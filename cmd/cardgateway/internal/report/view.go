@@ -129,9 +129,7 @@ func (v *view) verdict() {
 	case s.Compared == 0 && n == 0:
 		v.Verdict, v.Result = "empty", "Nothing to compare in this range"
 		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
-		for _, day := range v.Nearest {
-			v.Sentences = append(v.Sentences, day)
-		}
+		v.Sentences = append(v.Sentences, v.Nearest...)
 	case n == 0:
 		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", count(s.TiedOut), count(s.Compared))
 		v.Sentences = append(v.Sentences, "No difference was found.")
