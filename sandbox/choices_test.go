@@ -266,6 +266,50 @@ func TestSeedOrders(t *testing.T) {
 	}
 }
 
+// TestSeedTwice charges orders twice and gives refunds twice, and finds both by every id.
+func TestSeedTwice(t *testing.T) {
+	g := New(Options{})
+	to := january.AddDate(0, 0, 20)
+	g.SeedOrders(SeedOptions{N: 90, From: january, To: to, RefundEvery: 3, TwiceEvery: 17, RefundTwiceEvery: 4})
+	search := func(kind, more string) []map[string]any {
+		return send(t, g, "GET", "/search/list/"+kind+rangeQuery(january, to, g.opts.Location, 1, 999)+more, nil).rows()
+	}
+	approved := map[string]int{}
+	for _, row := range search("order", "") {
+		if row["code"].(interface{ String() string }).String() == "100" {
+			approved[row["transactionId"].(string)]++
+		}
+	}
+	twice := 0
+	for id, n := range approved {
+		if got := len(search("order", "&transactionId="+id)); got != n {
+			t.Errorf("%s: %d are found by its transactionId, want %d", id, got, n)
+		}
+		if n > 1 {
+			twice++
+		}
+	}
+	if twice != 5 {
+		t.Errorf("%d are charged twice, want 5", twice)
+	}
+	refunds := map[string]int{}
+	for _, row := range search("refund", "") {
+		refunds[row["uniqueId"].(string)]++
+	}
+	twice = 0
+	for id, n := range refunds {
+		if got := len(search("refund", "&uniqueId="+id)); got != n {
+			t.Errorf("%s: %d refunds are found by its uniqueId, want %d", id, got, n)
+		}
+		if n > 1 {
+			twice++
+		}
+	}
+	if twice != 7 || len(refunds) != 30 {
+		t.Errorf("%d of %d are given back twice, want 7 of 30", twice, len(refunds))
+	}
+}
+
 func TestShownAmount(t *testing.T) {
 	for _, tt := range []struct{ amount, currency, want string }{
 		{"12.5", "USD", "12.50 USD"}, {"12", "EUR", "12.00 EUR"}, {"12.125", "USD", "12.125 USD"}, {"100", "JPY", "100 JPY"},

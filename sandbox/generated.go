@@ -12,6 +12,9 @@ type generatedOrders struct {
 	number      int
 	currencies  []string // used in turn; none means USD
 	refundEvery int      // every so many orders are approved, since they may have been refunded
+	twiceEvery  int      // and every so many, since they are charged twice; zero for none
+
+	of *generatedOrders // whose every twiceEvery-th row these are the second charges of, or nil
 }
 
 func (b *generatedOrders) Len() int           { return b.book.Len() }
@@ -34,6 +37,11 @@ func (b *generatedOrders) order(i int) *order {
 
 // fill makes up row i.
 func (b *generatedOrders) fill(row *order, i int) {
+	if b.of != nil {
+		b.of.fill(row, i*b.of.twiceEvery)
+		row.uniqueID, row.created = b.uniqueID(i), b.book.At(i)
+		return
+	}
 	code, text, outcome := codeSuccess, "Approved", Approved
 	switch i % 100 {
 	case 3, 17, 34, 48, 61, 79, 92:
@@ -41,7 +49,7 @@ func (b *generatedOrders) fill(row *order, i int) {
 	case 26, 85:
 		code, text, outcome = codeProcessing, "Pending", Pending
 	}
-	if i%b.refundEvery == 0 {
+	if i%b.refundEvery == 0 || b.twiceEvery > 0 && i%b.twiceEvery == 0 {
 		code, text, outcome = codeSuccess, "Approved", Approved
 	}
 	h := hash(uint64(b.number), uint64(i), 5)
@@ -118,6 +126,18 @@ func indexOfName(id, prefix string, number, n int) (int, bool) {
 	return i, true
 }
 
+// indexOfMerchantID returns the row with that id of the merchant, a prefix and generatedName.
+func (b *generatedOrders) indexOfMerchantID(id, prefix string) (int, bool) {
+	if b.of == nil {
+		return indexOfName(id, prefix, b.number, b.Len())
+	}
+	i, ok := indexOfName(id, prefix, b.of.number, b.of.Len())
+	if !ok || i%b.of.twiceEvery != 0 || i/b.of.twiceEvery >= b.Len() {
+		return 0, false
+	}
+	return i / b.of.twiceEvery, true
+}
+
 // Numbers in ids where there is no book.
 const (
 	seriesOfNoOrders = 999 // of orders that refunds without orders name
@@ -133,7 +153,8 @@ type generatedRefunds struct {
 	book   Book
 	number int
 	states bool             // some are at 110, some at 112
-	orders *generatedOrders // whose every tenth row is refunded, or nil
+	orders *generatedOrders // whose rows are refunded, or nil
+	every  int              // of these, one in so many
 }
 
 func (b *generatedRefunds) Len() int           { return b.book.Len() }
@@ -154,7 +175,7 @@ func (b *generatedRefunds) refund(i int) *refund {
 		code: codeRefunded, requested: at, completed: at.Add(2 * time.Minute),
 	}
 	if b.orders != nil {
-		o := b.orders.order(i * b.orders.refundEvery)
+		o := b.orders.order(i * b.every)
 		r.uniqueID, r.transactionID, r.amount, r.currency = o.uniqueID, o.transactionID, o.amount, o.currency
 	}
 	switch {

@@ -33,9 +33,9 @@ func (l *ledger) candidates(q query) []*order {
 		found = append(found, l.byOrder[q.orderID]...)
 	}
 	for _, b := range l.generatedOrders {
-		i, ok := indexOfName(q.transactionID, transactionPrefix, b.number, b.Len())
+		i, ok := b.indexOfMerchantID(q.transactionID, transactionPrefix)
 		if !ok {
-			i, ok = indexOfName(q.orderID, orderPrefix, b.number, b.Len())
+			i, ok = b.indexOfMerchantID(q.orderID, orderPrefix)
 		}
 		if ok {
 			found = append(found, b.order(i))
@@ -87,10 +87,10 @@ func (b *generatedRefunds) find(q query) (int, bool) {
 	if !ok {
 		i, ok = indexOfName(q.transactionID, transactionPrefix, b.orders.number, b.orders.Len())
 	}
-	if !ok || i%b.orders.refundEvery != 0 || i/b.orders.refundEvery >= b.Len() {
+	if !ok || i%b.every != 0 || i/b.every >= b.Len() {
 		return 0, false
 	}
-	return i / b.orders.refundEvery, true
+	return i / b.every, true
 }
 
 func (q query) matchesRefund(r *refund) bool {

@@ -21,6 +21,13 @@ type SeedOptions struct {
 	// RefundStates leaves every fifth refund at 110, accepted, and makes every seventh 112, refused. By default all are
 	// at 111.
 	RefundStates bool
+
+	// TwiceEvery charges every so many-th order twice: a second success with the same transactionId comes in together with
+	// the order after it. Zero means none.
+	TwiceEvery int
+
+	// RefundTwiceEvery gives every so many-th refund once more, so that more is given back than was paid. Zero means none.
+	RefundTwiceEvery int
 }
 
 // Seed adds n orders in [from, to), evenly spread, and a refund for every tenth of them. They are computed when
@@ -36,6 +43,11 @@ func (g *Gateway) SeedOrders(o SeedOptions) {
 	defer g.mu.Unlock()
 	orders := g.addOrders(Arrivals{N: o.N, From: o.From, To: o.To, Random: o.Random, Hours: o.Hours, Seed: o.Seed})
 	orders.currencies = o.Currencies
+	if o.TwiceEvery > 0 {
+		orders.twiceEvery = o.TwiceEvery
+		again := g.addOrders(afterEveryNth{orders.book, o.TwiceEvery, 1})
+		again.of = orders
+	}
 	if o.RefundEvery < 0 {
 		return
 	}
@@ -44,6 +56,10 @@ func (g *Gateway) SeedOrders(o SeedOptions) {
 	}
 	refunds := g.addRefunds(everyNth{orders.book, orders.refundEvery}, orders)
 	refunds.states = o.RefundStates
+	if o.RefundTwiceEvery > 0 {
+		every := orders.refundEvery * o.RefundTwiceEvery
+		g.addRefunds(afterEveryNth{orders.book, every, orders.refundEvery}, orders).every = every
+	}
 }
 
 // AddOrders adds a book of orders, without refunds.
@@ -75,6 +91,9 @@ func (g *Gateway) addRefunds(b Book, orders *generatedOrders) *generatedRefunds 
 		b = a.prepare()
 	}
 	rows := &generatedRefunds{book: b, number: len(g.ledger.generatedRefunds), orders: orders}
+	if orders != nil {
+		rows.every = orders.refundEvery
+	}
 	g.ledger.generatedRefunds = append(g.ledger.generatedRefunds, rows)
 	return rows
 }
@@ -88,3 +107,12 @@ type everyNth struct {
 
 func (e everyNth) Len() int           { return e.orders.Len() / e.n }
 func (e everyNth) At(i int) time.Time { return e.orders.At(i*e.n + e.n - 1) }
+
+// afterEveryNth is a book of what comes in for every n-th order, together with an order some places after it.
+type afterEveryNth struct {
+	orders    Book
+	n, places int
+}
+
+func (e afterEveryNth) Len() int           { return e.orders.Len() / e.n }
+func (e afterEveryNth) At(i int) time.Time { return e.orders.At(min(i*e.n+e.places, e.orders.Len()-1)) }

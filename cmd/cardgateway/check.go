@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 )
 
 type checkCommand struct{}
@@ -36,11 +37,14 @@ func (*checkCommand) Run(c *call) error {
 	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
 	for _, s := range set.list {
 		value, from := clean(s.value), s.from
-		if s.name == secretName && value != "" {
+		switch { // a place can have a password in it
+		case value == "":
+		case s.name == secretName:
 			value = "set"
-		}
-		if s.name == journalName {
+		case s.name == journalName:
 			value = clean(describePlace(s.value))
+		case s.name == databaseName:
+			value = clean(books.Describe(s.value))
 		}
 		if value == "" {
 			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.name], "-"), "not set"

@@ -52,7 +52,7 @@ func report(w io.Writer, err error) int {
 // explain puts an error of the library into words of this program. The library's errors hold no card data, no credentials
 // and no URL.
 func explain(err error) *failure {
-	text := clean(strings.ReplaceAll(err.Error(), "cardgateway: ", ""))
+	text := clean(oneLine(strings.ReplaceAll(err.Error(), "cardgateway: ", "")))
 	if errors.Is(err, context.Canceled) {
 		return &failure{exitInterrupted, "interrupted"}
 	}
@@ -71,6 +71,15 @@ func explain(err error) *failure {
 		text = "the gateway cannot be reached; is base-url right, and the network up? " + text
 	}
 	return &failure{exitNoAnswer, text}
+}
+
+// oneLine joins the lines of an error: of several errors, or as some databases write them.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return strings.Join(lines, "; ")
 }
 
 // response returns what the gateway said, of errors that tell it.

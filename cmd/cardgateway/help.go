@@ -7,7 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-const description = `Look up, list, resolve and refund payments of a card gateway, receive and send its notifications, and settle a shop's journal.`
+const description = `Look up, list, resolve, refund and reconcile payments of a card gateway, receive and send its notifications, and settle a shop's journal.`
 
 const helpEnd = `
 Settings: a flag counts before the environment, the environment before the file. The variable of --base-url is

@@ -1,5 +1,5 @@
-// Command cardgateway looks up, lists, resolves and refunds payments of a card gateway, receives and sends its notifications,
-// and settles what is open in a shop's journal, without a line of Go.
+// Command cardgateway looks up, lists, resolves, refunds and reconciles payments of a card gateway, receives and sends its
+// notifications, and settles what is open in a shop's journal, without a line of Go.
 //
 //	cardgateway check
 //	cardgateway get 1234567890
@@ -11,6 +11,8 @@
 //	cardgateway notify http://localhost:8080/notify --wrong-signature
 //	cardgateway replay --failed --from events.jsonl
 //	cardgateway journal list --older 1h
+//	cardgateway reconcile sync --db books.db --from 2026-01-01
+//	cardgateway reconcile report --month last --list paid.csv
 //	cardgateway sandbox --seed 1000
 //
 // It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
@@ -51,21 +53,22 @@ type system struct {
 
 // commands is the command line.
 type commands struct {
-	settings `group:"Settings:"`
-	Get      getCommand       `cmd:"" help:"Show one payment."`
-	Orders   ordersCommand    `cmd:"" help:"List payments of a time range."`
-	Refunds  refundsCommand   `cmd:"" help:"List refunds of a time range."`
-	Resolve  resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
-	Refund   refundCommand    `cmd:"" help:"Give money back."`
-	Check    checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
-	Listen   listenCommand    `cmd:"" help:"Receive notifications, and forward them to a program on this machine."`
-	Notify   notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
-	Replay   replayCommand    `cmd:"" help:"Send recorded notifications again."`
-	Journal  journalCommand   `cmd:"" help:"Look at the journal of a shop, settle what is open in it, and acknowledge."`
-	Sandbox  sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
-	Shell    shellCommand     `cmd:"" name:"completion" help:"Print what a shell needs to complete commands and flags."`
-	Man      manCommand       `cmd:"" help:"Print the man page."`
-	Version  kong.VersionFlag `help:"Print the version."`
+	settings  `group:"Settings:"`
+	Get       getCommand       `cmd:"" help:"Show one payment."`
+	Orders    ordersCommand    `cmd:"" help:"List payments of a time range."`
+	Refunds   refundsCommand   `cmd:"" help:"List refunds of a time range."`
+	Resolve   resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
+	Refund    refundCommand    `cmd:"" help:"Give money back."`
+	Check     checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
+	Reconcile reconcileCommand `cmd:"" help:"Keep a copy of the gateway in a database, and compare your books with it."`
+	Journal   journalCommand   `cmd:"" help:"Look at the journal of a shop, settle what is open in it, and acknowledge."`
+	Listen    listenCommand    `cmd:"" help:"Receive notifications, and forward them to a program on this machine."`
+	Notify    notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
+	Replay    replayCommand    `cmd:"" help:"Send recorded notifications again."`
+	Sandbox   sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
+	Shell     shellCommand     `cmd:"" name:"completion" help:"Print what a shell needs to complete commands and flags."`
+	Man       manCommand       `cmd:"" help:"Print the man page."`
+	Version   kong.VersionFlag `help:"Print the version."`
 }
 
 // call is one run of the program: what its command gets.

@@ -122,7 +122,8 @@ func (r result) want(t *testing.T, code int, words ...string) {
 
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"orders", "-h"}, {"refunds", "--help"}, {"resolve", "payment", "--help"}, {"refund", "--help"}, {"check", "--help"},
-		{"listen", "--help"}, {"notify", "--help"}, {"replay", "--help"}} {
+		{"listen", "--help"}, {"notify", "--help"}, {"replay", "--help"},
+		{"reconcile", "match", "--help"}, {"reconcile", "report", "--help"}, {"reconcile", "run", "--help"}} {
 		r := tool(t, nil, args...)
 		r.want(t, exitOK)
 		for _, words := range []string{"Usage: cardgateway", "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {

@@ -26,6 +26,7 @@ type settings struct {
 	Zone          string `placeholder:"NAME" help:"Zone of the gateway's times and of yours, such as Asia/Shanghai; UTC+8 if not set."`
 	Timeout       string `placeholder:"DURATION" help:"Longest time of one request; 30s if not set."`
 	Journal       string `placeholder:"PLACE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
+	DB            string `name:"db" placeholder:"DATABASE" help:"Of reconcile: a SQLite file, or postgres://user@host/database."`
 	MetricsFile   string `name:"metrics-file" placeholder:"FILE" help:"Write how the command ended, for the node exporter: a file that ends with .prom."`
 	Verbose       bool   `short:"v" help:"A line on stderr for every request."`
 	Quiet         bool   `short:"q" help:"No progress and no sums on stderr."`
@@ -43,7 +44,7 @@ func (s *settings) flags() []setting {
 	all := []setting{
 		{name: "base-url", value: s.BaseURL}, {name: "app-id", value: s.AppID}, {name: "merchant-id", value: s.MerchantID},
 		{name: "secret-file", value: s.SecretFile}, {name: "secret-command", value: s.SecretCommand}, {name: "zone", value: s.Zone},
-		{name: "timeout", value: s.Timeout}, {name: journalName, value: s.Journal},
+		{name: "timeout", value: s.Timeout}, {name: journalName, value: s.Journal}, {name: databaseName, value: s.DB},
 	}
 	for i := range all {
 		if all[i].value != "" {

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// browserTab starts Chromium until the end of the test. A test that has none fails: the report promises what it shows.
+func browserTab(t *testing.T) context.Context {
+	t.Helper()
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		t.Fatal("no Chromium on this machine; install the package chromium")
+	}
+	profile, err := os.MkdirTemp("", "report-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
+	)
+	if os.Geteuid() == 0 { // Chromium's own sandbox does not work for root
+		options = append(options, chromedp.NoSandbox)
+	}
+	timed, cancelTimed := context.WithTimeout(context.Background(), 2*time.Minute)
+	allocated, stop := chromedp.NewExecAllocator(timed, options...)
+	ctx, cancel := chromedp.NewContext(allocated)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		cancel()
+		stop()
+		cancelTimed()
+		for range 50 { // its children write for a moment longer
+			if os.RemoveAll(profile) == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return ctx
+}
+
+// TestReportInBrowser shows a report of every kind, at a desk and on a phone, light and dark, to an accessibility checker:
+// it finds nothing, and nothing has to be scrolled sideways. With CARDGATEWAY_SCREENSHOTS=1 it takes the pictures of the docs.
+func TestReportInBrowser(t *testing.T) {
+	axe := readText(t, filepath.Join("..", "..", "examples", "shop", "testdata", "axe", "axe.min.js"))
+	reports := browserReports(t)
+	ctx := browserTab(t)
+	for _, width := range []int64{1280, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+			err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 1240), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+				_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+				return err
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range reports {
+				name := fmt.Sprintf("%s-%d-%s", r.name, width, scheme)
+				if err := chromedp.Do(ctx, chromedp.Navigate("file://"+r.path)); err != nil {
+					t.Fatal(name, err)
+				}
+				look(t, ctx, name, axe)
+				if r.name == "reconcile-report" && os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
+					png, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+					if err == nil {
+						err = os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), png, 0o644)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// look examines the page that is shown. The page's own policy forbids scripts; the debugger may.
+func look(t *testing.T, ctx context.Context, name, axe string) {
+	t.Helper()
+	type finding struct {
+		ID, Impact, Help string
+		Nodes            []struct{ HTML string }
+	}
+	findings, err := chromedp.Run(ctx, chromedp.Evaluate[[]finding](axe+`;
+		axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v => ({ID: v.id, Impact: v.impact, Help: v.help,
+			Nodes: v.nodes.map(n => ({HTML: n.html}))})))`, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	for _, f := range findings {
+		for _, n := range f.Nodes {
+			t.Errorf("%s: %s, %s: %s: %.200s", name, f.Impact, f.ID, f.Help, n.HTML)
+		}
+	}
+	wider, err := chromedp.Run(ctx, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth"))
+	if err != nil || wider > 0 {
+		t.Errorf("%s: %d pixels too wide (%v)", name, wider, err)
+	}
+}
+
+type browserReport struct{ name, path string }
+
+// browserReports makes the demonstration, a report without differences, one of an empty range and one with long words.
+func browserReports(t *testing.T) []browserReport {
+	t.Helper()
+	m := newClosedMonth(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	all := []browserReport{{"reconcile-report", filepath.Join(m.dir, "report.html")}}
+	tool(t, nil, "reconcile", "run", "--quiet", "--out", all[0].path).want(t, exitOK)
+	from := m.lastOf.AddDate(0, 0, -30)
+	at := from.AddDate(0, 0, 15).Format(time.DateTime)
+	for _, r := range []struct {
+		name       string
+		code       int
+		lines      []string
+		start, end time.Time
+	}{
+		{"fine", exitOK, m.lines, from, m.lastOf},
+		{"empty", exitOK, m.lines, from.AddDate(0, 0, -4), from.AddDate(0, 0, -2)},
+		{"long", exitNo, append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
+	} {
+		path := filepath.Join(m.dir, r.name+".html")
+		tool(t, m.env, "reconcile", "report", "--quiet", "--out", path, "--list", m.list(t, r.lines...),
+			"--from", r.start.Format(time.RFC3339), "--to", r.end.Format(time.RFC3339)).want(t, r.code)
+		all = append(all, browserReport{r.name, path})
+	}
+	return all
+}

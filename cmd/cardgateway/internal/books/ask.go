@@ -1,0 +1,88 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// askAgain asks once a day for the rows that are open and older than before: what was read again has covered the others.
+// They are asked for by walks over the times at which they are, several of them in one where they are close together.
+func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, before time.Time) error {
+	if !isDue(at.asked, at.begun) {
+		return nil
+	}
+	ranges, err := s.openRanges(ctx, r.table, r.open, at.begun.Add(-askFor), before)
+	if err != nil {
+		return err
+	}
+	if len(ranges) > 0 {
+		s.Begin("open "+r.table.kind, ranges[0].start)
+	}
+	for i, open := range ranges {
+		s.Progress(cardgateway.Progress{Rows: s.report.Read, Fraction: float64(i) / float64(len(ranges))})
+		at.number++
+		if err := askRange(ctx, s, r, at, open); err != nil {
+			return err
+		}
+	}
+	at.asked = at.begun
+	return s.change(ctx, func(tx *sql.Tx) error { return savePosition(ctx, tx, r.table.kind, at) })
+}
+
+// timeRange is one in whole seconds; its end is not in it.
+type timeRange struct{ start, end time.Time }
+
+// openRanges finds ranges that cover the open rows in [from, to). Two rows share one if no more rows are to be expected
+// between them than a page holds: reading these is then no more than another request.
+func (b *Books) openRanges(ctx context.Context, t *table, open string, from, to time.Time) (all []timeRange, err error) {
+	var n, first, last int64
+	err = b.db.QueryRowContext(ctx, t.sql(`SELECT COUNT(*), COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows WHERE at > 0`)).Scan(&n, &first, &last)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	const page = 999
+	gap := time.Duration((last - first) / n * page * int64(time.Microsecond))
+	for at, err := range stream(ctx, b, func(scan func(...any) error) (at int64, err error) {
+		err = scan(&at)
+		return at, err
+	},
+		t.sql(`SELECT at FROM $rows WHERE `+open+` AND at >= $1 AND at < $2 ORDER BY at`), micro(from), micro(to)) {
+		if err != nil {
+			return nil, err
+		}
+		start := fromMicro(at, time.UTC).Truncate(time.Second)
+		if end := len(all) - 1; end >= 0 && !start.After(all[end].end.Add(gap)) {
+			all[end].end = start.Add(time.Second)
+			continue
+		}
+		all = append(all, timeRange{start, start.Add(time.Second)})
+	}
+	return all, nil
+}
+
+// askRange reads one range again. It is short, and has no checkpoint.
+func askRange[T any](ctx context.Context, s *syncer, r rows[T], at position, open timeRange) error {
+	var batch []record
+	keep := func() error {
+		err := s.keep(ctx, r.table, batch, at.complete, func(context.Context, *sql.Tx) error { return nil })
+		batch = batch[:0]
+		return err
+	}
+	for row, err := range r.walk(open.start, open.end, cardgateway.WalkOptions{}).All(ctx) {
+		if err != nil {
+			return fmt.Errorf("open %s: %w", r.table.kind, err)
+		}
+		batch = append(batch, r.record(row, s.copied.zone, at.number))
+		if len(batch) < batchSize {
+			continue
+		}
+		if err := keep(); err != nil {
+			return err
+		}
+	}
+	return keep()
+}

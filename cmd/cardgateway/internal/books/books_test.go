@@ -1,0 +1,150 @@
+package books
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := errors.Join(pgserver.StopShared(), mysqlserver.StopShared()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// onEach runs a test on both databases, each time with the name of an empty one.
+func onEach(t *testing.T, test func(t *testing.T, db string)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "a ?strange#name%41.db")) })
+	t.Run("Postgres", func(t *testing.T) { test(t, postgresURL(t)) })
+}
+
+var schemaNumber atomic.Int64
+
+// postgresURL is that of an empty schema. A test that cannot have one fails: the tool promises both databases.
+func postgresURL(t testing.TB) string {
+	t.Helper()
+	t.Setenv("CARDGATEWAY_REQUIRE_POSTGRES", "1")
+	server := pgserver.Shared(t)
+	schema := fmt.Sprintf("books%d", schemaNumber.Add(1))
+	db, err := sql.Open("pgx", server.URL("public"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), "CREATE SCHEMA "+schema)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL(schema)
+}
+
+// open opens books until the end of the test.
+func open(t testing.TB, db string) *Books {
+	t.Helper()
+	b, err := Open(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// clientOf is a client of a gateway in this process.
+func clientOf(t testing.TB, server *sandbox.Server) *cardgateway.Client {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func gateway(t testing.TB, o sandbox.Options) *sandbox.Server {
+	t.Helper()
+	o.NoNotifications = true
+	server, err := sandbox.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+// dump gives the rows of the copy, as texts, without what two copies of the same gateway may differ in.
+func dump(t testing.TB, b *Books) (all []string) {
+	t.Helper()
+	for _, table := range []*table{&ordersTable, &refundsTable} {
+		columns := table.columns[:len(table.columns)-1]
+		rows, err := b.db.QueryContext(t.Context(), table.sql(`SELECT `+strings.Join(columns, ", ")+` FROM $rows ORDER BY id`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			values := make([]any, len(columns))
+			targets := make([]any, len(columns))
+			for i := range values {
+				targets[i] = &values[i]
+			}
+			if err := rows.Scan(targets...); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, table.kind+" "+strings.TrimSuffix(fmt.Sprintln(values...), "\n"))
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// wantFresh holds a copy against one that is made anew.
+func wantFresh(t *testing.T, b *Books, client *cardgateway.Client, from time.Time) {
+	t.Helper()
+	fresh := open(t, filepath.Join(t.TempDir(), "fresh.db"))
+	if _, err := fresh.Sync(t.Context(), SyncOptions{Client: client, From: from}); err != nil {
+		t.Fatal(err)
+	}
+	got, want := dump(t, b), dump(t, fresh)
+	if slices.Equal(got, want) {
+		return
+	}
+	t.Errorf("got %d rows, and a fresh copy has %d", len(got), len(want))
+	shown := 0
+	for i := 0; i < max(len(got), len(want)) && shown < 3; i++ {
+		g, w := "nothing", "nothing"
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		if g != w {
+			t.Errorf("row %d: got %s, want %s", i, g, w)
+			shown++
+		}
+	}
+}

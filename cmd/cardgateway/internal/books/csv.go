@@ -1,0 +1,198 @@
+package books
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	longestLine  = 1 << 20 // bytes of one line of a list
+	longestCell  = 100     // lines of one line of a list with line breaks in quotation marks
+	mostColumns  = 1000
+	separators   = ",;\t|"
+	byteOrder    = "\xef\xbb\xbf" // the mark of UTF-8
+	utf16Little  = "\xff\xfe"
+	utf16Big     = "\xfe\xff"
+	zipSignature = "PK\x03\x04" // of a workbook of a spreadsheet
+)
+
+// csvReader reads a list in CSV line by line. A line that is wrong does not hide those that follow it.
+type csvReader struct {
+	in        *bufio.Reader
+	line      int      // the number of the line that was read last
+	ahead     []string // lines that were read and are still to be given
+	titles    []string
+	separator rune
+}
+
+// badLine says why one line cannot be read.
+type badLine struct {
+	line int
+	why  string
+}
+
+func (b *badLine) Error() string { return fmt.Sprintf("line %d %s", b.line, b.why) }
+
+// newCSV reads the titles. With choose it finds out which separator the list has: the first one with which the titles
+// suit.
+func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error) {
+	r := &csvReader{in: bufio.NewReaderSize(in, 64<<10)}
+	head, _ := r.in.Peek(4) // what is shorter is none of these
+	switch {
+	case bytes.HasPrefix(head, []byte(byteOrder)):
+		_, _ = r.in.Discard(len(byteOrder)) // they have been peeked at
+	case bytes.HasPrefix(head, []byte(utf16Little)), bytes.HasPrefix(head, []byte(utf16Big)):
+		return nil, &Refused{"is UTF-16; save it as CSV UTF-8"}
+	case bytes.HasPrefix(head, []byte(zipSignature)):
+		return nil, &Refused{"is a workbook of a spreadsheet, or another archive; save it as CSV UTF-8"}
+	}
+	var text string
+	for {
+		record, err := r.text()
+		if errors.Is(err, io.EOF) {
+			return nil, &Refused{"is empty; its first line must have the names of the columns"}
+		}
+		if err != nil {
+			return nil, r.asRefused(err)
+		}
+		if text = record; strings.TrimSpace(text) != "" {
+			break
+		}
+	}
+	if !utf8.ValidString(text) {
+		return nil, &Refused{fmt.Sprintf("is not UTF-8 (line %d); save it as CSV UTF-8", r.line)}
+	}
+	candidates := []rune(separators)
+	slices.SortStableFunc(candidates, func(a, b rune) int {
+		return strings.Count(text, string(b)) - strings.Count(text, string(a))
+	})
+	var first error
+	for _, r.separator = range candidates {
+		titles, err := r.split(text)
+		if err == nil && len(titles) > mostColumns {
+			err = fmt.Errorf("has more than %d columns", mostColumns)
+		}
+		if err == nil {
+			err = choose(titles)
+		}
+		if err == nil {
+			r.titles = titles
+			return r, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return nil, r.asRefused(first)
+}
+
+func (r *csvReader) asRefused(err error) error {
+	if refused, ok := errors.AsType[*Refused](err); ok {
+		return refused
+	}
+	if bad, ok := errors.AsType[*badLine](err); ok {
+		return &Refused{bad.Error()}
+	}
+	return err
+}
+
+// next returns the cells of the next line, and its number: the first one, of a line with line breaks in it. Empty lines are
+// passed over. The error is io.EOF, a *badLine, after which the next line can be read, or that of the file.
+func (r *csvReader) next() (line int, cells []string, err error) {
+	for {
+		text, err := r.text()
+		if err != nil {
+			return r.line, nil, err
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if !strings.Contains(text, `"`) {
+			return r.line, strings.Split(text, string(r.separator)), nil
+		}
+		return r.quoted(text)
+	}
+}
+
+// quoted reads a line with quotation marks, and those after it that it runs into.
+func (r *csvReader) quoted(text string) (line int, cells []string, err error) {
+	line = r.line
+	var more []string
+	for all := text; ; {
+		if strings.Count(all, `"`)%2 == 0 {
+			if cells, err = r.split(all); err == nil {
+				return line, cells, nil
+			}
+			break
+		}
+		err = errors.New("has a quotation mark that is not closed")
+		if len(more) == longestCell || len(all) > longestLine {
+			break
+		}
+		following, failed := r.text()
+		if bad, ok := errors.AsType[*badLine](failed); ok {
+			return line, nil, bad
+		}
+		if errors.Is(failed, io.EOF) {
+			break
+		}
+		if failed != nil {
+			return line, nil, failed
+		}
+		more = append(more, following)
+		all += "\n" + following
+	}
+	r.ahead = append(more, r.ahead...) // only the first line is given up
+	r.line = line
+	return line, nil, &badLine{line, err.Error()}
+}
+
+func (r *csvReader) split(text string) ([]string, error) {
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.Comma, reader.FieldsPerRecord = r.separator, -1
+	cells, err := reader.Read()
+	if errors.Is(err, csv.ErrQuote) || errors.Is(err, csv.ErrBareQuote) {
+		err = errors.New("has a quotation mark in the middle of a cell; double it, and put the cell in quotation marks")
+	}
+	return cells, err
+}
+
+// text returns the next line without its end.
+func (r *csvReader) text() (string, error) {
+	if len(r.ahead) > 0 {
+		text := r.ahead[0]
+		r.ahead = r.ahead[1:]
+		r.line++
+		return text, nil
+	}
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if len(line)+len(part) > longestLine {
+			tooLong = true
+		}
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && (!errors.Is(err, io.EOF) || len(line) == 0 && !tooLong) {
+			return "", err
+		}
+		break
+	}
+	r.line++
+	if tooLong {
+		return "", &badLine{r.line, fmt.Sprintf("is longer than %d MiB", longestLine>>20)}
+	}
+	return strings.TrimRight(string(line), "\r\n"), nil
+}

@@ -1,0 +1,143 @@
+package books
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// readAll reads a list to its end.
+func readAll(text string) (lines map[int][]string, bad map[int]string, err error) {
+	lines, bad = map[int][]string{}, map[int]string{}
+	r, err := newCSV(strings.NewReader(text), func(titles []string) error {
+		if len(titles) < 2 {
+			return &Refused{"has one column"}
+		}
+		return nil
+	})
+	if err != nil {
+		return lines, bad, err
+	}
+	for {
+		line, cells, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return lines, bad, nil
+		}
+		if wrong, ok := errors.AsType[*badLine](err); ok {
+			bad[wrong.line] = wrong.why
+			continue
+		}
+		if err != nil {
+			return lines, bad, err
+		}
+		lines[line] = cells
+	}
+}
+
+func TestCSV(t *testing.T) {
+	const unclosed = "has a quotation mark that is not closed"
+	const middle = "has a quotation mark in the middle of a cell; double it, and put the cell in quotation marks"
+	for _, test := range []struct {
+		name  string
+		text  string
+		lines map[int][]string
+		bad   map[int]string
+	}{
+		{"comma", "a,b\n1,2\n3,4", map[int][]string{2: {"1", "2"}, 3: {"3", "4"}}, nil},
+		{"semicolon", "a;b\r\n1;2,5\r\n", map[int][]string{2: {"1", "2,5"}}, nil},
+		{"tab", "a\tb\n1\t2\n", map[int][]string{2: {"1", "2"}}, nil},
+		{"bar", "a|b\n1|2\n", map[int][]string{2: {"1", "2"}}, nil},
+		{"mark of UTF-8", "\xef\xbb\xbfa,b\n1,2\n", map[int][]string{2: {"1", "2"}}, nil},
+		{"quoted titles", "\"a\",\"b;b;b\"\n1,2\n", map[int][]string{2: {"1", "2"}}, nil},
+		{"empty lines", "\n\na,b\n\n1,2\n\n", map[int][]string{5: {"1", "2"}}, nil},
+		{"separator in quotation marks", "a,b\n\"1,5\",2\n", map[int][]string{2: {"1,5", "2"}}, nil},
+		{"doubled quotation marks", "a,b\n\"say \"\"no\"\"\",2\n", map[int][]string{2: {`say "no"`, "2"}}, nil},
+		{"line break in quotation marks", "a,b\n\"1\n5\",2\n3,4\n", map[int][]string{2: {"1\n5", "2"}, 4: {"3", "4"}}, nil},
+		{"quotation mark that is not closed", "a,b\n\"1,2\n3,4\n5,6\n", map[int][]string{3: {"3", "4"}, 4: {"5", "6"}}, map[int]string{2: unclosed}},
+		{"two of them", "a,b\n\"1,2\n3,4\nx\"y,6\n7,8\n", map[int][]string{3: {"3", "4"}, 5: {"7", "8"}}, map[int]string{2: middle, 4: unclosed}},
+		{"quotation mark in a cell", "a,b\n5\" disc,2\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: unclosed}},
+		{"quotation marks in a cell", "a,b\nthe \"x\",2\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: middle}},
+		{"a long line", "a,b\n" + strings.Repeat("x", longestLine) + ",1\n3,4\n", map[int][]string{3: {"3", "4"}}, map[int]string{2: "is longer than 1 MiB"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			lines, bad, err := readAll(test.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.lines, lines); diff != "" {
+				t.Errorf("lines (-want +got):\n%s", diff)
+			}
+			if len(test.bad)+len(bad) > 0 {
+				if diff := cmp.Diff(test.bad, bad); diff != "" {
+					t.Errorf("bad lines (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestCSVRefused(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"empty", "", "is empty"},
+		{"only empty lines", "\n \n", "is empty"},
+		{"UTF-16", "\xff\xfea\x00,\x00b\x00", "UTF-16"},
+		{"UTF-16, big end first", "\xfe\xff\x00a", "UTF-16"},
+		{"a workbook", "PK\x03\x04rest", "workbook"},
+		{"Latin-1 titles", "a,gr\xf6\xdfe\n", "is not UTF-8 (line 1)"},
+		{"one column", "a b\n", "has one column"},
+		{"a first line without end", strings.Repeat("x,", longestLine), "line 1 is longer"},
+		{"too many columns", strings.Repeat("x,", mostColumns+1), "more than 1000 columns"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, _, err := readAll(test.text)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want in it %q", err, test.want)
+			}
+		})
+	}
+}
+
+// FuzzCSV: whatever a file holds, reading it ends, numbers lines in order, and gives each one once.
+func FuzzCSV(f *testing.F) {
+	for _, text := range []string{"a,b\n1,2\n", "a;b\n\"1;2\n3;4\n", "\xef\xbb\xbfa|b\r\n\"x\"\"y\"|2", "a\tb\n\"\n\n\"\t1\nx\"y\tz\n", "a,b\n\xff,\x00\n"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var reader *lineReader
+		r, err := newCSV(strings.NewReader(text), func(titles []string) error {
+			columns, err := chooseColumns(titles, paymentColumns, map[string]string{"transaction_id": "a", "amount": "b"}, "EUR")
+			reader = &lineReader{kind: PaymentList, columns: columns, currency: "EUR", zone: nil}
+			return err
+		})
+		if err != nil {
+			return
+		}
+		reader.zone = timeUTC
+		last := 0
+		for range len(text) + 1 {
+			line, cells, err := r.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			bad, isBad := errors.AsType[*badLine](err)
+			if err != nil && !isBad {
+				t.Fatal(err)
+			}
+			if isBad {
+				line = bad.line
+			} else if row, unreadable := reader.read(line, cells); (row == nil) == (unreadable == nil) {
+				t.Fatalf("line %d: got row %v and unreadable %v", line, row, unreadable)
+			} else if row != nil && (row[1] == "" || strings.ContainsRune(row[1].(string), 0)) {
+				t.Fatalf("got the id %q", row[1])
+			}
+			if line <= last || line > strings.Count(text, "\n")+1 {
+				t.Fatalf("got line %d after %d", line, last)
+			}
+			last = line
+		}
+		t.Fatal("reading does not end")
+	})
+}

@@ -1,0 +1,109 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"iter"
+	"time"
+)
+
+// Info says what the books hold.
+type Info struct {
+	Gateway      string         // its address; empty in new books
+	AppID        string         // of the app there
+	Zone         *time.Location // of the gateway; nil in new books
+	Since        time.Time      // the copy begins here
+	CompleteUpTo time.Time      // and lacks nothing up to here
+	Orders       int
+	Refunds      int
+	OpenOrders   int       // of the orders: processing, redirect or unknown
+	LastSync     time.Time // the end of the last run that went well; zero if there was none
+
+	Payments      ListInfo // of the merchant's lists
+	ListedRefunds ListInfo
+}
+
+// ListInfo says which list was read last.
+type ListInfo struct {
+	Name       string    // of the file, or the query
+	SHA256     string    // of the bytes of the file, or of the rows of the query; in hex
+	Rows       int       // that were read
+	Unreadable int       // lines that could not be
+	Other      []string  // the names of the columns that were kept besides
+	ReadAt     time.Time // zero if no list was read
+}
+
+// Info counts, and says how far the copy is.
+func (b *Books) Info(ctx context.Context) (i Info, err error) {
+	copied, ok, err := b.readCopy(ctx)
+	if err != nil {
+		return i, b.inWords(err)
+	}
+	if ok {
+		i = Info{Gateway: copied.gateway, AppID: copied.app, Zone: copied.zone, Since: copied.since, LastSync: copied.synced}
+	}
+	var complete int64
+	err = b.db.QueryRowContext(ctx, `
+		SELECT (SELECT COUNT(*) FROM cardgateway_orders), (SELECT COUNT(*) FROM cardgateway_refunds),
+			(SELECT COUNT(*) FROM cardgateway_orders WHERE state IN ('processing', 'redirect', 'unknown')), COALESCE(MIN(complete), 0)
+		FROM cardgateway_walks`).Scan(&i.Orders, &i.Refunds, &i.OpenOrders, &complete)
+	if ok {
+		i.CompleteUpTo = fromMicro(complete, copied.zone)
+	}
+	if err == nil {
+		i.Payments, err = b.listInfo(ctx, PaymentList)
+	}
+	if err == nil {
+		i.ListedRefunds, err = b.listInfo(ctx, RefundList)
+	}
+	return i, b.inWords(err)
+}
+
+func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err error) {
+	var other string
+	var at int64
+	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, other_columns, read_at FROM cardgateway_lists WHERE kind = $1`, kind).
+		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &other, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ListInfo{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(other), &i.Other)
+	}
+	i.ReadAt = fromMicro(at, time.Local)
+	return i, err
+}
+
+// Change is one change of a row that had been copied.
+type Change struct {
+	Kind     string // orders or refunds
+	ID       string // the gateway's; if it never gave one, made of the merchant's
+	What     string // a column; late for a row that came after its time had been copied; gone for one that was deleted
+	Old, New string // of a column; Old of a row that is gone is all of it, as JSON
+	Seen     time.Time
+}
+
+// Changes gives the changes that were seen since a time, in the order in which they were seen.
+func (b *Books) Changes(ctx context.Context, since time.Time) iter.Seq2[Change, error] {
+	return b.changes(ctx, `seen >= $1`, micro(since))
+}
+
+// ChangesOf gives the changes of one row.
+func (b *Books) ChangesOf(ctx context.Context, id string) iter.Seq2[Change, error] {
+	return b.changes(ctx, `id = $1`, kept(id))
+}
+
+func (b *Books) changes(ctx context.Context, where string, arg any) iter.Seq2[Change, error] {
+	copied, _, err := b.readCopy(ctx)
+	if err != nil {
+		return failed[Change](b.inWords(err))
+	}
+	return stream(ctx, b, func(scan func(...any) error) (c Change, err error) {
+		var seen int64
+		err = scan(&c.Kind, &c.ID, &c.What, &c.Old, &c.New, &seen)
+		c.Seen = fromMicro(seen, copied.zone)
+		return c, err
+	}, `SELECT kind, id, what, old, new, seen FROM cardgateway_changes WHERE `+where+` ORDER BY seen, kind, id, what`, arg)
+}

@@ -1,0 +1,142 @@
+package books
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// listColumn is one column that this program understands.
+type listColumn struct {
+	name     string
+	also     []string // other names of it, as plainName writes them
+	required bool
+}
+
+// The columns of the lists, in the order of the tables' columns; the first is the id.
+var (
+	paymentColumns = []listColumn{
+		{"transaction_id", []string{"transaction", "merchanttransactionid"}, true},
+		{"amount", []string{"transactionamount"}, true},
+		{"currency", []string{"transactioncurrency"}, true},
+		{"state", []string{"status"}, false},
+		{"order", []string{"orderid", "ordernumber"}, false},
+		{"at", []string{"time", "date", "datetime", "transactionat", "createdat", "paidat"}, false},
+	}
+	refundColumns = []listColumn{
+		{"refund_id", []string{"refund", "refundtransactionid", "merchantrefundid"}, true},
+		{"transaction_id", []string{"transaction", "merchanttransactionid"}, false},
+		{"amount", []string{"refundamount"}, true},
+		{"currency", []string{"refundcurrency"}, true},
+		{"at", []string{"time", "date", "datetime", "refundat", "refundrequestat", "createdat", "refundedat"}, false},
+	}
+)
+
+// plainName makes names that people take for the same alike: Transaction_ID, transactionId and transaction id.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" _-.\u00a0", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(strings.TrimSpace(name)))
+}
+
+// chosen says where in a line each column is: -1 if there is none.
+type chosen struct {
+	columns []listColumn
+	at      []int
+	other   []int    // the columns that are kept besides
+	names   []string // of these
+	width   int      // how many columns there are
+}
+
+// chooseColumns finds the columns among the titles of a list. Mapped has the names that the caller gives.
+func chooseColumns(titles []string, columns []listColumn, mapped map[string]string, currency string) (*chosen, error) {
+	for _, name := range slices.Sorted(maps.Keys(mapped)) {
+		if !slices.ContainsFunc(columns, func(c listColumn) bool { return c.name == name }) {
+			return nil, &Refused{fmt.Sprintf("--columns: there is no column %q to map; there are %s", name, namesOf(columns))}
+		}
+	}
+	c := &chosen{columns: columns, width: len(titles)}
+	taken := map[int]bool{}
+	for _, column := range columns {
+		at, err := findColumn(titles, column, mapped)
+		if err != nil {
+			return nil, err
+		}
+		if at < 0 && column.required && !(column.name == "currency" && currency != "") {
+			return nil, &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with --columns %s=NAME", column.name, quoted(titles), column.name)}
+		}
+		if at >= 0 && taken[at] {
+			return nil, &Refused{fmt.Sprintf("--columns: the column %q is taken for two things", titles[at])}
+		}
+		taken[at] = true
+		c.at = append(c.at, at)
+	}
+	for i, title := range titles {
+		if !taken[i] {
+			c.other, c.names = append(c.other, i), append(c.names, kept(title))
+		}
+	}
+	return c, nil
+}
+
+// findColumn returns the index of one column: the one that is mapped, or that with its name, or with another name of it.
+func findColumn(titles []string, column listColumn, mapped map[string]string) (int, error) {
+	wanted := append([]string{plainName(column.name)}, column.also...)
+	title, isMapped := mapped[column.name]
+	if isMapped {
+		if title == "" {
+			return -1, nil
+		}
+		if at := slices.Index(titles, title); at >= 0 {
+			return at, nil
+		}
+		wanted = []string{plainName(title)}
+	}
+	for _, name := range wanted {
+		at := -1
+		for i, title := range titles {
+			if plainName(title) != name {
+				continue
+			}
+			if at >= 0 {
+				return -1, &Refused{fmt.Sprintf("has two columns that are the same for %s, %q and %q; give one of them another name", column.name, titles[at], title)}
+			}
+			at = i
+		}
+		if at >= 0 {
+			return at, nil
+		}
+	}
+	if isMapped {
+		return -1, &Refused{fmt.Sprintf("has no column %q, which --columns names for %s; it has %s", title, column.name, quoted(titles))}
+	}
+	return -1, nil
+}
+
+func namesOf(columns []listColumn) string {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// quoted lists titles, not more than a person reads.
+func quoted(titles []string) string {
+	var all []string
+	for i, title := range titles {
+		if i == 20 {
+			all = append(all, "…")
+			break
+		}
+		if len(title) > 40 {
+			title = strings.ToValidUTF8(title[:40], "") + "…"
+		}
+		all = append(all, fmt.Sprintf("%q", title))
+	}
+	return strings.Join(all, ", ")
+}

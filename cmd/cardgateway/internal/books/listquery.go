@@ -1,0 +1,209 @@
+package books
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// queryRows is a list in a database of the merchant, read in a transaction that can write nothing.
+type queryRows struct {
+	db    *sql.DB
+	tx    *sql.Tx
+	rows  *sql.Rows
+	wall  []bool // columns with times that name no zone
+	days  []bool // columns with days
+	cells []any
+	line  int
+	hash  hash.Hash
+}
+
+func openQuery(ctx context.Context, dsn, query string, choose func(titles []string) error) (_ lines, err error) {
+	source, err := parseSource(dsn)
+	if err != nil {
+		return nil, &Refused{"--list-dsn " + err.Error()}
+	}
+	if strings.TrimSpace(query) == "" {
+		return nil, &Refused{"--list-query is missing: a SELECT, or the name of a table"}
+	}
+	q := &queryRows{hash: sha256.New()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, q.close())
+		}
+	}()
+	if q.db, err = openReadOnly(source); err != nil {
+		return nil, err
+	}
+	q.db.SetMaxOpenConns(1)
+	// SQLite's driver knows no such transaction; its file is opened for reading
+	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: source.kind != sqliteDB}); err != nil {
+		return nil, cannotRead(ctx, source, err)
+	}
+	if q.rows, err = q.tx.QueryContext(ctx, asSelect(query, source.kind)); err != nil {
+		return nil, cannotRead(ctx, source, err)
+	}
+	types, err := q.rows.ColumnTypes()
+	if err != nil {
+		return nil, err
+	}
+	var titles []string
+	for _, t := range types {
+		titles = append(titles, t.Name())
+		q.wall = append(q.wall, t.DatabaseTypeName() != "TIMESTAMPTZ")
+		q.days = append(q.days, t.DatabaseTypeName() == "DATE")
+	}
+	q.cells = make([]any, len(titles))
+	for i := range q.cells {
+		q.cells[i] = new(any)
+	}
+	return q, choose(titles)
+}
+
+func cannotRead(ctx context.Context, s source, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &Refused{fmt.Sprintf("cannot be read from the %s: %v", s, err)}
+}
+
+// openReadOnly opens a database of the merchant.
+func openReadOnly(s source) (*sql.DB, error) {
+	switch s.kind {
+	case postgresDB:
+		return sql.Open("pgx", s.name)
+	case mysqlDB:
+		config, err := mysqlConfig(s.name)
+		if err != nil {
+			return nil, err
+		}
+		connector, err := mysql.NewConnector(config)
+		if err != nil {
+			return nil, err
+		}
+		return sql.OpenDB(connector), nil
+	}
+	if _, err := os.Stat(s.name); err != nil {
+		return nil, &Refused{fmt.Sprintf("--list-dsn names a file that cannot be opened: %v", err)}
+	}
+	return sql.Open("sqlite", sqliteURL(s.name, "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)"))
+}
+
+// mysqlConfig reads mysql://user:password@host:3306/database?tls=true, or with socket=/path for a Unix socket.
+func mysqlConfig(name string) (*mysql.Config, error) {
+	u, err := url.Parse(name)
+	if err != nil {
+		return nil, &Refused{"--list-dsn is no URL; write mysql://user@host:3306/database, with special characters of a password as %XX"}
+	}
+	c := mysql.NewConfig()
+	c.Logger = &mysql.NopLogger{} // its errors are returned, too
+	c.User, c.DBName, c.Net, c.Addr = u.User.Username(), strings.TrimPrefix(u.Path, "/"), "tcp", u.Host
+	c.Passwd, _ = u.User.Password()
+	if u.Port() == "" {
+		c.Addr += ":3306"
+	}
+	for key, values := range u.Query() {
+		switch value := values[0]; key {
+		case "tls":
+			c.TLSConfig = value
+		case "socket":
+			c.Net, c.Addr = "unix", value
+		default:
+			return nil, &Refused{fmt.Sprintf("--list-dsn has an option %q; mysql:// takes tls and socket", key)}
+		}
+	}
+	if c.Net == "tcp" && u.Hostname() == "" || c.DBName == "" {
+		return nil, &Refused{"--list-dsn names no host or no database; write mysql://user@host:3306/database"}
+	}
+	return c, nil
+}
+
+var tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
+
+// asSelect makes a query of the name of a table, and leaves a query as it is.
+func asSelect(query, kind string) string {
+	query = strings.TrimSpace(query)
+	if !tablePattern.MatchString(query) {
+		return query
+	}
+	quote := `"`
+	if kind == mysqlDB {
+		quote = "`"
+	}
+	return "SELECT * FROM " + quote + strings.ReplaceAll(query, ".", quote+"."+quote) + quote
+}
+
+func (q *queryRows) next() (line int, cells []string, err error) {
+	if !q.rows.Next() {
+		if err := q.rows.Err(); err != nil {
+			return 0, nil, err
+		}
+		return 0, nil, io.EOF
+	}
+	q.line++
+	if err := q.rows.Scan(q.cells...); err != nil {
+		return q.line, nil, err
+	}
+	cells = make([]string, len(q.cells))
+	for i, cell := range q.cells {
+		cells[i] = q.text(i, *cell.(*any))
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(cells[i])))
+		_, _ = q.hash.Write(length[:]) // a hash takes everything
+		_, _ = q.hash.Write([]byte(cells[i]))
+	}
+	return q.line, cells, nil
+}
+
+// text writes a value as a list in CSV has it.
+func (q *queryRows) text(column int, value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'f', -1, 32)
+	case time.Time:
+		switch {
+		case q.days[column]:
+			return v.Format(time.DateOnly)
+		case q.wall[column]:
+			return v.Format(time.DateTime)
+		}
+		return v.Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(value)
+}
+
+func (q *queryRows) sum() hash.Hash { return q.hash }
+
+func (q *queryRows) close() (err error) {
+	if q.rows != nil {
+		err = q.rows.Close()
+	}
+	if q.tx != nil {
+		_ = q.tx.Rollback() // it has changed nothing
+	}
+	if q.db != nil {
+		err = errors.Join(err, q.db.Close())
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// copyOf says what books are a copy of.
+type copyOf struct {
+	gateway, app string
+	zone         *time.Location
+	since        time.Time
+	synced       time.Time
+}
+
+// readCopy reads it; ok is false in new books.
+func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
+	var zone string
+	var since, synced int64
+	err = b.db.QueryRowContext(ctx, `SELECT gateway, app, zone, since, synced FROM cardgateway_copy`).Scan(&c.gateway, &c.app, &zone, &since, &synced)
+	if errors.Is(err, sql.ErrNoRows) {
+		return copyOf{}, false, nil
+	}
+	if err == nil {
+		c.zone, err = loadZone(zone)
+	}
+	c.since, c.synced = fromMicro(since, c.zone), fromMicro(synced, c.zone)
+	return c, err == nil, err
+}
+
+// loadZone finds a zone by the name that it gave itself: one of the zone database, or a distance as in UTC+8.
+func loadZone(name string) (*time.Location, error) {
+	if hours, ok := strings.CutPrefix(name, "UTC"); ok && hours != "" {
+		if n, err := strconv.Atoi(hours); err == nil && n >= -14 && n <= 14 {
+			return time.FixedZone(name, n*60*60), nil
+		}
+	}
+	return time.LoadLocation(name)
+}
+
+// begin makes the positions of new books, and refuses what does not fit to old ones. A book is the copy of one app at one
+// gateway, read in one zone.
+func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf, error) {
+	old, ok, err := b.readCopy(ctx)
+	switch {
+	case err != nil:
+		return old, err
+	case ok && old.gateway != now.gateway:
+		return old, &Refused{fmt.Sprintf("the database holds a copy of %s, and base-url is %s: name another database with --db", old.gateway, now.gateway)}
+	case ok && old.app != now.app:
+		return old, &Refused{fmt.Sprintf("the database holds a copy of the app %s, and app-id is %s: name another database with --db", old.app, now.app)}
+	case ok && old.zone.String() != now.zone.String():
+		return old, &Refused{fmt.Sprintf("the database was begun with zone %s, and zone is %s: set it back, or begin another database with --db", old.zone, now.zone)}
+	case ok && !now.since.IsZero() && now.since.Before(old.since):
+		return old, &Refused{fmt.Sprintf("the database begins at %s, after --from: leave --from out, or begin another database with --db", old.since.Format(time.DateTime))}
+	case ok:
+		return old, nil
+	case now.since.IsZero():
+		return old, &Refused{"the database is new: say with --from where the copy is to begin, such as --from 2026-01-01"}
+	case !now.since.Before(clock):
+		return old, &Refused{fmt.Sprintf("--from %s has not come yet: the clock says %s", now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
+	}
+	now.since = now.since.Truncate(time.Second)
+	return now, b.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, $1, $2, $3, $4, 0)`,
+			now.gateway, now.app, now.zone.String(), micro(now.since))
+		for _, kind := range []string{ordersKind, refundsKind} {
+			if err == nil {
+				err = savePosition(ctx, tx, kind, position{complete: now.since})
+			}
+		}
+		return err
+	})
+}
+
+// position is where the walks over one kind of row stand.
+type position struct {
+	complete     time.Time // the copy lacks nothing up to here
+	number       int64     // of the walk that is under way, or was last
+	begun        time.Time
+	start, until time.Time // its range; start is not before until if it has ended
+	checkpoint   cardgateway.Checkpoint
+	deep         time.Time // when the last walk over four weeks or more began
+	asked        time.Time // when the old rows that are open were last asked for
+}
+
+// underWay reports whether a walk was broken off.
+func (p *position) underWay() bool { return p.start.Before(p.until) }
+
+func (b *Books) position(ctx context.Context, kind string) (p position, err error) {
+	var complete, begun, start, until, deep, asked int64
+	var checkpoint string
+	err = b.db.QueryRowContext(ctx, `SELECT complete, number, begun, start, until, checkpoint, deep, asked FROM cardgateway_walks WHERE kind = $1`, kind).
+		Scan(&complete, &p.number, &begun, &start, &until, &checkpoint, &deep, &asked)
+	if err != nil {
+		return position{}, err
+	}
+	for _, at := range []struct {
+		to   *time.Time
+		from int64
+	}{{&p.complete, complete}, {&p.begun, begun}, {&p.start, start}, {&p.until, until}, {&p.deep, deep}, {&p.asked, asked}} {
+		*at.to = fromMicro(at.from, time.UTC)
+	}
+	return p, json.Unmarshal([]byte(checkpoint), &p.checkpoint)
+}
+
+func savePosition(ctx context.Context, tx *sql.Tx, kind string, p position) error {
+	checkpoint, err := json.Marshal(p.checkpoint)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `
+		INSERT INTO cardgateway_walks (kind, complete, number, begun, start, until, checkpoint, deep, asked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (kind) DO UPDATE SET complete = excluded.complete, number = excluded.number, begun = excluded.begun, start = excluded.start,
+			until = excluded.until, checkpoint = excluded.checkpoint, deep = excluded.deep, asked = excluded.asked`,
+		kind, micro(p.complete), p.number, micro(p.begun), micro(p.start), micro(p.until), string(checkpoint), micro(p.deep), micro(p.asked))
+	return err
+}

@@ -1,0 +1,66 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+)
+
+//go:embed schema.sql
+var schema1 string
+
+// schemas are the steps from one version of the schema to the next, the first from an empty database. A step that was
+// released is never changed. $TEXT stands for a text that is compared byte by byte.
+var schemas = []string{schema1}
+
+// migrate brings the schema up to the version that this program knows.
+func (b *Books) migrate(ctx context.Context) error {
+	return b.change(ctx, func(tx *sql.Tx) error {
+		if err := b.refuseForeign(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS cardgateway_schema (version BIGINT NOT NULL PRIMARY KEY)`)
+		if err != nil {
+			return err
+		}
+		var version int
+		if err := tx.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM cardgateway_schema`).Scan(&version); err != nil {
+			return err
+		}
+		if version > len(schemas) {
+			return &Refused{fmt.Sprintf("the database has version %d of the tables, and this program knows up to %d: a newer program made it, use that one",
+				version, len(schemas))}
+		}
+		for ; version < len(schemas); version++ {
+			for _, statement := range b.statements(schemas[version]) {
+				if _, err := tx.ExecContext(ctx, statement); err != nil {
+					return fmt.Errorf("making version %d of the tables: %w", version+1, err)
+				}
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_schema (version) VALUES ($1)`, version+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// refuseForeign refuses a SQLite file of another program: it was named by mistake. In Postgres other tables of the same
+// schema are left alone.
+func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
+	if b.kind != sqliteDB {
+		return nil
+	}
+	var other string
+	err := tx.QueryRowContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+		AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'cardgateway_schema') LIMIT 1`).Scan(&other)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return &Refused{fmt.Sprintf("the file is a database of another program, with a table %q", other)}
+}

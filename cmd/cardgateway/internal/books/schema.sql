@@ -1,0 +1,110 @@
+-- One schema for SQLite and Postgres. Amounts are text, since no other type of both holds them exactly; a value always
+-- has the same text. Times are microseconds since 1970, 0 if there is none.
+
+-- What these books are a copy of: one row.
+CREATE TABLE cardgateway_copy (
+    one     BIGINT NOT NULL PRIMARY KEY CHECK (one = 1),
+    gateway $TEXT  NOT NULL,
+    app     $TEXT  NOT NULL,
+    zone    $TEXT  NOT NULL,  -- of the gateway's wall clock
+    since   BIGINT NOT NULL,  -- they begin here
+    synced  BIGINT NOT NULL   -- the end of the last run that went well
+);
+
+CREATE TABLE cardgateway_orders (
+    id             $TEXT  NOT NULL PRIMARY KEY,  -- the gateway's, or made of the merchant's where it gives none
+    unique_id      $TEXT  NOT NULL,
+    transaction_id $TEXT  NOT NULL,
+    state          $TEXT  NOT NULL,
+    code           BIGINT NOT NULL,
+    amount         $TEXT  NOT NULL,
+    currency       $TEXT  NOT NULL,
+    at             BIGINT NOT NULL,
+    card           $TEXT  NOT NULL,
+    walk           BIGINT NOT NULL   -- the number of the walk that gave the row last
+);
+CREATE INDEX cardgateway_orders_transaction ON cardgateway_orders (transaction_id);
+CREATE INDEX cardgateway_orders_at ON cardgateway_orders (at);
+CREATE INDEX cardgateway_orders_unnamed ON cardgateway_orders (transaction_id) WHERE unique_id = '';
+
+CREATE TABLE cardgateway_refunds (
+    id                 $TEXT  NOT NULL PRIMARY KEY,
+    refund_unique_id   $TEXT  NOT NULL,
+    merchant_refund_id $TEXT  NOT NULL,
+    unique_id          $TEXT  NOT NULL,  -- of the order
+    state              $TEXT  NOT NULL,
+    code               BIGINT NOT NULL,
+    amount             $TEXT  NOT NULL,
+    currency           $TEXT  NOT NULL,
+    at                 BIGINT NOT NULL,
+    walk               BIGINT NOT NULL
+);
+CREATE INDEX cardgateway_refunds_unique ON cardgateway_refunds (unique_id);
+CREATE INDEX cardgateway_refunds_merchant ON cardgateway_refunds (merchant_refund_id);
+CREATE INDEX cardgateway_refunds_at ON cardgateway_refunds (at);
+CREATE INDEX cardgateway_refunds_unnamed ON cardgateway_refunds (merchant_refund_id) WHERE refund_unique_id = '';
+
+-- What changed of rows that had been copied.
+CREATE TABLE cardgateway_changes (
+    kind $TEXT  NOT NULL,  -- orders or refunds
+    id   $TEXT  NOT NULL,
+    what $TEXT  NOT NULL,  -- a column, late (came after its time had been copied) or gone (deleted, since the gateway has it no more)
+    old  $TEXT  NOT NULL,  -- of a row that is gone, all of it as JSON
+    new  $TEXT  NOT NULL,
+    seen BIGINT NOT NULL
+);
+CREATE INDEX cardgateway_changes_id ON cardgateway_changes (id);
+
+-- Where the walks over orders and refunds stand.
+CREATE TABLE cardgateway_walks (
+    kind       $TEXT  NOT NULL PRIMARY KEY,
+    complete   BIGINT NOT NULL,  -- the copy lacks nothing up to here
+    number     BIGINT NOT NULL,  -- of the last walk that was begun
+    begun      BIGINT NOT NULL,  -- when
+    start      BIGINT NOT NULL,  -- its range; start is not before until if it has ended
+    until      BIGINT NOT NULL,
+    checkpoint $TEXT  NOT NULL,  -- how far it is
+    deep       BIGINT NOT NULL,  -- when the last walk over four weeks or more began
+    asked      BIGINT NOT NULL   -- when the old rows that are open were last asked for
+);
+
+-- The merchant's own lists, as they were read last.
+CREATE TABLE cardgateway_lists (
+    kind          $TEXT  NOT NULL PRIMARY KEY,  -- payments or refunds
+    name          $TEXT  NOT NULL,
+    sha256        $TEXT  NOT NULL,
+    lines         BIGINT NOT NULL,
+    unreadable    BIGINT NOT NULL,
+    other_columns $TEXT  NOT NULL,  -- JSON
+    read_at       BIGINT NOT NULL
+);
+
+CREATE TABLE cardgateway_listed_payments (
+    line           BIGINT NOT NULL PRIMARY KEY,
+    transaction_id $TEXT  NOT NULL,
+    amount         $TEXT  NOT NULL,
+    currency       $TEXT  NOT NULL,
+    state          $TEXT  NOT NULL,
+    order_id       $TEXT  NOT NULL,
+    at             BIGINT NOT NULL,
+    other          $TEXT  NOT NULL   -- JSON
+);
+
+CREATE TABLE cardgateway_listed_refunds (
+    line           BIGINT NOT NULL PRIMARY KEY,
+    refund_id      $TEXT  NOT NULL,
+    transaction_id $TEXT  NOT NULL,
+    amount         $TEXT  NOT NULL,
+    currency       $TEXT  NOT NULL,
+    at             BIGINT NOT NULL,
+    other          $TEXT  NOT NULL
+);
+
+CREATE TABLE cardgateway_unreadable (
+    kind        $TEXT  NOT NULL,
+    line        BIGINT NOT NULL,
+    id          $TEXT  NOT NULL,  -- of the payment or refund, if that could be read
+    column_name $TEXT  NOT NULL,
+    why         $TEXT  NOT NULL,
+    PRIMARY KEY (kind, line)
+);

@@ -1,0 +1,238 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+const (
+	rereadAlways = 48 * time.Hour      // how much of the past every run reads again
+	rereadDaily  = 28 * 24 * time.Hour // and how much one run a day does
+	day          = 24 * time.Hour
+	askFor       = 180 * 24 * time.Hour // how long a row that is open is asked for again
+
+	batchSize = 5000            // rows that one transaction of the database saves
+	batchTime = 5 * time.Second // and fewer after so long: a slow gateway's rows are not to be lost
+)
+
+// SyncOptions says what Sync copies.
+type SyncOptions struct {
+	Client     *cardgateway.Client
+	From       time.Time        // where new books begin; zero for old ones
+	Again      time.Duration    // how much of the past is read again, if that is more than what every run does
+	AcceptGone bool             // rows that the gateway does not show any more are deleted, however many
+	Now        func() time.Time // nil means time.Now
+
+	// Begin is called before what takes a while: reading orders or refunds, and from where on. Progress is called during
+	// it. Both may be nil.
+	Begin    func(what string, from time.Time)
+	Progress func(cardgateway.Progress)
+}
+
+// SyncReport says what Sync has found; also that which ended with an error.
+type SyncReport struct {
+	Read    int // rows that the gateway gave
+	Changed int // rows that were not as they had been copied
+	Late    int // rows that came after their time had been copied
+	Gone    int // rows that were deleted, since the gateway does not show them any more
+}
+
+// Sync brings the copy up to date. Every run reads the last 48 hours again and one run a day the last 28 days, so that
+// rows that the gateway shows late, and such as have changed, are found; changes are recorded. Older rows that are open
+// (processing, redirect, unknown) are asked for once a day until they are 180 days old. Rows of what is read again that the
+// gateway does not show any more are deleted, and recorded; where they are more than five and more than one in a hundred,
+// Sync ends with a *GoneError instead.
+//
+// Each batch is saved with the checkpoint that goes with it, so that the process may be killed anywhere: the next Sync
+// goes on. When ctx ends, what has been read is saved first. Errors are a *Refused, a *GoneError, those of the walks, and
+// those of the database.
+func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Begin == nil {
+		o.Begin = func(string, time.Time) {}
+	}
+	if o.Progress == nil {
+		o.Progress = func(cardgateway.Progress) {}
+	}
+	copied, err := b.begin(ctx, copyOf{gateway: o.Client.BaseURL(), app: string(o.Client.AppID()), zone: o.Client.Location(), since: o.From}, o.Now())
+	if err != nil {
+		return SyncReport{}, b.inWords(err)
+	}
+	s := &syncer{Books: b, SyncOptions: o, copied: copied}
+	orders := rows[cardgateway.Transaction]{
+		table: &ordersTable,
+		open:  `state IN ('processing', 'redirect', 'unknown')`,
+		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
+			return o.Client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, w)
+		},
+		record: orderRecord,
+	}
+	refunds := rows[cardgateway.Refund]{
+		table: &refundsTable,
+		open:  `state IN ('processing', 'unknown')`,
+		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Refund] {
+			return o.Client.RefundWalk(cardgateway.RefundQuery{Start: start, End: end}, w)
+		},
+		record: refundRecord,
+	}
+	err = syncRows(ctx, s, orders)
+	if err == nil || isOfGateway(err) && ctx.Err() == nil { // refunds can go well all the same
+		err = errors.Join(err, syncRows(ctx, s, refunds))
+	}
+	if err != nil {
+		return s.report, b.inWords(err)
+	}
+	err = b.change(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE cardgateway_copy SET synced = $1`, micro(o.Now()))
+		return err
+	})
+	return s.report, b.inWords(err)
+}
+
+func isOfGateway(err error) bool {
+	_, gone := errors.AsType[*GoneError](err)
+	return gone || errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cardgateway.ErrUnsettled)
+}
+
+// syncer is one run.
+type syncer struct {
+	*Books
+	SyncOptions
+	copied copyOf
+	report SyncReport
+}
+
+// keep saves a batch, and what goes with it, in one transaction. It does so even if ctx has ended: a batch is short.
+func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete time.Time, with func(context.Context, *sql.Tx) error) error {
+	ctx = context.WithoutCancel(ctx)
+	var found changes
+	err := s.change(ctx, func(tx *sql.Tx) (err error) {
+		if found, err = s.save(ctx, tx, t, batch, micro(complete), s.Now()); err != nil {
+			return err
+		}
+		return with(ctx, tx)
+	})
+	if err == nil {
+		s.report.Read += len(batch)
+		s.report.Changed += found.rows
+		s.report.Late += found.late
+	}
+	return err
+}
+
+// rows are one kind of what the gateway lists.
+type rows[T any] struct {
+	table  *table
+	open   string // the condition for rows that are not at their end
+	walk   func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[T]
+	record func(row *T, zone *time.Location, walk int64) record
+}
+
+// syncRows ends a walk that was broken off, if there is one, walks from the past that is read again up to now, and asks
+// for open rows that are older.
+func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
+	at, err := s.position(ctx, r.table.kind)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.table.kind, err)
+	}
+	if at.underWay() {
+		if at, err = walkRows(ctx, s, r, at); err != nil {
+			return err
+		}
+	}
+	now := s.Now()
+	if !now.After(at.complete) {
+		return &Refused{fmt.Sprintf("the %s are complete up to %s, and the clock of this machine says %s: it is wrong, or was",
+			r.table.kind, at.complete.In(s.copied.zone).Format(time.DateTime), now.In(s.copied.zone).Format(time.DateTime))}
+	}
+	again := max(rereadAlways, s.Again)
+	if isDue(at.deep, now) {
+		again = max(rereadDaily, again)
+	}
+	at.start = at.complete.Add(-again).Truncate(time.Second)
+	if at.start.Before(s.copied.since) {
+		at.start = s.copied.since
+	}
+	at.begun, at.until, at.checkpoint = now, now.Truncate(time.Second).Add(time.Second), cardgateway.Checkpoint{}
+	at.number++
+	start := at.start
+	if at, err = walkRows(ctx, s, r, at); err != nil {
+		return err
+	}
+	return askAgain(ctx, s, r, at, start)
+}
+
+// isDue reports whether what is done once a day is due. An hour less than a day lets a daily job run a bit earlier.
+func isDue(last, now time.Time) bool { return now.Sub(last) >= day-time.Hour || now.Before(last) }
+
+// walkRows makes one walk, from where the position stands. Each batch is saved together with the checkpoint that goes
+// with it, so that the process can be killed anywhere: what is walked twice then is saved twice, under the same id.
+func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (position, error) {
+	s.Begin(r.table.kind, at.start)
+	walk := r.walk(at.start, at.until, cardgateway.WalkOptions{Resume: at.checkpoint, Progress: s.Progress})
+	batch, saved := make([]record, 0, batchSize), time.Now()
+	keep := func() error {
+		at.checkpoint = walk.Checkpoint()
+		err := s.keep(ctx, r.table, batch, at.complete, func(ctx context.Context, tx *sql.Tx) error {
+			return savePosition(ctx, tx, r.table.kind, at)
+		})
+		clear(batch)
+		batch, saved = batch[:0], time.Now()
+		return err
+	}
+	for row, err := range walk.All(ctx) {
+		if err != nil {
+			return at, errors.Join(fmt.Errorf("%s: %w", r.table.kind, err), keep())
+		}
+		batch = append(batch, r.record(row, s.copied.zone, at.number))
+		if len(batch) < batchSize && time.Since(saved) < batchTime {
+			continue
+		}
+		if err := keep(); err != nil {
+			return at, err
+		}
+	}
+	if err := keep(); err != nil {
+		return at, err
+	}
+	return finishWalk(ctx, s, r, at, walk.Report().CompleteUpTo)
+}
+
+// finishWalk drops what the walk has shown to be there no longer, and moves the position to its end.
+func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, complete time.Time) (position, error) {
+	ctx = context.WithoutCancel(ctx)
+	start, dropped := at.start, 0
+	at.start, at.checkpoint = at.until, cardgateway.Checkpoint{}
+	var gone *GoneError
+	err := s.change(ctx, func(tx *sql.Tx) error {
+		if err := s.dropUnnamed(ctx, tx, r.table); err != nil {
+			return err
+		}
+		var err error
+		dropped, err = s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())
+		if err != nil && !errors.As(err, &gone) {
+			return err
+		}
+		if gone == nil && (!start.After(at.begun.Add(-rereadDaily)) || !start.After(s.copied.since)) {
+			at.deep = at.begun
+		}
+		if complete.After(at.complete) {
+			at.complete = complete
+		}
+		return savePosition(ctx, tx, r.table.kind, at)
+	})
+	if err == nil {
+		s.report.Gone += dropped
+	}
+	if err == nil && gone != nil {
+		err = gone
+	}
+	return at, err
+}

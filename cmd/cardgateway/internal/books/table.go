@@ -1,0 +1,101 @@
+package books
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// The kinds of rows, as the database names them.
+const (
+	ordersKind  = "orders"
+	refundsKind = "refunds"
+)
+
+// table is one of the two tables with rows of the gateway. Its first column is the id, its last the number of the walk.
+type table struct {
+	kind    string
+	columns []string
+	money   int      // the index of amount; currency comes next
+	record  []string // columns whose changes are recorded
+	key     string   // the gateway's id, of which unnamed rows have none
+	same    []string // what an unnamed row and the named one that follows it have in common
+}
+
+var ordersTable = table{
+	kind:    ordersKind,
+	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "walk"},
+	money:   5,
+	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at"},
+	key:     "unique_id",
+	same:    []string{"transaction_id", "at"},
+}
+
+var refundsTable = table{
+	kind:    refundsKind,
+	columns: []string{"id", "refund_unique_id", "merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at", "walk"},
+	money:   6,
+	record:  []string{"merchant_refund_id", "unique_id", "state", "code", "amount", "currency", "at"},
+	key:     "refund_unique_id",
+	same:    []string{"merchant_refund_id", "unique_id", "at"},
+}
+
+func (t *table) name() string    { return "cardgateway_" + t.kind }
+func (t *table) staging() string { return "cardgateway_new_" + t.kind }
+
+// record is a row for the database: a value for each column.
+type record []any
+
+func (r record) id() string { return r[0].(string) }
+
+// orderRecord makes a row of what the gateway says.
+func orderRecord(o *cardgateway.Transaction, zone *time.Location, walk int64) record {
+	id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
+	return record{kept(id), kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int64(o.Code),
+		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), walk}
+}
+
+func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record {
+	id := cmp.Or(r.RefundUniqueID, "refund "+r.MerchantRefundID+" "+r.UniqueID+" "+r.RefundRequestAt.String())
+	return record{kept(id), kept(r.RefundUniqueID), kept(r.MerchantRefundID), kept(r.UniqueID), r.State().String(), int64(r.Code),
+		r.RefundAmount.String(), kept(r.RefundCurrency), micro(r.RefundRequestAt.In(zone)), walk}
+}
+
+// longestText is how many bytes of a text are kept: an id has at most 128 characters, and an index of Postgres takes no
+// more than some 2,700 bytes.
+const longestText = 1024
+
+// kept makes a text one that both databases keep: Postgres takes neither a zero byte nor what is not UTF-8. The end of a
+// text that is too long is replaced by a hash of the text, so that different ones stay different.
+func kept(text string) string {
+	if !utf8.ValidString(text) {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+	}
+	text = strings.ReplaceAll(text, "\x00", "\uFFFD")
+	if len(text) > longestText {
+		sum := sha256.Sum256([]byte(text))
+		text = strings.ToValidUTF8(text[:longestText-80], "") + "… " + hex.EncodeToString(sum[:])
+	}
+	return text
+}
+
+// micro is how the database keeps a time.
+func micro(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// fromMicro reads a time back.
+func fromMicro(at int64, zone *time.Location) time.Time {
+	if at == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(at).In(zone)
+}

@@ -1,0 +1,126 @@
+package match
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+)
+
+// Mark says that the merchant knows of a difference, and why it may stay.
+type Mark struct {
+	Line   int // in the file
+	Class  Class
+	ID     string
+	Value  *decimal.Decimal // it may stay as long as its value is this; nil means any
+	Reason string
+}
+
+// Known are the differences that the merchant has marked. The zero Known has none.
+type Known struct {
+	marks map[knownKey]*Mark
+	used  map[*Mark]bool
+}
+
+type knownKey struct {
+	class Class
+	id    string
+}
+
+// mostMarks bounds a file of marks.
+const mostMarks = 100_000
+
+// ReadKnown reads a CSV file of marks with the columns class, id and reason, and optionally value; other columns are passed
+// over, so that rows of a report's CSV can be marked by giving them a reason. A row without a reason marks nothing.
+func ReadKnown(from io.Reader) (Known, error) {
+	k := Known{marks: map[knownKey]*Mark{}}
+	lines := csv.NewReader(from)
+	lines.FieldsPerRecord = -1
+	head, err := lines.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return k, err
+	}
+	if len(head) > 0 {
+		head[0] = strings.TrimPrefix(head[0], "\uFEFF")
+	}
+	column := func(name string) int {
+		return slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) })
+	}
+	class, id, reason, value := column("class"), column("id"), column("reason"), column("value")
+	if class < 0 || id < 0 || reason < 0 {
+		return k, errors.New("the first line must name the columns class, id and reason")
+	}
+	for {
+		fields, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			return k, nil
+		}
+		if err != nil {
+			return k, err
+		}
+		line, _ := lines.FieldPos(0)
+		field := func(i int) string {
+			if i < 0 || i >= len(fields) {
+				return ""
+			}
+			return plain(fields[i])
+		}
+		m := &Mark{Line: line, Class: Class(field(class)), ID: field(id), Reason: field(reason)}
+		switch {
+		case m.Reason == "":
+			continue
+		case !IsClass(string(m.Class)):
+			return k, fmt.Errorf("line %d: there is no class %q", line, m.Class)
+		case m.ID == "":
+			return k, fmt.Errorf("line %d: the id is missing", line)
+		case len(k.marks) == mostMarks:
+			return k, fmt.Errorf("it has more than %d marks", mostMarks)
+		}
+		if text := field(value); text != "" {
+			if len(text) > 40 || strings.ContainsAny(text, "eE") {
+				return k, fmt.Errorf("line %d: the value %.40q is no amount", line, text)
+			}
+			v, err := decimal.NewFromString(text)
+			if err != nil {
+				return k, fmt.Errorf("line %d: the value %q is no amount", line, text)
+			}
+			m.Value = &v
+		}
+		k.marks[knownKey{m.Class, m.ID}] = m
+	}
+}
+
+// plain takes away the apostrophe that this program's CSV puts before what a spreadsheet would run.
+func plain(field string) string {
+	if len(field) > 1 && field[0] == '\'' && strings.ContainsRune("=+-@\t\r", rune(field[1])) {
+		return field[1:]
+	}
+	return field
+}
+
+func (k *Known) begin() { k.used = map[*Mark]bool{} }
+
+// covers reports whether a difference is marked, and why.
+func (k *Known) covers(d *Difference) (known bool, reason string) {
+	m := k.marks[knownKey{d.Class, d.ID}]
+	if m == nil || m.Value != nil && !m.Value.Equal(d.Value) {
+		return false, ""
+	}
+	k.used[m] = true
+	return true, m.Reason
+}
+
+// unused returns the marks that fit no difference, by line.
+func (k *Known) unused() (marks []Mark) {
+	for _, m := range k.marks {
+		if !k.used[m] {
+			marks = append(marks, *m)
+		}
+	}
+	slices.SortFunc(marks, func(a, b Mark) int { return a.Line - b.Line })
+	return marks
+}

@@ -1,0 +1,80 @@
+package match
+
+import (
+	"fmt"
+	"iter"
+)
+
+// largestGroup bounds the rows with one id: more are no retries of a payment but a mistake in the data.
+const largestGroup = 10_000
+
+// groups gives the rows with the same key together, in a slice that the next group overwrites. Rows must be sorted by the
+// key; it is an error if they are not, since rows would be missed. Rows with an empty key do not belong together.
+func groups[T any](what string, rows iter.Seq2[T, error], key func(*T) string) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var group []T
+		for row, err := range rows {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(group) > 0 {
+				last, now := key(&group[0]), key(&row)
+				switch {
+				case now < last:
+					yield(nil, fmt.Errorf("%s are not sorted: %q comes after %q", what, now, last))
+					return
+				case now != last || now == "":
+					if !yield(group, nil) {
+						return
+					}
+					group = group[:0]
+				case len(group) == largestGroup:
+					yield(nil, fmt.Errorf("%s: more than %d have the id %q", what, largestGroup, last))
+					return
+				}
+			}
+			group = append(group, row)
+		}
+		if len(group) > 0 {
+			yield(group, nil)
+		}
+	}
+}
+
+// join walks two streams of groups side by side and calls do for every key, with what either side has of it.
+func join[A, B any](left iter.Seq2[[]A, error], keyA func(*A) string, right iter.Seq2[[]B, error], keyB func(*B) string, do func([]A, []B) error) error {
+	next, stop := iter.Pull2(right)
+	defer stop()
+	b, err, more := next()
+	// before passes on what only the right side has, below a key.
+	before := func(isBefore func(key string) bool) error {
+		for more && err == nil && isBefore(keyB(&b[0])) {
+			if err := do(nil, b); err != nil {
+				return err
+			}
+			b, err, more = next()
+		}
+		return err
+	}
+	for a, failed := range left {
+		if failed != nil {
+			return failed
+		}
+		key := keyA(&a[0])
+		if err := before(func(other string) bool { return other < key }); err != nil {
+			return err
+		}
+		if more && key != "" && keyB(&b[0]) == key {
+			if err := do(a, b); err != nil {
+				return err
+			}
+			b, err, more = next()
+			continue
+		}
+		if err := do(a, nil); err != nil {
+			return err
+		}
+	}
+	return before(func(string) bool { return true })
+}

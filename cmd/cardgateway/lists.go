@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+)
+
+// listsFlags say where the merchant's lists are.
+type listsFlags struct {
+	List          string   `placeholder:"FILE" help:"CSV file with your payments: transaction_id, amount, currency; if it has them also state, order and at."`
+	RefundList    string   `placeholder:"FILE" help:"CSV file with your refunds: refund_id, amount, currency; if it has them also transaction_id and at."`
+	ListDSN       string   `name:"list-dsn" placeholder:"DATABASE" help:"Read the lists from this database: SQLite file, postgres:// or mysql://; or set CARDGATEWAY_LIST_DSN."`
+	ListQuery     string   `placeholder:"SQL" help:"Of that database: a SELECT that gives your payments, or a table."`
+	RefundQuery   string   `placeholder:"SQL" help:"Of that database: a SELECT that gives your refunds, or a table."`
+	Columns       []string `placeholder:"OURS=YOURS" help:"Names of the columns in your list: transaction_id=Ref,amount=Total. Nothing after = means that there is none."`
+	RefundColumns []string `placeholder:"OURS=YOURS" help:"The same of your list of refunds."`
+	ListCurrency  string   `placeholder:"CODE" help:"Currency of all lines, if your lists have none."`
+	DecimalComma  bool     `help:"Amounts in your lists are written 1.234,50."`
+}
+
+// isSet reports whether a list is to be read.
+func (l *listsFlags) isSet() bool {
+	return cmp.Or(l.List, l.RefundList, l.ListQuery, l.RefundQuery) != ""
+}
+
+// read replaces the lists in the books by those that are named.
+func (l *listsFlags) read(c *call, b *books.Books) error {
+	dsn := cmp.Or(l.ListDSN, c.getenv(variable("list-dsn")))
+	switch {
+	case books.HasPassword(l.ListDSN):
+		return fail(exitNoAnswer, "--list-dsn has a password in it, which every user of this machine can read there: set %s", variable("list-dsn"))
+	case l.List != "" && l.ListQuery != "", l.RefundList != "" && l.RefundQuery != "":
+		return fail(exitNoAnswer, "a list is either a file or a query: give --list or --list-query, --refund-list or --refund-query")
+	case l.ListQuery != "" || l.RefundQuery != "":
+		if dsn == "" {
+			return fail(exitNoAnswer, "--list-query and --refund-query need --list-dsn or %s", variable("list-dsn"))
+		}
+	case l.ListDSN != "":
+		return fail(exitNoAnswer, "--list-dsn needs --list-query or --refund-query")
+	}
+	for _, list := range []struct {
+		flag, path, query string
+		columnsFlag       string
+		columns           []string
+		read              func(context.Context, books.ListSource) (books.ListInfo, error)
+	}{
+		{"--list", l.List, l.ListQuery, "--columns", l.Columns, b.ImportPayments},
+		{"--refund-list", l.RefundList, l.RefundQuery, "--refund-columns", l.RefundColumns, b.ImportRefunds},
+	} {
+		if list.path == "" && list.query == "" {
+			if len(list.columns) > 0 {
+				return fail(exitNoAnswer, "%s needs %s", list.columnsFlag, list.flag)
+			}
+			continue
+		}
+		source := books.ListSource{Path: list.path, Query: list.query, Currency: l.ListCurrency, DecimalComma: l.DecimalComma}
+		if list.path == "" {
+			source.DSN = dsn
+		}
+		var err error
+		if source.Columns, err = mapping(list.columnsFlag, list.columns); err != nil {
+			return err
+		}
+		info, err := list.read(c.ctx, source)
+		if err != nil {
+			return booksError(list.flag+": ", err)
+		}
+		c.say("%s: %s lines read from %s, %s not readable", list.flag, thousands(info.Rows), clean(info.Name), thousands(info.Unreadable))
+	}
+	return nil
+}
+
+// mapping reads the names of columns.
+func mapping(flag string, pairs []string) (map[string]string, error) {
+	names := map[string]string{}
+	for _, pair := range pairs {
+		ours, yours, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, fail(exitNoAnswer, "%s: %q is not OURS=YOURS, such as transaction_id=Ref", flag, clean(pair))
+		}
+		names[strings.TrimSpace(ours)] = strings.TrimSpace(yours)
+	}
+	return names, nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+)
+
+type runCommand struct {
+	compareFlags
+	reportFlags
+	Since    string        `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01. Needed once."`
+	Again    string        `placeholder:"DURATION" help:"Read so much of the past of the gateway again: 90d. Every run reads 48h, one a day 28d."`
+	LogEvery time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far it is."`
+}
+
+// Help is shown below the flags.
+func (*runCommand) Help() string {
+	return `Brings the copy of the gateway up to date, compares your list with it and writes the report: what reconcile sync and
+reconcile report do, in one. Without any setting it shows what it does: a sandbox on this machine with a year of orders, and a
+list in which there is a mistake of every class.
+
+` + compareHelp + `
+
+Stdout has the path of the page. Of a demonstration the exit code is 0, although there are differences.
+
+Examples:
+  cardgateway reconcile run
+  cardgateway reconcile run --db books.db --since 2026-01-01 --last 7d --list paid.csv
+  cardgateway reconcile run --month last --list-query payments --out /srv/reports/month.html`
+}
+
+// Run does all of it.
+func (r *runCommand) Run(c *call) (err error) {
+	set, err := c.settings.load(c.ctx, c.system)
+	if err != nil {
+		return err
+	}
+	if !set.isAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
+		return r.demonstrate(c)
+	}
+	client, err := c.clientOf(set, nil)
+	if err != nil {
+		return err
+	}
+	sync := &syncCommand{From: r.Since, Again: r.Again, LogEvery: r.LogEvery}
+	options := books.SyncOptions{Client: client, Now: c.now}
+	if options.From, options.Again, err = sync.times(client.Location()); err != nil {
+		return err
+	}
+	b, err := c.openBooks(set, r.Since != "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, b.Close()) }()
+	if err := sync.sync(c.toStderr(), b, options); err != nil {
+		return err
+	}
+	m, err := c.compared(&r.compareFlags, b)
+	if err != nil {
+		return err
+	}
+	return m.report(&r.reportFlags)
+}
+
+// toStderr is the call with results among what people read: another result follows.
+func (c *call) toStderr() *call {
+	other := *c
+	other.out = c.err
+	if c.settings.Quiet {
+		other.out = io.Discard
+	}
+	return &other
+}
+
+// isAny reports whether any setting is set.
+func (c *configured) isAny() bool {
+	for _, s := range c.list {
+		if s.value != "" {
+			return true
+		}
+	}
+	return false
+}

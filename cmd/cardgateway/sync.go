@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+)
+
+type syncCommand struct {
+	From       string        `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Needed once."`
+	Again      string        `placeholder:"DURATION" help:"Read so much of the past again: 90d. Every run reads 48h, one a day 28d."`
+	AcceptGone bool          `help:"Delete rows that the gateway does not show any more, however many."`
+	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far it is."`
+}
+
+// Help is shown below the flags.
+func (*syncCommand) Help() string {
+	return `Copies orders and refunds into the database that --db names: a SQLite file, or postgres://user@host/database, in which
+it makes tables that begin with cardgateway_. Run it as often as you like: it goes on where it ended. It can be stopped with
+Ctrl-C, or killed, at any moment.
+
+The last 48 hours are read again by every run, and 28 days once a day: rows that the gateway shows late and such as have
+changed are copied, and what changed is recorded. Rows that it shows no more are deleted and recorded; where they are more than
+5 and more than one in a hundred, nothing is deleted and the exit code is 1. Older payments that are not final are asked for
+once a day until they are 180 days old.
+
+Examples:
+  cardgateway reconcile sync --db books.db --from 2026-01-01
+  cardgateway reconcile sync --db postgres://books@db.example/shop
+  cardgateway reconcile sync --db books.db --again 90d`
+}
+
+// Run copies what is new.
+func (s *syncCommand) Run(c *call) error {
+	set, err := c.settings.load(c.ctx, c.system)
+	if err != nil {
+		return err
+	}
+	client, err := c.clientOf(set, nil)
+	if err != nil {
+		return err
+	}
+	options := books.SyncOptions{Client: client, AcceptGone: s.AcceptGone, Now: c.now}
+	if options.From, options.Again, err = s.times(client.Location()); err != nil {
+		return err
+	}
+	b, err := c.openBooks(set, s.From != "")
+	if err != nil {
+		return err
+	}
+	err = s.sync(c, b, options)
+	if closed := b.Close(); err == nil && closed != nil {
+		err = booksError("db: ", closed)
+	}
+	return err
+}
+
+func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Duration, err error) {
+	if s.LogEvery <= 0 {
+		return from, 0, fail(exitNoAnswer, "--log-every must be above zero; --quiet says nothing")
+	}
+	if s.From != "" {
+		if from, err = parseTime("--from", s.From, zone); err != nil {
+			return from, 0, err
+		}
+	}
+	if s.Again != "" {
+		again, err = parseLast(s.Again)
+	}
+	return from, again, err
+}
+
+// sync copies, shows how far it is, and prints what the copy holds.
+func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) error {
+	shown := &progress{stop: func() {}}
+	options.Begin = func(what string, from time.Time) {
+		shown.stop()
+		shown = newProgress(what, from.In(options.Client.Location()), c.err, s.LogEvery, c.settings.Quiet)
+	}
+	options.Progress = func(p cardgateway.Progress) { shown.update(p) }
+	report, err := b.Sync(c.ctx, options)
+	shown.stop()
+	if err != nil {
+		return s.ended(c, report, err)
+	}
+	info, err := b.Info(c.ctx)
+	if err != nil {
+		return booksError("db: ", err)
+	}
+	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", thousands(info.Orders), thousands(info.Refunds),
+		wall(info.Since), wall(info.CompleteUpTo)); err != nil {
+		return cannotWrite("result", err)
+	}
+	c.say("read %s rows: %s late, %s changed, %s gone; %s orders are not final", thousands(report.Read), thousands(report.Late),
+		thousands(report.Changed), thousands(report.Gone), thousands(info.OpenOrders))
+	return nil
+}
+
+// ended says what is saved, and how to go on.
+func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
+	goOn := commandLine(append([]string{"reconcile", "sync"}, c.settings.asFlags()...)...)
+	if gone, ok := errors.AsType[*books.GoneError](err); ok {
+		c.tell("nothing of that was deleted. If it is right: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
+		return booksError("", err)
+	}
+	if refused, ok := errors.AsType[*books.Refused](err); ok {
+		return booksError("", refused)
+	}
+	if report.Read > 0 {
+		c.tell("%s rows of this run are saved. To go on: %s", thousands(report.Read), goOn)
+	} else {
+		c.tell("what was saved before is there. To go on: %s", goOn)
+	}
+	if errors.Is(err, context.Canceled) {
+		return fail(exitInterrupted, "interrupted; the copy is not up to date")
+	}
+	return booksError("the copy is not up to date: ", err)
+}

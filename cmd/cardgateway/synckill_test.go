@@ -1,0 +1,368 @@
+//go:build linux || darwin
+
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// onEachDatabase runs a test on both databases, each time with the name of an empty one and a function that reads it. A
+// test that has no Postgres fails: the tool promises both.
+func onEachDatabase(t *testing.T, test func(t *testing.T, db string, read *sql.DB)) {
+	t.Helper()
+	open := func(t *testing.T, driver, name string) *sql.DB {
+		db, err := sql.Open(driver, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return db
+	}
+	t.Run("SQLite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "books.db")
+		test(t, path, open(t, "sqlite", path))
+	})
+	t.Run("Postgres", func(t *testing.T) {
+		t.Setenv("CARDGATEWAY_REQUIRE_POSTGRES", "1")
+		server := pgserver.Shared(t)
+		schema := strings.ToLower(strings.NewReplacer("/", "_").Replace(t.Name()))
+		if _, err := open(t, "pgx", server.URL("public")).ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
+			t.Fatal(err)
+		}
+		test(t, server.URL(schema), open(t, "pgx", server.URL(schema)))
+	})
+}
+
+// copied gives the rows of a copy, without the numbers of the walks, in which two copies differ.
+func copied(t *testing.T, db *sql.DB) (rows []string) {
+	t.Helper()
+	for _, query := range []string{
+		`SELECT id || '|' || unique_id || '|' || transaction_id || '|' || state || '|' || code || '|' || amount || '|' || currency || '|' || at || '|' || card
+			FROM cardgateway_orders ORDER BY id`,
+		`SELECT id || '|' || refund_unique_id || '|' || merchant_refund_id || '|' || unique_id || '|' || state || '|' || code || '|' || amount || '|' || currency || '|' || at
+			FROM cardgateway_refunds ORDER BY id`,
+	} {
+		found, err := db.QueryContext(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for found.Next() {
+			var row string
+			if err := found.Scan(&row); err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, row)
+		}
+		if err := errors.Join(found.Err(), found.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rows
+}
+
+// wantSame holds two copies against each other.
+func wantSame(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if slices.Equal(got, want) {
+		return
+	}
+	t.Errorf("got %d rows, and %s has %d", len(got), what, len(want))
+	shown := 0
+	for _, row := range got {
+		if _, found := slices.BinarySearch(want, row); !found && shown < 3 {
+			t.Errorf("only here: %s", row)
+			shown++
+		}
+	}
+	for _, row := range want {
+		if _, found := slices.BinarySearch(got, row); !found && shown < 6 {
+			t.Errorf("missing here: %s", row)
+			shown++
+		}
+	}
+}
+
+// changingShop makes a gateway change as merchants and customers do: payments are made and settled, refunded and settled, and
+// orders appear that happened hours ago.
+type changingShop struct {
+	server *sandbox.Server
+	client *cardgateway.Client
+	token  string
+	n      int
+	open   []string // transaction ids
+	unpaid []string // ids of refunds that are accepted
+}
+
+func newChangingShop(t *testing.T, server *sandbox.Server) *changingShop {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &changingShop{server: server, client: client, token: server.NewToken(sandbox.Approved)}
+}
+
+func (s *changingShop) change(t *testing.T) {
+	t.Helper()
+	for _, id := range s.open {
+		s.server.Settle(id, s.n%3 != 0)
+	}
+	for _, id := range s.unpaid {
+		s.server.SettleRefund(id, true)
+	}
+	s.open, s.unpaid = nil, nil
+	for range 3 {
+		s.n++
+		id := fmt.Sprintf("t-%d", s.n)
+		payment, err := s.client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), cardgateway.TokenPaymentRequest{
+			TransactionID: id, Currency: "EUR", Amount: decimal.NewFromInt(int64(s.n)), TransactionIP: "203.0.113.7",
+			CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
+			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.n%3 == 0 {
+			s.open = append(s.open, id)
+			continue
+		}
+		s.server.Settle(id, true)
+		refund := fmt.Sprintf("r-%d", s.n)
+		if _, err := s.server.Refund(payment.UniqueID, "1", refund); err != nil {
+			t.Fatal(err)
+		}
+		s.unpaid = append(s.unpaid, refund)
+	}
+	s.server.Seed(30, time.Now().Add(-40*time.Hour), time.Now().Add(-time.Hour)) // late
+}
+
+// requestTrigger is the log of a sandbox: it calls a function when so many more requests have come.
+type requestTrigger struct {
+	mu   sync.Mutex
+	left int
+	do   func()
+}
+
+func (r *requestTrigger) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left--; r.left == 0 && r.do != nil {
+		go r.do()
+	}
+	return len(line), nil
+}
+
+func (r *requestTrigger) after(n int, do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left, r.do = n, do
+}
+
+// TestSyncKilled kills the program at random moments, while the gateway changes between the runs. Its copy must be the same
+// as one that no run of was killed, and as one that is made anew.
+func TestSyncKilled(t *testing.T) {
+	kills := 4
+	if os.Getenv("CARDGATEWAY_LONG") == "1" {
+		kills = 20
+	}
+	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
+		var trigger requestTrigger
+		server := gatewayFor(t, sandbox.Options{SettleAfter: -1, RefundSettleAfter: -1, Log: &trigger})
+		from := time.Now().AddDate(0, -2, 0).Truncate(time.Second)
+		server.Seed(60_000, from, time.Now()) // some 70 requests and 13 batches, of which each run sees a few
+		env := environment(server.URL)
+		args := func(db string) []string {
+			return []string{"reconcile", "sync", "--quiet", "--db", db, "--from", from.Format(time.RFC3339)}
+		}
+		unbroken, fresh := filepath.Join(t.TempDir(), "unbroken.db"), filepath.Join(t.TempDir(), "fresh.db")
+		tool(t, env, args(unbroken)...).want(t, exitOK)
+		shop := newChangingShop(t, server)
+		killed, partial := 0, map[int]bool{}
+		for range kills {
+			cmd := program(t, env, args(db)...)
+			var errOut safeBuffer
+			cmd.Stderr = &errOut
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			trigger.after(1+rand.N(60), func() {
+				time.Sleep(rand.N(20 * time.Millisecond)) // also between requests
+				_ = cmd.Process.Kill()                    // it may have ended
+			})
+			err := cmd.Wait()
+			trigger.after(0, nil)
+			var saved int
+			if err := read.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM cardgateway_orders`).Scan(&saved); err == nil { // there is such a table
+				partial[saved] = true
+			}
+			switch failed := (*exec.ExitError)(nil); {
+			case errors.As(err, &failed) && failed.ExitCode() == -1:
+				killed++
+			case err != nil && !strings.Contains(errOut.String(), "another run is using"): // Postgres has not noticed the last kill yet
+				t.Fatalf("%v: %s", err, errOut.String())
+			}
+			shop.change(t)
+			tool(t, env, args(unbroken)...).want(t, exitOK)
+		}
+		for {
+			r := tool(t, env, args(db)...)
+			if !strings.Contains(r.err, "another run is using") {
+				r.want(t, exitOK)
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		tool(t, env, args(unbroken)...).want(t, exitOK)
+		tool(t, env, args(fresh)...).want(t, exitOK)
+		got := copied(t, read)
+		for _, other := range []struct{ what, db string }{{"an unbroken copy", unbroken}, {"a fresh copy", fresh}} {
+			otherDB, err := sql.Open("sqlite", other.db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantSame(t, other.what, got, copied(t, otherDB))
+			if err := otherDB.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		t.Logf("killed %d of %d times, with %d different numbers of orders saved; %d rows are the same", killed, kills, len(partial), len(got))
+		if killed < kills/2 || len(partial) < kills/4 {
+			t.Errorf("killed %d times of %d at %d places, which shows little", killed, kills, len(partial))
+		}
+	})
+}
+
+// TestSyncInterrupted sends the signal of Ctrl-C, and goes on with the command that is printed.
+func TestSyncInterrupted(t *testing.T) {
+	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
+		server := gatewayFor(t, sandbox.Options{MaxPageSize: 50, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
+		from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
+		server.Seed(5000, from, time.Now())
+		env := environment(server.URL)
+		cmd := program(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339), "--log-every", "20ms")
+		var errOut safeBuffer
+		cmd.Stderr = &errOut
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "complete up to"); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatalf("got no progress: %s", errOut.String())
+			}
+		}
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		err := cmd.Wait()
+		goOn := commandLine("reconcile", "sync", "--db", db)
+		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To go on: "+goOn) {
+			t.Fatalf("got exit code %d, %v, %s; want 130 and %q", code, err, errOut.String(), goOn)
+		}
+		if n := len(copied(t, read)); n == 0 || n >= 5500 {
+			t.Errorf("got %d rows saved, want some", n)
+		}
+		tool(t, env, "reconcile", "sync", "--db", db).want(t, exitOK)
+		if n := len(copied(t, read)); n != 5500 {
+			t.Errorf("got %d rows, want 5500", n)
+		}
+	})
+}
+
+// TestSyncDiskFull limits the size of files, which fails a write as a full disk does.
+func TestSyncDiskFull(t *testing.T) {
+	server := gatewayFor(t, sandbox.Options{})
+	from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
+	server.Seed(20_000, from, time.Now())
+	env := environment(server.URL)
+	db := filepath.Join(t.TempDir(), "books.db")
+	limited := program(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339))
+	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", `ulimit -f 4096; exec "$0" "$@"`}, limited.Args...)...)
+	cmd.Env = limited.Env
+	out, _ := cmd.CombinedOutput() // its exit code is looked at
+	if code := cmd.ProcessState.ExitCode(); code != exitNoAnswer || !strings.Contains(string(out), "the disk failed, or is full") {
+		t.Errorf("got exit code %d, %s", code, out)
+	}
+	tool(t, env, "reconcile", "sync", "--db", db).want(t, exitOK)
+	read, err := sql.Open("sqlite", db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(copied(t, read)); n != 22_000 {
+		t.Errorf("got %d rows, want 22000", n)
+	}
+	if err := read.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSyncDatabaseGone ends the Postgres server in the middle, and goes on when it is back.
+func TestSyncDatabaseGone(t *testing.T) {
+	pg, err := pgserver.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := pg.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	server := gatewayFor(t, sandbox.Options{MaxPageSize: 200, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
+	from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
+	server.Seed(20_000, from, time.Now())
+	env := environment(server.URL)
+	db := pg.URL("public")
+	cmd := program(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339), "--log-every", "20ms")
+	var errOut safeBuffer
+	cmd.Stderr = &errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "of the range"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("got no progress: %s", errOut.String())
+		}
+	}
+	if err := pg.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its exit code is looked at
+	if code := cmd.ProcessState.ExitCode(); code != exitNoAnswer || !strings.Contains(errOut.String(), "the copy is not up to date") {
+		t.Errorf("got exit code %d, %s", code, errOut.String())
+	}
+	if err := pg.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	tool(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339)).want(t, exitOK)
+	read, err := sql.Open("pgx", db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(copied(t, read)); n != 22_000 {
+		t.Errorf("got %d rows, want 22000", n)
+	}
+	if err := read.Close(); err != nil {
+		t.Error(err)
+	}
+}
