@@ -73,7 +73,7 @@ func TestPrecedence(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s=%s (%s)", s.name, s.value, strings.ReplaceAll(s.from, path, "F")))
 	}
 	want := "base-url=flag (flag --base-url), app-id=12 (file F), merchant-id= (), secret-file= (), " +
-		"zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), secret=file (file F)"
+		"zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), db= (), secret=file (file F)"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
