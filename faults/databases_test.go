@@ -26,6 +26,9 @@ func openDB(t *testing.T, spec string) *sql.DB {
 	t.Helper()
 	kind, place, _ := strings.Cut(spec, ":")
 	driver := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
+	if kind == "sqlite" {
+		place += "?_pragma=busy_timeout(10000)" // the store may be writing
+	}
 	db, err := sql.Open(driver, place)
 	if err != nil {
 		t.Fatal(err)
