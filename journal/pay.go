@@ -95,7 +95,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 	if ev.Invalid {
 		_ = j.ack(context.WithoutCancel(ctx), e.Key(), e.version()) // best effort: else Recover says that it was not sent
 		j.reported.set(&e, NotSent)
-		return s, err
+		return shown{}, err
 	}
 	known := e.project()
 	j.reported.set(&e, known.state)

@@ -117,7 +117,7 @@ func (d Dialect) migrateOnce(ctx context.Context, db *sql.DB) error {
 			}
 		}
 		_, err := db.ExecContext(ctx, d.sql(insertVersion), version, time.Now().UnixMicro())
-		if now, failed := schemaVersion(ctx, db); failed != nil || now < version { // another process can have inserted it
+		if now, failed := schemaVersion(ctx, db); now < version { // another process can have inserted it
 			return errors.Join(err, failed)
 		}
 	}

@@ -70,7 +70,7 @@ func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
 		return nil
 	case err != nil:
 		return in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
-	case e.State() != Refused || e.Conflict():
+	case e.State() != Refused:
 		return nil
 	}
 	if _, err := j.settle(ctx, e); err != nil {
@@ -145,7 +145,7 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
 		ev.State = Pending // an attempt, after which the cardholder may try another card
 	case ev.State == Declined && len(e.submissions()) > 1 && !j.isOld(known.intent):
 		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
-	case ev.State == Pending && s.gatewayState() == cardgateway.StateRedirect && known.state <= Pending && j.isAbandoned(known.intent):
+	case s.gatewayState() == cardgateway.StateRedirect && known.state <= Pending && j.isAbandoned(known.intent):
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}

@@ -150,8 +150,7 @@ func (s *SQLStore) Ack(ctx context.Context, key Key, version int) error {
 		return inJournal(err)
 	}
 	if !w.changed {
-		_, err := w.current.ack(version)
-		return err
+		return w.current.ack(version)
 	}
 	return nil
 }

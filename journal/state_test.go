@@ -91,6 +91,57 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestStateOfRefunds: refunds without the gateway's id are told apart by their times, as payments are.
+func TestStateOfRefunds(t *testing.T) {
+	row := func(id, minute string) Evidence {
+		at, _ := cardgateway.ParseWallTime("2026-01-01 00:" + minute + ":00")
+		return Evidence{Source: SourceQuery, State: Succeeded, Refund: &cardgateway.Refund{Code: 111, RefundUniqueID: id, RefundRequestAt: at}}
+	}
+	for name, c := range map[string]struct {
+		rows     []Evidence
+		conflict bool
+	}{
+		"two ids":                      {[]Evidence{row("1", "01"), row("2", "01")}, true},
+		"one id":                       {[]Evidence{row("1", "01"), row("1", "02")}, false},
+		"without ids, at one time":     {[]Evidence{row("", "01"), row("", "01")}, false},
+		"without ids, at two times":    {[]Evidence{row("", "01"), row("", "02")}, true},
+		"without ids, one has no time": {[]Evidence{row("", "01"), row("", "")}, false},
+	} {
+		e := Entry{Begun: Intent{RefundTransactionID: "r"}, Evidence: c.rows}
+		if e.State() != Succeeded || e.Conflict() != c.conflict {
+			t.Errorf("%s: %v, conflict %t", name, e.State(), e.Conflict())
+		}
+	}
+}
+
+// TestInFlight: another process may be about to record an outcome until the latest submission has had a response, whatever
+// earlier ones had.
+func TestInFlight(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	again := Evidence{Source: SourceSubmission, Submission: &Intent{Sender: "2", At: at}}
+	of := func(sender string) Evidence { return Evidence{Source: SourceAnswer, Sender: sender} }
+	for name, c := range map[string]struct {
+		evidence []Evidence
+		want     bool
+	}{
+		"just submitted":                        {nil, true},
+		"answered, if without certainty":        {[]Evidence{of("1")}, false},
+		"answered with a decline":               {[]Evidence{piece(SourceAnswer, Declined, "1", "1")}, false},
+		"only asked about":                      {[]Evidence{{Source: SourceQuery, Seen: true}}, true},
+		"submitted again":                       {[]Evidence{of("1"), again}, true},
+		"submitted again, the first's response": {[]Evidence{again, of("1")}, true},
+		"submitted again, and answered":         {[]Evidence{again, of("2")}, false},
+	} {
+		e := Entry{Begun: Intent{Sender: "1", At: at}, Evidence: c.evidence}
+		if got := e.project().inFlight(at.Add(longestFlight - 1)); got != c.want {
+			t.Errorf("%s: got %t, want %t", name, got, c.want)
+		}
+		if e.project().inFlight(at.Add(longestFlight)) {
+			t.Errorf("%s: it is in flight for ever", name)
+		}
+	}
+}
+
 // TestKnowledgeGrows adds every sequence of five pieces of evidence and looks at every step: nothing is unlearnt but
 // by another submission, a success never, a conflict never, and no success follows a no without a conflict.
 func TestKnowledgeGrows(t *testing.T) {
@@ -130,12 +181,19 @@ func TestCodec(t *testing.T) {
 	for text, wrong := range map[string]any{
 		`{"state":"paid"}`:                                  new(Evidence),
 		`{"state":"succeeded"}`:                             new(Evidence), // without a transaction
+		`{"state":"declined"}`:                              new(Evidence),
+		`{"state":"pending"}`:                               new(Evidence),
 		`{"source":"submission","state":"unknown"}`:         new(Evidence),
 		`{"amount":"1e5x"}`:                                 new(Intent),
 		`{"amount":"100000000000000000000000000000000000"}`: new(Intent),
 	} {
 		if err := json.Unmarshal([]byte(text), wrong); err == nil {
 			t.Errorf("%s was read as %+v", text, wrong)
+		}
+	}
+	for length, readable := range map[int]bool{32: true, 33: false} { // of an amount
+		if err := json.Unmarshal([]byte(`{"amount":"`+strings.Repeat("1", length)+`"}`), new(Intent)); (err == nil) != readable {
+			t.Errorf("an amount of %d characters: %v", length, err)
 		}
 	}
 	if _, err := json.Marshal(Evidence{State: 99}); err == nil {
