@@ -27,7 +27,12 @@ func TestReports(t *testing.T) {
 		{"settled and forgotten", func(r *reports) { r.setSettled(entry(0)) }, false, 0, false},
 		{"an older version is told", func(r *reports) { r.set(entry(2), Pending); r.set(entry(1), Unknown) }, true, 2, false},
 		{"refuted", func(r *reports) { r.set(entry(2), Pending); was, _ := r.get(key); r.refuted(key, was) }, true, versionUnseen, false},
-		{"another was refuted", func(r *reports) { r.set(entry(1), Pending); was, _ := r.get(key); r.set(entry(2), Pending); r.refuted(key, was) }, true, 2, false},
+		{"another was refuted", func(r *reports) {
+			r.set(entry(1), Pending)
+			was, _ := r.get(key)
+			r.set(entry(2), Pending)
+			r.refuted(key, was)
+		}, true, 2, false},
 		{"removed", func(r *reports) { r.set(entry(1), Pending); r.remove(key) }, false, 0, false},
 		{"nobody looked", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a"}) }, true, versionUnseen, false},
 		{"nobody looked after it was told", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{TransactionID: "a"}) }, true, 1, false},

@@ -70,6 +70,65 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// TestRunTellsWhatWasPending: what its own call has told the shop as pending is told by Run too, once.
+func TestRunTellsWhatWasPending(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", pending)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		told := 0
+		_ = s.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
+			told++
+			return nil
+		})
+		if told != 1 {
+			t.Errorf("it was told %d times", told)
+		}
+	})
+}
+
+// TestRunLogs: what the books did not take is logged; what they took, or somebody else has acknowledged or forgotten
+// meanwhile, is not.
+func TestRunLogs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		tell func(*testing.T, *shop) error
+		logs bool
+	}{
+		{"taken", func(*testing.T, *shop) error { return nil }, false},
+		{"not taken", func(*testing.T, *shop) error { return errDisk }, true},
+		{"acknowledged meanwhile", func(t *testing.T, s *shop) error {
+			return s.store.Ack(t.Context(), key("a"), 1)
+		}, false},
+		{"acknowledged and forgotten meanwhile", func(t *testing.T, s *shop) error {
+			ackAndForget(t, s, "a")
+			return nil
+		}, false},
+		{"more is known meanwhile", func(t *testing.T, s *shop) error {
+			return s.store.Record(t.Context(), key("a"), 1, journal.Evidence{Source: journal.SourceQuery, Seen: true})
+		}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				_, _ = s.pay("a", approved)
+				time.Sleep(50 * time.Hour)
+				var log bytes.Buffer
+				s.Journal = s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				told := 0
+				_ = s.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
+					told++
+					return tt.tell(t, s)
+				})
+				if told != 1 || strings.Contains(log.String(), "telling") != tt.logs {
+					t.Errorf("told %d times, logged %q", told, &log)
+				}
+			})
+		})
+	}
+}
+
 // TestRunGoesOn: a store that fails for a while does not end Run, and is not asked all the time.
 func TestRunGoesOn(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
