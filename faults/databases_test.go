@@ -196,38 +196,76 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	}
 }
 
-// TestCallersShareStatements: callers who come while MySQL writes are written by one statement.
+// TestCallersShareStatements: callers who come while a server writes are written by one statement, each with its own result.
 func TestCallersShareStatements(t *testing.T) {
-	spec := mysqlStore(t, t.Name()+t.TempDir())
-	store, done, err := OpenStore(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = done() }()
-	db := openDB(t, spec)
-	inserts := func() (n int) {
-		t.Helper()
-		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_insert'").Scan(new(string), &n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	const callers, each = 64, 20
-	before := inserts()
-	var wg sync.WaitGroup
-	for c := range callers {
-		wg.Go(func() {
-			for i := range each {
-				in := journal.Intent{TransactionID: fmt.Sprintf("%d-%d", c, i), At: time.Now(), Currency: "USD"}
-				if _, created, err := store.Begin(t.Context(), in); err != nil || !created {
-					t.Errorf("%s: created %t, %v", in.TransactionID, created, err)
+	for _, tt := range []struct {
+		kind    string
+		spec    func(testing.TB, string) string
+		written string // how many statements that write, or transactions, there have been
+	}{
+		{"postgres", postgres, "SELECT txid_current()"},
+		{"mysql", mysqlStore, `SELECT SUM(variable_value) FROM information_schema.global_status
+			WHERE variable_name IN ('COM_INSERT', 'COM_UPDATE', 'COM_UPDATE_MULTI')`},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			spec := tt.spec(t, t.Name()+t.TempDir())
+			store, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = done() }()
+			db := openDB(t, spec)
+			written := func() (n int) {
+				t.Helper()
+				if err := db.QueryRow(tt.written).Scan(&n); err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+			const callers, each = 64, 10
+			at := time.Now()
+			refused := journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused}
+			for _, step := range []struct {
+				name string
+				do   func(journal.Intent) error
+				want error
+			}{
+				{"intents", func(in journal.Intent) error {
+					_, created, err := store.Begin(t.Context(), in)
+					if err == nil && !created {
+						err = errors.New("not created")
+					}
+					return err
+				}, nil},
+				{"evidence", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, nil},
+				{"evidence of an old version", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, journal.ErrChanged},
+				{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
+				{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
+			} {
+				before := written()
+				var wg sync.WaitGroup
+				for c := range callers {
+					wg.Go(func() {
+						for i := range each {
+							in := journal.Intent{TransactionID: fmt.Sprintf("%d-%d", c, i), At: at, Currency: "USD"}
+							if err := step.do(in); !errors.Is(err, step.want) {
+								t.Errorf("%s: %s: got %v, want %v", step.name, in.TransactionID, err, step.want)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				if n := written() - before; step.want == nil && n > callers*each/4 {
+					t.Errorf("%d statements for %d %s", n, callers*each, step.name)
+				}
+			}
+			for c := range callers {
+				key := journal.Key{TransactionID: fmt.Sprintf("%d-0", c)}
+				if e, err := store.Get(t.Context(), key); err != nil || len(e.Evidence) != 1 || e.Unacked() {
+					t.Errorf("%s has %d pieces of evidence, unacknowledged %t, %v", key.TransactionID, len(e.Evidence), e.Unacked(), err)
 				}
 			}
 		})
-	}
-	wg.Wait()
-	if n := inserts() - before; n > callers*each/4 {
-		t.Errorf("%d statements for %d intents", n, callers*each)
 	}
 }
 
