@@ -143,7 +143,7 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 // it when the database comes back: the sender is remembered, so that its intent is known to be unsent.
 func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error) error {
 	j.unsent.update(in.Sender, func(nobody, bool) (nobody, bool) { return nobody{}, true })
-	if over := ctx.Err(); over != nil && !errors.Is(err, over) {
+	if over := ctx.Err(); !errors.Is(err, over) {
 		err = errors.Join(err, over)
 	}
 	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))

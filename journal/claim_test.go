@@ -115,8 +115,18 @@ func TestGivenUpIntent(t *testing.T) {
 		if _, err := j.CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
 			t.Fatal(err)
 		}
+		usual := s.network
 		s.network = refusing{t, s.network}
 		wantStates(t, j, map[string]string{"a": "not sent"})
+		s.network = usual
+		if _, err := j.CreateSubscription(t.Context(), order("b", approved)); !cardgateway.SafeToRetry(err) {
+			t.Fatal(err)
+		}
+		store.begins.Store(0)
+		begun := time.Now()
+		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || !got.Paid() || time.Since(begun) != 0 {
+			t.Errorf("made again: %v, %v after %v, want it paid at once", got, err, time.Since(begun))
+		}
 	})
 }
 

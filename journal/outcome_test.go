@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/cardgateway/cardgateway-go"
 )
 
@@ -64,12 +66,51 @@ func TestOutcomeOfEachState(t *testing.T) {
 				if refused, ok := errors.AsType[*cardgateway.RefusedError](err); ok && (refused.HTTPStatus != 401 || refused.Code != 7) {
 					t.Errorf("the refusal is %+v", refused)
 				}
+				e.Evidence = []Evidence{{Source: SourceQuery, State: Succeeded}, {Source: SourceQuery, State: Succeeded}}
+				for i, id := range []string{"1", "2"} {
+					if of == "refund" {
+						e.Evidence[i].Refund = &cardgateway.Refund{Code: 111, RefundUniqueID: id}
+					} else {
+						e.Evidence[i].Transaction = &cardgateway.Transaction{Code: 100, UniqueID: id}
+					}
+				}
+				_, err = e.outcome()
+				conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
+				if !ok || len(conflict.Transactions)+len(conflict.Refunds) != 2 || len(conflict.Refunds) > 0 != (of == "refund") {
+					t.Errorf("of two successes it says %v", err)
+				}
 				_, ofPayment := e.Outcome()
 				_, ofRefund := e.RefundOutcome()
 				if errors.Is(ofPayment, ErrRefund) != (of == "refund") || errors.Is(ofRefund, ErrPayment) != (of == "payment") {
 					t.Errorf("Outcome: %v; RefundOutcome: %v", ofPayment, ofRefund)
 				}
 			})
+		}
+	}
+}
+
+// TestMismatchError: the message says what was asked for and what is recorded.
+func TestMismatchError(t *testing.T) {
+	payment := Intent{TransactionID: "a", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
+	refund := Intent{RefundTransactionID: "r", UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
+	dearer, ofAnother := payment, refund
+	dearer.Amount, ofAnother.UniqueID = decimal.NewFromInt(13), "2"
+	for _, tt := range []struct {
+		err  MismatchError
+		want string
+	}{
+		{MismatchError{dearer, payment}, `journal: CreateCheckout: transactionId "a" is that of another payment: ` +
+			`asked for CreateCheckout of 13 USD for order "o", recorded CreateCheckout of 12.50 USD for order "o"`},
+		{MismatchError{ofAnother, refund}, `journal: CreateRefund: refundTransactionId "r" is that of another refund: ` +
+			`asked for CreateRefund of 2.50 of transaction "2", recorded CreateRefund of 2.50 of transaction "1"`},
+	} {
+		if got := tt.err.Error(); got != tt.want {
+			t.Errorf("got  %s\nwant %s", got, tt.want)
+		}
+	}
+	for in, want := range map[*Intent]string{&payment: `transaction "a"`, &refund: `refund "r"`} {
+		if got := in.Key(); got.describe() != want {
+			t.Errorf("got %s, want %s", got.describe(), want)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 		return s, err
 	}
 	e, failed := j.record(ctx, e, ev)
-	j.touched.add(e.Key())
+	j.touched.add(p.intent.Key())
 	if failed != nil {
 		return p.unrecorded(s, err, failed)
 	}

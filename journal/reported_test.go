@@ -5,6 +5,7 @@ import "testing"
 // TestReports: what a caller was told, and whether the merchant's books have it, is remembered of just the version and the
 // state that were told.
 func TestReports(t *testing.T) {
+	const odd = "a\n"
 	key := Key{TransactionID: "a"}
 	entry := func(version int) *Entry {
 		return &Entry{Begun: Intent{TransactionID: "a"}, Evidence: make([]Evidence, version)}
@@ -36,12 +37,15 @@ func TestReports(t *testing.T) {
 		{"removed", func(r *reports) { r.set(entry(1), Pending); r.remove(key) }, false, 0, false},
 		{"nobody looked", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a"}) }, true, versionUnseen, false},
 		{"nobody looked after it was told", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{TransactionID: "a"}) }, true, 1, false},
-		{"nobody looked, and it has an id that no store holds", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a\n"}) }, false, 0, false},
+		{"nobody looked, and it has an id that no store holds", func(r *reports) { r.setUnseen(&Intent{TransactionID: odd}) }, false, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var r reports
 			tt.do(&r)
 			got, known := r.get(key)
+			if _, kept := r.get(Key{TransactionID: odd}); kept {
+				t.Error("it remembers what nobody can acknowledge")
+			}
 			if known != tt.known || known && (got.version != tt.version || got.settled != tt.settled) {
 				t.Errorf("got %t, version %d, settled %t; want %t, %d, %t", known, got.version, got.settled, tt.known, tt.version, tt.settled)
 			}

@@ -343,10 +343,14 @@ func TestRecoverStops(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
+		given := 0
 		for _, err := range s.Recover(ctx) {
-			if !errors.Is(err, context.DeadlineExceeded) {
+			if given++; !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)
 			}
+		}
+		if given != 1 {
+			t.Errorf("%d are given, want the end of the context", given)
 		}
 		if took := time.Since(begun); took != time.Second || asked.Load() != 16 {
 			t.Errorf("took %v, %d questions", took, asked.Load())
@@ -403,6 +407,13 @@ func TestQuietLog(t *testing.T) {
 		recovered(t, j)
 		if n := strings.Count(log.String(), "level=DEBUG"); n != 1 || strings.Contains(log.String(), "level=WARN") {
 			t.Errorf("logged %s", &log)
+		}
+		if err := j.Ack(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		log.Reset()
+		if recovered(t, j); log.Len() > 0 {
+			t.Errorf("with nothing to tell it logged %s", &log)
 		}
 	})
 }

@@ -145,7 +145,7 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
 		ev.State = Pending // an attempt, after which the cardholder may try another card
 	case ev.State == Declined && len(e.submissions()) > 1 && !j.isOld(known.intent):
 		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
-	case s.gatewayState() == cardgateway.StateRedirect && known.state <= Pending && j.isAbandoned(known.intent):
+	case s.gatewayState() == cardgateway.StateRedirect && j.isAbandoned(known.intent):
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}

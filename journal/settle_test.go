@@ -151,6 +151,46 @@ func TestPayAgain(t *testing.T) {
 	}
 }
 
+// TestPayAgainNotSent: a call that pays again and provably sends nothing says so, and the payment is as absent as before.
+func TestPayAgainNotSent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		s.refuse = errReset
+		if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
+			t.Errorf("got %v, want ErrNotSent", err)
+		}
+		s.refuse = nil
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+	})
+}
+
+// TestAbsentFarApart: of two submissions that lie far apart, the gateway has to know neither before they are presumed absent.
+func TestAbsentFarApart(t *testing.T) {
+	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+	unheard := sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose}
+	for _, tt := range []struct {
+		name   string
+		second sandbox.Fault
+		want   string
+	}{{"both lost", lost, "presumed absent"}, {"the second has arrived", unheard, "succeeded"}} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(lost)
+				_, _ = s.pay("a", approved)
+				time.Sleep(20 * 24 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+				s.gateway.Inject(tt.second)
+				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+				time.Sleep(25 * time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
+			})
+		})
+	}
+}
+
 // TestPayAgainDeclined pays again where the first request has arrived meanwhile and the gateway declines the
 // repetition: that decline says nothing, and the query says that the payment was made.
 func TestPayAgainDeclined(t *testing.T) {
