@@ -91,6 +91,64 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestSubmissions: the gateway is asked from the time of each submission that may have left, and of those that lie near each
+// other from the first one's.
+func TestSubmissions(t *testing.T) {
+	const day = 24 * time.Hour
+	begun := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	again := func(sender string, after time.Duration) Evidence {
+		return Evidence{Source: SourceSubmission, Submission: &Intent{Sender: sender, At: begun.Add(after)}}
+	}
+	unsent := func(sender string) Evidence { return piece(SourceAnswer, NotSent, sender, "") }
+	for name, c := range map[string]struct {
+		evidence          []Evidence
+		submissions, asks []time.Duration // after the first
+	}{
+		"one":                       {nil, []time.Duration{0}, []time.Duration{0}},
+		"one, unsent":               {[]Evidence{unsent("1")}, []time.Duration{0}, []time.Duration{0}},
+		"the first unsent":          {[]Evidence{unsent("1"), again("2", day)}, []time.Duration{day}, []time.Duration{day}},
+		"all unsent":                {[]Evidence{unsent("1"), again("2", day), unsent("2")}, []time.Duration{day}, []time.Duration{day}},
+		"the second unsent":         {[]Evidence{again("2", day), unsent("2")}, []time.Duration{0}, []time.Duration{0}},
+		"14 days apart":             {[]Evidence{again("2", 14*day)}, []time.Duration{0, 14 * day}, []time.Duration{0}},
+		"more than 14 days apart":   {[]Evidence{again("2", 14*day+1)}, []time.Duration{0, 14*day + 1}, []time.Duration{0, 14*day + 1}},
+		"three, each 10 days apart": {[]Evidence{again("2", 10*day), again("3", 20*day)}, []time.Duration{0, 10 * day, 20 * day}, []time.Duration{0, 20 * day}},
+	} {
+		e := Entry{Begun: Intent{Sender: "1", At: begun}, Evidence: c.evidence}
+		after := func(times []time.Time) (all []time.Duration) {
+			for _, at := range times {
+				all = append(all, at.Sub(begun))
+			}
+			return all
+		}
+		if got := after(e.submissions()); !slices.Equal(got, c.submissions) {
+			t.Errorf("%s: submitted %v, want %v", name, got, c.submissions)
+		}
+		if got := after(e.queries()); !slices.Equal(got, c.asks) {
+			t.Errorf("%s: asked from %v, want %v", name, got, c.asks)
+		}
+	}
+}
+
+// TestLatestRefusal: of two refusals the later one is told.
+func TestLatestRefusal(t *testing.T) {
+	first, second := piece(SourceAnswer, Refused, "1", ""), piece(SourceAnswer, Refused, "2", "")
+	first.HTTPStatus, second.HTTPStatus = 401, 429
+	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{first, piece(SourceSubmission, Unknown, "2", ""), second}}
+	_, err := e.Outcome()
+	if refused, ok := errors.AsType[*cardgateway.RefusedError](err); !ok || refused.HTTPStatus != 429 {
+		t.Errorf("got %v, want the refusal with 429", err)
+	}
+}
+
+// TestConflictShowsAll: a conflict shows every final outcome that the gateway has shown.
+func TestConflictShowsAll(t *testing.T) {
+	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{piece(SourceAnswer, Declined, "1", "1"), piece(SourceQuery, Succeeded, "", "2")}}
+	_, err := e.Outcome()
+	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || len(conflict.Transactions) != 2 {
+		t.Errorf("got %v, want a decline and a success", err)
+	}
+}
+
 // TestStateOfRefunds: refunds without the gateway's id are told apart by their times, as payments are.
 func TestStateOfRefunds(t *testing.T) {
 	row := func(id, minute string) Evidence {
@@ -248,6 +306,22 @@ func TestSecretsInAddresses(t *testing.T) {
 		if got := s.foundIn(text); got != want {
 			t.Errorf("%s: got %t, want %t", text, got, want)
 		}
+	}
+}
+
+// TestCodeInAddresses: a verification code is found as a number of its own, and not within another one.
+func TestCodeInAddresses(t *testing.T) {
+	s := secrets{code: cardgateway.NewCVV("190")}
+	for text, want := range map[string]bool{
+		"": false, "https://pay.example/3ds/17": false, "x=190": true, "190": true, "/190/x": true, "x=1900": false, "x=1 90": false, "x=2190": false,
+		"x=%31%39%30": true, "x=%190": false,
+	} {
+		if got := s.foundIn(text); got != want {
+			t.Errorf("%s: got %t, want %t", text, got, want)
+		}
+	}
+	if none := (secrets{}); none.foundIn("x=190") {
+		t.Error("a secret is found where there is none")
 	}
 }
 

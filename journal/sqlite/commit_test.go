@@ -37,9 +37,13 @@ type watcher struct {
 	mu      sync.Mutex
 	commits []string // PRAGMA synchronous at each
 	fail    int      // so many commits fail
+	stuck   bool     // no connection can be set to synchronous = FULL
 }
 
-var errCommit = errors.New("disk I/O error")
+var (
+	errCommit = errors.New("disk I/O error")
+	errStuck  = errors.New("it cannot be set")
+)
 
 func (w *watcher) Open(name string) (driver.Conn, error) {
 	c, err := w.Driver.Open(name)
@@ -53,6 +57,12 @@ func (w *watcher) reset(fail int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.commits, w.fail = nil, fail
+}
+
+func (w *watcher) hold(stuck bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stuck = stuck
 }
 
 func (w *watcher) seen() []string {
@@ -80,6 +90,16 @@ func (c *watchedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (drive
 		return nil, err
 	}
 	return &watchedTx{tx, c}, nil
+}
+
+func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.w.mu.Lock()
+	stuck := c.w.stuck
+	c.w.mu.Unlock()
+	if stuck && strings.Contains(query, "synchronous") && !strings.Contains(query, "NORMAL") {
+		return nil, errStuck
+	}
+	return c.sqliteConn.ExecContext(ctx, query, args)
 }
 
 // synchronous is what the connection is set to.
@@ -198,6 +218,24 @@ func TestFailedCommit(t *testing.T) {
 	watching.reset(1)
 	if err := s.Ack(t.Context(), key("a"), 0); !errors.Is(err, errCommit) { // with a commit that need not be synced
 		t.Errorf("Ack: got %v, want the failure of the commit", err)
+	}
+	watching.reset(0)
+	if _, _, err := s.Begin(t.Context(), intent("b")); err != nil || fmt.Sprint(watching.seen()) != "[2]" {
+		t.Errorf("afterwards: %v, committed with synchronous %q", err, watching.seen())
+	}
+}
+
+// TestConnectionThatStaysLax: a connection that cannot be set back to a sync at each commit is not used any more.
+func TestConnectionThatStaysLax(t *testing.T) {
+	s := watched(t, "WAL")
+	if _, _, err := s.Begin(t.Context(), intent("a")); err != nil {
+		t.Fatal(err)
+	}
+	watching.hold(true)
+	err := s.Ack(t.Context(), key("a"), 0)
+	watching.hold(false)
+	if err != nil && !errors.Is(err, errStuck) {
+		t.Errorf("Ack: %v", err)
 	}
 	watching.reset(0)
 	if _, _, err := s.Begin(t.Context(), intent("b")); err != nil || fmt.Sprint(watching.seen()) != "[2]" {
