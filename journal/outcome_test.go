@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -89,6 +90,21 @@ func TestOutcomeOfEachState(t *testing.T) {
 	}
 }
 
+// TestBecause: an outcome speaks of a failed query only if there was one.
+func TestBecause(t *testing.T) {
+	if err := (&Entry{}).because(ErrOpen); err != ErrOpen {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestUnfitIsNotSent: what is not fit to be recorded is handed to the client with a context that is over.
+func TestUnfitIsNotSent(t *testing.T) {
+	p := payment{send: func(ctx context.Context) (shown, error) { return shown{}, context.Cause(ctx) }}
+	if _, err := p.refuse(t.Context()); err != errUnfit {
+		t.Errorf("the client got a context of %v", err)
+	}
+}
+
 // TestMismatchError: the message says what was asked for and what is recorded.
 func TestMismatchError(t *testing.T) {
 	payment := Intent{TransactionID: "a", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
@@ -134,6 +150,7 @@ func TestObserved(t *testing.T) {
 		{"declined, and it was submitted before", no, &cardgateway.DeclinedError{}, false, Unknown},
 		{"declined, and nothing is shown", shown{}, &cardgateway.DeclinedError{}, true, Unknown},
 		{"refused", shown{}, refused, true, Refused},
+		{"refused, and something is shown", no, refused, true, Refused},
 		{"invalid", shown{}, &cardgateway.ValidationError{}, true, NotSent},
 		{"not sent", shown{}, &cardgateway.NotSentError{}, true, NotSent},
 		{"unknown", shown{}, &cardgateway.OutcomeUnknownError{}, true, Unknown},

@@ -50,3 +50,19 @@ func TestOutcomeInAStoreThatAlwaysChanges(t *testing.T) {
 		wantExecuted(t, s, "a", 1)
 	})
 }
+
+// TestAnswerInAStoreThatAlwaysChanges: so is what a query showed, and Recover then ends.
+func TestAnswerInAStoreThatAlwaysChanges(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		store := &restless{Store: s.store}
+		var last error
+		for _, err := range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
+			last = err
+		}
+		if !errors.Is(last, journal.ErrChanged) || store.records.Load() != 10 {
+			t.Errorf("got %v after %d times", last, store.records.Load())
+		}
+	})
+}

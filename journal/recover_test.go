@@ -262,8 +262,8 @@ func TestForgottenStaysForgotten(t *testing.T) {
 		}
 		time.Sleep(50 * time.Hour)
 		told := walk(t, s, func() { ackAndForget(t, s, "b") })
-		if told["b"] != "" {
-			t.Errorf("b was forgotten, and then told %q", told["b"])
+		if len(told) != 1 {
+			t.Errorf("b was forgotten, and then told: %q", told)
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 	})

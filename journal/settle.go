@@ -105,7 +105,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 		if e, err = j.get(ctx, e.Key()); err != nil {
 			return e, err
 		}
-		if ev.State == PresumedAbsent && !j.absent(e.project()) {
+		if ev.State == PresumedAbsent && !j.isOld(e.Intent()) {
 			return e, nil // it was submitted again meanwhile
 		}
 	}
@@ -121,7 +121,7 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 	case isConflict:
 		return successesOf(conflict, e)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		if j.absent(known) {
+		if j.isOld(known.intent) {
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 		}
 	case isUnknown && (unknown.Seen || unknown.Transaction != nil || unknown.Refund != nil):
@@ -170,13 +170,8 @@ func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence)
 	return all
 }
 
-// absent reports whether a payment that the gateway does not know has been open for so long that it is presumed
-// absent.
-func (j *Journal) absent(known *projection) bool {
-	return known.state == Unknown && !known.seen && j.isOld(known.intent)
-}
-
-// isOld reports whether a submission that still brings something new is no longer expected.
+// isOld reports whether a submission that still brings something new is no longer expected: if the gateway does not know it
+// and never has, it is presumed absent; see projection.add.
 func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
 
 // isAbandoned reports whether a cardholder who has not paid by now is no longer expected.

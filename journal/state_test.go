@@ -241,8 +241,11 @@ func TestCodec(t *testing.T) {
 		`{"state":"succeeded"}`:                             new(Evidence), // without a transaction
 		`{"state":"declined"}`:                              new(Evidence),
 		`{"state":"pending"}`:                               new(Evidence),
-		`{"source":"submission","state":"unknown"}`:         new(Evidence),
-		`{"amount":"1e5x"}`:                                 new(Intent),
+		`{"transaction":{"amount":"x"},"state":"unknown"}`:  new(Evidence),
+		`{"refund":{"refundAmount":"x"},"state":"unknown"}`: new(Evidence),
+		`{"source":"submission","state":"unknown","submission":{"amount":"x"}}`: new(Evidence),
+		`{"source":"submission","state":"unknown"}`:                             new(Evidence),
+		`{"amount":"1e5x"}`: new(Intent),
 		`{"amount":"100000000000000000000000000000000000"}`: new(Intent),
 	} {
 		if err := json.Unmarshal([]byte(text), wrong); err == nil {
@@ -278,8 +281,8 @@ func TestClock(t *testing.T) {
 		return shown{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {
-		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.absent(e.project()) {
-			t.Errorf("a payment made now is dated %v from now (%v) and absent: %t", d, err, j.absent(e.project()))
+		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.isOld(e.Begun) {
+			t.Errorf("a payment made now is dated %v from now (%v) and old: %t", d, err, j.isOld(e.Begun))
 		}
 	}
 	ahead := clock{started: time.Now().Add(48 * time.Hour)} // the computer's clock was two days ahead, and was set back
