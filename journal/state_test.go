@@ -149,6 +149,36 @@ func TestConflictShowsAll(t *testing.T) {
 	}
 }
 
+// TestChangedBy: what a query shows is news if it changes what is known, and only then.
+func TestChangedBy(t *testing.T) {
+	paid := func(id string) Evidence { return piece(SourceQuery, Succeeded, "", id) }
+	attempt := piece(SourceQuery, Pending, "", "1") // code 102
+	otherAttempt := piece(SourceQuery, Pending, "", "1")
+	otherAttempt.Transaction.Code = 301
+	seen := Evidence{Source: SourceQuery, Seen: true}
+	for name, c := range map[string]struct {
+		known []Evidence
+		shown Evidence
+		want  bool
+	}{
+		"the first success":         {nil, paid("1"), true},
+		"the same success":          {[]Evidence{paid("1")}, paid("1"), false},
+		"another success":           {[]Evidence{paid("1")}, paid("2"), true},
+		"a third success":           {[]Evidence{paid("1"), paid("2")}, paid("3"), true},
+		"an attempt":                {nil, attempt, true},
+		"the same attempt":          {[]Evidence{attempt}, attempt, false},
+		"an attempt that went on":   {[]Evidence{attempt}, otherAttempt, true},
+		"pending after the success": {[]Evidence{paid("1")}, attempt, false},
+		"seen":                      {nil, seen, true},
+		"seen again":                {[]Evidence{seen}, seen, false},
+	} {
+		e := Entry{Begun: Intent{Sender: "1"}, Evidence: c.known}
+		if got := e.project().changedBy(&c.shown, &e); got != c.want || len(e.Evidence) != len(c.known) {
+			t.Errorf("%s: got %t, want %t", name, got, c.want)
+		}
+	}
+}
+
 // TestStateOfRefunds: refunds without the gateway's id are told apart by their times, as payments are.
 func TestStateOfRefunds(t *testing.T) {
 	row := func(id, minute string) Evidence {

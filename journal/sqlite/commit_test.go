@@ -37,7 +37,7 @@ type watcher struct {
 	mu      sync.Mutex
 	commits []string // PRAGMA synchronous at each
 	fail    int      // so many commits fail
-	stuck   bool     // no connection can be set to synchronous = FULL
+	stuck   string   // no connection can be set to this, of synchronous
 }
 
 var (
@@ -59,7 +59,7 @@ func (w *watcher) reset(fail int) {
 	w.commits, w.fail = nil, fail
 }
 
-func (w *watcher) hold(stuck bool) {
+func (w *watcher) hold(stuck string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stuck = stuck
@@ -96,7 +96,7 @@ func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driv
 	c.w.mu.Lock()
 	stuck := c.w.stuck
 	c.w.mu.Unlock()
-	if stuck && strings.Contains(query, "synchronous") && !strings.Contains(query, "NORMAL") {
+	if value, ok := strings.CutPrefix(query, "PRAGMA synchronous = "); ok && value == stuck {
 		return nil, errStuck
 	}
 	return c.sqliteConn.ExecContext(ctx, query, args)
@@ -202,6 +202,18 @@ func TestSynced(t *testing.T) {
 	}
 }
 
+// TestUnwritableEvidence: what has no form for a store is refused.
+func TestUnwritableEvidence(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "journal.db"))
+	defer func() { _ = s.Close() }()
+	if _, _, err := s.Begin(t.Context(), intent("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Record(t.Context(), key("a"), 0, journal.Evidence{State: 99}); err == nil {
+		t.Error("a state without a name was recorded")
+	}
+}
+
 // TestFailedCommit: what could not be committed is not said to be written.
 func TestFailedCommit(t *testing.T) {
 	s := watched(t, "WAL")
@@ -225,21 +237,26 @@ func TestFailedCommit(t *testing.T) {
 	}
 }
 
-// TestConnectionThatStaysLax: a connection that cannot be set back to a sync at each commit is not used any more.
-func TestConnectionThatStaysLax(t *testing.T) {
-	s := watched(t, "WAL")
-	if _, _, err := s.Begin(t.Context(), intent("a")); err != nil {
-		t.Fatal(err)
-	}
-	watching.hold(true)
-	err := s.Ack(t.Context(), key("a"), 0)
-	watching.hold(false)
-	if err != nil && !errors.Is(err, errStuck) {
-		t.Errorf("Ack: %v", err)
-	}
-	watching.reset(0)
-	if _, _, err := s.Begin(t.Context(), intent("b")); err != nil || fmt.Sprint(watching.seen()) != "[2]" {
-		t.Errorf("afterwards: %v, committed with synchronous %q", err, watching.seen())
+// TestConnectionThatCannotBeSet: a connection that cannot be set to commits without a sync writes nothing so, and one that
+// cannot be set back is not used any more.
+func TestConnectionThatCannotBeSet(t *testing.T) {
+	for stuck, name := range map[string]string{"NORMAL": "to commits without a sync", "2": "back"} {
+		t.Run(name, func(t *testing.T) {
+			s := watched(t, "WAL")
+			if _, _, err := s.Begin(t.Context(), intent("a")); err != nil {
+				t.Fatal(err)
+			}
+			watching.hold(stuck)
+			err := s.Ack(t.Context(), key("a"), 0)
+			watching.hold("")
+			if !errors.Is(err, errStuck) {
+				t.Errorf("Ack: got %v", err)
+			}
+			watching.reset(0)
+			if _, _, err := s.Begin(t.Context(), intent("b")); err != nil || fmt.Sprint(watching.seen()) != "[2]" {
+				t.Errorf("afterwards: %v, committed with synchronous %q", err, watching.seen())
+			}
+		})
 	}
 }
 

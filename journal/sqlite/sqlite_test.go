@@ -159,8 +159,9 @@ func TestApprovals(t *testing.T) {
 		}
 	}
 	pay("needed")
-	if e, err := j.Get(t.Context(), "needed"); err != nil || e.State() != journal.Succeeded {
-		t.Errorf("got %v, %v", e.State(), err)
+	begun := time.Now()
+	if e, err := j.Get(t.Context(), "needed"); err != nil || e.State() != journal.Succeeded || time.Since(begun) > 5*time.Second {
+		t.Errorf("got %v, %v after %v", e.State(), err, time.Since(begun))
 	}
 	pay("a moment later")
 	time.Sleep(200 * time.Millisecond)
@@ -173,7 +174,9 @@ func TestApprovals(t *testing.T) {
 	}
 	s = open(t, path)
 	defer func() { _ = s.Close() }()
-	if e, err := s.Get(t.Context(), key("closed")); err != nil || e.State() != journal.Succeeded {
-		t.Errorf("stored is %v, %v", e.State(), err)
+	for _, id := range []string{"needed", "a moment later", "closed"} {
+		if e, err := s.Get(t.Context(), key(id)); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 1 {
+			t.Errorf("%s: stored is %v with %d pieces of evidence, %v", id, e.State(), len(e.Evidence), err)
+		}
 	}
 }
