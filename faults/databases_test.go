@@ -201,11 +201,19 @@ func TestCallersShareStatements(t *testing.T) {
 	for _, tt := range []struct {
 		kind    string
 		spec    func(testing.TB, string) string
-		written string // how many statements that write, or transactions, there have been
+		written func(*testing.T, *sql.DB) int // how many statements that write, or transactions, there have been
 	}{
-		{"postgres", postgres, "SELECT txid_current()"},
-		{"mysql", mysqlStore, `SELECT SUM(variable_value) FROM information_schema.global_status
-			WHERE variable_name IN ('COM_INSERT', 'COM_UPDATE', 'COM_UPDATE_MULTI')`},
+		{"postgres", postgres, func(t *testing.T, db *sql.DB) (n int) {
+			t.Helper()
+			if err := db.QueryRow("SELECT txid_current()").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}},
+		{"mysql", mysqlStore, func(t *testing.T, db *sql.DB) int {
+			t.Helper()
+			return mysqlStatus(t, db, "Com_insert", "Com_update", "Com_update_multi")
+		}},
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
 			spec := tt.spec(t, t.Name()+t.TempDir())
@@ -215,13 +223,6 @@ func TestCallersShareStatements(t *testing.T) {
 			}
 			defer func() { _ = done() }()
 			db := openDB(t, spec)
-			written := func() (n int) {
-				t.Helper()
-				if err := db.QueryRow(tt.written).Scan(&n); err != nil {
-					t.Fatal(err)
-				}
-				return n
-			}
 			const callers, each = 64, 10
 			at := time.Now()
 			refused := journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused}
@@ -242,7 +243,7 @@ func TestCallersShareStatements(t *testing.T) {
 				{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
 				{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
 			} {
-				before := written()
+				before := tt.written(t, db)
 				var wg sync.WaitGroup
 				for c := range callers {
 					wg.Go(func() {
@@ -255,7 +256,7 @@ func TestCallersShareStatements(t *testing.T) {
 					})
 				}
 				wg.Wait()
-				if n := written() - before; step.want == nil && n > callers*each/4 {
+				if n := tt.written(t, db) - before; step.want == nil && n > callers*each/4 {
 					t.Errorf("%d statements for %d %s", n, callers*each, step.name)
 				}
 			}
@@ -318,14 +319,7 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 	g := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer g.Close()
 	j, db := shopOver(t, g, store, "7"), openDB(t, spec)
-	status := func(name string) (n int) {
-		t.Helper()
-		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&name, &n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	prepared, executed := status("Com_stmt_prepare"), status("Com_stmt_execute")
+	prepared, executed := mysqlStatus(t, db, "Com_stmt_prepare"), mysqlStatus(t, db, "Com_stmt_execute")
 	const payments = 40
 	for i := range payments {
 		o := Order{ID: fmt.Sprint(i), Card: sandbox.Declined, Amount: "12.50"}
@@ -333,10 +327,54 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	prepared, executed = status("Com_stmt_prepare")-prepared, status("Com_stmt_execute")-executed
+	prepared, executed = mysqlStatus(t, db, "Com_stmt_prepare")-prepared, mysqlStatus(t, db, "Com_stmt_execute")-executed
 	if prepared > payments/2 || executed < 2*payments {
 		t.Errorf("%d statements were prepared and %d executed for %d payments", prepared, executed, payments)
 	}
+}
+
+// TestWalkReadsEachRowOnce: MySQL reads the list of what is not acknowledged from its index, and does not sort the table for
+// each page.
+func TestWalkReadsEachRowOnce(t *testing.T) {
+	spec := mysqlStore(t, t.Name()+t.TempDir())
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = done() }()
+	const entries = 1000
+	each(entries, 64, func(i int) {
+		in := journal.Intent{Shop: manyShop, TransactionID: manyID(i), At: time.Now(), Currency: "USD"}
+		if _, _, err := store.Begin(t.Context(), in); err != nil {
+			t.Error(err)
+		}
+	})
+	db := openDB(t, spec)
+	read := func() int {
+		return mysqlStatus(t, db, "Handler_read_key", "Handler_read_next", "Handler_read_rnd", "Handler_read_rnd_next")
+	}
+	before, given := read(), 0
+	for _, err := range store.Unacked(t.Context(), manyShop) {
+		if given++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := read() - before; given != entries || n > 3*entries { // the server's own tables are read too
+		t.Errorf("%d entries are given, and %d rows were read", given, n)
+	}
+}
+
+// mysqlStatus adds up what a MySQL server counts.
+func mysqlStatus(t *testing.T, db *sql.DB, names ...string) (sum int) {
+	t.Helper()
+	for _, name := range names {
+		var n int
+		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n); err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
 }
 
 // shopOver is a shop with a journal over a store, in front of a gateway in memory.
