@@ -130,6 +130,22 @@ func TestGivenUpIntent(t *testing.T) {
 	})
 }
 
+// TestGivenUpIntentThatStaysOpen: as long as the store does not take that such an intent is unsent, its payment is not sent, and
+// the call says so.
+func TestGivenUpIntentThatStaysOpen(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store, wrote: true}
+		store.begins.Store(1000)
+		store.records.Store(1000)
+		j := journal.New(s.client, store, journal.Options{})
+		_, _ = j.CreateSubscription(t.Context(), order("a", approved))
+		store.begins.Store(0)
+		if _, err := j.CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) || !errors.Is(err, errDisk) || s.sent.Load() != 0 {
+			t.Errorf("got %v and %d requests, want ErrNotSent because of the disk", err, s.sent.Load())
+		}
+	})
+}
+
 // TestRecordedForNobody: what came of a payment is recorded although its caller has gone, and although the store fails for a
 // while.
 func TestRecordedForNobody(t *testing.T) {
