@@ -457,7 +457,7 @@ func TestBadRows(t *testing.T) {
 		execAll(t, db,
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
 			`UPDATE cardgateway_journal SET evidence = '{"state":"of a newer version"}' WHERE transaction_id = '2'`,
-			"UPDATE cardgateway_journal SET version = 7 WHERE transaction_id = '4'")
+			"UPDATE cardgateway_journal SET version = 2000000000 WHERE transaction_id = '4'")
 		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
 		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'", "UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
 		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {
