@@ -26,6 +26,9 @@ func openDB(t *testing.T, spec string) *sql.DB {
 	t.Helper()
 	kind, place, _ := strings.Cut(spec, ":")
 	driver := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
+	if kind == "sqlite" {
+		place += "?_pragma=busy_timeout(10000)" // the store may be writing
+	}
 	db, err := sql.Open(driver, place)
 	if err != nil {
 		t.Fatal(err)
@@ -193,38 +196,77 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	}
 }
 
-// TestCallersShareStatements: callers who come while MySQL writes are written by one statement.
+// TestCallersShareStatements: callers who come while a server writes are written by one statement, each with its own result.
 func TestCallersShareStatements(t *testing.T) {
-	spec := mysqlStore(t, t.Name()+t.TempDir())
-	store, done, err := OpenStore(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = done() }()
-	db := openDB(t, spec)
-	inserts := func() (n int) {
-		t.Helper()
-		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_insert'").Scan(new(string), &n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	const callers, each = 64, 20
-	before := inserts()
-	var wg sync.WaitGroup
-	for c := range callers {
-		wg.Go(func() {
-			for i := range each {
-				in := journal.Intent{TransactionID: fmt.Sprintf("%d-%d", c, i), At: time.Now(), Currency: "USD"}
-				if _, created, err := store.Begin(t.Context(), in); err != nil || !created {
-					t.Errorf("%s: created %t, %v", in.TransactionID, created, err)
+	for _, tt := range []struct {
+		kind    string
+		spec    func(testing.TB, string) string
+		written func(*testing.T, *sql.DB) int // how many statements that write, or transactions, there have been
+	}{
+		{"postgres", postgres, func(t *testing.T, db *sql.DB) (n int) {
+			t.Helper()
+			if err := db.QueryRow("SELECT txid_current()").Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}},
+		{"mysql", mysqlStore, func(t *testing.T, db *sql.DB) int {
+			t.Helper()
+			return mysqlStatus(t, db, "Com_insert", "Com_update", "Com_update_multi")
+		}},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			spec := tt.spec(t, t.Name()+t.TempDir())
+			store, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = done() }()
+			db := openDB(t, spec)
+			const callers, each = 64, 10
+			at := time.Now()
+			refused := journal.Evidence{At: at, Source: journal.SourceAnswer, State: journal.Refused}
+			for _, step := range []struct {
+				name string
+				do   func(journal.Intent) error
+				want error
+			}{
+				{"intents", func(in journal.Intent) error {
+					_, created, err := store.Begin(t.Context(), in)
+					if err == nil && !created {
+						err = errors.New("not created")
+					}
+					return err
+				}, nil},
+				{"evidence", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, nil},
+				{"evidence of an old version", func(in journal.Intent) error { return store.Record(t.Context(), in.Key(), 0, refused) }, journal.ErrChanged},
+				{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
+				{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
+			} {
+				before := tt.written(t, db)
+				var wg sync.WaitGroup
+				for c := range callers {
+					wg.Go(func() {
+						for i := range each {
+							in := journal.Intent{TransactionID: fmt.Sprintf("%d-%d", c, i), At: at, Currency: "USD"}
+							if err := step.do(in); !errors.Is(err, step.want) {
+								t.Errorf("%s: %s: got %v, want %v", step.name, in.TransactionID, err, step.want)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				if n := tt.written(t, db) - before; step.want == nil && n > callers*each/4 {
+					t.Errorf("%d statements for %d %s", n, callers*each, step.name)
+				}
+			}
+			for c := range callers {
+				key := journal.Key{TransactionID: fmt.Sprintf("%d-0", c)}
+				if e, err := store.Get(t.Context(), key); err != nil || len(e.Evidence) != 1 || e.Unacked() {
+					t.Errorf("%s has %d pieces of evidence, unacknowledged %t, %v", key.TransactionID, len(e.Evidence), e.Unacked(), err)
 				}
 			}
 		})
-	}
-	wg.Wait()
-	if n := inserts() - before; n > callers*each/4 {
-		t.Errorf("%d statements for %d intents", n, callers*each)
 	}
 }
 
@@ -277,14 +319,7 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 	g := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer g.Close()
 	j, db := shopOver(t, g, store, "7"), openDB(t, spec)
-	status := func(name string) (n int) {
-		t.Helper()
-		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(&name, &n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	prepared, executed := status("Com_stmt_prepare"), status("Com_stmt_execute")
+	prepared, executed := mysqlStatus(t, db, "Com_stmt_prepare"), mysqlStatus(t, db, "Com_stmt_execute")
 	const payments = 40
 	for i := range payments {
 		o := Order{ID: fmt.Sprint(i), Card: sandbox.Declined, Amount: "12.50"}
@@ -292,10 +327,54 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	prepared, executed = status("Com_stmt_prepare")-prepared, status("Com_stmt_execute")-executed
+	prepared, executed = mysqlStatus(t, db, "Com_stmt_prepare")-prepared, mysqlStatus(t, db, "Com_stmt_execute")-executed
 	if prepared > payments/2 || executed < 2*payments {
 		t.Errorf("%d statements were prepared and %d executed for %d payments", prepared, executed, payments)
 	}
+}
+
+// TestWalkReadsEachRowOnce: MySQL reads the list of what is not acknowledged from its index, and does not sort the table for
+// each page.
+func TestWalkReadsEachRowOnce(t *testing.T) {
+	spec := mysqlStore(t, t.Name()+t.TempDir())
+	store, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = done() }()
+	const entries = 1000
+	each(entries, 64, func(i int) {
+		in := journal.Intent{Shop: manyShop, TransactionID: manyID(i), At: time.Now(), Currency: "USD"}
+		if _, _, err := store.Begin(t.Context(), in); err != nil {
+			t.Error(err)
+		}
+	})
+	db := openDB(t, spec)
+	read := func() int {
+		return mysqlStatus(t, db, "Handler_read_key", "Handler_read_next", "Handler_read_rnd", "Handler_read_rnd_next")
+	}
+	before, given := read(), 0
+	for _, err := range store.Unacked(t.Context(), manyShop) {
+		if given++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := read() - before; given != entries || n > 3*entries { // the server's own tables are read too
+		t.Errorf("%d entries are given, and %d rows were read", given, n)
+	}
+}
+
+// mysqlStatus adds up what a MySQL server counts.
+func mysqlStatus(t *testing.T, db *sql.DB, names ...string) (sum int) {
+	t.Helper()
+	for _, name := range names {
+		var n int
+		if err := db.QueryRow("SHOW GLOBAL STATUS LIKE '"+name+"'").Scan(new(string), &n); err != nil {
+			t.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
 }
 
 // shopOver is a shop with a journal over a store, in front of a gateway in memory.
@@ -378,7 +457,7 @@ func TestBadRows(t *testing.T) {
 		execAll(t, db,
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
 			`UPDATE cardgateway_journal SET evidence = '{"state":"of a newer version"}' WHERE transaction_id = '2'`,
-			"UPDATE cardgateway_journal SET version = 7 WHERE transaction_id = '4'")
+			"UPDATE cardgateway_journal SET version = 2000000000 WHERE transaction_id = '4'")
 		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
 		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'", "UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
 		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {

@@ -30,6 +30,15 @@ func TestRecent(t *testing.T) {
 			t.Errorf("%d: got %d, %t", k, v, ok)
 		}
 	}
+	emptied := recent[int, int]{most: 1}
+	for k := range 3 {
+		emptied.update(k, func(int, bool) (int, bool) { return 0, true })
+	}
+	emptied.remove(1) // the older generation has nothing now
+	emptied.update(3, func(int, bool) (int, bool) { return 0, true })
+	if !emptied.hasForgotten() {
+		t.Error("it does not know any more that it has forgotten something")
+	}
 	put(19, 7) // again, in the newer generation
 	r.remove(19)
 	if v, ok := r.get(19); ok {
@@ -64,6 +73,12 @@ func TestAckOfForgottenReport(t *testing.T) {
 	}
 	for i := range 10 {
 		j.reported.set(&Entry{Begun: Intent{TransactionID: fmt.Sprint(i)}}, Pending)
+	}
+	if _, _, err := j.store.Begin(t.Context(), Intent{Shop: j.shop, TransactionID: "begun", At: j.clock.started}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Ack(t.Context(), "begun"); !errors.Is(err, ErrOpen) {
+		t.Errorf("what has no evidence: got %v, want ErrOpen", err)
 	}
 	if err := j.Ack(t.Context(), "old"); err != nil {
 		t.Errorf("what was there before this journal: %v", err)

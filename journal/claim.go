@@ -96,7 +96,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	for again := newRetry(25*time.Millisecond, 250*time.Millisecond); ; {
 		e, created, err := j.tryBegin(ctx, in)
 		if err == nil {
-			return e, created || e.version() == 0 && e.Begun.Sender == in.Sender, nil
+			return e, created || e.isJustSubmitted(in.Sender), nil
 		}
 		if _, ok := errors.AsType[*EntryError](err); ok { // there was a payment, of which nothing is known
 			return e, false, in.unknown(err)
@@ -107,7 +107,17 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	}
 }
 
-// submit records that this call submits the payment once more. It reports false if somebody else was faster.
+// isJustSubmitted reports whether an entry's latest word is the submission of this sender: nobody knows more since.
+func (e *Entry) isJustSubmitted(sender string) bool {
+	if n := len(e.Evidence); n > 0 {
+		last := e.Evidence[n-1].Submission
+		return last != nil && last.Sender == sender
+	}
+	return e.Begun.Sender == sender
+}
+
+// submit records that this call submits the payment once more. It reports false if somebody else was faster: what is known
+// by then has to be looked at again.
 func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
@@ -116,12 +126,9 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 		if failed == nil {
 			return true, nil
 		}
-		if now, err := j.get(ctx, in.Key()); err == nil {
+		if now, err := j.get(ctx, in.Key()); err == nil && now.isJustSubmitted(in.Sender) {
 			*e = now
-			known := now.project()
-			if known.intent.Sender == in.Sender && !known.answered && known.state == Unknown {
-				return true, nil // it was written all the same
-			}
+			return true, nil // it was written all the same
 		}
 		if errors.Is(failed, ErrChanged) {
 			return false, nil
@@ -136,7 +143,7 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 // it when the database comes back: the sender is remembered, so that its intent is known to be unsent.
 func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error) error {
 	j.unsent.update(in.Sender, func(nobody, bool) (nobody, bool) { return nobody{}, true })
-	if over := ctx.Err(); over != nil && !errors.Is(err, over) {
+	if over := ctx.Err(); !errors.Is(err, over) {
 		err = errors.Join(err, over)
 	}
 	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))
@@ -145,7 +152,7 @@ func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error)
 // gaveUp reports whether the latest submission is one that a call of this process has given up.
 func (j *Journal) gaveUp(known *projection) bool {
 	_, gaveUp := j.unsent.get(known.intent.Sender)
-	return gaveUp && known.state == Unknown && !known.answered
+	return gaveUp && known.state == Unknown
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it

@@ -115,8 +115,34 @@ func TestGivenUpIntent(t *testing.T) {
 		if _, err := j.CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
 			t.Fatal(err)
 		}
+		usual := s.network
 		s.network = refusing{t, s.network}
 		wantStates(t, j, map[string]string{"a": "not sent"})
+		s.network = usual
+		if _, err := j.CreateSubscription(t.Context(), order("b", approved)); !cardgateway.SafeToRetry(err) {
+			t.Fatal(err)
+		}
+		store.begins.Store(0)
+		begun := time.Now()
+		if got, err := j.CreateSubscription(t.Context(), order("b", approved)); err != nil || !got.Paid() || time.Since(begun) != 0 {
+			t.Errorf("made again: %v, %v after %v, want it paid at once", got, err, time.Since(begun))
+		}
+	})
+}
+
+// TestGivenUpIntentThatStaysOpen: as long as the store does not take that such an intent is unsent, its payment is not sent, and
+// the call says so.
+func TestGivenUpIntentThatStaysOpen(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store, wrote: true}
+		store.begins.Store(1000)
+		store.records.Store(1000)
+		j := journal.New(s.client, store, journal.Options{})
+		_, _ = j.CreateSubscription(t.Context(), order("a", approved))
+		store.begins.Store(0)
+		if _, err := j.CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) || !errors.Is(err, errDisk) || s.sent.Load() != 0 {
+			t.Errorf("got %v and %d requests, want ErrNotSent because of the disk", err, s.sent.Load())
+		}
 	})
 }
 
@@ -153,4 +179,127 @@ func TestDeclineBeforeSuccess(t *testing.T) {
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 	})
+}
+
+// deaf is a store that does not look at its context.
+type deaf struct{ journal.Store }
+
+func (d deaf) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	return d.Store.Begin(context.WithoutCancel(ctx), in)
+}
+
+// TestCancelledCallRecordsNothing: a call whose context is over leaves no intent behind, whatever the store does.
+func TestCancelledCallRecordsNothing(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, err := journal.New(s.client, deaf{s.store}, journal.Options{}).CreateSubscription(over, order("a", approved))
+		if !cardgateway.SafeToRetry(err) || !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want ErrNotSent because of the context", err)
+		}
+		synctest.Wait()
+		if _, err := s.store.Get(t.Context(), key("a")); !errors.Is(err, journal.ErrNoEntry) {
+			t.Errorf("the store has an entry, or fails: %v", err)
+		}
+	})
+}
+
+// TestWaitingAsksSeldom: a call that waits for another process notices the outcome soon and does not ask the store all the time.
+func TestWaitingAsksSeldom(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 4 * time.Second})
+		go func() { _, _ = s.pay("a", approved) }()
+		synctest.Wait()
+		f := &faulty{Store: s.store}
+		begun := time.Now()
+		got, err := journal.New(s.client, f, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if err != nil || !got.Paid() {
+			t.Errorf("got %v, %v", got, err)
+		}
+		if took := time.Since(begun); took < 4*time.Second || took > 4*time.Second+200*time.Millisecond || f.calls.Load() > 30 {
+			t.Errorf("it took %v and asked the store %d times", took, f.calls.Load())
+		}
+	})
+}
+
+// TestSubmissionThatCannotBeRecorded: another submission that the store does not take is not sent, and the call says why.
+func TestSubmissionThatCannotBeRecorded(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(refusal)
+		_, _ = s.pay("a", approved)
+		j := journal.New(s.client, &faulty{Store: s.store, fail: map[string]bool{"Record": true}}, journal.Options{})
+		_, err := j.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
+		if !cardgateway.SafeToRetry(err) || !errors.Is(err, errDisk) || s.sent.Load() != 1 {
+			t.Errorf("got %v and %d requests, want ErrNotSent because of the disk", err, s.sent.Load())
+		}
+	})
+}
+
+// overtaken is a store that writes an intent or a submission, then gets evidence from another process, and says that it failed.
+type overtaken struct {
+	journal.Store
+	evidence journal.Evidence
+	done     bool
+}
+
+func (w *overtaken) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	e, created, err := w.Store.Begin(ctx, in)
+	if err != nil || !created {
+		return e, created, err
+	}
+	return journal.Entry{}, false, w.overtake(ctx, in.Key(), 0)
+}
+
+func (w *overtaken) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	err := w.Store.Record(ctx, key, version, ev)
+	if err == nil && ev.Source == journal.SourceSubmission {
+		return w.overtake(ctx, key, version+1)
+	}
+	return err
+}
+
+func (w *overtaken) overtake(ctx context.Context, key journal.Key, version int) error {
+	if w.done {
+		return nil
+	}
+	w.done = true
+	return errors.Join(errDisk, w.Store.Record(ctx, key, version, w.evidence))
+}
+
+// TestOwnIntentOvertaken: an intent or a submission that was written although the store said that it failed is this call's to
+// send, but not once somebody else has found out more about the payment: an earlier request can have arrived.
+func TestOwnIntentOvertaken(t *testing.T) {
+	paid := journal.Evidence{Source: journal.SourceQuery, State: journal.Succeeded, Transaction: shownAs(cardgateway.CodeSuccess, "1")}
+	seen := journal.Evidence{Source: journal.SourceQuery, Seen: true}
+	for _, tt := range []struct {
+		name     string
+		again    bool // it was refused before
+		evidence journal.Evidence
+		want     error
+	}{
+		{"the first submission, paid", false, paid, nil},
+		{"the first submission, seen", false, seen, journal.ErrOpen},
+		{"another submission, paid", true, paid, nil},
+		{"another submission, seen", true, seen, journal.ErrOpen},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+				if tt.again {
+					s.gateway.Inject(refusal)
+					_, _ = s.pay("a", approved)
+				}
+				sent := s.sent.Load()
+				j := journal.New(s.client, &overtaken{Store: s.store, evidence: tt.evidence}, journal.Options{})
+				var err error
+				if tt.again {
+					_, err = j.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
+				} else {
+					_, err = j.CreateSubscription(t.Context(), order("a", approved))
+				}
+				if !errors.Is(err, tt.want) || s.sent.Load() != sent {
+					t.Errorf("got %v and %d requests, want %v and none", err, s.sent.Load()-sent, tt.want)
+				}
+			})
+		})
+	}
 }

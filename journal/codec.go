@@ -109,7 +109,7 @@ func (w *evidenceJSON) evidence() (Evidence, error) {
 		in, failed := w.Submission.intent()
 		ev.Submission, err = &in, errors.Join(err, failed)
 	}
-	if err == nil && !ev.complete() {
+	if !ev.complete() {
 		err = fmt.Errorf("journal: evidence of source %q and state %v lacks what it is about", ev.Source, ev.State)
 	}
 	return ev, err

@@ -68,6 +68,15 @@ func TestLateWrites(t *testing.T) {
 			}
 			time.Sleep(2 * time.Second)
 		}, []string{"0s: 1, 0 late", "1s: 0, 1 late"}},
+		{"beside one that is waited for, after others were due", func(t *testing.T, g *commitGroup) {
+			g.later(writeOf("a"), func() {})
+			time.Sleep(2 * time.Second)
+			g.later(writeOf("b"), func() {})
+			if err := g.do(t.Context(), writeOf("c")); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * time.Second)
+		}, []string{"10ms: 0, 1 late", "2s: 1, 0 late", "3s: 0, 1 late"}},
 		{"in its batch, if they are due", func(t *testing.T, g *commitGroup) {
 			go func() { _ = g.do(t.Context(), writeOf("a")) }()
 			synctest.Wait()

@@ -41,7 +41,7 @@ func (j *Journal) confirm(ctx context.Context, e Entry, s shown) (err error) {
 			return err
 		}
 	}
-	if now := e.project(); now.state == s.state() && !now.conflict && e.Unacked() {
+	if now := e.project(); now.state == s.state() && !now.conflict {
 		j.reported.set(&e, now.state)
 	}
 	return nil

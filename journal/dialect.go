@@ -45,6 +45,14 @@ func (d Dialect) sql(statement string) string {
 	return b.String()
 }
 
+// isUnacked is the condition for which the database uses its index of what is not acknowledged.
+func (d Dialect) isUnacked() string {
+	if d == MySQL { // which else sorts all rows of the shop for each page
+		return "unacked = TRUE"
+	}
+	return "unacked"
+}
+
 // repeated returns n copies of a text with commas between them.
 func repeated(text string, n int) string {
 	return strings.Repeat(text+", ", n-1) + text

@@ -200,16 +200,16 @@ func (e *Entry) record(version int, ev Evidence) error {
 	return nil
 }
 
-// ack acknowledges an entry of exactly this version, and reports whether there was anything to acknowledge.
-func (e *Entry) ack(version int) (changed bool, err error) {
+// ack acknowledges an entry of exactly this version. One of which everything is acknowledged is left as it is.
+func (e *Entry) ack(version int) error {
 	switch {
 	case !e.Unacked():
-		return false, nil
+		return nil
 	case len(e.Evidence) != version:
-		return false, ErrChanged
+		return ErrChanged
 	}
 	e.Acked = version
-	return true, nil
+	return nil
 }
 
 // snapshot returns a copy that later changes of e leave alone. Evidence itself is never changed.

@@ -7,11 +7,15 @@ import (
 
 var background = context.Background()
 
+// NormalURL is normalURL.
+var NormalURL = normalURL
+
 // LateStore is a store that records approvals later: as soon as somebody needs one, or Write is called.
 type LateStore struct {
 	Store
 	Fail  error // what recording later ends with, if not nil
 	Stuck bool  // nothing is written until Write is called
+	Full  error // nothing is recorded later, if not nil
 
 	mu      sync.Mutex
 	waiting []func()
@@ -20,6 +24,9 @@ type LateStore struct {
 func (s *LateStore) recordLater(key Key, version int, ev Evidence, ended func(error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.Full != nil {
+		return s.Full
+	}
 	s.waiting = append(s.waiting, func() {
 		if s.Fail != nil {
 			ended(s.Fail)

@@ -52,9 +52,7 @@ func async(f func()) <-chan ending {
 	go func() {
 		var end ending
 		defer func() {
-			if !end.returned {
-				end.panicked = recover()
-			}
+			end.panicked = recover()
 			ended <- end
 		}()
 		f()

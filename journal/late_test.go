@@ -116,6 +116,19 @@ func TestWrittenBeforeTold(t *testing.T) {
 	})
 }
 
+// TestApprovalThatIsNotTaken: if the store does not take an approval to be written later, it is written before it is told.
+func TestApprovalThatIsNotTaken(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.lately(journal.Options{}).Full = errDisk
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() || s.stored("a").State() != journal.Succeeded {
+			t.Errorf("got %v, %v; stored is %v", got, err, s.stored("a").State())
+		}
+		if e, err := s.Get(t.Context(), "a"); err != nil || len(e.Evidence) != 1 {
+			t.Errorf("got %+v, %v", e, err)
+		}
+	})
+}
+
 // TestApprovalThatWasNotWritten: what could not be written at first is written after all.
 func TestApprovalThatWasNotWritten(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -49,10 +49,7 @@ func (s *MemoryStore) Record(ctx context.Context, key Key, version int, ev Evide
 
 // Ack implements Store.
 func (s *MemoryStore) Ack(ctx context.Context, key Key, version int) error {
-	return s.with(ctx, key, func(e *Entry) error {
-		_, err := e.ack(version)
-		return err
-	})
+	return s.with(ctx, key, func(e *Entry) error { return e.ack(version) })
 }
 
 func (s *MemoryStore) with(ctx context.Context, key Key, do func(*Entry) error) error {
@@ -71,12 +68,9 @@ func (s *MemoryStore) with(ctx context.Context, key Key, do func(*Entry) error) 
 // Unacked implements Store.
 func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		for _, key := range s.unacked(shop) {
-			e, err := s.Get(ctx, key)
-			if err == nil && !e.Unacked() {
-				continue
-			}
-			if !yield(e, err) || err != nil {
+		for _, key := range s.keys(shop) {
+			e, err := s.Get(ctx, key) // which fails if the entry has been forgotten meanwhile, or ctx is over
+			if err == nil && e.Unacked() && !yield(e, nil) {
 				return
 			}
 		}
@@ -86,13 +80,13 @@ func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, e
 	}
 }
 
-// unacked returns the keys of a shop's entries that are not acknowledged, oldest first.
-func (s *MemoryStore) unacked(shop Shop) []Key {
+// keys returns the keys of a shop's entries, oldest first.
+func (s *MemoryStore) keys(shop Shop) []Key {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []*Entry
 	for key, e := range s.entries {
-		if key.Shop == shop && e.Unacked() {
+		if key.Shop == shop {
 			all = append(all, e)
 		}
 	}

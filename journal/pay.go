@@ -88,14 +88,14 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 		return s, err
 	}
 	e, failed := j.record(ctx, e, ev)
-	j.touched.add(e.Key())
+	j.touched.add(p.intent.Key())
 	if failed != nil {
 		return p.unrecorded(s, err, failed)
 	}
 	if ev.Invalid {
 		_ = j.ack(context.WithoutCancel(ctx), e.Key(), e.version()) // best effort: else Recover says that it was not sent
 		j.reported.set(&e, NotSent)
-		return s, err
+		return shown{}, err
 	}
 	known := e.project()
 	j.reported.set(&e, known.state)

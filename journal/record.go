@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -43,8 +44,8 @@ func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	if err != nil {
 		return err
 	}
-	*e = e.snapshot() // a list's entry may still be its store's
-	return e.record(e.version(), ev)
+	e.Evidence = append(slices.Clip(e.Evidence), ev) // a copy: a list's entry may still be its store's
+	return nil
 }
 
 // ack acknowledges a version of an entry.
@@ -71,11 +72,11 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 		}
 		if errors.Is(err, ErrChanged) {
 			if changes++; changes == mostChanges {
-				return e, err
+				return Entry{}, err
 			}
 		} else {
 			if !sleep(ctx, pause) {
-				return e, err
+				return Entry{}, err
 			}
 			pause = min(2*pause, mostRecordPause)
 		}

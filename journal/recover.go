@@ -173,14 +173,15 @@ func (r *recovery) next() (*recovered, error) {
 
 // current returns an entry as it is now, as far as this process knows.
 func (r *recovery) current(item *recovered) (Entry, error) {
-	e := item.entry
-	if item.err == nil {
-		r.j.awaitLate(r.ctx, e.Key())
+	if item.err != nil {
+		return item.entry, item.err
 	}
-	if item.err == nil && (r.touched.has(e.Key()) || time.Since(item.asOf) > freshFor) {
-		return r.j.get(r.ctx, e.Key())
+	key := item.entry.Key()
+	r.j.awaitLate(r.ctx, key)
+	if r.touched.has(key) || time.Since(item.asOf) > freshFor {
+		return r.j.get(r.ctx, key)
 	}
-	return e, item.err
+	return item.entry, nil
 }
 
 // stop ends the reader and all questions, and waits for them. A store that does not look at its context is not waited for.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -261,8 +262,8 @@ func TestForgottenStaysForgotten(t *testing.T) {
 		}
 		time.Sleep(50 * time.Hour)
 		told := walk(t, s, func() { ackAndForget(t, s, "b") })
-		if told["b"] != "" {
-			t.Errorf("b was forgotten, and then told %q", told["b"])
+		if len(told) != 1 {
+			t.Errorf("b was forgotten, and then told: %q", told)
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 	})
@@ -300,6 +301,55 @@ func TestStoreThatForgets(t *testing.T) {
 			}
 		}
 		t.Errorf("Ack: %v", err)
+	})
+}
+
+// TestRecoverReadsOnce: what the store's list has just given, and nobody has changed, is not read again.
+func TestRecoverReadsOnce(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for i := range 5 {
+			_, _ = s.pay(fmt.Sprint(i), approved)
+		}
+		f := &faulty{Store: s.store, fail: map[string]bool{"Get": true}}
+		told := 0
+		for _, err := range journal.New(s.client, f, journal.Options{}).Recover(t.Context()) {
+			if told++; err != nil {
+				t.Error(err)
+			}
+		}
+		if told != 5 {
+			t.Errorf("%d are told, want 5", told)
+		}
+	})
+}
+
+// TestRecoverLeft: a Recover whose loop was left is not complete, whatever it was left at.
+func TestRecoverLeft(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for _, id := range []string{"a", "b"} {
+			_, _ = s.pay(id, approved)
+			time.Sleep(time.Second)
+		}
+		for _, tt := range []struct {
+			name     string
+			at       int // the entry at which the loop is left
+			complete bool
+			told     int
+		}{{"to its end", 3, true, 1}, {"at the first", 1, false, 1}, {"at one that cannot be read", 2, false, 1}} {
+			var info journal.RecoverInfo
+			j := journal.New(s.client, unreadable{s.store, map[string]bool{"a": true}}, journal.Options{
+				Observe: func(_ context.Context, i journal.RecoverInfo) { info = i },
+			})
+			n := 0
+			for range j.Recover(t.Context()) {
+				if n++; n == tt.at {
+					break
+				}
+			}
+			if info.Complete != tt.complete || info.Told != tt.told || info.Unreadable != tt.told && tt.at > 1 {
+				t.Errorf("%s: %+v", tt.name, info)
+			}
+		}
 	})
 }
 

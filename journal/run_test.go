@@ -70,6 +70,65 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// TestRunTellsWhatWasPending: what its own call has told the shop as pending is told by Run too, once.
+func TestRunTellsWhatWasPending(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", pending)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		told := 0
+		_ = s.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
+			told++
+			return nil
+		})
+		if told != 1 {
+			t.Errorf("it was told %d times", told)
+		}
+	})
+}
+
+// TestRunLogs: what the books did not take is logged; what they took, or somebody else has acknowledged or forgotten
+// meanwhile, is not.
+func TestRunLogs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		tell func(*testing.T, *shop) error
+		logs bool
+	}{
+		{"taken", func(*testing.T, *shop) error { return nil }, false},
+		{"not taken", func(*testing.T, *shop) error { return errDisk }, true},
+		{"acknowledged meanwhile", func(t *testing.T, s *shop) error {
+			return s.store.Ack(t.Context(), key("a"), 1)
+		}, false},
+		{"acknowledged and forgotten meanwhile", func(t *testing.T, s *shop) error {
+			ackAndForget(t, s, "a")
+			return nil
+		}, false},
+		{"more is known meanwhile", func(t *testing.T, s *shop) error {
+			return s.store.Record(t.Context(), key("a"), 1, journal.Evidence{Source: journal.SourceQuery, Seen: true})
+		}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				_, _ = s.pay("a", approved)
+				time.Sleep(50 * time.Hour)
+				var log bytes.Buffer
+				s.Journal = s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				told := 0
+				_ = s.Run(ctx, time.Minute, func(context.Context, journal.Entry) error {
+					told++
+					return tt.tell(t, s)
+				})
+				if told != 1 || strings.Contains(log.String(), "telling") != tt.logs {
+					t.Errorf("told %d times, logged %q", told, &log)
+				}
+			})
+		})
+	}
+}
+
 // TestRunGoesOn: a store that fails for a while does not end Run, and is not asked all the time.
 func TestRunGoesOn(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -284,10 +343,14 @@ func TestRecoverStops(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
+		given := 0
 		for _, err := range s.Recover(ctx) {
-			if !errors.Is(err, context.DeadlineExceeded) {
+			if given++; !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)
 			}
+		}
+		if given != 1 {
+			t.Errorf("%d are given, want the end of the context", given)
 		}
 		if took := time.Since(begun); took != time.Second || asked.Load() != 16 {
 			t.Errorf("took %v, %d questions", took, asked.Load())
@@ -344,6 +407,13 @@ func TestQuietLog(t *testing.T) {
 		recovered(t, j)
 		if n := strings.Count(log.String(), "level=DEBUG"); n != 1 || strings.Contains(log.String(), "level=WARN") {
 			t.Errorf("logged %s", &log)
+		}
+		if err := j.Ack(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		log.Reset()
+		if recovered(t, j); log.Len() > 0 {
+			t.Errorf("with nothing to tell it logged %s", &log)
 		}
 	})
 }

@@ -92,6 +92,7 @@ func TestAddressesWithCards(t *testing.T) {
 		{"order=1750", true},
 		{"cvv=750", false},
 		{"cvv=%37%35%30", false},
+		{"cvv=%2537%2535%2530", false},
 		{"back=%750", true}, // the digits of an escape
 		{"n=4300-0000-0000-0000", false},
 		{"n=4300%2D0000%2D0000%2D0000", false},

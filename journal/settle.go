@@ -70,7 +70,7 @@ func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
 		return nil
 	case err != nil:
 		return in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
-	case e.State() != Refused || e.Conflict():
+	case e.State() != Refused:
 		return nil
 	}
 	if _, err := j.settle(ctx, e); err != nil {
@@ -105,7 +105,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 		if e, err = j.get(ctx, e.Key()); err != nil {
 			return e, err
 		}
-		if ev.State == PresumedAbsent && !j.absent(e.project()) {
+		if ev.State == PresumedAbsent && !j.isOld(e.Intent()) {
 			return e, nil // it was submitted again meanwhile
 		}
 	}
@@ -121,7 +121,7 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 	case isConflict:
 		return successesOf(conflict, e)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		if j.absent(known) {
+		if j.isOld(known.intent) {
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 		}
 	case isUnknown && (unknown.Seen || unknown.Transaction != nil || unknown.Refund != nil):
@@ -145,7 +145,7 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
 		ev.State = Pending // an attempt, after which the cardholder may try another card
 	case ev.State == Declined && len(e.submissions()) > 1 && !j.isOld(known.intent):
 		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
-	case ev.State == Pending && s.gatewayState() == cardgateway.StateRedirect && known.state <= Pending && j.isAbandoned(known.intent):
+	case s.gatewayState() == cardgateway.StateRedirect && j.isAbandoned(known.intent):
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
@@ -170,13 +170,8 @@ func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence)
 	return all
 }
 
-// absent reports whether a payment that the gateway does not know has been open for so long that it is presumed
-// absent.
-func (j *Journal) absent(known *projection) bool {
-	return known.state == Unknown && !known.seen && j.isOld(known.intent)
-}
-
-// isOld reports whether a submission that still brings something new is no longer expected.
+// isOld reports whether a submission that still brings something new is no longer expected: if the gateway does not know it
+// and never has, it is presumed absent; see projection.add.
 func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
 
 // isAbandoned reports whether a cardholder who has not paid by now is no longer expected.

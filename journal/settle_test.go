@@ -151,6 +151,46 @@ func TestPayAgain(t *testing.T) {
 	}
 }
 
+// TestPayAgainNotSent: a call that pays again and provably sends nothing says so, and the payment is as absent as before.
+func TestPayAgainNotSent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		s.refuse = errReset
+		if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !cardgateway.SafeToRetry(err) {
+			t.Errorf("got %v, want ErrNotSent", err)
+		}
+		s.refuse = nil
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+	})
+}
+
+// TestAbsentFarApart: of two submissions that lie far apart, the gateway has to know neither before they are presumed absent.
+func TestAbsentFarApart(t *testing.T) {
+	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+	unheard := sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose}
+	for _, tt := range []struct {
+		name   string
+		second sandbox.Fault
+		want   string
+	}{{"both lost", lost, "presumed absent"}, {"the second has arrived", unheard, "succeeded"}} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(lost)
+				_, _ = s.pay("a", approved)
+				time.Sleep(20 * 24 * time.Hour)
+				wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+				s.gateway.Inject(tt.second)
+				_, _ = s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+				time.Sleep(25 * time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
+			})
+		})
+	}
+}
+
 // TestPayAgainDeclined pays again where the first request has arrived meanwhile and the gateway declines the
 // repetition: that decline says nothing, and the query says that the payment was made.
 func TestPayAgainDeclined(t *testing.T) {
@@ -198,5 +238,71 @@ func TestRefusal(t *testing.T) {
 			t.Fatalf("got %v, want ErrRefused", err)
 		}
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "refused", "b": "succeeded, conflict"})
+	})
+}
+
+// TestAnswerThatCannotBeRecorded: what a query showed and the store did not take ends Recover with the store's failure, and is
+// not told as if it were known.
+func TestAnswerThatCannotBeRecorded(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		j := journal.New(s.client, &faulty{Store: s.store, fail: map[string]bool{"Record": true}}, journal.Options{})
+		var got []error
+		for e, err := range j.Recover(t.Context()) {
+			if err == nil {
+				t.Errorf("told %s as %v", e.TransactionID(), e.State())
+			}
+			got = append(got, err)
+		}
+		if len(got) != 1 || !errors.Is(got[0], errDisk) {
+			t.Errorf("got %v, want the failure of the store", got)
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+	})
+}
+
+// TestRefusalThatCannotBeSettled: a payment that was refused and charged all the same is not submitted again while the store
+// cannot record that.
+func TestRefusalThatCannotBeSettled(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML})
+		_, _ = s.pay("a", approved)
+		store := &failing{Store: s.store}
+		store.records.Store(1)
+		_, err := journal.New(s.client, store, journal.Options{}).AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
+		if !cardgateway.SafeToRetry(err) || !errors.Is(err, errDisk) {
+			t.Errorf("got %v, want ErrNotSent because of the disk", err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestAbsenceOvertaken: while one process asks about a payment, another one finds it absent and submits it again. What the
+// first one then learns is about the earlier submission: it must not make the new one absent.
+func TestAbsenceOvertaken(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		other := s.restarted(journal.Options{})
+		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: 10 * time.Second})
+		first := make(chan map[string]string)
+		go func() { first <- states(t, s.Journal) }()
+		time.Sleep(time.Second)
+		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{})
+		wantStates(t, other, map[string]string{"a": "presumed absent"})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Before: time.Minute, After: time.Minute})
+		go func() {
+			_, _ = other.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
+		}()
+		if got := <-first; got["a"] != "unknown" {
+			t.Errorf("told %v while the payment is on its way", got)
+		}
+		if e := s.stored("a"); e.State() != journal.Unknown {
+			t.Errorf("recorded as %v while it is on its way", e.State())
+		}
+		time.Sleep(3 * time.Minute)
+		wantExecuted(t, s, "a", 1)
 	})
 }

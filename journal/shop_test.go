@@ -20,6 +20,25 @@ func (s *shop) otherShop(baseURL string, app cardgateway.AppID, opts journal.Opt
 	return journal.New(client, s.store, opts)
 }
 
+// TestShopOfOneURL: the spellings of one base URL are one shop, and no other is.
+func TestShopOfOneURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://gateway.test":          "https://gateway.test",
+		"HTTPS://Gateway.Test/":         "https://gateway.test",
+		"https://gateway.test:443/v1//": "https://gateway.test/v1",
+		"https://gateway.test:80":       "https://gateway.test:80",
+		"http://gateway.test:80":        "http://gateway.test",
+		"http://gateway.test:443":       "http://gateway.test:443",
+		"https://gateway.test/A":        "https://gateway.test/A",
+		"https://gateway.test/a%2Fb/":   "https://gateway.test/a%2Fb",
+		"no URL %":                      "no URL %",
+	} {
+		if got := journal.NormalURL(base); got != want {
+			t.Errorf("%s: got %s, want %s", base, got, want)
+		}
+	}
+}
+
 // TestShops: two shops with the same transactionIds in one store know nothing of each other.
 func TestShops(t *testing.T) {
 	for _, tt := range []struct {

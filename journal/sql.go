@@ -155,8 +155,7 @@ func (s *SQLStore) Ack(ctx context.Context, key Key, version int) error {
 		return inJournal(err)
 	}
 	if !w.changed {
-		_, err := w.current.ack(version)
-		return err
+		return w.current.ack(version)
 	}
 	return nil
 }
@@ -194,7 +193,7 @@ const (
 	stalePage = 500 * time.Millisecond
 
 	selectUnacked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
-		WHERE shop = ? AND unacked AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
+		WHERE shop = ? AND %s AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
 )
 
 // Unacked implements Store. It reads a page of entries at a time, and holds no connection while they are used.
@@ -225,7 +224,8 @@ func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, erro
 }
 
 func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun int64, id string) (page []storedEntry, err error) {
-	rows, err := s.db.QueryContext(ctx, s.dialect.sql(selectUnacked), shop.String(), begun, begun, id, pageOfUnacked)
+	statement := s.dialect.sql(fmt.Sprintf(selectUnacked, s.dialect.isUnacked()))
+	rows, err := s.db.QueryContext(ctx, statement, shop.String(), begun, begun, id, pageOfUnacked)
 	if err != nil {
 		return nil, err
 	}

@@ -91,6 +91,145 @@ func TestState(t *testing.T) {
 	}
 }
 
+// TestSubmissions: the gateway is asked from the time of each submission that may have left, and of those that lie near each
+// other from the first one's.
+func TestSubmissions(t *testing.T) {
+	const day = 24 * time.Hour
+	begun := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	again := func(sender string, after time.Duration) Evidence {
+		return Evidence{Source: SourceSubmission, Submission: &Intent{Sender: sender, At: begun.Add(after)}}
+	}
+	unsent := func(sender string) Evidence { return piece(SourceAnswer, NotSent, sender, "") }
+	for name, c := range map[string]struct {
+		evidence          []Evidence
+		submissions, asks []time.Duration // after the first
+	}{
+		"one":                       {nil, []time.Duration{0}, []time.Duration{0}},
+		"one, unsent":               {[]Evidence{unsent("1")}, []time.Duration{0}, []time.Duration{0}},
+		"the first unsent":          {[]Evidence{unsent("1"), again("2", day)}, []time.Duration{day}, []time.Duration{day}},
+		"all unsent":                {[]Evidence{unsent("1"), again("2", day), unsent("2")}, []time.Duration{day}, []time.Duration{day}},
+		"the second unsent":         {[]Evidence{again("2", day), unsent("2")}, []time.Duration{0}, []time.Duration{0}},
+		"14 days apart":             {[]Evidence{again("2", 14*day)}, []time.Duration{0, 14 * day}, []time.Duration{0}},
+		"more than 14 days apart":   {[]Evidence{again("2", 14*day+1)}, []time.Duration{0, 14*day + 1}, []time.Duration{0, 14*day + 1}},
+		"three, each 10 days apart": {[]Evidence{again("2", 10*day), again("3", 20*day)}, []time.Duration{0, 10 * day, 20 * day}, []time.Duration{0, 20 * day}},
+	} {
+		e := Entry{Begun: Intent{Sender: "1", At: begun}, Evidence: c.evidence}
+		after := func(times []time.Time) (all []time.Duration) {
+			for _, at := range times {
+				all = append(all, at.Sub(begun))
+			}
+			return all
+		}
+		if got := after(e.submissions()); !slices.Equal(got, c.submissions) {
+			t.Errorf("%s: submitted %v, want %v", name, got, c.submissions)
+		}
+		if got := after(e.queries()); !slices.Equal(got, c.asks) {
+			t.Errorf("%s: asked from %v, want %v", name, got, c.asks)
+		}
+	}
+}
+
+// TestLatestRefusal: of two refusals the later one is told.
+func TestLatestRefusal(t *testing.T) {
+	first, second := piece(SourceAnswer, Refused, "1", ""), piece(SourceAnswer, Refused, "2", "")
+	first.HTTPStatus, second.HTTPStatus = 401, 429
+	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{first, piece(SourceSubmission, Unknown, "2", ""), second}}
+	_, err := e.Outcome()
+	if refused, ok := errors.AsType[*cardgateway.RefusedError](err); !ok || refused.HTTPStatus != 429 {
+		t.Errorf("got %v, want the refusal with 429", err)
+	}
+}
+
+// TestConflictShowsAll: a conflict shows every final outcome that the gateway has shown.
+func TestConflictShowsAll(t *testing.T) {
+	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{piece(SourceAnswer, Declined, "1", "1"), piece(SourceQuery, Succeeded, "", "2")}}
+	_, err := e.Outcome()
+	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || len(conflict.Transactions) != 2 {
+		t.Errorf("got %v, want a decline and a success", err)
+	}
+}
+
+// TestChangedBy: what a query shows is news if it changes what is known, and only then.
+func TestChangedBy(t *testing.T) {
+	paid := func(id string) Evidence { return piece(SourceQuery, Succeeded, "", id) }
+	attempt := piece(SourceQuery, Pending, "", "1") // code 102
+	otherAttempt := piece(SourceQuery, Pending, "", "1")
+	otherAttempt.Transaction.Code = 301
+	seen := Evidence{Source: SourceQuery, Seen: true}
+	for name, c := range map[string]struct {
+		known []Evidence
+		shown Evidence
+		want  bool
+	}{
+		"the first success":         {nil, paid("1"), true},
+		"the same success":          {[]Evidence{paid("1")}, paid("1"), false},
+		"another success":           {[]Evidence{paid("1")}, paid("2"), true},
+		"a third success":           {[]Evidence{paid("1"), paid("2")}, paid("3"), true},
+		"an attempt":                {nil, attempt, true},
+		"the same attempt":          {[]Evidence{attempt}, attempt, false},
+		"an attempt that went on":   {[]Evidence{attempt}, otherAttempt, true},
+		"pending after the success": {[]Evidence{paid("1")}, attempt, false},
+		"seen":                      {nil, seen, true},
+		"seen again":                {[]Evidence{seen}, seen, false},
+	} {
+		e := Entry{Begun: Intent{Sender: "1"}, Evidence: c.known}
+		if got := e.project().changedBy(&c.shown, &e); got != c.want || len(e.Evidence) != len(c.known) {
+			t.Errorf("%s: got %t, want %t", name, got, c.want)
+		}
+	}
+}
+
+// TestStateOfRefunds: refunds without the gateway's id are told apart by their times, as payments are.
+func TestStateOfRefunds(t *testing.T) {
+	row := func(id, minute string) Evidence {
+		at, _ := cardgateway.ParseWallTime("2026-01-01 00:" + minute + ":00")
+		return Evidence{Source: SourceQuery, State: Succeeded, Refund: &cardgateway.Refund{Code: 111, RefundUniqueID: id, RefundRequestAt: at}}
+	}
+	for name, c := range map[string]struct {
+		rows     []Evidence
+		conflict bool
+	}{
+		"two ids":                      {[]Evidence{row("1", "01"), row("2", "01")}, true},
+		"one id":                       {[]Evidence{row("1", "01"), row("1", "02")}, false},
+		"without ids, at one time":     {[]Evidence{row("", "01"), row("", "01")}, false},
+		"without ids, at two times":    {[]Evidence{row("", "01"), row("", "02")}, true},
+		"without ids, one has no time": {[]Evidence{row("", "01"), row("", "")}, false},
+	} {
+		e := Entry{Begun: Intent{RefundTransactionID: "r"}, Evidence: c.rows}
+		if e.State() != Succeeded || e.Conflict() != c.conflict {
+			t.Errorf("%s: %v, conflict %t", name, e.State(), e.Conflict())
+		}
+	}
+}
+
+// TestInFlight: another process may be about to record an outcome until the latest submission has had a response, whatever
+// earlier ones had.
+func TestInFlight(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	again := Evidence{Source: SourceSubmission, Submission: &Intent{Sender: "2", At: at}}
+	of := func(sender string) Evidence { return Evidence{Source: SourceAnswer, Sender: sender} }
+	for name, c := range map[string]struct {
+		evidence []Evidence
+		want     bool
+	}{
+		"just submitted":                        {nil, true},
+		"answered, if without certainty":        {[]Evidence{of("1")}, false},
+		"answered with a decline":               {[]Evidence{piece(SourceAnswer, Declined, "1", "1")}, false},
+		"only asked about":                      {[]Evidence{{Source: SourceQuery, Seen: true}}, true},
+		"submitted again":                       {[]Evidence{of("1"), again}, true},
+		"submitted again, the first's response": {[]Evidence{again, of("1")}, true},
+		"submitted again, and answered":         {[]Evidence{again, of("2")}, false},
+	} {
+		e := Entry{Begun: Intent{Sender: "1", At: at}, Evidence: c.evidence}
+		if got := e.project().inFlight(at.Add(longestFlight - 1)); got != c.want {
+			t.Errorf("%s: got %t, want %t", name, got, c.want)
+		}
+		if e.project().inFlight(at.Add(longestFlight)) {
+			t.Errorf("%s: it is in flight for ever", name)
+		}
+	}
+}
+
 // TestKnowledgeGrows adds every sequence of five pieces of evidence and looks at every step: nothing is unlearnt but
 // by another submission, a success never, a conflict never, and no success follows a no without a conflict.
 func TestKnowledgeGrows(t *testing.T) {
@@ -130,12 +269,22 @@ func TestCodec(t *testing.T) {
 	for text, wrong := range map[string]any{
 		`{"state":"paid"}`:                                  new(Evidence),
 		`{"state":"succeeded"}`:                             new(Evidence), // without a transaction
-		`{"source":"submission","state":"unknown"}`:         new(Evidence),
-		`{"amount":"1e5x"}`:                                 new(Intent),
+		`{"state":"declined"}`:                              new(Evidence),
+		`{"state":"pending"}`:                               new(Evidence),
+		`{"transaction":{"amount":"x"},"state":"unknown"}`:  new(Evidence),
+		`{"refund":{"refundAmount":"x"},"state":"unknown"}`: new(Evidence),
+		`{"source":"submission","state":"unknown","submission":{"amount":"x"}}`: new(Evidence),
+		`{"source":"submission","state":"unknown"}`:                             new(Evidence),
+		`{"amount":"1e5x"}`: new(Intent),
 		`{"amount":"100000000000000000000000000000000000"}`: new(Intent),
 	} {
 		if err := json.Unmarshal([]byte(text), wrong); err == nil {
 			t.Errorf("%s was read as %+v", text, wrong)
+		}
+	}
+	for length, readable := range map[int]bool{32: true, 33: false} { // of an amount
+		if err := json.Unmarshal([]byte(`{"amount":"`+strings.Repeat("1", length)+`"}`), new(Intent)); (err == nil) != readable {
+			t.Errorf("an amount of %d characters: %v", length, err)
 		}
 	}
 	if _, err := json.Marshal(Evidence{State: 99}); err == nil {
@@ -162,8 +311,8 @@ func TestClock(t *testing.T) {
 		return shown{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {
-		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.absent(e.project()) {
-			t.Errorf("a payment made now is dated %v from now (%v) and absent: %t", d, err, j.absent(e.project()))
+		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.isOld(e.Begun) {
+			t.Errorf("a payment made now is dated %v from now (%v) and old: %t", d, err, j.isOld(e.Begun))
 		}
 	}
 	ahead := clock{started: time.Now().Add(48 * time.Hour)} // the computer's clock was two days ahead, and was set back
@@ -190,6 +339,22 @@ func TestSecretsInAddresses(t *testing.T) {
 		if got := s.foundIn(text); got != want {
 			t.Errorf("%s: got %t, want %t", text, got, want)
 		}
+	}
+}
+
+// TestCodeInAddresses: a verification code is found as a number of its own, and not within another one.
+func TestCodeInAddresses(t *testing.T) {
+	s := secrets{code: cardgateway.NewCVV("190")}
+	for text, want := range map[string]bool{
+		"": false, "https://pay.example/3ds/17": false, "x=190": true, "190": true, "/190/x": true, "x=1900": false, "x=1 90": false, "x=2190": false,
+		"x=%31%39%30": true, "x=%190": false,
+	} {
+		if got := s.foundIn(text); got != want {
+			t.Errorf("%s: got %t, want %t", text, got, want)
+		}
+	}
+	if none := (secrets{}); none.foundIn("x=190") {
+		t.Error("a secret is found where there is none")
 	}
 }
 

@@ -1,11 +1,72 @@
 package journal_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
+
+// TestMemoryStoreWalk: a walk gives what is there and not acknowledged, and says that its context is over even if there is
+// nothing to give.
+func TestMemoryStoreWalk(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		given := 0
+		for _, err := range s.store.Unacked(over, key("").Shop) {
+			if given++; !errors.Is(err, context.Canceled) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if given != 1 {
+			t.Errorf("an empty walk with a context that is over gives %d", given)
+		}
+		for i := range 3 {
+			_, _ = s.pay(fmt.Sprint(i), approved)
+			time.Sleep(time.Second)
+		}
+		time.Sleep(50 * time.Hour)
+		var told []string
+		for e, err := range s.store.Unacked(t.Context(), key("").Shop) {
+			if told = append(told, e.TransactionID()); err != nil {
+				t.Error(err)
+			}
+			if e.TransactionID() == "0" {
+				ackAndForget(t, s, "1")
+			}
+		}
+		if fmt.Sprint(told) != "[0 2]" {
+			t.Errorf("told %v, want what was not forgotten meanwhile", told)
+		}
+	})
+}
+
+// TestForgetsNothingRecent: what a running job may still repeat cannot be forgotten.
+func TestForgetsNothingRecent(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", approved)
+		if err := s.Ack(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(48 * time.Hour)
+		store := s.store.(*journal.MemoryStore)
+		if n, err := store.Forget(t.Context(), time.Now().Add(1-24*time.Hour)); err == nil || n != 0 {
+			t.Errorf("of less than 24 hours ago: forgot %d, %v", n, err)
+		}
+		if n, err := store.Forget(t.Context(), time.Now().Add(-48*time.Hour)); err != nil || n != 0 {
+			t.Errorf("before it began: forgot %d, %v", n, err)
+		}
+		if n, err := store.Forget(t.Context(), time.Now().Add(-24*time.Hour)); err != nil || n != 1 {
+			t.Errorf("of 24 hours ago: forgot %d, %v; want 1", n, err)
+		}
+	})
+}
 
 func TestMemoryStore(t *testing.T) {
 	journaltest.Run(t, journaltest.Harness{

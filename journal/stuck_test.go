@@ -137,7 +137,7 @@ func TestNeverStuck(t *testing.T) {
 						t.Errorf("a call without a deadline: got %v, want ErrNotSent", err)
 					}
 					_ = ends("Ack", deadline, func(ctx context.Context) error { return j.Ack(ctx, "a") })
-					_ = ends("Recover", deadline+time.Second, func(ctx context.Context) error {
+					err = ends("Recover", deadline+time.Second, func(ctx context.Context) error {
 						for _, err := range j.Recover(ctx) {
 							if err != nil {
 								return err
@@ -145,6 +145,9 @@ func TestNeverStuck(t *testing.T) {
 						}
 						return nil
 					})
+					if want := map[string]error{"hangs": context.DeadlineExceeded, "fails": errDisk}[how]; (method == "Unacked" || method == "all") && !errors.Is(err, want) {
+						t.Errorf("Recover: got %v, want %v: an empty walk would say that nothing is open", err, want)
+					}
 					if n := s.sent.Load() - sent; n != 0 {
 						t.Errorf("%d requests, want 0", n)
 					}

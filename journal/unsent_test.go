@@ -33,6 +33,11 @@ func TestInvalidRequest(t *testing.T) {
 			if _, err := s.CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
 				t.Errorf("got %v, want ErrInvalidRequest", err)
 			}
+			f := &faulty{Store: s.store}
+			_, _ = journal.New(s.client, f, journal.Options{}).CreateSubscription(t.Context(), req)
+			if n := f.calls.Load(); n != 0 {
+				t.Errorf("the store was called %d times for what no store can hold", n)
+			}
 		}
 		wantStates(t, s.Journal, nil)
 		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
@@ -144,6 +149,9 @@ func TestOutcomeThatCannotBeRecorded(t *testing.T) {
 		_, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
 		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, errDisk) {
 			t.Errorf("got %v, want ErrOutcomeUnknown because of the disk", err)
+		}
+		if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || unknown.Transaction == nil || unknown.Transaction.UniqueID == "" {
+			t.Errorf("what the gateway said is lost: %+v", unknown)
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 		wantExecuted(t, s, "a", 1)

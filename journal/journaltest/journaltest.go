@@ -57,6 +57,7 @@ func Run(t *testing.T, h Harness) {
 		"ack":         testAck,
 		"unacked":     testUnacked,
 		"walk":        testWalk,
+		"slow walk":   testSlowWalk,
 		"ids":         testIDs,
 		"refunds":     testRefunds,
 		"context":     testContext,
@@ -301,6 +302,31 @@ func testWalk(t *testing.T, s journal.Store) {
 		if e := begin(t, s, intent(fmt.Sprint(i), i)); len(e.Evidence) != want {
 			t.Errorf("payment %d has %d pieces of evidence, want %d", i, len(e.Evidence), want)
 		}
+	}
+}
+
+// testSlowWalk looks at each entry for longer than a walk may hold old ones.
+func testSlowWalk(t *testing.T, s journal.Store) {
+	for i := range 3 {
+		begin(t, s, intent(fmt.Sprint(i), i))
+	}
+	var got []string
+	for e, err := range s.Unacked(t.Context(), shop) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s with %d", e.TransactionID(), len(e.Evidence)))
+		switch e.TransactionID() {
+		case "0":
+			record(t, s, "1", 0, answered("1"))
+			time.Sleep(1100 * time.Millisecond)
+		case "1":
+			record(t, s, "2", 0, answered("2"))
+			time.Sleep(1100 * time.Millisecond)
+		}
+	}
+	if want := []string{"0 with 0", "1 with 1", "2 with 1"}; !slices.Equal(got, want) {
+		t.Errorf("a slow walk gives %q, want %q", got, want)
 	}
 }
 

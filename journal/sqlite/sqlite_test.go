@@ -1,16 +1,24 @@
 package sqlite_test
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
 	"github.com/cardgateway/cardgateway-go/journal/sqlite"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 func open(t testing.TB, path string) *sqlite.Store {
@@ -89,4 +97,86 @@ func TestOneConnection(t *testing.T) {
 			return s, func() { _ = db.Close() }
 		},
 	})
+}
+
+// TestSchemaVersion: a new file is brought to the schema's version by the first program that opens it.
+func TestSchemaVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	var versions string
+	if err := db.QueryRow("SELECT GROUP_CONCAT(version) FROM cardgateway_journal_schema").Scan(&versions); err != nil || versions != "1,2" {
+		t.Errorf("the schema has the versions %s, %v", versions, err)
+	}
+}
+
+// TestOpenWithContext: a store that could not be opened in time says why.
+func TestOpenWithContext(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := sqlite.Open(over, filepath.Join(t.TempDir(), "journal.db")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the end of the context", err)
+	}
+}
+
+// subscription is a payment that the sandbox approves.
+func subscription(id string) cardgateway.SubscriptionRequest {
+	return cardgateway.SubscriptionRequest{
+		TransactionID: id, OrderID: "order of " + id, Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "192.0.2.1",
+		CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/note",
+		ProductInfos:   []cardgateway.ProductInfo{{ProductName: "Candle", Quantity: 1}},
+		BillingAddress: cardgateway.Address{Country: "US"},
+		Card: cardgateway.Card{
+			CardNumber: cardgateway.NewCardNumber("4300000000000000"), CVV: cardgateway.NewCVV("123"),
+			ExpiredMonth: "12", ExpiredYear: "39", Cardholder: "Ada Example",
+		},
+		Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
+	}
+}
+
+// TestApprovals: approvals are written a moment after they are told, or when somebody needs them, and before the store is
+// closed.
+func TestApprovals(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	s := open(t, path)
+	g := sandbox.New(sandbox.Options{NoNotifications: true})
+	defer g.Close()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := journal.New(client, s, journal.Options{})
+	pay := func(id string) {
+		t.Helper()
+		if got, err := j.CreateSubscription(t.Context(), subscription(id)); err != nil || !got.Paid() {
+			t.Fatalf("%s: %v, %v", id, got, err)
+		}
+	}
+	pay("needed")
+	begun := time.Now()
+	if e, err := j.Get(t.Context(), "needed"); err != nil || e.State() != journal.Succeeded || time.Since(begun) > 5*time.Second {
+		t.Errorf("got %v, %v after %v", e.State(), err, time.Since(begun))
+	}
+	pay("a moment later")
+	time.Sleep(200 * time.Millisecond)
+	if e, err := s.Get(t.Context(), key("a moment later")); err != nil || e.State() != journal.Succeeded {
+		t.Errorf("stored is %v, %v", e.State(), err)
+	}
+	pay("closed")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	defer func() { _ = s.Close() }()
+	for _, id := range []string{"needed", "a moment later", "closed"} {
+		if e, err := s.Get(t.Context(), key(id)); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 1 {
+			t.Errorf("%s: stored is %v with %d pieces of evidence, %v", id, e.State(), len(e.Evidence), err)
+		}
+	}
 }

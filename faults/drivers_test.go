@@ -1,0 +1,110 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// TestPlainDrivers: a driver that wraps another one, and shows less of it, gets a store that works, if more slowly.
+func TestPlainDrivers(t *testing.T) {
+	for name, wrap := range map[string]func(mysqlConn) driver.Conn{
+		"connections that cannot be compared":               func(c mysqlConn) driver.Conn { return incomparableConn{c, nil} },
+		"connections that cannot prepare with a context":    func(c mysqlConn) driver.Conn { return &plainConn{c, c, c, c} },
+		"statements that cannot be executed with a context": func(c mysqlConn) driver.Conn { return &plainStatements{c} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
+			if err := makeDatabase(dsn); err != nil {
+				t.Fatal(err)
+			}
+			db := sql.OpenDB(wrapping{dsn, wrap})
+			defer func() { _ = db.Close() }()
+			s, err := journal.NewSQLStore(t.Context(), db, journal.MySQL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "s"}
+			for _, id := range []string{"a", "b"} {
+				in := journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD", Sender: "s"}
+				if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
+					t.Errorf("Begin: created %t, %v", created, err)
+				}
+				if err := s.Record(t.Context(), in.Key(), 0, refused); err != nil {
+					t.Errorf("Record: %v", err)
+				}
+				if err := s.Ack(t.Context(), in.Key(), 1); err != nil {
+					t.Errorf("Ack: %v", err)
+				}
+				if e, err := s.Get(t.Context(), in.Key()); err != nil || e.State() != journal.Refused || e.Unacked() {
+					t.Errorf("got %v, unacknowledged %t, %v", e.State(), e.Unacked(), err)
+				}
+			}
+		})
+	}
+}
+
+// mysqlConn is what a connection of MySQL's driver can do.
+type mysqlConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.ExecerContext
+	driver.QueryerContext
+}
+
+type incomparableConn struct {
+	mysqlConn
+	_ []int
+}
+
+type plainConn struct {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+}
+
+type plainStatements struct{ mysqlConn }
+
+func (c *plainStatements) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	s, err := c.mysqlConn.PrepareContext(ctx, query)
+	return struct{ driver.Stmt }{s}, err
+}
+
+// wrapping opens connections of MySQL's driver and wraps them.
+type wrapping struct {
+	dsn  string
+	wrap func(mysqlConn) driver.Conn
+}
+
+func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
+	config, err := mysql.ParseDSN(w.dsn)
+	if err != nil {
+		return nil, err
+	}
+	config.InterpolateParams = true
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	c, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := c.(mysqlConn)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver has changed"), c.Close())
+	}
+	return w.wrap(full), nil
+}
+
+func (w wrapping) Driver() driver.Driver { return mysql.MySQLDriver{} }

@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+)
+
+// TestFullDisk: the disk of a database server has no room, and later it has. Nobody waits beyond the limit, what was sent is
+// in the journal, and it goes on by itself. For SQLite see TestStuck and TestUnwritable.
+//
+// It mounts a small disk, which takes the rights of root, and so it is a part of the long form only. There it fails where
+// it may not.
+func TestFullDisk(t *testing.T) {
+	if !long() {
+		t.Skip("mounts a disk; set CARDGATEWAY_LONG=1")
+	}
+	t.Run("postgres, tables", func(t *testing.T) {
+		d := smallDisk(t, 160<<20)
+		p := postgresHere(t)
+		goneAndBack(t, "postgres:"+p.URL("full"), d.fill, d.empty)
+	})
+	// Postgres cannot begin another file of its log: it ends by itself, and has to be started again.
+	t.Run("postgres, log", func(t *testing.T) {
+		d := smallDisk(t, 160<<20)
+		p := postgresHere(t)
+		cause := func() error {
+			if err := d.fill(); err != nil {
+				return err
+			}
+			db := openDB(t, "postgres:"+p.URL(""))
+			for range 2 {
+				if _, err := db.Exec("SELECT txid_current(), pg_switch_wal()"); err != nil {
+					return nil
+				}
+			}
+			return errors.New("the log has another file")
+		}
+		goneAndBack(t, "postgres:"+p.URL("full"), cause, func() error {
+			_ = p.Kill() // it has ended by itself, most likely
+			return errors.Join(d.empty(), p.Restart())
+		})
+	})
+	t.Run("mysql", func(t *testing.T) {
+		d := smallDisk(t, 320<<20)
+		m, err := mysqlserver.Start()
+		if mysqlserver.MaySkip(err) {
+			t.Skip(err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = m.Stop() })
+		goneAndBack(t, "mysql:"+m.DSN("full"), d.fill, d.empty)
+	})
+}
+
+// postgresHere starts a server with its data where temporary files are now.
+func postgresHere(t *testing.T) *pgserver.Server {
+	t.Helper()
+	p, err := pgserver.Start()
+	if pgserver.MaySkip(err) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Stop() }) // it can have ended by itself
+	return p
+}
+
+// disk is a small file system in memory.
+type disk struct{ dir string }
+
+// smallDisk mounts a disk of so many bytes. Temporary files, and with them the data of servers, are on it from now on.
+func smallDisk(t *testing.T, size int) disk {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "disk") // not t.TempDir, which the server's account may not enter
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(dir) })
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("mode=1777,size=%d", size)); err != nil {
+		t.Fatalf("not tested: a full disk under a database server, since this account may not mount one: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Setenv("TMPDIR", dir)
+	return disk{dir}
+}
+
+func (d disk) file() string { return filepath.Join(d.dir, "filled") }
+
+// fill leaves no room on the disk.
+func (d disk) fill() error {
+	f, err := os.Create(d.file())
+	if err != nil {
+		return err
+	}
+	zeros := make([]byte, 4096)
+	for err == nil {
+		_, err = f.Write(zeros)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
+}
+
+// empty gives the disk the room back that fill took.
+func (d disk) empty() error { return os.Remove(d.file()) }

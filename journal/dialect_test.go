@@ -1,0 +1,42 @@
+package journal
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestDialectSQL(t *testing.T) {
+	const text = "UPDATE x SET a = ?, b = a || ? WHERE c = ?"
+	for d, want := range map[Dialect]string{
+		SQLite: text, MySQL: text, Postgres: "UPDATE x SET a = $1, b = a || $2 WHERE c = $3",
+	} {
+		if got := d.sql(text); got != want {
+			t.Errorf("%v: got %q, want %q", d, got, want)
+		}
+	}
+	for d, want := range map[Dialect]string{SQLite: "SQLite", Postgres: "Postgres", MySQL: "MySQL", 7: "Dialect(7)"} {
+		if d.String() != want {
+			t.Errorf("got %q, want %q", d, want)
+		}
+	}
+}
+
+// TestPadded: a list gets a power of two elements, and no new ones; a statement has as many parameters.
+func TestPadded(t *testing.T) {
+	for _, tt := range []struct{ list, want []int }{
+		{[]int{1}, []int{1}},
+		{[]int{1, 2}, []int{1, 2}},
+		{[]int{1, 2, 3}, []int{1, 2, 3, 3}},
+		{[]int{1, 2, 3, 4}, []int{1, 2, 3, 4}},
+		{[]int{1, 2, 3, 4, 5}, []int{1, 2, 3, 4, 5, 5, 5, 5}},
+	} {
+		if got := padded(slices.Clone(tt.list)); !slices.Equal(got, tt.want) {
+			t.Errorf("%v: got %v, want %v", tt.list, got, tt.want)
+		}
+	}
+	for n, want := range map[int]string{1: "?", 2: "?, ?", 4: "?, ?, ?, ?"} {
+		if got := repeated("?", n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestGuarded: whoever calls a store through guarded gets its result, its panic or its end, or the end of the context if that
+// comes first.
+func TestGuarded(t *testing.T) {
+	failed := errors.New("failed")
+	for _, tt := range []struct {
+		name string
+		call func(context.Context) (int, error)
+		want string
+	}{
+		{"a result", func(context.Context) (int, error) { return 7, nil }, "7 <nil>"},
+		{"an error", func(context.Context) (int, error) { return 0, failed }, "0 failed"},
+		{"a panic", func(context.Context) (int, error) { panic("a mistake") }, "panic: a mistake"},
+		{"the end of the goroutine", func(context.Context) (int, error) { runtime.Goexit(); return 0, nil }, "ended"},
+		{"deaf", func(context.Context) (int, error) { time.Sleep(time.Minute); return 7, nil }, "0 context deadline exceeded"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				got := "ended"
+				done := make(chan nobody)
+				go func() {
+					defer close(done)
+					defer func() {
+						if p := recover(); p != nil {
+							got = fmt.Sprint("panic: ", p)
+						}
+					}()
+					value, err := guarded(ctx, tt.call)
+					got = fmt.Sprint(value, " ", err)
+				}()
+				<-done
+				if got != tt.want {
+					t.Errorf("got %q, want %q", got, tt.want)
+				}
+				time.Sleep(time.Minute) // the deaf one ends
+			})
+		})
+	}
+}

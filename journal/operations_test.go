@@ -1,0 +1,86 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// methods are the payment methods in one of their three forms.
+type methods interface {
+	CreateTokenOrder(context.Context, cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error)
+	CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
+	CreateCheckout(context.Context, cardgateway.CheckoutRequest) (*cardgateway.Transaction, error)
+	CreateCheckoutSubscription(context.Context, cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error)
+}
+
+// TestEveryMethod: each payment method records what it sends under its own name, and is sent again after a refusal by the two
+// forms that are for that, and not by the plain one.
+func TestEveryMethod(t *testing.T) {
+	o := hosted("a")
+	token := cardgateway.TokenPaymentRequest{
+		TransactionID: "a", Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+		CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos,
+	}
+	pays := map[string]func(context.Context, methods) (*cardgateway.Transaction, error){
+		"CreateTokenOrder": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
+			return m.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
+				TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+				CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
+			})
+		},
+		"TokenPayment": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
+			switch m := m.(type) {
+			case *journal.Journal:
+				return m.TokenPayment(ctx, cardgateway.NewToken("tok"), token)
+			case journal.AfterRefusal:
+				return m.TokenPayment(ctx, cardgateway.NewToken("tok"), token)
+			}
+			return m.(journal.PayAgain).TokenPayment(ctx, cardgateway.NewToken("tok"), token, journal.AcceptNoOrderGuard)
+		},
+		"CreateSubscription": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
+			return m.CreateSubscription(ctx, order("a", approved))
+		},
+		"CreateCheckout": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
+			return m.CreateCheckout(ctx, o)
+		},
+		"CreateCheckoutSubscription": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
+			return m.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
+				TransactionID: "a", OrderID: o.OrderID, Currency: o.Currency, Amount: o.Amount, TransactionIP: o.TransactionIP,
+				CallbackURL: o.CallbackURL, NotificationURL: o.NotificationURL, ProductInfos: o.ProductInfos, BillingAddress: o.BillingAddress,
+				Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
+			})
+		},
+	}
+	for name, pay := range pays {
+		for form, again := range map[string]func(*journal.Journal) methods{
+			"plain":        func(j *journal.Journal) methods { return j },
+			"AfterRefusal": func(j *journal.Journal) methods { return j.AfterRefusal() },
+			"PayAgain":     func(j *journal.Journal) methods { return j.PayAgainRiskingSecondCharge() },
+		} {
+			t.Run(name+", "+form, func(t *testing.T) {
+				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+					s.gateway.Inject(refusal)
+					if _, err := pay(t.Context(), again(s.Journal)); !errors.Is(err, cardgateway.ErrRefused) {
+						t.Fatalf("got %v, want the refusal", err)
+					}
+					in := s.stored("a").Begun
+					if in.Operation != name || !in.Amount.Equal(o.Amount) || in.Currency != "USD" || (in.OrderID == o.OrderID) == (name == "TokenPayment") {
+						t.Errorf("recorded is %+v", in)
+					}
+					sent := int32(1)
+					if form != "plain" {
+						sent = 2
+					}
+					if _, err := pay(t.Context(), again(s.Journal)); errors.Is(err, journal.ErrMismatch) || s.sent.Load() != sent {
+						t.Errorf("made again: %v, %d requests, want %d", err, s.sent.Load(), sent)
+					}
+				})
+			})
+		}
+	}
+}

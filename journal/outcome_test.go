@@ -1,0 +1,173 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// TestOutcomeOfEachState: an entry's outcome is what the payment's, or the refund's, own call returned, or would have.
+func TestOutcomeOfEachState(t *testing.T) {
+	why := errors.New("HTTP 401")
+	for _, tt := range []struct {
+		state    State
+		want     []error // in the outcome; none for a success
+		never    error
+		shown    bool // there is a transaction, or a refund
+		retry    bool
+		askedWhy bool // why the gateway could not be asked is in the outcome
+	}{
+		{state: Unknown, want: []error{cardgateway.ErrOutcomeUnknown, ErrOpen}, askedWhy: true},
+		{state: NotSent, want: []error{cardgateway.ErrNotSent}, retry: true},
+		{state: Refused, want: []error{cardgateway.ErrRefused}},
+		{state: PresumedAbsent, want: []error{cardgateway.ErrOutcomeUnknown, ErrPresumedAbsent}, never: ErrOpen, askedWhy: true},
+		{state: Pending, shown: true},
+		{state: Abandoned, want: []error{cardgateway.ErrOutcomeUnknown, ErrAbandoned}, never: ErrOpen},
+		{state: Declined, want: []error{cardgateway.ErrDeclined}, shown: true},
+		{state: Succeeded, shown: true},
+	} {
+		for _, of := range []string{"payment", "refund"} {
+			t.Run(of+" "+tt.state.String(), func(t *testing.T) {
+				at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+				in := Intent{TransactionID: "a", Sender: "s"}
+				ev := Evidence{At: at, Source: SourceAnswer, State: tt.state, Sender: "s", HTTPStatus: 401, Code: 7}
+				if of == "refund" {
+					in = Intent{RefundTransactionID: "a", Sender: "s"}
+				}
+				switch {
+				case tt.shown && of == "refund":
+					ev.Refund = &cardgateway.Refund{RefundUniqueID: "1"}
+				case tt.shown:
+					ev.Transaction = &cardgateway.Transaction{UniqueID: "1"}
+				}
+				e := Entry{Begun: in, Evidence: []Evidence{ev}, why: why}
+				s, err := e.outcome()
+				if len(tt.want) == 0 && err != nil {
+					t.Errorf("got %v", err)
+				}
+				for _, want := range tt.want {
+					if !errors.Is(err, want) {
+						t.Errorf("got %v, want %v in it", err, want)
+					}
+				}
+				if tt.never != nil && errors.Is(err, tt.never) || cardgateway.SafeToRetry(err) != tt.retry || errors.Is(err, why) != tt.askedWhy {
+					t.Errorf("got %v", err)
+				}
+				if s.isNothing() == tt.shown {
+					t.Errorf("it shows %+v", s)
+				}
+				if s.transaction != nil && s.transaction == ev.Transaction || s.refund != nil && s.refund == ev.Refund {
+					t.Error("the caller gets what the entry holds, and could change it")
+				}
+				if refused, ok := errors.AsType[*cardgateway.RefusedError](err); ok && (refused.HTTPStatus != 401 || refused.Code != 7) {
+					t.Errorf("the refusal is %+v", refused)
+				}
+				e.Evidence = []Evidence{{Source: SourceQuery, State: Succeeded}, {Source: SourceQuery, State: Succeeded}}
+				for i, id := range []string{"1", "2"} {
+					if of == "refund" {
+						e.Evidence[i].Refund = &cardgateway.Refund{Code: 111, RefundUniqueID: id}
+					} else {
+						e.Evidence[i].Transaction = &cardgateway.Transaction{Code: 100, UniqueID: id}
+					}
+				}
+				_, err = e.outcome()
+				conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
+				if !ok || len(conflict.Transactions)+len(conflict.Refunds) != 2 || len(conflict.Refunds) > 0 != (of == "refund") {
+					t.Errorf("of two successes it says %v", err)
+				}
+				_, ofPayment := e.Outcome()
+				_, ofRefund := e.RefundOutcome()
+				if errors.Is(ofPayment, ErrRefund) != (of == "refund") || errors.Is(ofRefund, ErrPayment) != (of == "payment") {
+					t.Errorf("Outcome: %v; RefundOutcome: %v", ofPayment, ofRefund)
+				}
+			})
+		}
+	}
+}
+
+// TestBecause: an outcome speaks of a failed query only if there was one.
+func TestBecause(t *testing.T) {
+	if err := (&Entry{}).because(ErrOpen); err != ErrOpen {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestUnfitIsNotSent: what is not fit to be recorded is handed to the client with a context that is over.
+func TestUnfitIsNotSent(t *testing.T) {
+	p := payment{send: func(ctx context.Context) (shown, error) { return shown{}, context.Cause(ctx) }}
+	if _, err := p.refuse(t.Context()); err != errUnfit {
+		t.Errorf("the client got a context of %v", err)
+	}
+}
+
+// TestMismatchError: the message says what was asked for and what is recorded.
+func TestMismatchError(t *testing.T) {
+	payment := Intent{TransactionID: "a", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
+	refund := Intent{RefundTransactionID: "r", UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
+	dearer, ofAnother := payment, refund
+	dearer.Amount, ofAnother.UniqueID = decimal.NewFromInt(13), "2"
+	for _, tt := range []struct {
+		err  MismatchError
+		want string
+	}{
+		{MismatchError{dearer, payment}, `journal: CreateCheckout: transactionId "a" is that of another payment: ` +
+			`asked for CreateCheckout of 13 USD for order "o", recorded CreateCheckout of 12.50 USD for order "o"`},
+		{MismatchError{ofAnother, refund}, `journal: CreateRefund: refundTransactionId "r" is that of another refund: ` +
+			`asked for CreateRefund of 2.50 of transaction "2", recorded CreateRefund of 2.50 of transaction "1"`},
+	} {
+		if got := tt.err.Error(); got != tt.want {
+			t.Errorf("got  %s\nwant %s", got, tt.want)
+		}
+	}
+	for in, want := range map[*Intent]string{&payment: `transaction "a"`, &refund: `refund "r"`} {
+		if got := in.Key(); got.describe() != want {
+			t.Errorf("got %s, want %s", got.describe(), want)
+		}
+	}
+}
+
+// TestObserved: what a call returned, as evidence. What is not certain stays unknown, whatever else is in the chain.
+func TestObserved(t *testing.T) {
+	approved := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeSuccess}}
+	no := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeFailed}}
+	refused := &cardgateway.RefusedError{HTTPStatus: 401, Code: 7}
+	for _, tt := range []struct {
+		name    string
+		shown   shown
+		err     error
+		certain bool
+		want    State
+	}{
+		{"approved", approved, nil, true, Succeeded},
+		{"approved, although it was submitted before", approved, nil, false, Succeeded},
+		{"nothing at all", shown{}, nil, true, Unknown},
+		{"declined", no, &cardgateway.DeclinedError{}, true, Declined},
+		{"declined, and it was submitted before", no, &cardgateway.DeclinedError{}, false, Unknown},
+		{"declined, and nothing is shown", shown{}, &cardgateway.DeclinedError{}, true, Unknown},
+		{"refused", shown{}, refused, true, Refused},
+		{"refused, and something is shown", no, refused, true, Refused},
+		{"invalid", shown{}, &cardgateway.ValidationError{}, true, NotSent},
+		{"not sent", shown{}, &cardgateway.NotSentError{}, true, NotSent},
+		{"unknown", shown{}, &cardgateway.OutcomeUnknownError{}, true, Unknown},
+		{"unknown after a refusal", shown{}, &cardgateway.OutcomeUnknownError{Cause: refused}, true, Unknown},
+		{"unknown after a decline", no, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.DeclinedError{}}, true, Unknown},
+		{"unknown after an attempt that was not sent", shown{}, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.NotSentError{}}, true, Unknown},
+		{"a conflict", shown{}, errors.Join(&cardgateway.ConflictError{}, refused), true, Unknown},
+		{"another error", shown{}, errors.New("?"), true, Unknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ev := observed(tt.shown, tt.err, tt.certain)
+			if ev.State != tt.want || ev.Source != SourceAnswer || ev.Invalid != errors.Is(tt.err, cardgateway.ErrInvalidRequest) {
+				t.Errorf("got %+v, want %v", ev, tt.want)
+			}
+			if ev.State == Refused && (ev.HTTPStatus != 401 || ev.Code != 7) {
+				t.Errorf("the refusal is recorded as %d, %d", ev.HTTPStatus, ev.Code)
+			}
+		})
+	}
+}

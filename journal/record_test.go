@@ -1,0 +1,68 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestIDsThatNoStoreHolds: a store is not asked for an id that it cannot hold, and might refuse with an error of its own.
+func TestIDsThatNoStoreHolds(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		f := &faulty{Store: s.store, fail: map[string]bool{"Get": true}}
+		j := journal.New(s.client, f, journal.Options{})
+		for _, id := range []string{"", "a\x00", "\xff"} {
+			if _, err := j.Get(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+				t.Errorf("Get of %q: got %v, want ErrNoEntry", id, err)
+			}
+			if err := j.Ack(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+				t.Errorf("Ack of %q: got %v, want ErrNoEntry", id, err)
+			}
+		}
+	})
+}
+
+// restless is a store that says of every outcome that the entry has changed.
+type restless struct {
+	journal.Store
+	records atomic.Int32
+}
+
+func (r *restless) Record(context.Context, journal.Key, int, journal.Evidence) error {
+	r.records.Add(1)
+	return journal.ErrChanged
+}
+
+// TestOutcomeInAStoreThatAlwaysChanges: an outcome is offered to such a store a few times, and is then open.
+func TestOutcomeInAStoreThatAlwaysChanges(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &restless{Store: s.store}
+		_, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, journal.ErrChanged) || store.records.Load() != 10 {
+			t.Errorf("got %v after %d times", err, store.records.Load())
+		}
+		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestAnswerInAStoreThatAlwaysChanges: so is what a query showed, and Recover then ends.
+func TestAnswerInAStoreThatAlwaysChanges(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, _ = s.pay("a", approved)
+		store := &restless{Store: s.store}
+		var last error
+		for _, err := range journal.New(s.client, store, journal.Options{}).Recover(t.Context()) {
+			last = err
+		}
+		if !errors.Is(last, journal.ErrChanged) || store.records.Load() != 10 {
+			t.Errorf("got %v after %d times", last, store.records.Load())
+		}
+	})
+}

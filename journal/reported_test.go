@@ -1,0 +1,54 @@
+package journal
+
+import "testing"
+
+// TestReports: what a caller was told, and whether the merchant's books have it, is remembered of just the version and the
+// state that were told.
+func TestReports(t *testing.T) {
+	const odd = "a\n"
+	key := Key{TransactionID: "a"}
+	entry := func(version int) *Entry {
+		return &Entry{Begun: Intent{TransactionID: "a"}, Evidence: make([]Evidence, version)}
+	}
+	for _, tt := range []struct {
+		name    string
+		do      func(*reports)
+		known   bool
+		version int
+		settled bool
+	}{
+		{"nothing told", func(*reports) {}, false, 0, false},
+		{"told", func(r *reports) { r.set(entry(1), Pending) }, true, 1, false},
+		{"told twice", func(r *reports) { r.set(entry(1), Pending); r.set(entry(1), Pending) }, true, 1, false},
+		{"told and settled", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)) }, true, 1, true},
+		{"settled, and told again", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)); r.set(entry(1), Pending) }, true, 1, true},
+		{"settled, and told in another state", func(r *reports) { r.set(entry(1), Unknown); r.setSettled(entry(1)); r.set(entry(1), Pending) }, true, 1, false},
+		{"settled, and more is told", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)); r.set(entry(2), Pending) }, true, 2, false},
+		{"settled is an older version", func(r *reports) { r.set(entry(2), Pending); r.setSettled(entry(1)) }, true, 2, false},
+		{"settled and forgotten", func(r *reports) { r.setSettled(entry(0)) }, false, 0, false},
+		{"an older version is told", func(r *reports) { r.set(entry(2), Pending); r.set(entry(1), Unknown) }, true, 2, false},
+		{"refuted", func(r *reports) { r.set(entry(2), Pending); was, _ := r.get(key); r.refuted(key, was) }, true, versionUnseen, false},
+		{"another was refuted", func(r *reports) {
+			r.set(entry(1), Pending)
+			was, _ := r.get(key)
+			r.set(entry(2), Pending)
+			r.refuted(key, was)
+		}, true, 2, false},
+		{"removed", func(r *reports) { r.set(entry(1), Pending); r.remove(key) }, false, 0, false},
+		{"nobody looked", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a"}) }, true, versionUnseen, false},
+		{"nobody looked after it was told", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{TransactionID: "a"}) }, true, 1, false},
+		{"nobody looked, and it has an id that no store holds", func(r *reports) { r.setUnseen(&Intent{TransactionID: odd}) }, false, 0, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var r reports
+			tt.do(&r)
+			got, known := r.get(key)
+			if _, kept := r.get(Key{TransactionID: odd}); kept {
+				t.Error("it remembers what nobody can acknowledge")
+			}
+			if known != tt.known || known && (got.version != tt.version || got.settled != tt.settled) {
+				t.Errorf("got %t, version %d, settled %t; want %t, %d, %t", known, got.version, got.settled, tt.known, tt.version, tt.settled)
+			}
+		})
+	}
+}

@@ -1,0 +1,41 @@
+package journal
+
+import (
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// TestKeptAddress: the address to which a cardholder is sent is kept while it is of use, and of what a query shows only where
+// the payment has no secrets that it could hold.
+func TestKeptAddress(t *testing.T) {
+	const address = "https://gateway.test/page"
+	for op, ofQuery := range map[string]bool{
+		opTokenOrder: true, opCheckout: true, opCheckoutSubscription: true, opTokenPayment: false, opSubscription: false,
+	} {
+		for code, waits := range map[cardgateway.Code]bool{301: true, 102: false, 100: false, 101: false} {
+			s := shown{transaction: &cardgateway.Transaction{Code: code, RedirectURL: address}}
+			if kept := s.kept().transaction.RedirectURL == address; kept != waits {
+				t.Errorf("code %d in a response: kept is %t, want %t", code, kept, waits)
+			}
+			if kept := s.keptOfQuery(op).transaction.RedirectURL == address; kept != (waits && ofQuery) {
+				t.Errorf("code %d of %s in a query: kept is %t, want %t", code, op, kept, waits && ofQuery)
+			}
+		}
+	}
+	if k := (shown{refund: &cardgateway.Refund{Code: 111}}).keptOfQuery(opRefund); k.transaction != nil || k.refund == nil {
+		t.Errorf("of a refund is kept %+v", k)
+	}
+}
+
+// TestCopied: no caller can change what others have.
+func TestCopied(t *testing.T) {
+	s := shown{&cardgateway.Transaction{UniqueID: "1"}, &cardgateway.Refund{RefundUniqueID: "2"}}
+	c := s.copied()
+	if c.transaction == s.transaction || c.refund == s.refund || c.transaction.UniqueID != "1" || c.refund.RefundUniqueID != "2" {
+		t.Errorf("got %+v of %+v", c, s)
+	}
+	if !(shown{}).copied().isNothing() {
+		t.Error("a copy of nothing is something")
+	}
+}
