@@ -17,7 +17,7 @@ func TestGathering(t *testing.T) {
 		most    time.Duration
 		want    []string
 	}{
-		{"they come back", 8, 1, 50 * time.Millisecond, 100 * time.Millisecond, []string{"0s: 1, 0 late", "1s: 8, 0 late", "2.05s: 8, 0 late", "3.15s: 1, 0 late"}},
+		{"they come back", 8, 1, 50 * time.Millisecond, 100 * time.Millisecond, []string{"0s: 1, 0 late", "1s: 8, 0 late", "2.056s: 8, 0 late", "3.156s: 1, 0 late"}},
 		{"they come too late", 8, 1, 150 * time.Millisecond, 100 * time.Millisecond, []string{"0s: 1, 0 late", "1s: 8, 0 late", "2.1s: 1, 0 late", "3.1s: 8, 0 late"}},
 		{"no longer than half a batch", 8, 1, 600 * time.Millisecond, time.Hour, []string{"0s: 1, 0 late", "1s: 8, 0 late", "2.5s: 1, 0 late", "3.5s: 8, 0 late"}},
 		{"others are there", 8, 8, 50 * time.Millisecond, 100 * time.Millisecond, []string{"0s: 1, 0 late", "1s: 8, 0 late", "2s: 8, 0 late", "3s: 8, 0 late"}},
@@ -40,7 +40,7 @@ func TestGathering(t *testing.T) {
 					id := string(rune('a' + i))
 					all.Go(func() {
 						write(id)
-						time.Sleep(tt.pause)
+						time.Sleep(tt.pause + time.Duration(i)*time.Millisecond) // one after another
 						write(id)
 					})
 				}
