@@ -209,6 +209,7 @@ func (m *comparison) run() (*match.Summary, error) {
 		}
 		return nil, booksError("comparing: ", err)
 	}
+	m.metrics = append(m.metrics, comparisonMetrics(summary)...)
 	if !m.settings.Quiet {
 		if err := m.print(summary); err != nil {
 			return nil, cannotWrite("summary", err)

@@ -55,7 +55,9 @@ func (r *runCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, b.Close()) }()
-	if err := sync.sync(c.toStderr(), b, options); err != nil {
+	other := c.toStderr()
+	err = sync.sync(other, b, options)
+	if c.metrics = other.metrics; err != nil {
 		return err
 	}
 	m, err := c.compared(&r.compareFlags, b)

@@ -91,6 +91,7 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 	if err != nil {
 		return booksError("db: ", err)
 	}
+	c.metrics = append(c.metrics, copyMetrics(report, info)...)
 	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", thousands(info.Orders), thousands(info.Refunds),
 		wall(info.Since), wall(info.CompleteUpTo)); err != nil {
 		return cannotWrite("result", err)
