@@ -9,8 +9,8 @@ import (
 )
 
 // commitGroup makes concurrent writers share transactions, and so the sync of the disk that each transaction costs: group
-// commit. Whoever writes while a transaction is under way waits for the next one, together with all others. A single writer's
-// transaction starts at once; where many write, the next one waits a moment for them.
+// commit. Whoever writes while a transaction is under way waits for the next one, together with all others. There is no
+// delay in the hope of company: a single writer's transaction starts at once.
 //
 // A late write is one that nobody waits for. It begins a transaction only after a moment, when others have joined it.
 //
@@ -25,7 +25,6 @@ type commitGroup struct {
 	mu      sync.Mutex
 	waiting []*write
 	running int
-	gather  gathering
 
 	late     []*write
 	lateOpen int         // late writes that are not finished
@@ -95,7 +94,6 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	w.ctx, w.done = ctx, make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, w)
-	g.gather.count(len(g.waiting))
 	g.start()
 	g.mu.Unlock()
 	select {
@@ -185,36 +183,11 @@ func (g *commitGroup) run() {
 		}
 		ctx, release := whileWanted(batch)
 		keptPlace := g.watch()
-		begun := time.Now()
 		g.apply(ctx, batch)
-		took := time.Since(begun)
 		release()
 		if !keptPlace() {
 			return
 		}
-		g.awaitCallers(batch, took)
-	}
-}
-
-// awaitCallers waits for the callers of a batch that took so long.
-func (g *commitGroup) awaitCallers(batch []*write, took time.Duration) {
-	callers := 0
-	for _, w := range batch {
-		if w.ctx != nil {
-			callers++
-		}
-	}
-	g.mu.Lock()
-	arrived, most := g.gather.begin(len(g.waiting), callers, took)
-	g.mu.Unlock()
-	if arrived == nil {
-		return
-	}
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	select {
-	case <-arrived:
-	case <-timer.C:
 	}
 }
 

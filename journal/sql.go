@@ -38,7 +38,7 @@ func openSQL(ctx context.Context, db *sql.DB, d Dialect, name string, tables fun
 	s.syncing.sync = s.sync
 	switch d {
 	case SQLite:
-		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1, gather: gathering{most: 5 * time.Millisecond}}
+		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1}
 	case Postgres, MySQL:
 		// Measured with 64 callers: with a second batch of intents at the same time each has fewer, and both databases are slower.
 		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
