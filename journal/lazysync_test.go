@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,13 +29,20 @@ func TestLazySync(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var at []time.Duration
 				begun := time.Now()
-				l := lazySync{sync: func() { at = append(at, time.Since(begun)) }}
+				var mu sync.Mutex
+				l := lazySync{sync: func() {
+					mu.Lock()
+					defer mu.Unlock()
+					at = append(at, time.Since(begun))
+				}}
 				for _, lazy := range tt.commits {
 					l.committed(lazy)
 					time.Sleep(30 * time.Millisecond)
 				}
 				time.Sleep(time.Second)
 				synctest.Wait()
+				mu.Lock()
+				defer mu.Unlock()
 				if got := fmt.Sprint(at); got != tt.want {
 					t.Errorf("synced at %s, want %s", got, tt.want)
 				}

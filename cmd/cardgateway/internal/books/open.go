@@ -95,9 +95,10 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 		}
 		return err
 	}
-	// With synchronous(NORMAL) a power failure can take back the last transactions, each as a whole.
+	// With synchronous(NORMAL) a power failure can take back the last transactions, each as a whole. The cache bounds the memory
+	// of a sort, too, of which matching has several at the same time; the connection that writes gets more.
 	b.db, err = sql.Open("sqlite", sqliteURL(path,
-		"_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-16000)&_txlock=immediate"))
+		"_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-4000)&_txlock=immediate"))
 	if err == nil {
 		b.db.SetMaxOpenConns(maxConns)
 		b.writer, err = b.db.Conn(ctx)

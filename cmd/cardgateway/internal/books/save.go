@@ -21,7 +21,7 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 	statements := []string{`SET enable_hashjoin = off`, `SET enable_mergejoin = off`}
 	text, onCommit := `TEXT COLLATE "C"`, " ON COMMIT DELETE ROWS"
 	if b.kind == sqliteDB {
-		statements, text, onCommit = []string{`PRAGMA temp_store = MEMORY`}, "TEXT", ""
+		statements, text, onCommit = []string{`PRAGMA temp_store = MEMORY`, `PRAGMA cache_size = -16000`}, "TEXT", ""
 	}
 	for _, t := range []*table{&ordersTable, &refundsTable} {
 		var columns []string
