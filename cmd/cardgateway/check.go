@@ -23,14 +23,10 @@ Ends with 0 if all is well, 1 if a line says what to look at, 2 if the gateway d
 
 // Run looks at the settings and at the gateway.
 func (*checkCommand) Run(c *call) error {
-	set, err := c.settings.load(c.ctx, c.system)
-	if err != nil {
-		return err
-	}
 	dates := &dateTransport{inner: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
 	}}
-	client, err := c.clientOf(set, dates)
+	set, client, err := c.configure(dates)
 	if err != nil {
 		return err
 	}

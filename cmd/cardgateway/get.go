@@ -29,7 +29,7 @@ func (g *getCommand) Run(c *call) error {
 	if (g.ID == "") == (g.Transaction == "") {
 		return fail(exitNoAnswer, "name the payment: by its uniqueId, or with --transaction by your transactionId")
 	}
-	client, err := c.client(nil)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}

@@ -54,11 +54,7 @@ type shopJournal struct {
 
 // open opens the journal that the settings name. It makes no file and no table.
 func (f *journalFlags) open(c *call) (*shopJournal, error) {
-	set, err := c.settings.load(c.ctx, c.system)
-	if err != nil {
-		return nil, err
-	}
-	client, err := c.clientOf(set, nil)
+	set, client, err := c.configure(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -40,17 +40,11 @@ func kindOf(place string) (kind journal.Dialect, known bool) {
 // checkJournal refuses a password in a flag, where every user of the machine can read it.
 func (c *configured) checkJournal() error {
 	set := c.get(journalName)
-	if u, err := url.Parse(set.value); strings.HasPrefix(set.from, "flag ") && strings.Contains(set.value, "://") &&
-		(err != nil || hasPassword(u)) {
+	if strings.HasPrefix(set.from, "flag ") && books.HasPassword(set.value) {
 		return fail(exitNoAnswer, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
 			"machine can read it: set %s, or the password alone in PGPASSWORD or MYSQL_PWD", variable(journalName))
 	}
 	return nil
-}
-
-func hasPassword(u *url.URL) bool {
-	_, set := u.User.Password()
-	return set || slices.ContainsFunc([]string{"password", "sslpassword"}, u.Query().Has)
 }
 
 // describePlace says where the journal is, without a password.

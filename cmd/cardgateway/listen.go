@@ -95,11 +95,7 @@ func (f *listenCommand) listener(c *call) (*listener, error) {
 	case f.ForwardTo == "" && len(f.Only) > 0:
 		return nil, fail(exitNoAnswer, "--only says what is forwarded: it needs --forward-to")
 	}
-	set, err := c.settings.load(c.ctx, c.system)
-	if err != nil {
-		return nil, err
-	}
-	client, err := c.clientOf(set, nil)
+	set, client, err := c.configure(nil)
 	if err != nil {
 		return nil, err
 	}

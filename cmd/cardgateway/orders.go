@@ -41,7 +41,7 @@ command again, with >> in place of >; the range may be left out then. When the l
 
 // Run lists orders.
 func (o *ordersCommand) Run(c *call) error {
-	client, err := c.client(nil)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ Examples:
 
 // Run lists refunds.
 func (r *refundsCommand) Run(c *call) error {
-	client, err := c.client(nil)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func (r *refundCommand) Run(c *call) error {
 	if r.Yes && r.RefundID == "" {
 		return fail(exitNoAnswer, "--yes needs --refund-id: a script that runs twice would refund twice under two ids")
 	}
-	client, err := c.client(nil)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}

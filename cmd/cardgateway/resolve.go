@@ -42,7 +42,7 @@ Example:
 
 // Run asks for a payment.
 func (p *resolvePayment) Run(c *call) error {
-	client, err := c.client(nil)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ Example:
 
 // Run asks for a refund.
 func (r *resolveRefund) Run(c *call) error {
-	client, err := c.client(nil)
+	client, err := c.client()
 	if err != nil {
 		return err
 	}

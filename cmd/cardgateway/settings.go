@@ -94,13 +94,20 @@ func (s *settings) load(ctx context.Context, sys system) (*configured, error) {
 	return c, c.readSecret(ctx, sys.err)
 }
 
-// client makes the client that the settings describe. Transport is nil for the usual one.
-func (c *call) client(transport http.RoundTripper) (*cardgateway.Client, error) {
+// client makes the client that the settings describe.
+func (c *call) client() (*cardgateway.Client, error) {
+	_, client, err := c.configure(nil)
+	return client, err
+}
+
+// configure finds the settings and makes their client. Transport is nil for the usual one.
+func (c *call) configure(transport http.RoundTripper) (*configured, *cardgateway.Client, error) {
 	set, err := c.settings.load(c.ctx, c.system)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.clientOf(set, transport)
+	client, err := c.clientOf(set, transport)
+	return set, client, err
 }
 
 func (c *call) clientOf(set *configured, transport http.RoundTripper) (*cardgateway.Client, error) {

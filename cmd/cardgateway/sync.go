@@ -36,11 +36,7 @@ Examples:
 
 // Run copies what is new.
 func (s *syncCommand) Run(c *call) error {
-	set, err := c.settings.load(c.ctx, c.system)
-	if err != nil {
-		return err
-	}
-	client, err := c.clientOf(set, nil)
+	set, client, err := c.configure(nil)
 	if err != nil {
 		return err
 	}

@@ -262,16 +262,7 @@ func TestSyncInterrupted(t *testing.T) {
 		server.Seed(5000, from, time.Now())
 		env := environment(server.URL)
 		cmd := program(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339), "--log-every", "20ms")
-		var errOut safeBuffer
-		cmd.Stderr = &errOut
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "complete up to"); time.Sleep(5 * time.Millisecond) {
-			if time.Now().After(until) {
-				t.Fatalf("got no progress: %s", errOut.String())
-			}
-		}
+		errOut := startUntil(t, cmd, "complete up to")
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
@@ -334,16 +325,7 @@ func TestSyncDatabaseGone(t *testing.T) {
 	env := environment(server.URL)
 	db := pg.URL("public")
 	cmd := program(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339), "--log-every", "20ms")
-	var errOut safeBuffer
-	cmd.Stderr = &errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "of the range"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("got no progress: %s", errOut.String())
-		}
-	}
+	errOut := startUntil(t, cmd, "of the range")
 	if err := pg.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -68,21 +68,28 @@ func program(t *testing.T, env map[string]string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// startUntil starts a program and returns its stderr, once that says what is waited for.
+func startUntil(t *testing.T, cmd *exec.Cmd, says string) *safeBuffer {
+	t.Helper()
+	errOut := new(safeBuffer)
+	cmd.Stderr = errOut
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), says); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("got no progress: %s", errOut.String())
+		}
+	}
+	return errOut
+}
+
 // TestInterrupt sends the signal of Ctrl-C.
 func TestInterrupt(t *testing.T) {
 	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 10, Search: sandbox.SearchBehavior{Latency: 50 * time.Millisecond}})
 	path := filepath.Join(t.TempDir(), "c.json")
 	cmd := program(t, environment(server.URL), "orders", "--last", "4d", "--checkpoint", path, "--log-every", "20ms")
-	var errOut safeBuffer
-	cmd.Stderr = &errOut
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(errOut.String(), "of the range"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("got no progress: %s", errOut.String())
-		}
-	}
+	errOut := startUntil(t, cmd, "of the range")
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func HasPassword(name string) bool {
 		return true // it cannot be said
 	}
 	_, has := u.User.Password()
-	return has || u.Query().Has("password")
+	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
 // Describe names a database without its password, or says nothing of one whose name is wrong.

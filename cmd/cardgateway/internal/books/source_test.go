@@ -74,6 +74,7 @@ func TestPassword(t *testing.T) {
 		{"postgres://u@localhost/rec", false, "postgres database localhost/rec"},
 		{"postgres://u:hunter2@localhost/rec", true, "postgres database localhost/rec"},
 		{"postgres://localhost/rec?password=hunter2", true, "postgres database localhost/rec"},
+		{"postgres://u@localhost/rec?sslpassword=hunter2", true, "postgres database localhost/rec"},
 		{"postgres://u:hunter2%@localhost/rec", true, "set, and not understood"},
 		{"host=x password=hunter2", false, "set, and not understood"}, // it is refused anyway
 	} {
