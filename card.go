@@ -51,7 +51,7 @@ func NewToken(s string) Token { return Token{secret.New(s, maskAll)} }
 // Reveal returns the token's text, for storing it. It is the only way out; keep the result out of logs.
 func (t Token) Reveal() string { return string(secret.Reveal(t.concealed)) }
 
-var errTokenStored = errors.New("cardgateway: a Token is not stored as it is: store Token.Reveal, and read it back with NewToken")
+var errTokenStored = errors.New("cardgateway: a Token cannot be stored directly: store the text that Reveal returns, and restore it with NewToken")
 
 // MarshalJSON refuses, unless there is no token: a program that stores tokens as JSON would store the mask and lose them.
 // Logging a Token works; a logger that writes a struct with one as JSON says this in its place.

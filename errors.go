@@ -18,16 +18,16 @@ import (
 // context. A payment call that returns none of them and no error has its transaction; see the package comment for what
 // to do at each.
 var (
-	ErrInvalidRequest = errors.New("cardgateway: invalid request")                         // *ValidationError: a limit is violated, nothing was sent
-	ErrNotSent        = errors.New("cardgateway: not sent")                                // *NotSentError: provably nothing was submitted
-	ErrDeclined       = errors.New("cardgateway: declined")                                // *DeclinedError: final, not paid
-	ErrRefused        = errors.New("cardgateway: refused")                                 // *RefusedError: not taken for processing
-	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")                         // *OutcomeUnknownError: resolve it, do not repeat it
-	ErrConflict       = errors.New("cardgateway: conflicting outcomes")                    // *ConflictError: a person has to look
-	ErrNotFound       = errors.New("cardgateway: transaction not found")                   // the gateway was asked and does not know it
-	ErrQueryFailed    = errors.New("cardgateway: query failed")                            // *QueryError: a query got no usable response
-	ErrUnsettled      = errors.New("cardgateway: a window did not settle")                 // *UnsettledError: a walk could not be completed
-	ErrWalked         = errors.New("cardgateway: a Walk is walked once; make another one") // a second loop over a Walk
+	ErrInvalidRequest = errors.New("cardgateway: invalid request")              // *ValidationError: a limit is violated, nothing was sent
+	ErrNotSent        = errors.New("cardgateway: not sent")                     // *NotSentError: provably nothing was submitted
+	ErrDeclined       = errors.New("cardgateway: declined")                     // *DeclinedError: final, not paid
+	ErrRefused        = errors.New("cardgateway: refused")                      // *RefusedError: not taken for processing
+	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")              // *OutcomeUnknownError: resolve it, do not repeat it
+	ErrConflict       = errors.New("cardgateway: conflicting outcomes")         // *ConflictError: a person has to look
+	ErrNotFound       = errors.New("cardgateway: not found")                    // the gateway was asked and does not know it
+	ErrQueryFailed    = errors.New("cardgateway: query failed")                 // *QueryError: a query got no usable response
+	ErrUnsettled      = errors.New("cardgateway: a window did not settle")      // *UnsettledError: a walk could not be completed
+	ErrWalked         = errors.New("cardgateway: a Walk can be used only once") // a second loop over a Walk
 )
 
 // Outcome says in one word how a call ended, for logs and metrics. Programs ask errors.Is and Transaction.State.

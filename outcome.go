@@ -104,7 +104,7 @@ func (r *attemptResult) verdict(says *verdict.Statement) (verdict.Verdict, error
 	}
 	v, cause := verdict.Of(&observed, says)
 	if cause == verdict.ErrUnclear {
-		cause = fmt.Errorf("the response has code %v, which says nothing certain", Code(says.Code))
+		cause = fmt.Errorf("the response has code %v, which does not tell the outcome", Code(says.Code))
 	}
 	return v, cause
 }

@@ -18,7 +18,7 @@ import (
 // For a refund there is ConfirmRefund.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
 	if t == nil {
-		return errors.New("journal: Confirm: there is no transaction")
+		return errors.New("journal: Confirm: the transaction is nil")
 	}
 	key := j.paymentKey(t.TransactionID)
 	j.awaitLate(ctx, key)

@@ -179,7 +179,7 @@ func (s State) String() string {
 // Errors of a Store.
 var (
 	ErrNoEntry = errors.New("journal: no such payment or refund")
-	ErrChanged = errors.New("journal: more is known of the payment by now")
+	ErrChanged = errors.New("journal: the entry has changed since then")
 )
 
 // The changes that a store makes to an entry, for the stores that hold entries whole. A version of an entry is how much

@@ -17,7 +17,7 @@ var (
 	ErrPresumedAbsent = errors.New("journal: the payment is presumed absent")
 	// ErrAbandoned: the payment waited for its cardholder for longer than Options.AbandonAfter. Most likely nobody will
 	// ever pay it. If somebody does, a notification or a walk shows it; hand that to Journal.Confirm.
-	ErrAbandoned = errors.New("journal: the cardholder has not come")
+	ErrAbandoned = errors.New("journal: abandoned: the cardholder did not finish the hosted page")
 	// ErrRepeatDeclined: a further submission was declined, which may only mean that it was a repetition.
 	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not say what became of the first")
 )
@@ -59,8 +59,8 @@ func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
 
 // Errors of the two methods, where an entry is asked for what it does not have.
 var (
-	ErrRefund  = errors.New("journal: the entry is of a refund: it has a RefundOutcome")
-	ErrPayment = errors.New("journal: the entry is of a payment: it has an Outcome")
+	ErrRefund  = errors.New("journal: the entry is a refund: use RefundOutcome")
+	ErrPayment = errors.New("journal: the entry is a payment: use Outcome")
 )
 
 func (e *Entry) outcome() (shown, error) {
@@ -166,7 +166,7 @@ func observed(s shown, err error, certain bool) Evidence {
 }
 
 // ErrMismatch is what errors.Is finds in a *MismatchError.
-var ErrMismatch = errors.New("journal: the id is that of another payment or refund")
+var ErrMismatch = errors.New("journal: the id belongs to another payment or refund")
 
 // MismatchError says that a payment was asked for under a transactionId which another payment has: one of another
 // amount, currency, order or operation. Nothing was sent. errors.Is finds ErrMismatch in it, and ErrInvalidRequest: a new
@@ -182,7 +182,7 @@ func (e *MismatchError) Error() string {
 	if e.Asked.isRefund() {
 		what, id = "refund", e.Asked.RefundTransactionID
 	}
-	return fmt.Sprintf("journal: %s: %s %q is that of another %s: asked for %s, recorded %s",
+	return fmt.Sprintf("journal: %s: %s %q belongs to another %s: requested %s, recorded %s",
 		e.Asked.Operation, e.Asked.idMember(), id, what, e.Asked.describe(), e.Recorded.describe())
 }
 
@@ -195,5 +195,9 @@ func (in *Intent) describe() string {
 	if in.isRefund() {
 		return fmt.Sprintf("%s of %s of transaction %q", in.Operation, amountText(in.Amount), in.UniqueID)
 	}
-	return fmt.Sprintf("%s of %s %s for order %q", in.Operation, amountText(in.Amount), in.Currency, in.OrderID)
+	text := fmt.Sprintf("%s of %s %s", in.Operation, amountText(in.Amount), in.Currency)
+	if in.OrderID != "" {
+		text += fmt.Sprintf(" for order %q", in.OrderID)
+	}
+	return text
 }

@@ -129,4 +129,4 @@ func (p *payment) refuse(ctx context.Context) (shown, error) {
 	return p.send(over)
 }
 
-var errUnfit = errors.New("journal: the request is not fit to be recorded")
+var errUnfit = errors.New("journal: the request has an id or an amount that cannot be recorded")

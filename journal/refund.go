@@ -48,7 +48,7 @@ func (j *Journal) AckRefund(ctx context.Context, refundTransactionID string) err
 // package notify has confirmed, or that a walk or SearchRefunds gave. It must be of this id, payment and amount.
 func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) error {
 	if r == nil {
-		return errors.New("journal: ConfirmRefund: there is no refund")
+		return errors.New("journal: ConfirmRefund: the refund is nil")
 	}
 	key := j.refundKey(r.MerchantRefundID)
 	j.awaitLate(ctx, key)

@@ -18,7 +18,7 @@ import (
 // process of a shop should do it.
 func (j *Journal) Run(ctx context.Context, every time.Duration, tell func(context.Context, Entry) error) error {
 	if tell == nil {
-		return errors.New("journal: Run needs somebody to tell")
+		return errors.New("journal: Run needs a function to call")
 	}
 	if every <= 0 {
 		every = time.Minute
