@@ -15,22 +15,22 @@ import (
 
 var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
 
-// OrderQuery selects orders ("Batch order query"). Start and End are required, also beside an id, and at most one
+// OrderQuery selects orders ("Batch order query"). Start and End are required, also with an id, and at most one
 // month apart for SearchOrders; Client.Orders takes any range. Ids have at most 128 characters.
 type OrderQuery struct {
 	UniqueID      string    // optional: the gateway's transaction id
 	OrderID       string    // optional: the merchant's order id
 	TransactionID string    // optional: the merchant's transaction id
-	Start, End    time.Time // sent as wall clock in Config.Location, in whole seconds; whether the bounds are inclusive is not shown
-	CurrPage      int       // optional: counted from 1; the default is not shown, published as 1
-	PageSize      int       // optional: at most 999; the default is not shown
+	Start, End    time.Time // sent as wall-clock times in Config.Location, in whole seconds; the interface does not say whether the bounds are inclusive
+	CurrPage      int       // optional: counted from 1; the interface gives no default, published is 1
+	PageSize      int       // optional: at most 999; the interface gives no default
 }
 
-// SearchOrders returns one page of orders as the gateway gives it. Pages move while orders arrive: to see every
+// SearchOrders returns one page of orders as the gateway sends it. Pages shift while orders arrive: to get every
 // order once, use Orders.
 //
-// A row that cannot be read is left out of the page; the page then comes together with an error that wraps one
-// *RowError for each. Every other error is a *ValidationError or a *QueryError, without a page.
+// A row that cannot be read is left out; the page is then returned together with an error that wraps one
+// *RowError for each such row. Any other error is a *ValidationError or a *QueryError, without a page.
 func (c *Client) SearchOrders(ctx context.Context, q OrderQuery) (*Page[Transaction], error) {
 	return c.searchOrders(ctx, q.search(c.cfg.Location))
 }
@@ -59,10 +59,10 @@ func orderRowID(t *Transaction) string {
 var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemplate: "/search/order/{uniqueId}"}
 
 // GetTransaction returns the transaction with the gateway's id ("Single transaction query"): digits only, at most
-// 128. The transaction's own code is data here: a declined one comes without an error.
+// 128. The transaction's code is data here: a declined transaction is returned without an error; see Transaction.Err.
 //
-// Errors: *ValidationError, or *QueryError, which is ErrNotFound too if the gateway says that it does not know the
-// id. A response about another transaction is a *QueryError.
+// Errors: *ValidationError or *QueryError. The *QueryError matches ErrNotFound if the gateway says that it does not know
+// the id. A response about another transaction is a *QueryError.
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
 	var v violations
 	v.uniqueID(uniqueID)
@@ -124,7 +124,7 @@ func notFound(err error, r *attemptResult) error {
 
 var opSearchRefunds = Operation{Name: "SearchRefunds", Method: "GET", PathTemplate: "/search/list/refund"}
 
-// RefundQuery selects refunds ("Batch refund query"). Start and End are required, also beside an id, and at most one
+// RefundQuery selects refunds ("Batch refund query"). Start and End are required, also with an id, and at most one
 // month apart for SearchRefunds; Client.Refunds takes any range. Ids have at most 128 characters.
 type RefundQuery struct {
 	UniqueID            string    // optional: the gateway's id of the refunded transaction
@@ -132,11 +132,11 @@ type RefundQuery struct {
 	RefundTransactionID string    // optional: the merchant's refund id
 	RefundUniqueID      string    // optional: the gateway's refund id
 	Start, End          time.Time // as in OrderQuery
-	CurrPage            int       // optional: counted from 1; the default is not shown, published as 1
-	PageSize            int       // optional: at most 999; the default is not shown
+	CurrPage            int       // optional: counted from 1; the interface gives no default, published is 1
+	PageSize            int       // optional: at most 999; the interface gives no default
 }
 
-// SearchRefunds returns one page of refunds as the gateway gives it. Pages move while refunds arrive: to see every
+// SearchRefunds returns one page of refunds as the gateway sends it. Pages shift while refunds arrive: to get every
 // refund once, use Refunds. Errors are those of SearchOrders.
 func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery) (*Page[Refund], error) {
 	return c.searchRefunds(ctx, q.search(c.cfg.Location))
