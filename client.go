@@ -105,7 +105,7 @@ const (
 // Limiter delays attempts, for example to respect the gateway's rate limit.
 type Limiter interface{ Wait(context.Context) error }
 
-// Operation names one call. It never carries a URL: the path of a token payment holds the token.
+// Operation names one call. It never contains a URL: the path of a token payment contains the token.
 type Operation struct {
 	Name          string // the method's name, such as TokenPayment
 	Method        string // GET or POST; empty for Resolve and walks, which make queries

@@ -188,7 +188,7 @@ type RefusedError struct {
 	HTTPStatus int
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
-	RetryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait; zero if it did not
+	RetryAfter time.Duration // requested by the gateway, at most RetryPolicy.MaxWait; zero if none
 	Raw        *RawResponse  // nil unless Config.KeepResponses
 
 	hint string // what to check if the response is not from the gateway
@@ -207,9 +207,9 @@ func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 type OutcomeUnknownError struct {
 	Op            string
 	TransactionID string // of a payment
-	OrderID       string // empty for TokenPayment, which carries none
+	OrderID       string // empty for TokenPayment, which has none
 	Amount        decimal.Decimal
-	Currency      string       // empty for a refund, which carries none
+	Currency      string       // empty for a refund, which has none
 	SentAt        time.Time    // when sending began
 	HostedPage    bool         // the cardholder pays on the hosted page; see Resolve
 	Seen          bool         // the gateway has returned this id in some form, so a later search that finds nothing does not prove it absent
@@ -268,7 +268,7 @@ type QueryError struct {
 	HTTPStatus int           // of the last attempt; zero if no response came
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
-	RetryAfter time.Duration // what the gateway asked for last, at most RetryPolicy.MaxWait
+	RetryAfter time.Duration // last requested by the gateway, at most RetryPolicy.MaxWait
 	Cause      error         // why the response could not be used, or ErrNotFound; nil if the gateway itself reported the failure
 	Raw        *RawResponse  // nil unless Config.KeepResponses and a response came
 
@@ -297,7 +297,7 @@ func (e *QueryError) Unwrap() error { return e.Cause }
 
 // RowError names a row of a page that could not be read. The other rows of the page are not affected.
 type RowError struct {
-	Page   int    // currPage as asked for, counted from 1
+	Page   int    // currPage as requested, counted from 1
 	Row    int    // position in the page, counted from 1
 	Member string // the first member that could not be read
 	Reason string

@@ -119,10 +119,10 @@ type Walk[T any] struct {
 	begun  atomic.Bool
 }
 
-// walkQuery is what a walk was asked for.
+// walkQuery is the query of a walk.
 type walkQuery struct {
 	op         string
-	search     string // the operation that gives a page
+	search     string // the operation that returns a page
 	start, end time.Time
 	page, size int
 	ids        []idFilter
@@ -154,7 +154,7 @@ func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	})
 }
 
-// newWalk puts a walk together: fetch sends the query for one page, and id and times say of a row what the engine needs.
+// newWalk creates a walk: fetch queries one page; id and times return what the engine needs to know about a row.
 func newWalk[T any](
 	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (*Page[T], error),
 	id func(*T) string, times func(*T) [2]civil.Time,
@@ -189,14 +189,14 @@ func newWalk[T any](
 	return &Walk[T]{client: c, query: q, opts: opts, engine: walk.New(config)}
 }
 
-// resume takes the range of a checkpoint where the query has none.
+// resume takes the range from the checkpoint if the query has none.
 func (q *walkQuery) resume(c *Checkpoint) {
 	if q.start.IsZero() && q.end.IsZero() {
 		q.start, q.end = c.saved.Start, c.saved.End
 	}
 }
 
-// hashIn identifies what is asked for, on a gateway's clock.
+// hashIn identifies the query, on the gateway's clock.
 func (q *walkQuery) hashIn(loc *time.Location) string {
 	ids := make([]string, len(q.ids))
 	for i, f := range q.ids {
@@ -205,7 +205,7 @@ func (q *walkQuery) hashIn(loc *time.Location) string {
 	return walk.HashQuery(q.search, q.start, q.end, loc, ids)
 }
 
-// isOther reports whether a checkpoint is that of another query.
+// isOther reports whether a checkpoint belongs to another query.
 func (q *walkQuery) isOther(c *Checkpoint) bool { return !c.IsZero() && c.saved.Query != q.hash }
 
 // Checkpoint returns the position of the walk: the end of the last window of which the loop has received every row and
@@ -214,7 +214,7 @@ func (w *Walk[T]) Checkpoint() Checkpoint {
 	if w.engine == nil {
 		return Checkpoint{}
 	}
-	if w.query.isOther(&w.opts.Resume) { // the walk refuses to resume
+	if w.query.isOther(&w.opts.Resume) { // the walk cannot resume
 		return w.opts.Resume
 	}
 	at, begun := w.engine.Checkpoint()
@@ -260,7 +260,7 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
-// failure says in the words of this package why a walk has ended, or nil.
+// failure converts the error that ended a walk into one of this package, or nil.
 func (w *Walk[T]) failure(err error) error {
 	zone := w.client.cfg.Location.String()
 	switch e := err.(type) {
@@ -274,7 +274,7 @@ func (w *Walk[T]) failure(err error) error {
 	return err
 }
 
-// begin says why a walk cannot begin, or nil.
+// begin returns why a walk cannot begin, or nil.
 func (w *Walk[T]) begin(ctx context.Context) error {
 	switch {
 	case w.engine == nil:
@@ -285,7 +285,7 @@ func (w *Walk[T]) begin(ctx context.Context) error {
 	return w.query.check(ctx, &w.opts)
 }
 
-// check reports every problem of the query and the options. The queries for the pages need no check of their own.
+// check reports every problem of the query and the options. The queries for the pages are not validated again.
 func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	var v violations
 	v.Context(ctx)
@@ -304,8 +304,8 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	return v.err(q.op)
 }
 
-// isTransient reports whether a query failed for a reason that says nothing about what was asked, and how long the gateway
-// wants to be left alone.
+// isTransient reports whether a query failed for a reason that is not about the query itself, and the pause that the gateway
+// requested.
 func isTransient(err error) (pause time.Duration, ok bool) {
 	e, ok := errors.AsType[*QueryError](err)
 	if !ok {
@@ -315,15 +315,15 @@ func isTransient(err error) (pause time.Duration, ok bool) {
 	return e.RetryAfter, ok
 }
 
-// isRefused reports whether the gateway answered a query with a code that says no. What is refused may be the range,
-// the size of the page, or the merchant.
+// isRefused reports whether the gateway rejected a query with a code. The cause may be the range,
+// the page size, or the merchant.
 func isRefused(err error) bool {
 	e, ok := errors.AsType[*QueryError](err)
 	if !ok || e.HTTPStatus == http.StatusTooManyRequests {
 		return false
 	}
 	switch e.Code {
-	case 0, CodeSearchSuccess, CodeSystemError: // unreadable, or a failure that is not about the question
+	case 0, CodeSearchSuccess, CodeSystemError: // unreadable, or a failure that is not about the query
 		return e.HTTPStatus == http.StatusBadRequest || e.HTTPStatus == http.StatusUnprocessableEntity
 	}
 	return true

@@ -48,7 +48,7 @@ func (q *OrderQuery) ids() []idFilter {
 	return []idFilter{{"uniqueId", q.UniqueID}, {"orderId", q.OrderID}, {"transactionId", q.TransactionID}}
 }
 
-// orderRowID tells rows of orders apart.
+// orderRowID identifies a row of an order query.
 func orderRowID(t *Transaction) string {
 	if t.UniqueID == "" { // the interface does not promise it
 		return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
@@ -94,7 +94,7 @@ func (c *call) decodeSingle(body []byte) (decoded response, err error) {
 	return decoded, err
 }
 
-// checkSingle says why a decoded response does not show the transaction that was asked for, if it does not.
+// checkSingle returns why a decoded response is not the requested transaction, or nil.
 func (c *call) checkSingle(uniqueID string, decoded *response) error {
 	refuses := isRefusalCode(decoded.Code) || decoded.Code == CodeSystemError
 	switch {
@@ -108,7 +108,7 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 	return nil
 }
 
-// notFound marks the error of a query that was answered with "no such transaction": the published code 404 with HTTP
+// notFound marks the error of a query whose response means "no such transaction": the published code 404 with HTTP
 // 200 or 404, or HTTP 404 without a body. Any other body of a 404 more likely means a wrong BaseURL.
 func notFound(err error, r *attemptResult) error {
 	failed, ok := errors.AsType[*QueryError](err)
@@ -158,7 +158,7 @@ func (q *RefundQuery) ids() []idFilter {
 	}
 }
 
-// refundRowID tells rows of refunds apart.
+// refundRowID identifies a row of a refund query.
 func refundRowID(f *Refund) string {
 	if f.RefundUniqueID == "" {
 		return "merchantRefundId " + f.MerchantRefundID + " " + f.UniqueID + " " + f.RefundRequestAt.String()
@@ -166,17 +166,17 @@ func refundRowID(f *Refund) string {
 	return f.RefundUniqueID
 }
 
-// idFilter is an optional id of a batch query, under its name.
+// idFilter is an optional id of a batch query, with its name.
 type idFilter struct{ member, id string }
 
-// search is a batch query's parameters, and what is wrong with them.
+// search holds the parameters of a batch query, and their violations.
 type search struct {
 	violations
 	params url.Values
 	page   int
 }
 
-// newSearch checks and writes a caller's query.
+// newSearch validates and writes a caller's query.
 func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page, size int) *search {
 	if end.Nanosecond() <= start.Nanosecond() && civil.Of(end, loc) == civil.Of(start, loc).NextMonth() {
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
@@ -188,7 +188,7 @@ func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page, s
 	return s
 }
 
-// writeSearch writes a query that needs no check.
+// writeSearch writes a query that needs no validation.
 func writeSearch(ids []idFilter, from, to civil.Time, page, size int) *search {
 	s := &search{params: url.Values{}, page: page}
 	s.params.Set("startDate", from.String())
@@ -216,8 +216,8 @@ func (v *violations) ids(ids []idFilter) {
 	}
 }
 
-// runSearch sends a batch query and reads its page. It returns the secrets of the call too, for whoever makes errors of
-// its rows.
+// runSearch sends a batch query and reads its page. It also returns the secrets of the call, for callers that put its rows
+// into errors.
 func runSearch[T any](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
 ) (*Page[T], *callSecrets, error) {
