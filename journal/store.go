@@ -25,7 +25,8 @@ import (
 // Intent and Evidence have a JSON form, which keeps every member.
 type Store interface {
 	// Begin creates the entry of an intent and reports true, or returns the entry that is already there under this
-	// key, acknowledged or not. Of any number of callers at once exactly one creates.
+	// key, acknowledged or not. Of any number of callers at once exactly one creates. For an intent that is repeated after
+	// an error, with the same Sender, it may report true as long as the entry has no evidence.
 	Begin(ctx context.Context, in Intent) (Entry, bool, error)
 	// Get returns an entry, or ErrNoEntry.
 	Get(ctx context.Context, key Key) (Entry, error)
