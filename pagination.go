@@ -21,10 +21,10 @@ import (
 // rows, and some gateways also return rows with other ids.
 //
 // The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or the error of ctx. Without
-// an error, everything that the gateway returned was yielded. It may not list orders of the last 15 minutes yet: a job that
-// reads the previous day at 00:05 must check WalkReport.CompleteUpTo of an OrderWalk, which is then 23:50. When a clock
-// change repeats an hour, its wall-clock times are ambiguous; a bound of the range in that hour lets in too many rows
-// rather than too few.
+// an error, everything that the gateway returned with a time in the range, or without a time, was yielded. It may not list
+// orders of the last 15 minutes yet: a job that reads the previous day at 00:05 must check WalkReport.CompleteUpTo of an
+// OrderWalk, which is then 23:50. When a clock change repeats an hour, its wall-clock times are ambiguous; a bound of the
+// range in that hour lets in too many rows rather than too few.
 //
 // The client queries time windows that each fit on one page, up to four concurrently. Breaking out of the loop stops the
 // requests.

@@ -72,6 +72,28 @@ func TestSchema(t *testing.T) {
 	})
 }
 
+// TestVersionThatCannotBeRecorded: tables whose version the database refuses to hold are not used.
+func TestVersionThatCannotBeRecorded(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		_, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		execAll(t, openDB(t, spec), "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal",
+			"CREATE TABLE cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL, CONSTRAINT nothing_new CHECK (version > 99))")
+		_, done, err = OpenStore(spec)
+		if err == nil {
+			_ = done()
+		}
+		if err == nil || !strings.Contains(err.Error(), "nothing_new") {
+			t.Errorf("got %v, want the refusal of the database", err)
+		}
+	})
+}
+
 // TestMigration: tables of version 1, which had no refunds, take them, and their payments are found as they were.
 func TestMigration(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
@@ -304,6 +326,63 @@ func TestLockedBatch(t *testing.T) {
 			}
 			release()
 			wg.Wait()
+		})
+	}
+}
+
+// TestBatchWithOldRows: a batch with intents that are there already creates the others, and each caller is told right.
+func TestBatchWithOldRows(t *testing.T) {
+	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
+		t.Run(kind, func(t *testing.T) {
+			spec := spec(t, t.Name()+t.TempDir())
+			store, done, err := OpenStore(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = done() }()
+			begin := func(id, sender string) (journal.Entry, bool) {
+				e, created, err := store.Begin(t.Context(), journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD", Sender: sender})
+				if err != nil {
+					t.Error(err)
+				}
+				return e, created
+			}
+			intent := func(id string) journal.Key { return journal.Key{TransactionID: id} }
+			for _, id := range []string{"old", "known", "nameless"} {
+				begin(id, map[string]string{"old": "somebody else", "known": "of known"}[id])
+			}
+			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "of known"}
+			if err := store.Record(t.Context(), intent("known"), 0, refused); err != nil {
+				t.Fatal(err)
+			}
+			release := hold(t, spec, "START TRANSACTION", fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}), "ROLLBACK")
+			var wg sync.WaitGroup
+			wg.Go(func() { begin("locked", "of locked") }) // the others come while it waits, and share the next batch
+			time.Sleep(5 * time.Millisecond)
+			want := map[string]bool{"old": false, "known": false, "nameless": false}
+			for i := range 30 {
+				want[fmt.Sprint("new ", i)] = true
+			}
+			for id, want := range want {
+				wg.Go(func() {
+					sender := "of " + id
+					if id == "nameless" {
+						sender = ""
+					}
+					if e, created := begin(id, sender); created != want || created && e.Begun.Sender != sender {
+						t.Errorf("%s: created %t by %q, want %t", id, created, e.Begun.Sender, want)
+					}
+				})
+			}
+			time.Sleep(100 * time.Millisecond)
+			release()
+			wg.Wait()
+			if err := store.Record(t.Context(), intent("nameless"), 1, refused); !errors.Is(err, journal.ErrChanged) {
+				t.Errorf("Record of a later version: %v, want ErrChanged", err)
+			}
+			if err := store.Ack(t.Context(), intent("nameless"), 1); !errors.Is(err, journal.ErrChanged) {
+				t.Errorf("Ack of a later version: %v, want ErrChanged", err)
+			}
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +53,50 @@ func TestPlainDrivers(t *testing.T) {
 	}
 }
 
+// TestConnectionClosedMeanwhile: a connection that the server has closed, which shows only when it is used, costs no write.
+func TestConnectionClosedMeanwhile(t *testing.T) {
+	dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
+	if err := makeDatabase(dsn); err != nil {
+		t.Fatal(err)
+	}
+	var closed atomic.Bool
+	db := sql.OpenDB(wrapping{dsn, func(c mysqlConn) driver.Conn { return &closedConn{plainConn{c, c, c, c}, &closed} }})
+	defer func() { _ = db.Close() }()
+	s, err := journal.NewSQLStore(t.Context(), db, journal.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := journal.Intent{TransactionID: "a", At: time.Now(), Currency: "USD", Sender: "s"}
+	for _, write := range []struct {
+		name string
+		make func() error
+	}{
+		{"Begin", func() error { _, _, err := s.Begin(t.Context(), in); return err }},
+		{"Record", func() error {
+			return s.Record(t.Context(), in.Key(), 0, journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "s"})
+		}},
+		{"Ack", func() error { return s.Ack(t.Context(), in.Key(), 1) }},
+	} {
+		closed.Store(true)
+		if err := write.make(); err != nil || closed.Load() {
+			t.Errorf("%s: %v; a connection is still closed: %t", write.name, err, closed.Load())
+		}
+	}
+}
+
+// closedConn finds once, when closed is set, that the server has closed the connection.
+type closedConn struct {
+	plainConn
+	closed *atomic.Bool
+}
+
+func (c *closedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if c.closed.CompareAndSwap(true, false) {
+		return nil, driver.ErrBadConn
+	}
+	return c.plainConn.ExecContext(ctx, query, args)
+}
+
 // mysqlConn is what a connection of MySQL's driver can do.
 type mysqlConn interface {
 	driver.Conn
@@ -64,6 +109,11 @@ type mysqlConn interface {
 type incomparableConn struct {
 	mysqlConn
 	_ []int
+}
+
+// PrepareContext must not be called: nobody could find the statement again, and close it.
+func (incomparableConn) PrepareContext(context.Context, string) (driver.Stmt, error) {
+	return nil, errors.New("a statement was prepared")
 }
 
 type plainConn struct {

@@ -43,7 +43,10 @@ func (j *Journal) ackTold(ctx context.Context, key Key) error {
 	switch {
 	case errors.Is(err, ErrChanged):
 		j.reported.refuted(key, last)
-	case err == nil, errors.Is(err, ErrNoEntry):
+	case err == nil:
+		j.reported.setAcked(key, last)
+		j.asked.forget(key)
+	case errors.Is(err, ErrNoEntry):
 		j.reported.remove(key)
 		j.asked.forget(key)
 	}

@@ -38,7 +38,8 @@
 //	})
 //
 // Run queries the gateway for every open payment, and reports every outcome until it is acknowledged: a program that
-// crashes before it has stored an outcome gets it again. Run is built on Recover and Ack. Pass what a notification or a walk
+// crashes before it has stored an outcome gets it again. Use Recover and Ack for a loop of your own. Run acknowledges
+// exactly what it has reported; Ack acknowledges what was last reported, to any caller. Pass what a notification or a walk
 // has confirmed to Confirm; it then needs no query.
 //
 // Refunds work like payments, and everything said here about payments applies to them too. A payment and a refund may have

@@ -9,9 +9,17 @@ type report struct {
 }
 
 // reports remembers what callers were told, so that Ack acknowledges just that and nothing that became known since.
-type reports struct{ last recent[Key, report] }
+type reports struct {
+	last  recent[Key, report]
+	acked recent[Key, report] // apart, since it does no harm to forget one of them
+}
 
-func (r *reports) get(key Key) (report, bool) { return r.last.get(key) }
+func (r *reports) get(key Key) (report, bool) {
+	if last, ok := r.last.get(key); ok {
+		return last, true
+	}
+	return r.acked.get(key)
+}
 
 // set remembers that a caller has been told what the entry says. An older version never replaces a newer one.
 func (r *reports) set(e *Entry, state State) {
@@ -25,8 +33,10 @@ func (r *reports) set(e *Entry, state State) {
 // returns what was. No entry has the version that it remembers: Ack then acknowledges nothing.
 func (r *reports) setUnseen(in *Intent) (before report, known bool) {
 	r.last.update(in.Key(), func(now report, ok bool) (report, bool) {
-		before, known = now, ok
-		return report{*in, versionUnseen, NotSent, false}, !ok && in.Key().recordable()
+		if before, known = now, ok; !known {
+			before, known = r.acked.get(in.Key())
+		}
+		return report{*in, versionUnseen, NotSent, false}, !known && in.Key().recordable()
 	})
 	return before, known
 }
@@ -50,7 +60,16 @@ func (r *reports) refuted(key Key, was report) {
 // versionUnseen is the version that a caller has seen who has not seen the entry. No entry has it.
 const versionUnseen = -1
 
-func (r *reports) remove(key Key) { r.last.remove(key) }
+// setAcked notes that what was told is acknowledged.
+func (r *reports) setAcked(key Key, was report) {
+	r.acked.update(key, func(report, bool) (report, bool) { return was, true })
+	r.last.remove(key)
+}
+
+func (r *reports) remove(key Key) {
+	r.last.remove(key)
+	r.acked.remove(key)
+}
 
 // hasForgotten says that of a payment without a report something may have been told all the same.
 func (r *reports) hasForgotten() bool { return r.last.hasForgotten() }

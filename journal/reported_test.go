@@ -35,6 +35,14 @@ func TestReports(t *testing.T) {
 			r.refuted(key, was)
 		}, true, 2, false},
 		{"removed", func(r *reports) { r.set(entry(1), Pending); r.remove(key) }, false, 0, false},
+		{"acknowledged", func(r *reports) { r.set(entry(1), Pending); ackLast(r, key) }, true, 1, false},
+		{"acknowledged and removed", func(r *reports) { r.set(entry(1), Pending); ackLast(r, key); r.remove(key) }, false, 0, false},
+		{"acknowledged, and more is told", func(r *reports) { r.set(entry(1), Pending); ackLast(r, key); r.set(entry(2), Succeeded) }, true, 2, false},
+		{"acknowledged, and nobody looked", func(r *reports) {
+			r.set(entry(1), Pending)
+			ackLast(r, key)
+			r.setUnseen(&Intent{TransactionID: "a"})
+		}, true, 1, false},
 		{"nobody looked", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a"}) }, true, versionUnseen, false},
 		{"nobody looked after it was told", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{TransactionID: "a"}) }, true, 1, false},
 		{"nobody looked, and it has an id that no store holds", func(r *reports) { r.setUnseen(&Intent{TransactionID: odd}) }, false, 0, false},
@@ -51,4 +59,9 @@ func TestReports(t *testing.T) {
 			}
 		})
 	}
+}
+
+func ackLast(r *reports, key Key) {
+	last, _ := r.get(key)
+	r.setAcked(key, last)
 }

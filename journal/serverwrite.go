@@ -43,7 +43,7 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	var alone sync.WaitGroup
 	for _, w := range left {
 		alone.Go(func() {
-			s.writeAlone(w, len(batch) > 1 || s.dialect == Postgres)
+			s.writeAlone(w)
 			w.finish()
 		})
 	}
@@ -260,9 +260,8 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (_ m
 	return free, rows.Err()
 }
 
-// writeAlone makes one write by a statement of its own, and reads the entry if the statement changed nothing. inBatch says
-// that a batch with the write has been tried.
-func (s *SQLStore) writeAlone(w *write, inBatch bool) {
+// writeAlone makes one write by a statement of its own, and reads the entry if the statement changed nothing.
+func (s *SQLStore) writeAlone(w *write) {
 	ctx, release := w.context()
 	defer release()
 	w.err = s.retryStale(func() error {
@@ -301,8 +300,8 @@ func (s *SQLStore) writeAlone(w *write, inBatch bool) {
 				return err
 			}
 			w.current, err = s.read(ctx, conn, w.key)
-			// The batch can have inserted the row without being able to tell.
-			w.changed = w.kind == writeIntent && inBatch && w.current.version() == 0 && w.current.Begun.Sender == w.sender
+			// An attempt that could not tell what it did, as a part of a batch, can have inserted the intent.
+			w.changed = w.sender != "" && w.current.version() == 0 && w.current.Begun.Sender == w.sender
 			return err
 		})
 	})

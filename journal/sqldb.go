@@ -26,16 +26,12 @@ type SQLStore struct {
 func (s *SQLStore) promptWrites() {} // see commitGroup
 
 // onConn does something with a connection of which the settings are right.
-func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, *connState) error) (err error) {
+func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, *connState) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closed := conn.Close(); !errors.Is(closed, sql.ErrConnDone) { // which is so after a driver has given it up
-			err = errors.Join(err, closed)
-		}
-	}()
+	defer func() { _ = conn.Close() }() // back into the pool: it fails only after a driver has given the connection up
 	settings, err := s.conns.check(ctx, conn)
 	if err != nil {
 		return err

@@ -25,7 +25,8 @@ import (
 // Intent and Evidence have a JSON form, which keeps every member.
 type Store interface {
 	// Begin creates the entry of an intent and reports true, or returns the existing entry with this key, acknowledged or
-	// not. Of any number of concurrent callers, exactly one creates it.
+	// not. Of any number of concurrent callers, exactly one creates it. If an intent with the same Sender is repeated after
+	// an error, it may report true as long as the entry has no evidence.
 	Begin(ctx context.Context, in Intent) (Entry, bool, error)
 	// Get returns an entry, or ErrNoEntry.
 	Get(ctx context.Context, key Key) (Entry, error)

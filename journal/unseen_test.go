@@ -245,3 +245,37 @@ func TestToldOfOldPayments(t *testing.T) {
 		}
 	})
 }
+
+// TestAfterAck: an acknowledgement does not make a Journal forget what it has told. A repeated Ack acknowledges nothing
+// that became known since, and a repeated call that cannot look into the store does not say that nothing was sent.
+func TestAfterAck(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 11 * 24 * time.Hour})
+		_, _ = s.pay("a", approved)
+		time.Sleep(10 * 24 * time.Hour)
+		store := &failing{Store: s.store}
+		here := journal.New(s.client, store, journal.Options{})
+		ack := func(want error) {
+			t.Helper()
+			if err := here.Ack(t.Context(), "a"); !errors.Is(err, want) {
+				t.Errorf("Ack: got %v, want %v", err, want)
+			}
+		}
+		wantStates(t, here, map[string]string{"a": "presumed absent"})
+		ack(nil)
+		ack(nil)
+		time.Sleep(3 * 24 * time.Hour)
+		other := s.restarted(journal.Options{})
+		if err := other.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
+			t.Fatal(err)
+		}
+		ack(journal.ErrChanged)
+		ack(journal.ErrChanged)
+		wantStates(t, here, map[string]string{"a": "succeeded, conflict"})
+		ack(nil)
+		store.begins.Store(100)
+		if _, err := here.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cardgateway.ErrNotSent) {
+			t.Errorf("a repeated call without the store: got %v, want ErrOutcomeUnknown", err)
+		}
+	})
+}
