@@ -33,8 +33,8 @@ type Config struct {
 	// Authenticate, if set, is called with the final request of every attempt, and its body, which it must not change or
 	// keep. Headers that would let a transport resend a payment are removed afterwards. The interface does not document
 	// an authentication scheme; see BasicAuth for the published one. What it puts into Authorization, cookies and headers
-	// named after keys, tokens, secrets or signatures never appears in errors, not even if the gateway echoes it. If it
-	// returns an error, nothing is sent.
+	// named after keys, tokens, secrets or signatures never appears in errors, not even if the gateway echoes it, except
+	// as an id. If it returns an error, nothing is sent.
 	Authenticate func(r *http.Request, body []byte) error
 	// HTTPClient, if set, provides its Transport and its Timeout; its cookies and redirect policy are not used, and it is
 	// never changed. A *http.Transport is cloned and the copy hardened: TLS 1.2 or later, HTTP/1.1 only, no compression,
