@@ -39,3 +39,33 @@ func TestCopied(t *testing.T) {
 		t.Error("a copy of nothing is something")
 	}
 }
+
+// TestSameOutcome: what shows one transaction, or one refund, of the gateway, and what shows two.
+func TestSameOutcome(t *testing.T) {
+	show := func(source Source, code cardgateway.Code, id, at string) *Evidence {
+		tx := &cardgateway.Transaction{Code: code, UniqueID: id}
+		if at != "" {
+			tx.TransactionAt, _ = cardgateway.ParseWallTime(at)
+		}
+		return &Evidence{Source: source, Transaction: tx}
+	}
+	const noon, later = "2026-01-01 12:00:00", "2026-01-01 12:00:01"
+	for _, tt := range []struct {
+		name string
+		a, b *Evidence
+		same bool
+	}{
+		{"one id, at different times, from different sources", show(SourceAnswer, 100, "1", noon), show(SourceQuery, 100, "1", later), true},
+		{"one id, and different codes", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 101, "1", noon), false},
+		{"different ids", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 100, "2", noon), false},
+		{"an id and none", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 100, "", noon), false},
+		{"no id, at one time", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", noon), true},
+		{"no id, at different times", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", later), false},
+		{"no id, and one has no time", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", ""), true},
+		{"no id, from different sources", show(SourceQuery, 100, "", noon), show(SourceAnswer, 100, "", noon), false},
+	} {
+		if there, back := tt.a.sameOutcome(tt.b), tt.b.sameOutcome(tt.a); there != tt.same || back != tt.same {
+			t.Errorf("%s: %t, and the other way round %t; want %t", tt.name, there, back, tt.same)
+		}
+	}
+}
