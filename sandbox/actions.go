@@ -226,8 +226,8 @@ func makeToken(g *Gateway, _ string, p *params) (any, error) {
 
 // injectFault takes a Fault by the names of its fields, or one of the named faults by name.
 func (g *Gateway) injectFault(f Fault) (any, error) {
-	if !f.Operation.known() {
-		return nil, badRequest(fmt.Sprintf("there is no operation %.40q; known are %s", f.Operation, strings.Join(operationNames(), ", ")))
+	if err := f.check(); err != nil {
+		return nil, badRequest(err.Error())
 	}
 	g.Inject(f)
 	g.mu.Lock()
