@@ -246,17 +246,6 @@ func namedFault(name string, wait time.Duration) (Fault, error) {
 	return Fault{}, badRequest(fmt.Sprintf("no fault is named %.60q; GET %sapi/v1/faults/names lists them", name, controlPath))
 }
 
-// operationNames are the values of Fault.Operation.
-func operationNames() []string {
-	names := []string{string(OpPayments), string(OpSearches)}
-	for _, r := range routes() {
-		if r.op != opPage {
-			names = append(names, string(r.op))
-		}
-	}
-	return names
-}
-
 // removeFault removes the fault with that number, or all without one.
 func (g *Gateway) removeFault(number string) (any, error) {
 	g.mu.Lock()
