@@ -107,6 +107,7 @@ func (g *Gateway) writeDashboard(w http.ResponseWriter, r *http.Request, page pa
 		w.Header().Set(name, reply.header.Get(name))
 	}
 	w.Header().Set("Content-Security-Policy", reply.header.Get("Content-Security-Policy")+"; form-action 'self'")
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would not say where a form comes from
 	w.WriteHeader(reply.status)
 	_, _ = w.Write(reply.body)
 }

@@ -48,7 +48,7 @@ func (g *Gateway) shownPayment(o *order) pages.Payment {
 // cardPage asks for a card. The entry is what the form begins with.
 func (g *Gateway) cardPage(o *order, entry CardEntry, problems []fieldProblem) reply {
 	data := pages.CardPage{
-		Payment: g.shownPayment(o),
+		Payment: g.shownPayment(o), Filled: entry.Number != "",
 		Fields: []pages.Field{
 			{Name: "cardNumber", Label: "Card number", Autocomplete: "cc-number", InputMode: "numeric", MaxLength: 23,
 				Hint: "Test card: 4300 0000 0000 0000", Value: entry.Number},
