@@ -7,101 +7,24 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// focus is the element that the keyboard acts on.
-type focus struct {
-	Name     string // its id, else its name, else what it says
-	Label    string // what it is called for those who do not see it
-	Outlined bool   // it can be told apart from the others
-	OnScreen bool
-	Top      int // on the page
-}
-
-// focused describes the focus. The zero value is the page itself.
-func (b *tab) focused() focus {
-	b.t.Helper()
-	f, err := chromedp.Run(b.ctx, chromedp.Evaluate[focus](`(() => {
-		const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e)
-		if (e === document.body) return {}
-		const label = e.ariaLabel || (e.labels && e.labels.length ? e.labels[0].innerText : e.innerText)
-		return {
-			Name: e.id || e.name || e.innerText, Label: label.trim(), Top: Math.round(box.top + scrollY),
-			Outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
-			OnScreen: box.width > 0 && box.height > 0 && box.top < innerHeight && box.bottom > 0 && box.left >= 0 && box.right <= innerWidth,
-		}
-	})()`))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return f
-}
-
-// press presses keys one after the other.
-func (b *tab) press(keys string) {
-	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys))
-}
-
-// follow presses a key that leads to another page, and waits for it.
-func (b *tab) follow(key string) {
-	b.t.Helper()
-	if _, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent(key)); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// tabTo presses Tab until the focus is at what is called so.
-func (b *tab) tabTo(label string) {
-	b.t.Helper()
-	for range 100 {
-		b.press(kb.Tab)
-		if b.focused().Label == label {
-			return
-		}
-	}
-	b.t.Fatalf("Tab does not lead to %q", label)
-}
-
-// tabThrough presses Tab from the beginning of the page to its end, and returns where it leads. Each place must have a
-// name, be seen, and stand below the one before.
-func (b *tab) tabThrough() (names []string) {
-	b.t.Helper()
-	before := focus{}
-	for range 200 {
-		b.press(kb.Tab)
-		f := b.focused()
-		switch {
-		case f == focus{}:
-			return names
-		case f.Label == "" || !f.Outlined || !f.OnScreen:
-			b.t.Errorf("at the focus: %+v", f)
-		case f.Top < before.Top-40: // one row of a table or of a form is not level
-			b.t.Errorf("Tab leads up from %+v to %+v", before, f)
-		}
-		names = append(names, f.Name)
-		before = f
-	}
-	b.t.Fatal("Tab does not end")
-	return nil
-}
-
-// gateway is a sandbox alone, with a client.
+// gateway is a sandbox alone, with a client and a merchant who receives notifications.
 type gateway struct {
 	*sandbox.Server
-	client *cardgateway.Client
+	client   *cardgateway.Client
+	merchant string
 }
 
 func startGateway(t *testing.T, o sandbox.Options) gateway {
@@ -116,7 +39,14 @@ func startGateway(t *testing.T, o sandbox.Options) gateway {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.CloseIdleConnections)
-	return gateway{server, client}
+	var seen atomic.Int64
+	merchant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if seen.Add(1) == 1 {
+			http.Error(w, "order tx-1042 is locked", http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(merchant.Close)
+	return gateway{server, client, merchant.URL + "/notifications"}
 }
 
 // checkout opens a payment that comes back to /_sandbox/payments, and returns its hosted page.
@@ -124,7 +54,7 @@ func (g gateway) checkout(t *testing.T, transactionID string) string {
 	t.Helper()
 	opened, err := g.client.CreateCheckout(t.Context(), cardgateway.CheckoutRequest{
 		TransactionID: transactionID, OrderID: "order-" + transactionID, Currency: "USD", Amount: price("129.90"),
-		TransactionIP: "203.0.113.7", CallbackURL: g.URL + "/_sandbox/payments", NotificationURL: g.URL + "/notify",
+		TransactionIP: "203.0.113.7", CallbackURL: g.URL + "/_sandbox/payments", NotificationURL: g.merchant,
 		ProductInfos: []cardgateway.ProductInfo{
 			{ProductName: "Brass candle holder", Quantity: 1, Price: price("104.90"), Currency: "USD"},
 			{ProductName: "Dipped tapers, a dozen", Quantity: 2, Price: price("12.50"), Currency: "USD"},
@@ -140,87 +70,6 @@ func (g gateway) checkout(t *testing.T, transactionID string) string {
 func (b *tab) open(url string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(url))
-}
-
-// TestKeyboardHosted pays on the hosted pages without a mouse: every field and button is reached by Tab, in the order in
-// which it stands there, Enter in a field sends the form, and the first wrong field has the focus.
-func TestKeyboardHosted(t *testing.T) {
-	t.Parallel()
-	g := startGateway(t, sandbox.Options{NoNotifications: true, MerchantName: "Wick & Wax"})
-	b := newTab(t, nil)
-	b.open(g.checkout(t, "tx-1"))
-	want := []string{"card", "card", "card", "card", "cardNumber", "expiredMonth", "expiredYear", "cvv", "cardholder", "pay", "cancel"}
-	if got := b.tabThrough(); !slices.Equal(got, want) {
-		t.Errorf("Tab leads to %q, want %q", got, want)
-	}
-
-	b.open(g.checkout(t, "tx-2"))
-	b.tabTo("Name on the card")
-	b.press("Ada Gross")
-	b.follow(kb.Enter)
-	if f := b.focused(); f.Name != "cardNumber" || !b.has(`#cardNumber[aria-invalid="true"][aria-describedby="cardNumber-error"]`) {
-		t.Errorf("after a form without a card the focus is at %+v", f)
-	}
-	card := sandbox.TestCard(sandbox.Challenged)
-	b.press(card.Number + kb.Tab + card.Month + kb.Tab + card.Year + kb.Tab + card.CVV)
-	b.follow(kb.Enter)
-	if got, want := b.tabThrough(), []string{"approve", "refuse"}; !slices.Equal(got, want) {
-		t.Fatalf("on the 3D page Tab leads to %q, want %q", got, want)
-	}
-	b.tabTo("Yes, approve")
-	b.follow(kb.Enter)
-	if n := g.Executed("tx-2"); n != 1 || b.where() != "/_sandbox/payments" {
-		t.Errorf("charged %d times, at %s; want once, at the callbackUrl", n, b.where())
-	}
-
-	b.open(g.checkout(t, "tx-3"))
-	b.press(kb.Tab)
-	b.follow(kb.Enter) // the first test card
-	if f := b.focused(); f.Name != "pay" {
-		t.Errorf("after a test card the focus is at %+v, want the button that pays", f)
-	}
-	b.follow(" ")
-	if n := g.Executed("tx-3"); n != 1 {
-		t.Errorf("charged %d times", n)
-	}
-}
-
-// TestKeyboardDashboard works on the dashboard without a mouse.
-func TestKeyboardDashboard(t *testing.T) {
-	t.Parallel()
-	g := startGateway(t, sandbox.Options{NoNotifications: true})
-	g.checkout(t, "tx-1")
-	paid := g.checkout(t, "tx-2")
-	if _, err := g.EnterCard(paid, sandbox.TestCard(sandbox.Pending)); err != nil {
-		t.Fatal(err)
-	}
-	b := newTab(t, nil)
-	for _, page := range []string{"", "payments", "payments/tx-2", "refunds", "notifications", "requests", "requests/1", "faults"} {
-		b.open(g.URL + "/_sandbox/" + page)
-		if got := b.tabThrough(); len(got) < 8 {
-			t.Errorf("/_sandbox/%s: Tab leads to %q only", page, got)
-		}
-	}
-	b.open(g.URL + "/_sandbox/payments")
-	b.tabTo("Settle tx-2")
-	b.follow(kb.Enter)
-	if n := g.Executed("tx-2"); n != 1 || !b.has(".notice") {
-		t.Errorf("charged %d times, want once, and a notice", n)
-	}
-	b.open(g.URL + "/_sandbox/")
-	b.tabTo("Transaction")
-	b.press("tx-9")
-	b.follow(kb.Enter)
-	b.tabTo("Faults")
-	b.follow(kb.Enter)
-	if got := b.text("main"); !strings.Contains(got, "carried out, reply close") {
-		t.Errorf("no fault was armed: %s", got)
-	}
-	b.tabTo("OpenAPI description of the gateway")
-	b.follow(kb.Enter)
-	if place := b.where(); place != "/_sandbox/openapi.json" {
-		t.Errorf("the link leads to %s", place)
-	}
 }
 
 // TestDashboardUnderAName presses a button of a dashboard that is reached under a name and without TLS, as in a network of
@@ -253,32 +102,31 @@ func TestDashboardUnderAName(t *testing.T) {
 // nothing, and nothing has to be scrolled sideways. With CARDGATEWAY_SCREENSHOTS=1 it takes the pictures of the docs.
 func TestGatewayLook(t *testing.T) {
 	t.Parallel()
-	g := startGateway(t, sandbox.Options{MerchantName: "Wick & Wax", NotificationScale: 1000, RefundSettleAfter: -1})
 	b := newTab(t, nil)
-	looks := gatewayLooks(t, g)
-	for _, width := range []int64{1280, 390} {
-		height := map[int64]int64{1280: 900, 390: 844}[width]
-		for _, scheme := range []string{"light", "dark"} {
-			media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-			b.do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-				_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
-				return err
-			}))
-			for _, look := range looks {
-				name := fmt.Sprintf("sandbox-%s-%d-%s", look.name, width, scheme)
-				b.open(look.path)
-				if look.then != nil {
-					look.then(b)
+	looks := gatewayLooks(t)
+	for _, screen := range []struct {
+		width, height int64
+		scheme        string
+	}{{1280, 900, "light"}, {1280, 900, "dark"}, {1024, 768, "light"}, {390, 844, "light"}, {390, 844, "dark"}} {
+		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: screen.scheme}}}
+		b.do(chromedp.EmulateViewport(screen.width, screen.height), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+			return err
+		}))
+		for _, look := range looks {
+			name := fmt.Sprintf("sandbox-%s-%d-%s", look.name, screen.width, screen.scheme)
+			b.open(look.path)
+			if look.then != nil {
+				look.then(b)
+			}
+			b.inspect(name)
+			if look.picture == "docs" && screen.width != 1024 && os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
+				png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+				if err == nil {
+					err = os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), png, 0o644)
 				}
-				b.inspect(name)
-				if dir := os.Getenv("CARDGATEWAY_SCREENSHOTS"); dir != "" {
-					png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-					if err == nil {
-						err = os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644)
-					}
-					if err != nil {
-						t.Error(err)
-					}
+				if err != nil {
+					t.Error(err)
 				}
 			}
 		}
@@ -297,23 +145,26 @@ func (b *tab) inspect(name string) {
 	}
 }
 
-// gatewayLooks are the pages of a gateway with a payment of each kind.
-func gatewayLooks(t *testing.T, g gateway) []look {
-	long := strings.Repeat("w", 122)
-	open := g.checkout(t, "tx-1046")
-	asks := g.checkout(t, "tx-1045")
-	cards := map[string]sandbox.Outcome{"tx-1042": sandbox.Approved, "tx-1043": sandbox.Pending, "tx-1044": sandbox.Declined, long: sandbox.Approved}
-	finished := ""
-	for _, id := range []string{long, "tx-1042", "tx-1043", "tx-1044"} {
-		finished = g.checkout(t, id)
-		if _, err := g.EnterCard(finished, sandbox.TestCard(cards[id])); err != nil {
+// gatewayLooks are the pages of a gateway with a payment of each kind, and of one with the longest ids.
+func gatewayLooks(t *testing.T) []look {
+	options := sandbox.Options{MerchantName: "Wick & Wax", NotificationScale: 0.001, RefundSettleAfter: -1}
+	g, long := startGateway(t, options), startGateway(t, options)
+	enter := func(g gateway, page string, card sandbox.Outcome) (next string) {
+		next, err := g.EnterCard(page, sandbox.TestCard(card))
+		if err != nil {
 			t.Fatal(err)
 		}
+		return next
 	}
-	next, err := g.EnterCard(asks, sandbox.TestCard(sandbox.Challenged))
-	if err != nil {
+	finished := g.checkout(t, "tx-1042")
+	enter(g, finished, sandbox.Approved)
+	if err := g.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	enter(g, g.checkout(t, "tx-1043"), sandbox.Pending)
+	enter(g, g.checkout(t, "tx-1044"), sandbox.Declined)
+	threeD := g.URL + enter(g, g.checkout(t, "tx-1045"), sandbox.Challenged)
+	card := g.checkout(t, "tx-1046")
 	now := time.Now()
 	found, err := g.client.SearchOrders(t.Context(), cardgateway.OrderQuery{TransactionID: "tx-1042", Start: now.Add(-time.Hour), End: now.Add(time.Hour)})
 	if err != nil {
@@ -323,23 +174,22 @@ func gatewayLooks(t *testing.T, g gateway) []look {
 		t.Fatal(err)
 	}
 	g.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
-	page := func(path string) string { return g.URL + "/_sandbox/" + path }
+
+	longID := strings.Repeat("w", 122) // orderId has more
+	enter(long, long.checkout(t, longID), sandbox.Approved)
 	return []look{
-		{"card", open, "", nil},
-		{"card-problems", open, "", func(b *tab) { b.click("#pay") }},
-		{"card-filled", open + "?card=declined", "", nil},
-		{"3d", g.URL + next, "", nil},
+		{"card", card, "docs", nil},
+		{"card-problems", card, "", func(b *tab) { b.click("#pay") }},
+		{"card-filled", card + "?card=declined", "", nil},
+		{"3d", threeD, "docs", nil},
 		{"finished", finished, "", nil},
-		{"dashboard", page(""), "", nil},
-		{"payments", page("payments"), "", nil},
-		{"payment", page("payments/tx-1042"), "", nil},
-		{"payment-long", page("payments/" + long), "", nil},
-		{"refunds", page("refunds"), "", nil},
-		{"notifications", page("notifications"), "", nil},
-		{"notification", page("notifications/2"), "", nil},
-		{"requests", page("requests"), "", nil},
-		{"request", page("requests/1"), "", nil},
-		{"faults", page("faults"), "", nil},
-		{"wrong", page("nothing"), "", nil},
+		{"dashboard", g.URL + "/_sandbox/", "docs", nil},
+		{"payment", g.URL + "/_sandbox/payments/tx-1042", "", nil},
+		{"notification", g.URL + "/_sandbox/notifications/1", "docs", nil},
+		{"requests", g.URL + "/_sandbox/requests", "", nil},
+		{"request", g.URL + "/_sandbox/requests/1", "", nil},
+		{"faults", g.URL + "/_sandbox/faults", "", nil},
+		{"dashboard-long", long.URL + "/_sandbox/", "", nil},
+		{"payment-long", long.URL + "/_sandbox/payments/" + longID, "", nil},
 	}
 }

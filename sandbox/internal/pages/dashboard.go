@@ -75,6 +75,7 @@ type Form struct {
 type Input struct {
 	Name, Label, Value, Placeholder string
 	Hidden                          bool
+	Short                           bool     // holds a few characters
 	Options                         []string // makes it a list to choose from
 }
 
