@@ -131,8 +131,16 @@ func hasSuffixFold(s, suffix string) bool {
 // looksLikeCard reports whether a text is 12 to 19 digits, which may be grouped, and nothing else: a card number that is
 // not where it belongs.
 func looksLikeCard(text string) bool {
-	digits := strings.NewReplacer(" ", "", "-", "").Replace(text)
-	return isDigits(digits) && len(digits) >= 12 && len(digits) <= 19
+	digits := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case c != ' ' && c != '-':
+			return false
+		}
+	}
+	return digits >= 12 && digits <= 19
 }
 
 // scalarLength is how long the string, number or word is that valid JSON begins with.
