@@ -220,7 +220,7 @@ func TestHostileCardPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := s.Token("t")
-	speak(t, s, "GET /search/list/order?cardNumber="+number+"&cvv="+cvv+"&x="+number+"&token=short&y="+token+bareHead)
+	speak(t, s, "GET /search/list/order?cardNumber="+number+"&cvv="+cvv+"&x="+number+"&token=short&y="+token+"&"+number+"&%zz"+token+bareHead)
 	for _, list := range []string{"requests?limit=1000", "notifications", "payments"} {
 		_, data := control(t, s.Gateway, "GET", list, nil)
 		shown += encode(t, data)

@@ -202,8 +202,10 @@ func maskQuery(query string) string {
 		name, value, _ := strings.Cut(pair, "=")
 		plainName, wrongName := url.QueryUnescape(name)
 		plain, wrongValue := url.QueryUnescape(value)
-		if wrongName != nil || wrongValue != nil || isSecretName(plainName) || looksLikeToken(plain) ||
-			looksLikeCard(plain) && !hasSuffixFold(plainName, "id") {
+		switch {
+		case wrongName != nil, looksLikeToken(plainName), looksLikeCard(plainName):
+			pairs[i] = "***"
+		case wrongValue != nil, isSecretName(plainName), looksLikeToken(plain), looksLikeCard(plain) && !hasSuffixFold(plainName, "id"):
 			pairs[i] = name + "=***"
 		}
 	}
