@@ -2,6 +2,8 @@ package redact_test
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +27,23 @@ func TestBody(t *testing.T) {
 		got, truncated := secretsOf(token).Body([]byte(tt.body), tt.longest)
 		if got != tt.want || truncated != tt.truncated {
 			t.Errorf("%s: got %q, truncated %t, want %q, %t", tt.name, got, truncated, tt.want, tt.truncated)
+		}
+	}
+}
+
+// TestBodyCut: a secret at the end of what is kept is masked, too, wherever it is cut.
+func TestBodyCut(t *testing.T) {
+	const longest = 100
+	for _, secret := range []string{token, url.PathEscape(token), "4539000000000001"} {
+		for n := range 2 * longest {
+			for _, before := range []string{strings.Repeat("x", n), strings.Repeat(token, n), strings.Repeat("\xff", n)} {
+				for _, after := range []string{"", strings.Repeat("x", 3*longest)} {
+					got, _ := secretsOf(token).Body([]byte(before+secret+after), longest)
+					if strings.Contains(got, secret[:7]) { // six digits of a card may be seen
+						t.Fatalf("%d bytes, then %s: got %q", len(before), secret, got)
+					}
+				}
+			}
 		}
 	}
 }
