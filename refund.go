@@ -85,7 +85,7 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	}
 	err := c.last.failed(v, &OutcomeUnknownError{
 		Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-		SentAt: c.begun, Refund: r, Cause: cause,
+		SentAt: c.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
 	})
 	if v == verdict.WasDeclined {
 		return r, err
