@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -38,5 +39,14 @@ func TestPadded(t *testing.T) {
 		if got := repeated("?", n); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
+	}
+}
+
+// TestLongShop: MySQL would cut a long shop without an error: the payment would be sent, and its entry never found.
+func TestLongShop(t *testing.T) {
+	in := Intent{Shop: Shop{Gateway: strings.Repeat("g", longestShop-1), AppID: "1"}, TransactionID: "a"}
+	_, created, err := (&SQLStore{dialect: MySQL}).Begin(t.Context(), in)
+	if err == nil || created || !strings.Contains(err.Error(), "1025 bytes, at most 1024") {
+		t.Errorf("got %t, %v", created, err)
 	}
 }
