@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestDialectSQL(t *testing.T) {
@@ -45,7 +47,9 @@ func TestPadded(t *testing.T) {
 // TestLongShop: MySQL would cut a long shop without an error: the payment would be sent, and its entry never found.
 func TestLongShop(t *testing.T) {
 	in := Intent{Shop: Shop{Gateway: strings.Repeat("g", longestShop-1), AppID: "1"}, TransactionID: "a"}
-	_, created, err := (&SQLStore{dialect: MySQL}).Begin(t.Context(), in)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, created, err := (&SQLStore{dialect: MySQL}).Begin(ctx, in)
 	if err == nil || created || !strings.Contains(err.Error(), "1025 bytes, at most 1024") {
 		t.Errorf("got %t, %v", created, err)
 	}
