@@ -190,10 +190,10 @@ func (r *windowReader[T]) confirm() bool {
 	return true
 }
 
-// guessPageSize notices that the gateway gives fewer rows than asked for and does not say so: the one page that should
-// hold all rows was short twice, by the same number.
+// guessPageSize notices that the gateway gives fewer rows than asked for and does not say so: the last two pages, or the one page
+// that should hold all rows twice, were short by the same number.
 func (r *windowReader[T]) guessPageSize() {
-	if r.pages() == 1 && 0 < r.lastPage && r.lastPage == r.previousPage && r.lastPage < r.total {
+	if 0 < r.lastPage && r.lastPage == r.previousPage && r.lastPage < min(r.total, r.granted) {
 		r.granted, r.guessed = r.lastPage, true
 	}
 }
