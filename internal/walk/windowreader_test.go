@@ -84,6 +84,16 @@ func TestPagedInSilence(t *testing.T) {
 	}
 }
 
+// TestFarTooManyAnnounced: a gateway that announces the rows of all time for each window, say, is not asked for all their pages.
+func TestFarTooManyAnnounced(t *testing.T) {
+	r := secondsReader(func(_, _, size int) *Page[int] {
+		return &Page[int]{Rows: []int{110, 120}, Size: size, Total: 100_000}
+	})
+	if err := r.run(t.Context()); err != nil || r.state != incomplete || r.requests != 1+maxRounds*(1+maxBarren) {
+		t.Errorf("got %v, state %d after %d requests, want it incomplete after %d", err, r.state, r.requests, 1+maxRounds*(1+maxBarren))
+	}
+}
+
 // TestEndlessRows: a gateway that announces ever more rows in a few seconds, each with an id of its own, ends the walk
 // instead of filling the memory.
 func TestEndlessRows(t *testing.T) {
