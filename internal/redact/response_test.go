@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
 func TestBody(t *testing.T) {
@@ -23,6 +25,8 @@ func TestBody(t *testing.T) {
 		{"the token", "of " + token, 100, "of ***", false},
 		{"the token behind escapes", `of tk\/9f8e+7d6c5b4a=x`, 100, "***", false},
 		{"a card number", "card 4539 0000 0000 0001.", 100, "card 453900******0001.", false},
+		{"a verification code", `{"CVV":"973","cvv" : 1234,"request":"{\"cvv\":\"973\"}"}`, 100, `{"CVV":"***","cvv" : ***,"request":"{\"cvv\":\"***\"}"}`, false},
+		{"what came of one", `{"cvvResult":"973","cvv":"M"}`, 100, `{"cvvResult":"973","cvv":"M"}`, false},
 	} {
 		got, truncated := secretsOf(token).Body([]byte(tt.body), tt.longest)
 		if got != tt.want || truncated != tt.truncated {
@@ -44,6 +48,20 @@ func TestBodyCut(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+func TestHasCVV(t *testing.T) {
+	for _, tt := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"cvv", `"973"`, true}, {"Cvv", `9731`, true}, {"card", `{"cvv":"973"}`, true}, {"request", `"{\"cvv\":\"973\"}"`, true},
+		{"cvv", `"M"`, false}, {"cvv", `null`, false}, {"cvvResult", `"973"`, false}, {"code", `"973"`, false}, {"cvv", `{"a":"973"}`, false},
+	} {
+		if got := redact.HasCVV([]byte(tt.name), []byte(tt.value)); got != tt.want {
+			t.Errorf("%s: %s: got %t, want %t", tt.name, tt.value, got, tt.want)
 		}
 	}
 }
