@@ -34,7 +34,7 @@ type Config struct {
 	// change or keep. Headers that would let a transport send a payment again are taken out afterwards. The interface
 	// does not show an authentication scheme; see BasicAuth for the published one. What it puts into Authorization,
 	// cookies and headers named after keys, tokens, secrets or signatures never appears in errors, not even where the
-	// gateway quotes it. An error from it means that nothing is sent.
+	// gateway quotes it, unless as an id. An error from it means that nothing is sent.
 	Authenticate func(r *http.Request, body []byte) error
 	// HTTPClient, if set, gives its Transport and its Timeout; its cookies and its redirect policy are not used, and it is
 	// never changed. A *http.Transport is cloned and the copy hardened: TLS 1.2 or later, HTTP/1.1 only, no compression,

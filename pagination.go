@@ -20,11 +20,11 @@ import (
 // let ranges that adjoin begin and end with a whole second (time.Time.Truncate). Where the query has an id, the gateway
 // chooses the rows, and some gateways give rows with other ids, too.
 //
-// The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or that of ctx. Without
-// one, everything was given that the gateway showed. It may not show orders of the last 15 minutes yet: a job that reads the
-// day before at five past midnight must look at WalkReport.CompleteUpTo of an OrderWalk, which is 23:50 then. In the hour
-// that a clock change repeats, wall-clock times cannot be told apart, so that the bounds of a range there let in too many
-// rows rather than too few.
+// The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or that of ctx. Without one,
+// everything was given that the gateway showed with a time in the range, or without one. It may not show orders of the last
+// 15 minutes yet: a job that reads the day before at five past midnight must look at WalkReport.CompleteUpTo of an OrderWalk,
+// which is 23:50 then. In the hour that a clock change repeats, wall-clock times cannot be told apart, so that the bounds of
+// a range there let in too many rows rather than too few.
 //
 // The gateway is asked for time windows that each fit one page, up to four at once. Breaking out of the loop stops the
 // requests.

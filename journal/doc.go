@@ -38,8 +38,9 @@
 //	})
 //
 // Run asks the gateway about every payment that is open, and repeats every outcome until the books have it: a
-// program that dies between an outcome and its own books is told again. Recover and Ack are what Run is made of. What a
-// notification or a walk has confirmed is handed to Confirm, and need not be asked for.
+// program that dies between an outcome and its own books is told again. Recover and Ack are for a loop of your own; Run
+// acknowledges just what it has told, and Ack what was told last, whoever was told. What a notification or a walk has
+// confirmed is handed to Confirm, and need not be asked for.
 //
 // Refunds go the same way as payments, and what is said here of payments holds for them too. A payment and a refund may
 // have equal ids. What differs has a name of its own:

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -37,6 +39,19 @@ func TestCopied(t *testing.T) {
 	}
 	if !(shown{}).copied().isNothing() {
 		t.Error("a copy of nothing is something")
+	}
+	extra := func() map[string]json.RawMessage { return map[string]json.RawMessage{"a": json.RawMessage("1")} }
+	original := func() shown {
+		return shown{&cardgateway.Transaction{
+			Extra: extra(), Is3D: new(true), BillingAddress: &cardgateway.Address{City: "Porto", Extra: map[string]any{"a": 1}},
+		}, &cardgateway.Refund{Extra: extra()}}
+	}
+	s = original()
+	c = s.copied()
+	c.transaction.Extra["b"], c.refund.Extra["b"], c.transaction.BillingAddress.Extra["b"] = nil, nil, nil
+	*c.transaction.Is3D, c.transaction.BillingAddress.City = false, "Lisbon"
+	if want := original(); !reflect.DeepEqual(s, want) {
+		t.Errorf("a caller has changed it: got %+v, want %+v", s, want)
 	}
 }
 
