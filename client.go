@@ -39,9 +39,10 @@ type Config struct {
 	// HTTPClient, if set, provides its Transport and its Timeout; its cookies and redirect policy are not used, and it is
 	// never changed. A *http.Transport is cloned and the copy hardened: TLS 1.2 or later, HTTP/1.1 only, no compression,
 	// limited headers. Zero settings get defaults: 128 idle connections to the host (MaxIdleConnsPerHost), and one second
-	// to wait for "100 Continue" (ExpectContinueTimeout). MaxIdleConns is raised if it is lower than MaxIdleConnsPerHost.
-	// If the transport dials TLS itself (DialTLSContext), and with any other RoundTripper, the client can enforce neither
-	// these settings nor that a payment is sent once: the transport must not resend requests, and must not log them.
+	// to wait for "100 Continue" (ExpectContinueTimeout). MaxIdleConns is raised if it is lower than MaxIdleConnsPerHost,
+	// and WriteBufferSize if it is under 4 KiB. If the transport dials TLS itself (DialTLSContext), and with any other
+	// RoundTripper, the client can enforce neither these settings nor that a payment is sent once: the transport must not
+	// resend requests, and must not log them.
 	HTTPClient *http.Client
 	// AttemptTimeout limits one attempt, from connecting to the last byte of the response; zero means the Timeout of
 	// HTTPClient, or 30 s. If both are set, the shorter one applies.

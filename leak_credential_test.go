@@ -131,6 +131,21 @@ func TestShortCredentials(t *testing.T) {
 	}
 }
 
+// TestCredentialsInOneAnother: where one begins with another, as a key with its id, no rest of the longer one is left.
+func TestCredentialsInOneAnother(t *testing.T) {
+	for range 20 { // headers have no order
+		s := script{responses: []scripted{gives(200, `{"code":401,"message":"kept, no key shop-77.`+clienttest.SecretKey+`"}`)}}
+		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
+			r.Header.Set("X-Key-Id", "shop-77")
+			r.Header.Set("X-Api-Key", "shop-77."+clienttest.SecretKey)
+			return nil
+		}})
+		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), `"kept, no key ***"`) {
+			t.Fatalf("got %v", err)
+		}
+	}
+}
+
 // TestHeadersThatSpeakOfCredentials: how something is signed is no credential.
 func TestHeadersThatSpeakOfCredentials(t *testing.T) {
 	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, `,"transactionMessage":"card expired"`))}}

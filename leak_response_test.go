@@ -124,6 +124,67 @@ func TestCardsInKeptResults(t *testing.T) {
 	}
 }
 
+// TestSecretsInEveryMember: what the gateway quotes of a call is hidden in whatever member it stands. The card that was sent is
+// hidden in groups of digits, too.
+func TestSecretsInEveryMember(t *testing.T) {
+	members := []string{
+		"message", "transactionMessage", "billDescription", "transactionMethod", "transactionType", "transactionCardNumber",
+		"TransactionCardNumber", "is3d", "isTest", "transactionAt", "timestamp", "appId", "uniqueId", "transactionCurrency", "unknown",
+	}
+	places := []string{`%q:%q`, `%q:[%q]`, `%q:{"a":%q}`, `"billingAddress":{%q:%q}`, `"billingAddress":{"address":%[2]q,%[1]q:1}`}
+	byToken := clienttest.PaymentOperations[0]
+	byCard := clienttest.PaymentOperations[1]
+	responses := 0
+	for _, secret := range []struct {
+		text string
+		sent clienttest.PaymentOperation
+	}{
+		{clienttest.Token, byToken}, {clienttest.SecretKey, byToken}, {clienttest.BasicValue, byToken}, {clienttest.CardNumber, byCard},
+		{"4111 1111 1111 1111", byCard}, {"4111-1111-1111-1111", byCard},
+	} {
+		for _, name := range members {
+			for _, place := range places {
+				member := fmt.Sprintf(place, name, secret.text)
+				for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeParameterError, cardgateway.CodeSystemError} {
+					c := clienttest.NewClient(t, cardgateway.Config{
+						BaseURL: clienttest.BaseURL, KeepResponses: true, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
+						HTTPClient: &http.Client{Transport: answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
+					})
+					tx, err := secret.sent.Call(t.Context(), c, "t-1")
+					marshaled, _ := json.Marshal([]any{tx, err})
+					seen := fmt.Sprintf("%+v %v %s %s", tx, err, marshaled, clienttest.DeepPrint([]any{tx, err}, false))
+					if strings.Contains(seen, secret.text) {
+						t.Errorf("%s, code %d: shows %q", member, code, secret.text)
+					}
+					responses++
+				}
+			}
+		}
+	}
+	t.Logf("%d responses", responses)
+}
+
+// TestCodesInResponses: a verification code that the gateway quotes as a member is not kept.
+func TestCodesInResponses(t *testing.T) {
+	for _, member := range []string{
+		`"cvv":"` + clienttest.CVV + `"`, `"cvv":` + clienttest.CVV, `"card":{"cvv":"` + clienttest.CVV + `"}`, `"billingAddress":{"cvv":"` + clienttest.CVV + `"}`,
+		`"request":"{\"card\":{\"cvv\":\"` + clienttest.CVV + `\"}}"`,
+	} {
+		for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeSystemError} {
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, KeepResponses: true,
+				HTTPClient: &http.Client{Transport: answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
+			})
+			tx, err := clienttest.PaymentOperations[1].Call(t.Context(), c, "t-1")
+			marshaled, _ := json.Marshal([]any{tx, err})
+			seen := fmt.Sprintf("%+v %v %s", tx, err, marshaled)
+			if strings.Contains(seen, clienttest.CVV) || tx != nil && tx.Raw == nil {
+				t.Errorf("%s, code %d: %s", member, code, seen)
+			}
+		}
+	}
+}
+
 // TestTokensLikeMasks: a token that stands in no response can appear where a card number is masked.
 func TestTokensLikeMasks(t *testing.T) {
 	for token, message := range map[string]string{

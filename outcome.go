@@ -42,6 +42,7 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 	err := r.failed(v, &OutcomeUnknownError{
 		Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
 		SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
+		Seen: says.Shows() && t.TransactionID == p.transactionID && !t.isOtherApp(p.appID),
 	})
 	if v == verdict.WasDeclined {
 		return t, err

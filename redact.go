@@ -61,9 +61,9 @@ func (t *Transaction) mask(m redact.Masker) {
 	if t == nil || !m.IsNeeded() {
 		return
 	}
-	m.IDs(&t.UniqueID, &t.TransactionID, (*string)(&t.AppID), &t.TransactionCurrency)
+	m.IDs(&t.UniqueID, &t.TransactionID, (*string)(&t.AppID))
 	m.Messages(&t.Message, &t.BillDescription, &t.TransactionMessage)
-	m.Texts((*string)(&t.TransactionMethod), (*string)(&t.TransactionType))
+	m.Texts((*string)(&t.TransactionMethod), (*string)(&t.TransactionType), &t.TransactionCurrency, (*string)(&t.TransactionCardNumber))
 	if a := t.BillingAddress; a != nil {
 		m.Texts(&a.FirstName, &a.LastName, &a.Country, &a.Email, &a.City, &a.Address, &a.Phone, &a.State, &a.ZipCode)
 		m.AddressMembers(&a.Extra)
@@ -78,6 +78,7 @@ func (r *Refund) mask(m redact.Masker) {
 		return
 	}
 	m.Messages(&r.Message)
+	m.Texts(&r.RefundCurrency)
 	m.Members(r.Extra)
 }
 

@@ -85,7 +85,7 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	}
 	err := c.last.failed(v, &OutcomeUnknownError{
 		Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-		SentAt: c.begun, Refund: r, Cause: cause,
+		SentAt: c.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
 	})
 	if v == verdict.WasDeclined {
 		return r, err
@@ -155,7 +155,8 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 		},
 		Row: func(r *Refund) resolve.Row {
 			return resolve.Row{
-				ID: refundRowID(r), Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: r.State().forVerdict(),
+				ID:        r.MerchantRefundID + " " + refundRowID(r), // a gateway may give two refunds one id
+				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: r.State().forVerdict(),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
 				Agrees:   r.RefundAmount.Equal(q.Amount),
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment

@@ -176,6 +176,7 @@ func TestResolveRefund(t *testing.T) {
 		{"accepted to the end", slices.Repeat(pages{page(refundRow(110, "9", ""))}, 100), "processing"},
 		{"refunded twice", pages{page(refundRow(111, "9", ""), refundRow(111, "10", ""))}, "conflict"},
 		{"refused and refunded", pages{page(refundRow(112, "9", ""), refundRow(111, "10", ""))}, "refunded"},
+		{"refunded, beside another refund with the same id of the gateway", pages{page(strings.Replace(other, `"5"`, `"9"`, 1), refundRow(111, "9", ""))}, "refunded"},
 		{"never there", pages{}, "not found"},
 		{"only another refund of the payment", slices.Repeat(pages{page(other)}, 100), "not found"},
 		{"another payment's", slices.Repeat(pages{page(strings.Replace(refundRow(111, "9", ""), `"77"`, `"78"`, 1))}, 100), "unknown"},

@@ -72,7 +72,8 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		},
 		Row: func(t *Transaction) resolve.Row {
 			return resolve.Row{
-				ID: orderRowID(t), Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: t.State().forVerdict(),
+				ID:        t.TransactionID + " " + orderRowID(t),
+				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: t.State().forVerdict(),
 				Ours:   t.TransactionID == q.TransactionID && !t.isOtherApp(c.checkedApp()),
 				Agrees: t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,
 			}

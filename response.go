@@ -302,7 +302,7 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 		*extra = make(map[string]json.RawMessage)
 	}
 	raw := json.RawMessage(d.Raw(start))
-	if string(name) == "transactionCardNumber" { // in a form that cannot be read, and so not be masked
+	if string(name) == "transactionCardNumber" || redact.HasCVV(name, raw) { // not readable, and so not to be masked
 		raw = redact.WithheldValue()
 	}
 	(*extra)[string(name)] = raw

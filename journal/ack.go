@@ -35,16 +35,21 @@ func (j *Journal) ackTold(ctx context.Context, key Key) error {
 		}
 		last = report{intent: e.Intent(), version: e.version(), state: e.State()}
 	}
-	if last.state == Unknown {
+	return j.ackReport(ctx, key, last)
+}
+
+// ackReport acknowledges what was told in a report, and nothing that became known since.
+func (j *Journal) ackReport(ctx context.Context, key Key, told report) error {
+	if told.state == Unknown {
 		return ErrOpen
 	}
 	j.touched.add(key)
-	err := j.ack(ctx, key, last.version)
+	err := j.ack(ctx, key, told.version)
 	switch {
 	case errors.Is(err, ErrChanged):
-		j.reported.refuted(key, last)
+		j.reported.refuted(key, told)
 	case err == nil:
-		j.reported.setAcked(key, last)
+		j.reported.setAcked(key, told)
 		j.asked.forget(key)
 	case errors.Is(err, ErrNoEntry):
 		j.reported.remove(key)

@@ -1,8 +1,11 @@
 package journal
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestDialectSQL(t *testing.T) {
@@ -38,5 +41,16 @@ func TestPadded(t *testing.T) {
 		if got := repeated("?", n); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
+	}
+}
+
+// TestLongShop: MySQL would cut a long shop without an error: the payment would be sent, and its entry never found.
+func TestLongShop(t *testing.T) {
+	in := Intent{Shop: Shop{Gateway: strings.Repeat("g", longestShop-1), AppID: "1"}, TransactionID: "a"}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, created, err := (&SQLStore{dialect: MySQL}).Begin(ctx, in)
+	if err == nil || created || !strings.Contains(err.Error(), "1025 bytes, at most 1024") {
+		t.Errorf("got %t, %v", created, err)
 	}
 }

@@ -270,6 +270,9 @@ func TestElsewhere(t *testing.T) {
 		if waited := time.Since(begun); waited < 5*time.Second || waited > 6*time.Second {
 			t.Errorf("waited %v", waited)
 		}
+		if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || unknown.TransactionID != "a" {
+			t.Errorf("got %v, want the payment's id in it", err)
+		}
 		wantStates(t, s.Journal, nil) // its own caller is still to be told
 		time.Sleep(20 * time.Second)
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})

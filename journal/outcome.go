@@ -145,11 +145,14 @@ func (in *Intent) conflict(outcomes []*Evidence) error {
 func observed(s shown, err error, certain bool) Evidence {
 	ev := Evidence{Source: SourceAnswer}
 	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)
+	unknown, isUnknown := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	switch {
 	case err == nil && !s.isNothing():
 		ev.State = s.state()
 		ev.set(s.kept())
-	case errors.Is(err, cardgateway.ErrOutcomeUnknown), errors.Is(err, cardgateway.ErrConflict):
+	case isUnknown:
+		ev.Seen = unknown.Seen
+	case errors.Is(err, cardgateway.ErrConflict):
 	case errors.Is(err, cardgateway.ErrDeclined) && !s.isNothing():
 		ev.set(s.kept())
 		if certain {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -138,5 +140,58 @@ func TestAckedWithinWalk(t *testing.T) {
 		if given != 1 {
 			t.Errorf("%d are given", given)
 		}
+	})
+}
+
+// TestAnswerMeetsNews: a call whose own answer says nothing returns what another process has found out meanwhile.
+func TestAnswerMeetsNews(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		code  cardgateway.Code
+		check func(*cardgateway.Transaction, error) bool
+	}{
+		{"a success", cardgateway.CodeSuccess, func(got *cardgateway.Transaction, err error) bool { return err == nil && got.Paid() }},
+		{"that it waits", cardgateway.CodeProcessing, func(got *cardgateway.Transaction, err error) bool {
+			return err == nil && got.State() == cardgateway.StateProcessing
+		}},
+		{"nothing", 0, func(_ *cardgateway.Transaction, err error) bool {
+			return errors.Is(err, cardgateway.ErrOutcomeUnknown) && !errors.Is(err, journal.ErrRepeatDeclined)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				other := s.restarted(journal.Options{})
+				s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
+					if q.Method != http.MethodPost {
+						return body
+					}
+					if tt.code != 0 {
+						if err := other.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
+							t.Error(err)
+						}
+					}
+					return body[:len(body)/2]
+				}}
+				if got, err := s.pay("a", approved); !tt.check(got, err) {
+					t.Errorf("got %v, %v", got, err)
+				}
+			})
+		})
+	}
+}
+
+// TestCallerOfElsewhereGoesAway: who leaves while another process makes the payment is told of that payment.
+func TestCallerOfElsewhereGoesAway(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
+		go func() { _, _ = s.pay("a", approved) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := s.restarted(journal.Options{}).CreateSubscription(ctx, order("a", approved))
+		if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || unknown.TransactionID != "a" {
+			t.Errorf("got %v, want an unknown outcome of the payment", err)
+		}
+		time.Sleep(20 * time.Second)
 	})
 }

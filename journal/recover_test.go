@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -396,4 +397,42 @@ func TestForgottenUnsent(t *testing.T) {
 			t.Errorf("got %v, %v", paid, err)
 		}
 	})
+}
+
+// TestLeftWhileAsking: a loop that is left waits for the questions that are under way, so that nothing is asked, or
+// recorded, behind the caller's back.
+func TestLeftWhileAsking(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose, Times: 3})
+		for _, id := range []string{"a", "b", "c"} {
+			_, _ = s.pay(id, approved)
+		}
+		time.Sleep(time.Minute)
+		asking := &slowToLeave{RoundTripper: s.network}
+		s.network = asking
+		for range s.restarted(journal.Options{Parallel: 3}).Recover(t.Context()) {
+			break
+		}
+		if n := asking.under.Load(); n != 0 || asking.ended.Load() < 2 {
+			t.Errorf("%d questions are under way, %d have ended", n, asking.ended.Load())
+		}
+	})
+}
+
+// slowToLeave answers its first request, and holds others until their context ends and 100 ms longer.
+type slowToLeave struct {
+	http.RoundTripper
+	asked, under, ended atomic.Int32
+}
+
+func (r *slowToLeave) RoundTrip(q *http.Request) (*http.Response, error) {
+	if r.asked.Add(1) == 1 {
+		return r.RoundTripper.RoundTrip(q)
+	}
+	r.under.Add(1)
+	defer r.ended.Add(1)
+	defer r.under.Add(-1)
+	<-q.Context().Done()
+	time.Sleep(100 * time.Millisecond)
+	return nil, q.Context().Err()
 }

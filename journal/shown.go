@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"maps"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -24,10 +25,20 @@ func (s shown) isNothing() bool { return s.transaction == nil && s.refund == nil
 func (s shown) copied() shown {
 	if s.transaction != nil {
 		t := *s.transaction
+		t.Extra = maps.Clone(t.Extra)
+		if t.BillingAddress != nil {
+			address := *t.BillingAddress
+			address.Extra = maps.Clone(address.Extra)
+			t.BillingAddress = &address
+		}
+		if t.Is3D != nil {
+			t.Is3D = new(*t.Is3D)
+		}
 		s.transaction = &t
 	}
 	if s.refund != nil {
 		r := *s.refund
+		r.Extra = maps.Clone(r.Extra)
 		s.refund = &r
 	}
 	return s

@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -37,5 +39,48 @@ func TestCopied(t *testing.T) {
 	}
 	if !(shown{}).copied().isNothing() {
 		t.Error("a copy of nothing is something")
+	}
+	extra := func() map[string]json.RawMessage { return map[string]json.RawMessage{"a": json.RawMessage("1")} }
+	original := func() shown {
+		return shown{&cardgateway.Transaction{
+			Extra: extra(), Is3D: new(true), BillingAddress: &cardgateway.Address{City: "Porto", Extra: map[string]any{"a": 1}},
+		}, &cardgateway.Refund{Extra: extra()}}
+	}
+	s = original()
+	c = s.copied()
+	c.transaction.Extra["b"], c.refund.Extra["b"], c.transaction.BillingAddress.Extra["b"] = nil, nil, nil
+	*c.transaction.Is3D, c.transaction.BillingAddress.City = false, "Lisbon"
+	if want := original(); !reflect.DeepEqual(s, want) {
+		t.Errorf("a caller has changed it: got %+v, want %+v", s, want)
+	}
+}
+
+// TestSameOutcome: what shows one transaction, or one refund, of the gateway, and what shows two.
+func TestSameOutcome(t *testing.T) {
+	show := func(source Source, code cardgateway.Code, id, at string) *Evidence {
+		tx := &cardgateway.Transaction{Code: code, UniqueID: id}
+		if at != "" {
+			tx.TransactionAt, _ = cardgateway.ParseWallTime(at)
+		}
+		return &Evidence{Source: source, Transaction: tx}
+	}
+	const noon, later = "2026-01-01 12:00:00", "2026-01-01 12:00:01"
+	for _, tt := range []struct {
+		name string
+		a, b *Evidence
+		same bool
+	}{
+		{"one id, at different times, from different sources", show(SourceAnswer, 100, "1", noon), show(SourceQuery, 100, "1", later), true},
+		{"one id, and different codes", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 101, "1", noon), false},
+		{"different ids", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 100, "2", noon), false},
+		{"an id and none", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 100, "", noon), false},
+		{"no id, at one time", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", noon), true},
+		{"no id, at different times", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", later), false},
+		{"no id, and one has no time", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", ""), true},
+		{"no id, from different sources", show(SourceQuery, 100, "", noon), show(SourceAnswer, 100, "", noon), false},
+	} {
+		if there, back := tt.a.sameOutcome(tt.b), tt.b.sameOutcome(tt.a); there != tt.same || back != tt.same {
+			t.Errorf("%s: %t, and the other way round %t; want %t", tt.name, there, back, tt.same)
+		}
 	}
 }

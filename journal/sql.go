@@ -83,8 +83,15 @@ func isInMemory(ctx context.Context, db *sql.DB) bool {
 	return err == nil && file == ""
 }
 
+// longestShop is what the column shop takes on MySQL, in bytes. A longer one would be cut without an error, and its entries never
+// found.
+const longestShop = 1024
+
 // Begin implements Store.
 func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
+	if n := len(in.Shop.String()); s.dialect == MySQL && n > longestShop {
+		return Entry{}, false, fmt.Errorf("journal: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, longestShop)
+	}
 	form := in.json()
 	form.Gateway, form.AppID = "", "" // which the column shop has
 	text, err := json.Marshal(form)

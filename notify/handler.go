@@ -138,6 +138,9 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (*Notification, e
 	if r.ContentLength > maxBody {
 		return nil, errTooLong
 	}
+	if r.Body == nil { // net/http's server always sets it, an adapter of another one need not
+		return nil, unreadable("has no body")
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
 		return nil, errTooLong

@@ -273,6 +273,10 @@ func TestHandlerRefusesUnreadableBodies(t *testing.T) {
 	compressed.Header.Set("Content-Type", "application/json")
 	compressed.Header.Set("Content-Encoding", "gzip")
 	s.expect(t, s.serve(compressed), 415, 0)
+	none := httptest.NewRequest("POST", "/notify", nil)
+	none.Header.Set("Content-Type", "application/json")
+	none.Body = nil
+	s.expect(t, s.serve(none), 400, 0)
 }
 
 type failingReader struct{}

@@ -226,8 +226,8 @@ func makeToken(g *Gateway, _ string, p *params) (any, error) {
 
 // injectFault takes a Fault by the names of its fields, or one of the named faults by name.
 func (g *Gateway) injectFault(f Fault) (any, error) {
-	if !f.Operation.known() {
-		return nil, badRequest(fmt.Sprintf("there is no operation %.40q; known are %s", f.Operation, strings.Join(operationNames(), ", ")))
+	if err := f.check(); err != nil {
+		return nil, badRequest(err.Error())
 	}
 	g.Inject(f)
 	g.mu.Lock()
@@ -244,17 +244,6 @@ func namedFault(name string, wait time.Duration) (Fault, error) {
 		}
 	}
 	return Fault{}, badRequest(fmt.Sprintf("no fault is named %.60q; GET %sapi/v1/faults/names lists them", name, controlPath))
-}
-
-// operationNames are the values of Fault.Operation.
-func operationNames() []string {
-	names := []string{string(OpPayments), string(OpSearches)}
-	for _, r := range routes() {
-		if r.op != opPage {
-			names = append(names, string(r.op))
-		}
-	}
-	return names
 }
 
 // removeFault removes the fault with that number, or all without one.

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// thousandths reads an amount of at most three decimals and fifteen digits, or returns 0.
+// thousandths reads an amount of at most three decimals and fifteen digits, leading zeros apart, or returns 0.
 func thousandths(amount string) int64 {
 	whole, decimals, point := strings.Cut(amount, ".")
+	whole = strings.TrimLeft(whole, "0")
 	if len(decimals) > 3 || point && decimals == "" || len(whole) > 12 {
 		return 0
 	}

@@ -462,7 +462,7 @@ func TestDashboardPage(t *testing.T) {
 	b := browser(g)
 	resp, err := b.Get("http://127.0.0.1/_sandbox/payments?live=5&transactionId=other")
 	resp, text := read(t, resp, err)
-	for _, want := range []string{`<html lang="en">`, `http-equiv="refresh" content="5"`, `aria-current="page"`, `value="other"`, "prefers-color-scheme", "&lt;b&gt;"} {
+	for _, want := range []string{`<html lang="en">`, `http-equiv="refresh" content="5"`, `<a href="/_sandbox/payments?transactionId=other">Stop</a>`, `aria-current="page"`, `value="other"`, "prefers-color-scheme", "&lt;b&gt;"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 
@@ -73,10 +74,10 @@ func (g *Gateway) addDashboard(mux *http.ServeMux) {
 // backTo is where the browser goes after a button: a page of the dashboard, whatever the form says.
 func backTo(back string) string {
 	u, err := url.Parse(back)
-	if err != nil || !strings.HasPrefix(u.Path, controlPath) {
+	if err != nil || !strings.HasPrefix(path.Clean(u.Path)+"/", controlPath) {
 		return controlPath + "?done=1"
 	}
-	return u.Path + "?done=1"
+	return (&url.URL{Path: u.Path, RawQuery: "done=1"}).String()
 }
 
 func (g *Gateway) writeDashboard(w http.ResponseWriter, r *http.Request, page pages.Dashboard, err error) {
@@ -88,7 +89,8 @@ func (g *Gateway) writeDashboard(w http.ResponseWriter, r *http.Request, page pa
 			status = c.status
 		}
 	}
-	page.Label, page.Path = g.opts.Label, r.URL.Path
+	page.Label, page.OpenAPI = g.opts.Label, openAPIPath
+	page.Path, page.LivePath = liveLinks(r.URL)
 	page.Tabs = tabs(r.URL.Path)
 	if r.URL.Query().Get("done") != "" {
 		page.Notice = "Done."
@@ -105,8 +107,19 @@ func (g *Gateway) writeDashboard(w http.ResponseWriter, r *http.Request, page pa
 		w.Header().Set(name, reply.header.Get(name))
 	}
 	w.Header().Set("Content-Security-Policy", reply.header.Get("Content-Security-Policy")+"; form-action 'self'")
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would not say where a form comes from
 	w.WriteHeader(reply.status)
 	_, _ = w.Write(reply.body)
+}
+
+// liveLinks are the links to a page as it is, and to one that is read again and again. Both keep the filter.
+func liveLinks(u *url.URL) (still, live string) {
+	query := u.Query()
+	query.Del("done")
+	query.Del("live")
+	still = (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
+	query.Set("live", "5")
+	return still, (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
 }
 
 func tabs(path string) []pages.Tab {

@@ -122,6 +122,9 @@ func orAny(text string) string {
 	return text
 }
 
+// shellWord quotes a text for a POSIX shell.
+func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
 // indented is JSON with line breaks, or the text as it is.
 func indented(text string) string {
 	var b bytes.Buffer

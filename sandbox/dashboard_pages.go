@@ -167,12 +167,12 @@ func (g *Gateway) requestPage(r *http.Request) (pages.Dashboard, error) {
 	v := value.(requestView)
 	curl := "curl"
 	if v.Method != http.MethodGet {
-		curl += " -X " + v.Method + " -H 'Content-Type: application/json'"
+		curl += " -X " + shellWord(v.Method) + " -H 'Content-Type: application/json'"
 	}
 	if v.Request != "" {
-		curl += " -d '" + strings.ReplaceAll(v.Request, "'", `'\''`) + "'"
+		curl += " -d " + shellWord(v.Request)
 	}
-	curl += " 'http://" + r.Host + strings.ReplaceAll(v.Path, "'", "%27") + "'"
+	curl += " " + shellWord("http://"+r.Host+v.Path)
 	return pages.Dashboard{Title: fmt.Sprintf("Request %d", v.Number), Sections: []pages.Section{
 		{Terms: terms(
 			"Request", mono(v.Method+" "+v.Path), "Operation", string(v.Operation), "transactionId", mono(v.TransactionID),

@@ -138,7 +138,7 @@ func faultForm(here string) pages.Section {
 			back(here),
 			{Name: "operation", Label: "Operation", Options: append([]string{"any"}, operationNames()...), Value: string(OpPayments)},
 			{Name: "name", Label: "Fault", Options: names}, {Name: "code", Label: "or result code", Options: codes},
-			{Name: "transactionId", Label: "Transaction", Placeholder: "any"}, {Name: "times", Label: "Times", Value: "1"},
+			{Name: "transactionId", Label: "Transaction", Placeholder: "any"}, {Name: "times", Label: "Times", Value: "1", Short: true},
 		}}},
 	}
 }

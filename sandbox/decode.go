@@ -33,8 +33,13 @@ func (d *decoder) limitIn(op Operation, n int) int {
 	return d.limit(n)
 }
 
+// maxProblems keeps a refusal short, whatever the request is.
+const maxProblems = 50
+
 func (d *decoder) problem(path, text string) {
-	d.problems = append(d.problems, path+": "+text)
+	if len(d.problems) < maxProblems {
+		d.problems = append(d.problems, path+": "+text)
+	}
 }
 
 func (d *decoder) transactionID(path string, v json.RawMessage) {
@@ -174,6 +179,9 @@ func (d *decoder) productInfos(path string, v json.RawMessage) {
 		d.problem(path, "empty")
 	}
 	for i, item := range items {
+		if len(d.problems) == maxProblems {
+			return
+		}
 		d.productInfo(fmt.Sprintf("%s[%d]", path, i), item)
 	}
 }

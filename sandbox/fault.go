@@ -39,7 +39,7 @@ type Fault struct {
 	// Zero means the response of the operation.
 	Code int
 
-	// Status is the HTTP status of the response. Zero means 200, or 307 for ReplyRedirect, or 504 where the
+	// Status is the HTTP status of the response, from 200 to 999. Zero means 200, or 307 for ReplyRedirect, or 504 where the
 	// operation was not carried out, Reply is ReplyAsIs and Code is zero.
 	Status int
 	// RetryAfter is that header's value, sent as it is.

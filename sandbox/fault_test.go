@@ -71,7 +71,9 @@ func TestFaults(t *testing.T) {
 					if n := server.Executed(id); n != 0 {
 						t.Errorf("Executed = %d before its time", n)
 					}
-					time.Sleep(3 * wait)
+					for end := time.Now().Add(10 * time.Second); server.Executed(id) == 0 && time.Now().Before(end); {
+						time.Sleep(wait / 4)
+					}
 				}
 				if got := server.Executed(id); got != want {
 					t.Errorf("Executed = %d, want %d", got, want)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
@@ -44,11 +45,11 @@ type requestRecord struct {
 }
 
 func newRequestRecord(r *http.Request) *requestRecord {
-	path := r.URL.EscapedPath()
+	path := maskPath(r.URL.EscapedPath())
 	if r.URL.RawQuery != "" {
-		path += "?" + r.URL.RawQuery
+		path += "?" + maskQuery(r.URL.RawQuery)
 	}
-	return &requestRecord{at: time.Now(), method: r.Method, path: cutText([]byte(maskPath(path)))}
+	return &requestRecord{at: time.Now(), method: r.Method, path: cutText([]byte(path))}
 }
 
 // finish notes what is sent. Every JSON reply of the gateway begins with its code and message.
@@ -77,6 +78,7 @@ type notificationRecord struct {
 	code                    int
 	uniqueID, transactionID string
 	url, body               string // masked
+	token                   string // which the merchant's response must not show either
 	message                 delivery.Message
 	attempts                []delivery.Attempt
 }
@@ -135,6 +137,9 @@ func (h *history) addNotification(r *notificationRecord) delivery.Message {
 func (h *history) addAttempt(r *notificationRecord, a delivery.Attempt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if r.token != "" {
+		a.Body = strings.ReplaceAll(a.Body, r.token, maskToken(r.token))
+	}
 	r.attempts = append(r.attempts, a)
 	h.announce()
 	result := fmt.Sprintf("HTTP %d in %v", a.Status, round(a.Took))
@@ -153,11 +158,18 @@ func (h *history) announce() {
 	h.changed = make(chan struct{})
 }
 
-// print writes one line. The caller holds h.mu, so that lines do not mix.
+// print writes one line, without what could steer a terminal. The caller holds h.mu, so that lines do not mix.
 func (h *history) print(at time.Time, format string, args ...any) {
-	if h.out != nil {
-		_, _ = fmt.Fprintf(h.out, at.Format("15:04:05")+" "+format+"\n", args...)
+	if h.out == nil {
+		return
 	}
+	line := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, fmt.Sprintf(format, args...))
+	_, _ = io.WriteString(h.out, at.Format(time.TimeOnly)+" "+line+"\n")
 }
 
 // reset forgets everything. Numbers are not used again.

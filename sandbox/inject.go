@@ -1,16 +1,19 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Inject adds a fault. Of several that match a request, the one that was injected first and is not used up yet
-// applies, and only that one. It panics if there is no such operation: a test whose fault never comes would pass.
+// applies, and only that one. It panics if there is no such operation, since a test whose fault never comes would pass,
+// or no such HTTP status.
 func (g *Gateway) Inject(f Fault) {
-	if !f.Operation.known() {
-		panic(fmt.Sprintf("sandbox: Inject: there is no operation %q; use the Op constants", f.Operation))
+	if err := f.check(); err != nil {
+		panic("sandbox: Inject: " + err.Error())
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -24,6 +27,17 @@ func (g *Gateway) Inject(f Fault) {
 		a.until = time.Now().Add(f.For)
 	}
 	g.faults = append(g.faults, a)
+}
+
+// check says what no request could meet.
+func (f *Fault) check() error {
+	switch {
+	case !f.Operation.known():
+		return fmt.Errorf("there is no operation %.40q; known are %s", f.Operation, strings.Join(operationNames(), ", "))
+	case f.Status != 0 && (f.Status < 200 || f.Status > 999): // net/http writes no others
+		return errors.New("status is not an HTTP status from 200 to 999")
+	}
+	return nil
 }
 
 // ClearFaults removes every fault.

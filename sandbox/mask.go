@@ -38,7 +38,10 @@ func cutText(text []byte) string {
 
 // secretNames are members whose values nobody needs to see, in lower case and without separators.
 func secretNames() []string {
-	return []string{"card", "cardnumber", "cvv", "cvc", "pan", "password", "secret", "secretkey", "securitycode", "token", "tokenization"}
+	return []string{
+		"card", "cards", "cardnumber", "cardno", "creditcard", "pan", "cvv", "cvv2", "cvc", "cvc2", "csc", "securitycode",
+		"password", "secret", "secretkey", "token", "tokenization", "cardtoken", "paymenttoken", "accesstoken",
+	}
 }
 
 func isSecretName(name string) bool {
@@ -112,11 +115,32 @@ func (m *masker) scalar(text []byte) {
 		m.out = append(m.out, text...)
 	case m.secret():
 		m.out = appendText(m.out, maskedValue(m.name, value))
-	case text[0] == '"' && len(m.name) >= 3 && strings.EqualFold(m.name[len(m.name)-3:], "url"):
+	case text[0] == '"' && hasSuffixFold(m.name, "url"):
 		m.out = appendText(m.out, maskURL(value))
+	case looksLikeCard(value) && !hasSuffixFold(m.name, "id"):
+		m.out = appendText(m.out, "***")
 	default:
 		m.out = append(m.out, text...)
 	}
+}
+
+func hasSuffixFold(s, suffix string) bool {
+	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
+}
+
+// looksLikeCard reports whether a text is 12 to 19 digits, which may be grouped, and nothing else: a card number that is
+// not where it belongs.
+func looksLikeCard(text string) bool {
+	digits := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case c != ' ' && c != '-':
+			return false
+		}
+	}
+	return digits >= 12 && digits <= 19
 }
 
 // scalarLength is how long the string, number or word is that valid JSON begins with.
@@ -161,11 +185,31 @@ func maskToken(token string) string {
 func maskPath(path string) string {
 	elements := strings.Split(path, "/")
 	for i, e := range elements {
-		if strings.HasPrefix(e, "tok") && len(e) > 20 {
+		if looksLikeToken(e) {
 			elements[i] = maskToken(e)
 		}
 	}
 	return strings.Join(elements, "/")
+}
+
+func looksLikeToken(text string) bool { return strings.HasPrefix(text, "tok") && len(text) > 20 }
+
+// maskQuery hides in a query what maskJSON hides in a body. No query of the interface has a secret, but a program can be
+// wrong.
+func maskQuery(query string) string {
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		plainName, wrongName := url.QueryUnescape(name)
+		plain, wrongValue := url.QueryUnescape(value)
+		switch {
+		case wrongName != nil, looksLikeToken(plainName), looksLikeCard(plainName):
+			pairs[i] = "***"
+		case wrongValue != nil, isSecretName(plainName), looksLikeToken(plain), looksLikeCard(plain) && !hasSuffixFold(plainName, "id"):
+			pairs[i] = name + "=***"
+		}
+	}
+	return strings.Join(pairs, "&")
 }
 
 // maskURL hides the values of a query and user information, which can be all that guards a notification URL.

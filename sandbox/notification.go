@@ -66,7 +66,7 @@ func (g *Gateway) notify(o *order, fields map[string]any) {
 		return // cannot happen: the fields are texts, numbers and truth values
 	}
 	record := &notificationRecord{
-		at: time.Now(), uniqueID: o.uniqueID, transactionID: o.transactionID, url: maskURL(o.notificationURL),
+		at: time.Now(), uniqueID: o.uniqueID, transactionID: o.transactionID, url: maskURL(o.notificationURL), token: o.token,
 		message: delivery.Message{URL: o.notificationURL, Body: body, Delay: g.opts.NotificationDelay},
 	}
 	record.kind, _ = fields["transactionType"].(string)

@@ -77,6 +77,17 @@ func routes() []route {
 	}
 }
 
+// operationNames are the values of Fault.Operation.
+func operationNames() []string {
+	names := []string{string(OpPayments), string(OpSearches)}
+	for _, r := range routes() {
+		if r.op != opPage {
+			names = append(names, string(r.op))
+		}
+	}
+	return names
+}
+
 // findRoute returns the route of an escaped path, and the unescaped last element where the route takes one.
 func findRoute(path string) (_ route, pathParam string, ok bool) {
 	for _, r := range routes() {

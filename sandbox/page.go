@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,9 +17,9 @@ func (g *Gateway) servePage(r *http.Request, path, id string) reply {
 	}
 	var form url.Values
 	if r.Method == http.MethodPost {
-		r.Body = io.NopCloser(io.LimitReader(r.Body, maxForm))
+		r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
 		if err := r.ParseForm(); err != nil {
-			return messagePage(http.StatusBadRequest, "The form could not be read.")
+			return messagePage(http.StatusBadRequest, "The form could not be read, or is too long.")
 		}
 		form = r.PostForm
 	}
@@ -75,6 +74,11 @@ func (g *Gateway) submitCard(o *order, form url.Values) reply {
 	o, problems := g.enterCard(o, entry)
 	if problems != nil {
 		entry.Number, entry.CVV = "", "" // what was typed there is never sent back
+		for _, field := range []*string{&entry.Month, &entry.Year, &entry.Cardholder} {
+			if looksLikeCard(*field) { // a number in the wrong field
+				*field = ""
+			}
+		}
 		return g.cardPage(o, entry, problems).withStatus(http.StatusUnprocessableEntity)
 	}
 	return redirect(o.next())

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"cmp"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -28,8 +30,12 @@ func (g *Gateway) shownPayment(o *order) pages.Payment {
 				currency = o.currency
 			}
 			line.Price = shownAmount(product.price, currency)
-			if n, err := strconv.ParseInt(product.quantity, 10, 32); err == nil && n > 1 && thousandths(product.price) > 0 {
-				line.Price = shownAmount(amountOf(n*thousandths(product.price), currency), currency)
+			n, err := strconv.ParseInt(cmp.Or(product.quantity, "1"), 10, 64)
+			switch each := thousandths(product.price); {
+			case err != nil, each > 0 && n > math.MaxInt64/each:
+				line.Price = "" // too large to be shown
+			case each > 0 && n > 1:
+				line.Price = shownAmount(amountOf(n*each, currency), currency)
 			}
 		}
 		if line.Name != "" {
@@ -42,7 +48,7 @@ func (g *Gateway) shownPayment(o *order) pages.Payment {
 // cardPage asks for a card. The entry is what the form begins with.
 func (g *Gateway) cardPage(o *order, entry CardEntry, problems []fieldProblem) reply {
 	data := pages.CardPage{
-		Payment: g.shownPayment(o),
+		Payment: g.shownPayment(o), Filled: entry.Number != "",
 		Fields: []pages.Field{
 			{Name: "cardNumber", Label: "Card number", Autocomplete: "cc-number", InputMode: "numeric", MaxLength: 23,
 				Hint: "Test card: 4300 0000 0000 0000", Value: entry.Number},

@@ -56,7 +56,7 @@ func (g *Gateway) SeedOrders(o SeedOptions) {
 	}
 	refunds := g.addRefunds(everyNth{orders.book, orders.refundEvery}, orders)
 	refunds.states = o.RefundStates
-	if o.RefundTwiceEvery > 0 {
+	if o.RefundTwiceEvery > 0 && o.RefundTwiceEvery <= o.N/orders.refundEvery { // else there is none, and every could overflow
 		every := orders.refundEvery * o.RefundTwiceEvery
 		g.addRefunds(afterEveryNth{orders.book, every, orders.refundEvery}, orders).every = every
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -16,6 +17,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // respond is the whole gateway: one request in, one reply out.
 func (g *Gateway) respond(r *http.Request) reply {
+	if r.Body == nil { // net/http's server always sets it, other callers need not
+		r.Body = http.NoBody
+	}
 	if isControl(r.URL.Path) {
 		return g.serveControl(r)
 	}
@@ -63,6 +67,9 @@ func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	if r.Method != route.method {
 		reply := refusal(codeRequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
 		return reply.withHeader("Allow", route.method)
+	}
+	if err := http.NewCrossOriginProtection().Check(r); err != nil { // a merchant's program is no page of a browser
+		return refusal(codeRequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
 	}
 	if !g.authorized(r) {
 		reply := g.refuse(codeUnauthorized, "wrong merchant number or secret key")
@@ -122,7 +129,8 @@ func (g *Gateway) serveOperation(c *call, record *requestRecord) reply {
 }
 
 func (g *Gateway) newCall(r *http.Request, op Operation, pathParam string, body []byte) *call {
-	c := &call{op: op, pathParam: pathParam, query: r.URL.Query(), base: g.baseURL(r), url: r.URL.String()}
+	query, malformed := url.ParseQuery(r.URL.RawQuery)
+	c := &call{op: op, pathParam: pathParam, query: query, base: g.baseURL(r), url: r.URL.String()}
 	switch {
 	case op.column() >= 0:
 		c.pay, c.problems = decodePayment(op, body, g.opts.PublishedLimits)
@@ -137,6 +145,9 @@ func (g *Gateway) newCall(r *http.Request, op Operation, pathParam string, body 
 		c.tracking, c.problems = decodeTracking(body)
 	default:
 		c.transactionID = c.query.Get("transactionId")
+		if malformed != nil { // what ParseQuery leaves out can be the filter
+			c.problems = append(c.problems, "query: malformed")
+		}
 	}
 	return c
 }
@@ -180,9 +191,6 @@ func (g *Gateway) execute(c *call) reply {
 
 // readBody reads a request body of at most limit bytes, or says with which HTTP status to refuse it.
 func readBody(r *http.Request, limit int64) (body []byte, status int) {
-	if r.Body == nil {
-		return nil, http.StatusOK
-	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	switch {
 	case err != nil:

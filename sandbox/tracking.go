@@ -28,6 +28,9 @@ func decodeTracking(body []byte) ([]TrackingNumber, []string) {
 	}
 	var entries []TrackingNumber
 	for i, item := range items {
+		if len(d.problems) == maxProblems {
+			break
+		}
 		path := fmt.Sprintf("[%d]", i)
 		m := d.object(path, item)
 		if m == nil {

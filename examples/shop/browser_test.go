@@ -70,6 +70,7 @@ func startBrowser() {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("host-resolver-rules", "MAP *.test 127.0.0.1"),
 		// No new process for each page that is gone to: the tests go to a thousand.
 		chromedp.Flag("disable-site-isolation-trials", true),
 		chromedp.Flag("disable-features", "Translate,BackForwardCache,IsolateOrigins,site-per-process,OptimizationHints,MediaRouter"),

@@ -76,6 +76,23 @@ func digitRun(text string) (length, digits int) {
 	return length, digits
 }
 
+// JoinDigits returns text without the spaces and hyphens that stand alone between two digits, as in a card number that is
+// written in groups. A text with fewer digits than the shortest card number is returned as it is.
+func JoinDigits(text string) string {
+	const shortestCard = 12
+	if !strings.ContainsAny(text, " -") || ascii.CountDigits(text) < shortestCard {
+		return text
+	}
+	joined := make([]byte, 0, len(text))
+	for i := range len(text) {
+		separates := (text[i] == ' ' || text[i] == '-') && i > 0 && i+1 < len(text) && ascii.IsDigit(text[i-1]) && ascii.IsDigit(text[i+1])
+		if !separates {
+			joined = append(joined, text[i])
+		}
+	}
+	return string(joined)
+}
+
 // OnlyDigits returns the digits of text, without what stands between them.
 func OnlyDigits(text string) []byte {
 	digits := make([]byte, 0, len(text))

@@ -62,6 +62,17 @@ func TestDigits(t *testing.T) {
 	}
 }
 
+func TestJoinDigits(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "card 4539 0000-0000 0001.": "card 4539000000000001.", "6759 0000 0001": "675900000001", "6759 0000 001": "6759 0000 001",
+		"4539  0000 0000 0001": "4539  000000000001", "- 4539000000000001 -": "- 4539000000000001 -", "4539.0000.0000.0001": "4539.0000.0000.0001",
+	} {
+		if got := mask.JoinDigits(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestOnlyDigits(t *testing.T) {
 	for text, want := range map[string]string{"": "", "a": "", "4111-1111 x1": "411111111", "/0:9": "09", "١2": "2"} {
 		if got := string(mask.OnlyDigits(text)); got != want {

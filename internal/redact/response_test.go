@@ -2,9 +2,13 @@ package redact_test
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
 func TestBody(t *testing.T) {
@@ -21,10 +25,43 @@ func TestBody(t *testing.T) {
 		{"the token", "of " + token, 100, "of ***", false},
 		{"the token behind escapes", `of tk\/9f8e+7d6c5b4a=x`, 100, "***", false},
 		{"a card number", "card 4539 0000 0000 0001.", 100, "card 453900******0001.", false},
+		{"a verification code", `{"CVV":"973","cvv" : 1234,"request":"{\"cvv\":\"973\"}"}`, 100, `{"CVV":"***","cvv" : ***,"request":"{\"cvv\":\"***\"}"}`, false},
+		{"what came of one", `{"cvvResult":"973","cvv":"M"}`, 100, `{"cvvResult":"973","cvv":"M"}`, false},
 	} {
 		got, truncated := secretsOf(token).Body([]byte(tt.body), tt.longest)
 		if got != tt.want || truncated != tt.truncated {
 			t.Errorf("%s: got %q, truncated %t, want %q, %t", tt.name, got, truncated, tt.want, tt.truncated)
+		}
+	}
+}
+
+// TestBodyCut: a secret at the end of what is kept is masked, too, wherever it is cut.
+func TestBodyCut(t *testing.T) {
+	const longest = 100
+	for _, secret := range []string{token, url.PathEscape(token), "4539000000000001"} {
+		for n := range 2 * longest {
+			for _, before := range []string{strings.Repeat("x", n), strings.Repeat(token, n), strings.Repeat("\xff", n)} {
+				for _, after := range []string{"", strings.Repeat("x", 3*longest)} {
+					got, _ := secretsOf(token).Body([]byte(before+secret+after), longest)
+					if strings.Contains(got, secret[:7]) { // six digits of a card may be seen
+						t.Fatalf("%d bytes, then %s: got %q", len(before), secret, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestHasCVV(t *testing.T) {
+	for _, tt := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"cvv", `"973"`, true}, {"Cvv", `9731`, true}, {"card", `{"cvv":"973"}`, true}, {"request", `"{\"cvv\":\"973\"}"`, true},
+		{"cvv", `"M"`, false}, {"cvv", `null`, false}, {"cvvResult", `"973"`, false}, {"code", `"973"`, false}, {"cvv", `{"a":"973"}`, false},
+	} {
+		if got := redact.HasCVV([]byte(tt.name), []byte(tt.value)); got != tt.want {
+			t.Errorf("%s: %s: got %t, want %t", tt.name, tt.value, got, tt.want)
 		}
 	}
 }

@@ -55,13 +55,17 @@ func in(text string, secret []byte, minLength int) bool {
 	return minLength <= len(secret) && len(secret) <= len(text) && strings.Contains(text, string(secret))
 }
 
-// in reports whether a secret is in a text as it stands.
+// in reports whether a secret is in a text as it stands, or one as long as a card number with spaces or hyphens between its
+// digits.
 func (s Secrets) in(text string, minLength int) bool {
-	return slices.ContainsFunc(s, func(secret []byte) bool { return in(text, secret, minLength) })
+	joined := mask.JoinDigits(text)
+	return slices.ContainsFunc(s, func(secret []byte) bool {
+		return in(text, secret, minLength) || joined != text && in(joined, secret, max(minLength, MinID))
+	})
 }
 
-// Find reports whether a secret of at least minLength bytes is in a text: as it stands, or behind escapes of URLs, of
-// JSON and of both, once and twice.
+// Find reports whether a secret of at least minLength bytes is in a text: as it stands, in groups of digits, or behind
+// escapes of URLs, of JSON and of both, once and twice.
 func (s Secrets) Find(text string, minLength int) bool {
 	if len(s) == 0 {
 		return false
@@ -87,19 +91,28 @@ func (s Secrets) inEscaped(text string, minLength, escapes int) bool {
 	return false
 }
 
-// Redact replaces the secrets of at least minLength bytes in a text, or all of it where they stand behind escapes.
+// Redact replaces the secrets of at least minLength bytes in a text, or all of it where they stand behind escapes. In one that
+// stands in groups of digits, the digits are masked.
 func (s Secrets) Redact(text *string, minLength int) {
 	fits := false // one of them into the text: behind escapes it would be longer
+	var found [][]byte
 	for _, secret := range s {
-		if len(secret) < minLength || len(secret) > len(*text) {
-			continue
-		}
-		fits = true
-		if strings.Contains(*text, string(secret)) {
-			*text = strings.ReplaceAll(*text, string(secret), mask.All)
+		fits = fits || minLength <= len(secret) && len(secret) <= len(*text)
+		if in(*text, secret, minLength) {
+			found = append(found, secret)
 		}
 	}
-	if fits && s.inEscaped(*text, minLength, maxEscapes) {
+	slices.SortFunc(found, func(a, b []byte) int { return len(b) - len(a) }) // one can be a part of another
+	for _, secret := range found {
+		*text = strings.ReplaceAll(*text, string(secret), mask.All)
+	}
+	if !fits {
+		return
+	}
+	if s.in(*text, minLength) { // in groups of digits
+		*text = mask.Digits(*text)
+	}
+	if s.in(*text, minLength) || s.inEscaped(*text, minLength, maxEscapes) {
 		*text = mask.All
 	}
 }

@@ -163,7 +163,8 @@ func TestSecretsWithEscapes(t *testing.T) {
 }
 
 func TestRedact(t *testing.T) {
-	s := secretsOf(token, "short", `say "key"`)
+	s := secretsOf(token, "short", `say "key"`, "key-1", "key-1.f00d", "675900000001")
+	s.AddCardNumber([]byte("4539000000000001"))
 	for _, tt := range []struct {
 		name, text, want string
 		min              int
@@ -179,6 +180,12 @@ func TestRedact(t *testing.T) {
 		{"behind escapes", "token " + url.QueryEscape(token) + " accepted", "***", redact.MinText},
 		{"plain and behind escapes", token + " is " + url.PathEscape(token), "***", redact.MinText},
 		{"escapes of something else", `50%25 of \u0041`, `50%25 of \u0041`, redact.MinText},
+		{"a part of another", "key-1.f00d", "***", redact.MinText},
+		{"digits in groups", "card 4539-0000 0000-0001.", "card 453900******0001.", redact.MinText},
+		{"few digits in groups", "card 6759 0000 0001.", "***", redact.MinText},
+		{"digits in groups behind escapes", `card 4539\u002d0000 0000-0001.`, "***", redact.MinText},
+		{"other digits in groups", "card 4539-0000 0000-0002.", "card 4539-0000 0000-0002.", redact.MinText},
+		{"digits too far apart", "card 4539  0000  0000  0001.", "card 4539  0000  0000  0001.", redact.MinText},
 	} {
 		text := tt.text
 		if s.Redact(&text, tt.min); text != tt.want {
@@ -291,6 +298,7 @@ func FuzzFind(f *testing.F) {
 	}
 	f.Add(`k%2f\u0041`, `\`, byte(5))
 	f.Add("%00&", "0", byte('_')) // looks escaped, behind two escapes of JSON
+	f.Add("00 *", "00", byte(0))  // the sign of the mask makes it anew
 	identity := func(s string) string { return s }
 	asJSON := func(s string) string {
 		quoted, _ := json.Marshal(s)

@@ -66,6 +66,7 @@ func harden(t *http.Transport) *http.Transport {
 	if h.MaxIdleConns != 0 && h.MaxIdleConns < h.MaxIdleConnsPerHost {
 		h.MaxIdleConns = h.MaxIdleConnsPerHost
 	}
+	h.WriteBufferSize = max(h.WriteBufferSize, largestHead) // a head that comes in pieces cannot be held back
 	if h.ExpectContinueTimeout == 0 {
 		h.ExpectContinueTimeout = time.Second
 	}

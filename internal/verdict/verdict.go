@@ -46,6 +46,11 @@ const (
 	Redirect                // it waits for the cardholder
 )
 
+// Shows reports whether a response shows that the gateway has what it names, whatever became of that.
+func (s *Statement) Shows() bool {
+	return s.Named && (s.Assigned || s.State != Unclear && s.State != Declined)
+}
+
 // Verdict is what became of what was sent.
 type Verdict int
 

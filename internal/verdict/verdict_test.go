@@ -115,3 +115,23 @@ func TestHint(t *testing.T) {
 		}
 	}
 }
+
+func TestShows(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		says verdict.Statement
+		want bool
+	}{
+		{"nothing", verdict.Statement{}, false},
+		{"an id of the merchant's alone", verdict.Statement{Named: true}, false},
+		{"a decline of it, which may be all there is", verdict.Statement{Named: true, State: verdict.Declined}, false},
+		{"with an id of the gateway's", verdict.Statement{Named: true, Assigned: true}, true},
+		{"a success", verdict.Statement{Named: true, State: verdict.Approved}, true},
+		{"in processing, another amount", verdict.Statement{Named: true, State: verdict.Processing, Contradicts: true}, true},
+		{"nobody's", verdict.Statement{Assigned: true, State: verdict.Approved}, false},
+	} {
+		if got := tt.says.Shows(); got != tt.want {
+			t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
+		}
+	}
+}

@@ -39,6 +39,7 @@ type windowReader[T any] struct {
 	inside               int // those of them whose time is between the bounds, or not stated
 	distinctAtRoundStart int
 	stableRounds         int // rounds of this generation that showed as many rows as announced, and none that was new
+	lastFruitful         int // the last page that brought a row that was not known
 	lastPage             int // rows of the last response
 	previousPage         int // and of the one before
 	largestPage          int // and of the largest
@@ -66,8 +67,9 @@ const (
 // Bounds of one window, whatever the gateway announces: the pages of a round, and the rows that are held until the window
 // is complete. No shop has so many in the few seconds of the narrowest window.
 const (
-	maxPages = 1000
-	maxRows  = 100_000
+	maxPages  = 1000
+	maxBarren = 10 // pages in a row that bring nothing new: a few can be empty by accident
+	maxRows   = 100_000
 )
 
 // run asks until the window is complete, or is to be narrowed, or has been read maxRounds times. After an error, rows has
@@ -100,9 +102,9 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 	}
 }
 
-// pages returns how many pages a round has.
+// pages returns how many pages a round has: not many more than have brought rows, whatever the gateway announces.
 func (r *windowReader[T]) pages() int {
-	return min((r.total+r.granted-1)/r.granted, maxPages)
+	return min((r.total+r.granted-1)/r.granted, r.lastFruitful+maxBarren, maxPages)
 }
 
 // fetch reads one page.
@@ -110,7 +112,11 @@ func (r *windowReader[T]) fetch(ctx context.Context, page int) error {
 	r.requests++
 	p, err := r.source.Fetch(ctx, r.from, r.to, page, r.size)
 	if p != nil {
+		known := len(r.rows)
 		r.addPage(p)
+		if len(r.rows) > known {
+			r.lastFruitful = max(r.lastFruitful, page)
+		}
 	}
 	return err
 }
@@ -190,10 +196,10 @@ func (r *windowReader[T]) confirm() bool {
 	return true
 }
 
-// guessPageSize notices that the gateway gives fewer rows than asked for and does not say so: the one page that should
-// hold all rows was short twice, by the same number.
+// guessPageSize notices that the gateway gives fewer rows than asked for and does not say so: the last two pages, or the one page
+// that should hold all rows twice, were short by the same number.
 func (r *windowReader[T]) guessPageSize() {
-	if r.pages() == 1 && 0 < r.lastPage && r.lastPage == r.previousPage && r.lastPage < r.total {
+	if 0 < r.lastPage && r.lastPage == r.previousPage && r.lastPage < min(r.total, r.granted) {
 		r.granted, r.guessed = r.lastPage, true
 	}
 }

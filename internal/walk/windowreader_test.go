@@ -71,6 +71,29 @@ func TestWindowState(t *testing.T) {
 	}
 }
 
+// TestPagedInSilence: a window that is paged rather than narrowed is read whole, too, if the pages are shorter than asked for and do
+// not say so.
+func TestPagedInSilence(t *testing.T) {
+	r := secondsReader(func(_, page, size int) *Page[int] {
+		rows := []int{110, 120, 130, 140, 150, 160, 170, 180, 190, 191, 192, 193}
+		return &Page[int]{Rows: rows[min(3*(page-1), 12):min(3*page, 12)], Size: size, Total: 12}
+	})
+	r.narrowable, r.splitAbove = true, 100
+	if err := r.run(t.Context()); err != nil || r.state != complete || len(r.rows) != 12 || r.requests != 2+4 {
+		t.Errorf("got %v, state %d, %d rows after %d requests, want all after two rounds", err, r.state, len(r.rows), r.requests)
+	}
+}
+
+// TestFarTooManyAnnounced: a gateway that announces the rows of all time for each window, say, is not asked for all their pages.
+func TestFarTooManyAnnounced(t *testing.T) {
+	r := secondsReader(func(_, _, size int) *Page[int] {
+		return &Page[int]{Rows: []int{110, 120}, Size: size, Total: 100_000}
+	})
+	if err := r.run(t.Context()); err != nil || r.state != incomplete || r.requests != 1+maxRounds*(1+maxBarren) {
+		t.Errorf("got %v, state %d after %d requests, want it incomplete after %d", err, r.state, r.requests, 1+maxRounds*(1+maxBarren))
+	}
+}
+
 // TestEndlessRows: a gateway that announces ever more rows in a few seconds, each with an id of its own, ends the walk
 // instead of filling the memory.
 func TestEndlessRows(t *testing.T) {

@@ -37,6 +37,8 @@ type watcher struct {
 	mu      sync.Mutex
 	commits []string // PRAGMA synchronous at each
 	fail    int      // so many commits fail
+	begins  int      // so many transactions cannot be begun
+	refused string   // no statement with this can be prepared
 	stuck   string   // no connection can be set to this, of synchronous
 }
 
@@ -57,6 +59,20 @@ func (w *watcher) reset(fail int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.commits, w.fail = nil, fail
+}
+
+// refuse has so many transactions not begin.
+func (w *watcher) refuse(begins int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begins = begins
+}
+
+// refuseStatement has no statement prepared that has this text.
+func (w *watcher) refuseStatement(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refused = text
 }
 
 func (w *watcher) hold(stuck string) {
@@ -85,11 +101,28 @@ type watchedConn struct {
 }
 
 func (c *watchedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.w.mu.Lock()
+	c.w.begins--
+	refused := c.w.begins >= 0
+	c.w.mu.Unlock()
+	if refused {
+		return nil, errCommit
+	}
 	tx, err := c.sqliteConn.BeginTx(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	return &watchedTx{tx, c}, nil
+}
+
+func (c *watchedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.w.mu.Lock()
+	refused := c.w.refused != "" && strings.Contains(query, c.w.refused)
+	c.w.mu.Unlock()
+	if refused {
+		return nil, errCommit
+	}
+	return c.sqliteConn.PrepareContext(ctx, query)
 }
 
 func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -143,6 +176,16 @@ var (
 // watched opens a store in a file through the watcher.
 func watched(t *testing.T, journalMode string) *journal.SQLStore {
 	t.Helper()
+	s, err := journal.NewSQLStore(t.Context(), watchedDB(t, journalMode), journal.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching.reset(0)
+	return s
+}
+
+func watchedDB(t *testing.T, journalMode string) *sql.DB {
+	t.Helper()
 	watchedOnce.Do(func() {
 		db, err := sql.Open("sqlite", "")
 		if err != nil {
@@ -162,12 +205,7 @@ func watched(t *testing.T, journalMode string) *journal.SQLStore {
 			t.Error(err)
 		}
 	})
-	s, err := journal.NewSQLStore(t.Context(), db, journal.SQLite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	watching.reset(0)
-	return s
+	return db
 }
 
 // TestSynced: an intent and what nobody can be asked for again are synced when they are written; an approval and an
@@ -234,6 +272,31 @@ func TestFailedCommit(t *testing.T) {
 	watching.reset(0)
 	if _, _, err := s.Begin(t.Context(), intent("b")); err != nil || fmt.Sprint(watching.seen()) != "[2]" {
 		t.Errorf("afterwards: %v, committed with synchronous %q", err, watching.seen())
+	}
+}
+
+// TestTransactionThatCannotBegin: nothing is said to be written.
+func TestTransactionThatCannotBegin(t *testing.T) {
+	s := watched(t, "WAL")
+	watching.refuse(1)
+	if _, created, err := s.Begin(t.Context(), intent("a")); !errors.Is(err, errCommit) || created {
+		t.Errorf("created %t, %v; want the failure", created, err)
+	}
+	if _, created, err := s.Begin(t.Context(), intent("a")); err != nil || !created {
+		t.Errorf("once more: created %t, %v", created, err)
+	}
+}
+
+// TestStatementThatCannotBePrepared: a store that could not write later is not opened.
+func TestStatementThatCannotBePrepared(t *testing.T) {
+	for _, text := range []string{"INSERT INTO cardgateway_journal ", "SET evidence", "SET acked"} {
+		db := watchedDB(t, "WAL")
+		watching.refuseStatement(text)
+		_, err := journal.NewSQLStore(t.Context(), db, journal.SQLite)
+		watching.refuseStatement("")
+		if !errors.Is(err, errCommit) {
+			t.Errorf("%s: got %v, want the failure", text, err)
+		}
 	}
 }
 

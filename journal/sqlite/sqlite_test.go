@@ -180,3 +180,36 @@ func TestApprovals(t *testing.T) {
 		}
 	}
 }
+
+// TestApprovalOvertaken: an approval that waits to be written, while another process records something else, is recorded
+// after that.
+func TestApprovalOvertaken(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	s, other := open(t, path), open(t, path)
+	defer func() { _ = errors.Join(s.Close(), other.Close()) }() // they have served
+	g := sandbox.New(sandbox.Options{NoNotifications: true})
+	defer g.Close()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := journal.New(client, s, journal.Options{})
+	asked := journal.Evidence{At: time.Now(), Source: journal.SourceQuery, State: journal.Pending, Transaction: &cardgateway.Transaction{Code: cardgateway.CodeProcessing}}
+	overtaken := 0
+	for i := range 20 {
+		id := fmt.Sprint(i)
+		if got, err := j.CreateSubscription(t.Context(), subscription(id)); err != nil || !got.Paid() {
+			t.Fatalf("%s: %v, %v", id, got, err)
+		}
+		if err := other.Record(t.Context(), key(id), 0, asked); err != nil {
+			continue // it came too late
+		}
+		overtaken++
+		if e, err := j.Get(t.Context(), id); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 2 {
+			t.Errorf("%s: %v with %d pieces of evidence, %v", id, e.State(), len(e.Evidence), err)
+		}
+	}
+	if overtaken == 0 {
+		t.Error("no approval was overtaken")
+	}
+}

@@ -9,7 +9,9 @@ type Dashboard struct {
 	Tabs   []Tab
 	Notice string // what has just been done
 	Live   string // seconds after which the page is read again, if that was asked for
-	Path   string // of this page, for the link that asks for it
+
+	Path, LivePath string // links to this page, and to it read again and again
+	OpenAPI        string // link to the description
 
 	Sections []Section
 }
@@ -73,6 +75,7 @@ type Form struct {
 type Input struct {
 	Name, Label, Value, Placeholder string
 	Hidden                          bool
+	Short                           bool     // holds a few characters
 	Options                         []string // makes it a list to choose from
 }
 

@@ -27,6 +27,7 @@ type CardPage struct {
 	Declined  string // what to say of the card before, if that was declined
 	Fields    []Field
 	TestCards []TestCard
+	Filled    bool // a test card is in the form: what is left is to pay
 }
 
 // Field is one input of the card form. The names are those of the interface's card object.

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// gateway is a sandbox alone, with a client and a merchant who receives notifications.
+type gateway struct {
+	*sandbox.Server
+	client   *cardgateway.Client
+	merchant string
+}
+
+func startGateway(t *testing.T, o sandbox.Options) gateway {
+	t.Helper()
+	server, err := sandbox.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: demoAppID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	var seen atomic.Int64
+	merchant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if seen.Add(1) == 1 {
+			http.Error(w, "order tx-1042 is locked", http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(merchant.Close)
+	return gateway{server, client, merchant.URL + "/notifications"}
+}
+
+// checkout opens a payment that comes back to /_sandbox/payments, and returns its hosted page.
+func (g gateway) checkout(t *testing.T, transactionID string) string {
+	t.Helper()
+	opened, err := g.client.CreateCheckout(t.Context(), cardgateway.CheckoutRequest{
+		TransactionID: transactionID, OrderID: "order-" + transactionID, Currency: "USD", Amount: price("129.90"),
+		TransactionIP: "203.0.113.7", CallbackURL: g.URL + "/_sandbox/payments", NotificationURL: g.merchant,
+		ProductInfos: []cardgateway.ProductInfo{
+			{ProductName: "Brass candle holder", Quantity: 1, Price: price("104.90"), Currency: "USD"},
+			{ProductName: "Dipped tapers, a dozen", Quantity: 2, Price: price("12.50"), Currency: "USD"},
+		},
+		BillingAddress: cardgateway.Address{FirstName: "Ada", LastName: "Gross", Country: "US"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened.RedirectURL
+}
+
+func (b *tab) open(url string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(url))
+}
+
+// TestDashboardUnderAName presses a button of a dashboard that is reached under a name and without TLS, as in a network of
+// containers: the browser then says less of where a form comes from. The same form on a page of another site does nothing.
+func TestDashboardUnderAName(t *testing.T) {
+	t.Parallel()
+	g := startGateway(t, sandbox.Options{NoNotifications: true, Control: sandbox.ControlAnywhere})
+	named := strings.Replace(g.URL, "127.0.0.1", "gateway.test", 1)
+	if _, err := g.EnterCard(g.checkout(t, "tx-1"), sandbox.TestCard(sandbox.Pending)); err != nil {
+		t.Fatal(err)
+	}
+	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `<!doctype html><form method="post" action="%s/_sandbox/payments/tx-1/settle"><button id="win">Win</button></form>`, named)
+	}))
+	defer evil.Close()
+	b := newTab(t, nil)
+	b.open(strings.Replace(evil.URL, "127.0.0.1", "evil.test", 1))
+	b.click("#win")
+	if got := b.text("body"); g.Executed("tx-1") != 0 || !strings.Contains(got, "another site") {
+		t.Errorf("charged %d times by another site, which sees %q", g.Executed("tx-1"), got)
+	}
+	b.open(named + "/_sandbox/payments")
+	b.click(`[aria-label="Settle tx-1"]`)
+	if n := g.Executed("tx-1"); n != 1 {
+		t.Errorf("charged %d times by the button; the page says %q", n, b.text("body"))
+	}
+}
+
+// TestGatewayLook shows the sandbox's pages, at a desk and on a phone, light and dark, to an accessibility checker: it finds
+// nothing, and nothing has to be scrolled sideways. With CARDGATEWAY_SCREENSHOTS=1 it takes the pictures of the docs.
+func TestGatewayLook(t *testing.T) {
+	t.Parallel()
+	b := newTab(t, nil)
+	looks := gatewayLooks(t)
+	for _, screen := range []struct {
+		width, height int64
+		scheme        string
+		examine       bool // the others differ in nothing that the checker looks at
+	}{{1280, 900, "light", true}, {1280, 900, "dark", false}, {1024, 768, "light", false}, {390, 844, "light", false}, {390, 844, "dark", true}} {
+		media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: screen.scheme}}}
+		b.do(chromedp.EmulateViewport(screen.width, screen.height), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, media)
+			return err
+		}))
+		for _, look := range looks {
+			name := fmt.Sprintf("sandbox-%s-%d-%s", look.name, screen.width, screen.scheme)
+			b.open(look.path)
+			if look.then != nil {
+				look.then(b)
+			}
+			if screen.examine {
+				for impact, n := range b.examine(name) {
+					t.Errorf("%s: %d findings, %s", name, n, impact)
+				}
+			}
+			wider, err := chromedp.Run(b.ctx, chromedp.Evaluate[int]("document.documentElement.scrollWidth - innerWidth"))
+			if err != nil || wider > 0 {
+				t.Errorf("%s: %d pixels too wide (%v)", name, wider, err)
+			}
+			if look.picture == "docs" && screen.width != 1024 && os.Getenv("CARDGATEWAY_SCREENSHOTS") == "1" {
+				png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+				if err == nil {
+					err = os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), png, 0o644)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// gatewayLooks are the pages of a gateway with a payment of each kind, and of one with the longest ids.
+func gatewayLooks(t *testing.T) []look {
+	options := sandbox.Options{MerchantName: "Wick & Wax", NotificationScale: 0.001, RefundSettleAfter: -1}
+	g, long := startGateway(t, options), startGateway(t, options)
+	enter := func(g gateway, page string, card sandbox.Outcome) (next string) {
+		next, err := g.EnterCard(page, sandbox.TestCard(card))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	finished := g.checkout(t, "tx-1042")
+	enter(g, finished, sandbox.Approved)
+	if err := g.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	enter(g, g.checkout(t, "tx-1043"), sandbox.Pending)
+	enter(g, g.checkout(t, "tx-1044"), sandbox.Declined)
+	threeD := g.URL + enter(g, g.checkout(t, "tx-1045"), sandbox.Challenged)
+	card := g.checkout(t, "tx-1046")
+	now := time.Now()
+	found, err := g.client.SearchOrders(t.Context(), cardgateway.OrderQuery{TransactionID: "tx-1042", Start: now.Add(-time.Hour), End: now.Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Refund(found.Data[0].UniqueID, "25.00", "refund-1"); err != nil {
+		t.Fatal(err)
+	}
+	g.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+
+	longID := strings.Repeat("w", 122) // orderId has more
+	enter(long, long.checkout(t, longID), sandbox.Approved)
+	return []look{
+		{"card", card, "docs", nil},
+		{"card-problems", card, "", func(b *tab) { b.click("#pay") }},
+		{"card-filled", card + "?card=declined", "", nil},
+		{"3d", threeD, "docs", nil},
+		{"finished", finished, "", nil},
+		{"dashboard", g.URL + "/_sandbox/", "docs", nil},
+		{"payment", g.URL + "/_sandbox/payments/tx-1042", "", nil},
+		{"notification", g.URL + "/_sandbox/notifications/1", "docs", nil},
+		{"requests", g.URL + "/_sandbox/requests", "", nil},
+		{"request", g.URL + "/_sandbox/requests/1", "", nil},
+		{"faults", g.URL + "/_sandbox/faults", "", nil},
+		{"dashboard-long", long.URL + "/_sandbox/", "", nil},
+		{"payment-long", long.URL + "/_sandbox/payments/" + longID, "", nil},
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestKeyboardHosted pays on the hosted pages without a mouse: every field and button is reached by Tab, in the order in
+// which it stands there, Enter in a field sends the form, and the first wrong field has the focus.
+func TestKeyboardHosted(t *testing.T) {
+	t.Parallel()
+	g := startGateway(t, sandbox.Options{NoNotifications: true, MerchantName: "Wick & Wax"})
+	b := newTab(t, nil)
+	b.open(g.checkout(t, "tx-1"))
+	want := []string{"card", "card", "card", "card", "cardNumber", "expiredMonth", "expiredYear", "cvv", "cardholder", "pay", "cancel"}
+	if got := b.tabThrough(); !slices.Equal(got, want) {
+		t.Errorf("Tab leads to %q, want %q", got, want)
+	}
+
+	b.open(g.checkout(t, "tx-2"))
+	b.tabTo("Name on the card")
+	b.press("Ada Gross")
+	b.follow(kb.Enter)
+	if f := b.focused(); f.Name != "cardNumber" || !b.has(`#cardNumber[aria-invalid="true"][aria-describedby="cardNumber-error"]`) {
+		t.Errorf("after a form without a card the focus is at %+v", f)
+	}
+	card := sandbox.TestCard(sandbox.Challenged)
+	b.press(card.Number + kb.Tab + card.Month + kb.Tab + card.Year + kb.Tab + card.CVV)
+	b.follow(kb.Enter)
+	if got, want := b.tabThrough(), []string{"approve", "refuse"}; !slices.Equal(got, want) {
+		t.Fatalf("on the 3D page Tab leads to %q, want %q", got, want)
+	}
+	b.tabTo("Yes, approve")
+	b.follow(kb.Enter)
+	if n := g.Executed("tx-2"); n != 1 || b.where() != "/_sandbox/payments" {
+		t.Errorf("charged %d times, at %s; want once, at the callbackUrl", n, b.where())
+	}
+
+	b.open(g.checkout(t, "tx-3"))
+	b.press(kb.Tab)
+	b.follow(kb.Enter) // the first test card
+	if f := b.focused(); f.Name != "pay" {
+		t.Errorf("after a test card the focus is at %+v, want the button that pays", f)
+	}
+	b.follow(" ")
+	if n := g.Executed("tx-3"); n != 1 {
+		t.Errorf("charged %d times", n)
+	}
+}
+
+// TestKeyboardDashboard works on the dashboard without a mouse.
+func TestKeyboardDashboard(t *testing.T) {
+	t.Parallel()
+	g := startGateway(t, sandbox.Options{NoNotifications: true})
+	g.checkout(t, "tx-1")
+	paid := g.checkout(t, "tx-2")
+	if _, err := g.EnterCard(paid, sandbox.TestCard(sandbox.Pending)); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t, nil)
+	for _, page := range []string{"", "payments", "payments/tx-2", "refunds", "notifications", "requests", "requests/1", "faults"} {
+		b.open(g.URL + "/_sandbox/" + page)
+		if got := b.tabThrough(); len(got) < 8 {
+			t.Errorf("/_sandbox/%s: Tab leads to %q only", page, got)
+		}
+	}
+	b.open(g.URL + "/_sandbox/payments")
+	b.tabTo("Settle tx-2")
+	b.follow(kb.Enter)
+	if n := g.Executed("tx-2"); n != 1 || !b.has(".notice") {
+		t.Errorf("charged %d times, want once, and a notice", n)
+	}
+	b.open(g.URL + "/_sandbox/")
+	b.tabTo("Transaction")
+	b.press("tx-9")
+	b.follow(kb.Enter)
+	b.tabTo("Faults")
+	b.follow(kb.Enter)
+	if got := b.text("main"); !strings.Contains(got, "carried out, reply close") {
+		t.Errorf("no fault was armed: %s", got)
+	}
+	b.tabTo("OpenAPI description of the gateway")
+	b.follow(kb.Enter)
+	if place := b.where(); place != "/_sandbox/openapi.json" {
+		t.Errorf("the link leads to %s", place)
+	}
+}
+
+// focus is the element that the keyboard acts on.
+type focus struct {
+	Name     string // its id, else its name, else what it says
+	Label    string // what it is called for those who do not see it
+	Outlined bool   // it can be told apart from the others
+	OnScreen bool
+	Top      int // on the page
+}
+
+// focused describes the focus. The zero value is the page itself.
+func (b *tab) focused() focus {
+	b.t.Helper()
+	f, err := chromedp.Run(b.ctx, chromedp.Evaluate[focus](`(() => {
+		const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e)
+		if (e === document.body) return {}
+		const label = e.ariaLabel || (e.labels && e.labels.length ? e.labels[0].innerText : e.innerText)
+		return {
+			Name: e.id || e.name || e.innerText, Label: label.trim(), Top: Math.round(box.top + scrollY),
+			Outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+			OnScreen: box.width > 0 && box.height > 0 && box.top < innerHeight && box.bottom > 0 && box.left >= 0 && box.right <= innerWidth,
+		}
+	})()`))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return f
+}
+
+// press presses keys one after the other.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// follow presses a key that leads to another page, and waits for it.
+func (b *tab) follow(key string) {
+	b.t.Helper()
+	if _, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent(key)); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// tabTo presses Tab until the focus is at what is called so.
+func (b *tab) tabTo(label string) {
+	b.t.Helper()
+	for range 100 {
+		b.press(kb.Tab)
+		if b.focused().Label == label {
+			return
+		}
+	}
+	b.t.Fatalf("Tab does not lead to %q", label)
+}
+
+// tabThrough presses Tab from the beginning of the page to its end, and returns where it leads. Each place must have a
+// name, be seen, and stand below the one before.
+func (b *tab) tabThrough() (names []string) {
+	b.t.Helper()
+	before := focus{}
+	for range 200 {
+		b.press(kb.Tab)
+		f := b.focused()
+		switch {
+		case f == focus{}:
+			return names
+		case f.Label == "" || !f.Outlined || !f.OnScreen:
+			b.t.Errorf("at the focus: %+v", f)
+		case f.Top < before.Top-40: // one row of a table or of a form is not level
+			b.t.Errorf("Tab leads up from %+v to %+v", before, f)
+		}
+		names = append(names, f.Name)
+		before = f
+	}
+	b.t.Fatal("Tab does not end")
+	return nil
+}

@@ -1,0 +1,61 @@
+package journal_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestAfterRefusalAsksEverywhere: of submissions that lie far apart the gateway is asked one by one. One question without an
+// answer is enough for nothing to be sent.
+func TestAfterRefusalAsksEverywhere(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		day := 24 * time.Hour
+		begun := time.Now()
+		s.gateway.Inject(refusal)
+		_, _ = s.pay("a", approved)
+		time.Sleep(15 * day)
+		s.gateway.Inject(refusal)
+		if _, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrRefused) {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * day)
+		usual := s.network
+		s.network = roundTrip(func(r *http.Request) (*http.Response, error) {
+			if start := r.URL.Query().Get("startDate"); start != "" && start < begun.Add(day).UTC().Format(time.DateTime) {
+				return nil, errors.New("no answer")
+			}
+			return usual.RoundTrip(r)
+		})
+		sent := s.sent.Load()
+		if _, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != sent {
+			t.Errorf("got %v and %d requests, want ErrNotSent and none", err, s.sent.Load()-sent)
+		}
+	})
+}
+
+// TestAfterRefusalInTheFuture: what was recorded by a clock that was far ahead cannot be asked about, and is not sent again.
+func TestAfterRefusalInTheFuture(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		req := order("a", approved)
+		in := journal.Intent{
+			Shop: s.Shop(), TransactionID: "a", OrderID: req.OrderID, Operation: "CreateSubscription", Amount: req.Amount, Currency: req.Currency,
+			At: time.Now().Add(20 * time.Hour), Sender: "x",
+		}
+		if _, _, err := s.store.Begin(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		refused := journal.Evidence{At: in.At, Source: journal.SourceAnswer, State: journal.Refused, Sender: "x", HTTPStatus: 401}
+		if err := s.store.Record(t.Context(), in.Key(), 0, refused); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.AfterRefusal().CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != 0 {
+			t.Errorf("got %v and %d requests, want ErrNotSent and none", err, s.sent.Load())
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package journal_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestRunAcknowledgesWhatItTold: what becomes known while the books take an outcome is told, too, also if a call has returned it
+// or a notification has brought it meanwhile: whoever was told so may have died since.
+func TestRunAcknowledgesWhatItTold(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		before    func(*testing.T, *shop) // the first thing that Run tells
+		meanwhile func(*testing.T, *shop)
+		want      []string
+	}{
+		{"not sent, then sent", func(_ *testing.T, s *shop) {
+			s.refuse = errDisk
+			_, _ = s.pay("a", approved)
+			s.refuse = nil
+		}, func(t *testing.T, s *shop) {
+			if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+				t.Errorf("got %v, %v", got, err)
+			}
+		}, []string{"not sent", "succeeded"}},
+		{"abandoned, then paid", func(t *testing.T, s *shop) {
+			if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
+				t.Fatal(err)
+			}
+			searchShows(s, 301)
+			time.Sleep(8 * 24 * time.Hour)
+		}, func(t *testing.T, s *shop) {
+			err := s.Confirm(t.Context(), &cardgateway.Transaction{
+				Code: cardgateway.CodeSuccess, TransactionID: "a", UniqueID: "1", TransactionAmount: decimal.RequireFromString("12.50"), TransactionCurrency: "USD",
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}, []string{"abandoned", "succeeded"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				tt.before(t, s)
+				var told []string
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+				defer cancel()
+				_ = s.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
+					told = append(told, e.State().String())
+					if len(told) == 1 {
+						tt.meanwhile(t, s)
+					}
+					return nil
+				})
+				if len(told) != len(tt.want) || told[len(told)-1] != tt.want[len(tt.want)-1] {
+					t.Errorf("told %q, want %q", told, tt.want)
+				}
+				wantStates(t, s.restarted(journal.Options{}), nil)
+			})
+		})
+	}
+}
