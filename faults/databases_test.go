@@ -94,6 +94,27 @@ func TestVersionThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
+// TestForeignTable: a table that has the journal's name and other columns is refused.
+func TestForeignTable(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		_, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		execAll(t, openDB(t, spec), "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", "CREATE TABLE cardgateway_journal (note INTEGER)")
+		_, done, err = OpenStore(spec)
+		if err == nil {
+			_ = done()
+		}
+		if err == nil || !strings.Contains(err.Error(), "column") {
+			t.Errorf("got %v, want that a column is missing", err)
+		}
+	})
+}
+
 // TestMigration: tables of version 1, which had no refunds, take them, and their payments are found as they were.
 func TestMigration(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {

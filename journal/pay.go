@@ -114,7 +114,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 // is told all the same. All else is not, since the journal does not know it: the payment is open, and Recover will tell.
 func (p *payment) unrecorded(s shown, err, failed error) (shown, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
-		return s, err // told by the call; to the store it is open, and Ack says so
+		return shown{}, err // told by the call; to the store it is open, and Ack says so
 	}
 	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
 	unknown.Transaction, unknown.Refund = s.transaction, s.refund
