@@ -45,6 +45,8 @@ func TestHarden(t *testing.T) {
 		{"idle connections, as many as per host", &http.Transport{MaxIdleConns: 128}, func(h *http.Transport) any { return h.MaxIdleConns }, 128},
 		{"idle connections, more", &http.Transport{MaxIdleConns: 200}, func(h *http.Transport) any { return h.MaxIdleConns }, 200},
 		{"idle connections, both given", &http.Transport{MaxIdleConns: 2, MaxIdleConnsPerHost: 3}, func(h *http.Transport) any { return h.MaxIdleConns }, 3},
+		{"small buffer to write", &http.Transport{WriteBufferSize: 11}, func(h *http.Transport) any { return h.WriteBufferSize }, largestHead},
+		{"large buffer to write", &http.Transport{WriteBufferSize: 9 << 10}, func(h *http.Transport) any { return h.WriteBufferSize }, 9 << 10},
 		{"leave to send, none given", &http.Transport{}, func(h *http.Transport) any { return h.ExpectContinueTimeout }, time.Second},
 		{"leave to send, given", &http.Transport{ExpectContinueTimeout: time.Minute}, func(h *http.Transport) any { return h.ExpectContinueTimeout }, time.Minute},
 		{"TLS, none given", &http.Transport{}, func(h *http.Transport) any { return h.TLSClientConfig.MinVersion }, uint16(tls.VersionTLS12)},
@@ -74,12 +76,13 @@ func TestHarden(t *testing.T) {
 	hardened := map[string]bool{
 		"DisableCompression": true, "MaxResponseHeaderBytes": true, "MaxIdleConnsPerHost": true, "MaxIdleConns": true, "ExpectContinueTimeout": true,
 		"TLSClientConfig": true, "TLSNextProto": true, "ForceAttemptHTTP2": true, "Protocols": true, "DialContext": true, "DialTLSContext": true,
+		"WriteBufferSize": true,
 	}
 	given := &http.Transport{
 		Proxy: http.ProxyURL(&url.URL{Host: "proxy.example"}), OnProxyConnectResponse: func(context.Context, *url.URL, *http.Request, *http.Response) error { return nil },
 		Dial: net.Dial, DialTLS: net.Dial, TLSHandshakeTimeout: 3, DisableKeepAlives: true, MaxConnsPerHost: 5, IdleConnTimeout: 7, ResponseHeaderTimeout: 9,
 		ProxyConnectHeader: http.Header{"X": {"y"}}, GetProxyConnectHeader: func(context.Context, *url.URL, string) (http.Header, error) { return nil, nil },
-		WriteBufferSize: 11, ReadBufferSize: 13, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 15},
+		ReadBufferSize: 13, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 15},
 	}
 	h := reflect.ValueOf(harden(given)).Elem()
 	own := reflect.ValueOf(given).Elem()
