@@ -40,9 +40,9 @@ type Config struct {
 	// never changed. A *http.Transport is cloned and the copy hardened: TLS 1.2 or later, HTTP/1.1 only, no compression,
 	// bounded headers. Settings that are zero get defaults: 128 idle connections to the host (MaxIdleConnsPerHost), and one
 	// second to wait for the server's leave to send (ExpectContinueTimeout). MaxIdleConns is raised if it is lower than the
-	// idle connections to one host, WriteBufferSize if it is under 4 KiB. Where the transport dials TLS itself (DialTLSContext), and with any other RoundTripper,
-	// the client can enforce neither all this nor that a payment's bytes are sent once: it must not send a request again,
-	// and it must not log requests.
+	// idle connections to one host, WriteBufferSize if it is under 4 KiB. Where the transport dials TLS itself
+	// (DialTLSContext), and with any other RoundTripper, the client can enforce neither all this nor that a payment's bytes
+	// are sent once: it must not send a request again, and it must not log requests.
 	HTTPClient *http.Client
 	// AttemptTimeout bounds one attempt from connecting to the last byte of the response; zero means the Timeout of
 	// HTTPClient, or 30 s. If both are set, the shorter counts.
