@@ -579,6 +579,9 @@ func TestBadRows(t *testing.T) {
 		if want := []string{"0", "5", "refund\t7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
+		if _, err := j.Get(t.Context(), "1"); err == nil || strings.Count(err.Error(), "journal: ") != 1 {
+			t.Errorf("Get of a damaged one: %v, want an error with one prefix", err)
+		}
 		o := Order{ID: "1", Card: sandbox.Approved, Amount: "1.00"}
 		if _, err := j.CreateSubscription(t.Context(), o.subscription()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Errorf("paying a damaged one again: %v", err)

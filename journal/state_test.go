@@ -219,6 +219,7 @@ func TestInFlight(t *testing.T) {
 		"submitted again":                       {[]Evidence{of("1"), again}, true},
 		"submitted again, the first's response": {[]Evidence{again, of("1")}, true},
 		"submitted again, and answered":         {[]Evidence{again, of("2")}, false},
+		"asked about in the submission's name":  {[]Evidence{{Source: SourceQuery, Sender: "1", Seen: true}}, true},
 	} {
 		e := Entry{Begun: Intent{Sender: "1", At: at}, Evidence: c.evidence}
 		if got := e.project().inFlight(at.Add(longestFlight - 1)); got != c.want {
