@@ -13,6 +13,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // browserTab starts Chromium until the end of the test. A test that has none fails: the report promises what it shows.
@@ -124,7 +126,7 @@ func browserReports(t *testing.T) []browserReport {
 	m := newClosedMonth(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	all := []browserReport{{"reconcile-report", filepath.Join(m.dir, "report.html")}}
-	tool(t, nil, "reconcile", "run", "--quiet", "--out", all[0].path).want(t, exitOK)
+	tool(t, nil, "reconcile", "run", "--quiet", "--out", all[0].path).want(t, exit.OK)
 	from := m.lastOf.AddDate(0, 0, -30)
 	at := from.AddDate(0, 0, 15).Format(time.DateTime)
 	for _, r := range []struct {
@@ -133,9 +135,9 @@ func browserReports(t *testing.T) []browserReport {
 		lines      []string
 		start, end time.Time
 	}{
-		{"fine", exitOK, m.lines, from, m.lastOf},
-		{"empty", exitOK, m.lines, from.AddDate(0, 0, -4), from.AddDate(0, 0, -2)},
-		{"long", exitNo, append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
+		{"fine", exit.OK, m.lines, from, m.lastOf},
+		{"empty", exit.OK, m.lines, from.AddDate(0, 0, -4), from.AddDate(0, 0, -2)},
+		{"long", exit.No, append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
 	} {
 		path := filepath.Join(m.dir, r.name+".html")
 		tool(t, m.env, "reconcile", "report", "--quiet", "--out", path, "--list", m.list(t, r.lines...),

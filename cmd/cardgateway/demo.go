@@ -11,6 +11,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -23,13 +25,13 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 	c.tell("no setting is set: this is a demonstration with a sandbox on this machine. No account, no real money")
 	dir, err := os.MkdirTemp("", "cardgateway-demo-")
 	if err != nil {
-		return cannotWrite("files of the demonstration", err)
+		return exit.CannotWrite("files of the demonstration", err)
 	}
 	now := c.now()
 	from := now.AddDate(-1, 0, 0)
 	server, err := sandbox.Start(sandbox.Options{NoNotifications: true})
 	if err != nil {
-		return fail(exitNoAnswer, "the sandbox does not start: %v", err)
+		return exit.Fail(exit.NoAnswer, "the sandbox does not start: %v", err)
 	}
 	defer server.Close()
 	server.SeedOrders(sandbox.SeedOptions{
@@ -55,7 +57,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 		return err
 	}
 	r.List, r.RefundList, r.Known = filepath.Join(dir, "paid.csv"), filepath.Join(dir, "refunds.csv"), filepath.Join(dir, "known.csv")
-	if !r.period.isSet() { // whole days
+	if !r.Period.IsSet() { // whole days
 		zone := client.Location()
 		midnight := func(t time.Time) string { return t.In(zone).Format(time.DateOnly) }
 		r.From, r.To = midnight(from.AddDate(0, 0, 1)), midnight(now)
@@ -67,7 +69,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 	}
 	m.isDemonstration = true
 	if err := m.report(&r.reportFlags); err != nil {
-		if failed, ok := errors.AsType[*failure](err); !ok || failed.code != exitNo {
+		if failed, ok := errors.AsType[*exit.Failure](err); !ok || failed.Code != exit.No {
 			return err
 		}
 	}
@@ -103,7 +105,7 @@ func plantLists(c *call, b *books.Books, dir string) error {
 	middle := info.CompleteUpTo.AddDate(0, -1, 0)
 	for i, amount := range []string{"49.90", "120.00", "8.75"} {
 		id := fmt.Sprintf("cash-%d", i+1)
-		payments.add(id, fmt.Sprintf("A-9000%d", i), amount, "EUR", wall(middle.AddDate(0, 0, -i)), "")
+		payments.add(id, fmt.Sprintf("A-9000%d", i), amount, "EUR", terminal.Wall(middle.AddDate(0, 0, -i)), "")
 		if i == 2 {
 			known.add("missing_there", id, "paid in cash at the counter")
 		}
@@ -120,14 +122,14 @@ func plantLists(c *call, b *books.Books, dir string) error {
 		if n%400 == 200 {
 			amount = r.Amount.Add(r.Amount).String()
 		}
-		refunds.add(r.MerchantRefundID, amount, r.Currency, wall(r.At))
+		refunds.add(r.MerchantRefundID, amount, r.Currency, terminal.Wall(r.At))
 	}
 	for i := range 3 {
-		refunds.add(fmt.Sprintf("lost-refund-%d", i+1), fmt.Sprintf("1%d.50", i), "USD", wall(middle.AddDate(0, 0, -i)))
+		refunds.add(fmt.Sprintf("lost-refund-%d", i+1), fmt.Sprintf("1%d.50", i), "USD", terminal.Wall(middle.AddDate(0, 0, -i)))
 	}
 	for name, lines := range map[string]*csvLines{"paid.csv": payments, "refunds.csv": refunds, "known.csv": known} {
 		if err := os.WriteFile(filepath.Join(dir, name), lines.text, 0o600); err != nil {
-			return cannotWrite("lists of the demonstration", err)
+			return exit.CannotWrite("lists of the demonstration", err)
 		}
 	}
 	return nil
@@ -203,5 +205,5 @@ func (p *planter) add(id, amount, currency string, at time.Time) {
 }
 
 func (p *planter) line(order int, id, amount, currency string, at time.Time) {
-	p.payments.add(id, fmt.Sprintf("A-%05d", order), amount, currency, wall(at), "")
+	p.payments.add(id, fmt.Sprintf("A-%05d", order), amount, currency, terminal.Wall(at), "")
 }

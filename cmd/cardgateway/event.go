@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/notify"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // event is what a notification is about, as the gateway confirms it.
@@ -36,32 +40,32 @@ func confirmedEvent(n *notify.Notification) event {
 	t, claimed := n.Transaction, &n.Claimed
 	e := event{
 		Kind: claimed.Kind.String(), State: t.State().String(), TransactionID: t.TransactionID, UniqueID: t.UniqueID,
-		Amount: amountText(t.TransactionAmount), Currency: t.TransactionCurrency, Code: int(t.Code), IsTest: t.IsTest,
+		Amount: amount.Plain(t.TransactionAmount), Currency: t.TransactionCurrency, Code: int(t.Code), IsTest: t.IsTest,
 		HasToken: !n.Token.IsZero(),
 	}
 	switch {
 	case n.Refund != nil:
 		r := n.Refund
-		e.State, e.MerchantRefundID, e.RefundUniqueID = refundState(r), r.MerchantRefundID, r.RefundUniqueID
-		e.Amount, e.Currency, e.Code = amountText(r.RefundAmount), r.RefundCurrency, int(r.Code)
+		e.State, e.MerchantRefundID, e.RefundUniqueID = tabular.RefundState(r), r.MerchantRefundID, r.RefundUniqueID
+		e.Amount, e.Currency, e.Code = amount.Plain(r.RefundAmount), r.RefundCurrency, int(r.Code)
 	case claimed.Kind == notify.KindChargeback:
 		e.State, e.Code = "claimed", int(claimed.Code)
-		e.Amount, e.Currency = amountText(claimed.ChargebackAmount), claimed.ChargebackCurrency
+		e.Amount, e.Currency = amount.Plain(claimed.ChargebackAmount), claimed.ChargebackCurrency
 	}
 	return e
 }
 
 // otherClaim is the amount that a notification claims where it is not what the gateway confirms, or nothing.
 func otherClaim(n *notify.Notification) string {
-	amount, currency := n.Claimed.TransactionAmount, n.Claimed.TransactionCurrency
+	claimed, currency := n.Claimed.TransactionAmount, n.Claimed.TransactionCurrency
 	confirmed, confirmedCurrency := n.Transaction.TransactionAmount, n.Transaction.TransactionCurrency
 	if r := n.Refund; r != nil {
-		amount, currency, confirmed, confirmedCurrency = n.Claimed.RefundAmount, n.Claimed.RefundCurrency, r.RefundAmount, r.RefundCurrency
+		claimed, currency, confirmed, confirmedCurrency = n.Claimed.RefundAmount, n.Claimed.RefundCurrency, r.RefundAmount, r.RefundCurrency
 	}
-	if currency == "" || amount.Equal(confirmed) && currency == confirmedCurrency {
+	if currency == "" || claimed.Equal(confirmed) && currency == confirmedCurrency {
 		return ""
 	}
-	return amountText(amount) + " " + cut(currency, 10)
+	return amount.Plain(claimed) + " " + terminal.Cut(currency, 10)
 }
 
 // claimedEvent is what a notification that was refused says of itself: enough to find it, and no more.
@@ -99,9 +103,9 @@ func (e *event) String() string {
 	} else if id == "" {
 		id = e.UniqueID
 	}
-	text := fmt.Sprintf("%-8s %-9s %s", e.Kind, e.State, cut(clean(id), 80))
+	text := fmt.Sprintf("%-8s %-9s %s", e.Kind, e.State, terminal.Cut(terminal.Clean(id), 80))
 	if e.Amount != "" && e.Currency != "" {
-		text += "  " + e.Amount + " " + cut(clean(e.Currency), 10)
+		text += "  " + e.Amount + " " + terminal.Cut(terminal.Clean(e.Currency), 10)
 	}
 	return strings.TrimRight(text, " ")
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // lineFlags are those of the commands that print events and answers.
@@ -57,13 +59,13 @@ const (
 func newAnswerLine(delivery string, f *forwarder, a *answer, h hidden) answerLine {
 	line := answerLine{
 		Delivery: delivery, At: f.now(), Outcome: failed, Status: a.status, MS: a.took.Milliseconds(), To: f.shown,
-		Note: h.text(a.note()), Body: cut(h.text(string(a.body)), longestBody),
+		Note: h.text(a.note()), Body: terminal.Cut(h.text(string(a.body)), longestBody),
 	}
 	if a.isTaken() {
 		line.Outcome = forwarded
 	}
 	if to := a.header.Get("Location"); to != "" && a.status >= 300 && a.status < 400 {
-		line.Note = "to " + cut(h.text(withoutQuery(to)), 200) + "; " + line.Note
+		line.Note = "to " + terminal.Cut(h.text(withoutQuery(to)), 200) + "; " + line.Note
 	}
 	return line
 }
@@ -88,7 +90,7 @@ type linePrinter struct {
 func (p *linePrinter) event(line eventLine) {
 	line.Type, line.At = "event", line.At.In(p.zone)
 	text := fmt.Sprintf("-> %v  [%s]  %s", &line.event, line.Delivery, line.Note)
-	p.print(line.At, clean(text), line)
+	p.print(line.At, terminal.Clean(text), line)
 }
 
 func (p *linePrinter) answer(line answerLine) {
@@ -106,9 +108,9 @@ func (p *linePrinter) answer(line answerLine) {
 		text += "  " + line.Note
 	}
 	if body := strings.TrimSpace(line.Body); body != "" {
-		text += fmt.Sprintf("  body: %q", cut(body, p.body))
+		text += fmt.Sprintf("  body: %q", terminal.Cut(body, p.body))
 	}
-	p.print(line.At, clean(text), line)
+	p.print(line.At, terminal.Clean(text), line)
 }
 
 func (p *linePrinter) print(at time.Time, text string, object any) {
@@ -118,7 +120,7 @@ func (p *linePrinter) print(at time.Time, text string, object any) {
 		if err != nil {
 			return // cannot happen: texts, numbers and times
 		}
-		line = append([]byte(clean(string(encoded))), '\n')
+		line = append([]byte(terminal.Clean(string(encoded))), '\n')
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

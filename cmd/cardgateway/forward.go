@@ -14,6 +14,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // forwarder sends notifications to a program of the merchant's.
@@ -32,10 +35,10 @@ const largestAnswer = 1 << 20
 func newForwarder(name, to string, timeout time.Duration, now func() time.Time) (*forwarder, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, fail(exitNoAnswer, "%s must be an http or https URL, such as http://localhost:8080/notify", name)
+		return nil, exit.Fail(exit.NoAnswer, "%s must be an http or https URL, such as http://localhost:8080/notify", name)
 	}
 	if u.User != nil {
-		return nil, fail(exitNoAnswer, "%s must not have a user or a password", name)
+		return nil, exit.Fail(exit.NoAnswer, "%s must not have a user or a password", name)
 	}
 	u.Fragment = ""
 	shown := *u
@@ -138,7 +141,7 @@ func (f *forwarder) why(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("connection refused; is the program running?")
 	}
-	return errors.New(clean(err.Error()))
+	return errors.New(terminal.Clean(err.Error()))
 }
 
 // endToEnd returns a header without what is meant for one connection only.

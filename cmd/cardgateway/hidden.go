@@ -1,9 +1,6 @@
 package main
 
 import (
-	"strings"
-	"unicode/utf8"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 	"github.com/cardgateway/cardgateway-go/internal/redact"
@@ -33,14 +30,3 @@ func (h hidden) id(s string) string {
 
 // has reports whether a secret is in the text.
 func (h hidden) has(s string) bool { return h.secrets.Find(s, redact.MinText) }
-
-// cut shortens a text to so many bytes, and shows that it did.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return strings.ToValidUTF8(s[:most], "\ufffd") + "…"
-}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -34,10 +36,10 @@ type patienceFlags struct {
 
 func (f *patienceFlags) check() error {
 	if f.AbsentAfter < 15*time.Minute {
-		return fail(exitNoAnswer, "--absent-after must be 15m or more: a request can arrive late")
+		return exit.Fail(exit.NoAnswer, "--absent-after must be 15m or more: a request can arrive late")
 	}
 	if f.AbandonAfter == 0 {
-		return fail(exitNoAnswer, "--abandon-after must not be zero; a negative one means never")
+		return exit.Fail(exit.NoAnswer, "--abandon-after must not be zero; a negative one means never")
 	}
 	return nil
 }
@@ -60,7 +62,7 @@ func (f *journalFlags) open(c *call) (*shopJournal, error) {
 	}
 	place := set.get(journalName)
 	if place.value == "" {
-		return nil, fail(exitNoAnswer, "journal is missing: set --journal, %s, or journal in %s", variable(journalName),
+		return nil, exit.Fail(exit.NoAnswer, "journal is missing: set --journal, %s, or journal in %s", variable(journalName),
 			cmp.Or(set.file, "a file that --config names"))
 	}
 	db, kind, err := openPlace(place, c.getenv)
@@ -84,10 +86,10 @@ func cannotOpen(ctx context.Context, place setting, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, journal.ErrNoTables):
-		return fail(exitNoAnswer, "journal (%s): %s has no journal; is it the right database? Nothing was made", place.from,
-			clean(describePlace(place.value)))
+		return exit.Fail(exit.NoAnswer, "journal (%s): %s has no journal; is it the right database? Nothing was made", place.from,
+			terminal.Clean(describePlace(place.value)))
 	}
-	return fail(exitNoAnswer, "journal (%s): %s cannot be opened: %s", place.from, clean(describePlace(place.value)), databaseText(err))
+	return exit.Fail(exit.NoAnswer, "journal (%s): %s cannot be opened: %s", place.from, terminal.Clean(describePlace(place.value)), databaseText(err))
 }
 
 // databaseText is an error of the journal or its database in one line.
@@ -96,15 +98,15 @@ func databaseText(err error) string {
 	if !ok {
 		text = strings.TrimPrefix(err.Error(), "journal: ")
 	}
-	return clean(strings.ReplaceAll(text, "\n", "; "))
+	return terminal.Clean(strings.ReplaceAll(text, "\n", "; "))
 }
 
 // databaseFailed says what a command could not do because the database failed, or because it was interrupted.
 func databaseFailed(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
-		return fail(exitInterrupted, "interrupted; %s", what)
+		return exit.Fail(exit.Interrupted, "interrupted; %s", what)
 	}
-	return fail(exitNoAnswer, "%s: the journal's database failed: %s", what, databaseText(err))
+	return exit.Fail(exit.NoAnswer, "%s: the journal's database failed: %s", what, databaseText(err))
 }
 
 // findShop refuses a journal that has entries, and none of this shop: nothing open would be said of the wrong one.
@@ -120,8 +122,8 @@ func (j *shopJournal) findShop(c *call) error {
 	for _, s := range shops[:min(len(shops), 5)] {
 		names = append(names, s.Gateway+", app "+string(s.AppID))
 	}
-	return fail(exitNoAnswer, "the journal has no entry of %s, app %s; it has those of %s. Are base-url and app-id right, or is --gateway needed?",
-		clean(j.shop.Gateway), clean(string(j.shop.AppID)), clean(strings.Join(names, "; ")))
+	return exit.Fail(exit.NoAnswer, "the journal has no entry of %s, app %s; it has those of %s. Are base-url and app-id right, or is --gateway needed?",
+		terminal.Clean(j.shop.Gateway), terminal.Clean(string(j.shop.AppID)), terminal.Clean(strings.Join(names, "; ")))
 }
 
 // close closes the database, after writing what a journal writes late.

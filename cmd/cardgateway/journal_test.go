@@ -15,6 +15,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -190,13 +191,13 @@ func TestJournal(t *testing.T) {
 		server := gatewayFor(t, sandbox.Options{RefundSettleAfter: -1})
 		s := openShop(t, server, at)
 		env := journalEnv(server, at)
-		tool(t, env, "journal", "list").want(t, exitOK, "no rows")
-		tool(t, env, "journal", "run").want(t, exitOK, "no rows", "without one: 0")
+		tool(t, env, "journal", "list").want(t, exit.OK, "no rows")
+		tool(t, env, "journal", "run").want(t, exit.OK, "no rows", "without one: 0")
 		s.fill(t)
 		lines := func(r result) string { return strings.TrimSuffix(r.out, "\n") }
 
 		r := tool(t, env, "journal", "list", "--columns", "kind,id,state,amount,currency,why", "--no-header")
-		r.want(t, exitNo, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
+		r.want(t, exit.No, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
 		if want := `payment,paid,conflict,12.50,EUR,outcomes that cannot all be true; a person has to look
 payment,declined,declined,7,JPY,"code 101, not acknowledged"
 payment,lost,unknown,30.00,EUR,its call ended without a certain answer
@@ -206,19 +207,19 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 			t.Errorf("got\n%s\nwant\n%s", r.out, want)
 		}
 		r = tool(t, env, "journal", "list", "--state", "unknown,refused", "--columns", "id", "--no-header")
-		r.want(t, exitNo)
+		r.want(t, exit.No)
 		if lines(r) != "lost\nrefused\nlost" {
 			t.Errorf("states: got %q", r.out)
 		}
 		r = tool(t, env, "journal", "list", "--older", "1h")
-		r.want(t, exitOK, "no rows")
+		r.want(t, exit.OK, "no rows")
 		r = tool(t, env, "journal", "list", "--sum")
-		if r.want(t, exitNo); !strings.Contains(r.out, "1  payment declined      7  JPY\n") {
+		if r.want(t, exit.No); !strings.Contains(r.out, "1  payment declined      7  JPY\n") {
 			t.Errorf("sums: got %q", r.out)
 		}
 
 		r = tool(t, env, "journal", "show", "lost")
-		r.want(t, exitOK)
+		r.want(t, exit.OK)
 		for _, words := range []string{
 			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: its call ended without a certain answer\n",
 			"acknowledged  no\n", "submitted; written down before anything was sent\n", "its call ended: unknown\n", "it is presumed absent. Until then never send it again\n",
@@ -227,11 +228,11 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)
 			}
 		}
-		tool(t, env, "journal", "show", "nobody").want(t, exitNo, `has no payment and no refund "nobody"`)
+		tool(t, env, "journal", "show", "nobody").want(t, exit.No, `has no payment and no refund "nobody"`)
 
 		prom := filepath.Join(t.TempDir(), "journal.prom")
 		r = tool(t, env, "journal", "run", "--columns", "kind,id,state", "--no-header", "--metrics-file", prom)
-		r.want(t, exitNo, "with an outcome that waits to be acknowledged: 2; without one: 3; in conflict: 1")
+		r.want(t, exit.No, "with an outcome that waits to be acknowledged: 2; without one: 3; in conflict: 1")
 		if want := "payment,paid,conflict\npayment,declined,declined\npayment,lost,succeeded\npayment,refused,refused\n" +
 			"payment,waiting,pending\nrefund,lost,pending"; lines(r) != want {
 			t.Errorf("run: got\n%s\nwant\n%s", r.out, want)
@@ -241,11 +242,11 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 			`cardgateway_journal_entries{state="unknown"}`: 0, `cardgateway_last_run_exit_code{command="journal run"}`: 1,
 		})
 
-		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exitNo, "nothing was acknowledged: the payment is succeeded")
-		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exitNo, `has no payment "nobody"`)
-		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exitOK, "acknowledged: payment lost, succeeded")
-		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exitOK, "acknowledged before")
-		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exitOK, "nobody asks the gateway about it any more")
+		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exit.No, "nothing was acknowledged: the payment is succeeded")
+		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.No, `has no payment "nobody"`)
+		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged: payment lost, succeeded")
+		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged before")
+		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "nobody asks the gateway about it any more")
 		e, err := s.Get(t.Context(), "lost")
 		if err != nil || e.Unacked() || e.State() != journal.Succeeded {
 			t.Errorf("the shop sees %v, unacknowledged %v, %v", e.State(), e.Unacked(), err)
@@ -297,7 +298,7 @@ func TestJournalBesideShop(t *testing.T) {
 		cancel()
 		<-ended
 		for until := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			if r := tool(t, env, "journal", "list"); r.code == exitOK {
+			if r := tool(t, env, "journal", "list"); r.code == exit.OK {
 				break
 			} else if time.Now().After(until) {
 				t.Fatalf("not acknowledged: %s", r.out)
@@ -353,7 +354,7 @@ func TestJournalPlaces(t *testing.T) {
 			t.Run(test.name+" "+command[0], func(t *testing.T) {
 				env := with(environment(server.URL), "CARDGATEWAY_JOURNAL", test.place)
 				r := tool(t, env, append([]string{"journal"}, command...)...)
-				r.want(t, exitNoAnswer, test.want)
+				r.want(t, exit.NoAnswer, test.want)
 				if r.out != "" || strings.Contains(r.err, password) || strings.Count(r.err, "\n") != 1 {
 					t.Errorf("got stdout %q, stderr %q, want one line on stderr without the password", r.out, r.err)
 				}
@@ -374,8 +375,8 @@ func TestJournalPlaces(t *testing.T) {
 		}
 		_ = db.Close() // it has served
 	}
-	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x:"+password+"@h/z").want(t, exitNoAnswer, "--journal has a password")
-	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x@h/z?password="+password).want(t, exitNoAnswer, "--journal has a password")
+	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x:"+password+"@h/z").want(t, exit.NoAnswer, "--journal has a password")
+	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x@h/z?password="+password).want(t, exit.NoAnswer, "--journal has a password")
 }
 
 // TestJournalOfOthers: a journal that has entries, and none of this shop, is not taken for one where all is settled.
@@ -384,11 +385,11 @@ func TestJournalOfOthers(t *testing.T) {
 		server := gatewayFor(t, sandbox.Options{})
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
 		env := journalEnv(server, at)
-		tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "journal", "list").want(t, exitNoAnswer,
+		tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "journal", "list").want(t, exit.NoAnswer,
 			"has no entry of "+server.URL+", app 8; it has those of "+server.URL+", app 7. Are base-url and app-id right, or is --gateway needed?")
 		moved := with(env, "CARDGATEWAY_BASE_URL", "https://new.example")
-		tool(t, moved, "journal", "list").want(t, exitNoAnswer, "has no entry of https://new.example")
-		tool(t, moved, "journal", "list", "--gateway", server.URL).want(t, exitNo)
+		tool(t, moved, "journal", "list").want(t, exit.NoAnswer, "has no entry of https://new.example")
+		tool(t, moved, "journal", "list", "--gateway", server.URL).want(t, exit.No)
 	})
 }
 
@@ -415,7 +416,7 @@ func TestJournalWrongUse(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{})
 			openShop(t, server, at)
 			r := tool(t, journalEnv(server, at), append([]string{"journal"}, test.args...)...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
@@ -430,8 +431,8 @@ func TestUnreadableEntry(t *testing.T) {
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
 		execAt(t, at.driver, at.dsn, "UPDATE cardgateway_journal SET evidence = 'x', version = 1")
 		for _, command := range []string{"list", "run"} {
-			tool(t, journalEnv(server, at), "journal", command).want(t, exitNoAnswer, "an entry cannot be read: ", "entries that cannot be read: 1")
+			tool(t, journalEnv(server, at), "journal", command).want(t, exit.NoAnswer, "an entry cannot be read: ", "entries that cannot be read: 1")
 		}
-		tool(t, journalEnv(server, at), "journal", "show", "t-1").want(t, exitNoAnswer, "the entry cannot be shown")
+		tool(t, journalEnv(server, at), "journal", "show", "t-1").want(t, exit.NoAnswer, "the entry cannot be shown")
 	})
 }

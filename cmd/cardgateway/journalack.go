@@ -4,6 +4,9 @@ import (
 	"errors"
 
 	"github.com/cardgateway/cardgateway-go/journal"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type journalAck struct {
@@ -41,25 +44,25 @@ func (a *journalAck) Run(c *call) (err error) {
 	e, err := j.store.Get(c.ctx, key)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
-		return fail(exitNo, "the journal of %s, app %s has no %s %q", clean(j.shop.Gateway), clean(string(j.shop.AppID)), a.kind(), clean(a.ID))
+		return exit.Fail(exit.No, "the journal of %s, app %s has no %s %q", terminal.Clean(j.shop.Gateway), terminal.Clean(string(j.shop.AppID)), a.kind(), terminal.Clean(a.ID))
 	case err != nil:
 		return databaseFailed(c.ctx, "nothing was acknowledged", err)
 	case stateOf(&e) != state:
-		return fail(exitNo, "nothing was acknowledged: the %s is %s (%s)", a.kind(), stateOf(&e), why(&e))
+		return exit.Fail(exit.No, "nothing was acknowledged: the %s is %s (%s)", a.kind(), stateOf(&e), why(&e))
 	case !e.Unacked():
 		c.say("it has been acknowledged before")
 		return nil
 	case state == journal.Unknown.String():
-		return fail(exitNo, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), commandLine("journal", "show", a.ID))
+		return exit.Fail(exit.No, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), terminal.CommandLine("journal", "show", a.ID))
 	}
 	err = j.store.Ack(c.ctx, key, len(e.Evidence))
 	switch {
 	case errors.Is(err, journal.ErrChanged):
-		return fail(exitNo, "nothing was acknowledged: more is known by now; see %s", commandLine("journal", "show", a.ID))
+		return exit.Fail(exit.No, "nothing was acknowledged: more is known by now; see %s", terminal.CommandLine("journal", "show", a.ID))
 	case err != nil:
 		return databaseFailed(c.ctx, "it is not certain that it was acknowledged", err)
 	}
-	c.say("acknowledged: %s %s, %s", a.kind(), clean(a.ID), state)
+	c.say("acknowledged: %s %s, %s", a.kind(), terminal.Clean(a.ID), state)
 	switch e.State() {
 	case journal.Pending, journal.Refused, journal.PresumedAbsent:
 		c.say("nobody asks the gateway about it any more")

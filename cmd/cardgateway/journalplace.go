@@ -14,6 +14,8 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -41,7 +43,7 @@ func kindOf(place string) (kind journal.Dialect, known bool) {
 func (c *configured) checkJournal() error {
 	set := c.get(journalName)
 	if strings.HasPrefix(set.from, "flag ") && books.HasPassword(set.value) {
-		return fail(exitNoAnswer, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
+		return exit.Fail(exit.NoAnswer, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
 			"machine can read it: set %s, or the password alone in PGPASSWORD or MYSQL_PWD", variable(journalName))
 	}
 	return nil
@@ -67,7 +69,7 @@ func describePlace(place string) string {
 func openPlace(set setting, getenv func(string) string) (*sql.DB, journal.Dialect, error) {
 	kind, known := kindOf(set.value)
 	if !known {
-		return nil, 0, fail(exitNoAnswer, "journal (%s): is no place of a journal; write the path of a SQLite file, "+
+		return nil, 0, exit.Fail(exit.NoAnswer, "journal (%s): is no place of a journal; write the path of a SQLite file, "+
 			"postgres://user@host/database or mysql://user@host/database", set.from)
 	}
 	var db *sql.DB
@@ -92,12 +94,12 @@ func openSQLite(set setting) (*sql.DB, error) {
 	info, err := os.Stat(set.value)
 	switch {
 	case err != nil && strings.ContainsAny(set.value, "@="):
-		return nil, fail(exitNoAnswer, "journal (%s): there is no such file, and none was made; a database server is written "+
+		return nil, exit.Fail(exit.NoAnswer, "journal (%s): there is no such file, and none was made; a database server is written "+
 			"postgres://user@host/database or mysql://user@host/database", set.from)
 	case err != nil:
-		return nil, fail(exitNoAnswer, "journal (%s): %v; none was made", set.from, err)
+		return nil, exit.Fail(exit.NoAnswer, "journal (%s): %v; none was made", set.from, err)
 	case !info.Mode().IsRegular():
-		return nil, fail(exitNoAnswer, "journal (%s): %s is not a file", set.from, clean(set.value))
+		return nil, exit.Fail(exit.NoAnswer, "journal (%s): %s is not a file", set.from, terminal.Clean(set.value))
 	}
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(set.value)}).EscapedPath()}
 	u.RawQuery = "mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"
@@ -107,7 +109,7 @@ func openSQLite(set setting) (*sql.DB, error) {
 func openPostgres(set setting) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(set.value)
 	if err != nil { // its text could quote the password
-		return nil, fail(exitNoAnswer, "journal (%s): is no connection URL of Postgres; write postgres://user@host/database", set.from)
+		return nil, exit.Fail(exit.NoAnswer, "journal (%s): is no connection URL of Postgres; write postgres://user@host/database", set.from)
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectTimeout
@@ -117,7 +119,7 @@ func openPostgres(set setting) (*sql.DB, error) {
 
 // openMySQL opens mysql://user:password@host:3306/database. Of parameters there are tls, as the driver has it, and socket.
 func openMySQL(set setting, getenv func(string) string) (*sql.DB, error) {
-	wrong := fail(exitNoAnswer, "journal (%s): is no URL of MySQL; write mysql://user@host/database, after which ?tls=true or "+
+	wrong := exit.Fail(exit.NoAnswer, "journal (%s): is no URL of MySQL; write mysql://user@host/database, after which ?tls=true or "+
 		"?socket=/path can stand", set.from)
 	u, err := url.Parse(set.value)
 	if err != nil {

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -25,7 +28,7 @@ var journalStates = []string{
 func parseState(flag, word string) (string, error) {
 	state := strings.ReplaceAll(word, "-", " ")
 	if !slices.Contains(journalStates, state) {
-		return "", fail(exitNoAnswer, "%s: there is no state %q of the journal; there are %s", flag, clean(word),
+		return "", exit.Fail(exit.NoAnswer, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
 			strings.Join(stateWords(), ", "))
 	}
 	return state, nil
@@ -175,26 +178,26 @@ func lastFailure(err error) string {
 		return ""
 	}
 	all := causes.Unwrap()
-	return "; the query failed: " + explain(all[len(all)-1]).text
+	return "; the query failed: " + exit.Explain(all[len(all)-1]).Text
 }
 
 // journalColumns are what is shown of an entry.
-func journalColumns(zone *time.Location) []column[journal.Entry] {
+func journalColumns(zone *time.Location) []tabular.Column[journal.Entry] {
 	type row = journal.Entry
-	return []column[row]{
-		{"begunAt", "since", func(r *row) any { return wall(r.Begun.At.In(zone)) }},
-		{"at", "", func(r *row) any { return r.Begun.At.In(zone).Format(time.RFC3339) }},
-		{"kind", "kind", func(r *row) any { return kindOfEntry(r) }},
-		{"id", "id", func(r *row) any { return idOf(r) }},
-		{"state", "state", func(r *row) any { return stateOf(r) }},
-		{"amount", "amount", func(r *row) any { return r.Begun.Amount }},
-		{"currency", "currency", func(r *row) any { return currencyOf(r) }},
-		{"uniqueId", "", func(r *row) any { return uniqueIDOf(r) }},
-		{"orderId", "", func(r *row) any { return r.Begun.OrderID }},
-		{"operation", "", func(r *row) any { return r.Begun.Operation }},
-		{"evidence", "", func(r *row) any { return len(r.Evidence) }},
-		{"lastAt", "", func(r *row) any { return lastAt(r).In(zone).Format(time.RFC3339) }},
-		{"why", "why", func(r *row) any { return reason(why(r)) }},
+	return []tabular.Column[row]{
+		tabular.ColumnOf("begunAt", "since", func(r *row) any { return terminal.Wall(r.Begun.At.In(zone)) }),
+		tabular.ColumnOf("at", "", func(r *row) any { return r.Begun.At.In(zone).Format(time.RFC3339) }),
+		tabular.ColumnOf("kind", "kind", func(r *row) any { return kindOfEntry(r) }),
+		tabular.ColumnOf("id", "id", func(r *row) any { return idOf(r) }),
+		tabular.ColumnOf("state", "state", func(r *row) any { return stateOf(r) }),
+		tabular.ColumnOf("amount", "amount", func(r *row) any { return r.Begun.Amount }),
+		tabular.ColumnOf("currency", "currency", func(r *row) any { return currencyOf(r) }),
+		tabular.ColumnOf("uniqueId", "", func(r *row) any { return uniqueIDOf(r) }),
+		tabular.ColumnOf("orderId", "", func(r *row) any { return r.Begun.OrderID }),
+		tabular.ColumnOf("operation", "", func(r *row) any { return r.Begun.Operation }),
+		tabular.ColumnOf("evidence", "", func(r *row) any { return len(r.Evidence) }),
+		tabular.ColumnOf("lastAt", "", func(r *row) any { return lastAt(r).In(zone).Format(time.RFC3339) }),
+		tabular.ColumnOf("why", "why", func(r *row) any { return tabular.Reason(why(r)) }),
 	}
 }
 

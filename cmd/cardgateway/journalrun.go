@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 type journalRun struct {
 	journalFlags
 	patienceFlags
-	rowFlags
+	tabular.Flags
 	Every time.Duration `placeholder:"DURATION" help:"Do it again and again, until Ctrl-C, with this pause: 1m. Once if not given."`
 }
 
@@ -35,7 +37,7 @@ func (r *journalRun) Run(c *call) (err error) {
 		return err
 	}
 	if r.Every < 0 {
-		return fail(exitNoAnswer, "--every must be above zero")
+		return exit.Fail(exit.NoAnswer, "--every must be above zero")
 	}
 	j, err := r.open(c)
 	if err != nil {
@@ -57,12 +59,12 @@ func (r *journalRun) Run(c *call) (err error) {
 			return err
 		}
 		// A round that failed does not end the others: the database or the gateway may come back.
-		if err := c.writeMetrics("journal run", begun, report(c.err, err)); err != nil {
-			report(c.err, err)
+		if err := c.writeMetrics("journal run", begun, exit.Report(c.err, err)); err != nil {
+			exit.Report(c.err, err)
 		}
 		select {
 		case <-c.ctx.Done():
-			return fail(exitInterrupted, "interrupted; what the gateway said is recorded")
+			return exit.Fail(exit.Interrupted, "interrupted; what the gateway said is recorded")
 		case <-time.After(r.Every):
 		}
 	}
@@ -81,7 +83,7 @@ type settling struct {
 
 // round asks about everything once. It prints what is new since the round before.
 func (s *settling) round() error {
-	flags := s.rowFlags
+	flags := s.Flags
 	flags.NoHeader = flags.NoHeader || s.headed
 	rows, err := newEntryRows(s.call, &flags, false, s.zone)
 	if err != nil {
@@ -121,7 +123,7 @@ func (s *settling) result(failed error) error {
 	i := &s.info
 	switch {
 	case s.ctx.Err() != nil:
-		return fail(exitInterrupted, "interrupted; what the gateway said is recorded")
+		return exit.Fail(exit.Interrupted, "interrupted; what the gateway said is recorded")
 	case failed != nil:
 		s.metrics = nil
 		return databaseFailed(s.ctx, "not everything was asked about", failed)
@@ -131,11 +133,11 @@ func (s *settling) result(failed error) error {
 		i.Open+i.Pending+i.PresumedAbsent+i.Refused, i.Conflicts)
 	switch {
 	case i.Unanswered > 0:
-		return fail(exitNoAnswer, "the gateway could not be asked about %d; the last time: %s", i.Unanswered, explain(i.LastError).text)
+		return exit.Fail(exit.NoAnswer, "the gateway could not be asked about %d; the last time: %s", i.Unanswered, exit.Explain(i.LastError).Text)
 	case i.Unreadable > 0:
-		return fail(exitNoAnswer, "entries that cannot be read: %d", i.Unreadable)
+		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", i.Unreadable)
 	case i.Told > 0:
-		return fail(exitNo, "")
+		return exit.Fail(exit.No, "")
 	}
 	return nil
 }

@@ -11,6 +11,10 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/journal"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type journalShow struct {
@@ -51,7 +55,7 @@ func (s *journalShow) Run(c *call) (err error) {
 		d.print()
 	}
 	if err := out.Flush(); err != nil {
-		return cannotWrite("entry", err)
+		return exit.CannotWrite("entry", err)
 	}
 	return nil
 }
@@ -69,7 +73,7 @@ func (j *shopJournal) find(c *call, id string) (found []*journal.Entry, err erro
 		found = append(found, &e)
 	}
 	if len(found) == 0 {
-		return nil, fail(exitNo, "the journal of %s, app %s has no payment and no refund %q", clean(j.shop.Gateway), clean(string(j.shop.AppID)), clean(id))
+		return nil, exit.Fail(exit.No, "the journal of %s, app %s has no payment and no refund %q", terminal.Clean(j.shop.Gateway), terminal.Clean(string(j.shop.AppID)), terminal.Clean(id))
 	}
 	return found, nil
 }
@@ -86,7 +90,7 @@ type describing struct {
 func (d *describing) print() {
 	e := d.entry
 	line := func(name, format string, args ...any) {
-		if text := clean(fmt.Sprintf(format, args...)); text != "" {
+		if text := terminal.Clean(fmt.Sprintf(format, args...)); text != "" {
 			fmt.Fprintf(d.out, "%-13s %s\n", name, text)
 		}
 	}
@@ -112,11 +116,11 @@ func (d *describing) print() {
 	line("next", "%s", d.next())
 }
 
-func (d *describing) wall(t time.Time) string { return wall(t.In(d.zone)) }
+func (d *describing) wall(t time.Time) string { return terminal.Wall(t.In(d.zone)) }
 
 // money writes an amount with its currency, if that is known.
-func money(amount decimal.Decimal, currency string) string {
-	return strings.TrimSpace(amountText(amount) + " " + currency)
+func money(d decimal.Decimal, currency string) string {
+	return strings.TrimSpace(amount.Plain(d) + " " + currency)
 }
 
 func acknowledgedText(e *journal.Entry) string {
@@ -168,7 +172,7 @@ func (d *describing) next() string {
 	if kindOfEntry(e) == "refund" {
 		words = append(words, "--refund")
 	}
-	ack := commandLine(words...)
+	ack := terminal.CommandLine(words...)
 	if !e.Unacked() {
 		return "nothing; what a notification or a walk shows later can be added by Confirm"
 	}

@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // seeded starts a gateway with 600 orders and 60 refunds of the two days before an hour ago.
@@ -50,7 +53,7 @@ func TestOrders(t *testing.T) {
 	span := []string{"--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339)}
 
 	r := tool(t, env, append([]string{"orders"}, span...)...)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if got := slices.Sorted(slices.Values(csvColumn(t, r.out, "uniqueId"))); !slices.Equal(got, want) {
 		t.Errorf("got %d orders, want %d", len(got), len(want))
 	}
@@ -63,13 +66,13 @@ func TestOrders(t *testing.T) {
 	}
 	for key, n := range states {
 		state, currency, _ := strings.Cut(key, " ")
-		if line := sumLine(r.err, state, currency); !strings.HasPrefix(line, thousands(n)+" ") {
+		if line := sumLine(r.err, state, currency); !strings.HasPrefix(line, terminal.Thousands(n)+" ") {
 			t.Errorf("got the sum %q of %s, want %d rows\n%s", line, key, n, r.err)
 		}
 	}
 
 	r = tool(t, env, append([]string{"orders", "--format", "jsonl", "--state", "declined,processing", "--quiet"}, span...)...)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	wantLines := states["declined EUR"] + states["declined JPY"] + states["processing EUR"] + states["processing JPY"]
 	if len(lines) != wantLines || wantLines == 0 || r.err != "" {
@@ -83,13 +86,13 @@ func TestOrders(t *testing.T) {
 	}
 
 	r = tool(t, env, append([]string{"orders", "--sum"}, span...)...)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if strings.Contains(r.out, "transactionAt") || sumLine(r.out, "approved", "EUR") == "" {
 		t.Errorf("got %q, want the sums", r.out)
 	}
 
 	r = tool(t, env, append([]string{"orders", "--unique-id", want[0]}, span...)...)
-	r.want(t, exitOK, " EUR\n")
+	r.want(t, exit.OK, " EUR\n")
 	if got := csvColumn(t, r.out, "uniqueId"); !slices.Equal(got, want[:1]) {
 		t.Errorf("got %q, want %q", got, want[:1])
 	}
@@ -109,7 +112,7 @@ func TestRefunds(t *testing.T) {
 	server, from, to := seeded(t, sandbox.Options{})
 	env := environment(server.URL)
 	r := tool(t, env, "refunds", "--last", "4d")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	want := slices.Sorted(server.RefundIDs(from, to))
 	if got := slices.Sorted(slices.Values(csvColumn(t, r.out, "refundUniqueId"))); !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("got %d refunds, want %d", len(got), len(want))
@@ -123,7 +126,7 @@ func TestRefunds(t *testing.T) {
 func TestEmptyList(t *testing.T) {
 	env := environment(gatewayFor(t, sandbox.Options{}).URL)
 	r := tool(t, env, "orders", "--last", "1h")
-	r.want(t, exitOK, "no rows\n", "complete up to ")
+	r.want(t, exit.OK, "no rows\n", "complete up to ")
 	if !strings.HasPrefix(r.out, "transactionAt,at,state,") || strings.Count(r.out, "\n") != 1 {
 		t.Errorf("got %q, want the titles", r.out)
 	}
@@ -146,7 +149,7 @@ func TestListWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, env, append([]string{"orders"}, test.args...)...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
@@ -184,13 +187,13 @@ func TestCheckpoint(t *testing.T) {
 			args := append([]string{"orders", "--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339), "--checkpoint", path}, flags...)
 
 			first := toolWith(t, ctx, strings.NewReader(""), env, args...)
-			first.want(t, exitInterrupted, "saved in "+path, "cardgateway orders --checkpoint '", "interrupted; the list is not complete")
+			first.want(t, exit.Interrupted, "saved in "+path, "cardgateway orders --checkpoint '", "interrupted; the list is not complete")
 			text, err := os.ReadFile(path)
 			if err != nil || strings.Contains(string(text), secretKey) {
 				t.Fatalf("got checkpoint %s, %v", text, err)
 			}
 			second := tool(t, env, "orders", "--checkpoint", path)
-			second.want(t, exitOK, "continuing orders from ", "the list is complete, "+path+" is removed")
+			second.want(t, exit.OK, "continuing orders from ", "the list is complete, "+path+" is removed")
 			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("got %v, want no file", err)
 			}
@@ -199,7 +202,7 @@ func TestCheckpoint(t *testing.T) {
 				t.Errorf("got the files %q, %v, want none", left, err)
 			}
 			whole := tool(t, env, append([]string{"orders", "--last", "4d"}, flags...)...)
-			whole.want(t, exitOK)
+			whole.want(t, exit.OK)
 			if format == "sum" {
 				if second.out != whole.out {
 					t.Errorf("got sums %s, want %s", second.out, whole.out)
@@ -235,7 +238,7 @@ func TestCheckpointOfAnotherList(t *testing.T) {
 	env := environment(url)
 	path := filepath.Join(t.TempDir(), "c.json")
 	span := []string{"--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339)}
-	toolWith(t, ctx, strings.NewReader(""), env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exitInterrupted)
+	toolWith(t, ctx, strings.NewReader(""), env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exit.Interrupted)
 	other := filepath.Join(t.TempDir(), "other.json")
 	if err := os.WriteFile(other, []byte(`{"list": "orders", "more": 1}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -257,13 +260,13 @@ func TestCheckpointOfAnotherList(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, test.args...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
 		})
 	}
-	tool(t, env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exitOK, "the list is complete")
+	tool(t, env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exit.OK, "the list is complete")
 }
 
 // TestGatewayFailsOnTheWay: what was read is saved, and a list says that it is not complete.
@@ -274,7 +277,7 @@ func TestGatewayFailsOnTheWay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	args := []string{"orders", "--last", "4d", "--state", "approved,declined", "--checkpoint", path}
 	r := tool(t, env, args...)
-	r.want(t, exitNoAnswer, "saved in "+path, "the list is not complete: ", "201")
+	r.want(t, exit.NoAnswer, "saved in "+path, "the list is not complete: ", "201")
 	server.ClearFaults()
 	next := r.printed(t, "To go on, append to the same file: ")
 	if want := []string{"orders", "--checkpoint", path, "--state", "approved,declined"}; !slices.Equal(next, want) {
@@ -283,7 +286,7 @@ func TestGatewayFailsOnTheWay(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	tool(t, env, args...).want(t, exitOK, "continuing orders") // the range of --last is another one now, and does not matter
+	tool(t, env, args...).want(t, exit.OK, "continuing orders") // the range of --last is another one now, and does not matter
 }
 
 // full is a disk without room.
@@ -296,15 +299,15 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	env := environment(server.URL)
 	for _, format := range []string{"csv", "jsonl", "table"} {
 		args := []string{"orders", "--last", "4d", "--format", format}
-		if code, err := toolTo(t, full{}, env, args...); code != exitNoAnswer || !strings.Contains(err, "the rows cannot be written: no space left on device") {
+		if code, err := toolTo(t, full{}, env, args...); code != exit.NoAnswer || !strings.Contains(err, "the rows cannot be written: no space left on device") {
 			t.Errorf("%s: got exit code %d and %q", format, code, err)
 		}
 		path := filepath.Join(t.TempDir(), "c.json")
 		code, err := toolTo(t, full{}, env, append(args, "--checkpoint", path)...)
-		if code != exitNoAnswer || !strings.Contains(err, path+" is as it was about a second ago") {
+		if code != exit.NoAnswer || !strings.Contains(err, path+" is as it was about a second ago") {
 			t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
 		}
-		tool(t, env, "orders", "--checkpoint", path).want(t, exitOK, " 0 rows have been written before", "the list is complete")
+		tool(t, env, "orders", "--checkpoint", path).want(t, exit.OK, " 0 rows have been written before", "the list is complete")
 	}
 }
 
@@ -314,7 +317,7 @@ func TestProgressLines(t *testing.T) {
 	env := environment(server.URL)
 	args := []string{"orders", "--last", "4d", "--format", "jsonl", "--log-every", "2ms"}
 	r := tool(t, env, args...)
-	r.want(t, exitOK, " cardgateway: orders: ", "% of the range")
+	r.want(t, exit.OK, " cardgateway: orders: ", "% of the range")
 	if strings.Contains(r.out, "range") {
 		t.Error("progress is among the rows")
 	}
@@ -323,7 +326,7 @@ func TestProgressLines(t *testing.T) {
 
 func (r result) wantSilent(t *testing.T) {
 	t.Helper()
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if r.err != "" {
 		t.Errorf("got stderr %q, want nothing", r.err)
 	}
@@ -333,7 +336,7 @@ func (r result) wantSilent(t *testing.T) {
 func TestVerbose(t *testing.T) {
 	server, _, _ := seeded(t, sandbox.Options{})
 	r := tool(t, environment(server.URL), "orders", "--last", "4d", "--verbose")
-	r.want(t, exitOK, "operation=SearchOrders")
+	r.want(t, exit.OK, "operation=SearchOrders")
 	if strings.Contains(r.err, server.URL) {
 		t.Errorf("got %q, want no address", r.err)
 	}

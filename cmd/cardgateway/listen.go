@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type listenCommand struct {
@@ -56,7 +59,7 @@ func (f *listenCommand) Run(c *call) (err error) {
 	}
 	defer socket.Close()
 	if l.forwarder != nil && l.forwarder.isAt(socket.Addr()) {
-		return fail(exitNoAnswer, "--forward-to is --addr: it would be forwarded to itself")
+		return exit.Fail(exit.NoAnswer, "--forward-to is --addr: it would be forwarded to itself")
 	}
 	if f.Record != "" { // after all that can fail: a file that is not needed is not made
 		if l.recorder, l.number, err = openRecord(f.Record); err != nil {
@@ -72,7 +75,7 @@ func (f *listenCommand) Run(c *call) (err error) {
 	l.stop, l.lines.stopped = stop, stop
 	where := "; nothing is forwarded"
 	if l.forwarder != nil {
-		where = ", forwarding to " + clean(l.forwarder.shown)
+		where = ", forwarding to " + terminal.Clean(l.forwarder.shown)
 	}
 	c.tell("listening on http://%s%s", socket.Addr(), where)
 	err = l.serve(ctx, socket)
@@ -84,16 +87,16 @@ func (f *listenCommand) Run(c *call) (err error) {
 func (f *listenCommand) listener(c *call) (*listener, error) {
 	for _, word := range f.Only {
 		if !slices.Contains(eventWords(), word) {
-			return nil, fail(exitNoAnswer, "--only: there is no %q; there are %s", clean(word), strings.Join(eventWords(), ", "))
+			return nil, exit.Fail(exit.NoAnswer, "--only: there is no %q; there are %s", terminal.Clean(word), strings.Join(eventWords(), ", "))
 		}
 	}
 	switch {
 	case f.ExitAfter < 0:
-		return nil, fail(exitNoAnswer, "--exit-after must not be negative")
+		return nil, exit.Fail(exit.NoAnswer, "--exit-after must not be negative")
 	case f.Wait < 0:
-		return nil, fail(exitNoAnswer, "--wait must not be negative")
+		return nil, exit.Fail(exit.NoAnswer, "--wait must not be negative")
 	case f.ForwardTo == "" && len(f.Only) > 0:
-		return nil, fail(exitNoAnswer, "--only says what is forwarded: it needs --forward-to")
+		return nil, exit.Fail(exit.NoAnswer, "--only says what is forwarded: it needs --forward-to")
 	}
 	set, client, err := c.configure(nil)
 	if err != nil {
@@ -101,7 +104,7 @@ func (f *listenCommand) listener(c *call) (*listener, error) {
 	}
 	secret := set.get(secretName).value
 	if secret == "" && !f.SkipVerify {
-		return nil, fail(exitNoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file and "+
+		return nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file and "+
 			"--merchant-id; or say --skip-verify", variable(secretName))
 	}
 	l := newListener(c, f, client, secret)
@@ -121,16 +124,16 @@ func (f *listenCommand) listener(c *call) (*listener, error) {
 func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(f.Addr)
 	if err != nil {
-		return nil, fail(exitNoAnswer, "--addr: %q is no address; write 127.0.0.1:4242", clean(f.Addr))
+		return nil, exit.Fail(exit.NoAnswer, "--addr: %q is no address; write 127.0.0.1:4242", terminal.Clean(f.Addr))
 	}
 	if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() && !f.Public {
-		return nil, fail(exitNoAnswer, "--addr %s can be reached by other machines: say --public if that is meant, or listen on 127.0.0.1:%s",
-			clean(f.Addr), clean(port))
+		return nil, exit.Fail(exit.NoAnswer, "--addr %s can be reached by other machines: say --public if that is meant, or listen on 127.0.0.1:%s",
+			terminal.Clean(f.Addr), terminal.Clean(port))
 	}
 	var config net.ListenConfig
 	socket, err := config.Listen(ctx, "tcp", f.Addr)
 	if err != nil {
-		return nil, fail(exitNoAnswer, "--addr: %s", clean(err.Error()))
+		return nil, exit.Fail(exit.NoAnswer, "--addr: %s", terminal.Clean(err.Error()))
 	}
 	return socket, nil
 }
@@ -175,7 +178,7 @@ func (l *listener) serve(ctx context.Context, socket net.Listener) error {
 func (l *listener) finish(err error) error {
 	if l.recorder != nil {
 		if failed := l.recorder.close(); failed != nil {
-			err = cmp.Or(err, fail(exitNoAnswer, "--record %s is not complete: %v", clean(l.flags.Record), failed))
+			err = cmp.Or(err, exit.Fail(exit.NoAnswer, "--record %s is not complete: %v", terminal.Clean(l.flags.Record), failed))
 		}
 	}
 	l.mu.Lock()
@@ -183,19 +186,19 @@ func (l *listener) finish(err error) error {
 	t := l.totals
 	l.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.received(), t.forwarded, t.failed, t.refused, t.held)
 	if failed := l.lines.failure(); failed != nil {
-		return cannotWrite("lines", failed)
+		return exit.CannotWrite("lines", failed)
 	}
 	if err != nil {
 		return err
 	}
 	if n := l.flags.ExitAfter; t.received() < n {
 		if l.ctx.Err() != nil {
-			return fail(exitInterrupted, "interrupted; %d of %d notifications have come", t.received(), n)
+			return exit.Fail(exit.Interrupted, "interrupted; %d of %d notifications have come", t.received(), n)
 		}
-		return fail(exitNo, "%d of %d notifications have come within %v", t.received(), n, l.flags.Wait)
+		return exit.Fail(exit.No, "%d of %d notifications have come within %v", t.received(), n, l.flags.Wait)
 	}
 	if t.failed+t.refused > 0 {
-		return fail(exitNo, "")
+		return exit.Fail(exit.No, "")
 	}
 	return nil
 }
@@ -206,6 +209,6 @@ type cleanWriter struct {
 }
 
 func (w cleanWriter) Write(p []byte) (int, error) {
-	_, err := fmt.Fprintln(w.out, clean(strings.TrimSuffix(string(p), "\n")))
+	_, err := fmt.Fprintln(w.out, terminal.Clean(strings.TrimSuffix(string(p), "\n")))
 	return len(p), err
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // TestListen lets a gateway notify a program through listen: it fails at first, and the gateway sends it again.
@@ -40,7 +42,7 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.wait(t)
-	r.want(t, exitNo, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
+	r.want(t, exit.No, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
 	wantWords(t, r.out,
 		`^\d\d:\d\d:\d\d  -> payment  approved  t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query\n`,
 		`  <- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]  body: "order not found"\n`,
@@ -161,7 +163,7 @@ func TestListenAnswers(t *testing.T) {
 				t.Errorf("got %d, want %d", status, test.status)
 			}
 			r := l.wait(t)
-			r.want(t, exitNo, "received 1: forwarded 0, failed 1")
+			r.want(t, exit.No, "received 1: forwarded 0, failed 1")
 			wantWords(t, r.out, test.want)
 			if strings.ContainsAny(r.out, "\x1b\u202e") {
 				t.Errorf("got control characters: %q", r.out)
@@ -233,7 +235,7 @@ func TestListenRefuses(t *testing.T) {
 				t.Errorf("got %d, want %d", status, test.status)
 			}
 			r := l.end(t)
-			r.want(t, exitNo, "received 1: forwarded 0, failed 0, refused 1, not forwarded 0")
+			r.want(t, exit.No, "received 1: forwarded 0, failed 0, refused 1, not forwarded 0")
 			wantWords(t, r.out, test.want, fmt.Sprintf(`<- %d in \d+ ms +by cardgateway  \[n-1\]  not forwarded`, test.status))
 			if len(shop.got()) != 0 {
 				t.Errorf("got it forwarded: %q", shop.got())
@@ -273,7 +275,7 @@ func TestListenHolds(t *testing.T) {
 				t.Errorf("got %d, want %d", status, test.status)
 			}
 			r := l.end(t)
-			r.want(t, exitOK, "received 1: ")
+			r.want(t, exit.OK, "received 1: ")
 			wantWords(t, r.out, test.want)
 			if got := len(shop.got()) - before; got != test.forwarded {
 				t.Errorf("got %d forwarded, want %d", got, test.forwarded)
@@ -287,13 +289,13 @@ func TestListenHolds(t *testing.T) {
 				t.Errorf("got %d, want 503", status)
 			}
 		}
-		l.end(t).want(t, exitOK, "received 2: forwarded 0, failed 0, refused 0, not forwarded 2")
+		l.end(t).want(t, exit.OK, "received 2: forwarded 0, failed 0, refused 0, not forwarded 2")
 	})
 	t.Run("quiet", func(t *testing.T) {
 		l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--output", "quiet")
 		post(t, about(t, l.url, secretKey, "t-1", id))
 		r := l.end(t)
-		r.want(t, exitOK, "received 1: forwarded 1")
+		r.want(t, exit.OK, "received 1: forwarded 1")
 		if r.out != "" {
 			t.Errorf("got %s, want nothing: all is well", r.out)
 		}
@@ -352,7 +354,7 @@ func TestListenAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	r := l.wait(t)
-	r.want(t, exitOK, "received 200: forwarded 200, failed 0, refused 0, not forwarded 0")
+	r.want(t, exit.OK, "received 200: forwarded 200, failed 0, refused 0, not forwarded 0")
 	if got := strings.Count(r.out, "\n"); got != 2*n {
 		t.Errorf("got %d lines, want %d", got, 2*n)
 	}
@@ -395,7 +397,7 @@ func TestListenInterrupted(t *testing.T) {
 	if status := <-answered; status != http.StatusOK {
 		t.Errorf("got %d, want 200", status)
 	}
-	l.wait(t).want(t, exitInterrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
+	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
 	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != forwarded {
 		t.Errorf("got record %+v", got)
 	}

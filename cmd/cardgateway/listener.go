@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -228,7 +229,7 @@ func inWords(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "the gateway hung up before"
 	}
-	text := strings.ReplaceAll(explain(err).text, "notify: ", "")
+	text := strings.ReplaceAll(exit.Explain(err).Text, "notify: ", "")
 	return strings.ReplaceAll(text, "Verify refused the notification: ", "")
 }
 

@@ -31,6 +31,7 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 )
 
@@ -89,23 +90,23 @@ func run(ctx context.Context, args []string, sys system) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
-		return report(sys.err, fmt.Errorf("command line: %w", err))
+		return exit.Report(sys.err, fmt.Errorf("command line: %w", err))
 	}
 	parsed, err := parser.Parse(args)
 	if exited { // --help or --version was printed
-		return exitOK
+		return exit.OK
 	}
 	if err != nil {
-		return report(sys.err, usageError(args, err))
+		return exit.Report(sys.err, usageError(args, err))
 	}
 	c := &call{system: sys, ctx: ctx, settings: &cli.settings}
 	if err := c.checkMetricsFile(); err != nil {
-		return report(sys.err, err)
+		return exit.Report(sys.err, err)
 	}
 	begun := time.Now()
-	code := report(sys.err, parsed.Run(c))
+	code := exit.Report(sys.err, parsed.Run(c))
 	if err := c.writeMetrics(parsed.Selected().Path(), begun, code); err != nil {
-		report(sys.err, err) // the code says what the command did: 2 would say that no refund was made
+		exit.Report(sys.err, err) // the code says what the command did: 2 would say that no refund was made
 	}
 	return code
 }

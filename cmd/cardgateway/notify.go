@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -76,7 +78,7 @@ func (n *notifyCommand) Run(c *call) error {
 	}
 	r, err := sandbox.NotificationRequest(n.URL, key, made.Fields("token"))
 	if err != nil {
-		return fail(exitNoAnswer, "the notification cannot be made: %s", clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "the notification cannot be made: %s", terminal.Clean(err.Error()))
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -107,15 +109,15 @@ func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification
 	}
 	switch {
 	case !currencyForm.MatchString(n.Currency):
-		return nil, fail(exitNoAnswer, "--currency: %q is no currency; write EUR", clean(n.Currency))
+		return nil, exit.Fail(exit.NoAnswer, "--currency: %q is no currency; write EUR", terminal.Clean(n.Currency))
 	case strings.Trim(n.UniqueID, "0123456789") != "" || n.UniqueID == "" || len(n.UniqueID) > 32:
-		return nil, fail(exitNoAnswer, "--unique-id must be 1 to 32 digits")
+		return nil, exit.Fail(exit.NoAnswer, "--unique-id must be 1 to 32 digits")
 	case strings.Trim(appID, "0123456789") != "" || len(appID) > 32:
-		return nil, fail(exitNoAnswer, "app-id must be at most 32 digits")
+		return nil, exit.Fail(exit.NoAnswer, "app-id must be at most 32 digits")
 	case n.Repeat < 1 || n.Repeat > 1000:
-		return nil, fail(exitNoAnswer, "--repeat must be 1 to 1,000")
+		return nil, exit.Fail(exit.NoAnswer, "--repeat must be 1 to 1,000")
 	case n.Code < 0 || n.Code > 999:
-		return nil, fail(exitNoAnswer, "--code must be 1 to 999")
+		return nil, exit.Fail(exit.NoAnswer, "--code must be 1 to 999")
 	}
 	made := &sandboxcommand.Notification{
 		Kind: "Sale", TransactionID: n.Transaction, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency,
@@ -151,7 +153,7 @@ type notificationSender struct {
 func newNotificationSender(c *call, set *configured, name, to, format string) (*notificationSender, error) {
 	secret := set.get(secretName).value
 	if secret == "" {
-		return nil, fail(exitNoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file",
+		return nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file",
 			variable(secretName))
 	}
 	timeout, err := set.timeout()
@@ -178,7 +180,7 @@ func (s *notificationSender) send(ctx context.Context, line eventLine, header ht
 	s.lines.event(line)
 	a := s.forwarder.send(ctx, header, "", body)
 	if ctx.Err() != nil {
-		return fail(exitInterrupted, "interrupted; %d were sent", s.sent)
+		return exit.Fail(exit.Interrupted, "interrupted; %d were sent", s.sent)
 	}
 	s.sent++
 	if a.isTaken() {
@@ -189,7 +191,7 @@ func (s *notificationSender) send(ctx context.Context, line eventLine, header ht
 	}
 	s.lines.answer(newAnswerLine(line.Delivery, s.forwarder, a, s.hidden))
 	if err := s.lines.failure(); err != nil {
-		return cannotWrite("lines", err)
+		return exit.CannotWrite("lines", err)
 	}
 	return nil
 }
@@ -198,9 +200,9 @@ func (s *notificationSender) send(ctx context.Context, line eventLine, header ht
 func (s *notificationSender) result() error {
 	switch {
 	case s.unreachable > 0:
-		return fail(exitNoAnswer, "not answered: %d of %d", s.unreachable, s.sent)
+		return exit.Fail(exit.NoAnswer, "not answered: %d of %d", s.unreachable, s.sent)
 	case s.taken < s.sent:
-		return fail(exitNo, "not taken: %d of %d", s.sent-s.taken, s.sent)
+		return exit.Fail(exit.No, "not taken: %d of %d", s.sent-s.taken, s.sent)
 	}
 	return nil
 }

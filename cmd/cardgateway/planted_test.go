@@ -20,6 +20,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -41,18 +42,18 @@ func TestPlanted(t *testing.T) {
 	gateway.AddRefunds(sandbox.Arrivals{N: each, From: from.AddDate(0, 1, 0), To: to.AddDate(0, -1, 0)})
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
 		env := with(environment(gateway.URL), "CARDGATEWAY_DB", db)
-		runProgram(t, env, exitOK, "reconcile", "sync", "--quiet", "--from", from.Format(time.RFC3339))
+		runProgram(t, env, exit.OK, "reconcile", "sync", "--quiet", "--from", from.Format(time.RFC3339))
 		l := &plantedLists{each: each, gap: max(1, orders/(each*8)), from: from, to: to, want: map[match.Class][]string{}}
 		dir := t.TempDir()
 		l.write(t, read, dir)
 
 		begun := time.Now()
-		out, _ := runProgram(t, env, exitNo, "reconcile", "match", "--quiet", "--format", "jsonl",
+		out, _ := runProgram(t, env, exit.No, "reconcile", "match", "--quiet", "--format", "jsonl",
 			"--from", from.Format(time.RFC3339), "--to", to.Add(10*time.Minute).Format(time.RFC3339),
 			"--list", filepath.Join(dir, "paid.csv"), "--refund-list", filepath.Join(dir, "refunds.csv"))
 		imported := time.Since(begun)
 		begun = time.Now()
-		_, usage := runProgram(t, env, exitNo, "reconcile", "report", "--quiet", "--out", filepath.Join(dir, "report.html"),
+		_, usage := runProgram(t, env, exit.No, "reconcile", "report", "--quiet", "--out", filepath.Join(dir, "report.html"),
 			"--from", from.Format(time.RFC3339), "--to", to.Add(10*time.Minute).Format(time.RFC3339))
 		took := time.Since(begun)
 		rows := l.rows + l.lines

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // reconcileCommand is the group of the commands that work on a copy of the gateway.
@@ -25,13 +27,13 @@ func (c *call) openBooks(set *configured, isNew bool) (*books.Books, error) {
 	db := set.get(databaseName)
 	switch {
 	case db.value == "":
-		return nil, fail(exitNoAnswer, "db is missing: set --db, %s, or db in %s; it is the path of a SQLite file, or postgres://user@host/database",
+		return nil, exit.Fail(exit.NoAnswer, "db is missing: set --db, %s, or db in %s; it is the path of a SQLite file, or postgres://user@host/database",
 			variable(databaseName), set.file)
 	case db.value == c.settings.DB && books.HasPassword(db.value):
-		return nil, fail(exitNoAnswer, "db (flag --db) has a password in it, which every user of this machine can read there: set %s, PGPASSWORD, "+
+		return nil, exit.Fail(exit.NoAnswer, "db (flag --db) has a password in it, which every user of this machine can read there: set %s, PGPASSWORD, "+
 			"or db in %s", variable(databaseName), set.file)
 	case !isNew && books.IsMissing(db.value):
-		return nil, fail(exitNoAnswer, "db (%s): there is no file %s; to begin a copy there, run reconcile sync with --from", db.from, clean(db.value))
+		return nil, exit.Fail(exit.NoAnswer, "db (%s): there is no file %s; to begin a copy there, run reconcile sync with --from", db.from, terminal.Clean(db.value))
 	}
 	b, err := books.Open(c.ctx, db.value)
 	if err != nil {
@@ -43,11 +45,11 @@ func (c *call) openBooks(set *configured, isNew bool) (*books.Books, error) {
 // booksError puts an error of the books, or of what filled them, into words of this program.
 func booksError(before string, err error) error {
 	if errors.Is(err, context.Canceled) {
-		return fail(exitInterrupted, "interrupted")
+		return exit.Fail(exit.Interrupted, "interrupted")
 	}
-	code := exitNoAnswer
+	code := exit.NoAnswer
 	if _, gone := errors.AsType[*books.GoneError](err); gone {
-		code = exitNo
+		code = exit.No
 	}
-	return fail(code, "%s", clean(before)+explain(err).text)
+	return exit.Fail(code, "%s", terminal.Clean(before)+exit.Explain(err).Text)
 }

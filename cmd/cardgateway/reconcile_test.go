@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // closedMonth is a gateway with a month of payments, a copy of it, and a list that agrees.
@@ -31,9 +33,9 @@ func newClosedMonth(t *testing.T) *closedMonth {
 	gateway.SeedOrders(sandbox.SeedOptions{N: 300, From: from, To: to, Currencies: []string{"EUR", "JPY"}, RefundEvery: -1})
 	m := &closedMonth{dir: t.TempDir()}
 	m.env = with(environment(gateway.URL), "CARDGATEWAY_DB", filepath.Join(m.dir, "books.db"))
-	tool(t, m.env, "reconcile", "sync", "--from", from.AddDate(0, 0, -5).Format(time.DateOnly)).want(t, exitOK)
+	tool(t, m.env, "reconcile", "sync", "--from", from.AddDate(0, 0, -5).Format(time.DateOnly)).want(t, exit.OK)
 	r := tool(t, m.env, "orders", "--quiet", "--format", "csv", "--state", "approved", "--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339))
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	rows, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
 	if err != nil || len(rows) < 200 {
 		t.Fatal(len(rows), err)
@@ -62,20 +64,20 @@ func (m *closedMonth) file(t *testing.T, name, text string) string {
 
 func TestMatch(t *testing.T) {
 	m := newClosedMonth(t)
-	tool(t, m.env, "reconcile", "match").want(t, exitNoAnswer, "there is no list of your payments to compare with: give --list")
+	tool(t, m.env, "reconcile", "match").want(t, exit.NoAnswer, "there is no list of your payments to compare with: give --list")
 	r := tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...))
-	r.want(t, exitOK, "273 lines read from paid.csv, 0 not readable", "273 of 273 rows tie out", "payments  EUR", "0.00")
+	r.want(t, exit.OK, "273 lines read from paid.csv, 0 not readable", "273 of 273 rows tie out", "payments  EUR", "0.00")
 	if want := "class,kind,id,reason,value,"; !strings.HasPrefix(r.out, want) || strings.Count(r.out, "\n") != 1 {
 		t.Errorf("got %q, want the titles alone", r.out)
 	}
-	tool(t, m.env, "reconcile", "match").want(t, exitOK, "273 of 273") // the list is kept
+	tool(t, m.env, "reconcile", "match").want(t, exit.OK, "273 of 273") // the list is kept
 
 	middle := len(m.lines) / 2
 	changed := append(append([]string{}, m.lines[:middle]...), m.lines[middle+1:]...)
 	id, _, _ := strings.Cut(m.lines[middle], ",")
 	changed[10] = strings.Replace(changed[10], ",", ",1", 1)
 	r = tool(t, m.env, "reconcile", "match", "--format", "jsonl", "--list", m.list(t, changed...))
-	r.want(t, exitNo, "271 of 273 rows tie out", "missing_here", "differences: 2")
+	r.want(t, exit.No, "271 of 273 rows tie out", "missing_here", "differences: 2")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("got %d rows: %s", len(lines), r.out)
@@ -89,7 +91,7 @@ func TestMatch(t *testing.T) {
 
 	known := m.file(t, "known.csv", "class,id,reason\nmissing_here,"+id+",paid by invoice\namount,nothing,gone\n")
 	r = tool(t, m.env, "reconcile", "match", "--sum", "--known", known)
-	r.want(t, exitNo, "differences: 1", "marks that fit no difference: 1, the first in line 3")
+	r.want(t, exit.No, "differences: 1", "marks that fit no difference: 1, the first in line 3")
 	if r.out != "" {
 		t.Errorf("got %q with --sum", r.out)
 	}
@@ -99,20 +101,20 @@ func TestMatch(t *testing.T) {
 func TestMatchPeriod(t *testing.T) {
 	m := newClosedMonth(t)
 	part := m.list(t, m.lines[100:200]...)
-	tool(t, m.env, "reconcile", "match", "--list", part).want(t, exitOK, "100 of 100 rows tie out")
+	tool(t, m.env, "reconcile", "match", "--list", part).want(t, exit.OK, "100 of 100 rows tie out")
 	withoutTimes := "transaction_id,amount,currency\n"
 	for _, line := range m.lines[100:200] {
 		withoutTimes += line[:strings.LastIndex(line, ",")] + "\n"
 	}
-	tool(t, m.env, "reconcile", "match", "--list", m.file(t, "plain.csv", withoutTimes)).want(t, exitOK, "100 of 100 rows tie out")
+	tool(t, m.env, "reconcile", "match", "--list", m.file(t, "plain.csv", withoutTimes)).want(t, exit.OK, "100 of 100 rows tie out")
 	from := m.lastOf.AddDate(0, 0, -30)
 	r := tool(t, m.env, "reconcile", "match", "--list", part, "--from", from.Format(time.RFC3339), "--to", m.lastOf.Format(time.RFC3339))
-	r.want(t, exitNo, "Is the list whole?", "missing_here")
+	r.want(t, exit.No, "Is the list whole?", "missing_here")
 	day := func(n int) string { return from.AddDate(0, 0, n).Format(time.DateOnly) }
 	r = tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...), "--from", day(5), "--to", day(12))
-	r.want(t, exitOK, "lines of other periods were not compared")
-	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exitNoAnswer, "has nothing of 2020-01-01", "reconcile sync")
-	tool(t, m.env, "reconcile", "match", "--from", from.AddDate(0, -6, 0).Format(time.DateOnly)).want(t, exitOK, "begins at", "nothing before is compared")
+	r.want(t, exit.OK, "lines of other periods were not compared")
+	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.NoAnswer, "has nothing of 2020-01-01", "reconcile sync")
+	tool(t, m.env, "reconcile", "match", "--from", from.AddDate(0, -6, 0).Format(time.DateOnly)).want(t, exit.OK, "begins at", "nothing before is compared")
 }
 
 func TestMatchWrongUse(t *testing.T) {
@@ -149,7 +151,7 @@ func TestMatchWrongUse(t *testing.T) {
 			if strings.Contains(strings.Join(test.args, " "), "--out") || strings.Contains(strings.Join(test.args, " "), "--rows") {
 				command = "report"
 			}
-			tool(t, test.env, append([]string{"reconcile", command}, test.args...)...).want(t, exitNoAnswer, test.want)
+			tool(t, test.env, append([]string{"reconcile", command}, test.args...)...).want(t, exit.NoAnswer, test.want)
 		})
 	}
 }
@@ -180,12 +182,12 @@ func TestReport(t *testing.T) {
 			}
 		}
 	}
-	page := report(exitOK, append(period, "--list", m.list(t, m.lines...))...)
+	page := report(exit.OK, append(period, "--list", m.list(t, m.lines...))...)
 	holds(page, "273 of 273 rows tie out", "Signature", "SHA-256", "paid.csv, 273 lines", "Value a day", "acceptance", "Left over")
 
 	// An id that would be a formula, and one that would be markup.
 	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime), `<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)
-	page = report(exitNo, append(period, "--list", m.list(t, lines...), "--rows", "1")...)
+	page = report(exit.No, append(period, "--list", m.list(t, lines...), "--rows", "1")...)
 	holds(page, "2 differences", "Not shown: 1 row of 1.00 EUR", "month.csv", "month.json", "&lt;script&gt;")
 	if strings.Contains(page, "<script") {
 		t.Error("the page has a script")
@@ -207,11 +209,11 @@ func TestReport(t *testing.T) {
 	}
 	// The CSV marks what may stay, when it is given reasons.
 	marked := strings.NewReplacer("!A0,,", "!A0,typed by hand,", "</script>,,", "</script>,a test,").Replace(readText(t, filepath.Join(m.dir, "month.csv")))
-	page = report(exitOK, append(period, "--known", m.file(t, "known.csv", marked))...)
+	page = report(exit.OK, append(period, "--known", m.file(t, "known.csv", marked))...)
 	holds(page, "273 of 275 rows tie out", "2 known differences", "Known: typed by hand")
 
 	before := from.AddDate(0, 0, -4)
-	page = report(exitOK, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
+	page = report(exit.OK, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
 	holds(page, "Nothing to compare in this range", "The first payment after is of "+from.In(time.FixedZone("", 8*3600)).Format("2 January 2006"))
 
 	err = filepath.WalkDir(m.dir, func(path string, e fs.DirEntry, err error) error {
@@ -241,11 +243,11 @@ func readText(t *testing.T, path string) string {
 func TestReportIsInterrupted(t *testing.T) {
 	m := newClosedMonth(t)
 	out := filepath.Join(m.dir, "month.html")
-	tool(t, m.env, "reconcile", "report", "--out", out, "--list", m.list(t, m.lines...)).want(t, exitOK)
+	tool(t, m.env, "reconcile", "report", "--out", out, "--list", m.list(t, m.lines...)).want(t, exit.OK)
 	old := readText(t, out)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	toolWith(t, ctx, strings.NewReader(""), m.env, "reconcile", "report", "--out", out).want(t, exitInterrupted, "interrupted")
+	toolWith(t, ctx, strings.NewReader(""), m.env, "reconcile", "report", "--out", out).want(t, exit.Interrupted, "interrupted")
 	if left, _ := filepath.Glob(filepath.Join(m.dir, "*.tmp")); readText(t, out) != old || len(left) > 0 {
 		t.Errorf("the report has changed, or there is more: %q", left)
 	}
@@ -256,15 +258,15 @@ func TestRun(t *testing.T) {
 	db, out := filepath.Join(m.dir, "other.db"), filepath.Join(m.dir, "run.html")
 	list := m.list(t, m.lines...)
 	env := with(m.env, "CARDGATEWAY_DB", db)
-	tool(t, env, "reconcile", "run", "--list", list).want(t, exitNoAnswer, "there is no file")
+	tool(t, env, "reconcile", "run", "--list", list).want(t, exit.NoAnswer, "there is no file")
 	r := tool(t, env, "reconcile", "run", "--since", m.lastOf.AddDate(0, 0, -40).Format(time.DateOnly), "--list", list, "--out", out)
-	r.want(t, exitOK, "300 orders, 0 refunds", "273 of 273 rows tie out")
+	r.want(t, exit.OK, "300 orders, 0 refunds", "273 of 273 rows tie out")
 	if r.out != out+"\n" {
 		t.Errorf("got %q, want the path of the page alone", r.out)
 	}
 	prom := filepath.Join(m.dir, "run.prom")
 	r = tool(t, env, "reconcile", "run", "--quiet", "--metrics-file", prom, "--list", m.list(t, m.lines[1:]...), "--from", m.lastOf.AddDate(0, 0, -40).Format(time.DateOnly), "--out", out)
-	r.want(t, exitNo, "differences: 1")
+	r.want(t, exit.No, "differences: 1")
 	if strings.Count(r.err, "\n") != 1 {
 		t.Errorf("got %q with --quiet, want one line", r.err)
 	}
@@ -272,16 +274,16 @@ func TestRun(t *testing.T) {
 		`cardgateway_reconcile_compared`: 273, `cardgateway_reconcile_tied_out`: 272, `cardgateway_reconcile_known`: 0,
 		`cardgateway_reconcile_differences{class="missing_here"}`: 1, `cardgateway_reconcile_differences{class="amount"}`: 0,
 		`cardgateway_reconcile_copy_rows{what="late"}`: 0, `cardgateway_reconcile_copy_open_orders`: 6,
-		`cardgateway_last_run_exit_code{command="reconcile run"}`: exitNo,
+		`cardgateway_last_run_exit_code{command="reconcile run"}`: exit.No,
 	})
-	tool(t, with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1"), "reconcile", "run", "--out", out).want(t, exitNoAnswer)
+	tool(t, with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1"), "reconcile", "run", "--out", out).want(t, exit.NoAnswer)
 }
 
 // TestDemonstration runs without any setting: every class is planted, and found.
 func TestDemonstration(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	r := tool(t, nil, "reconcile", "run")
-	r.want(t, exitOK, "this is a demonstration with a sandbox", "no real money", "12,004 orders")
+	r.want(t, exit.OK, "this is a demonstration with a sandbox", "no real money", "12,004 orders")
 	page := readText(t, strings.TrimSpace(r.out))
 	if !strings.Contains(page, "Demonstration: a sandbox, no real money") {
 		t.Error("the page does not say that it is a demonstration")

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // recorded is one line of the file of --record. It has no secret: see recordBody.
@@ -110,7 +113,7 @@ type recorder struct {
 func openRecord(path string) (_ *recorder, last int, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, 0, fail(exitNoAnswer, "--record cannot be written: %v", err)
+		return nil, 0, exit.Fail(exit.NoAnswer, "--record cannot be written: %v", err)
 	}
 	defer func() {
 		if err != nil {
@@ -118,7 +121,7 @@ func openRecord(path string) (_ *recorder, last int, err error) {
 		}
 	}()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, 0, fail(exitNoAnswer, "--record %s is no regular file", clean(path))
+		return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is no regular file", terminal.Clean(path))
 	}
 	r := newRecordReader(file)
 	for {
@@ -127,12 +130,12 @@ func openRecord(path string) (_ *recorder, last int, err error) {
 			break
 		}
 		if err != nil {
-			return nil, 0, fail(exitNoAnswer, "--record %s is not a record of this program: %v. Name another file", clean(path), err)
+			return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is not a record of this program: %v. Name another file", terminal.Clean(path), err)
 		}
 		last = max(last, deliveryNumber(d.Delivery))
 	}
 	if err := errors.Join(file.Chmod(0o600), file.Truncate(r.good)); err != nil {
-		return nil, 0, fail(exitNoAnswer, "--record cannot be written: %v", err)
+		return nil, 0, exit.Fail(exit.NoAnswer, "--record cannot be written: %v", err)
 	}
 	return &recorder{file: file, size: r.good}, last, nil
 }

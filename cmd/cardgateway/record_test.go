@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
@@ -92,7 +93,7 @@ func TestNoSecretInRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := l.wait(t)
-			r.want(t, exitOK, "received 1: forwarded 1")
+			r.want(t, exit.OK, "received 1: forwarded 1")
 			if token == "" || token != server.Token(id) {
 				t.Fatal("the program did not get the token")
 			}
@@ -162,7 +163,7 @@ func TestRecordFile(t *testing.T) {
 		t.Helper()
 		l := listen(t, environment(server.URL), "--record", path, "--ack", "--exit-after", "1")
 		post(t, about(t, l.url, secretKey, "t-1", id))
-		l.wait(t).want(t, exitOK)
+		l.wait(t).want(t, exit.OK)
 	}
 	one()
 	whole, err := os.ReadFile(path)

@@ -14,6 +14,9 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type replayCommand struct {
@@ -40,11 +43,11 @@ Examples:
 // Run sends what was chosen.
 func (r *replayCommand) Run(c *call) error {
 	if (len(r.Deliveries) > 0) == r.Failed {
-		return fail(exitNoAnswer, "name deliveries such as n-17, or say --failed")
+		return exit.Fail(exit.NoAnswer, "name deliveries such as n-17, or say --failed")
 	}
 	for _, name := range r.Deliveries {
 		if deliveryNumber(name) == 0 {
-			return fail(exitNoAnswer, "%q is no delivery; write n-17", clean(name))
+			return exit.Fail(exit.NoAnswer, "%q is no delivery; write n-17", terminal.Clean(name))
 		}
 	}
 	set, err := c.settings.load(c.ctx, c.system)
@@ -60,7 +63,7 @@ func (r *replayCommand) Run(c *call) error {
 		return nil
 	}
 	if r.To == "" && to == "" {
-		return fail(exitNoAnswer, "say where to: --to http://localhost:8080/notify")
+		return exit.Fail(exit.NoAnswer, "say where to: --to http://localhost:8080/notify")
 	}
 	s, err := newNotificationSender(c, set, "--to", cmp.Or(r.To, to), r.Format)
 	if err != nil {
@@ -85,10 +88,10 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 		switch {
 		case slices.Contains(r.Deliveries, d.Delivery):
 			if wanted[d.Delivery] {
-				return fail(exitNoAnswer, "%s is in %s twice: two programs wrote it at once", d.Delivery, clean(r.From))
+				return exit.Fail(exit.NoAnswer, "%s is in %s twice: two programs wrote it at once", d.Delivery, terminal.Clean(r.From))
 			}
 			if d.Body == nil {
-				return fail(exitNoAnswer, "%s was refused when it came (%s): it is not sent", d.Delivery, clean(d.RefusedBy))
+				return exit.Fail(exit.NoAnswer, "%s was refused when it came (%s): it is not sent", d.Delivery, terminal.Clean(d.RefusedBy))
 			}
 			wanted[d.Delivery], to = true, cmp.Or(d.To, to)
 		case !r.Failed || d.Body == nil:
@@ -104,7 +107,7 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 	}
 	for _, name := range r.Deliveries {
 		if err == nil && !wanted[name] {
-			err = fail(exitNoAnswer, "%s is not in %s", name, clean(r.From))
+			err = exit.Fail(exit.NoAnswer, "%s is not in %s", name, terminal.Clean(r.From))
 		}
 	}
 	return wanted, to, err
@@ -114,7 +117,7 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 func (r *replayCommand) each(do func(*recorded) error) error {
 	file, err := os.Open(r.From)
 	if err != nil {
-		return fail(exitNoAnswer, "--from cannot be read: %v", err)
+		return exit.Fail(exit.NoAnswer, "--from cannot be read: %v", err)
 	}
 	defer file.Close()
 	reader := newRecordReader(file)
@@ -124,7 +127,7 @@ func (r *replayCommand) each(do func(*recorded) error) error {
 			return nil
 		}
 		if err != nil {
-			return fail(exitNoAnswer, "--from %s is not a record of listen: %v", clean(r.From), err)
+			return exit.Fail(exit.NoAnswer, "--from %s is not a record of listen: %v", terminal.Clean(r.From), err)
 		}
 		if err := do(d); err != nil {
 			return err
@@ -136,7 +139,7 @@ func (r *replayCommand) each(do func(*recorded) error) error {
 func (s *notificationSender) replay(c *call, d *recorded) error {
 	body, err := s.signed(d)
 	if err != nil {
-		return fail(exitNoAnswer, "%s cannot be made: %s", d.Delivery, clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "%s cannot be made: %s", d.Delivery, terminal.Clean(err.Error()))
 	}
 	line := eventLine{Delivery: d.Delivery, event: d.Event, Note: "signed anew"}
 	if len(d.Masked) > 0 {

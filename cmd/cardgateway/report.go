@@ -9,8 +9,12 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	htmlreport "github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // reportFlags say where a report goes.
@@ -49,7 +53,7 @@ func (r *reportCommand) Run(c *call) (err error) {
 // report compares and writes the three files.
 func (m *comparison) report(f *reportFlags) error {
 	if f.Rows < 0 {
-		return fail(exitNoAnswer, "--rows must not be below zero")
+		return exit.Fail(exit.NoAnswer, "--rows must not be below zero")
 	}
 	base, err := m.reportBase(f.Out)
 	if err != nil {
@@ -57,7 +61,7 @@ func (m *comparison) report(f *reportFlags) error {
 	}
 	files, err := m.createReport(base)
 	if err != nil {
-		return cannotWrite("report", err)
+		return exit.CannotWrite("report", err)
 	}
 	defer files.remove()
 	shown, days := &htmlreport.Rows{Most: f.Rows}, htmlreport.NewDays(m.Period)
@@ -75,10 +79,10 @@ func (m *comparison) report(f *reportFlags) error {
 		return err
 	}
 	if err := files.finish(page); err != nil {
-		return cannotWrite("report", err)
+		return exit.CannotWrite("report", err)
 	}
 	if _, err := fmt.Fprintln(m.out, base+".html"); err != nil {
-		return cannotWrite("path of the report", err)
+		return exit.CannotWrite("path of the report", err)
 	}
 	return m.ended(summary)
 }
@@ -95,17 +99,17 @@ func (m *comparison) reportBase(out string) (string, error) {
 	}
 	base, ok := strings.CutSuffix(out, ".html")
 	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
-		return "", fail(exitNoAnswer, "--out: %s does not end with a name and .html", clean(out))
+		return "", exit.Fail(exit.NoAnswer, "--out: %s does not end with a name and .html", terminal.Clean(out))
 	}
 	return base, nil
 }
 
 func (m *comparison) page(s *match.Summary, shown *htmlreport.Rows, days *htmlreport.Days, name string) *htmlreport.Page {
-	words := []string{"reconcile", "report", "--from", wall(m.Period.From), "--to", wall(m.Period.To), "--grace", m.flags.Grace}
+	words := []string{"reconcile", "report", "--from", terminal.Wall(m.Period.From), "--to", terminal.Wall(m.Period.To), "--grace", m.flags.Grace}
 	if m.flags.Known != "" {
 		words = append(words, "--known", m.flags.Known)
 	}
-	command := commandLine(append(words, m.settings.asFlags()...)...)
+	command := terminal.CommandLine(append(words, m.settings.asFlags()...)...)
 	if m.isDemonstration {
 		command = "cardgateway reconcile run"
 	}
@@ -114,7 +118,7 @@ func (m *comparison) page(s *match.Summary, shown *htmlreport.Rows, days *htmlre
 		Gateway: m.info.Gateway, AppID: m.info.AppID, Copy: m.Copy, LastSync: m.info.LastSync,
 		Payments: m.info.Payments, Refunds: m.info.ListedRefunds, Known: m.flags.Known,
 		Summary: s, Rows: shown, Days: days, Notes: m.notes,
-		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: clean,
+		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: terminal.Clean,
 		Demonstration: m.isDemonstration,
 	}
 }
@@ -139,9 +143,9 @@ func (m *comparison) nearest(page *htmlreport.Page) error {
 
 // reportFiles are the page, the CSV and the JSON while they are written.
 type reportFiles struct {
-	html, csv, json *newFile
-	columns         []column[match.Difference]
-	rows            rowWriter[match.Difference]
+	html, csv, json *files.File
+	columns         []tabular.Column[match.Difference]
+	rows            tabular.Writer[match.Difference]
 	n               int
 	placed          bool
 }
@@ -149,25 +153,25 @@ type reportFiles struct {
 func (m *comparison) createReport(base string) (f *reportFiles, err error) {
 	f = &reportFiles{columns: differenceColumns(m)}
 	for _, file := range []struct {
-		to   **newFile
+		to   **files.File
 		path string
 	}{{&f.html, base + ".html"}, {&f.csv, base + ".csv"}, {&f.json, base + ".json"}} {
-		if *file.to, err = createFile(file.path); err != nil {
+		if *file.to, err = files.Create(file.path); err != nil {
 			f.remove()
 			return nil, err
 		}
 	}
-	f.rows = newRowWriter(formatCSV, f.columns, false, f.csv)
+	f.rows = tabular.NewWriter(tabular.CSV, f.columns, false, f.csv)
 	_, err = f.json.WriteString(`{"differences":[`)
 	return f, err
 }
 
 // add writes a difference into the CSV and the JSON.
 func (f *reportFiles) add(d *match.Difference) error {
-	if err := f.rows.write(d); err != nil {
-		return cannotWrite("CSV", err)
+	if err := f.rows.Write(d); err != nil {
+		return exit.CannotWrite("CSV", err)
 	}
-	line, err := jsonText(f.columns, d)
+	line, err := tabular.JSON(f.columns, d)
 	if err != nil {
 		return err
 	}
@@ -176,34 +180,34 @@ func (f *reportFiles) add(d *match.Difference) error {
 	}
 	_ = f.json.WriteByte('\n')
 	if _, err := f.json.Write(line[:len(line)-1]); err != nil {
-		return cannotWrite("JSON", err)
+		return exit.CannotWrite("JSON", err)
 	}
 	return nil
 }
 
 // finish writes the page, and puts the files in their places: the page last, since it names the others.
 func (f *reportFiles) finish(page *htmlreport.Page) error {
-	if err := f.rows.flush(); err != nil {
+	if err := f.rows.Flush(); err != nil {
 		return err
 	}
 	summary, err := json.Marshal(summaryOf(page))
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", clean(string(summary))); err != nil {
+	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", terminal.Clean(string(summary))); err != nil {
 		return err
 	}
 	if err := htmlreport.Write(f.html, page); err != nil {
 		return err
 	}
-	all := []*newFile{f.csv, f.json, f.html}
+	all := []*files.File{f.csv, f.json, f.html}
 	for _, file := range all {
-		if err := file.finish(); err != nil {
+		if err := file.Finish(); err != nil {
 			return err
 		}
 	}
 	for _, file := range all {
-		if err := file.place(); err != nil {
+		if err := file.Place(); err != nil {
 			return err
 		}
 	}
@@ -213,9 +217,9 @@ func (f *reportFiles) finish(page *htmlreport.Page) error {
 
 // remove takes back what has not been put in its place.
 func (f *reportFiles) remove() {
-	for _, file := range []*newFile{f.html, f.csv, f.json} {
+	for _, file := range []*files.File{f.html, f.csv, f.json} {
 		if file != nil && !f.placed {
-			file.remove()
+			file.Remove()
 		}
 	}
 }
@@ -234,29 +238,29 @@ type summaryJSON struct {
 }
 
 type classJSON struct {
-	Class    match.Class `json:"class"`
-	Currency string      `json:"currency"`
-	Rows     int         `json:"rows"`
-	Value    exact       `json:"value"`
-	Known    int         `json:"known"`
-	Oldest   *time.Time  `json:"oldest"`
-	ByAge    [4]int      `json:"byAge"` // up to 2, 7 and 30 days, and older
+	Class    match.Class  `json:"class"`
+	Currency string       `json:"currency"`
+	Rows     int          `json:"rows"`
+	Value    amount.Exact `json:"value"`
+	Known    int          `json:"known"`
+	Oldest   *time.Time   `json:"oldest"`
+	ByAge    [4]int       `json:"byAge"` // up to 2, 7 and 30 days, and older
 }
 
 type bridgeJSON struct {
-	Kind     match.Kind `json:"kind"`
-	Currency string     `json:"currency"`
-	Books    exact      `json:"books"`
-	Steps    []stepJSON `json:"steps"`
-	Gateway  exact      `json:"gateway"`
-	LeftOver exact      `json:"leftOver"`
+	Kind     match.Kind   `json:"kind"`
+	Currency string       `json:"currency"`
+	Books    amount.Exact `json:"books"`
+	Steps    []stepJSON   `json:"steps"`
+	Gateway  amount.Exact `json:"gateway"`
+	LeftOver amount.Exact `json:"leftOver"`
 }
 
 type stepJSON struct {
-	Class match.Class `json:"class"`
-	Known bool        `json:"known"`
-	Rows  int         `json:"rows"`
-	Sum   exact       `json:"sum"`
+	Class match.Class  `json:"class"`
+	Known bool         `json:"known"`
+	Rows  int          `json:"rows"`
+	Sum   amount.Exact `json:"sum"`
 }
 
 type listJSON struct {
@@ -279,7 +283,7 @@ func summaryOf(p *htmlreport.Page) summaryJSON {
 		j.Lists = append(j.Lists, listJSON{"refunds", r.Name, r.SHA256, r.Rows, r.Unreadable, r.ReadAt})
 	}
 	for _, c := range s.Classes {
-		row := classJSON{Class: c.Class, Currency: c.Currency, Rows: c.Rows, Value: exact{amount.Scaled(c.Value, c.Currency)}, Known: c.Known, ByAge: c.ByAge}
+		row := classJSON{Class: c.Class, Currency: c.Currency, Rows: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known, ByAge: c.ByAge}
 		if !c.Oldest.IsZero() {
 			row.Oldest = &c.Oldest
 		}
@@ -287,9 +291,9 @@ func summaryOf(p *htmlreport.Page) summaryJSON {
 	}
 	for i := range s.Bridges {
 		b := &s.Bridges[i]
-		row := bridgeJSON{Kind: b.Kind, Currency: b.Currency, Books: exact{amount.Scaled(b.Books, b.Currency)}, Steps: []stepJSON{}, Gateway: exact{amount.Scaled(b.Gateway, b.Currency)}, LeftOver: exact{amount.Scaled(b.LeftOver(), b.Currency)}}
+		row := bridgeJSON{Kind: b.Kind, Currency: b.Currency, Books: amount.InJSON(b.Books, b.Currency), Steps: []stepJSON{}, Gateway: amount.InJSON(b.Gateway, b.Currency), LeftOver: amount.InJSON(b.LeftOver(), b.Currency)}
 		for _, step := range b.Steps {
-			row.Steps = append(row.Steps, stepJSON{step.Class, step.Known, step.Rows, exact{amount.Scaled(step.Sum, b.Currency)}})
+			row.Steps = append(row.Steps, stepJSON{step.Class, step.Known, step.Rows, amount.InJSON(step.Sum, b.Currency)})
 		}
 		j.Bridges = append(j.Bridges, row)
 	}

@@ -5,6 +5,9 @@ import (
 	"flag"
 
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // sandboxCommand is the command of cmd/cardgateway-sandbox, with flags of its own: this program's settings are not used.
@@ -18,8 +21,8 @@ func (s *sandboxCommand) Run(c *call) error {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return nil
 	case errors.Is(err, sandboxcommand.ErrNotAccepted):
-		return fail(exitNo, "sandbox: %s", clean(err.Error()))
+		return exit.Fail(exit.No, "sandbox: %s", terminal.Clean(err.Error()))
 	default:
-		return fail(exitNoAnswer, "sandbox: %s", clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "sandbox: %s", terminal.Clean(err.Error()))
 	}
 }

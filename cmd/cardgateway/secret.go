@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // secretName is the one setting that has no flag.
@@ -31,7 +35,7 @@ func (c *configured) readSecret(ctx context.Context, stderr io.Writer) error {
 		case first.value == "" || rank(s) < rank(first):
 			first = s
 		case rank(s) == rank(first):
-			return fail(exitNoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
+			return exit.Fail(exit.NoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
 				first.name, first.from, s.name, s.from)
 		}
 	}
@@ -40,13 +44,13 @@ func (c *configured) readSecret(ctx context.Context, stderr io.Writer) error {
 	var err error
 	switch first.name {
 	case "secret-file":
-		if text, err = readBounded(first.value, largestSettings); err != nil {
-			return fail(exitNoAnswer, "secret-file (%s) cannot be read: %v", first.from, err)
+		if text, err = files.ReadBounded(first.value, largestSettings); err != nil {
+			return exit.Fail(exit.NoAnswer, "secret-file (%s) cannot be read: %v", first.from, err)
 		}
 		secret.from = "file " + first.value
 	case "secret-command":
 		if text, err = runSecretCommand(ctx, first.value, stderr); err != nil {
-			return fail(exitNoAnswer, "secret-command (%s) failed: %v", first.from, err)
+			return exit.Fail(exit.NoAnswer, "secret-command (%s) failed: %v", first.from, err)
 		}
 		secret.from = "output of secret-command"
 	default:
@@ -54,7 +58,7 @@ func (c *configured) readSecret(ctx context.Context, stderr io.Writer) error {
 	}
 	secret.value = strings.TrimRight(text, "\r\n")
 	if strings.TrimSpace(secret.value) == "" {
-		return fail(exitNoAnswer, "%s (%s) is empty: %s", first.name, first.from, first.value)
+		return exit.Fail(exit.NoAnswer, "%s (%s) is empty: %s", first.name, first.from, first.value)
 	}
 	return nil
 }
@@ -104,6 +108,6 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 func warnIfReadable(w io.Writer, path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
 		fmt.Fprintf(w, "cardgateway: warning: %s holds the secret key and other users can read it; run chmod 600 %s\n",
-			clean(path), quote(path))
+			terminal.Clean(path), terminal.Quote(path))
 	}
 }

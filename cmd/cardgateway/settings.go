@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // settings are the flags that every command has.
@@ -136,7 +138,7 @@ func (c *call) clientOf(set *configured, transport http.RoundTripper) (*cardgate
 	}
 	client, err := cardgateway.New(config)
 	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
-		return nil, fail(exitNoAnswer, "%s", set.inOwnWords(invalid))
+		return nil, exit.Fail(exit.NoAnswer, "%s", set.inOwnWords(invalid))
 	}
 	return client, err
 }
@@ -149,7 +151,7 @@ func (c *configured) location() (*time.Location, error) {
 	}
 	location, err := time.LoadLocation(zone.value)
 	if err != nil {
-		return nil, fail(exitNoAnswer, "zone (%s): %q is no zone; write a name such as Asia/Shanghai or UTC", zone.from, clean(zone.value))
+		return nil, exit.Fail(exit.NoAnswer, "zone (%s): %q is no zone; write a name such as Asia/Shanghai or UTC", zone.from, terminal.Clean(zone.value))
 	}
 	return location, nil
 }
@@ -162,7 +164,7 @@ func (c *configured) timeout() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(timeout.value)
 	if err != nil || d <= 0 {
-		return 0, fail(exitNoAnswer, "timeout (%s): %q is no duration; write 30s or 2m", timeout.from, clean(timeout.value))
+		return 0, exit.Fail(exit.NoAnswer, "timeout (%s): %q is no duration; write 30s or 2m", timeout.from, terminal.Clean(timeout.value))
 	}
 	return d, nil
 }
@@ -186,7 +188,7 @@ func (c *configured) complete() error {
 			secret.from, variable("merchant-id")))
 	}
 	if len(missing) > 0 {
-		return fail(exitNoAnswer, "%s", strings.Join(missing, "\ncardgateway: "))
+		return exit.Fail(exit.NoAnswer, "%s", strings.Join(missing, "\ncardgateway: "))
 	}
 	return nil
 }
@@ -202,7 +204,7 @@ func (c *configured) inOwnWords(invalid *cardgateway.ValidationError) string {
 		}
 		all = append(all, name+" "+p.Message)
 	}
-	return clean(strings.Join(all, "; "))
+	return terminal.Clean(strings.Join(all, "; "))
 }
 
 // asFlags returns the settings that were given as flags, for a command that is printed to be run next.
@@ -219,23 +221,4 @@ func (s *settings) asFlags() (args []string) {
 		}
 	}
 	return args
-}
-
-// commandLine writes a command that a shell reads back as these words.
-func commandLine(words ...string) string {
-	for i, w := range words {
-		words[i] = quote(w)
-	}
-	return "cardgateway " + strings.Join(words, " ")
-}
-
-// quote writes a word for a POSIX shell.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:+,@=", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

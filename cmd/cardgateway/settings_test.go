@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 func TestNoConfiguration(t *testing.T) {
 	r := tool(t, nil, "get", "123")
-	r.want(t, exitNoAnswer, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
+	r.want(t, exit.NoAnswer, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
 	if r.out != "" {
 		t.Errorf("got stdout %q, want nothing", r.out)
 	}
@@ -52,7 +54,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		{"too long", env, []string{"--config", file("d.toml", strings.Repeat("#", 70000))}, "more than 64 KiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tool(t, test.env, append([]string{"get", "123"}, test.args...)...).want(t, exitNoAnswer, test.want)
+			tool(t, test.env, append([]string{"get", "123"}, test.args...)...).want(t, exit.NoAnswer, test.want)
 		})
 	}
 }
@@ -87,12 +89,12 @@ func TestSecretFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := with(environment(server.URL), "CARDGATEWAY_SECRET", "wrong")
-	tool(t, env, "get", "123", "--secret-file", key).want(t, exitNo, "the gateway does not know it")
+	tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "the gateway does not know it")
 	if err := os.Chmod(key, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if os.PathSeparator == '/' {
-		tool(t, env, "get", "123", "--secret-file", key).want(t, exitNo, "warning: "+key+" holds the secret key and other users can read it")
+		tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "warning: "+key+" holds the secret key and other users can read it")
 	}
 }
 
@@ -103,19 +105,9 @@ func TestFilePermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := tool(t, map[string]string{"CARDGATEWAY_CONFIG": path}, "get", "1")
-	r.want(t, exitNoAnswer, "base-url is missing")
+	r.want(t, exit.NoAnswer, "base-url is missing")
 	if os.PathSeparator == '/' && !strings.Contains(r.err, "warning: "+path) {
 		t.Errorf("got %q, want a warning", r.err)
-	}
-}
-
-func TestQuote(t *testing.T) {
-	for word, want := range map[string]string{
-		"t-1002": "t-1002", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "2026-11-22T03:10:00Z": "2026-11-22T03:10:00Z",
-	} {
-		if got := quote(word); got != want {
-			t.Errorf("got %s for %q, want %s", got, word, want)
-		}
 	}
 }
 

@@ -4,15 +4,17 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // readFile reads the file with settings: one that is named must be there, the usual one need not, unless a profile is asked
@@ -26,16 +28,16 @@ func (s *settings) readFile(sys system) (path string, values map[string]setting,
 		if err != nil && !named { // no home directory, as in many containers
 			return "", nil, nil
 		} else if err != nil {
-			return "", nil, fail(exitNoAnswer, "profile %s: there is no file with settings; name it with --config", clean(profile))
+			return "", nil, exit.Fail(exit.NoAnswer, "profile %s: there is no file with settings; name it with --config", terminal.Clean(profile))
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
-	text, err := readBounded(path, largestSettings)
+	text, err := files.ReadBounded(path, largestSettings)
 	if !named && errors.Is(err, fs.ErrNotExist) {
 		return path, nil, nil
 	}
 	if err != nil {
-		return path, nil, fail(exitNoAnswer, "the file with settings cannot be read: %v", err)
+		return path, nil, exit.Fail(exit.NoAnswer, "the file with settings cannot be read: %v", err)
 	}
 	values, err = parseFile(path, text, profile)
 	if err != nil {
@@ -61,8 +63,8 @@ func profileAlone(profile string, values map[string]setting, sys system) error {
 		}
 		for _, other := range names {
 			if sys.getenv(variable(other)) != "" {
-				return fail(exitNoAnswer, "profile %s has %s, and so has the environment (%s): unset the variable, or do without the profile",
-					clean(profile), name, variable(other))
+				return exit.Fail(exit.NoAnswer, "profile %s has %s, and so has the environment (%s): unset the variable, or do without the profile",
+					terminal.Clean(profile), name, variable(other))
 			}
 		}
 	}
@@ -78,7 +80,7 @@ func parseFile(path, text, profile string) (map[string]setting, error) {
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
 			line = parse.Position.Line
 		}
-		return nil, fail(exitNoAnswer, "%s, line %d: is not TOML; write name = \"value\"", path, line)
+		return nil, exit.Fail(exit.NoAnswer, "%s, line %d: is not TOML; write name = \"value\"", path, line)
 	}
 	profiles, err := takeProfiles(path, raw)
 	if err != nil {
@@ -89,7 +91,7 @@ func parseFile(path, text, profile string) (map[string]setting, error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(profiles)) { // a mistake in another profile is one, too
-		own, err := parseTable(path+", profile "+clean(name), profiles[name], "file "+path+", profile "+clean(name))
+		own, err := parseTable(path+", profile "+terminal.Clean(name), profiles[name], "file "+path+", profile "+terminal.Clean(name))
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +100,8 @@ func parseFile(path, text, profile string) (map[string]setting, error) {
 		}
 	}
 	if _, ok := profiles[profile]; profile != "" && !ok {
-		return nil, fail(exitNoAnswer, "%s: there is no profile %q; there are: %s", path, clean(profile),
-			cmp.Or(clean(strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")), "none; write [profile.NAME]"))
+		return nil, exit.Fail(exit.NoAnswer, "%s: there is no profile %q; there are: %s", path, terminal.Clean(profile),
+			cmp.Or(terminal.Clean(strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")), "none; write [profile.NAME]"))
 	}
 	return values, nil
 }
@@ -119,7 +121,7 @@ func takeProfiles(path string, raw map[string]any) (map[string]map[string]any, e
 		}
 	}
 	if !ok {
-		return nil, fail(exitNoAnswer, "%s: a profile is a table: [profile.NAME], and below it name = \"value\"", path)
+		return nil, exit.Fail(exit.NoAnswer, "%s: a profile is a table: [profile.NAME], and below it name = \"value\"", path)
 	}
 	return profiles, nil
 }
@@ -133,7 +135,7 @@ func parseTable(where string, raw map[string]any, from string) (map[string]setti
 	values := map[string]setting{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		if !slices.Contains(known, name) {
-			return nil, fail(exitNoAnswer, "%s: there is no setting %q; there are %s", where, clean(name), strings.Join(known, ", "))
+			return nil, exit.Fail(exit.NoAnswer, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(known, ", "))
 		}
 		switch value := raw[name].(type) {
 		case string:
@@ -141,7 +143,7 @@ func parseTable(where string, raw map[string]any, from string) (map[string]setti
 		case int64: // an app id without quotation marks
 			values[name] = setting{name, fmt.Sprint(value), from}
 		default:
-			return nil, fail(exitNoAnswer, "%s: %s must be a text: %s = \"value\"", where, name, name)
+			return nil, exit.Fail(exit.NoAnswer, "%s: %s must be a text: %s = \"value\"", where, name, name)
 		}
 	}
 	return values, nil
@@ -163,17 +165,3 @@ func overrideWith(values, profile map[string]setting) {
 
 // largestSettings bounds the file with settings, and the secret key with what is around it.
 const largestSettings = 64 << 10
-
-// readBounded reads a file of at most so many bytes.
-func readBounded(path string, most int64) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most {
-		err = fmt.Errorf("%s has more than %d KiB", path, most>>10)
-	}
-	return string(text), err
-}

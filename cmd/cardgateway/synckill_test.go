@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
@@ -197,7 +199,7 @@ func TestSyncKilled(t *testing.T) {
 			return []string{"reconcile", "sync", "--quiet", "--db", db, "--from", from.Format(time.RFC3339)}
 		}
 		unbroken, fresh := filepath.Join(t.TempDir(), "unbroken.db"), filepath.Join(t.TempDir(), "fresh.db")
-		tool(t, env, args(unbroken)...).want(t, exitOK)
+		tool(t, env, args(unbroken)...).want(t, exit.OK)
 		shop := newChangingShop(t, server)
 		killed, partial := 0, map[int]bool{}
 		for range kills {
@@ -224,18 +226,18 @@ func TestSyncKilled(t *testing.T) {
 				t.Fatalf("%v: %s", err, errOut.String())
 			}
 			shop.change(t)
-			tool(t, env, args(unbroken)...).want(t, exitOK)
+			tool(t, env, args(unbroken)...).want(t, exit.OK)
 		}
 		for {
 			r := tool(t, env, args(db)...)
 			if !strings.Contains(r.err, "another run is using") {
-				r.want(t, exitOK)
+				r.want(t, exit.OK)
 				break
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		tool(t, env, args(unbroken)...).want(t, exitOK)
-		tool(t, env, args(fresh)...).want(t, exitOK)
+		tool(t, env, args(unbroken)...).want(t, exit.OK)
+		tool(t, env, args(fresh)...).want(t, exit.OK)
 		got := copied(t, read)
 		for _, other := range []struct{ what, db string }{{"an unbroken copy", unbroken}, {"a fresh copy", fresh}} {
 			otherDB, err := sql.Open("sqlite", other.db)
@@ -267,14 +269,14 @@ func TestSyncInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		goOn := commandLine("reconcile", "sync", "--db", db)
-		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To go on: "+goOn) {
+		goOn := terminal.CommandLine("reconcile", "sync", "--db", db)
+		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To go on: "+goOn) {
 			t.Fatalf("got exit code %d, %v, %s; want 130 and %q", code, err, errOut.String(), goOn)
 		}
 		if n := len(copied(t, read)); n == 0 || n >= 5500 {
 			t.Errorf("got %d rows saved, want some", n)
 		}
-		tool(t, env, "reconcile", "sync", "--db", db).want(t, exitOK)
+		tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK)
 		if n := len(copied(t, read)); n != 5500 {
 			t.Errorf("got %d rows, want 5500", n)
 		}
@@ -292,10 +294,10 @@ func TestSyncDiskFull(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", `ulimit -f 4096; exec "$0" "$@"`}, limited.Args...)...)
 	cmd.Env = limited.Env
 	out, _ := cmd.CombinedOutput() // its exit code is looked at
-	if code := cmd.ProcessState.ExitCode(); code != exitNoAnswer || !strings.Contains(string(out), "the disk failed, or is full") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.NoAnswer || !strings.Contains(string(out), "the disk failed, or is full") {
 		t.Errorf("got exit code %d, %s", code, out)
 	}
-	tool(t, env, "reconcile", "sync", "--db", db).want(t, exitOK)
+	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK)
 	read, err := sql.Open("sqlite", db)
 	if err != nil {
 		t.Fatal(err)
@@ -330,13 +332,13 @@ func TestSyncDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // its exit code is looked at
-	if code := cmd.ProcessState.ExitCode(); code != exitNoAnswer || !strings.Contains(errOut.String(), "the copy is not up to date") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.NoAnswer || !strings.Contains(errOut.String(), "the copy is not up to date") {
 		t.Errorf("got exit code %d, %s", code, errOut.String())
 	}
 	if err := pg.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	tool(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339)).want(t, exitOK)
+	tool(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339)).want(t, exit.OK)
 	read, err := sql.Open("pgx", db)
 	if err != nil {
 		t.Fatal(err)

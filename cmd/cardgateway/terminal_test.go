@@ -20,6 +20,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/creack/pty"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // asProgram makes the test binary run the program in place of the tests.
@@ -94,7 +96,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "saved in "+path) {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "saved in "+path) {
 		t.Errorf("got exit code %d, %v, %s", code, err, errOut.String())
 	}
 	if _, err := os.Stat(path); err != nil {
@@ -159,9 +161,9 @@ func TestRefundPrompt(t *testing.T) {
 		want     string
 		refunded int
 	}{
-		{"yes\n", exitNo, "nothing was sent: you did not type 12.50", 0},
-		{"\x03", exitInterrupted, "interrupted; nothing was sent", 0},
-		{"12.50\n", exitOK, "accepted, not yet refunded", 1},
+		{"yes\n", exit.No, "nothing was sent: you did not type 12.50", 0},
+		{"\x03", exit.Interrupted, "interrupted; nothing was sent", 0},
+		{"12.50\n", exit.OK, "accepted, not yet refunded", 1},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			master, slave, err := pty.Open()

@@ -1,50 +1,43 @@
-package main
+// Package tabular writes rows of payments, refunds and others as a table, CSV or JSON lines, and sums them up.
+package tabular
 
 import (
 	"bufio"
 	"encoding/csv"
 	"io"
-	"os"
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/shopspring/decimal"
-	"golang.org/x/term"
 )
 
 // The formats of rows.
 const (
-	formatTable   = "table"
-	formatCSV     = "csv"
-	formatJSONL   = "jsonl"
-	formatDetails = "details" // one member a line, where there are few rows
-	formatSum     = "sum"     // no rows
+	Table    = "table"
+	CSV      = "csv"
+	JSONL    = "jsonl"
+	Details  = "details" // one member a line, where there are few rows
+	SumsOnly = "sum"     // no rows
 )
 
-// isTerminal reports whether a person looks at w.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+// Writer writes rows in one format. What it has written is out after flush.
+type Writer[T any] interface {
+	Write(*T) error
+	Flush() error
 }
 
-// rowWriter writes rows in one format. What it has written is out after flush.
-type rowWriter[T any] interface {
-	write(*T) error
-	flush() error
-}
-
-// newRowWriter makes the writer of a format. With a headed one the titles have been written before.
-func newRowWriter[T any](format string, columns []column[T], headed bool, out io.Writer) rowWriter[T] {
+// NewWriter makes the writer of a format. With a headed one the titles have been written before.
+func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Writer) Writer[T] {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	switch format {
-	case formatCSV:
+	case CSV:
 		return &csvWriter[T]{columns: columns, headed: headed, out: csv.NewWriter(out)}
-	case formatJSONL:
+	case JSONL:
 		return &jsonWriter[T]{columns: columns, out: buffered}
-	case formatSum:
+	case SumsOnly:
 		return noRows[T]{}
-	case formatDetails:
+	case Details:
 		return &detailsWriter[T]{columns: columns, out: buffered}
 	}
 	w := &tableWriter[T]{headed: headed, out: out}
@@ -59,20 +52,20 @@ func newRowWriter[T any](format string, columns []column[T], headed bool, out io
 
 type noRows[T any] struct{}
 
-func (noRows[T]) write(*T) error { return nil }
-func (noRows[T]) flush() error   { return nil }
+func (noRows[T]) Write(*T) error { return nil }
+func (noRows[T]) Flush() error   { return nil }
 
 type csvWriter[T any] struct {
-	columns []column[T]
+	columns []Column[T]
 	headed  bool
 	out     *csv.Writer
 }
 
-func (w *csvWriter[T]) write(row *T) error {
+func (w *csvWriter[T]) Write(row *T) error {
 	w.head()
 	var cells []string
 	for _, c := range w.columns {
-		cells = append(cells, csvText(c.value(row)))
+		cells = append(cells, csvText(c.Value(row)))
 	}
 	return w.out.Write(cells)
 }
@@ -89,53 +82,53 @@ func (w *csvWriter[T]) head() {
 	_ = w.out.Write(names) // Error reports it
 }
 
-func (w *csvWriter[T]) flush() error {
+func (w *csvWriter[T]) Flush() error {
 	w.head() // a list without rows has titles too
 	w.out.Flush()
 	return w.out.Error()
 }
 
 type jsonWriter[T any] struct {
-	columns []column[T]
+	columns []Column[T]
 	out     *bufio.Writer
 }
 
-func (w *jsonWriter[T]) write(row *T) error {
-	line, err := jsonText(w.columns, row)
+func (w *jsonWriter[T]) Write(row *T) error {
+	line, err := JSON(w.columns, row)
 	if err == nil {
 		_, err = w.out.Write(line)
 	}
 	return err
 }
 
-func (w *jsonWriter[T]) flush() error { return w.out.Flush() }
+func (w *jsonWriter[T]) Flush() error { return w.out.Flush() }
 
 // detailsWriter writes one member a line, and an empty line between rows.
 type detailsWriter[T any] struct {
-	columns []column[T]
+	columns []Column[T]
 	out     *bufio.Writer
 	begun   bool
 }
 
-func (w *detailsWriter[T]) write(row *T) error {
+func (w *detailsWriter[T]) Write(row *T) error {
 	if w.begun {
 		_, _ = w.out.WriteString("\n") // Flush reports it
 	}
 	w.begun = true
 	for _, c := range w.columns {
-		if cell := cellText(c.value(row)); cell != "" {
+		if cell := Cell(c.Value(row)); cell != "" {
 			_, _ = w.out.WriteString(text.Pad(c.name, 23, ' ') + cell + "\n")
 		}
 	}
 	return nil
 }
 
-func (w *detailsWriter[T]) flush() error { return w.out.Flush() }
+func (w *detailsWriter[T]) Flush() error { return w.out.Flush() }
 
 // tableWriter writes rows in pieces, so that a long list needs little memory. Columns become wider from piece to piece,
 // never narrower.
 type tableWriter[T any] struct {
-	columns []column[T]
+	columns []Column[T]
 	headed  bool
 	widths  []int
 	rows    []table.Row
@@ -148,14 +141,14 @@ const (
 	longestReason = 160 // that says why
 )
 
-func (w *tableWriter[T]) write(row *T) error {
+func (w *tableWriter[T]) Write(row *T) error {
 	var cells table.Row
 	for i, c := range w.columns {
-		value, longest := c.value(row), longestCell
-		if _, ok := value.(reason); ok {
+		value, longest := c.Value(row), longestCell
+		if _, ok := value.(Reason); ok {
 			longest = longestReason
 		}
-		cell := cellText(value)
+		cell := Cell(value)
 		if utf8.RuneCountInString(cell) > longest {
 			cell = string([]rune(cell)[:longest-1]) + "…"
 		}
@@ -164,23 +157,23 @@ func (w *tableWriter[T]) write(row *T) error {
 	}
 	w.rows = append(w.rows, cells)
 	if len(w.rows) >= 500 {
-		return w.flush()
+		return w.Flush()
 	}
 	return nil
 }
 
-func (w *tableWriter[T]) flush() error {
+func (w *tableWriter[T]) Flush() error {
 	if len(w.rows) == 0 {
 		return nil
 	}
-	t := plainTable()
+	t := PlainTable()
 	var titles table.Row
 	var configs []table.ColumnConfig
 	for i, c := range w.columns {
 		titles = append(titles, c.title)
 		w.widths[i] = max(w.widths[i], len(c.title))
 		config := table.ColumnConfig{Number: i + 1, WidthMin: w.widths[i]}
-		if _, isAmount := c.value(new(T)).(decimal.Decimal); isAmount {
+		if _, isAmount := c.Value(new(T)).(decimal.Decimal); isAmount {
 			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
 		}
 		configs = append(configs, config)
@@ -192,11 +185,11 @@ func (w *tableWriter[T]) flush() error {
 	t.SetColumnConfigs(configs)
 	t.AppendRows(w.rows)
 	w.rows = w.rows[:0]
-	return render(t, w.out)
+	return Render(t, w.out)
 }
 
-// plainTable is a table without lines and colours, which can be copied into a ticket.
-func plainTable() table.Writer {
+// PlainTable is a table without lines and colours, which can be copied into a ticket.
+func PlainTable() table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -207,7 +200,8 @@ func plainTable() table.Writer {
 	return t
 }
 
-func render(t table.Writer, out io.Writer) error {
+// Render writes a table and the end of its last line.
+func Render(t table.Writer, out io.Writer) error {
 	_, err := io.WriteString(out, t.Render()+"\n")
 	return err
 }

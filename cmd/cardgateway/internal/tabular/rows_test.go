@@ -1,4 +1,4 @@
-package main
+package tabular
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -35,30 +36,30 @@ func TestRowFormats(t *testing.T) {
 	small := &cardgateway.Transaction{Code: cardgateway.CodeSuccess, TransactionAmount: decimal.RequireFromString("7"), TransactionCurrency: "JPY",
 		TransactionID: "t-2", UniqueID: "18"}
 	for format, want := range map[string]string{
-		formatTable: `
+		Table: `
 time                 state      amount  currency  card              transaction  unique id  message
 2026-11-22 03:10:00  declined  1234.50  EUR       430000******0000  =1+1         17         \u001b[2Jcard\u202eexpired,\u000a"sorry…
                      approved        7  JPY                         t-2          18
 `,
-		formatCSV: `
+		CSV: `
 transactionAt,at,state,transactionAmount,transactionCurrency,transactionCardNumber,transactionId,uniqueId,code,message,transactionMessage,transactionMethod,transactionType,is3d,isTest,appId
 2026-11-22 03:10:00,2026-11-22T03:10:00+08:00,declined,1234.50,EUR,430000******0000,'=1+1,17,101,,"\u001b[2Jcard\u202eexpired,\u000a""sorry"", and a text that is longer than a table shows",,,,false,
 ,,approved,7,JPY,,t-2,18,100,,,,,,false,
 `,
-		formatJSONL: `
+		JSONL: `
 {"transactionAt":"2026-11-22 03:10:00","at":"2026-11-22T03:10:00+08:00","state":"declined","transactionAmount":"1234.50","transactionCurrency":"EUR","transactionCardNumber":"430000******0000","transactionId":"=1+1","uniqueId":"17","code":101,"message":"","transactionMessage":"\u001b[2Jcard\u202eexpired,\n\"sorry\", and a text that is longer than a table shows","transactionMethod":"","transactionType":"","is3d":null,"isTest":false,"appId":""}
 {"transactionAt":"","at":null,"state":"approved","transactionAmount":"7","transactionCurrency":"JPY","transactionCardNumber":"","transactionId":"t-2","uniqueId":"18","code":100,"message":"","transactionMessage":"","transactionMethod":"","transactionType":"","is3d":null,"isTest":false,"appId":""}
 `,
 	} {
 		t.Run(format, func(t *testing.T) {
 			var out bytes.Buffer
-			w := newRowWriter(format, orderColumns(zone), false, &out)
+			w := NewWriter(format, PaymentColumns(zone), false, &out)
 			for _, row := range []*cardgateway.Transaction{hostile(t), small} {
-				if err := w.write(row); err != nil {
+				if err := w.Write(row); err != nil {
 					t.Error(err)
 				}
 			}
-			if err := w.flush(); err != nil {
+			if err := w.Flush(); err != nil {
 				t.Error(err)
 			}
 			if got := out.String(); got != want[1:] {
@@ -71,15 +72,15 @@ transactionAt,at,state,transactionAmount,transactionCurrency,transactionCardNumb
 // TestTableInPieces: a long table has its titles once, and columns that do not become narrower.
 func TestTableInPieces(t *testing.T) {
 	var out bytes.Buffer
-	w := newRowWriter(formatTable, orderColumns(time.UTC), false, &out)
+	w := NewWriter(Table, PaymentColumns(time.UTC), false, &out)
 	for i := range 1200 {
 		row := hostile(t)
 		row.TransactionID, row.TransactionMessage = fmt.Sprintf("transaction-%04d", i), ""
-		if err := w.write(row); err != nil {
+		if err := w.Write(row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.flush(); err != nil {
+	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -108,22 +109,22 @@ func TestCSVFormulas(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
-	var s sums
+	var s Sums
 	for _, row := range []struct{ currency, state, amount string }{
 		{"USD", "approved", "10.00"}, {"EUR", "declined", "3.5"}, {"EUR", "approved", "1000.10"}, {"EUR", "approved", "0.40"},
 	} {
-		s.add(row.currency, row.state, decimal.RequireFromString(row.amount))
+		s.Add(row.currency, row.state, decimal.RequireFromString(row.amount))
 	}
 	var out bytes.Buffer
-	if err := s.print(&out); err != nil {
+	if err := s.Print(&out); err != nil {
 		t.Fatal(err)
 	}
 	want := "2  approved  1000.50  EUR\n1  declined      3.5  EUR\n1  approved    10.00  USD\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if s.rows() != 4 {
-		t.Errorf("got %d rows, want 4", s.rows())
+	if s.Rows() != 4 {
+		t.Errorf("got %d rows, want 4", s.Rows())
 	}
 }
 
@@ -133,22 +134,22 @@ func FuzzCell(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		columns := []column[string]{{"member", "title", func(s *string) any { return *s }}}
-		for _, format := range []string{formatTable, formatCSV, formatJSONL, formatDetails} {
+		columns := []Column[string]{{"member", "title", func(s *string) any { return *s }}}
+		for _, format := range []string{Table, CSV, JSONL, Details} {
 			var out bytes.Buffer
-			w := newRowWriter(format, columns, true, &out)
-			if err := cmp.Or(w.write(&text), w.flush()); err != nil {
+			w := NewWriter(format, columns, true, &out)
+			if err := cmp.Or(w.Write(&text), w.Flush()); err != nil {
 				t.Fatal(err)
 			}
 			got := out.String()
-			if strings.ContainsFunc(strings.ReplaceAll(got, "\n", ""), isUnsafe) || !utf8.ValidString(got) {
+			if bare := strings.ReplaceAll(got, "\n", ""); terminal.Clean(bare) != bare {
 				t.Errorf("%s: got %q of %q", format, got, text)
 			}
-			if format == formatCSV && strings.ContainsAny(got[:1], "=+-@\t\r") {
+			if format == CSV && strings.ContainsAny(got[:1], "=+-@\t\r") {
 				t.Errorf("got %q, which a spreadsheet may run", got)
 			}
 			var back struct{ Member string }
-			if format == formatJSONL && (json.Unmarshal([]byte(got), &back) != nil || back.Member != strings.ToValidUTF8(text, "\ufffd")) && utf8.ValidString(text) {
+			if format == JSONL && (json.Unmarshal([]byte(got), &back) != nil || back.Member != strings.ToValidUTF8(text, "\ufffd")) && utf8.ValidString(text) {
 				t.Errorf("got %q back of %q", back.Member, text)
 			}
 		}
