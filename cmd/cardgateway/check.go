@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
@@ -33,23 +34,23 @@ func (*checkCommand) Run(c *call) error {
 		return err
 	}
 	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
-	for _, s := range set.list {
-		value, from := terminal.Clean(s.value), s.from
+	for _, s := range set.List {
+		value, from := terminal.Clean(s.Value), s.From
 		switch { // a place can have a password in it
 		case value == "":
-		case s.name == secretName:
+		case s.Name == settings.Secret:
 			value = "set"
-		case s.name == journalName:
-			value = terminal.Clean(describePlace(s.value))
-		case s.name == databaseName:
-			value = terminal.Clean(books.Describe(s.value))
+		case s.Name == settings.Journal:
+			value = terminal.Clean(describePlace(s.Value))
+		case s.Name == settings.Database:
+			value = terminal.Clean(database.Describe(s.Value))
 		}
 		if value == "" {
-			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.name], "-"), "not set"
+			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.Name], "-"), "not set"
 		}
-		k.line("      %-14s %s (%s)\n", s.name, value, terminal.Clean(from))
+		k.line("      %-14s %s (%s)\n", s.Name, value, terminal.Clean(from))
 	}
-	if err := k.reach(set.get("merchant-id").value != ""); err != nil {
+	if err := k.reach(set.Get("merchant-id").Value != ""); err != nil {
 		return err
 	}
 	k.clock()

@@ -50,7 +50,7 @@ type comparison struct {
 
 // openCompared opens the books, reads the lists that are given, and finds the period.
 func (c *call) openCompared(f *compareFlags) (_ *comparison, err error) {
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 	}
 	if info.Zone == nil || !info.Since.Before(info.CompleteUpTo) {
 		return nil, exit.Fail(exit.NoAnswer, "the database has no copy of the gateway yet; make one: %s",
-			terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.asFlags()...)...))
+			terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...))
 	}
 	if err := f.listsFlags.read(c, b); err != nil {
 		return nil, err

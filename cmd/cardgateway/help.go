@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
@@ -48,4 +50,12 @@ func usageError(args []string, err error) error {
 		command += " " + terminal.Clean(args[0])
 	}
 	return exit.Fail(exit.NoAnswer, "%s; see %s --help", terminal.Clean(err.Error()), command)
+}
+
+// version is that of the module this program was built from, or of the client if it was built in a clone.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return "cardgateway " + info.Main.Version
+	}
+	return "cardgateway " + cardgateway.Version + " (built in a clone)"
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
@@ -60,10 +61,10 @@ func (f *journalFlags) open(c *call) (*shopJournal, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := set.get(journalName)
-	if place.value == "" {
-		return nil, exit.Fail(exit.NoAnswer, "journal is missing: set --journal, %s, or journal in %s", variable(journalName),
-			cmp.Or(set.file, "a file that --config names"))
+	place := set.Get(settings.Journal)
+	if place.Value == "" {
+		return nil, exit.Fail(exit.NoAnswer, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
+			cmp.Or(set.File, "a file that --config names"))
 	}
 	db, kind, err := openPlace(place, c.getenv)
 	if err != nil {
@@ -81,15 +82,15 @@ func (f *journalFlags) open(c *call) (*shopJournal, error) {
 }
 
 // cannotOpen says why a journal cannot be opened.
-func cannotOpen(ctx context.Context, place setting, err error) error {
+func cannotOpen(ctx context.Context, place settings.Setting, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, journal.ErrNoTables):
-		return exit.Fail(exit.NoAnswer, "journal (%s): %s has no journal; is it the right database? Nothing was made", place.from,
-			terminal.Clean(describePlace(place.value)))
+		return exit.Fail(exit.NoAnswer, "journal (%s): %s has no journal; is it the right database? Nothing was made", place.From,
+			terminal.Clean(describePlace(place.Value)))
 	}
-	return exit.Fail(exit.NoAnswer, "journal (%s): %s cannot be opened: %s", place.from, terminal.Clean(describePlace(place.value)), databaseText(err))
+	return exit.Fail(exit.NoAnswer, "journal (%s): %s cannot be opened: %s", place.From, terminal.Clean(describePlace(place.Value)), databaseText(err))
 }
 
 // databaseText is an error of the journal or its database in one line.

@@ -13,14 +13,11 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
-
-// journalName is the setting that says where the journal is.
-const journalName = "journal"
 
 // connectTimeout bounds how long a database server may take to answer at first.
 const connectTimeout = 10 * time.Second
@@ -37,16 +34,6 @@ func kindOf(place string) (kind journal.Dialect, known bool) {
 		return journal.MySQL, true
 	}
 	return 0, false
-}
-
-// checkJournal refuses a password in a flag, where every user of the machine can read it.
-func (c *configured) checkJournal() error {
-	set := c.get(journalName)
-	if strings.HasPrefix(set.from, "flag ") && books.HasPassword(set.value) {
-		return exit.Fail(exit.NoAnswer, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
-			"machine can read it: set %s, or the password alone in PGPASSWORD or MYSQL_PWD", variable(journalName))
-	}
-	return nil
 }
 
 // describePlace says where the journal is, without a password.
@@ -66,11 +53,11 @@ func describePlace(place string) string {
 }
 
 // openPlace opens the database of a place. It makes no file.
-func openPlace(set setting, getenv func(string) string) (*sql.DB, journal.Dialect, error) {
-	kind, known := kindOf(set.value)
+func openPlace(set settings.Setting, getenv func(string) string) (*sql.DB, journal.Dialect, error) {
+	kind, known := kindOf(set.Value)
 	if !known {
 		return nil, 0, exit.Fail(exit.NoAnswer, "journal (%s): is no place of a journal; write the path of a SQLite file, "+
-			"postgres://user@host/database or mysql://user@host/database", set.from)
+			"postgres://user@host/database or mysql://user@host/database", set.From)
 	}
 	var db *sql.DB
 	var err error
@@ -90,26 +77,26 @@ func openPlace(set setting, getenv func(string) string) (*sql.DB, journal.Dialec
 }
 
 // openSQLite opens a file that is there. The mode of its journal stays as the shop's program has set it.
-func openSQLite(set setting) (*sql.DB, error) {
-	info, err := os.Stat(set.value)
+func openSQLite(set settings.Setting) (*sql.DB, error) {
+	info, err := os.Stat(set.Value)
 	switch {
-	case err != nil && strings.ContainsAny(set.value, "@="):
+	case err != nil && strings.ContainsAny(set.Value, "@="):
 		return nil, exit.Fail(exit.NoAnswer, "journal (%s): there is no such file, and none was made; a database server is written "+
-			"postgres://user@host/database or mysql://user@host/database", set.from)
+			"postgres://user@host/database or mysql://user@host/database", set.From)
 	case err != nil:
-		return nil, exit.Fail(exit.NoAnswer, "journal (%s): %v; none was made", set.from, err)
+		return nil, exit.Fail(exit.NoAnswer, "journal (%s): %v; none was made", set.From, err)
 	case !info.Mode().IsRegular():
-		return nil, exit.Fail(exit.NoAnswer, "journal (%s): %s is not a file", set.from, terminal.Clean(set.value))
+		return nil, exit.Fail(exit.NoAnswer, "journal (%s): %s is not a file", set.From, terminal.Clean(set.Value))
 	}
-	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(set.value)}).EscapedPath()}
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(set.Value)}).EscapedPath()}
 	u.RawQuery = "mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)"
 	return sql.Open("sqlite", u.String())
 }
 
-func openPostgres(set setting) (*sql.DB, error) {
-	config, err := pgx.ParseConfig(set.value)
+func openPostgres(set settings.Setting) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(set.Value)
 	if err != nil { // its text could quote the password
-		return nil, exit.Fail(exit.NoAnswer, "journal (%s): is no connection URL of Postgres; write postgres://user@host/database", set.from)
+		return nil, exit.Fail(exit.NoAnswer, "journal (%s): is no connection URL of Postgres; write postgres://user@host/database", set.From)
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connectTimeout
@@ -118,10 +105,10 @@ func openPostgres(set setting) (*sql.DB, error) {
 }
 
 // openMySQL opens mysql://user:password@host:3306/database. Of parameters there are tls, as the driver has it, and socket.
-func openMySQL(set setting, getenv func(string) string) (*sql.DB, error) {
+func openMySQL(set settings.Setting, getenv func(string) string) (*sql.DB, error) {
 	wrong := exit.Fail(exit.NoAnswer, "journal (%s): is no URL of MySQL; write mysql://user@host/database, after which ?tls=true or "+
-		"?socket=/path can stand", set.from)
-	u, err := url.Parse(set.value)
+		"?socket=/path can stand", set.From)
+	u, err := url.Parse(set.Value)
 	if err != nil {
 		return nil, wrong
 	}

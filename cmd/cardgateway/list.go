@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -233,7 +232,7 @@ func (l *listing[T]) goOn() string {
 	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
 		words = append(words, "--"+name, l.saved.Filter[name])
 	}
-	return terminal.CommandLine(append(words, l.settings.asFlags()...)...)
+	return terminal.CommandLine(append(words, l.settings.AsFlags()...)...)
 }
 
 // finish prints the sums, and says what the list cannot hold yet.
@@ -258,16 +257,4 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 		l.say("the list is complete, %s is removed", terminal.Clean(path))
 	}
 	return nil
-}
-
-// say tells people something that scripts do not need.
-func (c *call) say(format string, args ...any) {
-	if !c.settings.Quiet {
-		c.tell(format, args...)
-	}
-}
-
-// tell tells people something.
-func (c *call) tell(format string, args ...any) {
-	fmt.Fprintf(c.err, "cardgateway: "+format+"\n", args...)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
@@ -102,14 +103,14 @@ func (f *listenCommand) listener(c *call) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret := set.get(secretName).value
+	secret := set.Get(settings.Secret).Value
 	if secret == "" && !f.SkipVerify {
 		return nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file and "+
-			"--merchant-id; or say --skip-verify", variable(secretName))
+			"--merchant-id; or say --skip-verify", settings.Variable(settings.Secret))
 	}
 	l := newListener(c, f, client, secret)
 	if f.ForwardTo != "" {
-		timeout, err := set.timeout()
+		timeout, err := set.Timeout()
 		if err != nil {
 			return nil, err
 		}

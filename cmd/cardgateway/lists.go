@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
@@ -30,15 +32,15 @@ func (l *listsFlags) isSet() bool {
 
 // read replaces the lists in the books by those that are named.
 func (l *listsFlags) read(c *call, b *books.Books) error {
-	dsn := cmp.Or(l.ListDSN, c.getenv(variable("list-dsn")))
+	dsn := cmp.Or(l.ListDSN, c.getenv(settings.Variable("list-dsn")))
 	switch {
-	case books.HasPassword(l.ListDSN):
-		return exit.Fail(exit.NoAnswer, "--list-dsn has a password in it, which every user of this machine can read there: set %s", variable("list-dsn"))
+	case database.HasPassword(l.ListDSN):
+		return exit.Fail(exit.NoAnswer, "--list-dsn has a password in it, which every user of this machine can read there: set %s", settings.Variable("list-dsn"))
 	case l.List != "" && l.ListQuery != "", l.RefundList != "" && l.RefundQuery != "":
 		return exit.Fail(exit.NoAnswer, "a list is either a file or a query: give --list or --list-query, --refund-list or --refund-query")
 	case l.ListQuery != "" || l.RefundQuery != "":
 		if dsn == "" {
-			return exit.Fail(exit.NoAnswer, "--list-query and --refund-query need --list-dsn or %s", variable("list-dsn"))
+			return exit.Fail(exit.NoAnswer, "--list-query and --refund-query need --list-dsn or %s", settings.Variable("list-dsn"))
 		}
 	case l.ListDSN != "":
 		return exit.Fail(exit.NoAnswer, "--list-dsn needs --list-query or --refund-query")

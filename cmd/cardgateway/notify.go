@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -48,7 +49,7 @@ Examples:
 
 // Run sends the notification.
 func (n *notifyCommand) Run(c *call) error {
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	made, err := n.notification(set.get("app-id").value)
+	made, err := n.notification(set.Get("app-id").Value)
 	if err != nil {
 		return err
 	}
@@ -150,17 +151,17 @@ type notificationSender struct {
 }
 
 // newNotificationSender needs no gateway: of the settings it takes the secret key, the zone and the timeout.
-func newNotificationSender(c *call, set *configured, name, to, format string) (*notificationSender, error) {
-	secret := set.get(secretName).value
+func newNotificationSender(c *call, set *settings.Settings, name, to, format string) (*notificationSender, error) {
+	secret := set.Get(settings.Secret).Value
 	if secret == "" {
 		return nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file",
-			variable(secretName))
+			settings.Variable(settings.Secret))
 	}
-	timeout, err := set.timeout()
+	timeout, err := set.Timeout()
 	if err != nil {
 		return nil, err
 	}
-	zone, err := set.location()
+	zone, err := set.Location()
 	if err != nil {
 		return nil, err
 	}

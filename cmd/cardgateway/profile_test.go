@@ -23,50 +23,6 @@ func writeSettings(t *testing.T, text string) (path string) {
 	return path
 }
 
-// TestProfile: its settings count before the others of the file.
-func TestProfile(t *testing.T) {
-	const text = `
-base-url = "https://test.example"
-app-id = 1
-secret = "for all"
-zone = "UTC"
-[profile.shop-eu]
-app-id = 2
-secret-file = "/eu/key"
-[profile.shop-jp]
-base-url = "https://jp.example"
-`
-	path := writeSettings(t, text)
-	for _, test := range []struct {
-		name    string
-		flags   settings
-		env     map[string]string
-		want    string // url, app, secret, secret file
-		appFrom string
-	}{
-		{"none", settings{}, nil, "https://test.example 1 'for all' ''", "file F"},
-		{"flag", settings{Profile: "shop-eu"}, nil, "https://test.example 2 '' '/eu/key'", "file F, profile shop-eu"},
-		{"environment", settings{}, map[string]string{"CARDGATEWAY_PROFILE": "shop-jp"}, "https://jp.example 1 'for all' ''", "file F"},
-		{"a flag counts before it", settings{Profile: "shop-eu", AppID: "3"}, nil, "https://test.example 3 '' '/eu/key'", "flag --app-id"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.flags.Config = path
-			_, values, err := test.flags.readFile(system{getenv: func(name string) string { return test.env[name] }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			app := values["app-id"]
-			if test.flags.AppID != "" {
-				app = setting{"app-id", test.flags.AppID, "flag --app-id"}
-			}
-			got := fmt.Sprintf("%s %s '%s' '%s'", values["base-url"].value, app.value, values["secret"].value, values["secret-file"].value)
-			if from := strings.ReplaceAll(app.from, path, "F"); got != test.want || from != test.appFrom {
-				t.Errorf("got %s of %s, want %s of %s", got, from, test.want, test.appFrom)
-			}
-		})
-	}
-}
-
 // TestProfileInUse: the profile is in what is printed to be run next, and check names it.
 func TestProfileInUse(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{Location: time.UTC})

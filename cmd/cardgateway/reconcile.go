@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
@@ -18,26 +20,23 @@ type reconcileCommand struct {
 	Run    runCommand    `cmd:"" help:"Sync, match and report in one, for cron. Without any setting: a demonstration."`
 }
 
-// databaseName is the setting that says where the copy is.
-const databaseName = "db"
-
 // openBooks opens the database that the settings name. Close it after use. A file that is not there is made only if the
 // caller says so: it may be a mistyped one.
-func (c *call) openBooks(set *configured, isNew bool) (*books.Books, error) {
-	db := set.get(databaseName)
+func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, error) {
+	db := set.Get(settings.Database)
 	switch {
-	case db.value == "":
+	case db.Value == "":
 		return nil, exit.Fail(exit.NoAnswer, "db is missing: set --db, %s, or db in %s; it is the path of a SQLite file, or postgres://user@host/database",
-			variable(databaseName), set.file)
-	case db.value == c.settings.DB && books.HasPassword(db.value):
+			settings.Variable(settings.Database), set.File)
+	case db.Value == c.settings.DB && database.HasPassword(db.Value):
 		return nil, exit.Fail(exit.NoAnswer, "db (flag --db) has a password in it, which every user of this machine can read there: set %s, PGPASSWORD, "+
-			"or db in %s", variable(databaseName), set.file)
-	case !isNew && books.IsMissing(db.value):
-		return nil, exit.Fail(exit.NoAnswer, "db (%s): there is no file %s; to begin a copy there, run reconcile sync with --from", db.from, terminal.Clean(db.value))
+			"or db in %s", settings.Variable(settings.Database), set.File)
+	case !isNew && database.IsMissing(db.Value):
+		return nil, exit.Fail(exit.NoAnswer, "db (%s): there is no file %s; to begin a copy there, run reconcile sync with --from", db.From, terminal.Clean(db.Value))
 	}
-	b, err := books.Open(c.ctx, db.value)
+	b, err := books.Open(c.ctx, db.Value)
 	if err != nil {
-		return nil, booksError(fmt.Sprintf("db (%s): ", db.from), err)
+		return nil, booksError(fmt.Sprintf("db (%s): ", db.From), err)
 	}
 	return b, nil
 }

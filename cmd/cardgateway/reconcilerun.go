@@ -34,14 +34,14 @@ Examples:
 
 // Run does all of it.
 func (r *runCommand) Run(c *call) (err error) {
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return err
 	}
-	if !set.isAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
+	if !set.IsAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
 		return r.demonstrate(c)
 	}
-	client, err := c.clientOf(set, nil)
+	client, err := set.Client(nil)
 	if err != nil {
 		return err
 	}
@@ -75,14 +75,4 @@ func (c *call) toStderr() *call {
 		other.out = io.Discard
 	}
 	return &other
-}
-
-// isAny reports whether any setting is set.
-func (c *configured) isAny() bool {
-	for _, s := range c.list {
-		if s.value != "" {
-			return true
-		}
-	}
-	return false
 }

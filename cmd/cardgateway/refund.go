@@ -170,7 +170,7 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 	settle := func(sentAt time.Time, seen bool) string {
 		words := resolveRefundWords(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
 			sentAt.In(client.Location()).Format(time.RFC3339), seen)
-		return terminal.CommandLine(append(words, c.settings.asFlags()...)...)
+		return terminal.CommandLine(append(words, c.settings.AsFlags()...)...)
 	}
 	c.tell("sending the refund once. Should this program end without another word, run: %s", settle(c.now(), false))
 	defer func() {

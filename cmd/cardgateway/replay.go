@@ -50,7 +50,7 @@ func (r *replayCommand) Run(c *call) error {
 			return exit.Fail(exit.NoAnswer, "%q is no delivery; write n-17", terminal.Clean(name))
 		}
 	}
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return err
 	}

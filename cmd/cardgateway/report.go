@@ -109,7 +109,7 @@ func (m *comparison) page(s *match.Summary, shown *htmlreport.Rows, days *htmlre
 	if m.flags.Known != "" {
 		words = append(words, "--known", m.flags.Known)
 	}
-	command := terminal.CommandLine(append(words, m.settings.asFlags()...)...)
+	command := terminal.CommandLine(append(words, m.settings.AsFlags()...)...)
 	if m.isDemonstration {
 		command = "cardgateway reconcile run"
 	}

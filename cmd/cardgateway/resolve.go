@@ -168,7 +168,7 @@ func resolveRefundWords(uniqueID, refundID, amount, sentAt string, seen bool) []
 
 // unresolved says what it means that a payment or a refund is not made, or not yet. State is that of a row that is not final.
 func (c *call) unresolved(err error, state string, again []string) error {
-	next := terminal.CommandLine(append(again, c.settings.asFlags()...)...)
+	next := terminal.CommandLine(append(again, c.settings.AsFlags()...)...)
 	switch {
 	case err == nil:
 		return exit.Fail(exit.Unknown, "%s: not final yet. Never send it again; ask later: %s", state, next)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,28 +58,6 @@ func TestSettingsThatAreWrong(t *testing.T) {
 	}
 }
 
-// TestPrecedence: a flag counts before the environment, the environment before the file.
-func TestPrecedence(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte("base-url = 'file'\napp-id = 12\nzone = 'file'\ntimeout = 'file'\nsecret = 'file'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_BASE_URL": "environment", "CARDGATEWAY_ZONE": "environment"}
-	set, err := (&settings{BaseURL: "flag"}).load(t.Context(), system{getenv: func(name string) string { return env[name] }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, s := range set.list {
-		got = append(got, fmt.Sprintf("%s=%s (%s)", s.name, s.value, strings.ReplaceAll(s.from, path, "F")))
-	}
-	want := "base-url=flag (flag --base-url), app-id=12 (file F), merchant-id= (), secret-file= (), " +
-		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), journal= (), db= (), secret=file (file F)"
-	if got := strings.Join(got, ", "); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
 // TestSecretFile: the key is read from a file, which others should not be able to read.
 func TestSecretFile(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
@@ -109,17 +86,4 @@ func TestFilePermissions(t *testing.T) {
 	if os.PathSeparator == '/' && !strings.Contains(r.err, "warning: "+path) {
 		t.Errorf("got %q, want a warning", r.err)
 	}
-}
-
-// FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
-func FuzzSettingsFile(f *testing.F) {
-	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5", "[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		values, err := parseFile("config.toml", text, "a")
-		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
-			t.Errorf("got %q, %v", values, err)
-		}
-	})
 }

@@ -102,7 +102,7 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 
 // ended says what is saved, and how to go on.
 func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
-	goOn := terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.asFlags()...)...)
+	goOn := terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
 		c.tell("nothing of that was deleted. If it is right: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)

@@ -204,7 +204,7 @@ func TestImportQuery(t *testing.T) {
 	socket, _, _ = strings.Cut(socket, ")")
 	pg := postgresURL(t)
 	for _, test := range []struct{ name, driver, source, dsn, amount, at string }{
-		{"SQLite", "sqlite", sqliteURL(file, ""), file, "REAL", "DATETIME"},
+		{"SQLite", "sqlite", "file:" + file, file, "REAL", "DATETIME"},
 		{"Postgres", "pgx", pg, pg, "NUMERIC(12,2)", "TIMESTAMP"},
 		{"Postgres with zone", "pgx", pg, pg, "DOUBLE PRECISION", "TIMESTAMPTZ"},
 		{"MySQL", "mysql", my.DSN("shop"), "mysql://root@localhost/shop?socket=" + socket, "DECIMAL(12,2)", "DATETIME"},

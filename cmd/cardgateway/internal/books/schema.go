@@ -6,6 +6,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
 //go:embed schema.sql
@@ -50,7 +52,7 @@ func (b *Books) migrate(ctx context.Context) error {
 // refuseForeign refuses a SQLite file of another program: it was named by mistake. In Postgres other tables of the same
 // schema are left alone.
 func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
-	if b.kind != sqliteDB {
+	if b.kind != database.SQLite {
 		return nil
 	}
 	var other string

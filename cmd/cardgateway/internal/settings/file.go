@@ -1,9 +1,10 @@
-package main
+package settings
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path/filepath"
@@ -17,14 +18,21 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
+// Source is where settings are read from beside the flags, and where warnings go.
+type Source struct {
+	Getenv    func(string) string
+	ConfigDir func() (string, error) // as os.UserConfigDir
+	Stderr    io.Writer
+}
+
 // readFile reads the file with settings: one that is named must be there, the usual one need not, unless a profile is asked
 // for.
-func (s *settings) readFile(sys system) (path string, values map[string]setting, err error) {
-	profile := cmp.Or(s.Profile, sys.getenv(variable("profile")))
-	path = cmp.Or(s.Config, sys.getenv(variable("config")))
+func readFile(s *Flags, src Source) (path string, values map[string]Setting, err error) {
+	profile := cmp.Or(s.Profile, src.Getenv(Variable("profile")))
+	path = cmp.Or(s.Config, src.Getenv(Variable("config")))
 	named := path != "" || profile != ""
 	if path == "" {
-		dir, err := sys.configDir()
+		dir, err := src.ConfigDir()
 		if err != nil && !named { // no home directory, as in many containers
 			return "", nil, nil
 		} else if err != nil {
@@ -43,18 +51,18 @@ func (s *settings) readFile(sys system) (path string, values map[string]setting,
 	if err != nil {
 		return path, nil, err
 	}
-	if values[secretName].value != "" {
-		warnIfReadable(sys.err, path)
+	if values[Secret].Value != "" {
+		warnIfReadable(src.Stderr, path)
 	}
-	return path, values, profileAlone(profile, values, sys)
+	return path, values, profileAlone(profile, values, src)
 }
 
 // profileAlone refuses a setting that the profile and the environment both have. The environment would count, and a refund
 // would go to another gateway than the one whose profile was named.
-func profileAlone(profile string, values map[string]setting, sys system) error {
+func profileAlone(profile string, values map[string]Setting, src Source) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		set := values[name]
-		if profile == "" || !strings.Contains(set.from, ", profile ") {
+		if profile == "" || !strings.Contains(set.From, ", profile ") {
 			continue
 		}
 		names := []string{name}
@@ -62,9 +70,9 @@ func profileAlone(profile string, values map[string]setting, sys system) error {
 			names = secretNames
 		}
 		for _, other := range names {
-			if sys.getenv(variable(other)) != "" {
+			if src.Getenv(Variable(other)) != "" {
 				return exit.Fail(exit.NoAnswer, "profile %s has %s, and so has the environment (%s): unset the variable, or do without the profile",
-					terminal.Clean(profile), name, variable(other))
+					terminal.Clean(profile), name, Variable(other))
 			}
 		}
 	}
@@ -73,7 +81,7 @@ func profileAlone(profile string, values map[string]setting, sys system) error {
 
 // parseFile reads the settings in a file: those of a profile, if one is named, and the others for all. Errors do not quote
 // values: one may be the secret key.
-func parseFile(path, text, profile string) (map[string]setting, error) {
+func parseFile(path, text, profile string) (map[string]Setting, error) {
 	var raw map[string]any
 	if err := toml.Unmarshal([]byte(text), &raw); err != nil {
 		line := 0
@@ -127,21 +135,21 @@ func takeProfiles(path string, raw map[string]any) (map[string]map[string]any, e
 }
 
 // parseTable reads settings.
-func parseTable(where string, raw map[string]any, from string) (map[string]setting, error) {
-	known := []string{secretName}
-	for _, s := range (&settings{}).flags() {
-		known = append(known, s.name)
+func parseTable(where string, raw map[string]any, from string) (map[string]Setting, error) {
+	known := []string{Secret}
+	for _, s := range (&Flags{}).flags() {
+		known = append(known, s.Name)
 	}
-	values := map[string]setting{}
+	values := map[string]Setting{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		if !slices.Contains(known, name) {
 			return nil, exit.Fail(exit.NoAnswer, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(known, ", "))
 		}
 		switch value := raw[name].(type) {
 		case string:
-			values[name] = setting{name, value, from}
+			values[name] = Setting{name, value, from}
 		case int64: // an app id without quotation marks
-			values[name] = setting{name, fmt.Sprint(value), from}
+			values[name] = Setting{name, fmt.Sprint(value), from}
 		default:
 			return nil, exit.Fail(exit.NoAnswer, "%s: %s must be a text: %s = \"value\"", where, name, name)
 		}
@@ -150,11 +158,11 @@ func parseTable(where string, raw map[string]any, from string) (map[string]setti
 }
 
 // overrideWith has the settings of a profile count before those for all. It has one secret key, however that is set.
-func overrideWith(values, profile map[string]setting) {
+func overrideWith(values, profile map[string]Setting) {
 	for name, set := range profile {
-		if slices.Contains(secretNames, name) && set.value != "" {
+		if slices.Contains(secretNames, name) && set.Value != "" {
 			for _, other := range secretNames {
-				if values[other].from != set.from {
+				if values[other].From != set.From {
 					delete(values, other)
 				}
 			}

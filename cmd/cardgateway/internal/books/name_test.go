@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSource: what is meant as a database server is refused in words, and never becomes a file.
-func TestSource(t *testing.T) {
+// TestName: what is meant as a database server is refused in words, and never becomes a file.
+func TestName(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	for _, test := range []struct{ name, want string }{
@@ -60,26 +60,6 @@ func TestSource(t *testing.T) {
 		}
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: got %v, %v, want a file that others cannot read", name, info, err)
-		}
-	}
-}
-
-func TestPassword(t *testing.T) {
-	for _, test := range []struct {
-		name  string
-		has   bool
-		shown string
-	}{
-		{"books.db", false, "SQLite file books.db"},
-		{"postgres://u@localhost/rec", false, "postgres database localhost/rec"},
-		{"postgres://u:hunter2@localhost/rec", true, "postgres database localhost/rec"},
-		{"postgres://localhost/rec?password=hunter2", true, "postgres database localhost/rec"},
-		{"postgres://u@localhost/rec?sslpassword=hunter2", true, "postgres database localhost/rec"},
-		{"postgres://u:hunter2%@localhost/rec", true, "set, and not understood"},
-		{"host=x password=hunter2", false, "set, and not understood"}, // it is refused anyway
-	} {
-		if got, shown := HasPassword(test.name), Describe(test.name); got != test.has || shown != test.shown {
-			t.Errorf("%s: got %t and %q, want %t and %q", test.name, got, shown, test.has, test.shown)
 		}
 	}
 }

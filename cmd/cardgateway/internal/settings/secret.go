@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"context"
@@ -16,49 +16,49 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// secretName is the one setting that has no flag.
-const secretName = "secret"
+// Secret is the one setting that has no flag.
+const Secret = "secret"
 
 // The secret key is set directly, by a file or by a command.
-var secretNames = []string{secretName, "secret-file", "secret-command"}
+var secretNames = []string{Secret, "secret-file", "secret-command"}
 
-// readSecret finds the secret key. Of the settings that name one, what comes first of flag, environment and file counts.
-func (c *configured) readSecret(ctx context.Context, stderr io.Writer) error {
-	rank := func(s setting) int {
-		kind, _, _ := strings.Cut(s.from, " ")
+// readSecret finds the secret key, and puts it into the list of settings. Of the settings that name one, what comes first of flag, environment and file counts.
+func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
+	rank := func(s Setting) int {
+		kind, _, _ := strings.Cut(s.From, " ")
 		return slices.Index([]string{"flag", "environment", "file"}, strings.TrimSuffix(kind, ","))
 	}
-	var first setting
+	var first Setting
 	for _, name := range secretNames {
-		switch s := c.get(name); {
-		case s.value == "":
-		case first.value == "" || rank(s) < rank(first):
+		switch s := *find(list, name); {
+		case s.Value == "":
+		case first.Value == "" || rank(s) < rank(first):
 			first = s
 		case rank(s) == rank(first):
 			return exit.Fail(exit.NoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
-				first.name, first.from, s.name, s.from)
+				first.Name, first.From, s.Name, s.From)
 		}
 	}
-	secret := &c.list[slices.IndexFunc(c.list, func(s setting) bool { return s.name == secretName })]
+	secret := find(list, Secret)
 	var text string
 	var err error
-	switch first.name {
+	switch first.Name {
 	case "secret-file":
-		if text, err = files.ReadBounded(first.value, largestSettings); err != nil {
-			return exit.Fail(exit.NoAnswer, "secret-file (%s) cannot be read: %v", first.from, err)
+		if text, err = files.ReadBounded(first.Value, largestSettings); err != nil {
+			return exit.Fail(exit.NoAnswer, "secret-file (%s) cannot be read: %v", first.From, err)
 		}
-		secret.from = "file " + first.value
+		secret.From = "file " + first.Value
 	case "secret-command":
-		if text, err = runSecretCommand(ctx, first.value, stderr); err != nil {
-			return exit.Fail(exit.NoAnswer, "secret-command (%s) failed: %v", first.from, err)
+		if text, err = runSecretCommand(ctx, first.Value, stderr); err != nil {
+			return exit.Fail(exit.NoAnswer, "secret-command (%s) failed: %v", first.From, err)
 		}
-		secret.from = "output of secret-command"
+		secret.From = "output of secret-command"
 	default:
 		return nil
 	}
-	secret.value = strings.TrimRight(text, "\r\n")
-	if strings.TrimSpace(secret.value) == "" {
-		return exit.Fail(exit.NoAnswer, "%s (%s) is empty: %s", first.name, first.from, first.value)
+	secret.Value = strings.TrimRight(text, "\r\n")
+	if strings.TrimSpace(secret.Value) == "" {
+		return exit.Fail(exit.NoAnswer, "%s (%s) is empty: %s", first.Name, first.From, first.Value)
 	}
 	return nil
 }
