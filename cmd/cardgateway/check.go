@@ -40,9 +40,7 @@ func (*checkCommand) Run(c *call) error {
 		case value == "":
 		case s.Name == settings.Secret:
 			value = "set"
-		case s.Name == settings.Journal:
-			value = terminal.Clean(describePlace(s.Value))
-		case s.Name == settings.Database:
+		case s.Name == settings.Journal, s.Name == settings.Database:
 			value = terminal.Clean(database.Describe(s.Value))
 		}
 		if value == "" {

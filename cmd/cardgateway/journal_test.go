@@ -341,14 +341,14 @@ func TestJournalPlaces(t *testing.T) {
 		{"no journal, SQLite", other, other + " has no journal; is it the right database? Nothing was made"},
 		{"no journal, Postgres", emptyPG.setting, " has no journal; is it the right database? Nothing was made"},
 		{"no journal, MySQL", emptyMy.setting, " has no journal; is it the right database? Nothing was made"},
-		{"driver's text, MySQL", "shop:" + password + "@tcp(127.0.0.1:1)/shop", "there is no such file, and none was made"},
-		{"driver's text, Postgres", "host=127.0.0.1 password=" + password, "there is no such file, and none was made"},
-		{"another scheme", "oracle://x:" + password + "@y/z", "is no place of a journal"},
-		{"a wrong port", "postgres://x:" + password + "@127.0.0.1:port/z", "is no connection URL of Postgres"},
-		{"no database", "mysql://x:" + password + "@127.0.0.1", "is no URL of MySQL"},
-		{"a parameter", "mysql://x:" + password + "@127.0.0.1/z?parseTime=1", "is no URL of MySQL"},
-		{"no server, Postgres", "postgres://x:" + password + "@127.0.0.1:1/z", "postgres://x@127.0.0.1:1/z cannot be opened: "},
-		{"no server, MySQL", "mysql://x:" + password + "@127.0.0.1:1/z", "mysql://x@127.0.0.1:1/z cannot be opened: "},
+		{"driver's text, MySQL", "shop:" + password + "@tcp(127.0.0.1:1)/shop", "looks like a database server and is not understood; write it as a URL: mysql://"},
+		{"driver's text, Postgres", "host=127.0.0.1 password=" + password, "looks like a database server and is not understood; write it as a URL: postgres://"},
+		{"another scheme", "oracle://x:" + password + "@y/z", "begins with oracle:, which is no database of this program"},
+		{"a wrong port", "postgres://x:" + password + "@127.0.0.1:port/z", "is no URL that Postgres understands"},
+		{"no database", "mysql://x:" + password + "@127.0.0.1", "names no host or no database"},
+		{"a parameter", "mysql://x:" + password + "@127.0.0.1/z?parseTime=1", `has an option "parseTime"; mysql:// takes tls and socket`},
+		{"no server, Postgres", "postgres://x:" + password + "@127.0.0.1:1/z", "postgres database 127.0.0.1:1/z cannot be opened: "},
+		{"no server, MySQL", "mysql://x:" + password + "@127.0.0.1:1/z", "mysql database 127.0.0.1:1/z cannot be opened: "},
 	} {
 		for _, command := range [][]string{{"list"}, {"show", "x"}, {"run"}, {"ack", "x", "--state", "declined"}} {
 			t.Run(test.name+" "+command[0], func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
@@ -39,7 +40,7 @@ Examples:
 func (l *journalList) Run(c *call) (err error) {
 	var states []string
 	for _, word := range l.State {
-		state, err := parseState("--state", word)
+		state, err := shopjournal.ParseState("--state", word)
 		if err != nil {
 			return err
 		}
@@ -57,25 +58,25 @@ func (l *journalList) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.close()) }()
+	defer func() { err = errors.Join(err, j.Close()) }()
 	wanted := func(e *journal.Entry) bool {
-		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, stateOf(e)))
+		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, shopjournal.State(e)))
 	}
 	return l.list(c, j, wanted)
 }
 
 // list prints the entries that are wanted, oldest first.
-func (l *journalList) list(c *call, j *shopJournal, wanted func(*journal.Entry) bool) error {
-	rows, err := newEntryRows(c, &l.Flags, l.Sum, j.zone)
+func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal.Entry) bool) error {
+	rows, err := newEntryRows(c, &l.Flags, l.Sum, j.Zone)
 	if err != nil {
 		return err
 	}
 	var failed error
 	unreadable := 0
-	for e, err := range j.store.Unacked(c.ctx, j.shop) {
+	for e, err := range j.Store.Unacked(c.ctx, j.Shop) {
 		if _, ok := errors.AsType[*journal.EntryError](err); ok {
 			unreadable++
-			c.tell("an entry cannot be read: %s", databaseText(err))
+			c.tell("an entry cannot be read: %s", shopjournal.ErrorText(err))
 			continue
 		}
 		if failed = err; failed != nil {
@@ -92,7 +93,7 @@ func (l *journalList) list(c *call, j *shopJournal, wanted func(*journal.Entry) 
 	}
 	switch {
 	case failed != nil:
-		return databaseFailed(c.ctx, "the list is not complete", failed)
+		return shopjournal.Failed(c.ctx, "the list is not complete", failed)
 	case unreadable > 0:
 		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", unreadable)
 	case rows.sums.Rows() > 0:
@@ -110,7 +111,7 @@ type entryRows struct {
 }
 
 func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) (*entryRows, error) {
-	columns, err := tabular.Choose(journalColumns(zone), flags.Columns)
+	columns, err := tabular.Choose(shopjournal.Columns(zone), flags.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) 
 
 func (r *entryRows) write(e *journal.Entry) error {
 	amount := e.Begun.Amount
-	r.sums.Add(currencyOf(e), kindOfEntry(e)+" "+stateOf(e), amount)
+	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e)+" "+shopjournal.State(e), amount)
 	if err := r.writer.Write(e); err != nil {
 		return exit.CannotWrite("rows", err)
 	}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 type journalRun struct {
 	journalFlags
-	patienceFlags
+	shopjournal.Patience
 	tabular.Flags
 	Every time.Duration `placeholder:"DURATION" help:"Do it again and again, until Ctrl-C, with this pause: 1m. Once if not given."`
 }
@@ -33,7 +34,7 @@ Examples:
 
 // Run settles what can be settled.
 func (r *journalRun) Run(c *call) (err error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	if r.Every < 0 {
@@ -43,9 +44,9 @@ func (r *journalRun) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.close()) }()
-	s := &settling{journalRun: r, call: c, shopJournal: j, told: map[journal.Key]string{}}
-	s.journal = journal.New(j.client, j.store, journal.Options{
+	defer func() { err = errors.Join(err, j.Close()) }()
+	s := &settling{journalRun: r, call: c, shop: j, told: map[journal.Key]string{}}
+	s.journal = journal.New(j.Client, j.Store, journal.Options{
 		Gateway: r.Gateway, AbsentAfter: r.AbsentAfter, AbandonAfter: r.AbandonAfter,
 		Observe: func(_ context.Context, info journal.RecoverInfo) { s.info = info },
 	})
@@ -74,7 +75,7 @@ func (r *journalRun) Run(c *call) (err error) {
 type settling struct {
 	*journalRun
 	*call
-	*shopJournal
+	shop    *shopjournal.Journal
 	journal *journal.Journal
 	info    journal.RecoverInfo // of the last round
 	told    map[journal.Key]string
@@ -85,7 +86,7 @@ type settling struct {
 func (s *settling) round() error {
 	flags := s.Flags
 	flags.NoHeader = flags.NoHeader || s.headed
-	rows, err := newEntryRows(s.call, &flags, false, s.zone)
+	rows, err := newEntryRows(s.call, &flags, false, s.shop.Zone)
 	if err != nil {
 		return err
 	}
@@ -94,13 +95,13 @@ func (s *settling) round() error {
 	still := map[journal.Key]string{}
 	for e, err := range s.journal.Recover(s.ctx) {
 		if _, ok := errors.AsType[*journal.EntryError](err); ok {
-			s.tell("an entry cannot be read: %s", databaseText(err))
+			s.tell("an entry cannot be read: %s", shopjournal.ErrorText(err))
 			continue
 		}
 		if failed = err; failed != nil {
 			break
 		}
-		text := fmt.Sprint(len(e.Evidence), why(&e))
+		text := fmt.Sprint(len(e.Evidence), shopjournal.Why(&e))
 		still[e.Key()] = text
 		if s.told[e.Key()] == text {
 			continue
@@ -126,7 +127,7 @@ func (s *settling) result(failed error) error {
 		return exit.Fail(exit.Interrupted, "interrupted; what the gateway said is recorded")
 	case failed != nil:
 		s.metrics = nil
-		return databaseFailed(s.ctx, "not everything was asked about", failed)
+		return shopjournal.Failed(s.ctx, "not everything was asked about", failed)
 	}
 	s.metrics = journalMetrics(i)
 	s.say("with an outcome that waits to be acknowledged: %d; without one: %d; in conflict: %d", i.Settled,
@@ -146,7 +147,7 @@ func (s *settling) result(failed error) error {
 func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	var all []metrics.Metric
 	for state, n := range map[string]int{
-		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, conflictState: i.Conflicts,
+		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, shopjournal.Conflict: i.Conflicts,
 		"settled": i.Settled,
 	} {
 		all = append(all, metrics.Metric{
