@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
@@ -28,7 +29,7 @@ type listenCommand struct {
 	ExitAfter  int           `name:"exit-after" placeholder:"N" help:"End after N notifications."`
 	Wait       time.Duration `placeholder:"DURATION" help:"End after this time."`
 	Output     string        `enum:"compact,quiet" default:"compact" help:"compact: all lines. quiet: those of what was refused or failed."`
-	lineFlags
+	relay.LineFlags
 }
 
 const outputQuiet = "quiet"
@@ -59,11 +60,11 @@ func (f *listenCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer socket.Close()
-	if l.forwarder != nil && l.forwarder.isAt(socket.Addr()) {
+	if l.forwarder != nil && l.forwarder.IsAt(socket.Addr()) {
 		return exit.Fail(exit.NoAnswer, "--forward-to is --addr: it would be forwarded to itself")
 	}
 	if f.Record != "" { // after all that can fail: a file that is not needed is not made
-		if l.recorder, l.number, err = openRecord(f.Record); err != nil {
+		if l.recorder, l.number, err = relay.OpenRecord(f.Record); err != nil {
 			return err
 		}
 	}
@@ -73,10 +74,10 @@ func (f *listenCommand) Run(c *call) (err error) {
 		ctx, stop = context.WithTimeout(ctx, f.Wait)
 		defer stop()
 	}
-	l.stop, l.lines.stopped = stop, stop
+	l.stop, l.lines.Stopped = stop, stop
 	where := "; nothing is forwarded"
 	if l.forwarder != nil {
-		where = ", forwarding to " + terminal.Clean(l.forwarder.shown)
+		where = ", forwarding to " + terminal.Clean(l.forwarder.Shown)
 	}
 	c.tell("listening on http://%s%s", socket.Addr(), where)
 	err = l.serve(ctx, socket)
@@ -87,8 +88,8 @@ func (f *listenCommand) Run(c *call) (err error) {
 // listener checks the flags, and makes the listener that they describe.
 func (f *listenCommand) listener(c *call) (*listener, error) {
 	for _, word := range f.Only {
-		if !slices.Contains(eventWords(), word) {
-			return nil, exit.Fail(exit.NoAnswer, "--only: there is no %q; there are %s", terminal.Clean(word), strings.Join(eventWords(), ", "))
+		if !slices.Contains(relay.EventWords(), word) {
+			return nil, exit.Fail(exit.NoAnswer, "--only: there is no %q; there are %s", terminal.Clean(word), strings.Join(relay.EventWords(), ", "))
 		}
 	}
 	switch {
@@ -114,7 +115,7 @@ func (f *listenCommand) listener(c *call) (*listener, error) {
 		if err != nil {
 			return nil, err
 		}
-		if l.forwarder, err = newForwarder("--forward-to", f.ForwardTo, timeout, c.now); err != nil {
+		if l.forwarder, err = relay.NewForwarder("--forward-to", f.ForwardTo, timeout, c.now); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +150,7 @@ const (
 func (l *listener) serve(ctx context.Context, socket net.Listener) error {
 	longest := beforeForward + 5*time.Second
 	if l.forwarder != nil {
-		longest += l.forwarder.timeout
+		longest += l.forwarder.Timeout
 	}
 	server := &http.Server{
 		Handler: l, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout + longest,
@@ -178,7 +179,7 @@ func (l *listener) serve(ctx context.Context, socket net.Listener) error {
 // finish prints the totals, and says how it went.
 func (l *listener) finish(err error) error {
 	if l.recorder != nil {
-		if failed := l.recorder.close(); failed != nil {
+		if failed := l.recorder.Close(); failed != nil {
 			err = cmp.Or(err, exit.Fail(exit.NoAnswer, "--record %s is not complete: %v", terminal.Clean(l.flags.Record), failed))
 		}
 	}
@@ -186,7 +187,7 @@ func (l *listener) finish(err error) error {
 	defer l.mu.Unlock()
 	t := l.totals
 	l.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.received(), t.forwarded, t.failed, t.refused, t.held)
-	if failed := l.lines.failure(); failed != nil {
+	if failed := l.lines.Failure(); failed != nil {
 		return exit.CannotWrite("lines", failed)
 	}
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 )
 
 // TestListen lets a gateway notify a program through listen: it fails at first, and the gateway sends it again.
@@ -144,7 +145,7 @@ func TestListenAnswers(t *testing.T) {
 		}, status: 502, want: `<- no answer .*the answer, 200, broke off: unexpected EOF`},
 		{name: "hangs up", answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, status: 502,
 			want: `<- no answer .*the connection was closed without an answer`},
-		{name: "is too long", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, largestAnswer+1)) }, status: 502,
+		{name: "is too long", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20+1)) }, status: 502,
 			want: `<- no answer .*the answer, 200, has more than 1 MiB`},
 		{name: "no program", to: closed.URL, status: 502, want: `<- no answer .*connection refused; is the program running\?`},
 	} {
@@ -318,8 +319,8 @@ func TestListenJSON(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("got %q, want two lines", lines)
 	}
-	var e eventLine
-	var a answerLine
+	var e relay.EventLine
+	var a relay.AnswerLine
 	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &e), json.Unmarshal([]byte(lines[1]), &a)); err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +328,7 @@ func TestListenJSON(t *testing.T) {
 		!strings.HasSuffix(e.At.Format(time.RFC3339), "Z") {
 		t.Errorf("got %s", lines[0])
 	}
-	if a.Type != "answer" || a.Delivery != "n-1" || a.Outcome != failed || a.Status != 500 || a.Body != "<no>\n" || a.To != shop.URL {
+	if a.Type != "answer" || a.Delivery != "n-1" || a.Outcome != relay.Failed || a.Status != 500 || a.Body != "<no>\n" || a.To != shop.URL {
 		t.Errorf("got %s", lines[1])
 	}
 }
@@ -398,7 +399,7 @@ func TestListenInterrupted(t *testing.T) {
 		t.Errorf("got %d, want 200", status)
 	}
 	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
-	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != forwarded {
+	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != relay.Forwarded {
 		t.Errorf("got record %+v", got)
 	}
 }

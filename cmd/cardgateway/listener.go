@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -22,9 +23,9 @@ type listener struct {
 	flags     *listenCommand
 	client    *cardgateway.Client
 	secretKey string
-	forwarder *forwarder // nil: nothing is forwarded
-	recorder  *recorder  // nil: nothing is recorded
-	lines     *linePrinter
+	forwarder *relay.Forwarder // nil: nothing is forwarded
+	recorder  *relay.Recorder  // nil: nothing is recorded
+	lines     *relay.Printer
 	handler   http.Handler
 	places    chan struct{} // one for each notification at once
 	stop      func()        // ends the program when enough have come
@@ -56,12 +57,12 @@ type delivery struct {
 	query   string
 	body    bytes.Buffer // what notify has read: all of it when the notification is confirmed
 	info    notify.Info
-	event   *eventLine           // set once it can be printed
+	event   *relay.EventLine     // set once it can be printed
 	n       *notify.Notification // nil unless it is confirmed
-	hidden  hidden
-	answer  *answer // of the program; nil if it was not asked
-	hungUp  bool    // the gateway did so before the program's answer
-	printed bool    // the event
+	hidden  relay.Hidden
+	answer  *relay.Answer // of the program; nil if it was not asked
+	hungUp  bool          // the gateway did so before the program's answer
+	printed bool          // the event
 }
 
 type deliveryKey struct{}
@@ -69,7 +70,7 @@ type deliveryKey struct{}
 func newListener(c *call, flags *listenCommand, client *cardgateway.Client, secretKey string) *listener {
 	l := &listener{
 		call: c, flags: flags, client: client, secretKey: secretKey, places: make(chan struct{}, mostAtOnce), events: map[string]string{},
-		lines: &linePrinter{format: flags.Format, zone: client.Location(), body: longestBodyShort, out: c.out},
+		lines: &relay.Printer{Format: flags.Format, Zone: client.Location(), Body: 200, Out: c.out},
 	}
 	opts := notify.Options{
 		AllowUnboundTokens: true, // the program checks its own URLs
@@ -86,10 +87,10 @@ func newListener(c *call, flags *listenCommand, client *cardgateway.Client, secr
 
 // ServeHTTP receives one notification.
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d := &delivery{at: l.now(), header: r.Header, query: r.URL.RawQuery, hidden: newHidden(l.secretKey, cardgateway.Token{})}
+	d := &delivery{at: l.now(), header: r.Header, query: r.URL.RawQuery, hidden: relay.Hide(l.secretKey, cardgateway.Token{})}
 	l.mu.Lock()
 	l.number++
-	d.name = deliveryName(l.number)
+	d.name = relay.Name(l.number)
 	l.mu.Unlock()
 	status := l.receive(d, r)
 	line := l.outcome(d, status)
@@ -128,9 +129,9 @@ var (
 // confirmed gets a notification that is signed and that the gateway confirms.
 func (l *listener) confirmed(ctx context.Context, n *notify.Notification) error {
 	d := ctx.Value(deliveryKey{}).(*delivery)
-	d.n, d.hidden = n, newHidden(l.secretKey, n.Token)
-	e := confirmedEvent(n)
-	e.hide(d.hidden)
+	d.n, d.hidden = n, relay.Hide(l.secretKey, n.Token)
+	e := relay.ConfirmedEvent(n)
+	e.Hide(d.hidden)
 	note := "signature good, confirmed by query"
 	if l.flags.SkipVerify {
 		note = "signature not checked, confirmed by query"
@@ -138,22 +139,22 @@ func (l *listener) confirmed(ctx context.Context, n *notify.Notification) error 
 	if e.HasToken {
 		note += ", with a token"
 	}
-	if claim := otherClaim(n); claim != "" {
-		note += ", CLAIMS " + d.hidden.text(claim)
+	if claim := relay.OtherClaim(n); claim != "" {
+		note += ", CLAIMS " + d.hidden.Text(claim)
 	}
-	if before := l.remember(e.key(), d.name); before != "" {
+	if before := l.remember(e.Key(), d.name); before != "" {
 		note += ", the same event as " + before
 	}
-	d.event = &eventLine{Delivery: d.name, At: d.at, event: e, Note: note}
-	if l.forwarder == nil || len(l.flags.Only) > 0 && !e.matches(l.flags.Only) {
+	d.event = &relay.EventLine{Delivery: d.name, At: d.at, Event: e, Note: note}
+	if l.forwarder == nil || len(l.flags.Only) > 0 && !e.Matches(l.flags.Only) {
 		return errAgain
 	}
 	if l.flags.Output != outputQuiet {
 		d.printed = true
-		l.lines.event(*d.event)
+		l.lines.Event(*d.event)
 	}
 	// The gateway may hang up before the program has answered: what the program says is worth to be seen in spite of that.
-	d.answer = l.forwarder.send(context.WithoutCancel(ctx), d.header, d.query, d.body.Bytes())
+	d.answer = l.forwarder.Send(context.WithoutCancel(ctx), d.header, d.query, d.body.Bytes())
 	d.hungUp = ctx.Err() != nil
 	return errAgain
 }
@@ -175,10 +176,10 @@ func (l *listener) remember(key, name string) (before string) {
 }
 
 // outcome is the line about what became of a delivery. Its status is what the gateway gets.
-func (l *listener) outcome(d *delivery, status int) answerLine {
+func (l *listener) outcome(d *delivery, status int) relay.AnswerLine {
 	switch {
 	case d.answer != nil:
-		line := newAnswerLine(d.name, l.forwarder, d.answer, d.hidden)
+		line := relay.NewAnswerLine(d.name, l.forwarder, d.answer, d.hidden)
 		if d.hungUp {
 			line.Note = strings.TrimPrefix(line.Note+"; the gateway hung up before", "; ")
 		}
@@ -188,22 +189,22 @@ func (l *listener) outcome(d *delivery, status int) answerLine {
 		if l.flags.Ack {
 			status = http.StatusOK
 		}
-		return answerLine{Delivery: d.name, At: l.now(), Outcome: held, Status: status, Note: "not forwarded"}
+		return relay.AnswerLine{Delivery: d.name, At: l.now(), Outcome: relay.Held, Status: status, Note: "not forwarded"}
 	}
 	d.event = l.refusal(d)
-	return answerLine{
-		Delivery: d.name, At: l.now(), Outcome: refused, Status: status, MS: l.now().Sub(d.at).Milliseconds(), Note: "not forwarded",
+	return relay.AnswerLine{
+		Delivery: d.name, At: l.now(), Outcome: relay.Refused, Status: status, MS: l.now().Sub(d.at).Milliseconds(), Note: "not forwarded",
 	}
 }
 
 // refusal is the line about a notification that package notify refused: by which check, and why.
-func (l *listener) refusal(d *delivery) *eventLine {
-	line := &eventLine{Delivery: d.name, At: d.at, event: event{Kind: notify.KindUnknown.String()}}
+func (l *listener) refusal(d *delivery) *relay.EventLine {
+	line := &relay.EventLine{Delivery: d.name, At: d.at, Event: relay.Event{Kind: notify.KindUnknown.String()}}
 	n, err := notify.Parse(d.body.Bytes(), d.header.Get("Content-Type"))
 	if err == nil {
-		d.hidden = newHidden(l.secretKey, n.Token)
-		line.event = claimedEvent(n)
-		line.event.hide(d.hidden)
+		d.hidden = relay.Hide(l.secretKey, n.Token)
+		line.Event = relay.ClaimedEvent(n)
+		line.Event.Hide(d.hidden)
 	}
 	var what string
 	switch {
@@ -213,11 +214,11 @@ func (l *listener) refusal(d *delivery) *eventLine {
 		line.RefusedBy, what = "confirmation", "NOT CONFIRMED"
 	case d.info.Status == http.StatusForbidden:
 		line.RefusedBy, what = "signature", "SIGNATURE REFUSED"
-		line.TransactionID = d.hidden.text(line.TransactionID) // anybody may have written it
+		line.TransactionID = d.hidden.Text(line.TransactionID) // anybody may have written it
 	default:
 		line.RefusedBy, what = "form", "NOT A NOTIFICATION"
 	}
-	line.Note = what + ": " + d.hidden.text(inWords(d.info.Err))
+	line.Note = what + ": " + d.hidden.Text(inWords(d.info.Err))
 	return line
 }
 
@@ -234,32 +235,32 @@ func inWords(err error) string {
 }
 
 // print prints what is not printed yet, and with --output quiet only what is amiss.
-func (l *listener) print(d *delivery, line answerLine) {
-	if l.flags.Output == outputQuiet && line.Outcome != refused && line.Outcome != failed {
+func (l *listener) print(d *delivery, line relay.AnswerLine) {
+	if l.flags.Output == outputQuiet && line.Outcome != relay.Refused && line.Outcome != relay.Failed {
 		return
 	}
 	if !d.printed {
-		l.lines.event(*d.event)
+		l.lines.Event(*d.event)
 	}
-	l.lines.answer(line)
+	l.lines.Answer(line)
 }
 
 // record writes the delivery to the record before it is answered: what the gateway takes for accepted is in it.
-func (l *listener) record(d *delivery, line answerLine) {
+func (l *listener) record(d *delivery, line relay.AnswerLine) {
 	if l.recorder == nil {
 		return
 	}
-	r := &recorded{
-		Delivery: d.name, At: d.at, Event: d.event.event, RefusedBy: d.event.RefusedBy, Outcome: line.Outcome, Status: line.Status,
+	r := &relay.Recorded{
+		Delivery: d.name, At: d.at, Event: d.event.Event, RefusedBy: d.event.RefusedBy, Outcome: line.Outcome, Status: line.Status,
 		MS: line.MS, To: line.To, Note: line.Note,
 	}
 	if d.n != nil {
-		r.ContentType = d.hidden.text(d.header.Get("Content-Type"))
-		r.Body, r.Masked = recordBody(d.body.Bytes(), d.header.Get("Content-Type"), d.n, d.hidden)
+		r.ContentType = d.hidden.Text(d.header.Get("Content-Type"))
+		r.Body, r.Masked = relay.Body(d.body.Bytes(), d.header.Get("Content-Type"), d.n, d.hidden)
 	} else {
 		r.Note = d.event.Note
 	}
-	if err := l.recorder.write(r); err != nil {
+	if err := l.recorder.Write(r); err != nil {
 		l.tell("--record takes no more, from %s on nothing is recorded: %v", d.name, err)
 	}
 }
@@ -269,31 +270,31 @@ func (d *delivery) respond(w http.ResponseWriter, status int) {
 	switch a := d.answer; {
 	case a == nil:
 		w.WriteHeader(status)
-	case errors.Is(a.err, errTimeout):
+	case errors.Is(a.Err, relay.ErrTimeout):
 		w.WriteHeader(http.StatusGatewayTimeout)
-	case a.err != nil:
+	case a.Err != nil:
 		w.WriteHeader(http.StatusBadGateway)
 	default:
-		for name, values := range a.header {
+		for name, values := range a.Header {
 			w.Header()[name] = values
 		}
-		w.WriteHeader(a.status)
-		_, _ = w.Write(a.body) // who has hung up needs no answer
+		w.WriteHeader(a.Status)
+		_, _ = w.Write(a.Body) // who has hung up needs no answer
 	}
 }
 
 // count counts a delivery, and ends the program if it was the last one to wait for.
-func (l *listener) count(o outcome) {
+func (l *listener) count(o relay.Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch o {
-	case forwarded:
+	case relay.Forwarded:
 		l.totals.forwarded++
-	case failed:
+	case relay.Failed:
 		l.totals.failed++
-	case refused:
+	case relay.Refused:
 		l.totals.refused++
-	case held:
+	case relay.Held:
 		l.totals.held++
 	}
 	if n := l.flags.ExitAfter; n > 0 && l.totals.received() >= n {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
@@ -30,7 +31,7 @@ type notifyCommand struct {
 	Code           int    `placeholder:"CODE" help:"The result code; that of the event if not given."`
 	WrongSignature bool   `name:"wrong-signature" help:"Sign with another key. A handler must refuse it."`
 	Repeat         int    `default:"1" placeholder:"N" help:"Send the same N times, one after the other, at most 1,000."`
-	lineFlags
+	relay.LineFlags
 }
 
 // Help is shown below the flags.
@@ -65,7 +66,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if n.WrongSignature {
 		key, note = rand.Text(), "wrong signature"
 	}
-	e := event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency, IsTest: true, HasToken: n.WithToken}
+	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency, IsTest: true, HasToken: n.WithToken}
 	switch made.Kind {
 	case "Refund":
 		e.Kind, e.State, e.MerchantRefundID, e.RefundUniqueID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID, n.RefundUniqueID
@@ -85,9 +86,9 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	s.hidden = newHidden(s.secretKey, cardgateway.NewToken(made.Token))
+	s.hidden = relay.Hide(s.secretKey, cardgateway.NewToken(made.Token))
 	for i := range n.Repeat {
-		line := eventLine{Delivery: deliveryName(i + 1), event: e, Note: note}
+		line := relay.EventLine{Delivery: relay.Name(i + 1), Event: e, Note: note}
 		if i > 0 {
 			line.Note += ", the same again"
 		}
@@ -142,10 +143,10 @@ func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification
 
 // notificationSender sends signed notifications to a handler, one after the other, and prints its answers.
 type notificationSender struct {
-	forwarder *forwarder
-	lines     *linePrinter
+	forwarder *relay.Forwarder
+	lines     *relay.Printer
 	secretKey string
-	hidden    hidden
+	hidden    relay.Hidden
 
 	sent, taken, unreachable int
 }
@@ -165,33 +166,33 @@ func newNotificationSender(c *call, set *settings.Settings, name, to, format str
 	if err != nil {
 		return nil, err
 	}
-	forwarder, err := newForwarder(name, to, timeout, c.now)
+	forwarder, err := relay.NewForwarder(name, to, timeout, c.now)
 	if err != nil {
 		return nil, err
 	}
 	return &notificationSender{
-		forwarder: forwarder, secretKey: secret, hidden: newHidden(secret, cardgateway.Token{}),
-		lines: &linePrinter{format: format, zone: zone, body: longestBody, out: c.out},
+		forwarder: forwarder, secretKey: secret, hidden: relay.Hide(secret, cardgateway.Token{}),
+		lines: &relay.Printer{Format: format, Zone: zone, Body: relay.LongestBody, Out: c.out},
 	}, nil
 }
 
 // send sends one notification, and prints a line for it and one for the answer.
-func (s *notificationSender) send(ctx context.Context, line eventLine, header http.Header, body []byte) error {
-	line.At = s.forwarder.now()
-	s.lines.event(line)
-	a := s.forwarder.send(ctx, header, "", body)
+func (s *notificationSender) send(ctx context.Context, line relay.EventLine, header http.Header, body []byte) error {
+	line.At = s.forwarder.Now()
+	s.lines.Event(line)
+	a := s.forwarder.Send(ctx, header, "", body)
 	if ctx.Err() != nil {
 		return exit.Fail(exit.Interrupted, "interrupted; %d were sent", s.sent)
 	}
 	s.sent++
-	if a.isTaken() {
+	if a.IsTaken() {
 		s.taken++
 	}
-	if a.err != nil {
+	if a.Err != nil {
 		s.unreachable++
 	}
-	s.lines.answer(newAnswerLine(line.Delivery, s.forwarder, a, s.hidden))
-	if err := s.lines.failure(); err != nil {
+	s.lines.Answer(relay.NewAnswerLine(line.Delivery, s.forwarder, a, s.hidden))
+	if err := s.lines.Failure(); err != nil {
 		return exit.CannotWrite("lines", err)
 	}
 	return nil

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 )
 
 // noGateway are the settings that notify and replay need.
@@ -154,15 +158,21 @@ func TestReplay(t *testing.T) {
 	if _, err := form.Body.Read(body); err != nil {
 		t.Fatal(err)
 	}
-	text, err := formOf(body)
+	var members map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&members); err != nil {
+		t.Fatal(err)
+	}
+	values := url.Values{}
+	for name, value := range members {
+		values.Set(name, fmt.Sprint(value))
+	}
+	form, err := http.NewRequest(http.MethodPost, l.url, strings.NewReader(values.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	form, err = http.NewRequest(http.MethodPost, l.url, strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	form.Header.Set("Content-Type", formType)
+	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if status, _ := post(t, form); status != http.StatusInternalServerError {
 		t.Errorf("got %d for a form", status)
 	}
@@ -190,7 +200,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("got %+v, want %s, without the token", n, id)
 		}
 	}
-	if got := to.requests[1].Header.Get("Content-Type"); got != formType {
+	if got := to.requests[1].Header.Get("Content-Type"); got != "application/x-www-form-urlencoded" {
 		t.Errorf("got %s, want a form again", got)
 	}
 
@@ -206,7 +216,7 @@ func TestReplay(t *testing.T) {
 
 func TestReplayWrongUse(t *testing.T) {
 	dir := t.TempDir()
-	file := func(name string, deliveries ...recorded) string {
+	file := func(name string, deliveries ...relay.Recorded) string {
 		path := filepath.Join(dir, name)
 		var text []byte
 		for _, d := range deliveries {
@@ -222,13 +232,13 @@ func TestReplayWrongUse(t *testing.T) {
 		return path
 	}
 	body := map[string]json.RawMessage{"uniqueId": json.RawMessage(`"1"`)}
-	good := file("good", recorded{Delivery: "n-1", Outcome: held, Body: body}, recorded{Delivery: "n-2", Outcome: refused, RefusedBy: "signature"})
-	double := file("double", recorded{Delivery: "n-1", Body: body}, recorded{Delivery: "n-1", Body: body})
+	good := file("good", relay.Recorded{Delivery: "n-1", Outcome: relay.Held, Body: body}, relay.Recorded{Delivery: "n-2", Outcome: relay.Refused, RefusedBy: "signature"})
+	double := file("double", relay.Recorded{Delivery: "n-1", Body: body}, relay.Recorded{Delivery: "n-1", Body: body})
 	foreign := filepath.Join(dir, "foreign")
 	long := filepath.Join(dir, "long")
 	if err := errors.Join(
 		os.WriteFile(foreign, []byte("{}\n"), 0o600),
-		os.WriteFile(long, []byte(strings.Repeat(" ", largestRecordLine+1)), 0o600),
+		os.WriteFile(long, []byte(strings.Repeat(" ", 1<<20+1)), 0o600),
 	); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package relay
 
 import (
 	"bytes"
@@ -19,20 +19,20 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// forwarder sends notifications to a program of the merchant's.
-type forwarder struct {
+// Forwarder sends notifications to a program of the merchant's.
+type Forwarder struct {
 	to      *url.URL
-	shown   string // to, without what may be secret in it
-	timeout time.Duration
+	Shown   string // to, without what may be secret in it
+	Timeout time.Duration
 	client  *http.Client
-	now     func() time.Time
+	Now     func() time.Time
 }
 
 // largestAnswer bounds what a program answers, in bytes.
 const largestAnswer = 1 << 20
 
-// newForwarder takes the address of the program, as the flag or the argument of this name gives it.
-func newForwarder(name, to string, timeout time.Duration, now func() time.Time) (*forwarder, error) {
+// NewForwarder takes the address of the program, as the flag or the argument of this name gives it.
+func NewForwarder(name, to string, timeout time.Duration, now func() time.Time) (*Forwarder, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, exit.Fail(exit.NoAnswer, "%s must be an http or https URL, such as http://localhost:8080/notify", name)
@@ -43,8 +43,8 @@ func newForwarder(name, to string, timeout time.Duration, now func() time.Time) 
 	u.Fragment = ""
 	shown := *u
 	shown.RawQuery, shown.ForceQuery = "", false
-	return &forwarder{
-		to: u, shown: shown.String(), timeout: timeout, now: now,
+	return &Forwarder{
+		to: u, Shown: shown.String(), Timeout: timeout, Now: now,
 		client: &http.Client{
 			// A connection of its own for each: one that is kept may be gone when the program is started anew.
 			Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
@@ -53,54 +53,54 @@ func newForwarder(name, to string, timeout time.Duration, now func() time.Time) 
 	}, nil
 }
 
-// isAt reports whether the program is this one, by a name or an address that surely means this machine.
-func (f *forwarder) isAt(addr net.Addr) bool {
+// IsAt reports whether the program is this one, by a name or an address that surely means this machine.
+func (f *Forwarder) IsAt(addr net.Addr) bool {
 	own, ok := addr.(*net.TCPAddr)
 	host := f.to.Hostname()
 	return ok && f.to.Port() == strconv.Itoa(own.Port) && (host == "localhost" || net.ParseIP(host).IsLoopback() || host == own.IP.String())
 }
 
-// answer is what the program said.
-type answer struct {
-	status int // zero if there was no answer
-	header http.Header
-	body   []byte
+// Answer is what the program said.
+type Answer struct {
+	Status int // zero if there was no answer
+	Header http.Header
+	Body   []byte
 	took   time.Duration
-	err    error // why there was none; it has no URL
+	Err    error // why there was none; it has no URL
 }
 
-// isTaken reports whether the notification counts as accepted: published is that HTTP 200 alone does.
-func (a *answer) isTaken() bool { return a.status == http.StatusOK }
+// IsTaken reports whether the notification counts as accepted: published is that HTTP 200 alone does.
+func (a *Answer) IsTaken() bool { return a.Status == http.StatusOK }
 
 // note says what is not seen from the status.
-func (a *answer) note() string {
+func (a *Answer) note() string {
 	switch {
-	case a.err != nil:
-		return a.err.Error()
-	case a.status >= 300 && a.status < 400:
+	case a.Err != nil:
+		return a.Err.Error()
+	case a.Status >= 300 && a.Status < 400:
 		return "redirects are not followed"
-	case a.status > 200 && a.status < 300:
+	case a.Status > 200 && a.Status < 300:
 		return "only 200 counts as accepted: the gateway sends it again"
 	}
 	return ""
 }
 
-// send sends a body as it is, with a header and with a query beside that of the address.
-func (f *forwarder) send(ctx context.Context, header http.Header, query string, body []byte) *answer {
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+// Send sends a body as it is, with a header and with a query beside that of the address.
+func (f *Forwarder) Send(ctx context.Context, header http.Header, query string, body []byte) *Answer {
+	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	begun := f.now()
+	begun := f.Now()
 	a := f.exchange(ctx, header, query, body)
-	a.took = f.now().Sub(begun)
+	a.took = f.Now().Sub(begun)
 	return a
 }
 
-func (f *forwarder) exchange(ctx context.Context, header http.Header, query string, body []byte) *answer {
+func (f *Forwarder) exchange(ctx context.Context, header http.Header, query string, body []byte) *Answer {
 	to := *f.to
 	to.RawQuery = strings.Trim(to.RawQuery+"&"+query, "&")
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
 	if err != nil {
-		return &answer{err: errors.New("the address cannot be asked")}
+		return &Answer{Err: errors.New("the address cannot be asked")}
 	}
 	r.Header = endToEnd(header)
 	if r.Header["User-Agent"] == nil {
@@ -108,34 +108,34 @@ func (f *forwarder) exchange(ctx context.Context, header http.Header, query stri
 	}
 	resp, err := f.client.Do(r)
 	if err != nil {
-		return &answer{err: f.why(err)}
+		return &Answer{Err: f.why(err)}
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 {
-		return &answer{err: fmt.Errorf("the answer, %d, is none", resp.StatusCode)}
+		return &Answer{Err: fmt.Errorf("the answer, %d, is none", resp.StatusCode)}
 	}
-	a := &answer{status: resp.StatusCode, header: endToEnd(resp.Header)}
-	a.body, err = io.ReadAll(io.LimitReader(resp.Body, largestAnswer+1))
+	a := &Answer{Status: resp.StatusCode, Header: endToEnd(resp.Header)}
+	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, largestAnswer+1))
 	switch {
 	case err != nil:
-		return &answer{err: fmt.Errorf("the answer, %d, broke off: %w", resp.StatusCode, f.why(err))}
-	case len(a.body) > largestAnswer:
-		return &answer{err: fmt.Errorf("the answer, %d, has more than %d MiB", resp.StatusCode, largestAnswer>>20)}
+		return &Answer{Err: fmt.Errorf("the answer, %d, broke off: %w", resp.StatusCode, f.why(err))}
+	case len(a.Body) > largestAnswer:
+		return &Answer{Err: fmt.Errorf("the answer, %d, has more than %d MiB", resp.StatusCode, largestAnswer>>20)}
 	}
 	return a
 }
 
-// errTimeout says that the program did not answer in time.
-var errTimeout = errors.New("no answer within")
+// ErrTimeout says that the program did not answer in time.
+var ErrTimeout = errors.New("no answer within")
 
 // why puts an error of a connection into words, without the address.
-func (f *forwarder) why(err error) error {
+func (f *Forwarder) why(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w %v (--timeout)", errTimeout, f.timeout)
+		return fmt.Errorf("%w %v (--timeout)", ErrTimeout, f.Timeout)
 	case errors.Is(err, io.EOF):
 		return errors.New("the connection was closed without an answer")
 	case errors.Is(err, syscall.ECONNREFUSED):

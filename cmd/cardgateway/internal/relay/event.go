@@ -1,4 +1,6 @@
-package main
+// Package relay passes notifications on to a program of the merchant's, prints what they are about and what came of them, and
+// records them without secrets.
+package relay
 
 import (
 	"fmt"
@@ -12,8 +14,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// event is what a notification is about, as the gateway confirms it.
-type event struct {
+// Event is what a notification is about, as the gateway confirms it.
+type Event struct {
 	Kind             string `json:"kind"` // payment, refund, chargeback or unknown
 	State            string `json:"state,omitempty"`
 	TransactionID    string `json:"transactionId,omitempty"`
@@ -27,18 +29,18 @@ type event struct {
 	HasToken         bool   `json:"hasToken,omitempty"` // the token itself is shown nowhere
 }
 
-// eventWords are what --only takes: kinds, states, and token for what brings one.
-func eventWords() []string {
+// EventWords are what --only takes: kinds, states, and token for what brings one.
+func EventWords() []string {
 	return []string{
 		"payment", "refund", "chargeback", "unknown", "approved", "declined", "processing", "redirect", "refunded", "accepted",
 		"refused", "claimed", "token",
 	}
 }
 
-// confirmedEvent is what the gateway confirms. Of a chargeback, which no query confirms, the amount is what is claimed.
-func confirmedEvent(n *notify.Notification) event {
+// ConfirmedEvent is what the gateway confirms. Of a chargeback, which no query confirms, the amount is what is claimed.
+func ConfirmedEvent(n *notify.Notification) Event {
 	t, claimed := n.Transaction, &n.Claimed
-	e := event{
+	e := Event{
 		Kind: claimed.Kind.String(), State: t.State().String(), TransactionID: t.TransactionID, UniqueID: t.UniqueID,
 		Amount: amount.Plain(t.TransactionAmount), Currency: t.TransactionCurrency, Code: int(t.Code), IsTest: t.IsTest,
 		HasToken: !n.Token.IsZero(),
@@ -55,8 +57,8 @@ func confirmedEvent(n *notify.Notification) event {
 	return e
 }
 
-// otherClaim is the amount that a notification claims where it is not what the gateway confirms, or nothing.
-func otherClaim(n *notify.Notification) string {
+// OtherClaim is the amount that a notification claims where it is not what the gateway confirms, or nothing.
+func OtherClaim(n *notify.Notification) string {
 	claimed, currency := n.Claimed.TransactionAmount, n.Claimed.TransactionCurrency
 	confirmed, confirmedCurrency := n.Transaction.TransactionAmount, n.Transaction.TransactionCurrency
 	if r := n.Refund; r != nil {
@@ -68,35 +70,35 @@ func otherClaim(n *notify.Notification) string {
 	return amount.Plain(claimed) + " " + terminal.Cut(currency, 10)
 }
 
-// claimedEvent is what a notification that was refused says of itself: enough to find it, and no more.
-func claimedEvent(n *notify.Notification) event {
-	return event{
+// ClaimedEvent is what a notification that was refused says of itself: enough to find it, and no more.
+func ClaimedEvent(n *notify.Notification) Event {
+	return Event{
 		Kind: n.Claimed.Kind.String(), TransactionID: n.Claimed.TransactionID, UniqueID: n.Claimed.UniqueID,
 		HasToken: !n.Token.IsZero(),
 	}
 }
 
-// hide takes secrets out of the members that others choose.
-func (e *event) hide(h hidden) {
+// Hide takes secrets out of the members that others choose.
+func (e *Event) Hide(h Hidden) {
 	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.RefundUniqueID, &e.Currency} {
 		*text = h.id(*text)
 	}
 }
 
-// matches reports whether one of the words is that of the event.
-func (e *event) matches(words []string) bool {
+// Matches reports whether one of the words is that of the event.
+func (e *Event) Matches(words []string) bool {
 	return slices.Contains(words, e.Kind) || slices.Contains(words, e.State) || e.HasToken && slices.Contains(words, "token")
 }
 
-// key is the same for every repetition of an event.
-func (e *event) key() string {
+// Key is the same for every repetition of an event.
+func (e *Event) Key() string {
 	return fmt.Sprintf("%q", []string{
 		e.Kind, e.State, e.TransactionID, e.UniqueID, e.MerchantRefundID, e.RefundUniqueID, fmt.Sprint(e.Code, e.HasToken),
 	})
 }
 
 // String is for a line of text.
-func (e *event) String() string {
+func (e *Event) String() string {
 	id := e.TransactionID
 	if e.MerchantRefundID != "" {
 		id = e.MerchantRefundID + " of " + e.UniqueID

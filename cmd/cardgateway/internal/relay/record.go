@@ -1,4 +1,4 @@
-package main
+package relay
 
 import (
 	"bufio"
@@ -17,13 +17,13 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// recorded is one line of the file of --record. It has no secret: see recordBody.
-type recorded struct {
+// Recorded is one line of the file of --record. It has no secret: see recordBody.
+type Recorded struct {
 	Delivery  string    `json:"delivery"`
 	At        time.Time `json:"at"`
-	Event     event     `json:"event"`
+	Event     Event     `json:"event"`
 	RefusedBy string    `json:"refusedBy,omitempty"`
-	Outcome   outcome   `json:"outcome"`
+	Outcome   Outcome   `json:"outcome"`
 	Status    int       `json:"status,omitempty"` // of the answer
 	MS        int64     `json:"ms"`
 	To        string    `json:"to,omitempty"`   // where it was forwarded to, without a query
@@ -41,35 +41,37 @@ const (
 	largestRecord     = 256 << 20
 )
 
-// deliveryName is the name of a delivery: n-17.
-func deliveryName(number int) string { return "n-" + strconv.Itoa(number) }
+// Name is the name of a delivery: n-17.
+func Name(number int) string { return "n-" + strconv.Itoa(number) }
 
-// deliveryNumber reads the name of a delivery. Zero means that it is none.
-func deliveryNumber(name string) int {
+// Number reads the name of a delivery. Zero means that it is none.
+func Number(name string) int {
 	digits, ok := strings.CutPrefix(name, "n-")
 	number, err := strconv.Atoi(digits)
-	if !ok || err != nil || number <= 0 || name != deliveryName(number) {
+	if !ok || err != nil || number <= 0 || name != Name(number) {
 		return 0
 	}
 	return number
 }
 
-// errTorn says that the last line of a record has no end, as after a power failure.
-var errTorn = errors.New("the last line has no end")
+// errNoEnd says that a file begins with a line that has no end: it may be anything.
+var errNoEnd = errors.New("the last line has no end")
 
-// recordReader reads a record line by line.
-type recordReader struct {
+// Reader reads a record, line by line.
+type Reader struct {
 	in   *bufio.Reader
 	line int
 	good int64 // bytes up to the end of the last whole line
 }
 
-func newRecordReader(in io.Reader) *recordReader {
-	return &recordReader{in: bufio.NewReaderSize(in, 64<<10)}
+// NewReader reads from in.
+func NewReader(in io.Reader) *Reader {
+	return &Reader{in: bufio.NewReaderSize(in, 64<<10)}
 }
 
-// next returns the next delivery, io.EOF at the end, or errTorn. Its other errors name the line and quote nothing.
-func (r *recordReader) next() (*recorded, error) {
+// Next returns the next delivery, or io.EOF at the end. A last line without an end is left out: it may still be written, or the
+// machine has failed. Other errors name the line and quote nothing.
+func (r *Reader) Next() (*Recorded, error) {
 	var line []byte
 	for {
 		part, err := r.in.ReadSlice('\n')
@@ -82,35 +84,35 @@ func (r *recordReader) next() (*recorded, error) {
 		}
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(line) == 0:
+		case errors.Is(err, io.EOF) && (len(line) == 0 || r.line > 0):
 			return nil, io.EOF
 		case errors.Is(err, io.EOF):
-			return nil, errTorn
+			return nil, errNoEnd
 		default:
 			return nil, err
 		}
 	}
 	r.line++
-	var d recorded
+	var d Recorded
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&d); err != nil || decoder.More() || deliveryNumber(d.Delivery) == 0 {
+	if err := decoder.Decode(&d); err != nil || decoder.More() || Number(d.Delivery) == 0 {
 		return nil, fmt.Errorf("line %d is not one of a record of this program", r.line)
 	}
 	r.good += int64(len(line))
 	return &d, nil
 }
 
-// recorder appends to a record.
-type recorder struct {
+// Recorder appends to a record.
+type Recorder struct {
 	mu   sync.Mutex
 	file *os.File
 	size int64
 	err  error // why it records nothing more
 }
 
-// openRecord opens a record to append to, and returns the number of the last delivery in it. Only the user can read it.
-func openRecord(path string) (_ *recorder, last int, err error) {
+// OpenRecord opens a record to append to, and returns the number of the last delivery in it. Only the user can read it.
+func OpenRecord(path string) (_ *Recorder, last int, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, 0, exit.Fail(exit.NoAnswer, "--record cannot be written: %v", err)
@@ -123,25 +125,25 @@ func openRecord(path string) (_ *recorder, last int, err error) {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is no regular file", terminal.Clean(path))
 	}
-	r := newRecordReader(file)
+	r := NewReader(file)
 	for {
-		d, err := r.next()
-		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) && r.line > 0 {
+		d, err := r.Next()
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is not a record of this program: %v. Name another file", terminal.Clean(path), err)
 		}
-		last = max(last, deliveryNumber(d.Delivery))
+		last = max(last, Number(d.Delivery))
 	}
 	if err := errors.Join(file.Chmod(0o600), file.Truncate(r.good)); err != nil {
 		return nil, 0, exit.Fail(exit.NoAnswer, "--record cannot be written: %v", err)
 	}
-	return &recorder{file: file, size: r.good}, last, nil
+	return &Recorder{file: file, size: r.good}, last, nil
 }
 
-// write appends a delivery. The first error is returned, once; after it nothing is recorded.
-func (r *recorder) write(d *recorded) error {
+// Write appends a delivery. The first error is returned, once; after it nothing is recorded.
+func (r *Recorder) Write(d *Recorded) error {
 	line, err := json.Marshal(d)
 	if err != nil {
 		return err
@@ -161,8 +163,8 @@ func (r *recorder) write(d *recorded) error {
 	return r.err
 }
 
-// close returns why the record is not complete, or nil.
-func (r *recorder) close() error {
+// Close returns why the record is not complete, or nil.
+func (r *Recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.file.Close(); r.err == nil {

@@ -1,4 +1,4 @@
-package main
+package relay
 
 import (
 	"encoding/json"
@@ -15,10 +15,10 @@ import (
 // formType is the media type of a notification that is a form.
 const formType = "application/x-www-form-urlencoded"
 
-// recordBody returns the members of a notification that was read, without what may not be stored: of published members the
+// Body returns the members of a notification that was read, without what may not be stored: of published members the
 // value, except for tokens and card numbers, and of all others the name alone, since the interface shows neither the
 // payload nor the name of the token. The signature is left out: it covers what is masked.
-func recordBody(body []byte, contentType string, n *notify.Notification, h hidden) (members map[string]json.RawMessage, masked []string) {
+func Body(body []byte, contentType string, n *notify.Notification, h Hidden) (members map[string]json.RawMessage, masked []string) {
 	members = bodyMembers(body, contentType)
 	delete(members, "sign")
 	for _, name := range slices.Sorted(maps.Keys(members)) {
@@ -58,7 +58,7 @@ func isForm(contentType string) bool {
 }
 
 // storable returns the value of a member as it may be stored, and whether it may.
-func storable(name string, value json.RawMessage, n *notify.Notification, h hidden) (any, bool) {
+func storable(name string, value json.RawMessage, n *notify.Notification, h Hidden) (any, bool) {
 	text := string(value)
 	if text == "null" {
 		return value, true
@@ -76,7 +76,7 @@ func storable(name string, value json.RawMessage, n *notify.Notification, h hidd
 		"chargebackAmount", "chargebackCurrency":
 		return value, !mask.HasCardNumber(text)
 	case "message", "transactionMessage", "billDescription", "refundMessage":
-		return h.text(text), isText
+		return h.Text(text), isText
 	}
 	return nil, false
 }
