@@ -19,6 +19,16 @@ import (
 	"github.com/shopspring/decimal"
 )
 
+// listFlags are those of orders and refunds.
+type listFlags struct {
+	period.Period `group:"Range, in the zone of the gateway:"`
+	State         []string `placeholder:"WORD" help:"Only rows in these states; comma between them."`
+	tabular.Flags
+	Sum        bool          `help:"Print the sums and no rows."`
+	Checkpoint string        `placeholder:"FILE" help:"Save here how far the list is, and continue where it ends."`
+	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far the list is."`
+}
+
 // listing is one run of orders or of refunds.
 type listing[T any] struct {
 	*call

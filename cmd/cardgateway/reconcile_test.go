@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 )
 
 // closedMonth is a gateway with a month of payments, a copy of it, and a list that agrees.
@@ -197,10 +199,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("got %s, %v", text, err)
 	}
 	text, err = os.ReadFile(filepath.Join(m.dir, "month.json"))
-	var parsed struct {
-		Differences []map[string]any `json:"differences"`
-		Summary     summaryJSON      `json:"summary"`
-	}
+	var parsed reportJSON
 	if err == nil {
 		err = json.Unmarshal(text, &parsed)
 	}
@@ -228,6 +227,27 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// reportJSON is what the tests read of the JSON file beside a report.
+type reportJSON struct {
+	Differences []map[string]any `json:"differences"`
+	Summary     struct {
+		Compared int `json:"compared"`
+		TiedOut  int `json:"tiedOut"`
+		Classes  []struct {
+			Class match.Class `json:"class"`
+			Rows  int         `json:"rows"`
+		} `json:"classes"`
+		Bridges []struct {
+			Kind     match.Kind      `json:"kind"`
+			Currency string          `json:"currency"`
+			LeftOver decimal.Decimal `json:"leftOver"`
+		} `json:"bridges"`
+		Lists []struct {
+			Rows int `json:"rows"`
+		} `json:"lists"`
+	} `json:"summary"`
 }
 
 func readText(t *testing.T, path string) string {
@@ -288,7 +308,7 @@ func TestDemonstration(t *testing.T) {
 	if !strings.Contains(page, "Demonstration: a sandbox, no real money") {
 		t.Error("the page does not say that it is a demonstration")
 	}
-	var parsed struct{ Summary summaryJSON }
+	var parsed reportJSON
 	if err := json.Unmarshal([]byte(readText(t, strings.TrimSuffix(strings.TrimSpace(r.out), "html")+"json")), &parsed); err != nil {
 		t.Fatal(err)
 	}
