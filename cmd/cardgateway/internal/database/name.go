@@ -153,7 +153,7 @@ func mysqlConfig(name string) (*mysql.Config, error) {
 		return nil, errMySQL
 	}
 	c := mysql.NewConfig()
-	c.Logger, c.Timeout = &mysql.NopLogger{}, connectTimeout // its errors are returned, too
+	c.Logger = &mysql.NopLogger{} // its errors are returned, too
 	c.User, c.DBName, c.Net, c.Addr = u.User.Username(), strings.TrimPrefix(u.Path, "/"), "tcp", u.Host
 	c.Passwd, _ = u.User.Password()
 	if u.Port() == "" {

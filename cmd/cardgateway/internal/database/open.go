@@ -12,7 +12,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// connectTimeout bounds how long a database server may take to answer at first, unless the name says otherwise.
+// connectTimeout bounds how long a database server may take to answer at first, unless the URL of a Postgres says otherwise.
 const connectTimeout = 10 * time.Second
 
 // OpenSQLite opens a SQLite file with options of the driver, such as mode=ro. The first use reaches it.
@@ -38,6 +38,7 @@ func (n Name) OpenServer(mysqlPassword string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	config.Timeout = connectTimeout
 	if config.Passwd == "" {
 		config.Passwd = mysqlPassword
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -173,3 +174,11 @@ func overrideWith(values, profile map[string]Setting) {
 
 // largestSettings bounds the file with settings, and the secret key with what is around it.
 const largestSettings = 64 << 10
+
+// warnIfReadable says that other users of the machine can read a file with the secret key.
+func warnIfReadable(w io.Writer, path string) {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
+		fmt.Fprintf(w, "cardgateway: warning: %s holds the secret key and other users can read it; run chmod 600 %s\n",
+			terminal.Clean(path), terminal.Quote(path))
+	}
+}

@@ -78,3 +78,9 @@ const Journal = "journal"
 
 // Database is the setting that says where the copy is.
 const Database = "db"
+
+// Secret is the one setting that has no flag.
+const Secret = "secret"
+
+// The secret key is set directly, by a file or by a command.
+var secretNames = []string{Secret, "secret-file", "secret-command"}

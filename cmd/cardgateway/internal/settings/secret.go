@@ -13,14 +13,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
-
-// Secret is the one setting that has no flag.
-const Secret = "secret"
-
-// The secret key is set directly, by a file or by a command.
-var secretNames = []string{Secret, "secret-file", "secret-command"}
 
 // readSecret finds the secret key, and puts it into the list of settings. Of the settings that name one, what comes first of flag, environment and file counts.
 func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
@@ -102,12 +95,4 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	}
 	b.text = append(b.text, p...)
 	return len(p), nil
-}
-
-// warnIfReadable says that other users of the machine can read a file with the secret key.
-func warnIfReadable(w io.Writer, path string) {
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
-		fmt.Fprintf(w, "cardgateway: warning: %s holds the secret key and other users can read it; run chmod 600 %s\n",
-			terminal.Clean(path), terminal.Quote(path))
-	}
 }
