@@ -61,6 +61,7 @@ func browserTab(t *testing.T) context.Context {
 // TestReportInBrowser shows a report of every kind, at a desk and on a phone, light and dark, to an accessibility checker:
 // it finds nothing, and nothing has to be scrolled sideways. With CARDGATEWAY_SCREENSHOTS=1 it takes the pictures of the docs.
 func TestReportInBrowser(t *testing.T) {
+	t.Parallel()
 	axe := readText(t, filepath.Join("..", "..", "examples", "shop", "testdata", "axe", "axe.min.js"))
 	reports := browserReports(t)
 	ctx := browserTab(t)
@@ -124,9 +125,8 @@ type browserReport struct{ name, path string }
 func browserReports(t *testing.T) []browserReport {
 	t.Helper()
 	m := newClosedMonth(t)
-	t.Setenv("TMPDIR", t.TempDir())
 	all := []browserReport{{"reconcile-report", filepath.Join(m.dir, "report.html")}}
-	tool(t, nil, "reconcile", "run", "--quiet", "--out", all[0].path).want(t, exit.OK)
+	demonstrate(t, "--quiet", "--out", all[0].path)
 	from := m.lastOf.AddDate(0, 0, -30)
 	at := from.AddDate(0, 0, 15).Format(time.DateTime)
 	for _, r := range []struct {

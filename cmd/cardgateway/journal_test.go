@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ type place struct {
 	dialect journal.Dialect
 }
 
-var databases int
+var databases atomic.Int64
 
 func sqlitePlace(t *testing.T) place {
 	path := filepath.Join(t.TempDir(), "payments.db")
@@ -38,15 +39,13 @@ func sqlitePlace(t *testing.T) place {
 }
 
 func postgresPlace(t *testing.T, server *pgserver.Server) place {
-	databases++
-	schema := fmt.Sprintf("shop%d", databases)
+	schema := fmt.Sprintf("shop%d", databases.Add(1))
 	execAt(t, "pgx", server.URL("public"), "CREATE SCHEMA "+schema)
 	return place{server.URL(schema), "pgx", server.URL(schema), journal.Postgres}
 }
 
 func mysqlPlace(t *testing.T, server *mysqlserver.Server) place {
-	databases++
-	name := fmt.Sprintf("shop%d", databases)
+	name := fmt.Sprintf("shop%d", databases.Add(1))
 	execAt(t, "mysql", server.DSN(""), "CREATE DATABASE "+name)
 	_, socket, _ := strings.Cut(server.DSN(""), "(")
 	socket, _, _ = strings.Cut(socket, ")")
@@ -67,9 +66,16 @@ func execAt(t *testing.T, driver, dsn, statement string) {
 
 // everyDatabase runs a test with each.
 func everyDatabase(t *testing.T, test func(*testing.T, place)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, sqlitePlace(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, postgresPlace(t, pgserver.Shared(t))) })
-	t.Run("mysql", func(t *testing.T) { test(t, mysqlPlace(t, mysqlserver.Shared(t))) })
+	for name, at := range map[string]func(*testing.T) place{
+		"sqlite":   sqlitePlace,
+		"postgres": func(t *testing.T) place { return postgresPlace(t, pgserver.Shared(t)) },
+		"mysql":    func(t *testing.T) place { return mysqlPlace(t, mysqlserver.Shared(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, at(t))
+		})
+	}
 }
 
 // shop is the shop's own program, which has the journal open while the tool looks at it.
@@ -187,6 +193,7 @@ func journalEnv(server *sandbox.Server, at place) map[string]string {
 
 // TestJournal goes the way of an operator, beside the shop's program.
 func TestJournal(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{RefundSettleAfter: -1})
 		s := openShop(t, server, at)
@@ -260,6 +267,7 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 
 // TestJournalBesideShop: the shop's program settles and acknowledges as if the tool were not there.
 func TestJournalBesideShop(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{})
 		s := openShop(t, server, at)
@@ -319,6 +327,7 @@ func TestJournalBesideShop(t *testing.T) {
 
 // TestJournalPlaces: a wrong place is refused in words, and nothing is made there.
 func TestJournalPlaces(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.db")
@@ -330,7 +339,7 @@ func TestJournalPlaces(t *testing.T) {
 	pg, my := pgserver.Shared(t), mysqlserver.Shared(t)
 	emptyPG, emptyMy := postgresPlace(t, pg), mysqlPlace(t, my)
 	const password = "pass-w0rd-7"
-	for _, test := range []struct {
+	tests := []struct {
 		name, place, want string
 	}{
 		{"none", "", "journal is missing: set --journal, CARDGATEWAY_JOURNAL, or journal in "},
@@ -349,18 +358,22 @@ func TestJournalPlaces(t *testing.T) {
 		{"a parameter", "mysql://x:" + password + "@127.0.0.1/z?parseTime=1", `has an option "parseTime"; mysql:// takes tls and socket`},
 		{"no server, Postgres", "postgres://x:" + password + "@127.0.0.1:1/z", "postgres database 127.0.0.1:1/z cannot be opened: "},
 		{"no server, MySQL", "mysql://x:" + password + "@127.0.0.1:1/z", "mysql database 127.0.0.1:1/z cannot be opened: "},
-	} {
-		for _, command := range [][]string{{"list"}, {"show", "x"}, {"run"}, {"ack", "x", "--state", "declined"}} {
-			t.Run(test.name+" "+command[0], func(t *testing.T) {
-				env := with(environment(server.URL), "CARDGATEWAY_JOURNAL", test.place)
-				r := tool(t, env, append([]string{"journal"}, command...)...)
-				r.want(t, exit.NoAnswer, test.want)
-				if r.out != "" || strings.Contains(r.err, password) || strings.Count(r.err, "\n") != 1 {
-					t.Errorf("got stdout %q, stderr %q, want one line on stderr without the password", r.out, r.err)
-				}
-			})
-		}
 	}
+	t.Run("refused", func(t *testing.T) {
+		for _, test := range tests {
+			for _, command := range [][]string{{"list"}, {"show", "x"}, {"run"}, {"ack", "x", "--state", "declined"}} {
+				t.Run(test.name+" "+command[0], func(t *testing.T) {
+					t.Parallel()
+					env := with(environment(server.URL), "CARDGATEWAY_JOURNAL", test.place)
+					r := tool(t, env, append([]string{"journal"}, command...)...)
+					r.want(t, exit.NoAnswer, test.want)
+					if r.out != "" || strings.Contains(r.err, password) || strings.Count(r.err, "\n") != 1 {
+						t.Errorf("got stdout %q, stderr %q, want one line on stderr without the password", r.out, r.err)
+					}
+				})
+			}
+		}
+	})
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 2 {
 		t.Errorf("got the files %v, %v, want the two that were there", files, err)
@@ -381,6 +394,7 @@ func TestJournalPlaces(t *testing.T) {
 
 // TestJournalOfOthers: a journal that has entries, and none of this shop, is not taken for one where all is settled.
 func TestJournalOfOthers(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{})
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
@@ -426,6 +440,7 @@ func TestJournalWrongUse(t *testing.T) {
 
 // TestUnreadableEntry: what cannot be read is said, and is no "nothing open".
 func TestUnreadableEntry(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{})
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")

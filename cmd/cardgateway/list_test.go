@@ -47,6 +47,7 @@ func csvColumn(t *testing.T, text, name string) (cells []string) {
 
 // TestOrders: every order once, in each format, with sums for each currency and state.
 func TestOrders(t *testing.T) {
+	t.Parallel()
 	server, from, to := seeded(t, sandbox.Options{})
 	env := environment(server.URL)
 	want := slices.Sorted(server.OrderIDs(from, to))
@@ -313,6 +314,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 
 // TestProgressLines: without a terminal stderr says from time to time how far the list is.
 func TestProgressLines(t *testing.T) {
+	t.Parallel()
 	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 5 * time.Millisecond}})
 	env := environment(server.URL)
 	args := []string{"orders", "--last", "4d", "--format", "jsonl", "--log-every", "2ms"}

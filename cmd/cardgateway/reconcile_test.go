@@ -299,10 +299,27 @@ func TestRun(t *testing.T) {
 	tool(t, with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1"), "reconcile", "run", "--out", out).want(t, exit.NoAnswer)
 }
 
+// demonstrate runs without any setting, and removes what that leaves.
+func demonstrate(t *testing.T, args ...string) result {
+	t.Helper()
+	r := tool(t, nil, append([]string{"reconcile", "run"}, args...)...)
+	r.want(t, exit.OK)
+	_, dir, ok := strings.Cut(strings.TrimSpace(r.err), "the database and the lists are in ")
+	if !ok {
+		t.Fatalf("got %q, want where the lists are", r.err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
 // TestDemonstration runs without any setting: every class is planted, and found.
 func TestDemonstration(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	r := tool(t, nil, "reconcile", "run")
+	t.Parallel()
+	r := demonstrate(t)
 	r.want(t, exit.OK, "this is a demonstration with a sandbox", "no real money", "12,004 orders")
 	page := readText(t, strings.TrimSpace(r.out))
 	if !strings.Contains(page, "Demonstration: a sandbox, no real money") {

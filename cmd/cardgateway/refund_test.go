@@ -145,6 +145,7 @@ func TestRefundThatPanics(t *testing.T) {
 }
 
 func TestResolvePayment(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	env := environment(server.URL)
 	sentAt := time.Now().Add(-time.Minute).Format(time.RFC3339)

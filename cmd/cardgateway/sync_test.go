@@ -35,6 +35,7 @@ func TestSync(t *testing.T) {
 
 // TestSyncWrong: each wrong use has words that say what to change, exit code 2, and leaves no file.
 func TestSyncWrong(t *testing.T) {
+	t.Parallel()
 	server, from, _ := seeded(t, sandbox.Options{})
 	dir := t.TempDir()
 	env := environment(server.URL)

@@ -21,6 +21,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/testserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -47,8 +48,7 @@ func onEachDatabase(t *testing.T, test func(t *testing.T, db string, read *sql.D
 		test(t, path, open(t, "sqlite", path))
 	})
 	t.Run("Postgres", func(t *testing.T) {
-		t.Setenv("CARDGATEWAY_REQUIRE_POSTGRES", "1")
-		server := pgserver.Shared(t)
+		server := pgserver.Shared(testserver.Required(t))
 		schema := strings.ToLower(strings.NewReplacer("/", "_").Replace(t.Name()))
 		if _, err := open(t, "pgx", server.URL("public")).ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
 			t.Fatal(err)
@@ -185,11 +185,13 @@ func (r *requestTrigger) after(n int, do func()) {
 // TestSyncKilled kills the program at random moments, while the gateway changes between the runs. Its copy must be the same
 // as one that no run of was killed, and as one that is made anew.
 func TestSyncKilled(t *testing.T) {
+	t.Parallel()
 	kills := 4
 	if os.Getenv("CARDGATEWAY_LONG") == "1" {
 		kills = 20
 	}
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
+		t.Parallel()
 		var trigger requestTrigger
 		server := gatewayFor(t, sandbox.Options{SettleAfter: -1, RefundSettleAfter: -1, Log: &trigger})
 		from := time.Now().AddDate(0, -2, 0).Truncate(time.Second)
@@ -258,7 +260,9 @@ func TestSyncKilled(t *testing.T) {
 
 // TestSyncInterrupted sends the signal of Ctrl-C, and goes on with the command that is printed.
 func TestSyncInterrupted(t *testing.T) {
+	t.Parallel()
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
+		t.Parallel()
 		server := gatewayFor(t, sandbox.Options{MaxPageSize: 50, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
 		from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
 		server.Seed(5000, from, time.Now())
@@ -285,6 +289,7 @@ func TestSyncInterrupted(t *testing.T) {
 
 // TestSyncDiskFull limits the size of files, which fails a write as a full disk does.
 func TestSyncDiskFull(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
 	server.Seed(20_000, from, time.Now())
@@ -312,6 +317,7 @@ func TestSyncDiskFull(t *testing.T) {
 
 // TestSyncDatabaseGone ends the Postgres server in the middle, and goes on when it is back.
 func TestSyncDatabaseGone(t *testing.T) {
+	t.Parallel()
 	pg, err := pgserver.Start()
 	if err != nil {
 		t.Fatal(err)

@@ -106,6 +106,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestTerminal: people see a table and, as long as there are no rows, a bar; a file gets CSV.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 40 * time.Millisecond}})
 	for _, test := range []struct {
 		name       string

@@ -72,6 +72,7 @@ func allTried(uniqueID string) []tried {
 
 // TestTriedWrong: a clear word, the right exit code, nothing lost.
 func TestTriedWrong(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	at := sqlitePlace(t)
@@ -79,23 +80,26 @@ func TestTriedWrong(t *testing.T) {
 	s.lose(t, "t-2", "30.00", "EUR")
 	env := journalEnv(server, at)
 	away := with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1")
-	for _, test := range allTried(id) {
-		t.Run(test.name, func(t *testing.T) {
-			args := test.args
-			if test.name != "man" {
-				tool(t, nil, args...).want(t, exit.NoAnswer, "base-url is missing")
-			}
-			tool(t, with(env, "CARDGATEWAY_SECRET", "wrong"), args...).want(t, test.credentials.code, test.credentials.want)
-			if args[0] == "journal" {
-				args = append(args, "--gateway", server.URL)
-			}
-			tool(t, away, args...).want(t, test.unreachable.code, test.unreachable.want)
-			e, err := s.Get(t.Context(), "t-2")
-			if err != nil || e.State() != journal.Unknown || len(e.Evidence) != 1 || server.Refunded("r-2") != 0 {
-				t.Fatalf("got %v with %d pieces of evidence, %v, %d refunds, want nothing changed", e.State(), len(e.Evidence), err, server.Refunded("r-2"))
-			}
-		})
-	}
+	t.Run("no answer", func(t *testing.T) {
+		for _, test := range allTried(id) {
+			t.Run(test.name, func(t *testing.T) {
+				t.Parallel()
+				args := test.args
+				if test.name != "man" {
+					tool(t, nil, args...).want(t, exit.NoAnswer, "base-url is missing")
+				}
+				tool(t, with(env, "CARDGATEWAY_SECRET", "wrong"), args...).want(t, test.credentials.code, test.credentials.want)
+				if args[0] == "journal" {
+					args = append(args, "--gateway", server.URL)
+				}
+				tool(t, away, args...).want(t, test.unreachable.code, test.unreachable.want)
+				e, err := s.Get(t.Context(), "t-2")
+				if err != nil || e.State() != journal.Unknown || len(e.Evidence) != 1 || server.Refunded("r-2") != 0 {
+					t.Fatalf("got %v with %d pieces of evidence, %v, %d refunds, want nothing changed", e.State(), len(e.Evidence), err, server.Refunded("r-2"))
+				}
+			})
+		}
+	})
 	for _, test := range allTried(id) {
 		t.Run(test.name+", full disk", func(t *testing.T) {
 			code, errOut := runFull(t, env, test.args...)
@@ -126,6 +130,7 @@ func runFull(t *testing.T, env map[string]string, args ...string) (code int, err
 
 // TestFullDisk: the system refuses every write to a file. What the journal does not hold is asked for again.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	at := sqlitePlace(t)
 	s := openShop(t, server, at)
@@ -176,7 +181,9 @@ func (d *dying) Write(p []byte) (int, error) {
 
 // TestDatabaseGone: the database server dies in the middle. The gateway is asked again later.
 func TestDatabaseGone(t *testing.T) {
+	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		server, err := pgserver.Start()
 		if pgserver.MaySkip(err) {
 			t.Skip(err)
@@ -187,6 +194,7 @@ func TestDatabaseGone(t *testing.T) {
 		databaseGone(t, postgresPlace(t, server), server.Kill, server.Restart)
 	})
 	t.Run("mysql", func(t *testing.T) {
+		t.Parallel()
 		server, err := mysqlserver.Start()
 		if mysqlserver.MaySkip(err) {
 			t.Skip(err)
@@ -236,6 +244,7 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 
 // TestRunEvery settles again and again, over a gateway that is away for a while, until Ctrl-C.
 func TestRunEvery(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	at := sqlitePlace(t)
 	s := openShop(t, server, at)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/testserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 )
@@ -190,9 +191,9 @@ func TestAmount(t *testing.T) {
 
 // TestImportQuery reads lists from tables and queries of the three databases.
 func TestImportQuery(t *testing.T) {
-	t.Setenv("CARDGATEWAY_REQUIRE_MYSQL", "1")
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.db")
-	my := mysqlserver.Shared(t)
+	my := mysqlserver.Shared(testserver.Required(t))
 	root, err := sql.Open("mysql", my.DSN(""))
 	if err == nil {
 		_, err = root.ExecContext(t.Context(), "CREATE DATABASE shop")
