@@ -17,21 +17,21 @@ import (
 
 // Options say what a listener does with notifications.
 type Options struct {
-	SecretKey  string // with which notifications are signed
-	SkipVerify bool   // take those that are not signed; each is confirmed by a query all the same
-	Only       []string
-	Ack        bool // answer 200 to what is not forwarded; without it the gateway sends it again
-	Quiet      bool // print only what was refused or failed
-	Most       int  // end after so many; zero: go on
+	SecretKey  string   // with which notifications are signed
+	SkipVerify bool     // take those that are not signed; each is confirmed by a query all the same
+	Only       []string // words of relay.EventWords: forward these alone; none are all
+	Ack        bool     // answer 200 to what is not forwarded; without it the gateway sends it again
+	Quiet      bool     // print only what was refused or failed
+	Most       int      // end after so many; zero: go on
 
 	Forwarder *relay.Forwarder // nil: nothing is forwarded
 	Recorder  *relay.Recorder  // nil: nothing is recorded
 	Number    int              // of the last delivery in the record
-	Printer   *relay.Printer
+	Printer   *relay.Printer   // required, as the functions below
 
 	Now  func() time.Time
 	Tell func(format string, args ...any) // prints a line for people
-	End  func(inFlight int)               // is called when no more are taken, and these are finished
+	End  func(inFlight int)               // is called when no more are taken, before those in flight are finished
 }
 
 // Listener receives notifications. Package notify verifies each and confirms it by a query; what it lets through is printed,
@@ -197,7 +197,7 @@ func (l *Listener) outcome(d *delivery, status int) relay.AnswerLine {
 	}
 }
 
-// print prints what is not printed yet, and with --output quiet only what is amiss.
+// print prints what is not printed yet, and with Quiet only what is amiss.
 func (l *Listener) print(d *delivery, line relay.AnswerLine) {
 	if l.o.Quiet && line.Outcome != relay.Refused && line.Outcome != relay.Failed {
 		return
@@ -219,7 +219,7 @@ func (l *Listener) record(d *delivery, line relay.AnswerLine) {
 	}
 	if d.n != nil {
 		r.ContentType = d.hidden.Text(d.header.Get("Content-Type"))
-		r.Body, r.Masked = relay.Body(d.body.Bytes(), d.header.Get("Content-Type"), d.n, d.hidden)
+		r.Body, r.Masked = relay.RecordBody(d.body.Bytes(), d.header.Get("Content-Type"), d.n, d.hidden)
 	} else {
 		r.Note = d.event.Note
 	}

@@ -42,6 +42,7 @@ type AnswerLine struct {
 // Outcome is what became of a notification.
 type Outcome string
 
+// The outcomes.
 const (
 	Forwarded Outcome = "forwarded" // the program took it
 	Failed    Outcome = "failed"    // the program answered otherwise, or not at all

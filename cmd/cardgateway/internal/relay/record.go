@@ -17,7 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// Recorded is one line of the file of --record. It has no secret: see recordBody.
+// Recorded is one line of the file of --record. It has no secret: see RecordBody.
 type Recorded struct {
 	Delivery  string    `json:"delivery"`
 	At        time.Time `json:"at"`

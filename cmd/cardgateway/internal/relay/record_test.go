@@ -43,7 +43,7 @@ func TestRecordBody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			members, masked := Body([]byte(test.body), test.contentType, n, Hide(secretKey, n.Token))
+			members, masked := RecordBody([]byte(test.body), test.contentType, n, Hide(secretKey, n.Token))
 			got, err := json.Marshal(members)
 			if err != nil || string(got) != test.want || strings.Join(masked, " ") != test.masked {
 				t.Errorf("got %s without %q, %v\nwant %s without %q", got, masked, err, test.want, test.masked)
@@ -120,7 +120,7 @@ func FuzzRecordBody(f *testing.F) {
 		if err != nil || len(n.Token.Reveal()) < 12 {
 			return
 		}
-		members, _ := Body([]byte(body), contentType, n, Hide(secretKey, n.Token))
+		members, _ := RecordBody([]byte(body), contentType, n, Hide(secretKey, n.Token))
 		for name, value := range members {
 			var text string
 			if json.Unmarshal(value, &text) != nil {

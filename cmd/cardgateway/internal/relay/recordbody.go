@@ -15,10 +15,10 @@ import (
 // formType is the media type of a notification that is a form.
 const formType = "application/x-www-form-urlencoded"
 
-// Body returns the members of a notification that was read, without what may not be stored: of published members the
+// RecordBody returns the members of a notification that was read, without what may not be stored: of published members the
 // value, except for tokens and card numbers, and of all others the name alone, since the interface shows neither the
 // payload nor the name of the token. The signature is left out: it covers what is masked.
-func Body(body []byte, contentType string, n *notify.Notification, h Hidden) (members map[string]json.RawMessage, masked []string) {
+func RecordBody(body []byte, contentType string, n *notify.Notification, h Hidden) (members map[string]json.RawMessage, masked []string) {
 	members = bodyMembers(body, contentType)
 	delete(members, "sign")
 	for _, name := range slices.Sorted(maps.Keys(members)) {

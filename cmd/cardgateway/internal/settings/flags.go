@@ -25,6 +25,16 @@ type Flags struct {
 	Quiet         bool   `short:"q" help:"No progress and no sums on stderr."`
 }
 
+// The names of settings that commands ask for.
+const (
+	Journal  = "journal" // where the journal of the shop is
+	Database = "db"      // where the copy of the gateway is
+	Secret   = "secret"  // the secret key: the one setting that has no flag
+)
+
+// secretNames are the settings that name the secret key: directly, by a file or by a command.
+var secretNames = []string{Secret, "secret-file", "secret-command"}
+
 // Setting is one setting, and where its value comes from.
 type Setting struct {
 	Name  string
@@ -33,11 +43,11 @@ type Setting struct {
 }
 
 // flags returns the settings that have a flag, in the order in which check shows them.
-func (s *Flags) flags() []Setting {
+func (f *Flags) flags() []Setting {
 	all := []Setting{
-		{Name: "base-url", Value: s.BaseURL}, {Name: "app-id", Value: s.AppID}, {Name: "merchant-id", Value: s.MerchantID},
-		{Name: "secret-file", Value: s.SecretFile}, {Name: "secret-command", Value: s.SecretCommand}, {Name: "zone", Value: s.Zone},
-		{Name: "timeout", Value: s.Timeout}, {Name: Journal, Value: s.Journal}, {Name: Database, Value: s.DB},
+		{Name: "base-url", Value: f.BaseURL}, {Name: "app-id", Value: f.AppID}, {Name: "merchant-id", Value: f.MerchantID},
+		{Name: "secret-file", Value: f.SecretFile}, {Name: "secret-command", Value: f.SecretCommand}, {Name: "zone", Value: f.Zone},
+		{Name: "timeout", Value: f.Timeout}, {Name: Journal, Value: f.Journal}, {Name: Database, Value: f.DB},
 	}
 	for i := range all {
 		if all[i].Value != "" {
@@ -58,29 +68,17 @@ func Variable(name string) string {
 }
 
 // AsFlags returns the settings that were given as flags, for a command that is printed to be run next.
-func (s *Flags) AsFlags() (args []string) {
-	if s.Config != "" {
-		args = append(args, "--config", s.Config)
+func (f *Flags) AsFlags() (args []string) {
+	if f.Config != "" {
+		args = append(args, "--config", f.Config)
 	}
-	if s.Profile != "" {
-		args = append(args, "--profile", s.Profile)
+	if f.Profile != "" {
+		args = append(args, "--profile", f.Profile)
 	}
-	for _, set := range s.flags() {
+	for _, set := range f.flags() {
 		if set.Value != "" {
 			args = append(args, "--"+set.Name, set.Value)
 		}
 	}
 	return args
 }
-
-// Journal is the setting that says where the journal is.
-const Journal = "journal"
-
-// Database is the setting that says where the copy is.
-const Database = "db"
-
-// Secret is the one setting that has no flag.
-const Secret = "secret"
-
-// The secret key is set directly, by a file or by a command.
-var secretNames = []string{Secret, "secret-file", "secret-command"}

@@ -15,7 +15,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 )
 
-// readSecret finds the secret key, and puts it into the list of settings. Of the settings that name one, what comes first of flag, environment and file counts.
+// readSecret finds the secret key, and puts it into the list of settings. Of the settings that name one, what comes first of
+// flag, environment and file counts.
 func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	rank := func(s Setting) int {
 		kind, _, _ := strings.Cut(s.From, " ")

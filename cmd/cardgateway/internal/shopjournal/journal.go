@@ -1,4 +1,5 @@
-// Package shopjournal opens the journal of a shop (package journal) beside the shop's own program, and puts its entries into words.
+// Package shopjournal opens the journal of a shop (package journal) beside the shop's own program, and puts its entries into
+// words.
 package shopjournal
 
 import (

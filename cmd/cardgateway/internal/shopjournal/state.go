@@ -14,8 +14,8 @@ import (
 // Conflict is the state of an entry whose evidence cannot all be true, whatever State says.
 const Conflict = "conflict"
 
-// journalStates are the words of stateOf.
-var journalStates = []string{
+// states are the words of State.
+var states = []string{
 	Conflict, journal.Unknown.String(), journal.NotSent.String(), journal.Refused.String(), journal.PresumedAbsent.String(),
 	journal.Pending.String(), journal.Abandoned.String(), journal.Declined.String(), journal.Succeeded.String(),
 }
@@ -23,7 +23,7 @@ var journalStates = []string{
 // ParseState reads a word for a state. On a command line a hyphen can stand for the space.
 func ParseState(flag, word string) (string, error) {
 	state := strings.ReplaceAll(word, "-", " ")
-	if !slices.Contains(journalStates, state) {
+	if !slices.Contains(states, state) {
 		return "", exit.Fail(exit.NoAnswer, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
 			strings.Join(stateWords(), ", "))
 	}
@@ -32,7 +32,7 @@ func ParseState(flag, word string) (string, error) {
 
 // stateWords are the states as one writes them on a command line.
 func stateWords() (words []string) {
-	for _, state := range journalStates {
+	for _, state := range states {
 		words = append(words, asWord(state))
 	}
 	return words

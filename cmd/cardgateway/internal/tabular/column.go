@@ -18,7 +18,7 @@ import (
 type Column[T any] struct {
 	name  string       // in CSV and JSON, as the gateway names it where it has such a member
 	title string       // in a table; empty: not in a table
-	Value func(*T) any // a string, a reason, a number, a decimal.Decimal, a bool, or nil for "not said"
+	Value func(*T) any // a string, a Reason, a number, a decimal.Decimal, a bool, or nil for "not said"
 }
 
 // ColumnOf makes a column.
