@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -33,6 +34,10 @@ func TestMain(m *testing.M) {
 			fillDisk()
 		}
 		main()
+	}
+	// Most tests wait for a server, a browser or a program: more of them than processors at once take less time.
+	if err := flag.Set("test.parallel", "4"); err != nil { // -parallel counts before it
+		panic(err)
 	}
 	code := m.Run()
 	if err := errors.Join(pgserver.StopShared(), mysqlserver.StopShared()); err != nil {
