@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // browserTab starts Chromium until the end of the test. A test that has none fails: the report promises what it shows.

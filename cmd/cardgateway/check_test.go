@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 func TestCheck(t *testing.T) {

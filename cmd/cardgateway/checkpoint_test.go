@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/shopspring/decimal"
 )
 
 // TestSavedComesBack: what a checkpoint says is what it said, with every decimal of its sums.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 

@@ -3,11 +3,10 @@ package main
 import (
 	"errors"
 
-	"github.com/cardgateway/cardgateway-go/journal"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 type journalAck struct {

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/journal"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 type journalList struct {

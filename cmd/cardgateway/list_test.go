@@ -4,17 +4,15 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // seeded starts a gateway with 600 orders and 60 refunds of the two days before an hour ago.

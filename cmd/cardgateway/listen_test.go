@@ -15,11 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/notify"
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestListen lets a gateway notify a program through listen: it fails at first, and the gateway sends it again.

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestListenWait: scripts wait for so many, or for so long.

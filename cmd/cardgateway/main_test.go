@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // secretKey must be in nothing that the program prints.

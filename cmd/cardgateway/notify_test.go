@@ -13,11 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cardgateway/cardgateway-go/notify"
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // noGateway are the settings that notify and replay need.

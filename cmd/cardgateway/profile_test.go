@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // writeSettings writes a file with settings.

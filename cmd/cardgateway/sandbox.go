@@ -4,10 +4,9 @@ import (
 	"errors"
 	"flag"
 
-	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 )
 
 // sandboxCommand is the command of cmd/cardgateway-sandbox, with flags of its own: this program's settings are not used.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 func TestNoConfiguration(t *testing.T) {

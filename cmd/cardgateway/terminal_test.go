@@ -17,12 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/creack/pty"
-
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // asProgram makes the test binary run the program in place of the tests.

@@ -12,12 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // tried is a command that is tried in every wrong way, and the exit codes and words that it must end with.

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/google/go-cmp/cmp"
 )
 
 var zone = time.FixedZone("UTC+8", 8*3600)

@@ -7,11 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/notify"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/notify"
 )
 
 // Event is what a notification is about, as the gateway confirms it.

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/shopspring/decimal"
 )
 
 // TestWords: the state of an entry, and what it rests on.

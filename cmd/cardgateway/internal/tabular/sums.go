@@ -6,12 +6,11 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/shopspring/decimal"
-
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // Sum counts the rows of one state in one currency. Sums of several currencies would say nothing.
