@@ -80,7 +80,7 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 // conclude records what a submission brought, and only then lets it be told, except for approvals; see recordLater. If more
 // is known by now, through another process that asked the gateway, that is told instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, err error) (shown, error) {
-	ev := observed(s, err, e.project().fresh && p.accepts != riskingTwice)
+	ev := observed(s, err, e.project().fresh)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
 	if told, ok := j.recordLater(e, ev); ok {
