@@ -561,6 +561,14 @@ func TestBadRows(t *testing.T) {
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
 			`UPDATE cardgateway_journal SET evidence = '{"state":"of a newer version"}' WHERE transaction_id = '2'`,
 			"UPDATE cardgateway_journal SET version = 2000000000 WHERE transaction_id = '4'")
+		want := []string{"0", "5", "refund\t7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6"}
+		if strings.HasPrefix(spec, "sqlite:") { // which keeps texts in columns for numbers
+			execAll(t, db,
+				"UPDATE cardgateway_journal SET version = 'many' WHERE transaction_id = '4'",
+				"INSERT INTO cardgateway_journal SELECT shop, 'late', 'noon', intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE transaction_id = '0'",
+				"INSERT INTO cardgateway_journal SELECT shop, 'later', 'twelve', intent, evidence, version, 'none', unacked FROM cardgateway_journal WHERE transaction_id = '0'")
+			want = []string{"0", "5", "refund\t7", "late", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6", "bad later"}
+		}
 		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
 		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'", "UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
 		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {
@@ -579,7 +587,7 @@ func TestBadRows(t *testing.T) {
 				told = append(told, e.Key().ID())
 			}
 		}
-		if want := []string{"0", "5", "refund\t7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6"}; !slices.Equal(told, want) {
+		if !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 		if _, err := j.Get(t.Context(), "1"); err == nil || strings.Count(err.Error(), "journal: ") != 1 {

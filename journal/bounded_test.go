@@ -86,6 +86,12 @@ func TestAckOfForgottenReport(t *testing.T) {
 	if err := j.Ack(t.Context(), "new"); !errors.Is(err, ErrChanged) {
 		t.Errorf("what became known since: got %v, want ErrChanged", err)
 	}
+	if err := j.store.Ack(t.Context(), j.paymentKey("new"), 1); err != nil { // by another process
+		t.Fatal(err)
+	}
+	if err := j.Ack(t.Context(), "new"); err != nil {
+		t.Errorf("what is acknowledged: %v", err)
+	}
 }
 
 // TestTouched: beyond what is remembered, everything counts as touched.

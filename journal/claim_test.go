@@ -34,6 +34,26 @@ func TestGivenUpWhileElsewhere(t *testing.T) {
 	})
 }
 
+// TestEntryThatCannotBeReadWhileElsewhere: a call that waits for another process and cannot look any more has sent nothing.
+func TestEntryThatCannotBeReadWhileElsewhere(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 3 * time.Second})
+		go func() { _, _ = s.pay("a", approved) }()
+		synctest.Wait()
+		_, err := journal.New(s.client, gone{s.store}, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) {
+			t.Errorf("got %v, want ErrNotSent because of the store", err)
+		}
+		time.Sleep(3 * time.Second)
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// gone is a store of which nothing can be read.
+type gone struct{ journal.Store }
+
+func (gone) Get(context.Context, journal.Key) (journal.Entry, error) { return journal.Entry{}, errDisk }
+
 // TestOldFlightIsNotAwaited: nobody waits for a process that has had a payment in flight for longer than a flight takes.
 func TestOldFlightIsNotAwaited(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -403,30 +403,40 @@ func TestForgottenUnsent(t *testing.T) {
 // recorded, behind the caller's back.
 func TestLeftWhileAsking(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose, Times: 3})
-		for _, id := range []string{"a", "b", "c"} {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose, Times: 4})
+		for _, id := range []string{"a", "b", "c", "d"} {
 			_, _ = s.pay(id, approved)
 		}
 		time.Sleep(time.Minute)
 		asking := &slowToLeave{RoundTripper: s.network}
 		s.network = asking
-		for range s.restarted(journal.Options{Parallel: 3}).Recover(t.Context()) {
+		j := s.restarted(journal.Options{Parallel: 2})
+		for range j.Recover(t.Context()) {
 			break
 		}
-		if n := asking.under.Load(); n != 0 || asking.ended.Load() < 2 {
+		if n := asking.under.Load(); n != 0 || asking.ended.Load() < 1 {
 			t.Errorf("%d questions are under way, %d have ended", n, asking.ended.Load())
+		}
+		asked := make(map[string]bool)
+		s.network = rewriting{asking.RoundTripper, func(q *http.Request, body []byte) []byte {
+			asked[q.URL.Query().Get("transactionId")] = true
+			return body
+		}}
+		recovered(t, j)
+		if asked["a"] || !asked["b"] || !asked["c"] || !asked["d"] {
+			t.Errorf("then it asks about %v, want all that got no answer", asked)
 		}
 	})
 }
 
-// slowToLeave answers its first request, and holds others until their context ends and 100 ms longer.
+// slowToLeave answers what is asked about payment a, and holds other requests until their context ends and 100 ms longer.
 type slowToLeave struct {
 	http.RoundTripper
-	asked, under, ended atomic.Int32
+	under, ended atomic.Int32
 }
 
 func (r *slowToLeave) RoundTrip(q *http.Request) (*http.Response, error) {
-	if r.asked.Add(1) == 1 {
+	if q.URL.Query().Get("transactionId") == "a" {
 		return r.RoundTripper.RoundTrip(q)
 	}
 	r.under.Add(1)

@@ -61,6 +61,19 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// TestAckedReportsAreNoLoss: however many payments are acknowledged, what is not acknowledged is not taken for forgotten.
+func TestAckedReportsAreNoLoss(t *testing.T) {
+	r := reports{last: recent[Key, report]{most: 2}}
+	for i := range 10 {
+		key := Key{TransactionID: string(rune('a' + i))}
+		r.set(&Entry{Begun: Intent{TransactionID: key.TransactionID}}, Succeeded)
+		ackLast(&r, key)
+	}
+	if r.hasForgotten() {
+		t.Error("it has forgotten what was told")
+	}
+}
+
 func ackLast(r *reports, key Key) {
 	last, _ := r.get(key)
 	r.setAcked(key, last)

@@ -206,7 +206,7 @@ const (
 // Unacked implements Store. It reads a page of entries at a time, and holds no connection while they are used.
 func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		begun, id := int64(-1)<<62, ""
+		begun, id := any(int64(-1)<<62), ""
 		for {
 			page, err := s.unackedAfter(ctx, shop, begun, id)
 			if err != nil {
@@ -230,7 +230,7 @@ func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, erro
 	}
 }
 
-func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun int64, id string) (page []storedEntry, err error) {
+func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun any, id string) (page []storedEntry, err error) {
 	statement := s.dialect.sql(fmt.Sprintf(selectUnacked, s.dialect.isUnacked()))
 	rows, err := s.db.QueryContext(ctx, statement, shop.String(), begun, begun, id, pageOfUnacked)
 	if err != nil {

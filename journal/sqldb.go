@@ -66,9 +66,24 @@ func (s *SQLStore) read(ctx context.Context, q querier, key Key) (Entry, error) 
 // storedEntry is a row. Its texts are scanned as bytes, since one that is not UTF-8 must not stop the others.
 type storedEntry struct {
 	id               string
-	begun            int64
+	begun            any // microseconds since 1970
 	intent, evidence []byte
-	version, acked   int
+	version, acked   wholeNumber
+}
+
+// wholeNumber is a column of type INTEGER. SQLite keeps in it whatever was put there, and what is no number must not stop
+// the others.
+type wholeNumber struct {
+	n   int
+	bad bool
+}
+
+// Scan implements sql.Scanner.
+func (w *wholeNumber) Scan(value any) error {
+	var n sql.NullInt64
+	err := n.Scan(value)
+	w.n, w.bad = int(n.Int64), err != nil || !n.Valid
+	return nil
 }
 
 func (r *storedEntry) entry(row Key) (e Entry, err error) {
@@ -76,9 +91,12 @@ func (r *storedEntry) entry(row Key) (e Entry, err error) {
 	if err := json.Unmarshal(r.intent, &e.Begun); err != nil {
 		return Entry{}, &EntryError{key, fmt.Errorf("its intent: %w", err)}
 	}
-	e.Begun.Shop, e.Begun.TransactionID, e.Begun.RefundTransactionID, e.Acked = key.Shop, key.TransactionID, key.RefundTransactionID, r.acked
-	if r.version > 0 {
-		e.Evidence = make([]Evidence, 0, min(r.version, mostEvidence))
+	e.Begun.Shop, e.Begun.TransactionID, e.Begun.RefundTransactionID, e.Acked = key.Shop, key.TransactionID, key.RefundTransactionID, r.acked.n
+	if r.version.bad || r.acked.bad {
+		return Entry{}, &EntryError{key, errors.New("its version, or what of it is acknowledged, is no number")}
+	}
+	if r.version.n > 0 {
+		e.Evidence = make([]Evidence, 0, min(r.version.n, mostEvidence))
 	}
 	for line := range strings.Lines(string(r.evidence)) {
 		var ev Evidence
@@ -90,8 +108,8 @@ func (r *storedEntry) entry(row Key) (e Entry, err error) {
 		}
 		e.Evidence = append(e.Evidence, ev)
 	}
-	if e.version() != r.version {
-		return Entry{}, &EntryError{key, fmt.Errorf("it has %d lines of evidence and says %d", e.version(), r.version)}
+	if e.version() != r.version.n {
+		return Entry{}, &EntryError{key, fmt.Errorf("it has %d lines of evidence and says %d", e.version(), r.version.n)}
 	}
 	return e, nil
 }
