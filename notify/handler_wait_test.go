@@ -66,7 +66,7 @@ func newBusyShop(t testing.TB, opts notify.Options, takes time.Duration) *busySh
 	return s
 }
 
-// postAll delivers notifications at the same time, and counts the responses by status.
+// postAll delivers notifications concurrently, and counts the responses by status.
 func (s *busyShop) postAll(bodies []string) map[int]int {
 	var mu sync.Mutex
 	var group sync.WaitGroup
