@@ -225,7 +225,7 @@ type SearchBehavior struct {
 	StartExclusive  bool // leaves out rows in the second of startDate
 	EndExclusive    bool // leaves out rows in the second of endingDate
 	EndDateWholeDay bool // an endingDate without a time means the end of that day instead of its first second
-	WideRangeWithID bool // a search by id may have any range: one reading of the rule is that the limit of one month is for searches by time only
+	WideRangeWithID bool // a search by id may have any range; by default the limit of one month applies to it, too
 	OldestFirst     bool // returns the oldest row first
 	UnstableTies    bool // the order of rows within one second changes with each request
 
