@@ -1,4 +1,4 @@
-// Package civil has times of day without a zone, in whole seconds: what a clock on the wall shows.
+// Package civil has wall-clock times without a zone, in whole seconds.
 package civil
 
 import (
@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Time is what a clock shows, as the number of seconds since it showed 1970-01-01 00:00:00. That is the Unix time of the
-// same date and time of day in UTC. Times of one clock can be compared and subtracted; where the clock is changed, the
-// difference is not the time that passed.
+// Time is a wall-clock time, as the number of seconds since 1970-01-01 00:00:00 on the same clock. It equals the Unix time
+// of the same date and time of day in UTC. Times of one clock can be compared and subtracted; across a clock change, the
+// difference is not the elapsed time.
 type Time int64
 
-// None stands for a time that is not stated. It is before every other Time, and no text is read as it.
+// None means that there is no time. It is before every other Time, and Parse never returns it for a valid text.
 const None Time = math.MinInt64
 
 // Seconds in a minute, an hour and a day of the clock.
@@ -27,8 +27,8 @@ func Of(t time.Time, loc *time.Location) Time {
 	return Time(t.Unix() + int64(offset))
 }
 
-// Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. It accepts nothing else, not even what
-// package time does: an hour of one digit, or a fraction of a second.
+// Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. It accepts nothing else; unlike package
+// time, it rejects an hour of one digit and a fraction of a second.
 func Parse[T ~string | ~[]byte](s T) (Time, bool) {
 	dateOnly := len(s) == len(time.DateOnly)
 	if !dateOnly && (len(s) != len(time.DateTime) || s[10] != ' ' || s[13] != ':' || s[16] != ':') {

@@ -1,4 +1,4 @@
-// Package mask makes card numbers fit to be shown: alone, and wherever they stand in a text.
+// Package mask masks card numbers: alone, and anywhere in a text.
 package mask
 
 import (
@@ -7,14 +7,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
-// All stands for a text of which nothing may be shown.
+// All replaces a text of which nothing may be shown.
 const All = "***"
 
-// ShortestRun is how many digits in a row may be a card number. Twelve, which the rarest cards have, is also the length
-// of the reference numbers that merchants need to read.
+// ShortestRun is the number of consecutive digits that may be a card number. Twelve, which the rarest cards have, is also
+// the length of reference numbers that merchants need to read.
 const ShortestRun = 13
 
-// CardNumber shows the first six and the last four of 13 digits or more, and only the last four of fewer, which is what
+// CardNumber shows the first six and the last four of 13 digits or more, and only the last four of 8 to 12, which is what
 // the card schemes allow. Of anything else it shows nothing.
 func CardNumber(digits []byte) string {
 	n := len(digits)
