@@ -216,7 +216,8 @@ func number(m *member) object {
 	return object{"anyOf", integerOf(m.Limit, 0)}
 }
 
-// integerOf returns the schemas of an integer with a limited number of digits, as a number and as a string. Zero means no limit.
+// integerOf returns the schemas of an integer with a limited number of digits, as a number and as a string. Zero means no
+// limit.
 func integerOf(digits, minimum int) list {
 	asNumber, asText := object{"type", "integer", "minimum", minimum}, object{"type", "string", "pattern", "^[0-9]+$"}
 	if digits > 0 {
@@ -229,7 +230,8 @@ func integerOf(digits, minimum int) list {
 	return list{asText, asNumber}
 }
 
-// decimalOf returns the schemas of Number(digits,decimals), zero or above: the more decimals, the fewer digits before the point.
+// decimalOf returns the schemas of Number(digits,decimals), zero or above: the more decimals, the fewer digits before the
+// point.
 func decimalOf(digits, decimals int, aboveZero bool) list {
 	var forms []string
 	var numbers list
