@@ -14,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
 
-// call is one call made ready: encoded once, sent by as many attempts as the retry decision allows.
+// call is one prepared call: encoded once, sent in as many attempts as the retry policy allows.
 type call struct {
 	client   *Client
 	op       Operation
@@ -26,11 +26,11 @@ type call struct {
 	attempts int           // made so far
 	last     attemptResult // of the last attempt
 	begun    time.Time
-	done     func(Outcome, error) // tells how the call ended
+	done     func(Outcome, error) // reports how the call ended
 }
 
-// pay sends a payment and returns its one outcome. A request's members are checked and encoded first; from then on
-// control goes down once through the attempts and comes back once through classify.
+// pay sends a payment and returns its outcome. The request is validated and encoded first; then control goes down once
+// through the attempts and returns once through classify.
 func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encoder) (*Transaction, error) {
 	op.TransactionID = p.transactionID
 	call, err := c.submit(ctx, op, e)
@@ -46,7 +46,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	return t, call.finish(outcomeName(t, err), err)
 }
 
-// submit checks the request of a payment, and sends it. The caller judges the last attempt and finishes the call.
+// submit validates the request of a payment, and sends it. The caller classifies the last attempt and finishes the call.
 func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
 	e.check.Context(ctx)
 	e.json.Close('}')
@@ -54,7 +54,7 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 	if err != nil {
 		return nil, err
 	}
-	defer clear(body) // the transport has sealed it: nothing reads these bytes any more
+	defer clear(body) // the transport has sealed it: these bytes are not read any more
 	call := &call{
 		client: c, op: op, url: transport.Endpoint(c.base, op.PathTemplate, e.element, nil), body: body, limit: transport.MaxPayment,
 		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
@@ -64,7 +64,7 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 	return call, nil
 }
 
-// newQuery makes a query ready. The element goes where the path template leaves one open; it needs no escaping.
+// newQuery prepares a query. The element is the variable part of the path template; it needs no escaping.
 func (c *Client) newQuery(op Operation, element string, params url.Values) *call {
 	return &call{
 		client: c, op: op, limit: transport.MaxQuery,
@@ -72,8 +72,8 @@ func (c *Client) newQuery(op Operation, element string, params url.Values) *call
 	}
 }
 
-// ask sends a query as often as the policy allows, and returns what decode makes of the last response. The error is a
-// *QueryError if no response could be decoded. Decode notes the response's code, too.
+// ask sends a query as often as the policy allows, and returns the last response as decoded by decode, which also
+// stores its code. The error is a *QueryError if no response could be decoded.
 func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (decoded T, err error) {
 	var bad error // why the last response cannot be used
 	retry.Policy(c.client.cfg.Retry).Query(ctx, func(ctx context.Context) retry.Attempt {
@@ -93,8 +93,8 @@ func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (d
 	return decoded, c.queryError(ctx, bad)
 }
 
-// queryError says why there is no response that could be decoded: bad, or the end of the context, or nothing but the
-// gateway's own no.
+// queryError says why there is no decoded response: because of bad, because the context ended, or because the gateway
+// reported a failure.
 func (c *call) queryError(ctx context.Context, bad error) error {
 	var message string
 	if decoded, err := decodeTransaction(c.last.Body); err == nil {
@@ -113,7 +113,7 @@ func (c *call) queryError(ctx context.Context, bad error) error {
 	return e
 }
 
-// failed says that a query gave nothing usable: the gateway said no in its own words, or there is a cause.
+// failed returns the error of a query without a usable response: cause is nil if the gateway itself reported the failure.
 func (c *call) failed(message string, cause error) *QueryError {
 	return &QueryError{
 		Op: c.op.Name, HTTPStatus: c.last.Status, Code: c.last.code, Message: message, RetryAfter: c.last.retryAfter, Cause: cause,
@@ -136,7 +136,7 @@ func (c *call) finish(outcome Outcome, err error) error {
 	return err
 }
 
-// raw returns the last response, masked, if it is to be kept.
+// raw returns the last response, masked, if Config.KeepResponses is set.
 func (c *call) raw() *RawResponse {
 	if !c.client.cfg.KeepResponses {
 		return nil
@@ -144,7 +144,7 @@ func (c *call) raw() *RawResponse {
 	return c.secrets.raw(&c.last)
 }
 
-// attempt sends the call exactly once, reads the whole response, and says what the decision to send again depends on.
+// attempt sends the call exactly once, reads the whole response, and returns the facts for the retry decision.
 func (c *call) attempt(ctx context.Context) retry.Attempt {
 	c.attempts++
 	begun := time.Now()
@@ -194,13 +194,13 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	return r
 }
 
-// local is the result of an attempt that this side refused: nothing was sent.
+// local is the result of an attempt that ended before anything was sent.
 func local(err error) attemptResult {
 	return attemptResult{Response: transport.Response{Unsent: true}, localErr: err}
 }
 
-// exchange builds a fresh request. The hook sees it complete but for the body, which comes as bytes: reading it from
-// the request would break the proof of "not sent".
+// exchange builds a new request. The hook gets the body as bytes, separately from the request: reading it from the request
+// would break the proof of "not sent".
 func (c *call) exchange(ctx context.Context) (*transport.Exchange, error) {
 	cfg := &c.client.cfg
 	exchange := transport.NewExchange(ctx, c.op.Method, c.url, c.body)
@@ -226,13 +226,13 @@ var (
 	expectContinue = []string{"100-continue"}
 )
 
-// within marks the context of queries that a walk or Resolve makes: they are told of, but logged at debug level only.
+// within marks the context of queries that a walk or Resolve makes: they are observed, but logged at debug level only.
 func within(ctx context.Context) context.Context { return context.WithValue(ctx, withinKey{}, true) }
 
 type withinKey struct{}
 
-// begin tells the observer that an operation begins. What it returns ends the operation: it tells the observer and writes
-// one line to the log.
+// begin notifies the observer that an operation begins. The returned function ends the operation: it notifies the observer
+// and writes one log line.
 func (c *Client) begin(ctx context.Context, op Operation) (context.Context, func(CallInfo)) {
 	begun := time.Now()
 	observed, end := ctx, func(CallInfo) {}
@@ -252,8 +252,8 @@ func (c *Client) begin(ctx context.Context, op Operation) (context.Context, func
 	}
 }
 
-// logOperation writes the one line that tells how an operation ended. A decline is a normal event; what somebody has to
-// look at is a warning.
+// logOperation writes the one log line that says how an operation ended. A decline is a normal event; outcomes that need
+// attention are warnings.
 func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo) {
 	level := slog.LevelInfo
 	switch info.Outcome {
@@ -273,10 +273,10 @@ func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo
 	line.Write(ctx, c.cfg.Logger, level)
 }
 
-// observe tells the observer and the log that the call begins, and sets done, which tells them how it ended.
+// observe notifies the observer that the call begins, and sets done, which notifies the observer and the log how it ended.
 func (c *call) observe(ctx context.Context) context.Context {
 	if c.client.cfg.Observe == nil && c.client.cfg.Logger == nil {
-		c.done = func(Outcome, error) {} // nobody is told
+		c.done = func(Outcome, error) {} // no observer, no logger
 		return ctx
 	}
 	ctx, end := c.client.begin(ctx, c.op)
@@ -286,7 +286,7 @@ func (c *call) observe(ctx context.Context) context.Context {
 	return ctx
 }
 
-// logAttempt writes the last attempt's one line.
+// logAttempt writes the log line of the last attempt.
 func (c *call) logAttempt(ctx context.Context, duration time.Duration) {
 	line := calllog.Attempt{
 		Operation: c.op.Name, Method: c.op.Method, Path: c.op.PathTemplate, TransactionID: c.op.TransactionID,

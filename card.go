@@ -14,47 +14,47 @@ import (
 // package gets at the embedded value.
 type concealed = secret.Value
 
-// CardNumber is a primary account number that cannot be printed. Under every fmt verb, in slog, JSON, XML and
-// templates it shows the first six and the last four digits, as the gateway's own responses do.
+// CardNumber is a card number that is masked wherever it is printed. With every fmt verb, and in slog, JSON, XML and
+// templates, only the first six and the last four digits are visible, as in the gateway's own responses.
 //
-// The digits are held by a closure: a printer that ignores methods, or that meets the value in an unexported field,
-// finds an address and nothing else. Values therefore cannot be compared with ==; use Equal. The zero value is "not
-// given", as IsZero reports.
+// The digits are held by a closure, so that a printer that ignores methods, or that finds the value in an unexported
+// field, sees only an address. Values therefore cannot be compared with ==; use Equal. The zero value means "not
+// given"; see IsZero.
 type CardNumber struct{ concealed }
 
-// NewCardNumber wraps the digits of a card number, without spaces. It never fails: a malformed number is reported,
-// without its digits, by the operation that would send it.
+// NewCardNumber takes the digits of a card number, without spaces. It never fails: the operation that would send a
+// malformed number reports it, without its digits.
 func NewCardNumber(digits string) CardNumber { return CardNumber{secret.New(digits, mask.CardNumber)} }
 
-// Equal reports, in time that does not depend on the digits, whether both hold the same number.
+// Equal reports in constant time whether both hold the same number.
 func (n CardNumber) Equal(other CardNumber) bool { return secret.Equal(n.concealed, other.concealed) }
 
-// CVV is a card verification code that cannot be printed: it shows as *** whatever its length.
+// CVV is a card verification code. It is printed as ***, whatever its length.
 // Values cannot be compared with ==; use Equal. The zero value is "not given".
 type CVV struct{ concealed }
 
-// NewCVV wraps a card verification code of three or four digits. It never fails; see NewCardNumber.
+// NewCVV takes a card verification code of three or four digits. It never fails; see NewCardNumber.
 func NewCVV(digits string) CVV { return CVV{secret.New(digits, maskAll)} }
 
-// Equal reports, in time that does not depend on the digits, whether both hold the same code.
+// Equal reports in constant time whether both hold the same code.
 func (c CVV) Equal(other CVV) bool { return secret.Equal(c.concealed, other.concealed) }
 
-// Token stands for a card that the gateway stores: whoever has it can charge the card. It shows as *** wherever it
-// is printed, and refuses to be stored: see Reveal. Values cannot be compared with ==; use Equal. The zero value is "not
+// Token stands for a card that the gateway stores: anyone who has it can charge the card. It is printed as ***, and cannot
+// be stored directly: see Reveal. Values cannot be compared with ==; use Equal. The zero value means "not
 // given".
 type Token struct{ concealed }
 
-// NewToken wraps a token as it came in a notification or out of the merchant's own store. It never fails: a
-// malformed token is reported, without its text, by TokenPayment.
+// NewToken takes the text of a token, as received in a notification or loaded from your own database. It never fails:
+// TokenPayment reports a malformed token, without its text.
 func NewToken(s string) Token { return Token{secret.New(s, maskAll)} }
 
-// Reveal returns the token's text, for storing it. It is the only way out; keep the result out of logs.
+// Reveal returns the text of the token, for storing it. There is no other way to get it; keep the result out of logs.
 func (t Token) Reveal() string { return string(secret.Reveal(t.concealed)) }
 
-var errTokenStored = errors.New("cardgateway: a Token is not stored as it is: store Token.Reveal, and read it back with NewToken")
+var errTokenStored = errors.New("cardgateway: a Token cannot be stored directly: store the text that Reveal returns, and restore it with NewToken")
 
-// MarshalJSON refuses, unless there is no token: a program that stores tokens as JSON would store the mask and lose them.
-// Logging a Token works; a logger that writes a struct with one as JSON says this in its place.
+// MarshalJSON returns an error unless the token is zero: a program that stores tokens as JSON would store the mask and lose
+// the token. Logging a Token works; a logger that encodes a struct with one as JSON logs the error instead.
 func (t Token) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte(`""`), nil
@@ -62,7 +62,7 @@ func (t Token) MarshalJSON() ([]byte, error) {
 	return nil, errTokenStored
 }
 
-// Value refuses, unless there is no token: a database would be given the mask.
+// Value returns an error unless the token is zero: the database would store the mask.
 func (t Token) Value() (driver.Value, error) {
 	if t.IsZero() {
 		return nil, nil
@@ -70,11 +70,11 @@ func (t Token) Value() (driver.Value, error) {
 	return nil, errTokenStored
 }
 
-// Equal reports, in time that does not depend on the text, whether both hold the same token.
+// Equal reports in constant time whether both hold the same token.
 func (t Token) Equal(other Token) bool { return secret.Equal(t.concealed, other.concealed) }
 
-// Card is the card of a direct subscription ("Card (direct subscription only)" in the interface). Every member is
-// required. Prefer the hosted page: a merchant who never holds a Card has far less to protect.
+// Card is the card of a direct subscription ("Card (direct subscription only)" in the interface). Every field is
+// required. Prefer the hosted page: then your program handles no card data.
 type Card struct {
 	CardNumber   CardNumber // 12 to 19 digits
 	CVV          CVV        // three or four digits
@@ -83,8 +83,8 @@ type Card struct {
 	Cardholder   string     // name on the card
 }
 
-// Wipe overwrites the number and the code in memory, in this Card and in every copy of it, and empties the rest of
-// this one. It is a best effort: the strings given to the constructors are out of reach. Call it after the
+// Wipe overwrites the number and the code in memory, in this Card and in every copy of it, and clears the other fields of
+// this one. It is a best effort: it cannot overwrite the strings passed to the constructors. Call it after the
 // operation has returned, never during it.
 func (c *Card) Wipe() {
 	clear(secret.Reveal(c.CardNumber.concealed))
@@ -92,16 +92,16 @@ func (c *Card) Wipe() {
 	*c = Card{}
 }
 
-// String shows the masked number and nothing else of the card.
+// String returns the masked number and nothing else of the card.
 func (c Card) String() string { return "card " + c.CardNumber.String() }
 
-// Format shows what String does, whatever the verb.
+// Format prints what String returns, whatever the verb.
 func (c Card) Format(f fmt.State, _ rune) { secret.WriteMask(f, c.String()) }
 
-// LogValue shows the masked number and nothing else of the card.
+// LogValue returns the masked number and nothing else of the card.
 func (c Card) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalText shows what String does, so that JSON, XML and templates cannot print the holder or the expiry.
+// MarshalText returns what String does, so that JSON, XML and templates cannot print the holder or the expiry.
 func (c Card) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 func maskAll([]byte) string { return mask.All }

@@ -8,15 +8,15 @@ import (
 
 var opCreateCheckout = Operation{Name: "CreateCheckout", Method: "POST", PathTemplate: "/checkout/payment", Payment: true}
 
-// CheckoutRequest opens a payment that the cardholder makes on the hosted page ("Redirect payment checkout").
-// Required unless said otherwise; lengths are in characters.
+// CheckoutRequest creates a payment that the cardholder makes on the hosted page ("Redirect payment checkout").
+// Fields are required unless marked optional; lengths are in characters.
 type CheckoutRequest struct {
 	TransactionID     string             // at most 128; unique per transaction
 	OrderID           string             // at most 128; only one successful transaction exists per order
 	Currency          string             // three capital letters
 	Amount            decimal.Decimal    // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
 	TransactionIP     string             // the cardholder's IP address: no port, no host name; at most 128
-	CallbackURL       string             // where the cardholder's browser returns to; http or https, at most 255
+	CallbackURL       string             // where the cardholder's browser returns; http or https, at most 255
 	NotificationURL   string             // http or https, at most 255
 	ProductInfos      []ProductInfo      // at least one
 	TransactionMethod TransactionMethod  // optional, at most 32; the gateway's default is MethodDefault
@@ -25,15 +25,15 @@ type CheckoutRequest struct {
 	ShippingAddress   *Address           // optional
 	Secure            bool               // true requests a 3D transaction
 	Browser           *Browser           // required if Secure
-	Extension         *CheckoutExtension // required by some transactions; the interface does not say which
-	Extra             map[string]any     // optional; members that the interface does not name
+	Extension         *CheckoutExtension // required for some transactions; the interface does not say which
+	Extra             map[string]any     // optional; members that the interface does not define
 }
 
-// CreateCheckout opens a checkout. The response has code 301: send the cardholder to its RedirectURL. How the payment
-// ended comes by notification, or by a query.
+// CreateCheckout creates a checkout. The response has code 301: redirect the cardholder to its RedirectURL. The outcome of
+// the payment arrives in a notification, or can be queried.
 //
-// Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may be
-// open, but nobody has been sent to it, and the interface shows no way to fetch its RedirectURL again.
+// Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may
+// exist, but no cardholder was redirected to it, and the interface documents no way to fetch its RedirectURL again.
 func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
 	e := c.newEncoder()
 	req.encode(e, c.cfg.AppID)
@@ -63,15 +63,15 @@ func (req *CheckoutRequest) encode(e *encoder, app AppID) {
 
 var opCreateCheckoutSubscription = Operation{Name: "CreateCheckoutSubscription", Method: "POST", PathTemplate: "/checkout/subscription", Payment: true}
 
-// CheckoutSubscriptionRequest opens a subscription that the cardholder starts on the hosted page ("Redirect payment
-// checkout subscription"). Required unless said otherwise; lengths are in characters.
+// CheckoutSubscriptionRequest creates a subscription that the cardholder starts on the hosted page ("Redirect payment
+// checkout subscription"). Fields are required unless marked optional; lengths are in characters.
 type CheckoutSubscriptionRequest struct {
 	TransactionID     string            // at most 128; unique per transaction
 	OrderID           string            // at most 128; only one successful transaction exists per order
 	Currency          string            // three capital letters
 	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
 	TransactionIP     string            // the cardholder's IP address: no port, no host name; at most 128
-	CallbackURL       string            // where the cardholder's browser returns to; http or https, at most 255
+	CallbackURL       string            // where the cardholder's browser returns; http or https, at most 255
 	NotificationURL   string            // http or https, at most 255
 	ProductInfos      []ProductInfo     // at least one
 	TransactionMethod TransactionMethod // optional, at most 32; the gateway's default is MethodDefault
@@ -80,11 +80,11 @@ type CheckoutSubscriptionRequest struct {
 	Secure            bool              // true requests a 3D transaction
 	Browser           *Browser          // required if Secure
 	Extension         SubscriptionExtension
-	Extra             map[string]any // optional; members that the interface does not name
+	Extra             map[string]any // optional; members that the interface does not define
 }
 
-// CreateCheckoutSubscription opens a subscription checkout. The response has code 301: send the cardholder to its
-// RedirectURL. How it ended comes by notification, or by a query.
+// CreateCheckoutSubscription creates a subscription checkout. The response has code 301: redirect the cardholder to its
+// RedirectURL. The outcome arrives in a notification, or can be queried.
 //
 // Errors are those of every payment operation; see the package comment, and CreateCheckout for ErrOutcomeUnknown.
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {

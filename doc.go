@@ -1,45 +1,45 @@
 // Package cardgateway is a client for a card payment gateway: token orders and token payments, direct and redirect
 // subscriptions, redirect checkout, refunds, and the queries for orders and refunds.
 //
-// A Client is made by New and used by any number of goroutines. Each operation is one method with a request struct of
-// its own; every documented limit is checked before anything is sent, and all violations are reported at once.
+// Create a Client with New; any number of goroutines can use it. Each operation is one method with its own request
+// struct. Every documented limit is checked before anything is sent, and all violations are reported together.
 //
 //	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "123456"})
 //
 // # Outcomes
 //
-// A payment call ends in exactly one of these, and errors.Is tells which:
+// Every payment call ends in exactly one of these outcomes, which errors.Is distinguishes:
 //
-//   - no error: the gateway took it. Transaction.State says whether it is approved, in processing, or waiting for the
-//     cardholder, who must then be sent to RedirectURL. Only Transaction.Paid means that money was taken.
-//   - ErrInvalidRequest: a limit is violated, and this call sent nothing. Correct the request.
-//   - ErrNotSent: it is proved that this call sent nothing. This is the only error after which the same call may simply be
-//     made again; SafeToRetry says so.
-//   - ErrDeclined: final, not paid. DeclinedError holds the transaction with its reason.
+//   - no error: the gateway accepted the payment. Transaction.State says whether it is approved, in processing, or waiting
+//     for the cardholder, who must then be redirected to RedirectURL. Only Transaction.Paid means that the card was charged.
+//   - ErrInvalidRequest: the request violates a limit, and this call sent nothing. Correct the request.
+//   - ErrNotSent: it is proved that this call sent nothing. This is the only error after which you may make the same call
+//     again unchanged; SafeToRetry reports it.
+//   - ErrDeclined: final, not paid. DeclinedError holds the transaction with the reason.
 //   - ErrRefused: the gateway refused to process the request. RefusedError holds its code and text.
-//   - ErrOutcomeUnknown: the payment may have happened. Do not repeat it: hand OutcomeUnknownError.Query to
+//   - ErrOutcomeUnknown: the payment may have happened. Do not repeat it: pass OutcomeUnknownError.Query to
 //     Client.Resolve. For payments that must survive a crash of the process, use package journal.
 //
-// ErrInvalidRequest, ErrNotSent and ErrRefused speak of this call alone: they say nothing of an earlier call with the same
-// TransactionID.
+// ErrInvalidRequest, ErrNotSent and ErrRefused are about this call only: they say nothing about an earlier call with the
+// same TransactionID.
 //
-// A payment is sent at most once. The client repeats one by itself only where it is proved that nothing of it was sent, and
-// then at most twice. Queries are repeated after transport failures, unreadable responses, HTTP 429 and 5xx.
+// A payment is sent at most once. The client retries it only if it is proved that nothing was sent, and then at most twice.
+// Queries are retried after transport failures, unreadable responses, HTTP 429 and 5xx.
 //
 // # Card data
 //
-// CardNumber, CVV and Token print masked everywhere, errors and logs carry an operation's path template and never its
-// URL, and texts of the gateway are masked before they are kept. Prefer the hosted page and tokens: then no card number
-// ever reaches the merchant.
+// CardNumber, CVV and Token are masked wherever they are printed. Errors and logs contain the path template of an operation,
+// never its URL, and texts from the gateway are masked before they are kept. Prefer the hosted page and tokens: then your
+// program never handles card numbers.
 //
 // # What the interface leaves open
 //
-// The interface does not show authentication, the payload of notifications, the zone of its wall-clock texts, HTTP
-// status codes, nor the full list of codes. Config.Authenticate, Config.Location, Extra on payments and their results,
-// and notify.Options are the places for what a merchant knows of its own gateway. Names marked as
-// published are what gateways that speak this interface document beyond it.
+// The interface does not document authentication, the payload of notifications, the zone of its wall-clock times, HTTP
+// status codes, or the full list of codes. Use Config.Authenticate, Config.Location, the Extra fields of payments and their
+// results, and notify.Options for what you know about your gateway. "Published" marks what gateways that implement the
+// interface document beyond it.
 //
 // # Testing
 //
-// Package sandbox is a whole gateway in the process, with hosted pages, notifications and faults. It needs no account.
+// Package sandbox is a complete gateway in your process, with hosted pages, notifications and faults. It needs no account.
 package cardgateway

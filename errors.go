@@ -14,28 +14,27 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
-// Every error of an operation answers errors.Is with exactly one of these; a walk can also end with the error of its
-// context. A payment call that returns none of them and no error has its transaction; see the package comment for what
-// to do at each.
+// Every error of an operation matches exactly one of these with errors.Is; a walk can also end with the error of its
+// context. See the package comment for how to handle each of them.
 var (
-	ErrInvalidRequest = errors.New("cardgateway: invalid request")                         // *ValidationError: a limit is violated, nothing was sent
-	ErrNotSent        = errors.New("cardgateway: not sent")                                // *NotSentError: provably nothing was submitted
-	ErrDeclined       = errors.New("cardgateway: declined")                                // *DeclinedError: final, not paid
-	ErrRefused        = errors.New("cardgateway: refused")                                 // *RefusedError: not taken for processing
-	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")                         // *OutcomeUnknownError: resolve it, do not repeat it
-	ErrConflict       = errors.New("cardgateway: conflicting outcomes")                    // *ConflictError: a person has to look
-	ErrNotFound       = errors.New("cardgateway: transaction not found")                   // the gateway was asked and does not know it
-	ErrQueryFailed    = errors.New("cardgateway: query failed")                            // *QueryError: a query got no usable response
-	ErrUnsettled      = errors.New("cardgateway: a window did not settle")                 // *UnsettledError: a walk could not be completed
-	ErrWalked         = errors.New("cardgateway: a Walk is walked once; make another one") // a second loop over a Walk
+	ErrInvalidRequest = errors.New("cardgateway: invalid request")              // *ValidationError: a limit is violated, nothing was sent
+	ErrNotSent        = errors.New("cardgateway: not sent")                     // *NotSentError: provably nothing was submitted
+	ErrDeclined       = errors.New("cardgateway: declined")                     // *DeclinedError: final, not paid
+	ErrRefused        = errors.New("cardgateway: refused")                      // *RefusedError: not accepted for processing
+	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")              // *OutcomeUnknownError: resolve it, do not repeat it
+	ErrConflict       = errors.New("cardgateway: conflicting outcomes")         // *ConflictError: needs manual review
+	ErrNotFound       = errors.New("cardgateway: not found")                    // the gateway responded that it does not know it
+	ErrQueryFailed    = errors.New("cardgateway: query failed")                 // *QueryError: a query got no usable response
+	ErrUnsettled      = errors.New("cardgateway: a window did not settle")      // *UnsettledError: a walk could not be completed
+	ErrWalked         = errors.New("cardgateway: a Walk can be used only once") // a second loop over a Walk
 )
 
-// Outcome says in one word how a call ended, for logs and metrics. Programs ask errors.Is and Transaction.State.
+// Outcome says in one word how a call ended, for logs and metrics. In programs, use errors.Is and Transaction.State.
 type Outcome string
 
 // The outcomes of calls.
 const (
-	OutcomeOK         Outcome = "ok"         // a query was answered, a walk gave everything
+	OutcomeOK         Outcome = "ok"         // a query got its response, a walk returned every row
 	OutcomeApproved   Outcome = "approved"   // of a payment or Resolve
 	OutcomeProcessing Outcome = "processing" // of a payment or Resolve
 	OutcomeRedirect   Outcome = "redirect"   // of a payment or Resolve
@@ -48,10 +47,10 @@ const (
 	OutcomeFailed     Outcome = "query_failed"    // ErrQueryFailed
 	OutcomeUnsettled  Outcome = "unsettled"       // ErrUnsettled
 	OutcomeInvalid    Outcome = "invalid_request" // ErrInvalidRequest, of the Authenticate hook
-	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left
+	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left early
 )
 
-// outcomeName names the outcome of a call that has been checked. Of a query there is no transaction.
+// outcomeName names the outcome of a call that passed validation. For a query, t is nil.
 func outcomeName(t *Transaction, err error) Outcome {
 	if err == nil {
 		switch {
@@ -79,9 +78,9 @@ func outcomeName(t *Transaction, err error) Outcome {
 	return OutcomeCanceled
 }
 
-// SafeToRetry reports whether the payment call that returned err may simply be made again: true only where it is
-// proved that nothing was submitted. For every other error of a payment the answer is no: correct the request, accept
-// the refusal, or Resolve the outcome first.
+// SafeToRetry reports whether the payment call that returned err may be made again unchanged: true only if it is proved
+// that nothing was sent. After any other error of a payment, correct the request, accept the decline, or resolve the
+// outcome first.
 func SafeToRetry(err error) bool {
 	if !errors.Is(err, ErrNotSent) {
 		return false
@@ -107,15 +106,15 @@ type Problem struct {
 	Message string // the rule in words; never the value
 }
 
-// GoField returns the path of the struct field that Field names, such as ProductInfos[0].Price: for a problem with a key of
-// Extra that of Extra, and for the token of TokenPayment the name of the argument.
+// GoField returns the path of the struct field that Field names, such as ProductInfos[0].Price. For a key of Extra it
+// returns the path of Extra, and for the token of TokenPayment the name of the argument.
 func (p Problem) GoField() string { return check.GoField(p.Field, p.Rule) }
 
 // Rules that a Problem can name.
 const (
 	RuleRequired = "required" // the member must be given
 	RuleLength   = "length"   // the text is too long or too short
-	RuleFormat   = "format"   // the text or number does not have the member's form
+	RuleFormat   = "format"   // the text or number does not have the required format
 	RuleRange    = "range"    // the value is outside what is allowed
 	RuleReserved = "reserved" // it is set elsewhere: an Extra key by a field, a page number by the walk
 )
@@ -136,9 +135,9 @@ func (e *ValidationError) Error() string {
 // Is reports whether target is ErrInvalidRequest.
 func (e *ValidationError) Is(target error) bool { return target == ErrInvalidRequest }
 
-// NotSentError says that provably not one whole request left this process: a name, connection or TLS failure, a
-// refusal by the Authenticate hook or the Limiter, or a context that was over before sending. It is the only error
-// after which the same call may be made again as it is.
+// NotSentError says that provably no complete request left this process: a DNS, connection or TLS failure, an error of
+// the Authenticate hook or the Limiter, or a context that ended before sending. It is the only error after which the same
+// call may be made again unchanged.
 type NotSentError struct {
 	Op                  string
 	TransactionID       string // of a payment
@@ -156,20 +155,20 @@ func (e *NotSentError) Is(target error) bool { return target == ErrNotSent }
 // Unwrap returns the cause.
 func (e *NotSentError) Unwrap() error { return e.Cause }
 
-// DeclinedError says that the gateway declined the transaction: code 101, or the published 103 (closed). It is
-// final, and a normal event of the day rather than a fault. The interface: "transactionMessage holds the decline
-// reason". Of a refund it says that the gateway refused it for good: the published code 112.
+// DeclinedError says that the gateway declined the transaction: code 101, or the published 103 (closed). A decline is
+// final, and a normal event rather than a fault. The interface: "transactionMessage holds the decline reason". For a
+// refund it says that the gateway declined it for good: the published code 112.
 type DeclinedError struct {
 	Op                  string
 	TransactionID       string       // as sent; a response need not repeat it
 	RefundTransactionID string       // of a refund, as sent
-	Transaction         *Transaction // the response, masked as everything that an error keeps: see Transaction
-	Refund              *Refund      // the response about a refund, in place of a transaction
+	Transaction         *Transaction // the response, masked like everything that an error keeps: see Transaction
+	Refund              *Refund      // the response about a refund, instead of a transaction
 }
 
 func (e *DeclinedError) Error() string {
 	text := fmt.Sprintf("cardgateway: %s: %s declined", e.Op, subjectOf(e.TransactionID, e.RefundTransactionID))
-	if t := e.Transaction; t != nil { // a shop's own tests may leave it out
+	if t := e.Transaction; t != nil { // a shop's own tests may omit it
 		text += fmt.Sprintf(": %v: %s", t.Code, quoted(cmp.Or(t.TransactionMessage, t.Message)))
 	}
 	if r := e.Refund; r != nil {
@@ -183,16 +182,16 @@ func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
 
 // RefusedError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
 // 413, 415, 422 or 429 and a response that says nothing else, or with one of the published codes 201, 400, 401, 404 and
-// 500 and no uniqueId. The same call unchanged brings the same refusal, except after 429 (too many requests).
+// 500 and no uniqueId. The same call, unchanged, would be refused again, except after 429 (too many requests).
 type RefusedError struct {
 	Op         string
 	HTTPStatus int
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
-	RetryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait; zero if it did not
+	RetryAfter time.Duration // requested by the gateway, at most RetryPolicy.MaxWait; zero if none
 	Raw        *RawResponse  // nil unless Config.KeepResponses
 
-	hint string // where to look if the response is none of the gateway's
+	hint string // what to check if the response is not from the gateway
 }
 
 func (e *RefusedError) Error() string {
@@ -202,18 +201,18 @@ func (e *RefusedError) Error() string {
 // Is reports whether target is ErrRefused.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
-// OutcomeUnknownError says that a payment may or may not have happened: the request may have reached the gateway and
-// no response of its own came back whole. Do not repeat the call. Hand Query to Client.Resolve, or of a refund
+// OutcomeUnknownError says that a payment may or may not have happened: the request may have reached the gateway, and no
+// response was received that settles it. Do not repeat the call. Pass Query to Client.Resolve or, for a refund,
 // RefundQuery to Client.ResolveRefund, now or after a restart.
 type OutcomeUnknownError struct {
 	Op            string
 	TransactionID string // of a payment
-	OrderID       string // empty for TokenPayment, which carries none
+	OrderID       string // empty for TokenPayment, which has none
 	Amount        decimal.Decimal
-	Currency      string       // empty for a refund, which carries none
+	Currency      string       // empty for a refund, which has none
 	SentAt        time.Time    // when sending began
 	HostedPage    bool         // the cardholder pays on the hosted page; see Resolve
-	Seen          bool         // the gateway has shown the id in some form: should it not be found later, it is not absent
+	Seen          bool         // the gateway has returned this id in some form, so a later search that finds nothing does not prove it absent
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
 	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
@@ -233,7 +232,7 @@ func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcom
 // Unwrap returns the cause.
 func (e *OutcomeUnknownError) Unwrap() error { return e.Cause }
 
-// ConflictError says that the gateway shows outcomes of one transactionId, or of one refund, that cannot both be true: two
+// ConflictError says that the gateway returned contradictory outcomes for one transactionId or one refund: two
 // successes. Money may have moved twice.
 type ConflictError struct {
 	TransactionID       string // of a payment
@@ -261,19 +260,19 @@ func (e *ConflictError) Error() string {
 // Is reports whether target is ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// QueryError says that a query got no usable response in the attempts that RetryPolicy allows. A walk that has had
+// QueryError says that a query got no usable response in the attempts that RetryPolicy allows. A walk that has received
 // responses before keeps trying for two minutes, unless RetryPolicy allows a single attempt. A query changes nothing, so
-// asking again is always safe.
+// it is always safe to repeat.
 type QueryError struct {
 	Op         string
 	HTTPStatus int           // of the last attempt; zero if no response came
 	Code       Code          // zero if the response had none
 	Message    string        // the gateway's text, masked
-	RetryAfter time.Duration // what the gateway asked for last, at most RetryPolicy.MaxWait
-	Cause      error         // why the response could not be used, or ErrNotFound; nil if the gateway said no in so many words
+	RetryAfter time.Duration // last requested by the gateway, at most RetryPolicy.MaxWait
+	Cause      error         // why the response could not be used, or ErrNotFound; nil if the gateway itself reported the failure
 	Raw        *RawResponse  // nil unless Config.KeepResponses and a response came
 
-	hint string // where to look if the response is none of the gateway's
+	hint string // what to check if the response is not from the gateway
 }
 
 func (e *QueryError) Error() string {
@@ -284,13 +283,13 @@ func (e *QueryError) Error() string {
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()
 	}
-	if e.Cause == ErrNotFound { // the gateway's own no
+	if e.Cause == ErrNotFound { // reported by the gateway itself
 		return text
 	}
 	return text + e.hint
 }
 
-// Is reports whether target is ErrQueryFailed. A query that was answered with "not found" has not failed.
+// Is reports whether target is ErrQueryFailed. A query whose response is "not found" has not failed.
 func (e *QueryError) Is(target error) bool { return target == ErrQueryFailed && e.Cause != ErrNotFound }
 
 // Unwrap returns the cause.
@@ -298,7 +297,7 @@ func (e *QueryError) Unwrap() error { return e.Cause }
 
 // RowError names a row of a page that could not be read. The other rows of the page are not affected.
 type RowError struct {
-	Page   int    // currPage as asked for, counted from 1
+	Page   int    // currPage as requested, counted from 1
 	Row    int    // position in the page, counted from 1
 	Member string // the first member that could not be read
 	Reason string
@@ -308,7 +307,7 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("page %d, row %d: %s %s", e.Page, e.Row, e.Member, e.Reason)
 }
 
-// responseText says in one line what a response was.
+// responseText describes a response in one line.
 func responseText(status int, code Code, message string) string {
 	text := "HTTP " + strconv.Itoa(status)
 	if code != 0 {
@@ -328,7 +327,7 @@ func subjectOf(transactionID, refundTransactionID string) string {
 	return "transaction " + quoted(transactionID)
 }
 
-// quoted makes outside text fit for an error: quoted, and cut at 128 characters.
+// quoted prepares external text for an error: quoted, and cut off after 128 characters.
 func quoted(s string) string {
 	const longest = 128
 	if utf8.RuneCountInString(s) > longest {

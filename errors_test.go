@@ -39,7 +39,7 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 		{&cardgateway.QueryError{Op: "Ask", HTTPStatus: 503}, cardgateway.ErrQueryFailed, "cardgateway: Ask: HTTP 503"},
 		{&cardgateway.QueryError{Op: "Ask", Cause: context.Canceled}, cardgateway.ErrQueryFailed, "cardgateway: Ask: context canceled"},
 		{&cardgateway.QueryError{Op: "Ask", HTTPStatus: 200, Code: 404, Cause: cardgateway.ErrNotFound}, cardgateway.ErrNotFound,
-			"cardgateway: Ask: HTTP 200, code 404 (not found): cardgateway: transaction not found"},
+			"cardgateway: Ask: HTTP 200, code 404 (not found): cardgateway: not found"},
 	} {
 		clienttest.CheckOneSentinel(t, tt.err)
 		if !errors.Is(tt.err, tt.want) || !errors.Is(fmt.Errorf("wrapped: %w", tt.err), tt.want) {

@@ -41,7 +41,7 @@ func tokenPayment(id string) cardgateway.TokenPaymentRequest {
 	}
 }
 
-// storeCard plays a cardholder who enters a card on the hosted page, and returns the token of it.
+// storeCard acts as a cardholder who enters a card on the hosted page, and returns its token.
 func storeCard(client *cardgateway.Client, server *sandbox.Server, card sandbox.Outcome) cardgateway.Token {
 	t, err := client.CreateTokenOrder(context.Background(), cardgateway.TokenOrderRequest{
 		TransactionID: "store", OrderID: "store", Currency: "USD", Amount: decimal.RequireFromString("12.50"),
@@ -51,10 +51,10 @@ func storeCard(client *cardgateway.Client, server *sandbox.Server, card sandbox.
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := server.Gateway.EnterCard(t.RedirectURL, sandbox.TestCard(card)); err != nil {
+	if _, err := server.EnterCard(t.RedirectURL, sandbox.TestCard(card)); err != nil {
 		log.Fatal(err)
 	}
-	return cardgateway.NewToken(server.Gateway.Token("store"))
+	return cardgateway.NewToken(server.Token("store"))
 }
 
 func ExampleClient_CreateTokenOrder() {
@@ -76,7 +76,7 @@ func ExampleClient_CreateTokenOrder() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(order.State(), order.RedirectURL != "") // send the cardholder there
+	fmt.Println(order.State(), order.RedirectURL != "") // redirect the cardholder there
 	// Output: redirect true
 }
 
@@ -90,7 +90,7 @@ func ExampleClient_TokenPayment() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(payment.State()) // the outcome comes later
+	fmt.Println(payment.State()) // the outcome is known later
 
 	settled, err := client.GetTransaction(context.Background(), payment.UniqueID)
 	if err != nil {
@@ -123,8 +123,8 @@ func ExampleClient_Resolve() {
 	defer server.Close()
 	token := storeCard(client, server, sandbox.Approved)
 
-	// The gateway charges the card, and its answer is lost.
-	server.Gateway.Inject(sandbox.Fault{TransactionID: "t-1004", Reply: sandbox.ReplyReset})
+	// The gateway charges the card, and its response is lost.
+	server.Inject(sandbox.Fault{TransactionID: "t-1004", Reply: sandbox.ReplyReset})
 	_, err := client.TokenPayment(context.Background(), token, tokenPayment("t-1004"))
 
 	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
@@ -137,7 +137,7 @@ func ExampleClient_Resolve() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(settled.State(), "and charged", server.Gateway.Executed("t-1004"), "time")
+	fmt.Println(settled.State(), "and charged", server.Executed("t-1004"), "time")
 	// Output: approved and charged 1 time
 }
 

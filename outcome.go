@@ -10,8 +10,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
-// sentPayment is what was asked of the gateway: what a response must echo to be ours, and what an unknown outcome is
-// searched by.
+// sentPayment identifies the payment that was sent: what a response must repeat to be accepted, and what an unknown outcome
+// is searched by.
 type sentPayment struct {
 	transactionID string
 	orderID       string
@@ -83,7 +83,7 @@ func declined(unknown *OutcomeUnknownError) error {
 	}
 }
 
-// statement says what a decoded response says about itself, beside what was sent.
+// statement says what a decoded response claims, compared with what was sent.
 func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	t := decoded.Transaction
 	return verdict.Statement{
@@ -105,7 +105,7 @@ func (r *attemptResult) verdict(says *verdict.Statement) (verdict.Verdict, error
 	}
 	v, cause := verdict.Of(&observed, says)
 	if cause == verdict.ErrUnclear {
-		cause = fmt.Errorf("the response has code %v, which says nothing certain", Code(says.Code))
+		cause = fmt.Errorf("the response has code %v, which does not tell the outcome", Code(says.Code))
 	}
 	return v, cause
 }
@@ -126,7 +126,7 @@ func (p *sentPayment) matches(decoded *response) bool {
 		(decoded.TransactionCurrency == "" || decoded.TransactionCurrency == p.currency)
 }
 
-// isAnonymous reports whether a response says nothing that could belong to another transaction. The interface shows such
+// isAnonymous reports whether a response has nothing that could belong to another transaction. The interface documents such
 // failures, with code and message only.
 func (r *response) isAnonymous() bool { return r.UniqueID == "" && r.isAnonymousButForUniqueID() }
 
@@ -135,8 +135,8 @@ func (r *response) isAnonymousButForUniqueID() bool {
 		r.RedirectURL == ""
 }
 
-// isOtherApp reports whether a transaction states another app than the given one; none is given where that is not to be
-// checked. An appId that cannot be read is kept in Extra, and is another.
+// isOtherApp reports whether a transaction has another appId than app, which is empty if it is not to be checked. An appId
+// that cannot be read is kept in Extra, and counts as another.
 func (t *Transaction) isOtherApp(app AppID) bool {
 	if app == "" {
 		return false
@@ -145,8 +145,8 @@ func (t *Transaction) isOtherApp(app AppID) bool {
 	return unreadable || t.AppID != "" && t.AppID != app
 }
 
-// Err returns what the payment's own call would have returned beside the transaction: a *DeclinedError if it is declined,
-// nil otherwise. For a transaction that came from a query, a walk or a notification. The error holds a masked copy.
+// Err returns the error that the payment call itself would have returned with this transaction: a *DeclinedError if it is
+// declined, otherwise nil. Use it for a transaction from a query, a walk or a notification. The error holds a masked copy.
 func (t *Transaction) Err() error {
 	if t.State() != StateDeclined {
 		return nil
@@ -154,8 +154,8 @@ func (t *Transaction) Err() error {
 	return &DeclinedError{Op: "Transaction", TransactionID: t.TransactionID, Transaction: t.forError()}
 }
 
-// isRefusalCode lists the codes with which gateways publish that they did not process a request. 501 (a repeated
-// transactionId) is not among them: some submission of it exists, and its outcome is not said.
+// isRefusalCode lists the codes that are published to mean that a request was not processed. 501 (a repeated
+// transactionId) is not among them: an earlier submission exists, and its outcome is unknown.
 func isRefusalCode(c Code) bool {
 	switch c {
 	case CodeMerchantInactive, CodeRequestFailed, CodeUnauthorized, CodeNotFound, CodeParameterError:

@@ -14,19 +14,19 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/walk"
 )
 
-// Orders gives every order in [q.Start, q.End) once, over any range, oldest window first ("Batch order query"). Start
-// and End are required; an End in the future means now. CurrPage must be zero; PageSize, if set, is how many rows are
-// asked for at once. The gateway counts in whole seconds, and all orders of the seconds in which Start and End lie are given:
-// let ranges that adjoin begin and end with a whole second (time.Time.Truncate). Where the query has an id, the gateway
-// chooses the rows, and some gateways give rows with other ids, too.
+// Orders returns every order in [q.Start, q.End) once, for a range of any length, oldest window first ("Batch order query").
+// Start and End are required; an End in the future means now. CurrPage must be zero; PageSize, if set, is the number of rows
+// per request. The gateway's times are whole seconds, and all orders in the seconds of Start and End are returned: let
+// adjacent ranges begin and end at a whole second (time.Time.Truncate). If the query has an id, the gateway selects the
+// rows, and some gateways also return rows with other ids.
 //
-// The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or that of ctx. Without one,
-// everything was given that the gateway showed with a time in the range, or without one. It may not show orders of the last
-// 15 minutes yet: a job that reads the day before at five past midnight must look at WalkReport.CompleteUpTo of an OrderWalk,
-// which is 23:50 then. In the hour that a clock change repeats, wall-clock times cannot be told apart, so that the bounds of
-// a range there let in too many rows rather than too few.
+// The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or the error of ctx. Without
+// an error, everything that the gateway returned with a time in the range, or without a time, was yielded. It may not list
+// orders of the last 15 minutes yet: a job that reads the previous day at 00:05 must check WalkReport.CompleteUpTo of an
+// OrderWalk, which is then 23:50. When a clock change repeats an hour, its wall-clock times are ambiguous; a bound of the
+// range in that hour lets in too many rows rather than too few.
 //
-// The gateway is asked for time windows that each fit one page, up to four at once. Breaking out of the loop stops the
+// The client queries time windows that each fit on one page, up to four concurrently. Breaking out of the loop stops the
 // requests.
 func (c *Client) Orders(ctx context.Context, q OrderQuery) iter.Seq2[*Transaction, error] {
 	return func(yield func(*Transaction, error) bool) {
@@ -34,7 +34,7 @@ func (c *Client) Orders(ctx context.Context, q OrderQuery) iter.Seq2[*Transactio
 	}
 }
 
-// Refunds gives every refund in [q.Start, q.End) once, as Orders does for orders ("Batch refund query"). A refund
+// Refunds returns every refund in [q.Start, q.End) once, as Orders does for orders ("Batch refund query"). A refund
 // is in the range if it was requested or made in it.
 func (c *Client) Refunds(ctx context.Context, q RefundQuery) iter.Seq2[*Refund, error] {
 	return func(yield func(*Refund, error) bool) {
@@ -42,17 +42,17 @@ func (c *Client) Refunds(ctx context.Context, q RefundQuery) iter.Seq2[*Refund, 
 	}
 }
 
-// WalkOptions changes how a walk asks, and where it begins. The zero value is right for most.
+// WalkOptions configures the queries of a walk, and where it begins. The zero value suits most programs.
 //
-// A window that announces more than PageSize rows and no more than SplitAbove is paged until its distinct ids equal a
-// total that stays the same. A single second that holds more rows than a page is asked for with 999.
+// A window that announces more than PageSize rows, but at most SplitAbove, is paged until the number of distinct ids equals
+// a total that no longer changes. If a single second holds more rows than a page, it is queried with a page size of 999.
 type WalkOptions struct {
-	PageSize   int            // rows asked for at once, at most 999; zero means that of the query, or all the gateway grants
-	Prefetch   int            // requests in flight, at most 256; zero means 4, one means strictly one after another
+	PageSize   int            // rows per request, at most 999; zero means that of the query, or as many as the gateway returns
+	Prefetch   int            // concurrent requests, at most 256; zero means 4, one means strictly sequential
 	Window     time.Duration  // longest range of one query, at least a minute; zero means one calendar month
-	SplitAbove int            // a window that announces more rows is narrowed in time; zero means PageSize, more than 50,000 that
-	Lag        time.Duration  // how far behind now rows count as complete; zero means 15 min
-	Resume     Checkpoint     // of an earlier walk with the same query at the same gateway, which it does not name; zero means from the beginning
+	SplitAbove int            // a window that announces more rows is split by time; zero means PageSize, more than 50,000 means 50,000
+	Lag        time.Duration  // rows newer than this do not count as complete; zero means 15 min
+	Resume     Checkpoint     // from an earlier walk with the same query at the same gateway, which is not checked; zero means from the beginning
 	Progress   func(Progress) // called between windows, on the goroutine of the loop
 }
 
@@ -61,12 +61,12 @@ const (
 	maxPrefetch     = 256
 	shortestWindow  = time.Minute
 	defaultLag      = 15 * time.Minute
-	walkOutage      = 2 * time.Minute // how long a gateway that has answered a walk may be down
+	walkOutage      = 2 * time.Minute // how long a gateway that has responded before may be down
 )
 
-// Progress says how far a walk has come.
+// Progress reports how far a walk has come.
 type Progress struct {
-	Windows      int       // read whole
+	Windows      int       // read completely
 	Requests     int       // queries sent, not counting what the client repeats within one
 	Rows         int       // yielded
 	CompleteUpTo time.Time // see WalkReport
@@ -75,20 +75,20 @@ type Progress struct {
 
 // WalkReport counts what a walk did.
 type WalkReport struct {
-	Windows       int       // windows that were read whole
+	Windows       int       // windows read completely
 	Requests      int       // queries sent, not counting what the client repeats within one
-	RowsAnnounced int       // sum of the totals that the gateway announced for those windows, which overlap by two seconds
+	RowsAnnounced int       // sum of the totals that the gateway announced for these windows, which overlap by two seconds
 	RowsSeen      int       // rows yielded
-	Duplicates    int       // rows that came again and were dropped
-	Reread        int       // times that a window was read again: responses were cut, or rows arrived behind the reader
-	CompleteUpTo  time.Time // up to here every row was given, and counted once more where that took several windows; moves with each count
+	Duplicates    int       // rows that were returned again and dropped
+	Reread        int       // times that a window was read again: responses were cut off, or rows were added to a part already read
+	CompleteUpTo  time.Time // up to here every row was yielded, and the total was verified if there were several windows; advances with each verification
 }
 
-// UnsettledError says that a window did not come to rest: its total and its distinct rows kept differing. What was
-// found has been yielded. Walk again from the checkpoint, later or with smaller windows.
+// UnsettledError says that a window could not be completed: its total and its number of distinct rows kept differing. The rows
+// that were found have been yielded. Resume from the checkpoint, later or with smaller windows.
 type UnsettledError struct {
-	Start, End WallTime // as asked for
-	Zone       string   // in which they are
+	Start, End WallTime // as requested
+	Zone       string   // of Start and End
 	Announced  int      // rows, in the last response
 	Seen       int      // distinct rows
 	Rounds     int      // times that the window was read
@@ -119,10 +119,10 @@ type Walk[T any] struct {
 	begun  atomic.Bool
 }
 
-// walkQuery is what a walk was asked for.
+// walkQuery is the query of a walk.
 type walkQuery struct {
 	op         string
-	search     string // the operation that gives a page
+	search     string // the operation that returns a page
 	start, end time.Time
 	page, size int
 	ids        []idFilter
@@ -130,7 +130,7 @@ type walkQuery struct {
 	id         string // the transactionId that is looked for, if one is
 }
 
-// OrderWalk prepares a walk over orders, as Orders makes one, that can be tuned, watched and resumed. It sends nothing
+// OrderWalk prepares a walk over orders, as Orders does, with options, progress reports and checkpoints. It sends nothing
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	query := walkQuery{
@@ -142,7 +142,7 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	})
 }
 
-// RefundWalk prepares a walk over refunds, as Refunds makes one, that can be tuned, watched and resumed. It sends
+// RefundWalk prepares a walk over refunds, as Refunds does, with options, progress reports and checkpoints. It sends
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	query := walkQuery{
@@ -154,7 +154,7 @@ func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	})
 }
 
-// newWalk puts a walk together: fetch sends the query for one page, and id and times say of a row what the engine needs.
+// newWalk creates a walk: fetch queries one page; id and times return what the engine needs to know about a row.
 func newWalk[T any](
 	c *Client, q walkQuery, opts WalkOptions, fetch func(context.Context, *search) (*Page[T], error),
 	id func(*T) string, times func(*T) [2]civil.Time,
@@ -189,14 +189,14 @@ func newWalk[T any](
 	return &Walk[T]{client: c, query: q, opts: opts, engine: walk.New(config)}
 }
 
-// resume takes the range of a checkpoint where the query has none.
+// resume takes the range from the checkpoint if the query has none.
 func (q *walkQuery) resume(c *Checkpoint) {
 	if q.start.IsZero() && q.end.IsZero() {
 		q.start, q.end = c.saved.Start, c.saved.End
 	}
 }
 
-// hashIn identifies what is asked for, on a gateway's clock.
+// hashIn identifies the query, on the gateway's clock.
 func (q *walkQuery) hashIn(loc *time.Location) string {
 	ids := make([]string, len(q.ids))
 	for i, f := range q.ids {
@@ -205,16 +205,16 @@ func (q *walkQuery) hashIn(loc *time.Location) string {
 	return walk.HashQuery(q.search, q.start, q.end, loc, ids)
 }
 
-// isOther reports whether a checkpoint is that of another query.
+// isOther reports whether a checkpoint belongs to another query.
 func (q *walkQuery) isOther(c *Checkpoint) bool { return !c.IsZero() && c.saved.Query != q.hash }
 
-// Checkpoint returns where the walk stands: at the end of the last window of which the caller has taken every row and
-// asked for more. Save it at any time; see WalkOptions.Resume.
+// Checkpoint returns the position of the walk: the end of the last window of which the loop has received every row and
+// gone on to the next. Save it at any time; see WalkOptions.Resume.
 func (w *Walk[T]) Checkpoint() Checkpoint {
 	if w.engine == nil {
 		return Checkpoint{}
 	}
-	if w.query.isOther(&w.opts.Resume) { // the walk refuses to resume
+	if w.query.isOther(&w.opts.Resume) { // the walk cannot resume
 		return w.opts.Resume
 	}
 	at, begun := w.engine.Checkpoint()
@@ -234,7 +234,7 @@ func (w *Walk[T]) Report() WalkReport {
 
 var errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundWalk")
 
-// All gives the rows; see Client.Orders for what it promises and its errors. It is called once: a second loop gets
+// All returns the rows; see Client.Orders for its guarantees and errors. It can be used once: a second loop returns
 // ErrWalked.
 func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
@@ -260,7 +260,7 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	}
 }
 
-// failure says in the words of this package why a walk has ended, or nil.
+// failure converts the error that ended a walk into one of this package, or nil.
 func (w *Walk[T]) failure(err error) error {
 	zone := w.client.cfg.Location.String()
 	switch e := err.(type) {
@@ -274,7 +274,7 @@ func (w *Walk[T]) failure(err error) error {
 	return err
 }
 
-// begin says why a walk cannot begin, or nil.
+// begin returns why a walk cannot begin, or nil.
 func (w *Walk[T]) begin(ctx context.Context) error {
 	switch {
 	case w.engine == nil:
@@ -285,7 +285,7 @@ func (w *Walk[T]) begin(ctx context.Context) error {
 	return w.query.check(ctx, &w.opts)
 }
 
-// check reports every problem of the query and the options. The queries for the pages need no check of their own.
+// check reports every problem of the query and the options. The queries for the pages are not validated again.
 func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	var v violations
 	v.Context(ctx)
@@ -304,8 +304,8 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	return v.err(q.op)
 }
 
-// isTransient reports whether a query failed for a reason that says nothing about what was asked, and how long the gateway
-// wants to be left alone.
+// isTransient reports whether a query failed for a reason that is not about the query itself, and the pause that the gateway
+// requested.
 func isTransient(err error) (pause time.Duration, ok bool) {
 	e, ok := errors.AsType[*QueryError](err)
 	if !ok {
@@ -315,28 +315,28 @@ func isTransient(err error) (pause time.Duration, ok bool) {
 	return e.RetryAfter, ok
 }
 
-// isRefused reports whether the gateway answered a query with a code that says no. What is refused may be the range,
-// the size of the page, or the merchant.
+// isRefused reports whether the gateway rejected a query with a code. The cause may be the range,
+// the page size, or the merchant.
 func isRefused(err error) bool {
 	e, ok := errors.AsType[*QueryError](err)
 	if !ok || e.HTTPStatus == http.StatusTooManyRequests {
 		return false
 	}
 	switch e.Code {
-	case 0, CodeSearchSuccess, CodeSystemError: // unreadable, or a failure that is not about the question
+	case 0, CodeSearchSuccess, CodeSystemError: // unreadable, or a failure that is not about the query
 		return e.HTTPStatus == http.StatusBadRequest || e.HTTPStatus == http.StatusUnprocessableEntity
 	}
 	return true
 }
 
-// Checkpoint is where a walk stands: how far it has given rows, what it must still count again, and a hash of the
-// query. It becomes JSON and comes back with encoding/json; what is inside may change between versions of this
-// package, which read older ones. It holds no row and no id, only hashes of ids. The zero value is the beginning.
+// Checkpoint is the position of a walk: how far it has returned rows, which totals it must still verify, and a hash of the
+// query. Store it as JSON, with encoding/json. The format may change between versions of this package; newer versions read
+// older ones. It contains no rows and no ids, only hashes of ids. The zero value is the beginning.
 //
-// Set as WalkOptions.Resume, it continues the walk of the same query. It carries the range: leave Start and End of the
-// query zero, or set both to what they were. An End that was in the future then means the same instant, which may have
-// passed since. No row is missed; some can be given again, those of the window that was being given above all, and with
-// another Window those of its whole month: store rows under their id.
+// Set as WalkOptions.Resume, it continues the walk of the same query. It contains the range: leave Start and End of the
+// query zero, or set both to the same values. An End that was in the future then means the same instant, which may have
+// passed since. No row is missed. Some can be returned again: usually those of the window in progress, and with another
+// Window those of its whole month. So store rows under their id.
 type Checkpoint struct{ saved walk.Saved }
 
 // IsZero reports whether the checkpoint is the beginning of a walk.

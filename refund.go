@@ -15,12 +15,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
-// Refunds and tracking numbers. The interface does not show these operations: gateways that speak it publish them.
+// Refunds and tracking numbers. These operations are published by gateways, and not part of the interface.
 
 var opCreateRefund = Operation{Name: "CreateRefund", Method: "POST", PathTemplate: "/api/refund", Payment: true}
 
-// RefundRequest gives money back (published, not in the interface). Required unless said otherwise; lengths are in
-// characters. The amount is in the currency of the payment.
+// RefundRequest refunds a payment (published, not in the interface). Fields are required unless marked optional; lengths
+// are in characters. The amount is in the currency of the payment.
 type RefundRequest struct {
 	UniqueID            string          // the gateway's id of the payment: digits, at most 128
 	RefundTransactionID string          // the merchant's id of the refund, unique, at most 128
@@ -29,16 +29,16 @@ type RefundRequest struct {
 	Extra               map[string]any  // optional; members that are not published
 }
 
-// CreateRefund gives money back, in part or whole. Whether a gateway refuses a RefundTransactionID that was used before is
-// not published: a refund that is sent twice may be paid twice. It is therefore sent like a payment, at most once, and
-// ends like one.
+// CreateRefund refunds a payment, fully or in part. No gateway publishes whether it rejects a RefundTransactionID that was
+// used before: a refund that is sent twice may be paid out twice. A refund is therefore sent at most once, like a payment,
+// and has the same outcomes.
 //
-// A refund without an error is accepted (StateProcessing, code 110) or already made (StateApproved, 111); Refund.Refunded
-// tells. What came of an accepted one is told by notification, by SearchRefunds or by ResolveRefund.
+// Without an error, the refund is accepted (StateProcessing, code 110) or already made (StateApproved, 111); see
+// Refund.Refunded. The result of an accepted refund comes from a notification, SearchRefunds or ResolveRefund.
 //
-// Errors are those of every payment operation; see the package comment. ErrDeclined means that the gateway refused it for
-// good (112), for instance because the amount is above the payment's. After ErrOutcomeUnknown the money may be on its way:
-// ResolveRefund it, never call again.
+// Errors are those of every payment operation; see the package comment. ErrDeclined means that the gateway declined it for
+// good (112), for example because the amount exceeds the payment's. After ErrOutcomeUnknown the refund may have been made:
+// use ResolveRefund, and do not call again.
 func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, error) {
 	e := c.newEncoder()
 	req.encode(e)
@@ -116,26 +116,26 @@ func refundOutcome(r *Refund, err error) Outcome {
 	return OutcomeProcessing
 }
 
-// ResolveRefundQuery names a refund whose outcome is unknown, or that is in processing; OutcomeUnknownError.RefundQuery
-// fills it. All but Wait and Seen is required.
+// ResolveRefundQuery identifies a refund whose outcome is unknown, or that is in processing; OutcomeUnknownError.RefundQuery
+// returns one. All fields but Wait and Seen are required.
 type ResolveRefundQuery struct {
 	UniqueID            string
 	RefundTransactionID string
 	Amount              decimal.Decimal
-	SentAt              time.Time     // when the refund was sent, at the earliest
-	Wait                time.Duration // how long to ask, counted from the start; zero means 2 min; one search is always finished
-	Seen                bool          // the gateway has shown the refund before: it is never absent
+	SentAt              time.Time     // a time before the refund was sent, and close to it
+	Wait                time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
+	Seen                bool          // the gateway has returned the refund before: it is never reported as not found
 }
 
-// RefundQuery returns what ResolveRefund needs to settle this outcome.
+// RefundQuery returns the query with which ResolveRefund finds this outcome.
 func (e *OutcomeUnknownError) RefundQuery() ResolveRefundQuery {
 	return ResolveRefundQuery{
 		UniqueID: e.UniqueID, RefundTransactionID: e.RefundTransactionID, Amount: e.Amount, SentAt: e.SentAt, Seen: e.Seen,
 	}
 }
 
-// ResolveRefund settles the unknown outcome of a refund as Resolve does that of a payment: it asks for the refunds of the
-// payment, and believes only rows with exactly these ids and this amount.
+// ResolveRefund finds the unknown outcome of a refund, as Resolve does for a payment: it queries the refunds of the
+// payment, and considers only rows with exactly these ids and this amount.
 //
 // It returns the refund (in processing, code 110, only after Wait), a *DeclinedError, a *ConflictError (refunded twice),
 // ErrNotFound, or again an *OutcomeUnknownError.
@@ -211,8 +211,8 @@ type Shipment struct {
 	Extra    map[string]any // optional; members that are not published
 }
 
-// UploadTrackingNumbers tells the gateway how orders were shipped: 1 to 99 of them in one call. Sending an order again
-// replaces what was sent before, so that the call is repeated like a query, and may be made again after any error.
+// UploadTrackingNumbers sends the tracking numbers of 1 to 99 shipments. A later upload for the same payment replaces the
+// earlier one, so the call is retried like a query, and may be made again after any error.
 //
 // Errors: *ValidationError; *RefusedError if the gateway says that it did not take them; *QueryError if no usable response
 // came.

@@ -15,14 +15,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// encoder writes the JSON object of a request and checks every member as it writes it: what an operation's encode method
-// lists is at once what is sent and what is required of it, in the order of the interface's table. It is the only place
-// where card data leaves its holder.
+// encoder writes the JSON object of a request and validates each member in the same step: an operation's encode method
+// lists both what is sent and what is required, in the order of the interface's table. It is the only place where card
+// data is revealed.
 type encoder struct {
 	check   violations
 	json    wire.Writer
-	element transport.PathElement // what the operation's path template leaves open
-	secrets redact.Secrets        // what was revealed, so that no error keeps it
+	element transport.PathElement // the variable element of the operation's path template
+	secrets redact.Secrets        // what was revealed, to be removed from errors
 
 	anyDecimals bool // Config.AnyDecimals
 }
@@ -34,8 +34,8 @@ func (c *Client) newEncoder() *encoder {
 	return e
 }
 
-// finish returns the request, or every violation that was found. The memory is its own and never that of another request: a
-// hook or a transport that keeps it by mistake finds it wiped, and no card of somebody else.
+// finish returns the request, or every violation that was found. Its memory is never reused for another request: a
+// hook or a transport that keeps it by mistake finds it wiped, and not another cardholder's data.
 func (e *encoder) finish(op string) ([]byte, error) {
 	defer e.json.Release()
 	if err := e.check.err(op); err != nil {
@@ -81,7 +81,7 @@ func (e *encoder) currency(s string, p check.Presence) {
 	}
 }
 
-// amount writes an amount as text with exactly the decimals that the caller's value has.
+// amount writes an amount as a string with exactly the decimals of the caller's value.
 func (e *encoder) amount(d decimal.Decimal, currency string) {
 	if e.check.Require("amount", d != decimal.Decimal{}, required) {
 		found := e.check.Len()
@@ -93,16 +93,15 @@ func (e *encoder) amount(d decimal.Decimal, currency string) {
 	}
 }
 
-// decimalIfValid writes a decimal unless there are more violations than were found before it was checked: an invalid one
-// could be a very long text.
+// decimalIfValid writes a decimal unless its validation found a violation, so that there are now more than found before:
+// an invalid decimal could be very long.
 func (e *encoder) decimalIfValid(member string, d decimal.Decimal, found int) {
 	if e.check.Len() == found {
 		e.json.Decimal(member, d)
 	}
 }
 
-// appID writes the client's app id, of which New has checked that it is one, as the JSON number that the interface
-// shows.
+// appID writes the client's appId, which New has validated, as a JSON number, as in the interface.
 func (e *encoder) appID(id AppID, limit int) {
 	e.check.Digits("appId", string(id), 1, limit)
 	e.json.Number("appId", string(id))
@@ -122,13 +121,13 @@ func (e *encoder) secure(secure bool) {
 	}
 }
 
-// object writes a nested object whose violations are named below member.
+// object writes a nested object; its violations are named with the prefix member.
 func (e *encoder) object(member string, encode func()) {
 	e.json.Name(member)
 	e.nested(member, encode)
 }
 
-// array writes an array of objects in place of the object that newEncoder began.
+// array writes an array of objects instead of the object that newEncoder began.
 func (e *encoder) array(n int, encode func(i int)) {
 	e.json.Reset()
 	e.json.Open('[')
@@ -159,7 +158,7 @@ func (e *encoder) products(products []ProductInfo) {
 		e.json.Open('{')
 		e.product(&products[i])
 		e.json.Close('}')
-		if e.check.Len() > found { // or the path would be made for nothing
+		if e.check.Len() > found { // avoids building the path if it is not needed
 			e.check.Prefix("productInfos["+strconv.Itoa(i)+"]", found)
 		}
 	}
@@ -245,7 +244,7 @@ func (e *encoder) checkout(x *CheckoutExtension) {
 	})
 }
 
-// card writes a card. Of the secrets in it, no copy is made that could not be wiped.
+// card writes a card. It makes no copy of the card's secrets that could not be wiped.
 func (e *encoder) card(c *Card) {
 	e.object("card", func() {
 		e.check.card(c)
@@ -253,13 +252,13 @@ func (e *encoder) card(c *Card) {
 		e.json.String("expiredMonth", c.ExpiredMonth)
 		number := secret.Reveal(c.CardNumber.concealed)
 		e.json.Digits("cardNumber", number)
-		e.secrets.AddCardNumber(number) // not the code: three or four digits would be found everywhere
+		e.secrets.AddCardNumber(number) // not the CVV: three or four digits would match everywhere
 		e.json.String("cardholder", c.Cardholder)
 		e.json.Digits("cvv", secret.Reveal(c.CVV.concealed))
 	})
 }
 
-// tokenPath makes the token one element of the path, in which everything but the unreserved characters is escaped.
+// tokenPath makes the token one path element, and escapes all but the unreserved characters.
 func (e *encoder) tokenPath(t Token) {
 	token := secret.Reveal(t.concealed)
 	plain := string(token)
@@ -272,10 +271,10 @@ func (e *encoder) tokenPath(t Token) {
 	}
 }
 
-// extra writes the members that the interface does not name, in the order of their names. Those of a card are not to
-// be found there either, whatever the object.
+// extra writes the members that the interface does not define, sorted by name. Members of a card are rejected there too,
+// in every object.
 func (e *encoder) extra(extra map[string]any, named []string) {
-	if len(extra) == 0 { // or the sorting would take memory for nothing
+	if len(extra) == 0 { // avoids an allocation for sorting
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
@@ -283,7 +282,7 @@ func (e *encoder) extra(extra map[string]any, named []string) {
 			continue
 		}
 		value, err := json.Marshal(extra[name])
-		if err != nil { // not quoted: it may hold the value
+		if err != nil { // not quoted: it may contain the value
 			e.check.Add(name, RuleFormat, "cannot be encoded as JSON")
 			continue
 		}
@@ -292,7 +291,7 @@ func (e *encoder) extra(extra map[string]any, named []string) {
 }
 
 // The members that the interface names, by object; see testdata/interface.json. Those of a request are the union
-// over all operations, so that a member of one operation cannot be smuggled into another.
+// over all operations, so that a member of one operation cannot be added to another.
 var (
 	requestMembers = []string{
 		"transactionId", "orderId", "currency", "amount", "transactionIp", "appId", "callbackUrl", "notificationUrl",

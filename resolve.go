@@ -13,24 +13,24 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
 )
 
-// ResolveQuery names a payment whose outcome is unknown; OutcomeUnknownError.Query fills it. TransactionID, Amount,
+// ResolveQuery identifies a payment whose outcome is unknown; OutcomeUnknownError.Query returns one. TransactionID, Amount,
 // Currency and SentAt are required.
 type ResolveQuery struct {
 	TransactionID string
 	OrderID       string
 	Amount        decimal.Decimal
 	Currency      string
-	SentAt        time.Time     // a time before the payment was sent, and close to it; after about two years absence can no longer be shown
-	Wait          time.Duration // how long to ask, counted from the start of Resolve; zero means 2 min; at least one search is made
-	HostedPage    bool          // the cardholder pays on the hosted page: a decline there is one attempt, see Resolve
-	Seen          bool          // the gateway has shown the transactionId before: it is never absent, see OutcomeUnknownError.Seen
+	SentAt        time.Time     // a time before the payment was sent, and close to it; after about two years ErrNotFound is no longer possible
+	Wait          time.Duration // how long to query, from the start of the call; zero means 2 min; at least one search is made
+	HostedPage    bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve
+	Seen          bool          // the gateway has returned the transactionId before: see OutcomeUnknownError.Seen
 }
 
-// HostedPageLifetime is how long after SentAt a cardholder is expected to be able to use the hosted page. The interface
-// does not show when it ends; a row with code 103 (closed) ends it earlier.
+// HostedPageLifetime is how long after SentAt the cardholder is assumed to be able to use the hosted page. The interface
+// does not say when the page expires; a row with code 103 (closed) ends it earlier.
 const HostedPageLifetime = 24 * time.Hour
 
-// Query returns what Resolve needs to settle this outcome.
+// Query returns the query with which Resolve finds this outcome.
 func (e *OutcomeUnknownError) Query() ResolveQuery {
 	return ResolveQuery{
 		TransactionID: e.TransactionID, OrderID: e.OrderID, Amount: e.Amount, Currency: e.Currency, SentAt: e.SentAt,
@@ -38,24 +38,24 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 	}
 }
 
-// Resolve settles an unknown outcome by searching the gateway for the payment, again and again until the outcome is known
-// or Wait has passed; with the default Wait it takes up to two minutes. It believes only rows with exactly this
-// transactionId, amount and currency: the filter of the search has been seen to return other orders.
+// Resolve finds an unknown outcome by searching the gateway for the payment, repeatedly until the outcome is known
+// or Wait has passed; with the default Wait it takes up to two minutes. It considers only rows with exactly this
+// transactionId, amount and currency, because some gateways return other orders too.
 //
 // It returns what the original call would have returned: the transaction, a *DeclinedError, or again an
-// *OutcomeUnknownError, whose cause says why. A transaction that waits for its cardholder (code 301) is returned at once; for
-// one in processing (code 102) Resolve keeps asking, and returns it when Wait has passed. Two approved rows are a
-// *ConflictError. One approved row is approved, whatever declined rows stand beside it.
+// *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once. For
+// one in processing (code 102), Resolve keeps querying, and returns it when Wait has passed. Two approved rows are a
+// *ConflictError. One approved row means approved, even if there are declined rows too.
 //
-// On the hosted page a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
-// final only once the gateway shows code 103 (closed), or HostedPageLifetime after SentAt; until then the outcome is
+// On the hosted page, a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
+// final only if the gateway returns code 103 (closed), or HostedPageLifetime after SentAt; until then the outcome is
 // unknown.
 //
-// ErrNotFound means that the gateway answered and does not have the payment, and has not shown it before in any form. That
-// is evidence, not proof: a request can be delivered late, so ask again hours later before taking it for never sent.
+// ErrNotFound means that the gateway responded, does not know the payment, and has never returned it before in any form.
+// That is evidence, not proof: a request can arrive late, so query again hours later before you treat it as never sent.
 //
-// A transaction that waits for its cardholder may come without a RedirectURL, which the interface shows in responses to
-// payments only. Ending ctx stops the asking, not the need to ask.
+// A transaction that waits for the cardholder may lack its RedirectURL, which the interface documents only in responses to
+// payments. If ctx ends, the outcome is still unknown.
 func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, error) {
 	if err := q.check(ctx); err != nil {
 		return nil, err

@@ -14,15 +14,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// attemptResult is what one attempt observed: facts, no decisions.
+// attemptResult is the result of one attempt: facts, no decisions.
 type attemptResult struct {
 	transport.Response
-	localErr   error         // set if this side refused: the context, the limiter or the hook
-	retryAfter time.Duration // what the gateway asked for, at most RetryPolicy.MaxWait
+	localErr   error         // set if the context, the limiter or the hook ended the attempt
+	retryAfter time.Duration // requested by the gateway, at most RetryPolicy.MaxWait
 	code       Code          // of the response, once it has been decoded
 }
 
-// failure is the reason why no usable response came, or nil.
+// failure returns why there was no usable response, or nil.
 func (r *attemptResult) failure() error {
 	if r.localErr != nil {
 		return r.localErr
@@ -30,18 +30,18 @@ func (r *attemptResult) failure() error {
 	return r.Err
 }
 
-// hint says where to look if the response is none of the gateway's own.
+// hint says what to check if the response does not come from the gateway.
 func (r *attemptResult) hint() string { return verdict.Hint(r.Status, r.Body) }
 
-// response is what could be decoded of a transaction result: the result itself, and what its zero values do not tell.
+// response is a decoded transaction result, with facts that its zero values do not express.
 type response struct {
 	*Transaction
 	hasAmount   bool
-	badRedirect bool       // there is a redirectUrl to which nobody should be sent
+	badRedirect bool       // redirectUrl is not a URL to which a cardholder may be redirected
 	bad         *badMember // the first essential member that could not be read
 }
 
-// badMember names a member without which a response or a row cannot be used.
+// badMember names an unreadable member without which a response or a row cannot be used.
 type badMember struct{ name, reason string }
 
 func (m *badMember) err() error {
@@ -89,8 +89,8 @@ func decodeObject(data []byte, read func(*decoder)) error {
 // decoder reads results and pages.
 type decoder struct {
 	*wire.Reader
-	spare []optionalParts // made and not used yet
-	batch int             // how many are made at once
+	spare []optionalParts // allocated and not used yet
+	batch int             // how many are allocated at once
 }
 
 func newDecoder(data []byte) decoder { return decoder{Reader: wire.NewReader(data), batch: 1} }
@@ -101,8 +101,7 @@ type optionalParts struct {
 	is3D    bool
 }
 
-// parts returns p, or new parts if it is nil. Those of the rows of a page are made several at once: one allocation in
-// place of many.
+// parts returns p, or new parts if it is nil. For the rows of a page, several are allocated at once.
 func (d *decoder) parts(p *optionalParts) *optionalParts {
 	if p != nil {
 		return p
@@ -117,8 +116,8 @@ func (d *decoder) parts(p *optionalParts) *optionalParts {
 // transactionRow reads one row of an order query.
 func transactionRow(d *decoder, t *Transaction) *badMember { return d.transaction(t).bad }
 
-// transaction reads a transaction result. A member whose value has the wrong form is kept in Extra as sent; if it is
-// essential to what the response means, the result names it.
+// transaction reads a transaction result. A member whose value has the wrong format is kept in Extra as received; if it
+// is essential for the meaning of the response, the result names it.
 func (d *decoder) transaction(t *Transaction) (decoded response) {
 	decoded.Transaction = t
 	var parts *optionalParts // of this transaction, once it needs them
@@ -184,7 +183,7 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 
 // refundRow reads one row of a refund query.
 func refundRow(d *decoder, r *Refund) *badMember {
-	var named bool // the merchant's id has come by the interface's own name
+	var named bool // the merchant's id was given under the interface's name
 	bad := d.object(&r.Extra, func(name []byte) (ok bool, essential string) {
 		switch string(name) {
 		case "code":
@@ -197,7 +196,7 @@ func refundRow(d *decoder, r *Refund) *badMember {
 			ok = d.ID(&r.MerchantRefundID)
 			named = !ok || d.HasPending(&r.MerchantRefundID)
 			return ok, unreadable
-		case "refundTransactionId": // published as another name of the same, not in the interface
+		case "refundTransactionId": // a published alternative name, not in the interface
 			if named {
 				d.Value()
 				break
@@ -260,12 +259,12 @@ func (d *decoder) address(a *Address) {
 	}
 }
 
-// unreadable is what is wrong with an essential member, where nothing more can be said.
+// unreadable is the reason for an essential member for which no more specific one is known.
 const unreadable = "cannot be read"
 
-// object reads an object. Member reads the value of each name, and reports whether it has the right form; of an essential
-// member it says too what is wrong where it has not. A value of the wrong form is kept in extra, as sent; bad is the first
-// that is essential.
+// object reads an object. The function member reads the value of each name, and reports whether it has the right format; for
+// an essential member it also returns the reason to report if it has not. A value in the wrong format is kept in extra, as
+// received; bad is the first essential one.
 func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []byte) (ok bool, essential string)) (bad *badMember) {
 	for name := range d.Members {
 		start := d.Pos()
@@ -282,7 +281,7 @@ func (d *decoder) object(extra *map[string]json.RawMessage, member func(name []b
 
 func (d *decoder) code(dst *Code) bool { return d.Code((*int)(dst)) }
 
-// uniqueID reads the gateway's id. It is digits only: as an element of a path, other text could name another endpoint.
+// uniqueID reads the gateway's id. It must be digits only: in a path, other text could address another endpoint.
 func (d *decoder) uniqueID(dst *string) bool { return d.Digits(dst, maxID) }
 
 func (d *decoder) wallTime(dst *WallTime) bool {
@@ -294,7 +293,7 @@ func (d *decoder) wallTime(dst *WallTime) bool {
 	return ok
 }
 
-// keep stores the value that was read from start on under its name, as it was sent.
+// keep stores the value that begins at start under its name, as received.
 func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int) {
 	if d.Failed() {
 		return
@@ -309,14 +308,14 @@ func (d *decoder) keep(extra *map[string]json.RawMessage, name []byte, start int
 	(*extra)[string(name)] = raw
 }
 
-// decodedPage is a page with the errors of the rows that are missing in it.
+// decodedPage is a page with the errors of the rows that were left out.
 type decodedPage[T any] struct {
 	*Page[T]
 	rowErrors []error
 }
 
-// decodePage reads a page and, with row, each row of its data; number is the page's, for the errors. A row that cannot be
-// read costs only itself: it is left out of the page and reported in rowErrors.
+// decodePage reads a page and, with row, each row of its data; number is the page number, for errors. A row that cannot be
+// read is left out and reported in rowErrors; the others are not affected.
 func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMember) (p decodedPage[T], err error) {
 	d := newDecoder(data)
 	defer d.Release()
@@ -356,7 +355,7 @@ func decodePage[T any](data []byte, number int, row func(*decoder, *T) *badMembe
 	return p, nil
 }
 
-// joinMessages puts together what the gateway says of a failure: the first text often names only the kind of failure,
+// joinMessages combines the gateway's texts about a failure: the first often names only the kind of failure,
 // and the second the reason.
 func joinMessages(message, transactionMessage string) string {
 	if message == "" || transactionMessage == "" || message == transactionMessage {

@@ -15,22 +15,22 @@ import (
 
 var opSearchOrders = Operation{Name: "SearchOrders", Method: "GET", PathTemplate: "/search/list/order"}
 
-// OrderQuery selects orders ("Batch order query"). Start and End are required, also beside an id, and at most one
+// OrderQuery selects orders ("Batch order query"). Start and End are required, also with an id, and at most one
 // month apart for SearchOrders; Client.Orders takes any range. Ids have at most 128 characters.
 type OrderQuery struct {
 	UniqueID      string    // optional: the gateway's transaction id
 	OrderID       string    // optional: the merchant's order id
 	TransactionID string    // optional: the merchant's transaction id
-	Start, End    time.Time // sent as wall clock in Config.Location, in whole seconds; whether the bounds are inclusive is not shown
-	CurrPage      int       // optional: counted from 1; the default is not shown, published as 1
-	PageSize      int       // optional: at most 999; the default is not shown
+	Start, End    time.Time // sent as wall-clock times in Config.Location, in whole seconds; the interface does not say whether the bounds are inclusive
+	CurrPage      int       // optional: counted from 1; the interface gives no default, published is 1
+	PageSize      int       // optional: at most 999; the interface gives no default
 }
 
-// SearchOrders returns one page of orders as the gateway gives it. Pages move while orders arrive: to see every
+// SearchOrders returns one page of orders as the gateway sends it. Pages shift while orders arrive: to get every
 // order once, use Orders.
 //
-// A row that cannot be read is left out of the page; the page then comes together with an error that wraps one
-// *RowError for each. Every other error is a *ValidationError or a *QueryError, without a page.
+// A row that cannot be read is left out; the page is then returned together with an error that wraps one
+// *RowError for each such row. Any other error is a *ValidationError or a *QueryError, without a page.
 func (c *Client) SearchOrders(ctx context.Context, q OrderQuery) (*Page[Transaction], error) {
 	return c.searchOrders(ctx, q.search(c.cfg.Location))
 }
@@ -48,7 +48,7 @@ func (q *OrderQuery) ids() []idFilter {
 	return []idFilter{{"uniqueId", q.UniqueID}, {"orderId", q.OrderID}, {"transactionId", q.TransactionID}}
 }
 
-// orderRowID tells rows of orders apart.
+// orderRowID identifies a row of an order query.
 func orderRowID(t *Transaction) string {
 	if t.UniqueID == "" { // the interface does not promise it
 		return "transactionId " + t.TransactionID + " " + t.TransactionAt.String()
@@ -59,10 +59,10 @@ func orderRowID(t *Transaction) string {
 var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemplate: "/search/order/{uniqueId}"}
 
 // GetTransaction returns the transaction with the gateway's id ("Single transaction query"): digits only, at most
-// 128. The transaction's own code is data here: a declined one comes without an error.
+// 128. The transaction's code is data here: a declined transaction is returned without an error; see Transaction.Err.
 //
-// Errors: *ValidationError, or *QueryError, which is ErrNotFound too if the gateway says that it does not know the
-// id. A response about another transaction is a *QueryError.
+// Errors: *ValidationError or *QueryError. The *QueryError matches ErrNotFound if the gateway says that it does not know
+// the id. A response about another transaction is a *QueryError.
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
 	var v violations
 	v.uniqueID(uniqueID)
@@ -94,7 +94,7 @@ func (c *call) decodeSingle(body []byte) (decoded response, err error) {
 	return decoded, err
 }
 
-// checkSingle says why a decoded response does not show the transaction that was asked for, if it does not.
+// checkSingle returns why a decoded response is not the requested transaction, or nil.
 func (c *call) checkSingle(uniqueID string, decoded *response) error {
 	refuses := isRefusalCode(decoded.Code) || decoded.Code == CodeSystemError
 	switch {
@@ -108,7 +108,7 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 	return nil
 }
 
-// notFound marks the error of a query that was answered with "no such transaction": the published code 404 with HTTP
+// notFound marks the error of a query whose response means "no such transaction": the published code 404 with HTTP
 // 200 or 404, or HTTP 404 without a body. Any other body of a 404 more likely means a wrong BaseURL.
 func notFound(err error, r *attemptResult) error {
 	failed, ok := errors.AsType[*QueryError](err)
@@ -124,7 +124,7 @@ func notFound(err error, r *attemptResult) error {
 
 var opSearchRefunds = Operation{Name: "SearchRefunds", Method: "GET", PathTemplate: "/search/list/refund"}
 
-// RefundQuery selects refunds ("Batch refund query"). Start and End are required, also beside an id, and at most one
+// RefundQuery selects refunds ("Batch refund query"). Start and End are required, also with an id, and at most one
 // month apart for SearchRefunds; Client.Refunds takes any range. Ids have at most 128 characters.
 type RefundQuery struct {
 	UniqueID            string    // optional: the gateway's id of the refunded transaction
@@ -132,11 +132,11 @@ type RefundQuery struct {
 	RefundTransactionID string    // optional: the merchant's refund id
 	RefundUniqueID      string    // optional: the gateway's refund id
 	Start, End          time.Time // as in OrderQuery
-	CurrPage            int       // optional: counted from 1; the default is not shown, published as 1
-	PageSize            int       // optional: at most 999; the default is not shown
+	CurrPage            int       // optional: counted from 1; the interface gives no default, published is 1
+	PageSize            int       // optional: at most 999; the interface gives no default
 }
 
-// SearchRefunds returns one page of refunds as the gateway gives it. Pages move while refunds arrive: to see every
+// SearchRefunds returns one page of refunds as the gateway sends it. Pages shift while refunds arrive: to get every
 // refund once, use Refunds. Errors are those of SearchOrders.
 func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery) (*Page[Refund], error) {
 	return c.searchRefunds(ctx, q.search(c.cfg.Location))
@@ -158,7 +158,7 @@ func (q *RefundQuery) ids() []idFilter {
 	}
 }
 
-// refundRowID tells rows of refunds apart.
+// refundRowID identifies a row of a refund query.
 func refundRowID(f *Refund) string {
 	if f.RefundUniqueID == "" {
 		return "merchantRefundId " + f.MerchantRefundID + " " + f.UniqueID + " " + f.RefundRequestAt.String()
@@ -166,17 +166,17 @@ func refundRowID(f *Refund) string {
 	return f.RefundUniqueID
 }
 
-// idFilter is an optional id of a batch query, under its name.
+// idFilter is an optional id of a batch query, with its name.
 type idFilter struct{ member, id string }
 
-// search is a batch query's parameters, and what is wrong with them.
+// search holds the parameters of a batch query, and their violations.
 type search struct {
 	violations
 	params url.Values
 	page   int
 }
 
-// newSearch checks and writes a caller's query.
+// newSearch validates and writes a caller's query.
 func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page, size int) *search {
 	if end.Nanosecond() <= start.Nanosecond() && civil.Of(end, loc) == civil.Of(start, loc).NextMonth() {
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
@@ -188,7 +188,7 @@ func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page, s
 	return s
 }
 
-// writeSearch writes a query that needs no check.
+// writeSearch writes a query that needs no validation.
 func writeSearch(ids []idFilter, from, to civil.Time, page, size int) *search {
 	s := &search{params: url.Values{}, page: page}
 	s.params.Set("startDate", from.String())
@@ -216,8 +216,8 @@ func (v *violations) ids(ids []idFilter) {
 	}
 }
 
-// runSearch sends a batch query and reads its page. It returns the secrets of the call too, for whoever makes errors of
-// its rows.
+// runSearch sends a batch query and reads its page. It also returns the secrets of the call, for callers that put its rows
+// into errors.
 func runSearch[T any](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
 ) (*Page[T], *callSecrets, error) {

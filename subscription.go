@@ -8,15 +8,15 @@ import (
 
 var opCreateSubscription = Operation{Name: "CreateSubscription", Method: "POST", PathTemplate: "/api/subscription", Payment: true}
 
-// SubscriptionRequest starts a subscription with a card that the merchant holds ("Direct subscription payment").
-// Required unless said otherwise; lengths are in characters.
+// SubscriptionRequest starts a subscription with card data that the merchant holds ("Direct subscription payment").
+// Fields are required unless marked optional; lengths are in characters.
 type SubscriptionRequest struct {
 	TransactionID   string          // at most 128; unique per transaction
 	OrderID         string          // at most 128; only one successful transaction exists per order
 	Currency        string          // three capital letters
 	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
 	TransactionIP   string          // the cardholder's IP address: no port, no host name; at most 128
-	CallbackURL     string          // where the cardholder's browser returns to after 3D; http or https, at most 255
+	CallbackURL     string          // where the cardholder's browser returns after 3D; http or https, at most 255
 	NotificationURL string          // http or https, at most 255
 	ProductInfos    []ProductInfo   // at least one
 	BillingAddress  Address         // Country is required
@@ -25,14 +25,14 @@ type SubscriptionRequest struct {
 	Browser         *Browser        // required if Secure
 	Card            Card
 	Extension       SubscriptionExtension
-	Extra           map[string]any // optional; members that the interface does not name
+	Extra           map[string]any // optional; members that the interface does not define
 }
 
-// CreateSubscription charges the card for the first time and agrees to the following charges. The response has code
-// 100 (approved) or 301: then send the cardholder to its RedirectURL for 3D authentication.
+// CreateSubscription makes the first charge and sets up the recurring charges. The response has code 100 (approved) or
+// 301: then redirect the cardholder to its RedirectURL for 3D authentication.
 //
-// Errors are those of every payment operation; see the package comment. ErrOutcomeUnknown weighs most here: an
-// agreement to recurring charges may exist, and the interface shows no way to cancel one. Resolve it, never call
+// Errors are those of every payment operation; see the package comment. ErrOutcomeUnknown is especially serious here: a
+// recurring charge may have been set up, and the interface documents no way to cancel it. Resolve it, and do not call
 // again. Call Card.Wipe when the card is no longer needed.
 func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest) (*Transaction, error) {
 	e := c.newEncoder()

@@ -8,16 +8,16 @@ import (
 
 var opCreateTokenOrder = Operation{Name: "CreateTokenOrder", Method: "POST", PathTemplate: "/checkout/tokenization/create", Payment: true}
 
-// TokenOrderRequest opens an order for which the cardholder enters a card on the hosted page ("Create token
-// order"). Required unless said otherwise; lengths are in characters.
+// TokenOrderRequest creates an order for which the cardholder enters a card on the hosted page ("Create token
+// order"). Fields are required unless marked optional; lengths are in characters.
 type TokenOrderRequest struct {
 	TransactionID     string            // at most 128; unique per transaction
 	OrderID           string            // at most 128; only one successful transaction exists per order
 	Currency          string            // three capital letters
 	Amount            decimal.Decimal   // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
 	TransactionIP     string            // the cardholder's IP address: no port, no host name; at most 128
-	CallbackURL       string            // where the cardholder's browser returns to; http or https, at most 255
-	NotificationURL   string            // where the token is notified; http or https, at most 255
+	CallbackURL       string            // where the cardholder's browser returns; http or https, at most 255
+	NotificationURL   string            // where the token is sent; http or https, at most 255
 	ProductInfos      []ProductInfo     // at least one
 	TransactionMethod TransactionMethod // optional, at most 32; the gateway's default is MethodDefault
 	TransactionType   TransactionType   // optional; not in the interface's table, but in its examples
@@ -25,14 +25,14 @@ type TokenOrderRequest struct {
 	ShippingAddress   *Address          // optional
 	Secure            bool              // true requests a 3D transaction
 	Browser           *Browser          // required if Secure
-	Extra             map[string]any    // optional; members that the interface does not name
+	Extra             map[string]any    // optional; members that the interface does not define
 }
 
-// CreateTokenOrder opens a token order. The response has code 301: send the cardholder to its RedirectURL. The token
-// arrives later, by notification; see package notify.
+// CreateTokenOrder creates a token order. The response has code 301: redirect the cardholder to its RedirectURL. The token
+// arrives later, in a notification; see package notify.
 //
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
-// but no money has moved, and the interface shows no way to fetch its RedirectURL again.
+// but no money has moved, and the interface documents no way to fetch its RedirectURL again.
 func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
 	e := c.newEncoder()
 	req.encode(e, c.cfg.AppID)
@@ -61,27 +61,27 @@ func (req *TokenOrderRequest) encode(e *encoder, app AppID) {
 
 var opTokenPayment = Operation{Name: "TokenPayment", Method: "POST", PathTemplate: "/checkout/tokenization/payment/{tokenization}", Payment: true}
 
-// TokenPaymentRequest charges a stored card ("Token payment"). Required unless said otherwise; lengths are in
-// characters. It carries no order id: the interface's one success per order does not guard it.
+// TokenPaymentRequest charges a stored card ("Token payment"). Fields are required unless marked optional; lengths are in
+// characters. It has no order id, so the rule of one success per order does not protect it.
 type TokenPaymentRequest struct {
 	TransactionID   string          // at most 128; unique per transaction
 	Currency        string          // three capital letters
 	Amount          decimal.Decimal // above zero, at most 12 digits, of them at most 3 decimals, and no more than the currency has
 	TransactionIP   string          // the cardholder's IP address: no port, no host name; at most 128
-	CallbackURL     string          // where the cardholder's browser returns to; http or https, at most 255
+	CallbackURL     string          // where the cardholder's browser returns; http or https, at most 255
 	NotificationURL string          // http or https, at most 255
 	ProductInfos    []ProductInfo   // at least one
 	TransactionType TransactionType // optional; not in the interface's table, but in its examples
 	ProductName     string          // optional; not in the interface's table, but in its example
 	Secure          bool            // true requests a 3D transaction
-	Extra           map[string]any  // optional; members that the interface does not name
+	Extra           map[string]any  // optional; members that the interface does not define
 }
 
-// TokenPayment charges the card that the token stands for. The interface shows a response with code 102, accepted
-// and in processing: the outcome comes by notification, or by GetTransaction with the UniqueID of the response.
+// TokenPayment charges the card that the token stands for. The interface documents a response with code 102, in
+// processing: the outcome arrives in a notification, or from GetTransaction with the UniqueID of the response.
 //
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the card may have
-// been charged: Resolve it, never call again.
+// been charged: use Resolve, and do not call again.
 func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPaymentRequest) (*Transaction, error) {
 	e := c.newEncoder()
 	e.tokenPath(token)

@@ -12,7 +12,7 @@ import (
 )
 
 // AppID identifies the merchant's website app: 1 to 32 decimal digits, the wider of the interface's two listings. It
-// is a JSON number on the wire, and is longer than any Go number type holds, so it stays text here.
+// is a JSON number on the wire, but can be longer than any Go integer type holds, so it is a string here.
 type AppID string
 
 // ProductInfo is one line of the order ("ProductInfo (element of productInfos)"). The interface states no required
@@ -22,9 +22,9 @@ type ProductInfo struct {
 	SKU         string
 	ProductLink string          // URL of the product's page
 	Currency    string          // three-letter code
-	Price       decimal.Decimal // sent as text with as many decimals as it has; the zero Decimal is not sent, 0.00 is
+	Price       decimal.Decimal // sent as a string with all its decimals; the zero Decimal is not sent, 0.00 is
 	Quantity    int             // not negative
-	Extra       map[string]any  // members that the interface does not name
+	Extra       map[string]any  // members that the interface does not define
 }
 
 // Address is a billing or shipping address ("BillingAddress and ShippingAddress"). In a billing address Country is
@@ -58,17 +58,17 @@ type SubscriptionExtension struct {
 }
 
 // CheckoutExtension holds fields that some transactions of the redirect checkout need ("Extension for
-// subscriptions", last paragraph). The interface names these two and does not show the others: use Extra.
+// subscriptions", last paragraph). The interface names only these two; use Extra for others.
 type CheckoutExtension struct {
 	Code    string
 	Account string
 	Extra   map[string]any // members that the interface does not name
 }
 
-// SubscriptionCycle is the length of one subscription cycle. Other values than these constants are sent as they are.
+// SubscriptionCycle is the length of one subscription cycle. Values other than these constants are sent unchanged.
 type SubscriptionCycle string
 
-// WEEK is the one value of the interface; the others are published by gateways that speak it.
+// WEEK is the only value in the interface; the others are published.
 const (
 	CycleDay         SubscriptionCycle = "DAY"
 	CycleWeek        SubscriptionCycle = "WEEK"
@@ -78,20 +78,20 @@ const (
 	CycleYear        SubscriptionCycle = "YEAR"
 )
 
-// TransactionMethod is a payment method, at most 32 characters. Other values than these constants are sent and
-// kept as they are.
+// TransactionMethod is a payment method, at most 32 characters. Values other than these constants are sent and
+// kept unchanged.
 type TransactionMethod string
 
-// The values that the interface shows.
+// The values in the interface.
 const (
 	MethodDefault    TransactionMethod = "Default"
 	MethodCreditCard TransactionMethod = "CreditCard"
 )
 
-// TransactionType is a kind of transaction. Other values than these constants are sent and kept as they are.
+// TransactionType is a kind of transaction. Values other than these constants are sent and kept unchanged.
 type TransactionType string
 
-// Tokenization is the value that the interface shows; the others are published by gateways that speak it.
+// Tokenization is the only value in the interface; the others are published.
 const (
 	TypeTokenization  TransactionType = "Tokenization"
 	TypeSale          TransactionType = "Sale"
@@ -100,8 +100,8 @@ const (
 	TypeChargeback    TransactionType = "Chargeback"
 )
 
-// Code is the result code of a response or a record ("Errors"). The interface's list is not full: an unknown code
-// keeps its number and is never a success.
+// Code is the result code of a response or a record ("Errors"). The interface's list is not complete: an unknown code
+// keeps its number and never counts as success.
 type Code int
 
 // The codes of the interface.
@@ -114,13 +114,13 @@ const (
 	CodeRedirect      Code = 301 // send the cardholder to RedirectURL
 )
 
-// Codes that are not in the interface but published by gateways that speak it.
+// Codes that are published, and not in the interface.
 const (
 	CodeClosed               Code = 103 // order closed: final, not paid
-	CodeRefundAccepted       Code = 110 // refund applied for, not yet refunded
-	CodeRefundFailed         Code = 112 // refund refused: final
+	CodeRefundAccepted       Code = 110 // refund accepted, not refunded yet
+	CodeRefundFailed         Code = 112 // refund declined: final
 	CodeSearchFailed         Code = 122
-	CodeUploadSuccess        Code = 141 // tracking numbers taken
+	CodeUploadSuccess        Code = 141 // tracking numbers accepted
 	CodeUploadFailed         Code = 142
 	CodeMerchantInactive     Code = 201
 	CodeRequestFailed        Code = 400
@@ -131,7 +131,7 @@ const (
 	CodeSystemError          Code = 999
 )
 
-// codeTexts says in words what the known codes mean.
+// codeTexts describes the known codes.
 var codeTexts = map[Code]string{
 	CodeSuccess:              "successful transaction",
 	CodeFailed:               "transaction failed",
@@ -165,12 +165,12 @@ func (c Code) String() string {
 	return strconv.Itoa(int(c))
 }
 
-// State is what a code says about a transaction ("States and transitions").
+// State is the state of a transaction, according to its code ("States and transitions").
 type State int
 
-// A transaction is in one of these states. Only StateApproved means that money was taken.
+// The states of a transaction. Only StateApproved means that the card was charged.
 const (
-	StateUnknown    State = iota // a code that says nothing certain, or none
+	StateUnknown    State = iota // an unknown code, or one without a definite meaning, or none
 	StateApproved                // 100
 	StateDeclined                // 101, and the published 103 (closed): final, not paid
 	StateProcessing              // 102: accepted, the outcome comes later
@@ -207,9 +207,9 @@ func (s State) String() string {
 }
 
 // Transaction is the response to a payment operation and one item of an order query ("Transaction result").
-// A member that the gateway left out has its zero value. Texts are the gateway's own: display them as data. Runs of
+// A member that the gateway omitted has its zero value. Texts come from the gateway: treat them as untrusted data. Runs of
 // 13 or more digits in Message, TransactionMessage and BillDescription are masked when they are read. In a transaction
-// that an error holds they are masked everywhere else too, also in Extra, and RedirectURL is empty.
+// that an error holds they are masked in all other members too, including Extra, and RedirectURL is empty.
 type Transaction struct {
 	Code                  Code
 	Message               string // short text for Code
@@ -218,7 +218,7 @@ type Transaction struct {
 	UniqueID              string    // the gateway's id, digits only
 	TransactionID         string    // the merchant's id, as sent
 	BillDescription       string    // text on the cardholder's statement
-	Timestamp             time.Time // when the gateway answered, not when the payment was made
+	Timestamp             time.Time // when the gateway responded, not when the payment was made
 	TransactionAmount     decimal.Decimal
 	TransactionCurrency   string
 	TransactionAt         WallTime // wall clock without a zone, as sent
@@ -226,16 +226,16 @@ type Transaction struct {
 	TransactionMessage    string // the acquirer's text, such as the reason of a decline
 	TransactionMethod     TransactionMethod
 	TransactionType       TransactionType
-	Is3D                  *bool  // nil: not said
-	RedirectURL           string // absolute http or https URL; where to send the cardholder
+	Is3D                  *bool  // nil if the gateway did not say
+	RedirectURL           string // absolute http or https URL to redirect the cardholder to
 	BillingAddress        *Address
-	// Extra holds the members that this version does not know, and those whose value could not be read, as sent;
+	// Extra holds the members that this version does not know, and those whose value could not be read, as received;
 	// nil if there are none.
 	Extra map[string]json.RawMessage
 	Raw   *RawResponse // of the response to the call; nil unless Config.KeepResponses, and in a row of a page
 }
 
-// State says what Code means for the transaction.
+// State returns what Code means for the transaction.
 func (t *Transaction) State() State { return t.Code.state() }
 
 // Paid reports whether the transaction is approved: code 100 and nothing else.
@@ -245,20 +245,20 @@ func (t *Transaction) Paid() bool { return t.Code == CodeSuccess }
 type Refund struct {
 	Code             Code // CodeRefundSuccess: refunded
 	Message          string
-	Timestamp        time.Time // when the gateway answered
+	Timestamp        time.Time // when the gateway responded
 	MerchantRefundID string    // the merchant's refund request id; also read from the published name refundTransactionId
 	UniqueID         string    // the refunded transaction
 	RefundUniqueID   string    // the gateway's id of the refund
 	RefundCurrency   string
 	RefundAmount     decimal.Decimal
-	RefundRequestAt  WallTime                   // when it was asked for
+	RefundRequestAt  WallTime                   // when it was requested
 	RefundAt         WallTime                   // when it was made; zero before that
 	Extra            map[string]json.RawMessage // members that this version does not know; nil if none
 	Raw              *RawResponse               // of the response to CreateRefund; nil unless Config.KeepResponses
 }
 
-// State says what Code means for the refund: StateApproved (111) is money given back, StateProcessing (110) is accepted and
-// not yet given back, StateDeclined (112) is refused for good.
+// State returns what Code means for the refund: StateApproved (111) is refunded, StateProcessing (110) is accepted and not
+// refunded yet, StateDeclined (112) is declined for good.
 func (r *Refund) State() State {
 	switch r.Code {
 	case CodeRefundSuccess:
@@ -271,36 +271,36 @@ func (r *Refund) State() State {
 	return StateUnknown
 }
 
-// Refunded reports whether the money was given back: code 111 and nothing else.
+// Refunded reports whether the refund was made: code 111 and nothing else.
 func (r *Refund) Refunded() bool { return r.Code == CodeRefundSuccess }
 
-// Page is one page of a batch query ("Page envelope"). The counts are what the gateway said, not what Data holds.
+// Page is one page of a batch query ("Page envelope"). The counts are the gateway's, and not derived from Data.
 type Page[T any] struct {
 	Code       Code
 	Message    string
-	Timestamp  time.Time // when the gateway answered
+	Timestamp  time.Time // when the gateway responded
 	CurrPage   int       // counted from 1
-	PageSize   int       // may be smaller than was asked for
+	PageSize   int       // may be smaller than requested
 	TotalCount int
 	TotalPage  int
 	Data       []T
 	Raw        *RawResponse // nil unless Config.KeepResponses
 }
 
-// RawResponse is a response as it came, for a support ticket: see Config.KeepResponses. Card numbers, tokens and
+// RawResponse is a response as received, for a support ticket: see Config.KeepResponses. Card numbers, tokens and
 // credentials are masked. Names, addresses and the like are not: treat it as personal data.
 type RawResponse struct {
 	HTTPStatus int
-	RequestIDs http.Header // the headers by which the gateway, or a proxy before it, names the request
+	RequestIDs http.Header // headers with which the gateway, or a proxy in front of it, identifies the request
 	Body       string      // at most 64 KiB
 	Truncated  bool        // the body was longer
 }
 
-// MaskedCardNumber is a card number of which the first six and the last four digits are visible. Should a gateway
-// send a whole number, it is masked when it is read.
+// MaskedCardNumber is a card number of which only the first six and the last four digits are visible. If a gateway
+// sends a full number, it is masked when it is read.
 type MaskedCardNumber string
 
-// First6 returns the visible digits at the start, which name the card's issuer, or nothing if there are not six.
+// First6 returns the six visible digits at the start, which identify the card's issuer, or "" if there are fewer.
 func (m MaskedCardNumber) First6() string {
 	if len(m) >= 10 && ascii.IsDigits(m[:6]) {
 		return string(m[:6])
@@ -308,7 +308,7 @@ func (m MaskedCardNumber) First6() string {
 	return ""
 }
 
-// Last4 returns the visible digits at the end, or nothing if there are not four.
+// Last4 returns the four visible digits at the end, or "" if there are fewer.
 func (m MaskedCardNumber) Last4() string {
 	if len(m) >= 4 && ascii.IsDigits(m[len(m)-4:]) {
 		return string(m[len(m)-4:])

@@ -188,7 +188,7 @@ func TestWalkChecks(t *testing.T) {
 			if n := w.Report().Requests; n != 0 {
 				t.Errorf("requests: got %d, want 0", n)
 			}
-			wantOneError(t, w, "cardgateway: a Walk is walked once; make another one")
+			wantOneError(t, w, "cardgateway: a Walk can be used only once")
 		})
 	}
 }
@@ -265,7 +265,7 @@ func TestWalkErrors(t *testing.T) {
 			if n != 1 {
 				t.Errorf("got %d rows and errors, want 1", n)
 			}
-			wantOneError(t, walk, "cardgateway: a Walk is walked once; make another one")
+			wantOneError(t, walk, "cardgateway: a Walk can be used only once")
 			if got := walk.Report().CompleteUpTo; !got.Equal(start) {
 				t.Errorf("complete up to %v, want %v", got, start)
 			}

@@ -9,8 +9,8 @@ import (
 )
 
 // WallTime is a date and time of day without a zone, as the gateway writes it: the interface names no zone for its
-// `YYYY-MM-DD HH:MM:SS` texts. It becomes an instant only when the caller names a zone. The zero value is "not
-// said". Values can be compared with ==.
+// `YYYY-MM-DD HH:MM:SS` texts. Use In to convert it to an instant in a zone. The zero value means "not given".
+// Values can be compared with ==.
 type WallTime struct {
 	time civil.Time
 	set  bool
@@ -49,8 +49,8 @@ func (w WallTime) civil() civil.Time {
 	return w.time
 }
 
-// In returns the instant at which a clock in loc shows w. Of a time that a clock change repeats it returns one of
-// the two instants, and for a time that a clock change skips the instant that package time's Date gives.
+// In returns the instant at which a clock in loc shows w. For a time that a clock change repeats it returns one of
+// the two instants, and for a time that a clock change skips, the same as time.Date.
 func (w WallTime) In(loc *time.Location) time.Time {
 	if !w.set {
 		return time.Time{}
@@ -58,7 +58,7 @@ func (w WallTime) In(loc *time.Location) time.Time {
 	return w.time.In(loc)
 }
 
-// IsZero reports whether no time was said.
+// IsZero reports whether no time was given.
 func (w WallTime) IsZero() bool { return !w.set }
 
 // Compare returns -1, 0 or +1 as w is before, equal to or after other on the same clock.

@@ -94,6 +94,27 @@ func TestVersionThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
+// TestForeignTable: a table that has the journal's name and other columns is refused.
+func TestForeignTable(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		_, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		execAll(t, openDB(t, spec), "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", "CREATE TABLE cardgateway_journal (note INTEGER)")
+		_, done, err = OpenStore(spec)
+		if err == nil {
+			_ = done()
+		}
+		if err == nil || !strings.Contains(err.Error(), "column") {
+			t.Errorf("got %v, want that a column is missing", err)
+		}
+	})
+}
+
 // TestMigration: tables of version 1, which had no refunds, take them, and their payments are found as they were.
 func TestMigration(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
@@ -532,6 +553,9 @@ func TestBadRows(t *testing.T) {
 				}
 			}
 		}
+		if err := store.(interface{ Flush(context.Context) error }).Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		db := openDB(t, spec)
 		execAll(t, db,
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
@@ -557,6 +581,9 @@ func TestBadRows(t *testing.T) {
 		}
 		if want := []string{"0", "5", "refund\t7", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
+		}
+		if _, err := j.Get(t.Context(), "1"); err == nil || strings.Count(err.Error(), "journal: ") != 1 {
+			t.Errorf("Get of a damaged one: %v, want an error with one prefix", err)
 		}
 		o := Order{ID: "1", Card: sandbox.Approved, Amount: "1.00"}
 		if _, err := j.CreateSubscription(t.Context(), o.subscription()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {

@@ -6,12 +6,16 @@ import (
 	"database/sql/driver"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -158,3 +162,82 @@ func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
 }
 
 func (w wrapping) Driver() driver.Driver { return mysql.MySQLDriver{} }
+
+// TestSyncedByPostgres: what nobody can be asked for again is synced when it is written; an approval and an acknowledgement
+// need not be.
+func TestSyncedByPostgres(t *testing.T) {
+	spec := postgres(t, t.Name()+t.TempDir())
+	_, done, err := OpenStore(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := done(); err != nil {
+		t.Fatal(err)
+	}
+	config, err := pgx.ParseConfig(strings.TrimPrefix(spec, "postgres:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := new(statements)
+	config.Tracer = seen
+	db := stdlib.OpenDB(*config)
+	defer func() { _ = db.Close() }()
+	s, err := journal.NewSQLStore(t.Context(), db, journal.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evidence := func(state journal.State) journal.Evidence {
+		return journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: state, Sender: "s"}
+	}
+	approved := evidence(journal.Succeeded)
+	approved.Transaction = &cardgateway.Transaction{Code: cardgateway.CodeSuccess, UniqueID: "1"}
+	key := func(id string) journal.Key { return journal.Key{TransactionID: id} }
+	for _, step := range []struct {
+		name   string
+		write  func() error
+		synced bool
+	}{
+		{"an intent", func() error {
+			_, _, err := s.Begin(t.Context(), journal.Intent{TransactionID: "a", At: time.Now(), Currency: "USD", Sender: "s"})
+			return err
+		}, true},
+		{"another intent", func() error {
+			_, _, err := s.Begin(t.Context(), journal.Intent{TransactionID: "b", At: time.Now(), Currency: "USD", Sender: "s"})
+			return err
+		}, true},
+		{"an approval", func() error { return s.Record(t.Context(), key("a"), 0, approved) }, false},
+		{"a refusal", func() error { return s.Record(t.Context(), key("b"), 0, evidence(journal.Refused)) }, true},
+		{"an acknowledgement", func() error { return s.Ack(t.Context(), key("a"), 1) }, false},
+	} {
+		seen.take()
+		if err := step.write(); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		all := seen.take()
+		if synced := !strings.Contains(all, "synchronous_commit"); all == "" || synced != step.synced {
+			t.Errorf("%s: synced is %t, want %t, by:%s", step.name, synced, step.synced, all)
+		}
+	}
+}
+
+// statements are the texts of what a connection executes.
+type statements struct {
+	mu  sync.Mutex
+	all string
+}
+
+func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all += "\n" + data.SQL
+	return ctx
+}
+
+func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (s *statements) take() (all string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all, s.all = s.all, ""
+	return all
+}

@@ -48,6 +48,11 @@ func TestOpenSQLStore(t *testing.T) {
 		if got := fmt.Sprint(shops, err); got != "[https://a.example 7 https://b.example/x y 8] <nil>" || shops[1].AppID != "8" {
 			t.Errorf("got shops %s", got)
 		}
+		over, leave := context.WithCancel(t.Context())
+		leave()
+		if shops, err := found.Shops(over); !errors.Is(err, context.Canceled) {
+			t.Errorf("shops with a context that is over: %v, %v", shops, err)
+		}
 		execAll(t, db, "DELETE FROM cardgateway_journal_schema WHERE version > 1")
 		if _, err := open(); err == nil || errors.Is(err, journal.ErrNoTables) || !strings.Contains(err.Error(), "has version 1 and this program knows 2") {
 			t.Errorf("version 1: got %v", err)

@@ -5,16 +5,16 @@ import (
 	"errors"
 )
 
-// Ack acknowledges that the merchant's own books hold the outcome that this Journal last told of the payment, by a
-// payment method or by Recover, or after a restart the outcome that the store holds: it will not be repeated. Of a
-// payment that is Pending, Refused or PresumedAbsent it means also that nobody asks any more what became of it.
-// Acknowledge a pending one only if something else, such as the notification, will say how it ends, and an absence only
-// when it is too late for the request to arrive.
+// Ack acknowledges that you have stored the outcome that this Journal last reported for the payment, by a payment method
+// or by Recover, or after a restart the outcome in the store: it will not be reported again. For a payment that is
+// Pending, Refused or PresumedAbsent it also means that the journal no longer queries the gateway for it. Acknowledge a
+// pending payment only if something else, such as the notification, will report how it ends, and a presumed absent one
+// only when it is too late for the request to arrive.
 //
-// Ack returns ErrOpen for a payment without an outcome, ErrChanged if more is known by now than was told (Recover
-// will tell it), ErrNoEntry for a payment that was never begun, and any failure of the store. A call that could not
-// look into the store, or was a mismatch, has told nothing: after it, too, Ack returns ErrChanged until the payment is
-// told by this Journal. For a refund there is AckRefund.
+// Ack returns ErrOpen for a payment without an outcome, ErrChanged if more is known by now than was reported (Recover
+// will report it), ErrNoEntry for a payment that was never begun, and any failure of the store. A call that could not
+// read the store, or was a mismatch, has reported nothing: after it, too, Ack returns ErrChanged until this Journal has
+// reported the payment. For a refund, use AckRefund.
 func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	return j.ackTold(ctx, j.paymentKey(transactionID))
 }

@@ -13,12 +13,13 @@ type clock struct{ started time.Time }
 func (c *clock) now() time.Time { return c.started.Add(time.Since(c.started)).Round(0) }
 
 // earliest is the earlier of this clock's time and the computer's, for saying that something has waited for long.
-func (c *clock) earliest() time.Time {
-	now, wall := c.now(), time.Now().Round(0)
-	if wall.Before(now) {
-		return wall
+func (c *clock) earliest() time.Time { return earlier(c.now(), time.Now().Round(0)) }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
 	}
-	return now
+	return a
 }
 
 // sleep waits, and reports false if ctx ended first.

@@ -8,17 +8,17 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Confirm records what the gateway has shown of a payment elsewhere: the transaction that package notify has confirmed,
-// that GetTransaction returned, or that a walk gave. The next call with its transactionId and the next Recover know it
-// without a query. Never hand it what has not been confirmed by a query.
+// Confirm records a transaction that you got from the gateway elsewhere: confirmed by package notify, or returned by
+// GetTransaction or a walk. The next call with its transactionId and the next Recover then need no query. Never pass it
+// a transaction that was not confirmed by a query.
 //
-// The transaction must be this payment's: else Confirm records nothing and returns an error that ErrMismatch is found in.
-// For a payment that this journal does not have it returns ErrNoEntry, which is not wrong for payments that are made
-// without it. Confirm does not acknowledge; if what it recorded is all that is known, an Ack then acknowledges that.
-// For a refund there is ConfirmRefund.
+// The transaction must match the recorded payment; otherwise Confirm records nothing and returns an error that matches
+// ErrMismatch. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
+// without the journal. Confirm does not acknowledge; if nothing else is known, a later Ack acknowledges what it recorded.
+// For a refund, use ConfirmRefund.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
 	if t == nil {
-		return errors.New("journal: Confirm: there is no transaction")
+		return errors.New("journal: Confirm: the transaction is nil")
 	}
 	key := j.paymentKey(t.TransactionID)
 	j.awaitLate(ctx, key)

@@ -110,6 +110,19 @@ func TestConfirmRefuses(t *testing.T) {
 	})
 }
 
+// TestConfirmThatCannotBeRecorded: the caller keeps the notification.
+func TestConfirmThatCannotBeRecorded(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.pay("a", approved)
+		store := &failing{Store: s.store}
+		store.records.Store(1000)
+		if err := journal.New(s.client, store, journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); !errors.Is(err, errDisk) {
+			t.Errorf("got %v, want the failure of the store", err)
+		}
+	})
+}
+
 // TestConfirmWhileAsking: what a notification brings while Recover waits for the gateway is told, and no older news.
 func TestConfirmWhileAsking(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

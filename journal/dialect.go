@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Dialect says which database a SQLStore is in.
+// Dialect is the kind of database of a SQLStore.
 type Dialect int
 
-// The databases that SQLStore knows.
+// The supported databases.
 const (
 	SQLite   Dialect = iota + 1
 	Postgres         // 9.5 or later

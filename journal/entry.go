@@ -12,18 +12,18 @@ import (
 )
 
 // Entry is one payment, or one refund, as a Store holds it: the intent with which it began, and all evidence since, in
-// order. What it comes to is said by State, Conflict, and Outcome or RefundOutcome.
+// order. State, Conflict, and Outcome or RefundOutcome return the result.
 type Entry struct {
 	Begun    Intent
 	Evidence []Evidence
 	// Acked is how much of Evidence has been acknowledged; negative before the first acknowledgement. Evidence
-	// beyond it has to be told to the merchant.
+	// beyond it must still be reported to the merchant.
 	Acked int
 
-	why error // why the gateway could not be asked last, in an entry that Recover gives
+	why error // why the last query failed, in an entry that Recover yields
 }
 
-// Key names the entry.
+// Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.Begun.Key() }
 
 // TransactionID is the merchant's id of the payment; empty for a refund.
@@ -32,25 +32,25 @@ func (e *Entry) TransactionID() string { return e.Begun.TransactionID }
 // RefundTransactionID is the merchant's id of the refund; empty for a payment.
 func (e *Entry) RefundTransactionID() string { return e.Begun.RefundTransactionID }
 
-// Unacked reports whether there is something that the merchant has not acknowledged.
+// Unacked reports whether the entry has something that the merchant has not acknowledged.
 func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
 
-// Intent is what is about to be sent: all that tells one payment from another, and nothing of the card.
+// Intent is what is about to be sent: everything that identifies the payment, and no card data.
 type Intent struct {
 	Shop          Shop
 	TransactionID string // empty for a refund
-	OrderID       string // empty for TokenPayment and for a refund, which carry none
+	OrderID       string // empty for TokenPayment and for a refund, which have none
 	Operation     string // the client's method, such as TokenPayment
 	Amount        decimal.Decimal
-	Currency      string    // empty for a refund, which carries none
-	At            time.Time // when it was recorded, which is before anything was sent
-	Sender        string    // random; tells this submission from any other of the same id
+	Currency      string    // empty for a refund, which has none
+	At            time.Time // when it was recorded, before anything was sent
+	Sender        string    // random; distinguishes this submission from others of the same id
 
-	RefundTransactionID string // of a refund
-	UniqueID            string // of a refund: the gateway's id of the payment
+	RefundTransactionID string // for a refund
+	UniqueID            string // for a refund: the gateway's id of the payment
 }
 
-// Key names the intent's entry.
+// Key returns the key of the intent's entry.
 func (in *Intent) Key() Key { return Key{in.Shop, in.TransactionID, in.RefundTransactionID} }
 
 // isRefund reports whether money is to be given back.
@@ -91,27 +91,27 @@ func (in *Intent) same(other *Intent) bool {
 		in.RefundTransactionID == other.RefundTransactionID && in.UniqueID == other.UniqueID
 }
 
-// Evidence is one thing that became known of a payment or a refund, or one further submission of it. It is never changed.
+// Evidence is one fact that became known about a payment or a refund, or one further submission of it. It never changes.
 type Evidence struct {
 	At     time.Time
 	Source Source
-	// State is what this evidence alone says.
+	// State is the state according to this evidence alone.
 	State State
-	// Submission is set for SourceSubmission only: what is submitted now.
+	// Submission is set for SourceSubmission only: what is being submitted.
 	Submission *Intent
-	// Sender names the submission that a response belongs to.
+	// Sender identifies the submission to which a response belongs.
 	Sender string
-	// Transaction is what the gateway said of it, or nil. Only members that identify or decide are kept: no free
-	// text, no card number, no address, nothing unknown.
+	// Transaction is what the gateway returned, or nil. Only members that identify the payment or determine its outcome are
+	// kept: no free text, no card number, no address, no unknown members.
 	Transaction *cardgateway.Transaction
-	// Refund is, in an entry of a refund, what the gateway said of it, or nil. The same members are kept.
+	// Refund is, in the entry of a refund, what the gateway returned, or nil. The same members are kept.
 	Refund *cardgateway.Refund
 	// HTTPStatus and Code are those of a refusal.
 	HTTPStatus int
 	Code       cardgateway.Code
-	// Invalid says that the client found the request to violate a limit; State is then NotSent.
+	// Invalid says that the client rejected the request as invalid; State is then NotSent.
 	Invalid bool
-	// Seen says that the gateway has shown this id in a form that says nothing certain; State is then Unknown.
+	// Seen says that the gateway has returned this id in a form that does not tell the outcome; State is then Unknown.
 	// It is never presumed absent.
 	Seen bool
 }
@@ -123,12 +123,12 @@ type Source string
 const (
 	SourceSubmission Source = "submission" // another submission is about to be sent; State is Unknown
 	SourceAnswer     Source = "answer"     // what a payment call returned
-	SourceQuery      Source = "query"      // what asking the gateway showed
+	SourceQuery      Source = "query"      // what a query returned
 )
 
-// CanBeAskedAgain reports whether losing this evidence would only leave the payment open, for Recover to ask about:
-// so it is with a response of the gateway, and not with further submissions, with what is proved unsent or presumed
-// absent, and with a refusal.
+// CanBeAskedAgain reports whether losing this evidence would only leave the payment open, so that Recover queries the
+// gateway for it again. That is true for responses of the gateway except refusals, and false for further submissions,
+// proofs of "not sent", presumed absence and refusals.
 func (ev *Evidence) CanBeAskedAgain() bool {
 	switch ev.State {
 	case Pending, Abandoned, Declined, Succeeded:
@@ -139,18 +139,18 @@ func (ev *Evidence) CanBeAskedAgain() bool {
 	return false
 }
 
-// State is what is known of a payment, or of a refund. The states are in the order of knowledge: one is left only for a
-// later one, Declined and Succeeded for none, except that another submission makes a payment Unknown again.
+// State is what is known about a payment or a refund. States only change to a later one in this list, and Declined and
+// Succeeded are final, except that another submission makes a payment Unknown again.
 type State int
 
-// The states of a payment. A refund is Pending at 110, Declined at 112 and Succeeded at 111, and never Abandoned.
+// The states of a payment. A refund is Pending with code 110, Succeeded with 111, Declined with 112, and never Abandoned.
 const (
-	Unknown        State = iota // the intent is durable and the request may have been sent; or a response said nothing certain
-	NotSent                     // proved: nothing was submitted; the same call may be made again
+	Unknown        State = iota // the intent is recorded and the request may have been sent, or a response did not tell the outcome
+	NotSent                     // proved: nothing was sent; the same call may be made again
 	Refused                     // the gateway said that it did not process it
-	PresumedAbsent              // the gateway did not know it for longer than AbsentAfter: a presumption, no proof
-	Pending                     // 102 or 301: accepted, or waiting for the cardholder, who may have had an attempt declined
-	Abandoned                   // it waited for its cardholder for longer than AbandonAfter; nobody asks any more
+	PresumedAbsent              // the gateway has not known it for longer than AbsentAfter: a presumption, not a proof
+	Pending                     // 102 or 301: in processing, or waiting for the cardholder, who may have had an attempt declined
+	Abandoned                   // it waited for the cardholder for longer than AbandonAfter; it is no longer queried
 	Declined                    // final, not paid
 	Succeeded                   // final, paid
 )
@@ -179,7 +179,7 @@ func (s State) String() string {
 // Errors of a Store.
 var (
 	ErrNoEntry = errors.New("journal: no such payment or refund")
-	ErrChanged = errors.New("journal: more is known of the payment by now")
+	ErrChanged = errors.New("journal: the entry has changed since then")
 )
 
 // The changes that a store makes to an entry, for the stores that hold entries whole. A version of an entry is how much

@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// A payment whose answer is lost is not paid again, and its outcome is found by asking.
+// A payment whose response is lost is not sent again, and its outcome is found by a query.
 func Example() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer gateway.Close()
@@ -24,11 +24,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	store := journal.NewMemoryStore() // in a program sqlite.Open, or NewSQLStore
+	store := journal.NewMemoryStore() // in production sqlite.Open, or NewSQLStore
 	payments := journal.New(client, store, journal.Options{})
 	ctx := context.Background()
 
-	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset}) // charged, answer lost
+	gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset}) // charged, response lost
 	_, err = payments.CreateSubscription(ctx, order("order-1", "123"))
 	fmt.Println("unknown:", errors.Is(err, cardgateway.ErrOutcomeUnknown))
 
@@ -57,7 +57,7 @@ func Example() {
 	// charged: 1
 }
 
-// A payment is repeated only where it is proved that nothing was sent; the journal allows nothing else.
+// A payment is repeated only if it is proved that nothing was sent; the journal allows nothing else.
 func ExampleJournal_CreateSubscription() {
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "7"}) // nobody listens
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// ErrNoTables says that a database has no tables of a journal.
+// ErrNoTables says that a database has no journal tables.
 var ErrNoTables = errors.New("journal: the database has no tables of a journal")
 
-// OpenSQLStore returns a store in tables that another program has made: it makes and migrates none. Everything else is as
-// with NewSQLStore. It is for a tool that must not leave tables in a database that was named by mistake, nor migrate
-// those of a program that is running.
+// OpenSQLStore returns a store on tables that another program has created: it creates and migrates none. Everything else is
+// as with NewSQLStore. Use it in a tool that must not create tables in a wrong database, and must not migrate the tables of
+// a running program.
 //
-// In a database without the tables errors.Is finds ErrNoTables. Tables of any other version are refused.
+// If the database has no such tables, the error matches ErrNoTables. Tables of any other version are rejected.
 func OpenSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	return openSQL(ctx, db, d, "OpenSQLStore", Dialect.find)
 }
@@ -44,8 +44,8 @@ const mostShops = 1000
 
 const nextShop = `SELECT MIN(shop) FROM cardgateway_journal WHERE shop > ?`
 
-// Shops returns the shops that have entries, at most 1000: for a tool, to say whose entries there are when it finds none of
-// the shop that was asked for.
+// Shops returns the shops that have entries, at most 1000. A tool can use it to report which shops there are if it finds no
+// entries of the requested one.
 func (s *SQLStore) Shops(ctx context.Context) (shops []Shop, err error) {
 	last := []byte{}
 	for len(shops) < mostShops {

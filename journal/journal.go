@@ -8,41 +8,41 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Options says how patient a Journal is. The zero value means the documented defaults.
+// Options configures a Journal. The zero value means the documented defaults.
 type Options struct {
-	// AbsentAfter is how long the gateway must not know a payment, counted from its submission, before the payment
-	// is presumed absent, or if it was submitted more than once, a lone decline is believed to be its end. It should be
-	// longer than any delay with which a request can still arrive. Zero means 24 hours; anything below 15 minutes
-	// means 15 minutes. Restart the program after its computer's clock was corrected by more.
+	// AbsentAfter is how long the gateway must not know a payment, from its submission, before it is presumed absent. For a
+	// payment that was submitted more than once, it is also how long a single decline is not taken as final. It should
+	// be longer than any delay with which a request can still arrive. Zero means 24 hours; anything below 15 minutes
+	// means 15 minutes. If the computer's clock is corrected by more than that, restart the program.
 	AbsentAfter time.Duration
-	// AbandonAfter is how long a payment may wait for its cardholder, who was sent to the gateway's page, before it is
-	// Abandoned; see State. So long, too, a decline on that page is one attempt of the cardholder, who may try another
-	// card, and not the end. The interface does not say how long such a page can be used. Zero means 7 days, negative
-	// means that such payments are never given up.
+	// AbandonAfter is how long a payment may wait for the cardholder, who was redirected to the hosted page, before it is
+	// Abandoned; see State. For the same time, a decline on that page is not final but one attempt, because the cardholder
+	// may try another card. The interface does not say how long the page can be used. Zero means 7 days, negative
+	// means that such payments are never abandoned.
 	AbandonAfter time.Duration
-	// Settle is how long Recover asks about one payment before it lets another one have its place; the payment stays open
-	// and the next Recover asks again. Zero means that it asks once.
+	// Settle is how long Recover queries one payment before it moves on to another; the payment stays open, and the next
+	// Recover queries it again. Zero means that it queries once.
 	Settle time.Duration
-	// Parallel is how many payments Recover asks about at the same time. The client's Limiter bounds it further. Zero
+	// Parallel is how many payments Recover queries concurrently. The client's Limiter limits it further. Zero
 	// means 16.
 	Parallel int
 	// WaitElsewhere is how long a call waits for the outcome of a payment that another process has in flight before
 	// it returns ErrOpen. Zero means 5 s, negative means not to wait.
 	WaitElsewhere time.Duration
-	// WriteTimeout bounds what a call waits for the store, whatever the store does. Before anything is sent, the call's
-	// context bounds it too: a call that could not record its intent by then ends with ErrNotSent. What came of a payment
-	// is recorded even if nobody waits any more: that does not depend on the context. A store that refuses an intent with
-	// an error is asked again for two seconds, and for an outcome as long as WriteTimeout lasts. Zero means 10 s; a call whose
-	// store hangs at both ends takes up to twice as long.
+	// WriteTimeout limits how long a call waits for the store, whatever the store does. Before anything is sent, the call's
+	// context limits it too: a call that could not record its intent by then ends with ErrNotSent. The outcome of a payment
+	// is recorded even if the context has ended. If the store returns an error, writing an intent is retried for two
+	// seconds, and writing an outcome for as long as WriteTimeout allows. Zero means 10 s; a call whose store hangs both
+	// before and after sending takes up to twice as long.
 	WriteTimeout time.Duration
-	// Gateway is what the store's entries are filed under, together with the client's AppID. Empty means the client's
-	// BaseURL. Set it to the old BaseURL when the same gateway gets a new one: else open payments are not recovered, and
-	// transactionIds that were used can be used again.
+	// Gateway identifies the entries in the store, together with the client's AppID. Empty means the client's
+	// BaseURL. If the BaseURL of the gateway changes, set this to the old one: otherwise open payments are not recovered, and
+	// transactionIds that were already used can be used again.
 	Gateway string
-	// Logger, if set, gets a line for each Recover that finds something to worry about (warn level) or something to tell
-	// (debug level), and for each failure within Run.
+	// Logger, if set, gets a line for each Recover that finds a problem (warn level) or something to report (debug level),
+	// and for each failure within Run.
 	Logger *slog.Logger
-	// Observe, if set, is called at the end of each Recover: for gauges, and for an alert on what is open for too long.
+	// Observe, if set, is called at the end of each Recover: use it for gauges, and for an alert on payments that stay open.
 	Observe func(context.Context, RecoverInfo)
 }
 
@@ -80,8 +80,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Journal makes payments and refunds through a client and keeps account of them in a store. Its methods may be called by any
-// number of goroutines. Several processes may each have a Journal over one SQLStore.
+// Journal makes payments and refunds through a client and records them in a store. Its methods are safe for concurrent use.
+// Several processes may each have a Journal with a SQLStore on the same database.
 type Journal struct {
 	client *cardgateway.Client
 	store  Store
@@ -110,7 +110,7 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 	}
 }
 
-// Shop is whose payments and refunds the journal keeps: what its store files them under.
+// Shop returns the shop to which the payments and refunds of this journal belong.
 func (j *Journal) Shop() Shop { return j.shop }
 
 // paymentKey returns the key of a payment of this journal's shop.

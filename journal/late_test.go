@@ -72,7 +72,7 @@ func TestApprovalIsWrittenLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
-				late := s.lately(journal.Options{})
+				late, begun := s.lately(journal.Options{}), time.Now()
 				if got, err := s.pay("a", approved); err != nil || !got.Paid() {
 					t.Fatal(got, err)
 				}
@@ -82,8 +82,8 @@ func TestApprovalIsWrittenLater(t *testing.T) {
 				look(t, s)
 				late.Write()
 				synctest.Wait()
-				if e := s.stored("a"); len(e.Evidence) != 1 {
-					t.Errorf("%d pieces of evidence, want 1", len(e.Evidence))
+				if e := s.stored("a"); len(e.Evidence) != 1 || !e.Evidence[0].At.Equal(begun) {
+					t.Errorf("evidence %v, want one piece, of %v", e.Evidence, begun)
 				}
 				wantExecuted(t, s, "a", 1)
 			})

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// MemoryStore is a Store for tests and trials. It is not durable: it forgets everything when the process ends, and
-// with it what the gateway may have been asked to charge.
+// MemoryStore is a Store for tests. It is not durable: when the process ends it loses everything, including which payments
+// may have been sent.
 type MemoryStore struct {
 	mu      sync.Mutex
 	entries map[Key]*Entry

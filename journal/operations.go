@@ -6,33 +6,33 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// CreateTokenOrder is cardgateway.Client.CreateTokenOrder, journalled. The errors are those of the client, and a
+// CreateTokenOrder is cardgateway.Client.CreateTokenOrder, recorded in the journal. The errors are those of the client, and a
 // *MismatchError, a *cardgateway.ConflictError, or causes of this package in a *cardgateway.NotSentError (the store
 // cannot be written) and in a *cardgateway.OutcomeUnknownError (ErrOpen, ErrPresumedAbsent).
 func (j *Journal) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
 	return j.pay(ctx, j.tokenOrder(req))
 }
 
-// TokenPayment is cardgateway.Client.TokenPayment, journalled. The token is not recorded. For errors see
+// TokenPayment is cardgateway.Client.TokenPayment, recorded in the journal. The token is not recorded. For errors see
 // CreateTokenOrder.
 func (j *Journal) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
 	return j.pay(ctx, j.tokenPayment(token, req))
 }
 
-// CreateSubscription is cardgateway.Client.CreateSubscription, journalled. Nothing of the card is recorded. For
-// errors see CreateTokenOrder. An unknown outcome is graver here than elsewhere: it may hide an agreement that
-// charges again every cycle, and the interface shows no way to end one.
+// CreateSubscription is cardgateway.Client.CreateSubscription, recorded in the journal. No card data is recorded. For
+// errors see CreateTokenOrder. An unknown outcome is especially serious here: a recurring charge may have been set up,
+// and the interface documents no way to cancel it.
 func (j *Journal) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
 	return j.pay(ctx, j.subscription(req))
 }
 
-// CreateCheckout is cardgateway.Client.CreateCheckout, journalled. For errors see CreateTokenOrder.
+// CreateCheckout is cardgateway.Client.CreateCheckout, recorded in the journal. For errors see CreateTokenOrder.
 func (j *Journal) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
 	return j.pay(ctx, j.checkout(req))
 }
 
-// CreateCheckoutSubscription is cardgateway.Client.CreateCheckoutSubscription, journalled. For errors see
-// CreateTokenOrder.
+// CreateCheckoutSubscription is cardgateway.Client.CreateCheckoutSubscription, recorded in the journal. For errors
+// see CreateTokenOrder.
 func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
 	return j.pay(ctx, j.checkoutSubscription(req))
 }

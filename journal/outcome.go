@@ -10,21 +10,21 @@ import (
 
 // Causes of an *OutcomeUnknownError that a Journal returns; errors.Is finds them.
 var (
-	// ErrOpen: the payment is in flight, here or in another process, or whoever sent it died. Recover settles it.
+	// ErrOpen: the payment is in flight, here or in another process, or the process that sent it crashed. Recover resolves it.
 	ErrOpen = errors.New("journal: the payment is open")
-	// ErrPresumedAbsent: the gateway did not know the payment for longer than Options.AbsentAfter. It was most
+	// ErrPresumedAbsent: the gateway has not known the payment for longer than Options.AbsentAfter. It was most
 	// likely never made; see Journal.PayAgainRiskingSecondCharge.
 	ErrPresumedAbsent = errors.New("journal: the payment is presumed absent")
-	// ErrAbandoned: the payment waited for its cardholder for longer than Options.AbandonAfter. Most likely nobody will
-	// ever pay it. If somebody does, a notification or a walk shows it; hand that to Journal.Confirm.
-	ErrAbandoned = errors.New("journal: the cardholder has not come")
-	// ErrRepeatDeclined: a further submission was declined, which may only mean that it was a repetition.
-	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not say what became of the first")
+	// ErrAbandoned: the payment waited for the cardholder for longer than Options.AbandonAfter. Most likely it will never
+	// be paid. If it is, a notification or a walk shows it; pass that to Journal.Confirm.
+	ErrAbandoned = errors.New("journal: abandoned: the cardholder did not finish the hosted page")
+	// ErrRepeatDeclined: a further submission was declined, perhaps only because it was a repetition.
+	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not tell the outcome of the first")
 )
 
-// Outcome returns what the payment's own call returned, or would have: the transaction of a payment that succeeded
-// or is pending, or an error of package cardgateway. The transaction has the members that identify it and decide
-// about it; for the gateway's texts ask Client.GetTransaction.
+// Outcome returns what the payment call itself returned, or would have returned: the transaction of a payment that
+// succeeded or is pending, or an error of package cardgateway. The transaction has only the members that identify it and
+// determine its outcome; for the gateway's texts use Client.GetTransaction.
 //
 //	Succeeded, Pending       the transaction
 //	Declined                 the transaction and a *cardgateway.DeclinedError
@@ -35,10 +35,10 @@ var (
 //	Abandoned                a *cardgateway.OutcomeUnknownError with cause ErrAbandoned
 //	any state, if Conflict   a *cardgateway.ConflictError
 //
-// In an entry that Recover gives, the chain of an outcome that is not known also has the error of the last query, if it
-// failed: a secret key that is not valid any more, say.
+// In an entry that Recover yields, the error of an unknown outcome also wraps the error of the last query, if it failed:
+// for example, because the secret key is no longer valid.
 //
-// The entry of a refund has no such outcome: see RefundOutcome.
+// For the entry of a refund, use RefundOutcome.
 func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 	if e.Begun.isRefund() {
 		return nil, fmt.Errorf("%w: %s", ErrRefund, e.Key().describe())
@@ -47,8 +47,8 @@ func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 	return s.transaction, err
 }
 
-// RefundOutcome returns what the refund's own call returned, or would have: the refund, or an error of package cardgateway,
-// as Outcome does for a payment. The entry of a payment has no such outcome.
+// RefundOutcome returns what CreateRefund itself returned, or would have returned: the refund, or an error of package
+// cardgateway, as Outcome does for a payment. For the entry of a payment, use Outcome.
 func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
 	if !e.Begun.isRefund() {
 		return nil, fmt.Errorf("%w: %s", ErrPayment, e.Key().describe())
@@ -57,10 +57,10 @@ func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
 	return s.refund, err
 }
 
-// Errors of the two methods, where an entry is asked for what it does not have.
+// Errors of Outcome for the entry of a refund, and of RefundOutcome for that of a payment.
 var (
-	ErrRefund  = errors.New("journal: the entry is of a refund: it has a RefundOutcome")
-	ErrPayment = errors.New("journal: the entry is of a payment: it has an Outcome")
+	ErrRefund  = errors.New("journal: the entry is a refund: use RefundOutcome")
+	ErrPayment = errors.New("journal: the entry is a payment: use Outcome")
 )
 
 func (e *Entry) outcome() (shown, error) {
@@ -99,7 +99,7 @@ func (e *Entry) because(cause error) error {
 	return fmt.Errorf("%w: the last query failed: %w", cause, e.why)
 }
 
-// RecordedError is an error that was recorded earlier and is told again. The call that returns it has sent nothing.
+// RecordedError is an error that was recorded by an earlier call. The call that returns it has sent nothing.
 type RecordedError struct {
 	At  time.Time
 	Err error
@@ -168,13 +168,13 @@ func observed(s shown, err error, certain bool) Evidence {
 	return ev
 }
 
-// ErrMismatch is what errors.Is finds in a *MismatchError.
-var ErrMismatch = errors.New("journal: the id is that of another payment or refund")
+// ErrMismatch matches a *MismatchError with errors.Is.
+var ErrMismatch = errors.New("journal: the id belongs to another payment or refund")
 
-// MismatchError says that a payment was asked for under a transactionId which another payment has: one of another
-// amount, currency, order or operation. Nothing was sent. errors.Is finds ErrMismatch in it, and ErrInvalidRequest: a new
-// payment needs a new transactionId. It says nothing about the payment that is recorded under this one. So it is with a
-// refund of another payment or amount.
+// MismatchError says that the requested transactionId belongs to a recorded payment with another amount, currency, order
+// or operation. Nothing was sent. It matches ErrMismatch and ErrInvalidRequest: a new payment needs a new transactionId. It
+// says nothing about the outcome of the recorded payment. The same applies to the id of a refund of another payment or
+// amount.
 type MismatchError struct {
 	Asked    Intent
 	Recorded Intent
@@ -185,7 +185,7 @@ func (e *MismatchError) Error() string {
 	if e.Asked.isRefund() {
 		what, id = "refund", e.Asked.RefundTransactionID
 	}
-	return fmt.Sprintf("journal: %s: %s %q is that of another %s: asked for %s, recorded %s",
+	return fmt.Sprintf("journal: %s: %s %q belongs to another %s: requested %s, recorded %s",
 		e.Asked.Operation, e.Asked.idMember(), id, what, e.Asked.describe(), e.Recorded.describe())
 }
 
@@ -198,5 +198,9 @@ func (in *Intent) describe() string {
 	if in.isRefund() {
 		return fmt.Sprintf("%s of %s of transaction %q", in.Operation, amountText(in.Amount), in.UniqueID)
 	}
-	return fmt.Sprintf("%s of %s %s for order %q", in.Operation, amountText(in.Amount), in.Currency, in.OrderID)
+	text := fmt.Sprintf("%s of %s %s", in.Operation, amountText(in.Amount), in.Currency)
+	if in.OrderID != "" {
+		text += fmt.Sprintf(" for order %q", in.OrderID)
+	}
+	return text
 }

@@ -109,16 +109,19 @@ func TestUnfitIsNotSent(t *testing.T) {
 func TestMismatchError(t *testing.T) {
 	payment := Intent{TransactionID: "a", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
 	refund := Intent{RefundTransactionID: "r", UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
-	dearer, ofAnother := payment, refund
+	dearer, withoutOrder, ofAnother := payment, payment, refund
 	dearer.Amount, ofAnother.UniqueID = decimal.NewFromInt(13), "2"
+	withoutOrder.Operation, withoutOrder.OrderID = opTokenPayment, ""
 	for _, tt := range []struct {
 		err  MismatchError
 		want string
 	}{
-		{MismatchError{dearer, payment}, `journal: CreateCheckout: transactionId "a" is that of another payment: ` +
-			`asked for CreateCheckout of 13 USD for order "o", recorded CreateCheckout of 12.50 USD for order "o"`},
-		{MismatchError{ofAnother, refund}, `journal: CreateRefund: refundTransactionId "r" is that of another refund: ` +
-			`asked for CreateRefund of 2.50 of transaction "2", recorded CreateRefund of 2.50 of transaction "1"`},
+		{MismatchError{dearer, payment}, `journal: CreateCheckout: transactionId "a" belongs to another payment: ` +
+			`requested CreateCheckout of 13 USD for order "o", recorded CreateCheckout of 12.50 USD for order "o"`},
+		{MismatchError{withoutOrder, payment}, `journal: TokenPayment: transactionId "a" belongs to another payment: ` +
+			`requested TokenPayment of 12.50 USD, recorded CreateCheckout of 12.50 USD for order "o"`},
+		{MismatchError{ofAnother, refund}, `journal: CreateRefund: refundTransactionId "r" belongs to another refund: ` +
+			`requested CreateRefund of 2.50 of transaction "2", recorded CreateRefund of 2.50 of transaction "1"`},
 	} {
 		if got := tt.err.Error(); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)

@@ -80,7 +80,7 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 // conclude records what a submission brought, and only then lets it be told, except for approvals; see recordLater. If more
 // is known by now, through another process that asked the gateway, that is told instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, err error) (shown, error) {
-	ev := observed(s, err, e.project().fresh && p.accepts != riskingTwice)
+	ev := observed(s, err, e.project().fresh)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
 	if told, ok := j.recordLater(e, ev); ok {
@@ -114,7 +114,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 // is told all the same. All else is not, since the journal does not know it: the payment is open, and Recover will tell.
 func (p *payment) unrecorded(s shown, err, failed error) (shown, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
-		return s, err // told by the call; to the store it is open, and Ack says so
+		return shown{}, err // told by the call; to the store it is open, and Ack says so
 	}
 	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
 	unknown.Transaction, unknown.Refund = s.transaction, s.refund
@@ -129,4 +129,4 @@ func (p *payment) refuse(ctx context.Context) (shown, error) {
 	return p.send(over)
 }
 
-var errUnfit = errors.New("journal: the request is not fit to be recorded")
+var errUnfit = errors.New("journal: the request has an id or an amount that cannot be recorded")

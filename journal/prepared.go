@@ -66,10 +66,7 @@ func (p *preparedStatements) prepare(ctx context.Context, driverConn any, text s
 		}
 		p.byText[text] = stmt
 	}
-	s, able := stmt.(driver.StmtExecContext)
-	if !able {
-		return nil, nil
-	}
+	s, _ := stmt.(driver.StmtExecContext)
 	return s, nil
 }
 

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -16,9 +17,13 @@ func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	return guarded(ctx, func(ctx context.Context) (Entry, error) {
+	e, err := guarded(ctx, func(ctx context.Context) (Entry, error) {
 		return j.store.Get(ctx, key)
 	})
+	if errors.Is(err, ErrNoEntry) {
+		err = fmt.Errorf("%w: %s", ErrNoEntry, key.describe())
+	}
+	return e, err
 }
 
 // tryBegin creates the entry of an intent, or reads the one that is there, once.

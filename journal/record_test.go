@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -23,6 +24,19 @@ func TestIDsThatNoStoreHolds(t *testing.T) {
 			if err := j.Ack(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Ack of %q: got %v, want ErrNoEntry", id, err)
 			}
+		}
+	})
+}
+
+// TestNoEntryNamesTheID: the error about a payment or a refund that the journal does not have names it.
+func TestNoEntryNamesTheID(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		payment, refund := s.Ack(t.Context(), "a"), s.AckRefund(t.Context(), "r")
+		if got, want := fmt.Sprint(payment), `journal: no such payment or refund: transaction "a"`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got, want := fmt.Sprint(refund), `journal: no such payment or refund: refund "r"`; got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	})
 }

@@ -9,19 +9,18 @@ import (
 	"time"
 )
 
-// Recover asks the gateway about every payment and refund that is open, and gives every one that has something the
-// merchant has not acknowledged, oldest first: what it comes to is in the entry's Outcome, or RefundOutcome. Payments
-// that this Journal is just making are left to their callers; those of another process can appear while it makes them,
-// since asking does no harm, and are then told twice.
+// Recover queries the gateway for every open payment and refund, and yields every entry that has something you have not
+// acknowledged, oldest first. The result is the entry's Outcome, or RefundOutcome. Payments in flight in this Journal are
+// left to their callers. Payments in flight in another process can be yielded, because a query does no harm, and are then
+// reported twice.
 //
-// Call it at the start and then regularly, or have Run do so, from one process at a time. A payment is asked about again
-// when an eighth of the time since its submission has passed since it was last asked, so a walk every minute is cheap.
-// Options.Parallel payments are asked about at the same time, ahead of the loop. Memory does not grow with the number of
-// payments.
+// Call it at the start and then regularly, or use Run, from one process at a time. The interval between two queries for a
+// payment is an eighth of the time since its submission, so running Recover every minute is cheap. Options.Parallel
+// payments are queried concurrently, ahead of the loop. Memory does not grow with the number of payments.
 //
-// A query that failed leaves the payment open and is no error of Recover: the outcome's chain has it. An entry that cannot
-// be read is given as an *EntryError after all others. Any other error is a failure of the store, or the end of ctx, and
-// ends the walk.
+// A failed query leaves the payment open and is not an error of Recover; the error of the outcome wraps it. An entry that
+// cannot be read is yielded as an *EntryError after all others. Any other error is a failure of the store, or the end of
+// ctx, and ends the loop.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		r := j.startRecovery(ctx)

@@ -2,22 +2,22 @@ package journal
 
 import "time"
 
-// RecoverInfo says what one Recover found: for gauges and alerts. The counts are of what is not acknowledged,
+// RecoverInfo reports what one Recover found, for metrics and alerts. It counts entries that are not acknowledged,
 // payments and refunds together.
 type RecoverInfo struct {
-	Told           int // payments and refunds given to the loop; the sum of the following but for Unreadable
-	Open           int // Unknown: a payment may have been made, and the gateway does not tell
+	Told           int // payments and refunds yielded to the loop; the sum of the following except Unreadable
+	Open           int // Unknown: a payment may have been made, and its outcome is not known
 	Pending        int // in processing, or waiting for the cardholder
 	PresumedAbsent int
 	Refused        int
-	Conflicts      int // a person has to look
+	Conflicts      int // need manual review
 	Settled        int // with an outcome: NotSent, Abandoned, Declined or Succeeded
 	Unreadable     int // entries that cannot be read
 
-	Unanswered int       // payments about which the gateway was last asked in vain
-	LastError  error     // why, of the latest of those; nil if there is none
+	Unanswered int       // payments whose last query failed
+	LastError  error     // the error of the latest of these queries; nil if there is none
 	OldestOpen time.Time // when the oldest of Open was submitted; zero if there is none
-	Complete   bool      // the loop was not left, and nothing failed
+	Complete   bool      // the loop was not left early, and nothing failed
 	Duration   time.Duration
 }
 

@@ -11,12 +11,11 @@ import (
 // Refunds. A refund has an entry as a payment has, under its refundTransactionId, and goes the same way: written before it
 // is sent, sent at most once, settled by asking, told until it is acknowledged.
 
-// CreateRefund is cardgateway.Client.CreateRefund, journalled. The remark is not recorded. A second call with the same
-// RefundTransactionID sends nothing after anything may have been sent; it returns what is known. For errors see
-// CreateTokenOrder; a *MismatchError says that another refund has this id: one of another payment or amount.
+// CreateRefund is cardgateway.Client.CreateRefund, recorded in the journal. The remark is not recorded. A second call with
+// the same RefundTransactionID sends nothing after anything may have been sent; it returns what is known. For errors see
+// CreateTokenOrder; a *MismatchError says that a refund of another payment or amount has this id.
 //
-// A refund that is accepted (code 110) is Pending; Recover tells when the money has been given back (111), or that it will
-// not be (112).
+// An accepted refund (code 110) is Pending; Recover reports when it has been made (111), or declined (112).
 func (j *Journal) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
 	return j.payBack(ctx, j.refund(req))
 }
@@ -39,16 +38,16 @@ func (j *Journal) payBack(ctx context.Context, p *payment) (*cardgateway.Refund,
 	return s.refund, err
 }
 
-// AckRefund acknowledges a refund, as Ack does a payment.
+// AckRefund acknowledges a refund, as Ack does for a payment.
 func (j *Journal) AckRefund(ctx context.Context, refundTransactionID string) error {
 	return j.ackTold(ctx, j.refundKey(refundTransactionID))
 }
 
-// ConfirmRefund records what the gateway has shown of a refund elsewhere, as Confirm does of a payment: the refund that
-// package notify has confirmed, or that a walk or SearchRefunds gave. It must be of this id, payment and amount.
+// ConfirmRefund records a refund that you got from the gateway elsewhere, as Confirm does for a payment: confirmed by
+// package notify, or returned by a walk or SearchRefunds. Its id, payment and amount must match the recorded refund.
 func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) error {
 	if r == nil {
-		return errors.New("journal: ConfirmRefund: there is no refund")
+		return errors.New("journal: ConfirmRefund: the refund is nil")
 	}
 	key := j.refundKey(r.MerchantRefundID)
 	j.awaitLate(ctx, key)

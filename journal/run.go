@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Run recovers at once and then regularly, until ctx ends, whose error it returns: it gives tell every payment and refund that has
-// something to tell, and acknowledges what has an outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict) once
-// tell has returned nil for it. So tell writes the entry's Outcome into the merchant's own books, where a repetition must
-// do no harm. What has no outcome yet (Unknown, Pending, Refused, PresumedAbsent) is told once and then again only when
-// more is known; if tell returns an error, all is told again by the next Recover.
+// Run calls Recover at once and then at the given interval, until ctx ends, and returns the error of ctx. It calls tell for
+// every payment and refund that has something to report. Once tell returns nil, Run acknowledges an entry that has an
+// outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict). So tell should store the entry's Outcome in your own
+// database, and must be idempotent. An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported
+// once, and again only when more is known. If tell returns an error, the next Recover reports the entry again.
 //
-// A failure of the store, or an entry that cannot be read, is logged and does not end Run. Every zero means a minute. One
-// process of a shop should do it.
+// A failure of the store, or an entry that cannot be read, is logged and does not end Run. If every is zero, it means a
+// minute. Only one process of a shop should call Run.
 func (j *Journal) Run(ctx context.Context, every time.Duration, tell func(context.Context, Entry) error) error {
 	if tell == nil {
-		return errors.New("journal: Run needs somebody to tell")
+		return errors.New("journal: Run needs a function to call")
 	}
 	if every <= 0 {
 		every = time.Minute

@@ -202,7 +202,7 @@ func mysqlUpdateIn(ctx context.Context, tx *sql.Tx, kind writeKind, shop string,
 		return nil, err
 	}
 	for _, w := range some {
-		if f, ok := free[w.key.TransactionID]; ok && f.version == w.version && (kind != writeAck || f.acked < f.version) {
+		if version, ok := free[w.key.TransactionID]; ok && version == w.version {
 			changed = append(changed, w)
 		}
 	}
@@ -231,27 +231,28 @@ func mysqlUpdateIn(ctx context.Context, tx *sql.Tx, kind writeKind, shop string,
 }
 
 // mysqlLock locks those of some rows that nobody else has locked, and returns their versions by id.
-func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (_ map[string]storedEntry, err error) {
+func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (versions map[string]int, err error) {
 	ids := padded(slices.Clone(some))
 	args := []any{shop}
 	for _, w := range ids {
 		args = append(args, w.key.TransactionID)
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT transaction_id, version, acked FROM cardgateway_journal WHERE shop = ? AND transaction_id IN (`+
+	rows, err := tx.QueryContext(ctx, `SELECT transaction_id, version FROM cardgateway_journal WHERE shop = ? AND transaction_id IN (`+
 		repeated("?", len(ids))+`) FOR UPDATE SKIP LOCKED`, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	free := make(map[string]storedEntry)
+	versions = make(map[string]int)
 	for rows.Next() {
-		var r storedEntry
-		if err := rows.Scan(&r.id, &r.version, &r.acked); err != nil {
+		var id string
+		var version int
+		if err := rows.Scan(&id, &version); err != nil {
 			return nil, err
 		}
-		free[r.id] = r
+		versions[id] = version
 	}
-	return free, rows.Err()
+	return versions, rows.Err()
 }
 
 // writeAlone makes one write by a statement of its own, and reads the entry if the statement changed nothing.

@@ -106,7 +106,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 			return e, nil
 		}
 		err := j.append(ctx, &e, ev)
-		if err == nil || !errors.Is(err, ErrChanged) {
+		if !errors.Is(err, ErrChanged) {
 			return e, err
 		}
 		if e, err = j.get(ctx, e.Key()); err != nil {

@@ -8,26 +8,26 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Shop is whose payments and refunds an entry belongs to. A transactionId is unique within a shop only, and so is a
-// refundTransactionId: two shops that keep their payments in one database may use the same ids.
+// Shop identifies the shop to which an entry belongs. A transactionId, and a refundTransactionId, is unique only within a
+// shop: two shops that share a database may use the same ids.
 type Shop struct {
 	Gateway string            // Options.Gateway, or the client's base URL in its normal form
 	AppID   cardgateway.AppID // the client's
 }
 
-// String returns the shop in one text, which no other shop has.
+// String returns a text that is unique to the shop.
 func (s Shop) String() string { return s.Gateway + " " + string(s.AppID) }
 
-// Key names an entry: that of a payment by its transactionId, that of a refund by its refundTransactionId. The other id is
-// empty. A payment and a refund with equal ids are two entries.
+// Key identifies an entry: a payment by its transactionId, a refund by its refundTransactionId. The other id is
+// empty. A payment and a refund with the same id are two entries.
 type Key struct {
 	Shop                Shop
 	TransactionID       string
 	RefundTransactionID string
 }
 
-// ID returns one text for the id, which no other key of the shop has: the transactionId, or of a refund "refund", a tab and
-// the refundTransactionId. A transactionId has no tab, since the client refuses control characters in ids.
+// ID returns a text that is unique to the key within the shop: the transactionId, or for a refund "refund", a tab and
+// the refundTransactionId. A transactionId has no tab, because the client rejects control characters in ids.
 func (k Key) ID() string {
 	if k.RefundTransactionID == "" {
 		return k.TransactionID

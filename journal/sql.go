@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// NewSQLStore makes the tables cardgateway_journal and cardgateway_journal_schema if they are not there, and returns a
-// store in them. The caller links the driver, opens db and closes it. Tables of an older version are migrated; those of a
-// newer version, and of version 0.1, are refused.
+// NewSQLStore creates the tables cardgateway_journal and cardgateway_journal_schema if they do not exist, and returns a
+// store that uses them. The caller imports the driver, opens db and closes it. Tables of an older version are migrated; those
+// of a newer version, and of version 0.1, are rejected.
 //
-// A commit must be durable when it returns. Every connection's settings are checked when it is first used, and a
-// connection that is set to less is refused with what to set:
+// A commit must be durable when it returns. The settings of every connection are checked when it is first used. A
+// connection with less durable settings is rejected, with an error that says what to set:
 //
-//   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Take WAL, and busy_timeout=10000, so that
-//     processes wait for one another. Package journal/sqlite opens a file just so. A database in memory is for tests, with
-//     SetMaxOpenConns(1): with more, each connection would have a database of its own, and it is refused.
+//   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Use WAL, and busy_timeout=10000, so that
+//     processes wait for one another. Package journal/sqlite opens a file with these settings. An in-memory database is for
+//     tests, with SetMaxOpenConns(1): with more, each connection would have its own database, and it is rejected.
 //   - Postgres: synchronous_commit not off, fsync on.
 //   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, and a strict sql_mode.
 //
-// The account needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT on cardgateway_journal_schema, and
-// the right to create and alter tables only for the first program of each version.
+// The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT on cardgateway_journal_schema, and
+// the right to create and alter tables only for the first run of each version.
 func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) {
 	return openSQL(ctx, db, d, "NewSQLStore", Dialect.migrate)
 }
@@ -150,9 +150,9 @@ func (s *SQLStore) recordLater(key Key, version int, ev Evidence, ended func(err
 // hurry implements lateRecorder.
 func (s *SQLStore) hurry() { s.groupOf(new(write)).hurry() }
 
-// Flush writes at once what a Journal has left to be written a moment later: approvals that payment methods have returned.
-// Call it before the database is closed, after the last payment. Without it, those payments are open, and Recover asks the
-// gateway about them. It returns an error only if ctx ends first.
+// Flush writes the approvals that payment methods have returned and that are still to be written. Call it after the last
+// payment, before you close the database. Without it, those payments stay open, and Recover queries the gateway for them.
+// It returns an error only if ctx ends first.
 func (s *SQLStore) Flush(ctx context.Context) error { return s.groupOf(new(write)).flush(ctx) }
 
 // Ack implements Store.
@@ -248,8 +248,8 @@ func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun int64, id 
 }
 
 // Forget deletes acknowledged payments and refunds that began before the given time, of every shop, and returns how many. A
-// forgotten id can be used again, so keep them for longer than any job of yours could repeat a call; it refuses a
-// time within the last 24 hours.
+// deleted id can be paid again, so keep entries for longer than any of your jobs could repeat a call. A time within the last
+// 24 hours is an error.
 func (s *SQLStore) Forget(ctx context.Context, before time.Time) (int64, error) {
 	if err := tooRecent(before); err != nil {
 		return 0, err

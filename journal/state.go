@@ -7,15 +7,15 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Intent is that of the latest submission.
+// Intent returns the intent of the latest submission.
 func (e *Entry) Intent() Intent { return e.project().intent }
 
-// State is what all evidence together comes to.
+// State returns the state that results from all evidence.
 func (e *Entry) State() State { return e.project().state }
 
-// Conflict reports that the evidence cannot all be true of one payment: two successes, or a success after the
-// payment was declined, refused, proved not sent or presumed absent. A person has to look: money may have moved
-// twice, or after the customer was told that it did not. It is never taken back.
+// Conflict reports whether the evidence is contradictory: two successes, or a success after the payment was declined,
+// refused, proved not sent or presumed absent. It needs manual review: money may have moved twice, or after the customer
+// was told that it did not. Once true, it stays true.
 func (e *Entry) Conflict() bool { return e.project().conflict }
 
 // projection is what the evidence of an entry comes to, in the sense of event sourcing: a left fold over the evidence.

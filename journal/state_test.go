@@ -219,6 +219,7 @@ func TestInFlight(t *testing.T) {
 		"submitted again":                       {[]Evidence{of("1"), again}, true},
 		"submitted again, the first's response": {[]Evidence{again, of("1")}, true},
 		"submitted again, and answered":         {[]Evidence{again, of("2")}, false},
+		"asked about in the submission's name":  {[]Evidence{{Source: SourceQuery, Sender: "1", Seen: true}}, true},
 	} {
 		e := Entry{Begun: Intent{Sender: "1", At: at}, Evidence: c.evidence}
 		if got := e.project().inFlight(at.Add(longestFlight - 1)); got != c.want {
@@ -315,9 +316,35 @@ func TestClock(t *testing.T) {
 			t.Errorf("a payment made now is dated %v from now (%v) and old: %t", d, err, j.isOld(e.Begun))
 		}
 	}
-	ahead := clock{started: time.Now().Add(48 * time.Hour)} // the computer's clock was two days ahead, and was set back
-	if d := time.Until(ahead.earliest()); d > time.Second {
-		t.Errorf("the earliest time is %v ahead", d)
+	now, later := time.Unix(1, 0), time.Unix(2, 0)
+	for _, got := range []time.Time{earlier(now, later), earlier(later, now), earlier(now, now)} {
+		if !got.Equal(now) {
+			t.Errorf("the earlier time is %v, want %v", got, now)
+		}
+	}
+	if d := time.Until(c.earliest()); d.Abs() > time.Second {
+		t.Errorf("the earliest time is off by %v", d)
+	}
+}
+
+// TestSame: a payment or refund that differs in anything that the caller chooses is another one.
+func TestSame(t *testing.T) {
+	in := Intent{
+		TransactionID: "a", RefundTransactionID: "b", UniqueID: "1", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD",
+	}
+	for name, change := range map[string]func(*Intent){
+		"TransactionID": func(in *Intent) { in.TransactionID = "x" }, "RefundTransactionID": func(in *Intent) { in.RefundTransactionID = "x" },
+		"UniqueID": func(in *Intent) { in.UniqueID = "x" }, "OrderID": func(in *Intent) { in.OrderID = "x" },
+		"Operation": func(in *Intent) { in.Operation = opTokenOrder }, "Amount": func(in *Intent) { in.Amount = decimal.New(1251, -2) },
+		"Currency": func(in *Intent) { in.Currency = "EUR" },
+	} {
+		other := in
+		if other.Amount, other.Sender, other.At = decimal.New(125, -1), "another", time.Now(); !in.same(&other) {
+			t.Errorf("another call for it is not the same: %+v", other)
+		}
+		if change(&other); in.same(&other) {
+			t.Errorf("another %s is the same", name)
+		}
 	}
 }
 

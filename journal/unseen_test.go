@@ -230,6 +230,39 @@ func TestUnrecordedNotSent(t *testing.T) {
 	})
 }
 
+// TestUnrecordedInvalid: that a request is invalid is certain, whether or not it could be recorded.
+func TestUnrecordedInvalid(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		store := &failing{Store: s.store}
+		store.records.Store(100)
+		req := order("a", approved)
+		req.TransactionIP = "nowhere"
+		if _, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), req); !errors.Is(err, cardgateway.ErrInvalidRequest) {
+			t.Errorf("got %v, want ErrInvalidRequest", err)
+		}
+	})
+}
+
+// TestUnsentRepetition: a repetition that was not sent leaves what was known before, so that no call without the risk sends
+// again.
+func TestUnsentRepetition(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
+		_, _ = s.pay("a", approved)
+		time.Sleep(25 * time.Hour)
+		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
+		s.refuse = errors.New("no route to host")
+		if _, err := s.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrNotSent) {
+			t.Fatalf("got %v, want ErrNotSent", err)
+		}
+		s.refuse = nil
+		sent := s.sent.Load()
+		if _, err := s.pay("a", approved); !errors.Is(err, journal.ErrPresumedAbsent) || s.sent.Load() != sent {
+			t.Errorf("got %v after %d requests more, want ErrPresumedAbsent after none", err, s.sent.Load()-sent)
+		}
+	})
+}
+
 // TestToldOfOldPayments: what is told of a payment that is older than what is remembered counts all the same.
 func TestToldOfOldPayments(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -117,8 +117,12 @@ func (f *failing) Record(ctx context.Context, key journal.Key, version int, ev j
 func TestStoreThatCannotBeWritten(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &failing{Store: s.store}
-		store.begins.Store(100)
+		store.begins.Store(1000)
+		begun := time.Now()
 		_, err := journal.New(s.client, store, journal.Options{}).CreateSubscription(t.Context(), order("a", approved))
+		if waited := time.Since(begun); waited < time.Second || waited > 2*time.Second {
+			t.Errorf("gave up after %v, want almost 2 s", waited)
+		}
 		if !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errDisk) || !cardgateway.SafeToRetry(err) {
 			t.Errorf("got %v, want ErrNotSent because of the disk", err)
 		}

@@ -19,7 +19,7 @@ func redactClaims(c *Claims, token cardgateway.Token) {
 	s := secretsOf(token)
 	for _, id := range []*string{
 		(*string)(&c.TransactionType), &c.RefundUniqueID, &c.MerchantRefundID, &c.TransactionCurrency, &c.RefundCurrency,
-		&c.ChargebackCurrency,
+		&c.ChargebackCurrency, (*string)(&c.TransactionCardNumber),
 	} {
 		s.Redact(id, redact.MinID)
 	}
@@ -39,6 +39,7 @@ func redactFacts(n *Notification) {
 	t := n.Transaction
 	texts := []*string{
 		&t.Message, &t.BillDescription, &t.TransactionMessage, (*string)(&t.TransactionMethod), (*string)(&t.TransactionType),
+		&t.TransactionCurrency, (*string)(&t.TransactionCardNumber),
 	}
 	if a := t.BillingAddress; a != nil {
 		texts = append(texts, &a.FirstName, &a.LastName, &a.Country, &a.Email, &a.City, &a.Address, &a.Phone, &a.State, &a.ZipCode)
@@ -46,7 +47,7 @@ func redactFacts(n *Notification) {
 	}
 	s.RedactMembers(t.Extra, redact.MinID)
 	if r := n.Refund; r != nil {
-		texts = append(texts, &r.Message)
+		texts = append(texts, &r.Message, &r.RefundCurrency)
 		s.RedactMembers(r.Extra, redact.MinID)
 	}
 	for _, text := range texts {

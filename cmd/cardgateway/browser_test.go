@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -59,6 +60,7 @@ func browserTab(t *testing.T) context.Context {
 // TestReportInBrowser shows a report of every kind, at a desk and on a phone, light and dark, to an accessibility checker:
 // it finds nothing, and nothing has to be scrolled sideways. With CARDGATEWAY_SCREENSHOTS=1 it takes the pictures of the docs.
 func TestReportInBrowser(t *testing.T) {
+	t.Parallel()
 	axe := readText(t, filepath.Join("..", "..", "examples", "shop", "testdata", "axe", "axe.min.js"))
 	reports := browserReports(t)
 	ctx := browserTab(t)
@@ -122,9 +124,8 @@ type browserReport struct{ name, path string }
 func browserReports(t *testing.T) []browserReport {
 	t.Helper()
 	m := newClosedMonth(t)
-	t.Setenv("TMPDIR", t.TempDir())
 	all := []browserReport{{"reconcile-report", filepath.Join(m.dir, "report.html")}}
-	tool(t, nil, "reconcile", "run", "--quiet", "--out", all[0].path).want(t, exitOK)
+	demonstrate(t, "--quiet", "--out", all[0].path)
 	from := m.lastOf.AddDate(0, 0, -30)
 	at := from.AddDate(0, 0, 15).Format(time.DateTime)
 	for _, r := range []struct {
@@ -133,9 +134,9 @@ func browserReports(t *testing.T) []browserReport {
 		lines      []string
 		start, end time.Time
 	}{
-		{"fine", exitOK, m.lines, from, m.lastOf},
-		{"empty", exitOK, m.lines, from.AddDate(0, 0, -4), from.AddDate(0, 0, -2)},
-		{"long", exitNo, append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
+		{"fine", exit.OK, m.lines, from, m.lastOf},
+		{"empty", exit.OK, m.lines, from.AddDate(0, 0, -4), from.AddDate(0, 0, -2)},
+		{"long", exit.No, append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
 	} {
 		path := filepath.Join(m.dir, r.name+".html")
 		tool(t, m.env, "reconcile", "report", "--quiet", "--out", path, "--list", m.list(t, r.lines...),

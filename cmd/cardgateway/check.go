@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type checkCommand struct{}
@@ -31,23 +34,21 @@ func (*checkCommand) Run(c *call) error {
 		return err
 	}
 	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
-	for _, s := range set.list {
-		value, from := clean(s.value), s.from
+	for _, s := range set.List {
+		value, from := terminal.Clean(s.Value), s.From
 		switch { // a place can have a password in it
 		case value == "":
-		case s.name == secretName:
+		case s.Name == settings.Secret:
 			value = "set"
-		case s.name == journalName:
-			value = clean(describePlace(s.value))
-		case s.name == databaseName:
-			value = clean(books.Describe(s.value))
+		case s.Name == settings.Journal, s.Name == settings.Database:
+			value = terminal.Clean(database.Describe(s.Value))
 		}
 		if value == "" {
-			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.name], "-"), "not set"
+			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.Name], "-"), "not set"
 		}
-		k.line("      %-14s %s (%s)\n", s.name, value, clean(from))
+		k.line("      %-14s %s (%s)\n", s.Name, value, terminal.Clean(from))
 	}
-	if err := k.reach(set.get("merchant-id").value != ""); err != nil {
+	if err := k.reach(set.Get("merchant-id").Value != ""); err != nil {
 		return err
 	}
 	k.clock()
@@ -55,10 +56,10 @@ func (*checkCommand) Run(c *call) error {
 		return err
 	}
 	if k.failed != nil {
-		return cannotWrite("answer", k.failed)
+		return exit.CannotWrite("answer", k.failed)
 	}
 	if k.looks > 0 {
-		return fail(exitNo, "lines that begin with \"look\": %d", k.looks)
+		return exit.Fail(exit.No, "lines that begin with \"look\": %d", k.looks)
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func (k *checker) reach(credentials bool) error {
 	begun := time.Now()
 	page, err := k.search(k.now().AddDate(0, 0, -1), k.now())
 	if err != nil {
-		status, _, _ := response(err)
+		status, _, _ := exit.Response(err)
 		if status != 0 {
 			k.ok("reachable", "HTTP %d in %v", status, time.Since(begun).Round(time.Millisecond))
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -28,17 +29,17 @@ func TestCheck(t *testing.T) {
 		want []string // on stdout
 		err  string
 	}{
-		{"fine", with(environment(near.URL), "CARDGATEWAY_ZONE", "UTC"), exitOK, []string{
+		{"fine", with(environment(near.URL), "CARDGATEWAY_ZONE", "UTC"), exit.OK, []string{
 			"      base-url       " + near.URL + " (environment CARDGATEWAY_BASE_URL)\n", "      secret         set (environment CARDGATEWAY_SECRET)\n",
 			"      timeout        30s (not set)\n", "ok    reachable      in ", "ok    credentials    accepted\n", "ok    clock          ",
 			"ok    zone           UTC; the newest payment on the first page is of ",
 		}, ""},
-		{"no payments", environment(gatewayFor(t, utc).URL), exitOK, []string{"no payment of the last day to compare it with"}, ""},
-		{"zone", environment(far.URL), exitNo, []string{"look  zone           in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
-		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exitNo, []string{"look  clock          this machine is 2m"}, ""},
-		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exitNoAnswer, []string{"ok    reachable      HTTP 200 in "},
+		{"no payments", environment(gatewayFor(t, utc).URL), exit.OK, []string{"no payment of the last day to compare it with"}, ""},
+		{"zone", environment(far.URL), exit.No, []string{"look  zone           in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
+		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exit.No, []string{"look  clock          this machine is 2m"}, ""},
+		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exit.NoAnswer, []string{"ok    reachable      HTTP 200 in "},
 			"the gateway does not accept the credentials"},
-		{"unreachable", environment("http://127.0.0.1:1"), exitNoAnswer, []string{"base-url       http://127.0.0.1:1 "}, "the gateway cannot be reached"},
+		{"unreachable", environment("http://127.0.0.1:1"), exit.NoAnswer, []string{"base-url       http://127.0.0.1:1 "}, "the gateway cannot be reached"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, "check")

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // saved is what a file of --checkpoint holds: no row and no secret.
@@ -27,25 +29,25 @@ type saved struct {
 	Format  string                 `json:"format"`
 	Columns []string               `json:"columns,omitempty"` // that were asked for; none are all
 	Headed  bool                   `json:"headed"`            // the titles have been written
-	Sums    sums                   `json:"sums"`              // of the rows that have been written
+	Sums    tabular.Sums           `json:"sums"`              // of the rows that have been written
 	At      cardgateway.Checkpoint `json:"at"`
 }
 
 // readSaved reads a checkpoint. Nil means that there is none: a list begins.
 func readSaved(path string) (*saved, error) {
-	text, err := readBounded(path, 64<<20) // hashes of the rows of the last second, of which there may be many
+	text, err := files.ReadBounded(path, 64<<20) // hashes of the rows of the last second, of which there may be many
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fail(exitNoAnswer, "--checkpoint cannot be read: %v", err)
+		return nil, exit.Fail(exit.NoAnswer, "--checkpoint cannot be read: %v", err)
 	}
 	var s saved
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
-	isHuge := func(at sum) bool { return at.Amount.Exponent() < -20 || at.Amount.Exponent() > 20 } // would take all memory to print
+	isHuge := func(at tabular.Sum) bool { return at.Amount.Exponent() < -20 || at.Amount.Exponent() > 20 } // would take all memory to print
 	if err := decoder.Decode(&s); err != nil || s.List == "" || !s.From.Before(s.To) || slices.ContainsFunc(s.Sums, isHuge) {
-		return nil, fail(exitNoAnswer, "--checkpoint %s is not a checkpoint of this program; name another file", path)
+		return nil, exit.Fail(exit.NoAnswer, "--checkpoint %s is not a checkpoint of this program; name another file", path)
 	}
 	return &s, nil
 }
@@ -54,26 +56,12 @@ func readSaved(path string) (*saved, error) {
 func (s *saved) write(path string) error {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err == nil {
-		err = replaceFile(path, append(text, '\n'))
+		err = files.Replace(path, append(text, '\n'))
 	}
 	if err != nil {
-		return fail(exitNoAnswer, "--checkpoint cannot be written: %v", err)
+		return exit.Fail(exit.NoAnswer, "--checkpoint cannot be written: %v", err)
 	}
 	return nil
-}
-
-func replaceFile(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // of no effect once it is renamed
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
 }
 
 // differs says in what the checkpoint is one of another list, or nothing.
@@ -87,13 +75,13 @@ func (s *saved) differs(now *saved) string {
 		{"columns", strings.Join(s.Columns, ","), strings.Join(now.Columns, ",")},
 	} {
 		if d.old != d.new {
-			return fmt.Sprintf("%s was %s and is %s now", d.what, clean(d.old), clean(d.new))
+			return fmt.Sprintf("%s was %s and is %s now", d.what, terminal.Clean(d.old), terminal.Clean(d.new))
 		}
 	}
 	switch {
 	case !now.From.IsZero() && (!now.From.Equal(s.From) || !now.To.Equal(s.To)):
 		return fmt.Sprintf("the range was %s to %s and is %s to %s now; it may be left out",
-			wall(s.From.In(now.From.Location())), wall(s.To.In(now.From.Location())), wall(now.From), wall(now.To))
+			terminal.Wall(s.From.In(now.From.Location())), terminal.Wall(s.To.In(now.From.Location())), terminal.Wall(now.From), terminal.Wall(now.To))
 	case !maps.Equal(s.Filter, now.Filter):
 		return "the ids or states that are asked for are others"
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/shopspring/decimal"
 )
 
@@ -14,11 +16,11 @@ import (
 func TestSavedComesBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	begun := saved{
-		List: "orders", Gateway: "https://gateway.example", AppID: "7", Zone: "UTC", Format: formatCSV, Headed: true,
+		List: "orders", Gateway: "https://gateway.example", AppID: "7", Zone: "UTC", Format: tabular.CSV, Headed: true,
 		From: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC),
 		Filter: map[string]string{"state": "approved"},
 	}
-	begun.Sums.add("EUR", "approved", decimal.RequireFromString("12.50"))
+	begun.Sums.Add("EUR", "approved", decimal.RequireFromString("12.50"))
 	if err := begun.write(path); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +28,7 @@ func TestSavedComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if what := got.differs(&begun); what != "" || !got.Headed || amountText(got.Sums[0].Amount.Decimal) != "12.50" || got.Sums.rows() != 1 {
+	if what := got.differs(&begun); what != "" || !got.Headed || amount.Plain(got.Sums[0].Amount.Decimal) != "12.50" || got.Sums.Rows() != 1 {
 		t.Errorf("got %+v (%s), want %+v", got, what, begun)
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
@@ -57,7 +59,7 @@ func FuzzReadSaved(f *testing.F) {
 		if s.List == "" || !s.From.Before(s.To) {
 			t.Errorf("got %+v", s)
 		}
-		if err := s.Sums.print(io.Discard); err != nil {
+		if err := s.Sums.Print(io.Discard); err != nil {
 			t.Error(err)
 		}
 	})

@@ -6,20 +6,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // compareFlags say what is compared with what.
 type compareFlags struct {
-	period     `group:"Period, in the zone of the gateway; what your list covers if none is given:"`
-	listsFlags `group:"Your lists; those that were read last if none is given:"`
-	Grace      string `default:"48h" placeholder:"DURATION" help:"How near to the edge of what is compared a row may lack its counterpart: 48h; 0 for not at all."`
-	Known      string `placeholder:"FILE" help:"CSV file of differences that may stay: class, id, reason, and value if it may not change."`
+	period.Period `group:"Period, in the zone of the gateway; what your list covers if none is given:"`
+	listsFlags    `group:"Your lists; those that were read last if none is given:"`
+	Grace         string `default:"48h" placeholder:"DURATION" help:"How near to the edge of what is compared a row may lack its counterpart: 48h; 0 for not at all."`
+	Known         string `placeholder:"FILE" help:"CSV file of differences that may stay: class, id, reason, and value if it may not change."`
 }
 
 const compareHelp = `Your list is a CSV file (separator , ; | or TAB, UTF-8) or a query of your database. It is kept in the database with the copy of
@@ -45,7 +49,7 @@ type comparison struct {
 
 // openCompared opens the books, reads the lists that are given, and finds the period.
 func (c *call) openCompared(f *compareFlags) (_ *comparison, err error) {
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +75,8 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 		return nil, booksError("db: ", err)
 	}
 	if info.Zone == nil || !info.Since.Before(info.CompleteUpTo) {
-		return nil, fail(exitNoAnswer, "the database has no copy of the gateway yet; make one: %s",
-			commandLine(append([]string{"reconcile", "sync"}, c.settings.asFlags()...)...))
+		return nil, exit.Fail(exit.NoAnswer, "the database has no copy of the gateway yet; make one: %s",
+			terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...))
 	}
 	if err := f.listsFlags.read(c, b); err != nil {
 		return nil, err
@@ -81,7 +85,7 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 		return nil, booksError("db: ", err)
 	}
 	if m.info.Payments.ReadAt.IsZero() {
-		return nil, fail(exitNoAnswer, "there is no list of your payments to compare with: give --list, or --list-dsn and --list-query")
+		return nil, exit.Fail(exit.NoAnswer, "there is no list of your payments to compare with: give --list, or --list-dsn and --list-query")
 	}
 	if m.Grace, err = parseGrace(f.Grace); err != nil {
 		return nil, err
@@ -101,12 +105,12 @@ func (m *comparison) readKnown() error {
 	if m.flags.Known == "" {
 		return nil
 	}
-	text, err := readBounded(m.flags.Known, 64<<20)
+	text, err := files.ReadBounded(m.flags.Known, 64<<20)
 	if err == nil {
 		m.Known, err = match.ReadKnown(strings.NewReader(text))
 	}
 	if err != nil {
-		return fail(exitNoAnswer, "--known %s: %s", clean(m.flags.Known), clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "--known %s: %s", terminal.Clean(m.flags.Known), terminal.Clean(err.Error()))
 	}
 	return nil
 }
@@ -130,9 +134,9 @@ func parseGrace(text string) (time.Duration, error) {
 	if text == "0" {
 		return 0, nil
 	}
-	grace, err := parseLast(text)
+	grace, err := period.ParseLast(text)
 	if err != nil {
-		return 0, fail(exitNoAnswer, "--grace: %q is no duration; write 48h, 7d or 0", clean(text))
+		return 0, exit.Fail(exit.NoAnswer, "--grace: %q is no duration; write 48h, 7d or 0", terminal.Clean(text))
 	}
 	return grace, nil
 }
@@ -142,8 +146,8 @@ func (m *comparison) findPeriod() error {
 	zone := m.Copy.From.Location()
 	asked := match.Span{}
 	var err error
-	if m.flags.period.isSet() {
-		if asked.From, asked.To, err = m.flags.period.bounds(m.Now, zone); err != nil {
+	if m.flags.Period.IsSet() {
+		if asked.From, asked.To, err = m.flags.Period.Bounds(m.Now, zone); err != nil {
 			return err
 		}
 		m.noteList(asked)
@@ -154,25 +158,25 @@ func (m *comparison) findPeriod() error {
 			}
 		}
 		if asked.IsZero() {
-			return fail(exitNoAnswer, "your list has no times, and names no payment of the copy (%s to %s), so its period is not known: give one with --month or --from",
-				wall(m.Copy.From), wall(m.Copy.To))
+			return exit.Fail(exit.NoAnswer, "your list has no times, and names no payment of the copy (%s to %s), so its period is not known: give one with --month or --from",
+				terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To))
 		}
 		asked = match.Span{From: asked.From.In(zone), To: asked.To.In(zone)}
 	}
 	m.Period = asked
 	if m.Period.From.Before(m.Copy.From) {
 		m.Period.From = m.Copy.From
-		m.note("The copy of the gateway begins at %s: nothing before is compared.", wall(m.Copy.From))
+		m.note("The copy of the gateway begins at %s: nothing before is compared.", terminal.Wall(m.Copy.From))
 	}
 	if m.Period.To.After(m.Copy.To) {
 		m.Period.To = m.Copy.To
 		if asked.To.Sub(m.Copy.To) > time.Hour {
-			m.note("The copy of the gateway is complete up to %s: nothing after is compared.", wall(m.Copy.To))
+			m.note("The copy of the gateway is complete up to %s: nothing after is compared.", terminal.Wall(m.Copy.To))
 		}
 	}
 	if !m.Period.From.Before(m.Period.To) {
-		return fail(exitNoAnswer, "the copy of the gateway, from %s to %s, has nothing of %s to %s; bring it up to date with cardgateway reconcile sync",
-			wall(m.Copy.From), wall(m.Copy.To), wall(asked.From), wall(asked.To))
+		return exit.Fail(exit.NoAnswer, "the copy of the gateway, from %s to %s, has nothing of %s to %s; bring it up to date with cardgateway reconcile sync",
+			terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
 	}
 	return nil
 }
@@ -180,15 +184,15 @@ func (m *comparison) findPeriod() error {
 // noteList says where a list does not reach as far as the period that was asked for.
 func (m *comparison) noteList(asked match.Span) {
 	list := m.Payments.Span
-	end := minTime(asked.To, m.Copy.To)
+	end := period.Earlier(asked.To, m.Copy.To)
 	switch {
 	case list.IsZero():
 	case !list.From.Before(asked.To) || !list.To.After(asked.From):
-		m.note("Your list has no payment in the period: it goes from %s to %s.", wall(list.From), wall(list.To))
+		m.note("Your list has no payment in the period: it goes from %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
 	case end.Sub(list.To) > m.Grace:
-		m.note("The last payment of your list is of %s, and the period ends at %s. Is the list whole?", wall(list.To.Add(-time.Second)), wall(end))
+		m.note("The last payment of your list is of %s, and the period ends at %s. Is the list whole?", terminal.Wall(list.To.Add(-time.Second)), terminal.Wall(end))
 	case list.From.Sub(asked.From) > m.Grace && list.From.Sub(m.Copy.From) > m.Grace:
-		m.note("The first payment of your list is of %s, and the period begins at %s. Is the list whole?", wall(list.From), wall(asked.From))
+		m.note("The first payment of your list is of %s, and the period begins at %s. Is the list whole?", terminal.Wall(list.From), terminal.Wall(asked.From))
 	}
 }
 
@@ -203,7 +207,7 @@ func (m *comparison) run() (*match.Summary, error) {
 	}
 	summary, err := match.Run(m.ctx, m.books, m.Options)
 	if err != nil {
-		var own *failure
+		var own *exit.Failure
 		if errors.As(err, &own) {
 			return nil, err
 		}
@@ -212,7 +216,7 @@ func (m *comparison) run() (*match.Summary, error) {
 	m.metrics = append(m.metrics, comparisonMetrics(summary)...)
 	if !m.settings.Quiet {
 		if err := m.print(summary); err != nil {
-			return nil, cannotWrite("summary", err)
+			return nil, exit.CannotWrite("summary", err)
 		}
 	}
 	return summary, nil
@@ -220,19 +224,19 @@ func (m *comparison) run() (*match.Summary, error) {
 
 // print writes the classes and the bridges.
 func (m *comparison) print(s *match.Summary) error {
-	m.tell("%s to %s: %s of %s rows tie out", wall(m.Period.From), wall(m.Period.To), thousands(s.TiedOut), thousands(s.Compared))
+	m.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.Period.From), terminal.Wall(m.Period.To), terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 	if s.Elsewhere > 0 {
-		m.tell("%s lines of other periods were not compared", thousands(s.Elsewhere))
+		m.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
 	}
 	if n := len(s.Unused); n > 0 {
-		m.tell("%s: marks that fit no difference: %d, the first in line %d", clean(m.flags.Known), n, s.Unused[0].Line)
+		m.tell("%s: marks that fit no difference: %d, the first in line %d", terminal.Clean(m.flags.Known), n, s.Unused[0].Line)
 	}
 	if len(s.Classes) > 0 {
-		t := plainTable()
+		t := tabular.PlainTable()
 		t.AppendHeader(table.Row{"rows", "class", "value", "", "oldest", "known"})
 		t.SetColumnConfigs(numbersRight(1, 3, 6))
 		for _, c := range s.Classes {
-			row := table.Row{thousands(c.Rows), string(c.Class), "", clean(c.Currency), "", ""}
+			row := table.Row{terminal.Thousands(c.Rows), string(c.Class), "", terminal.Clean(c.Currency), "", ""}
 			if c.Currency != "" {
 				row[2] = amount.Text(c.Value, c.Currency)
 			}
@@ -240,26 +244,26 @@ func (m *comparison) print(s *match.Summary) error {
 				row[4] = c.Oldest.In(m.Period.From.Location()).Format(time.DateOnly)
 			}
 			if c.Known > 0 {
-				row[5] = thousands(c.Known)
+				row[5] = terminal.Thousands(c.Known)
 			}
 			t.AppendRow(row)
 		}
-		if err := render(t, m.err); err != nil {
+		if err := tabular.Render(t, m.err); err != nil {
 			return err
 		}
 	}
-	t := plainTable()
+	t := tabular.PlainTable()
 	t.AppendHeader(table.Row{"", "", "your books", "differences", "gateway", "left over"})
 	t.SetColumnConfigs(numbersRight(3, 4, 5, 6))
 	for i := range s.Bridges {
 		b := &s.Bridges[i]
-		t.AppendRow(table.Row{string(b.Kind) + "s", clean(b.Currency), amount.Text(b.Books, b.Currency),
+		t.AppendRow(table.Row{string(b.Kind) + "s", terminal.Clean(b.Currency), amount.Text(b.Books, b.Currency),
 			amount.Text(b.Gateway.Sub(b.Books), b.Currency), amount.Text(b.Gateway, b.Currency), amount.Text(b.LeftOver(), b.Currency)})
 	}
 	if len(s.Bridges) == 0 {
 		return nil
 	}
-	return render(t, m.err)
+	return tabular.Render(t, m.err)
 }
 
 func numbersRight(columns ...int) (configs []table.ColumnConfig) {
@@ -273,11 +277,11 @@ func numbersRight(columns ...int) (configs []table.ColumnConfig) {
 func (m *comparison) ended(s *match.Summary) error {
 	for i := range s.Bridges {
 		if b := &s.Bridges[i]; !b.LeftOver().IsZero() {
-			return fail(exitNoAnswer, "the comparison contradicts itself: %s in %s leave %s over", b.Kind, clean(b.Currency), amountText(b.LeftOver()))
+			return exit.Fail(exit.NoAnswer, "the comparison contradicts itself: %s in %s leave %s over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
 		}
 	}
 	if n := s.Differences(); n > 0 {
-		return fail(exitNo, "differences: %s", thousands(n))
+		return exit.Fail(exit.No, "differences: %s", terminal.Thousands(n))
 	}
 	return nil
 }

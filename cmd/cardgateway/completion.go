@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 type shellCommand struct {
@@ -27,7 +28,7 @@ func (s *shellCommand) Run(c *call, ctx *kong.Context) error {
 	var b strings.Builder
 	write(&b, completions(ctx.Model.Node))
 	if _, err := io.WriteString(c.out, b.String()); err != nil {
-		return cannotWrite("completion", err)
+		return exit.CannotWrite("completion", err)
 	}
 	return nil
 }

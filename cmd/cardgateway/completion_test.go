@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // TestBashCompletion asks bash.
@@ -15,7 +17,7 @@ func TestBashCompletion(t *testing.T) {
 		t.Skip("no bash here: ", err)
 	}
 	r := tool(t, nil, "completion", "bash")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	dir := t.TempDir()
 	script := filepath.Join(dir, "completion.bash")
 	for path, text := range map[string]string{script: r.out, filepath.Join(dir, "a.toml"): "", filepath.Join(dir, "b.toml"): ""} {
@@ -55,15 +57,15 @@ func TestBashCompletion(t *testing.T) {
 func TestShells(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		r := tool(t, nil, "completion", shell)
-		r.want(t, exitOK)
+		r.want(t, exit.OK)
 		for _, words := range []string{"get", "journal list", "resolve refund", "hosted-page", "metrics-file", "absent-after", "fish"} {
 			if !strings.Contains(r.out, words) {
 				t.Errorf("%s: got no %q", shell, words)
 			}
 		}
 	}
-	tool(t, nil, "completion", "csh").want(t, exitNoAnswer, "must be one of")
-	if code, err := toolTo(t, full{}, nil, "completion", "bash"); code != exitNoAnswer || !strings.Contains(err, "the completion cannot be written") {
+	tool(t, nil, "completion", "csh").want(t, exit.NoAnswer, "must be one of")
+	if code, err := toolTo(t, full{}, nil, "completion", "bash"); code != exit.NoAnswer || !strings.Contains(err, "the completion cannot be written") {
 		t.Errorf("a full disk: got %d, %q", code, err)
 	}
 }
@@ -71,7 +73,7 @@ func TestShells(t *testing.T) {
 // TestMan: the page has all, and no line of text is taken for a request.
 func TestMan(t *testing.T) {
 	r := tool(t, nil, "man")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	for _, words := range []string{
 		`.TH "CARDGATEWAY" "1"`, `.SS "cardgateway journal ack <id>"`, "\n\\-\\-absent\\-after=24h\n", "\n\\-q, \\-\\-quiet\n", "  130  interrupted\n",
 		"cardgateway orders \\-\\-last 2h\n", "CARDGATEWAY_BASE_URL",

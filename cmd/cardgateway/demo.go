@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -18,66 +20,44 @@ import (
 // The sandbox's orders in the demonstration: so many, in the year before now.
 const demoOrders = 12_000
 
-// demonstrate reconciles with a gateway in this process. Its lists are made of what was copied, with mistakes put in.
-func (r *runCommand) demonstrate(c *call) (err error) {
-	c.tell("no setting is set: this is a demonstration with a sandbox on this machine. No account, no real money")
+// demo is a gateway in this process, with a year of orders.
+type demo struct {
+	server   *sandbox.Server
+	client   *cardgateway.Client
+	from, to time.Time
+	dir      string // for the database and the lists; it stays
+}
+
+// startDemo starts the gateway. Close it after use.
+func startDemo(now time.Time) (*demo, error) {
 	dir, err := os.MkdirTemp("", "cardgateway-demo-")
 	if err != nil {
-		return cannotWrite("files of the demonstration", err)
+		return nil, exit.CannotWrite("files of the demonstration", err)
 	}
-	now := c.now()
-	from := now.AddDate(-1, 0, 0)
-	server, err := sandbox.Start(sandbox.Options{NoNotifications: true})
-	if err != nil {
-		return fail(exitNoAnswer, "the sandbox does not start: %v", err)
+	d := &demo{from: now.AddDate(-1, 0, 0), to: now, dir: dir}
+	if d.server, err = sandbox.Start(sandbox.Options{NoNotifications: true}); err != nil {
+		return nil, exit.Fail(exit.NoAnswer, "the sandbox does not start: %v", err)
 	}
-	defer server.Close()
-	server.SeedOrders(sandbox.SeedOptions{
-		N: demoOrders, From: from, To: now, Random: true, Hours: sandbox.DayAndNight(), Currencies: []string{"EUR", "USD", "JPY"},
+	d.server.SeedOrders(sandbox.SeedOptions{
+		N: demoOrders, From: d.from, To: now, Random: true, Hours: sandbox.DayAndNight(), Currencies: []string{"EUR", "USD", "JPY"},
 		TwiceEvery: demoOrders / 4, RefundTwiceEvery: demoOrders / 10 / 3,
 	})
-	server.AddRefunds(sandbox.Arrivals{N: 3, From: from.AddDate(0, 2, 0), To: now.AddDate(0, -2, 0)})
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "123456"})
-	if err != nil {
-		return err
+	d.server.AddRefunds(sandbox.Arrivals{N: 3, From: d.from.AddDate(0, 2, 0), To: now.AddDate(0, -2, 0)})
+	if d.client, err = cardgateway.New(cardgateway.Config{BaseURL: d.server.URL, AppID: "123456"}); err != nil {
+		d.server.Close()
+		return nil, err
 	}
-	defer client.CloseIdleConnections()
-	b, err := books.Open(c.ctx, filepath.Join(dir, "books.db"))
-	if err != nil {
-		return booksError("", err)
-	}
-	defer func() { err = cmp.Or(err, b.Close()) }()
-	sync := &syncCommand{LogEvery: r.LogEvery}
-	if err := sync.sync(c.toStderr(), b, books.SyncOptions{Client: client, From: from.Truncate(time.Second), Now: c.now}); err != nil {
-		return err
-	}
-	if err := plantLists(c, b, dir); err != nil {
-		return err
-	}
-	r.List, r.RefundList, r.Known = filepath.Join(dir, "paid.csv"), filepath.Join(dir, "refunds.csv"), filepath.Join(dir, "known.csv")
-	if !r.period.isSet() { // whole days
-		zone := client.Location()
-		midnight := func(t time.Time) string { return t.In(zone).Format(time.DateOnly) }
-		r.From, r.To = midnight(from.AddDate(0, 0, 1)), midnight(now)
-	}
-	r.Out = cmp.Or(r.Out, filepath.Join(dir, "report.html"))
-	m, err := c.compared(&r.compareFlags, b)
-	if err != nil {
-		return err
-	}
-	m.isDemonstration = true
-	if err := m.report(&r.reportFlags); err != nil {
-		if failed, ok := errors.AsType[*failure](err); !ok || failed.code != exitNo {
-			return err
-		}
-	}
-	c.tell("demonstration: the report is of a sandbox; the database and the lists are in %s", dir)
-	return nil
+	return d, nil
+}
+
+func (d *demo) close() {
+	d.client.CloseIdleConnections()
+	d.server.Close()
 }
 
 // plantLists writes lists of what the copy has, with mistakes of every class that a list can have, and marks one as known.
-func plantLists(c *call, b *books.Books, dir string) error {
-	info, err := b.Info(c.ctx)
+func plantLists(ctx context.Context, b *books.Books, dir string) error {
+	info, err := b.Info(ctx)
 	if err != nil {
 		return booksError("db: ", err)
 	}
@@ -89,7 +69,7 @@ func plantLists(c *call, b *books.Books, dir string) error {
 		return t.After(info.Since.AddDate(0, 0, 7)) && t.Before(info.CompleteUpTo.AddDate(0, 0, -7))
 	}}
 	var group []books.Order
-	for o, err := range b.Orders(c.ctx, info.Since, info.CompleteUpTo) {
+	for o, err := range b.Orders(ctx, info.Since, info.CompleteUpTo) {
 		if err != nil {
 			return booksError("db: ", err)
 		}
@@ -103,13 +83,13 @@ func plantLists(c *call, b *books.Books, dir string) error {
 	middle := info.CompleteUpTo.AddDate(0, -1, 0)
 	for i, amount := range []string{"49.90", "120.00", "8.75"} {
 		id := fmt.Sprintf("cash-%d", i+1)
-		payments.add(id, fmt.Sprintf("A-9000%d", i), amount, "EUR", wall(middle.AddDate(0, 0, -i)), "")
+		payments.add(id, fmt.Sprintf("A-9000%d", i), amount, "EUR", terminal.Wall(middle.AddDate(0, 0, -i)), "")
 		if i == 2 {
 			known.add("missing_there", id, "paid in cash at the counter")
 		}
 	}
 	n := 0
-	for r, err := range b.Refunds(c.ctx, info.Since, info.CompleteUpTo) {
+	for r, err := range b.Refunds(ctx, info.Since, info.CompleteUpTo) {
 		if err != nil {
 			return booksError("db: ", err)
 		}
@@ -120,14 +100,14 @@ func plantLists(c *call, b *books.Books, dir string) error {
 		if n%400 == 200 {
 			amount = r.Amount.Add(r.Amount).String()
 		}
-		refunds.add(r.MerchantRefundID, amount, r.Currency, wall(r.At))
+		refunds.add(r.MerchantRefundID, amount, r.Currency, terminal.Wall(r.At))
 	}
 	for i := range 3 {
-		refunds.add(fmt.Sprintf("lost-refund-%d", i+1), fmt.Sprintf("1%d.50", i), "USD", wall(middle.AddDate(0, 0, -i)))
+		refunds.add(fmt.Sprintf("lost-refund-%d", i+1), fmt.Sprintf("1%d.50", i), "USD", terminal.Wall(middle.AddDate(0, 0, -i)))
 	}
 	for name, lines := range map[string]*csvLines{"paid.csv": payments, "refunds.csv": refunds, "known.csv": known} {
 		if err := os.WriteFile(filepath.Join(dir, name), lines.text, 0o600); err != nil {
-			return cannotWrite("lists of the demonstration", err)
+			return exit.CannotWrite("lists of the demonstration", err)
 		}
 	}
 	return nil
@@ -203,5 +183,5 @@ func (p *planter) add(id, amount, currency string, at time.Time) {
 }
 
 func (p *planter) line(order int, id, amount, currency string, at time.Time) {
-	p.payments.add(id, fmt.Sprintf("A-%05d", order), amount, currency, wall(at), "")
+	p.payments.add(id, fmt.Sprintf("A-%05d", order), amount, currency, terminal.Wall(at), "")
 }

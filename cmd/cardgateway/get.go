@@ -5,6 +5,10 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type getCommand struct {
@@ -27,7 +31,7 @@ Examples:
 // Run shows a payment.
 func (g *getCommand) Run(c *call) error {
 	if (g.ID == "") == (g.Transaction == "") {
-		return fail(exitNoAnswer, "name the payment: by its uniqueId, or with --transaction by your transactionId")
+		return exit.Fail(exit.NoAnswer, "name the payment: by its uniqueId, or with --transaction by your transactionId")
 	}
 	client, err := c.client()
 	if err != nil {
@@ -43,12 +47,12 @@ func (g *getCommand) Run(c *call) error {
 	} else if found, err = g.search(c, client); err != nil {
 		return err
 	}
-	return show(c, orderColumns(client.Location()), found, g.Format)
+	return show(c, tabular.PaymentColumns(client.Location()), found, g.Format)
 }
 
 // search looks for all payments with the transactionId.
 func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardgateway.Transaction, err error) {
-	back, err := parseLast(g.Since)
+	back, err := period.ParseLast(g.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -62,22 +66,22 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 	}
 	found, err = payments.all(now.Add(-back), now)
 	if err == nil && len(found) == 0 {
-		return nil, fail(exitNo, "the gateway has no payment with this transactionId since %s; look further back with --since",
-			wall(now.Add(-back).In(client.Location())))
+		return nil, exit.Fail(exit.No, "the gateway has no payment with this transactionId since %s; look further back with --since",
+			terminal.Wall(now.Add(-back).In(client.Location())))
 	}
 	return found, err
 }
 
 // show prints a few rows.
-func show[T any](c *call, columns []column[T], rows []*T, format string) error {
-	w := newRowWriter(cmp.Or(format, formatDetails), columns, false, c.out)
+func show[T any](c *call, columns []tabular.Column[T], rows []*T, format string) error {
+	w := tabular.NewWriter(cmp.Or(format, tabular.Details), columns, false, c.out)
 	for _, row := range rows {
-		if err := w.write(row); err != nil {
-			return cannotWrite("answer", err)
+		if err := w.Write(row); err != nil {
+			return exit.CannotWrite("answer", err)
 		}
 	}
-	if err := w.flush(); err != nil {
-		return cannotWrite("answer", err)
+	if err := w.Flush(); err != nil {
+		return exit.CannotWrite("answer", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -44,7 +45,7 @@ func TestGet(t *testing.T) {
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 
 	r := tool(t, env, "get", id)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	for _, line := range []string{
 		"state                  approved\n", "transactionAmount      12.50\n", "transactionCardNumber  430000******0000\n", "uniqueId               " + id + "\n",
 	} {
@@ -53,26 +54,26 @@ func TestGet(t *testing.T) {
 		}
 	}
 	r = tool(t, env, "get", "--transaction", "t-1", "--since", "2h", "--format", "jsonl")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	var row struct{ State, TransactionAmount, UniqueID, At string }
 	if err := json.Unmarshal([]byte(r.out), &row); err != nil || row.State != "approved" || row.TransactionAmount != "12.50" ||
 		row.UniqueID != id || !strings.HasSuffix(row.At, "+08:00") {
 		t.Errorf("got %s, %v", r.out, err)
 	}
-	tool(t, env, "get", "--transaction", "t-2").want(t, exitNo, "the gateway has no payment with this transactionId since ")
-	tool(t, env, "get", "999").want(t, exitNo, "the gateway does not know it")
-	tool(t, env, "get", "abc").want(t, exitNoAnswer, "uniqueId ")
-	tool(t, env, "get").want(t, exitNoAnswer, "name the payment")
-	tool(t, env, "get", id, "--transaction", "t-1").want(t, exitNoAnswer, "name the payment")
-	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exitNoAnswer, `"soon" is no time to look back`)
+	tool(t, env, "get", "--transaction", "t-2").want(t, exit.No, "the gateway has no payment with this transactionId since ")
+	tool(t, env, "get", "999").want(t, exit.No, "the gateway does not know it")
+	tool(t, env, "get", "abc").want(t, exit.NoAnswer, "uniqueId ")
+	tool(t, env, "get").want(t, exit.NoAnswer, "name the payment")
+	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.NoAnswer, "name the payment")
+	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.NoAnswer, `"soon" is no time to look back`)
 }
 
 func TestWrongCredentials(t *testing.T) {
 	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {HTTPStatusFollowsCode: true}} {
 		t.Run(name, func(t *testing.T) {
 			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
-			tool(t, env, "get", "123").want(t, exitNoAnswer, "the gateway does not accept the credentials; are merchant-id and the secret key right?")
-			tool(t, env, "orders", "--last", "1h").want(t, exitNoAnswer, "the gateway does not accept the credentials")
+			tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway does not accept the credentials; are merchant-id and the secret key right?")
+			tool(t, env, "orders", "--last", "1h").want(t, exit.NoAnswer, "the gateway does not accept the credentials")
 		})
 	}
 }
@@ -84,7 +85,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	l.Close() // nobody listens there now
 	env := environment("http://" + l.Addr().String())
-	tool(t, env, "get", "123").want(t, exitNoAnswer, "the gateway cannot be reached; is base-url right, and the network up?", "connection refused")
+	tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway cannot be reached; is base-url right, and the network up?", "connection refused")
 }
 
 // TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
@@ -95,9 +96,9 @@ func TestOtherRows(t *testing.T) {
 		pay(t, server, id, "12.50", sandbox.Approved)
 	}
 	r := tool(t, env, "get", "--transaction", "t-1", "--format", "jsonl", "--since", "90d")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, `"transactionId":"t-1"`) {
 		t.Errorf("got %s, want one payment", r.out)
 	}
-	tool(t, env, "get", "--transaction", "t-9").want(t, exitNo, "the gateway has no payment with this transactionId")
+	tool(t, env, "get", "--transaction", "t-9").want(t, exit.No, "the gateway has no payment with this transactionId")
 }

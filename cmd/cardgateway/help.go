@@ -2,9 +2,13 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 const description = `Look up, list, resolve, refund and reconcile payments of a card gateway, receive and send its notifications, and settle a shop's journal.`
@@ -36,13 +40,21 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 func usageError(args []string, err error) error {
 	for _, arg := range args {
 		if name, _, _ := strings.Cut(arg, "="); name == "--secret" {
-			return fail(exitNoAnswer, "the secret key is not given as a flag, where every user of this machine can read it: "+
+			return exit.Fail(exit.NoAnswer, "the secret key is not given as a flag, where every user of this machine can read it: "+
 				"set CARDGATEWAY_SECRET, or name a file with --secret-file")
 		}
 	}
 	command := "cardgateway"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.Contains(err.Error(), "unexpected argument "+args[0]) {
-		command += " " + clean(args[0])
+		command += " " + terminal.Clean(args[0])
 	}
-	return fail(exitNoAnswer, "%s; see %s --help", clean(err.Error()), command)
+	return exit.Fail(exit.NoAnswer, "%s; see %s --help", terminal.Clean(err.Error()), command)
+}
+
+// version is that of the module this program was built from, or of the client if it was built in a clone.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return "cardgateway " + info.Main.Version
+	}
+	return "cardgateway " + cardgateway.Version + " (built in a clone)"
 }

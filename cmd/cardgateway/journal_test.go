@@ -3,200 +3,34 @@ package main
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
-	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// place is a database of a shop.
-type place struct {
-	setting string // as the tool is told
-	driver  string
-	dsn     string // as the shop's program opens it
-	dialect journal.Dialect
-}
-
-var databases int
-
-func sqlitePlace(t *testing.T) place {
-	path := filepath.Join(t.TempDir(), "payments.db")
-	return place{path, "sqlite", "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", journal.SQLite}
-}
-
-func postgresPlace(t *testing.T, server *pgserver.Server) place {
-	databases++
-	schema := fmt.Sprintf("shop%d", databases)
-	execAt(t, "pgx", server.URL("public"), "CREATE SCHEMA "+schema)
-	return place{server.URL(schema), "pgx", server.URL(schema), journal.Postgres}
-}
-
-func mysqlPlace(t *testing.T, server *mysqlserver.Server) place {
-	databases++
-	name := fmt.Sprintf("shop%d", databases)
-	execAt(t, "mysql", server.DSN(""), "CREATE DATABASE "+name)
-	_, socket, _ := strings.Cut(server.DSN(""), "(")
-	socket, _, _ = strings.Cut(socket, ")")
-	return place{"mysql://root@localhost/" + name + "?socket=" + url.QueryEscape(socket), "mysql", server.DSN(name), journal.MySQL}
-}
-
-func execAt(t *testing.T, driver, dsn, statement string) {
-	t.Helper()
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.ExecContext(t.Context(), statement)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// everyDatabase runs a test with each.
-func everyDatabase(t *testing.T, test func(*testing.T, place)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, sqlitePlace(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, postgresPlace(t, pgserver.Shared(t))) })
-	t.Run("mysql", func(t *testing.T) { test(t, mysqlPlace(t, mysqlserver.Shared(t))) })
-}
-
-// shop is the shop's own program, which has the journal open while the tool looks at it.
-type shop struct {
-	*journal.Journal
-	server *sandbox.Server
-	store  *journal.SQLStore
-}
-
-func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
-	t.Helper()
-	db, err := sql.Open(at.driver, at.dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := journal.NewSQLStore(t.Context(), db, at.dialect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := cardgateway.New(cardgateway.Config{
-		BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = store.Flush(ctx) // a database that is gone takes nothing
-		_ = db.Close()
-		client.CloseIdleConnections()
-	})
-	return &shop{journal.New(client, store, journal.Options{WriteTimeout: time.Second}), server, store}
-}
-
-// charge pays with a card of this outcome.
-func (s *shop) charge(t *testing.T, id, amount, currency string, o sandbox.Outcome) (*cardgateway.Transaction, error) {
-	t.Helper()
-	return s.TokenPayment(t.Context(), cardgateway.NewToken(s.server.NewToken(o)), cardgateway.TokenPaymentRequest{
-		TransactionID: id, Currency: currency, Amount: decimal.RequireFromString(amount), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
-	})
-}
-
-// lose makes a payment whose response is lost after the money was taken.
-func (s *shop) lose(t *testing.T, id, amount, currency string) {
-	t.Helper()
-	s.server.Inject(sandbox.Fault{Operation: sandbox.OpPayments, TransactionID: id, Reply: sandbox.ReplyReset})
-	if _, err := s.charge(t, id, amount, currency, sandbox.Approved); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
-		t.Errorf("got %v, want an unknown outcome", err)
-	}
-}
-
-// fill makes payments and refunds of every kind.
-func (s *shop) fill(t *testing.T) {
-	t.Helper()
-	ctx := t.Context()
-	must := func(err, want error) {
-		t.Helper()
-		if !errors.Is(err, want) {
-			t.Fatalf("got %v, want %v", err, want)
-		}
-	}
-	acked, err := s.charge(t, "acked", "20.00", "EUR", sandbox.Approved)
-	must(err, nil)
-	must(s.Ack(ctx, "acked"), nil)
-	_, err = s.charge(t, "paid", "12.50", "EUR", sandbox.Approved)
-	must(err, nil)
-	_, err = s.charge(t, "declined", "7", "JPY", sandbox.Declined)
-	must(err, cardgateway.ErrDeclined)
-	s.lose(t, "lost", "30.00", "EUR")
-	s.server.Inject(sandbox.Fault{Operation: sandbox.OpPayments, TransactionID: "refused", Commit: sandbox.CommitNever, Code: 201})
-	_, err = s.charge(t, "refused", "5.00", "EUR", sandbox.Approved)
-	must(err, cardgateway.ErrRefused)
-	_, err = s.CreateCheckout(ctx, cardgateway.CheckoutRequest{
-		TransactionID: "waiting", OrderID: "o-1", Currency: "EUR", Amount: decimal.RequireFromString("9.00"), TransactionIP: "203.0.113.7",
-		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}}, BillingAddress: cardgateway.Address{Country: "US"},
-	})
-	must(err, nil)
-	s.server.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Reply: sandbox.ReplyReset})
-	_, err = s.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: acked.UniqueID, RefundTransactionID: "lost", Amount: decimal.RequireFromString("2.50")})
-	must(err, cardgateway.ErrOutcomeUnknown)
-	for _, id := range []string{"901", "902"} { // two successes of one payment
-		s.record(t, "paid", journal.Evidence{
-			At: time.Now(), Source: journal.SourceQuery, State: journal.Succeeded,
-			Transaction: &cardgateway.Transaction{
-				Code: cardgateway.CodeSuccess, TransactionID: "paid", UniqueID: id, TransactionAmount: decimal.RequireFromString("12.50"), TransactionCurrency: "EUR",
-			},
-		})
-	}
-	must(s.store.Flush(ctx), nil)
-}
-
-// record adds evidence to a payment, once that which comes late is written.
-func (s *shop) record(t *testing.T, id string, ev journal.Evidence) {
-	t.Helper()
-	if err := s.store.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	e, err := s.Get(t.Context(), id)
-	if err == nil {
-		err = s.store.Record(t.Context(), e.Key(), len(e.Evidence), ev)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// journalEnv has the settings for a journal.
-func journalEnv(server *sandbox.Server, at place) map[string]string {
-	return with(environment(server.URL), "CARDGATEWAY_JOURNAL", at.setting)
-}
-
 // TestJournal goes the way of an operator, beside the shop's program.
 func TestJournal(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{RefundSettleAfter: -1})
 		s := openShop(t, server, at)
 		env := journalEnv(server, at)
-		tool(t, env, "journal", "list").want(t, exitOK, "no rows")
-		tool(t, env, "journal", "run").want(t, exitOK, "no rows", "without one: 0")
+		tool(t, env, "journal", "list").want(t, exit.OK, "no rows")
+		tool(t, env, "journal", "run").want(t, exit.OK, "no rows", "without one: 0")
 		s.fill(t)
 		lines := func(r result) string { return strings.TrimSuffix(r.out, "\n") }
 
 		r := tool(t, env, "journal", "list", "--columns", "kind,id,state,amount,currency,why", "--no-header")
-		r.want(t, exitNo, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
+		r.want(t, exit.No, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
 		if want := `payment,paid,conflict,12.50,EUR,outcomes that cannot all be true; a person has to look
 payment,declined,declined,7,JPY,"code 101, not acknowledged"
 payment,lost,unknown,30.00,EUR,its call ended without a certain answer
@@ -206,19 +40,19 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 			t.Errorf("got\n%s\nwant\n%s", r.out, want)
 		}
 		r = tool(t, env, "journal", "list", "--state", "unknown,refused", "--columns", "id", "--no-header")
-		r.want(t, exitNo)
+		r.want(t, exit.No)
 		if lines(r) != "lost\nrefused\nlost" {
 			t.Errorf("states: got %q", r.out)
 		}
 		r = tool(t, env, "journal", "list", "--older", "1h")
-		r.want(t, exitOK, "no rows")
+		r.want(t, exit.OK, "no rows")
 		r = tool(t, env, "journal", "list", "--sum")
-		if r.want(t, exitNo); !strings.Contains(r.out, "1  payment declined      7  JPY\n") {
+		if r.want(t, exit.No); !strings.Contains(r.out, "1  payment declined      7  JPY\n") {
 			t.Errorf("sums: got %q", r.out)
 		}
 
 		r = tool(t, env, "journal", "show", "lost")
-		r.want(t, exitOK)
+		r.want(t, exit.OK)
 		for _, words := range []string{
 			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: its call ended without a certain answer\n",
 			"acknowledged  no\n", "submitted; written down before anything was sent\n", "its call ended: unknown\n", "it is presumed absent. Until then never send it again\n",
@@ -227,11 +61,11 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)
 			}
 		}
-		tool(t, env, "journal", "show", "nobody").want(t, exitNo, `has no payment and no refund "nobody"`)
+		tool(t, env, "journal", "show", "nobody").want(t, exit.No, `has no payment and no refund "nobody"`)
 
 		prom := filepath.Join(t.TempDir(), "journal.prom")
 		r = tool(t, env, "journal", "run", "--columns", "kind,id,state", "--no-header", "--metrics-file", prom)
-		r.want(t, exitNo, "with an outcome that waits to be acknowledged: 2; without one: 3; in conflict: 1")
+		r.want(t, exit.No, "with an outcome that waits to be acknowledged: 2; without one: 3; in conflict: 1")
 		if want := "payment,paid,conflict\npayment,declined,declined\npayment,lost,succeeded\npayment,refused,refused\n" +
 			"payment,waiting,pending\nrefund,lost,pending"; lines(r) != want {
 			t.Errorf("run: got\n%s\nwant\n%s", r.out, want)
@@ -241,11 +75,11 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 			`cardgateway_journal_entries{state="unknown"}`: 0, `cardgateway_last_run_exit_code{command="journal run"}`: 1,
 		})
 
-		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exitNo, "nothing was acknowledged: the payment is succeeded")
-		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exitNo, `has no payment "nobody"`)
-		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exitOK, "acknowledged: payment lost, succeeded")
-		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exitOK, "acknowledged before")
-		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exitOK, "nobody asks the gateway about it any more")
+		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exit.No, "nothing was acknowledged: the payment is succeeded")
+		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.No, `has no payment "nobody"`)
+		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged: payment lost, succeeded")
+		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged before")
+		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "nobody asks the gateway about it any more")
 		e, err := s.Get(t.Context(), "lost")
 		if err != nil || e.Unacked() || e.State() != journal.Succeeded {
 			t.Errorf("the shop sees %v, unacknowledged %v, %v", e.State(), e.Unacked(), err)
@@ -259,6 +93,7 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 
 // TestJournalBesideShop: the shop's program settles and acknowledges as if the tool were not there.
 func TestJournalBesideShop(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{})
 		s := openShop(t, server, at)
@@ -297,7 +132,7 @@ func TestJournalBesideShop(t *testing.T) {
 		cancel()
 		<-ended
 		for until := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			if r := tool(t, env, "journal", "list"); r.code == exitOK {
+			if r := tool(t, env, "journal", "list"); r.code == exit.OK {
 				break
 			} else if time.Now().After(until) {
 				t.Fatalf("not acknowledged: %s", r.out)
@@ -318,6 +153,7 @@ func TestJournalBesideShop(t *testing.T) {
 
 // TestJournalPlaces: a wrong place is refused in words, and nothing is made there.
 func TestJournalPlaces(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.db")
@@ -329,7 +165,7 @@ func TestJournalPlaces(t *testing.T) {
 	pg, my := pgserver.Shared(t), mysqlserver.Shared(t)
 	emptyPG, emptyMy := postgresPlace(t, pg), mysqlPlace(t, my)
 	const password = "pass-w0rd-7"
-	for _, test := range []struct {
+	tests := []struct {
 		name, place, want string
 	}{
 		{"none", "", "journal is missing: set --journal, CARDGATEWAY_JOURNAL, or journal in "},
@@ -340,26 +176,30 @@ func TestJournalPlaces(t *testing.T) {
 		{"no journal, SQLite", other, other + " has no journal; is it the right database? Nothing was made"},
 		{"no journal, Postgres", emptyPG.setting, " has no journal; is it the right database? Nothing was made"},
 		{"no journal, MySQL", emptyMy.setting, " has no journal; is it the right database? Nothing was made"},
-		{"driver's text, MySQL", "shop:" + password + "@tcp(127.0.0.1:1)/shop", "there is no such file, and none was made"},
-		{"driver's text, Postgres", "host=127.0.0.1 password=" + password, "there is no such file, and none was made"},
-		{"another scheme", "oracle://x:" + password + "@y/z", "is no place of a journal"},
-		{"a wrong port", "postgres://x:" + password + "@127.0.0.1:port/z", "is no connection URL of Postgres"},
-		{"no database", "mysql://x:" + password + "@127.0.0.1", "is no URL of MySQL"},
-		{"a parameter", "mysql://x:" + password + "@127.0.0.1/z?parseTime=1", "is no URL of MySQL"},
-		{"no server, Postgres", "postgres://x:" + password + "@127.0.0.1:1/z", "postgres://x@127.0.0.1:1/z cannot be opened: "},
-		{"no server, MySQL", "mysql://x:" + password + "@127.0.0.1:1/z", "mysql://x@127.0.0.1:1/z cannot be opened: "},
-	} {
-		for _, command := range [][]string{{"list"}, {"show", "x"}, {"run"}, {"ack", "x", "--state", "declined"}} {
-			t.Run(test.name+" "+command[0], func(t *testing.T) {
-				env := with(environment(server.URL), "CARDGATEWAY_JOURNAL", test.place)
-				r := tool(t, env, append([]string{"journal"}, command...)...)
-				r.want(t, exitNoAnswer, test.want)
-				if r.out != "" || strings.Contains(r.err, password) || strings.Count(r.err, "\n") != 1 {
-					t.Errorf("got stdout %q, stderr %q, want one line on stderr without the password", r.out, r.err)
-				}
-			})
-		}
+		{"driver's text, MySQL", "shop:" + password + "@tcp(127.0.0.1:1)/shop", "looks like a database server and is not understood; write it as a URL: mysql://"},
+		{"driver's text, Postgres", "host=127.0.0.1 password=" + password, "looks like a database server and is not understood; write it as a URL: postgres://"},
+		{"another scheme", "oracle://x:" + password + "@y/z", "begins with oracle:, which is no database of this program"},
+		{"a wrong port", "postgres://x:" + password + "@127.0.0.1:port/z", "is no URL that Postgres understands"},
+		{"no database", "mysql://x:" + password + "@127.0.0.1", "names no host or no database"},
+		{"a parameter", "mysql://x:" + password + "@127.0.0.1/z?parseTime=1", `has an option "parseTime"; mysql:// takes tls and socket`},
+		{"no server, Postgres", "postgres://x:" + password + "@127.0.0.1:1/z", "postgres database 127.0.0.1:1/z cannot be opened: "},
+		{"no server, MySQL", "mysql://x:" + password + "@127.0.0.1:1/z", "mysql database 127.0.0.1:1/z cannot be opened: "},
 	}
+	t.Run("refused", func(t *testing.T) {
+		for _, test := range tests {
+			for _, command := range [][]string{{"list"}, {"show", "x"}, {"run"}, {"ack", "x", "--state", "declined"}} {
+				t.Run(test.name+" "+command[0], func(t *testing.T) {
+					t.Parallel()
+					env := with(environment(server.URL), "CARDGATEWAY_JOURNAL", test.place)
+					r := tool(t, env, append([]string{"journal"}, command...)...)
+					r.want(t, exit.NoAnswer, test.want)
+					if r.out != "" || strings.Contains(r.err, password) || strings.Count(r.err, "\n") != 1 {
+						t.Errorf("got stdout %q, stderr %q, want one line on stderr without the password", r.out, r.err)
+					}
+				})
+			}
+		}
+	})
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 2 {
 		t.Errorf("got the files %v, %v, want the two that were there", files, err)
@@ -374,21 +214,22 @@ func TestJournalPlaces(t *testing.T) {
 		}
 		_ = db.Close() // it has served
 	}
-	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x:"+password+"@h/z").want(t, exitNoAnswer, "--journal has a password")
-	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x@h/z?password="+password).want(t, exitNoAnswer, "--journal has a password")
+	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x:"+password+"@h/z").want(t, exit.NoAnswer, "--journal has a password")
+	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x@h/z?password="+password).want(t, exit.NoAnswer, "--journal has a password")
 }
 
 // TestJournalOfOthers: a journal that has entries, and none of this shop, is not taken for one where all is settled.
 func TestJournalOfOthers(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{})
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
 		env := journalEnv(server, at)
-		tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "journal", "list").want(t, exitNoAnswer,
+		tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "journal", "list").want(t, exit.NoAnswer,
 			"has no entry of "+server.URL+", app 8; it has those of "+server.URL+", app 7. Are base-url and app-id right, or is --gateway needed?")
 		moved := with(env, "CARDGATEWAY_BASE_URL", "https://new.example")
-		tool(t, moved, "journal", "list").want(t, exitNoAnswer, "has no entry of https://new.example")
-		tool(t, moved, "journal", "list", "--gateway", server.URL).want(t, exitNo)
+		tool(t, moved, "journal", "list").want(t, exit.NoAnswer, "has no entry of https://new.example")
+		tool(t, moved, "journal", "list", "--gateway", server.URL).want(t, exit.No)
 	})
 }
 
@@ -415,7 +256,7 @@ func TestJournalWrongUse(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{})
 			openShop(t, server, at)
 			r := tool(t, journalEnv(server, at), append([]string{"journal"}, test.args...)...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
@@ -425,13 +266,14 @@ func TestJournalWrongUse(t *testing.T) {
 
 // TestUnreadableEntry: what cannot be read is said, and is no "nothing open".
 func TestUnreadableEntry(t *testing.T) {
+	t.Parallel()
 	everyDatabase(t, func(t *testing.T, at place) {
 		server := gatewayFor(t, sandbox.Options{})
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
 		execAt(t, at.driver, at.dsn, "UPDATE cardgateway_journal SET evidence = 'x', version = 1")
 		for _, command := range []string{"list", "run"} {
-			tool(t, journalEnv(server, at), "journal", command).want(t, exitNoAnswer, "an entry cannot be read: ", "entries that cannot be read: 1")
+			tool(t, journalEnv(server, at), "journal", command).want(t, exit.NoAnswer, "an entry cannot be read: ", "entries that cannot be read: 1")
 		}
-		tool(t, journalEnv(server, at), "journal", "show", "t-1").want(t, exitNoAnswer, "the entry cannot be shown")
+		tool(t, journalEnv(server, at), "journal", "show", "t-1").want(t, exit.NoAnswer, "the entry cannot be shown")
 	})
 }

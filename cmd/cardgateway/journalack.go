@@ -3,6 +3,9 @@ package main
 import (
 	"errors"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -25,7 +28,7 @@ Example:
 
 // Run acknowledges an entry.
 func (a *journalAck) Run(c *call) (err error) {
-	state, err := parseState("--state", a.State)
+	state, err := shopjournal.ParseState("--state", a.State)
 	if err != nil {
 		return err
 	}
@@ -33,33 +36,33 @@ func (a *journalAck) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.close()) }()
-	key := journal.Key{Shop: j.shop, TransactionID: a.ID}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	key := journal.Key{Shop: j.Shop, TransactionID: a.ID}
 	if a.Refund {
-		key = journal.Key{Shop: j.shop, RefundTransactionID: a.ID}
+		key = journal.Key{Shop: j.Shop, RefundTransactionID: a.ID}
 	}
-	e, err := j.store.Get(c.ctx, key)
+	e, err := j.Store.Get(c.ctx, key)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
-		return fail(exitNo, "the journal of %s, app %s has no %s %q", clean(j.shop.Gateway), clean(string(j.shop.AppID)), a.kind(), clean(a.ID))
+		return exit.Fail(exit.No, "the journal of %s, app %s has no %s %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), a.kind(), terminal.Clean(a.ID))
 	case err != nil:
-		return databaseFailed(c.ctx, "nothing was acknowledged", err)
-	case stateOf(&e) != state:
-		return fail(exitNo, "nothing was acknowledged: the %s is %s (%s)", a.kind(), stateOf(&e), why(&e))
+		return shopjournal.Failed(c.ctx, "nothing was acknowledged", err)
+	case shopjournal.State(&e) != state:
+		return exit.Fail(exit.No, "nothing was acknowledged: the %s is %s (%s)", a.kind(), shopjournal.State(&e), shopjournal.Why(&e))
 	case !e.Unacked():
 		c.say("it has been acknowledged before")
 		return nil
 	case state == journal.Unknown.String():
-		return fail(exitNo, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), commandLine("journal", "show", a.ID))
+		return exit.Fail(exit.No, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), terminal.CommandLine("journal", "show", a.ID))
 	}
-	err = j.store.Ack(c.ctx, key, len(e.Evidence))
+	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
 	switch {
 	case errors.Is(err, journal.ErrChanged):
-		return fail(exitNo, "nothing was acknowledged: more is known by now; see %s", commandLine("journal", "show", a.ID))
+		return exit.Fail(exit.No, "nothing was acknowledged: more is known by now; see %s", terminal.CommandLine("journal", "show", a.ID))
 	case err != nil:
-		return databaseFailed(c.ctx, "it is not certain that it was acknowledged", err)
+		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}
-	c.say("acknowledged: %s %s, %s", a.kind(), clean(a.ID), state)
+	c.say("acknowledged: %s %s, %s", a.kind(), terminal.Clean(a.ID), state)
 	switch e.State() {
 	case journal.Pending, journal.Refused, journal.PresumedAbsent:
 		c.say("nobody asks the gateway about it any more")

@@ -6,12 +6,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 type journalList struct {
 	journalFlags
-	rowFlags
+	tabular.Flags
 	State []string `placeholder:"WORD" help:"Only entries in these states; comma between them."`
 	Older string   `placeholder:"DURATION" help:"Only entries that are this old: 1h or 2d. What is younger may be in flight."`
 	Sum   bool     `help:"Print the sums and no rows."`
@@ -34,7 +39,7 @@ Examples:
 func (l *journalList) Run(c *call) (err error) {
 	var states []string
 	for _, word := range l.State {
-		state, err := parseState("--state", word)
+		state, err := shopjournal.ParseState("--state", word)
 		if err != nil {
 			return err
 		}
@@ -42,9 +47,9 @@ func (l *journalList) Run(c *call) (err error) {
 	}
 	before := c.now().Add(time.Second)
 	if l.Older != "" {
-		age, err := parseLast(l.Older)
+		age, err := period.ParseLast(l.Older)
 		if err != nil {
-			return fail(exitNoAnswer, "--older: %v", err)
+			return exit.Fail(exit.NoAnswer, "--older: %v", err)
 		}
 		before = c.now().Add(-age)
 	}
@@ -52,25 +57,25 @@ func (l *journalList) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.close()) }()
+	defer func() { err = errors.Join(err, j.Close()) }()
 	wanted := func(e *journal.Entry) bool {
-		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, stateOf(e)))
+		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, shopjournal.State(e)))
 	}
 	return l.list(c, j, wanted)
 }
 
 // list prints the entries that are wanted, oldest first.
-func (l *journalList) list(c *call, j *shopJournal, wanted func(*journal.Entry) bool) error {
-	rows, err := newEntryRows(c, &l.rowFlags, l.Sum, j.zone)
+func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal.Entry) bool) error {
+	rows, err := newEntryRows(c, &l.Flags, l.Sum, j.Zone)
 	if err != nil {
 		return err
 	}
 	var failed error
 	unreadable := 0
-	for e, err := range j.store.Unacked(c.ctx, j.shop) {
+	for e, err := range j.Store.Unacked(c.ctx, j.Shop) {
 		if _, ok := errors.AsType[*journal.EntryError](err); ok {
 			unreadable++
-			c.tell("an entry cannot be read: %s", databaseText(err))
+			c.tell("an entry cannot be read: %s", shopjournal.ErrorText(err))
 			continue
 		}
 		if failed = err; failed != nil {
@@ -87,61 +92,61 @@ func (l *journalList) list(c *call, j *shopJournal, wanted func(*journal.Entry) 
 	}
 	switch {
 	case failed != nil:
-		return databaseFailed(c.ctx, "the list is not complete", failed)
+		return shopjournal.Failed(c.ctx, "the list is not complete", failed)
 	case unreadable > 0:
-		return fail(exitNoAnswer, "entries that cannot be read: %d", unreadable)
-	case rows.sums.rows() > 0:
-		return fail(exitNo, "")
+		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", unreadable)
+	case rows.sums.Rows() > 0:
+		return exit.Fail(exit.No, "")
 	}
 	return nil
 }
 
 // entryRows prints entries, and counts them.
 type entryRows struct {
-	writer  rowWriter[journal.Entry]
+	writer  tabular.Writer[journal.Entry]
 	format  string
-	sums    sums
+	sums    tabular.Sums
 	onlyNew bool // no rows mean that nothing is new
 }
 
-func newEntryRows(c *call, flags *rowFlags, sum bool, zone *time.Location) (*entryRows, error) {
-	columns, err := chooseColumns(journalColumns(zone), flags.Columns)
+func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) (*entryRows, error) {
+	columns, err := tabular.Choose(shopjournal.Columns(zone), flags.Columns)
 	if err != nil {
 		return nil, err
 	}
 	format := flags.Format
-	if format == "" && isTerminal(c.out) {
-		format = formatTable
+	if format == "" && terminal.Is(c.out) {
+		format = tabular.Table
 	}
-	format = cmp.Or(format, formatCSV)
+	format = cmp.Or(format, tabular.CSV)
 	if sum {
-		format = formatSum
+		format = tabular.SumsOnly
 	}
-	return &entryRows{writer: newRowWriter(format, columns, flags.NoHeader, c.out), format: format}, nil
+	return &entryRows{writer: tabular.NewWriter(format, columns, flags.NoHeader, c.out), format: format}, nil
 }
 
 func (r *entryRows) write(e *journal.Entry) error {
 	amount := e.Begun.Amount
-	r.sums.add(currencyOf(e), kindOfEntry(e)+" "+stateOf(e), amount)
-	if err := r.writer.write(e); err != nil {
-		return cannotWrite("rows", err)
+	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e)+" "+shopjournal.State(e), amount)
+	if err := r.writer.Write(e); err != nil {
+		return exit.CannotWrite("rows", err)
 	}
 	return nil
 }
 
 // end prints what is left, and the sums: to stdout if they were asked for, or else for people.
 func (r *entryRows) end(c *call) error {
-	if err := r.writer.flush(); err != nil {
-		return cannotWrite("rows", err)
+	if err := r.writer.Flush(); err != nil {
+		return exit.CannotWrite("rows", err)
 	}
 	out := c.err
-	if r.format == formatSum {
+	if r.format == tabular.SumsOnly {
 		out = c.out
 	} else if c.settings.Quiet || r.onlyNew && len(r.sums) == 0 {
 		return nil
 	}
-	if err := r.sums.print(out); err != nil {
-		return cannotWrite("sums", err)
+	if err := r.sums.Print(out); err != nil {
+		return exit.CannotWrite("sums", err)
 	}
 	return nil
 }

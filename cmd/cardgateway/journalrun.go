@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 type journalRun struct {
 	journalFlags
-	patienceFlags
-	rowFlags
+	shopjournal.Patience
+	tabular.Flags
 	Every time.Duration `placeholder:"DURATION" help:"Do it again and again, until Ctrl-C, with this pause: 1m. Once if not given."`
 }
 
@@ -31,19 +34,19 @@ Examples:
 
 // Run settles what can be settled.
 func (r *journalRun) Run(c *call) (err error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	if r.Every < 0 {
-		return fail(exitNoAnswer, "--every must be above zero")
+		return exit.Fail(exit.NoAnswer, "--every must be above zero")
 	}
 	j, err := r.open(c)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, j.close()) }()
-	s := &settling{journalRun: r, call: c, shopJournal: j, told: map[journal.Key]string{}}
-	s.journal = journal.New(j.client, j.store, journal.Options{
+	defer func() { err = errors.Join(err, j.Close()) }()
+	s := &settling{journalRun: r, call: c, shop: j, told: map[journal.Key]string{}}
+	s.journal = journal.New(j.Client, j.Store, journal.Options{
 		Gateway: r.Gateway, AbsentAfter: r.AbsentAfter, AbandonAfter: r.AbandonAfter,
 		Observe: func(_ context.Context, info journal.RecoverInfo) { s.info = info },
 	})
@@ -57,12 +60,12 @@ func (r *journalRun) Run(c *call) (err error) {
 			return err
 		}
 		// A round that failed does not end the others: the database or the gateway may come back.
-		if err := c.writeMetrics("journal run", begun, report(c.err, err)); err != nil {
-			report(c.err, err)
+		if err := c.writeMetrics("journal run", begun, exit.Report(c.err, err)); err != nil {
+			exit.Report(c.err, err)
 		}
 		select {
 		case <-c.ctx.Done():
-			return fail(exitInterrupted, "interrupted; what the gateway said is recorded")
+			return exit.Fail(exit.Interrupted, "interrupted; what the gateway said is recorded")
 		case <-time.After(r.Every):
 		}
 	}
@@ -72,7 +75,7 @@ func (r *journalRun) Run(c *call) (err error) {
 type settling struct {
 	*journalRun
 	*call
-	*shopJournal
+	shop    *shopjournal.Journal
 	journal *journal.Journal
 	info    journal.RecoverInfo // of the last round
 	told    map[journal.Key]string
@@ -81,9 +84,9 @@ type settling struct {
 
 // round asks about everything once. It prints what is new since the round before.
 func (s *settling) round() error {
-	flags := s.rowFlags
+	flags := s.Flags
 	flags.NoHeader = flags.NoHeader || s.headed
-	rows, err := newEntryRows(s.call, &flags, false, s.zone)
+	rows, err := newEntryRows(s.call, &flags, false, s.shop.Zone)
 	if err != nil {
 		return err
 	}
@@ -92,13 +95,13 @@ func (s *settling) round() error {
 	still := map[journal.Key]string{}
 	for e, err := range s.journal.Recover(s.ctx) {
 		if _, ok := errors.AsType[*journal.EntryError](err); ok {
-			s.tell("an entry cannot be read: %s", databaseText(err))
+			s.tell("an entry cannot be read: %s", shopjournal.ErrorText(err))
 			continue
 		}
 		if failed = err; failed != nil {
 			break
 		}
-		text := fmt.Sprint(len(e.Evidence), why(&e))
+		text := fmt.Sprint(len(e.Evidence), shopjournal.Why(&e))
 		still[e.Key()] = text
 		if s.told[e.Key()] == text {
 			continue
@@ -121,21 +124,21 @@ func (s *settling) result(failed error) error {
 	i := &s.info
 	switch {
 	case s.ctx.Err() != nil:
-		return fail(exitInterrupted, "interrupted; what the gateway said is recorded")
+		return exit.Fail(exit.Interrupted, "interrupted; what the gateway said is recorded")
 	case failed != nil:
 		s.metrics = nil
-		return databaseFailed(s.ctx, "not everything was asked about", failed)
+		return shopjournal.Failed(s.ctx, "not everything was asked about", failed)
 	}
 	s.metrics = journalMetrics(i)
 	s.say("with an outcome that waits to be acknowledged: %d; without one: %d; in conflict: %d", i.Settled,
 		i.Open+i.Pending+i.PresumedAbsent+i.Refused, i.Conflicts)
 	switch {
 	case i.Unanswered > 0:
-		return fail(exitNoAnswer, "the gateway could not be asked about %d; the last time: %s", i.Unanswered, explain(i.LastError).text)
+		return exit.Fail(exit.NoAnswer, "the gateway could not be asked about %d; the last time: %s", i.Unanswered, exit.Explain(i.LastError).Text)
 	case i.Unreadable > 0:
-		return fail(exitNoAnswer, "entries that cannot be read: %d", i.Unreadable)
+		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", i.Unreadable)
 	case i.Told > 0:
-		return fail(exitNo, "")
+		return exit.Fail(exit.No, "")
 	}
 	return nil
 }
@@ -144,7 +147,7 @@ func (s *settling) result(failed error) error {
 func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	var all []metrics.Metric
 	for state, n := range map[string]int{
-		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, conflictState: i.Conflicts,
+		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, shopjournal.Conflict: i.Conflicts,
 		"settled": i.Settled,
 	} {
 		all = append(all, metrics.Metric{

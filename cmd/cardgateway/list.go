@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -13,8 +12,22 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/shopspring/decimal"
 )
+
+// listFlags are those of orders and refunds.
+type listFlags struct {
+	period.Period `group:"Range, in the zone of the gateway:"`
+	State         []string `placeholder:"WORD" help:"Only rows in these states; comma between them."`
+	tabular.Flags
+	Sum        bool          `help:"Print the sums and no rows."`
+	Checkpoint string        `placeholder:"FILE" help:"Save here how far the list is, and continue where it ends."`
+	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far the list is."`
+}
 
 // listing is one run of orders or of refunds.
 type listing[T any] struct {
@@ -22,7 +35,7 @@ type listing[T any] struct {
 	flags   *listFlags
 	client  *cardgateway.Client
 	name    string
-	columns []column[T]
+	columns []tabular.Column[T]
 	states  []string
 	filter  map[string]string
 	walk    func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[T]
@@ -30,10 +43,10 @@ type listing[T any] struct {
 	money   func(*T) (currency, state string, amount decimal.Decimal)
 
 	saved    saved // what the checkpoint says, or would say
-	writer   rowWriter[T]
+	writer   tabular.Writer[T]
 	pending  []*T // rows that are not written yet
 	ready    int  // so many of them may be written: they are sorted and, with a checkpoint, covered by saved.At
-	progress *progress
+	progress *terminal.Progress
 	watched  bool      // a person sees stdout
 	last     time.Time // of the last flush
 }
@@ -42,17 +55,17 @@ func (l *listing[T]) run() error {
 	if err := l.prepare(); err != nil {
 		return err
 	}
-	shown, err := chooseColumns(l.columns, l.saved.Columns)
+	shown, err := tabular.Choose(l.columns, l.saved.Columns)
 	if err != nil {
 		return err
 	}
-	l.writer = newRowWriter(l.saved.Format, shown, l.saved.Headed || l.flags.NoHeader, l.out)
-	l.progress = newProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
-	defer l.progress.stop()
-	l.watched, l.last = isTerminal(l.out), time.Now()
+	l.writer = tabular.NewWriter(l.saved.Format, shown, l.saved.Headed || l.flags.NoHeader, l.out)
+	l.progress = terminal.NewProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
+	defer l.progress.Stop()
+	l.watched, l.last = terminal.Is(l.out), time.Now()
 	var walk *cardgateway.Walk[T]
 	walk = l.walk(l.saved.From, l.saved.To, cardgateway.WalkOptions{Resume: l.saved.At, Progress: func(p cardgateway.Progress) {
-		l.progress.update(p)
+		l.progress.Update(p)
 		l.windowDone(walk.Checkpoint())
 	}})
 	for row, failed := range walk.All(l.ctx) {
@@ -66,7 +79,7 @@ func (l *listing[T]) run() error {
 			break
 		}
 	}
-	l.progress.stop()
+	l.progress.Stop()
 	if err == nil {
 		l.ready = len(l.pending)
 		err = l.write(true)
@@ -80,16 +93,16 @@ func (l *listing[T]) run() error {
 // prepare finds the range and the format: of the flags, or of the checkpoint that is continued.
 func (l *listing[T]) prepare() error {
 	if l.flags.LogEvery <= 0 {
-		return fail(exitNoAnswer, "--log-every must be above zero; --quiet says nothing")
+		return exit.Fail(exit.NoAnswer, "--log-every must be above zero; --quiet says nothing")
 	}
 	for _, state := range l.flags.State {
 		if !slices.Contains(l.states, state) {
-			return fail(exitNoAnswer, "--state: there is no state %q of %s; there are %s", clean(state), l.name, strings.Join(l.states, ", "))
+			return exit.Fail(exit.NoAnswer, "--state: there is no state %q of %s; there are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
 		}
 	}
 	var before *saved
 	var err error
-	if _, err := chooseColumns(l.columns, l.flags.Columns); err != nil {
+	if _, err := tabular.Choose(l.columns, l.flags.Columns); err != nil {
 		return err
 	}
 	if path := l.flags.Checkpoint; path != "" {
@@ -110,8 +123,8 @@ func (l *listing[T]) prepare() error {
 	if len(l.flags.State) > 0 {
 		l.saved.Filter["state"] = strings.Join(l.flags.State, ",")
 	}
-	if before == nil || l.flags.period.isSet() {
-		if l.saved.From, l.saved.To, err = l.flags.period.bounds(l.now(), zone); err != nil {
+	if before == nil || l.flags.Period.IsSet() {
+		if l.saved.From, l.saved.To, err = l.flags.Period.Bounds(l.now(), zone); err != nil {
 			return err
 		}
 	}
@@ -123,12 +136,12 @@ func (l *listing[T]) prepare() error {
 			l.saved.From, l.saved.To = before.From, before.To
 		}
 		if what := before.differs(&l.saved); what != "" {
-			return fail(exitNoAnswer, "--checkpoint %s is that of another list: %s. Finish that one, or name another file",
-				clean(l.flags.Checkpoint), what)
+			return exit.Fail(exit.NoAnswer, "--checkpoint %s is that of another list: %s. Finish that one, or name another file",
+				terminal.Clean(l.flags.Checkpoint), what)
 		}
 		l.saved = *before
-		l.say("continuing %s from %s to %s: %s rows have been written before", l.name, wall(before.From.In(zone)),
-			wall(before.To.In(zone)), thousands(before.Sums.rows()))
+		l.say("continuing %s from %s to %s: %s rows have been written before", l.name, terminal.Wall(before.From.In(zone)),
+			terminal.Wall(before.To.In(zone)), terminal.Thousands(before.Sums.Rows()))
 		return nil
 	}
 	if l.flags.Checkpoint != "" {
@@ -141,13 +154,13 @@ func (l *listing[T]) prepare() error {
 func (l *listing[T]) format(before *saved) string {
 	switch {
 	case l.flags.Sum:
-		return formatSum
+		return tabular.SumsOnly
 	case l.flags.Format == "" && before != nil:
 		return before.Format
-	case l.flags.Format == "" && isTerminal(l.out):
-		return formatTable
+	case l.flags.Format == "" && terminal.Is(l.out):
+		return tabular.Table
 	}
-	return cmp.Or(l.flags.Format, formatCSV)
+	return cmp.Or(l.flags.Format, tabular.CSV)
 }
 
 // windowDone gets the rows of a window ready, the oldest first: gateways give the newest first. With a checkpoint that has
@@ -161,8 +174,8 @@ func (l *listing[T]) windowDone(at cardgateway.Checkpoint) {
 
 // byTime compares the first column of two rows.
 func (l *listing[T]) byTime(a, b *T) int {
-	time := l.columns[0].value
-	return cmp.Compare(cellText(time(a)), cellText(time(b)))
+	time := l.columns[0].Value
+	return cmp.Compare(tabular.Cell(time(a)), tabular.Cell(time(b)))
 }
 
 func (l *listing[T]) wanted(row *T) bool {
@@ -179,17 +192,17 @@ func (l *listing[T]) write(now bool) error {
 	l.last = time.Now()
 	for _, row := range l.pending[:l.ready] {
 		currency, state, amount := l.money(row)
-		l.saved.Sums.add(currency, state, amount)
+		l.saved.Sums.Add(currency, state, amount)
 		if l.watched {
-			l.progress.stop() // the rows show it, and a bar would be written into them
+			l.progress.Stop() // the rows show it, and a bar would be written into them
 		}
-		if err := l.writer.write(row); err != nil {
-			return cannotWrite("rows", err)
+		if err := l.writer.Write(row); err != nil {
+			return exit.CannotWrite("rows", err)
 		}
 	}
 	l.pending, l.ready = slices.Delete(l.pending, 0, l.ready), 0
-	if err := l.writer.flush(); err != nil {
-		return cannotWrite("rows", err)
+	if err := l.writer.Flush(); err != nil {
+		return exit.CannotWrite("rows", err)
 	}
 	if l.flags.Checkpoint == "" {
 		return nil
@@ -201,11 +214,11 @@ func (l *listing[T]) write(now bool) error {
 // interrupted writes what it can, and says what is saved and how to go on.
 func (l *listing[T]) interrupted(err error) error {
 	path := l.flags.Checkpoint
-	if own, ok := errors.AsType[*failure](err); ok { // nothing more can be written
+	if own, ok := errors.AsType[*exit.Failure](err); ok { // nothing more can be written
 		if path != "" {
-			l.tell("%s is as it was about a second ago: a list that goes on from there writes the last rows twice", clean(path))
+			l.tell("%s is as it was about a second ago: a list that goes on from there writes the last rows twice", terminal.Clean(path))
 		}
-		return fail(own.code, "the list is not complete: %s", own.text)
+		return exit.Fail(own.Code, "the list is not complete: %s", own.Text)
 	}
 	if path == "" {
 		l.ready = len(l.pending)
@@ -214,13 +227,13 @@ func (l *listing[T]) interrupted(err error) error {
 		return writeErr
 	}
 	if path != "" {
-		l.tell("saved in %s: %s rows are written. To go on, append to the same file: %s", clean(path), thousands(l.saved.Sums.rows()), l.goOn())
+		l.tell("saved in %s: %s rows are written. To go on, append to the same file: %s", terminal.Clean(path), terminal.Thousands(l.saved.Sums.Rows()), l.goOn())
 	}
 	if errors.Is(err, context.Canceled) {
-		return fail(exitInterrupted, "interrupted; the list is not complete")
+		return exit.Fail(exit.Interrupted, "interrupted; the list is not complete")
 	}
-	failed := explain(err)
-	return fail(failed.code, "the list is not complete: %s", failed.text)
+	failed := exit.Explain(err)
+	return exit.Fail(failed.Code, "the list is not complete: %s", failed.Text)
 }
 
 // goOn is the command that continues the list.
@@ -229,54 +242,29 @@ func (l *listing[T]) goOn() string {
 	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
 		words = append(words, "--"+name, l.saved.Filter[name])
 	}
-	return commandLine(append(words, l.settings.asFlags()...)...)
+	return terminal.CommandLine(append(words, l.settings.AsFlags()...)...)
 }
 
 // finish prints the sums, and says what the list cannot hold yet.
 func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	zone := l.client.Location()
 	out, isWanted := l.err, !l.settings.Quiet
-	if l.saved.Format == formatSum {
+	if l.saved.Format == tabular.SumsOnly {
 		out, isWanted = l.out, true
 	}
 	if isWanted {
-		if err := l.saved.Sums.print(out); err != nil {
-			return cannotWrite("sums", err)
+		if err := l.saved.Sums.Print(out); err != nil {
+			return exit.CannotWrite("sums", err)
 		}
 	}
-	if end := minTime(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
-		l.say("complete up to %s; the gateway may still show rows of the time after that", wall(r.CompleteUpTo.In(zone)))
+	if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
+		l.say("complete up to %s; the gateway may still show rows of the time after that", terminal.Wall(r.CompleteUpTo.In(zone)))
 	}
 	if path := l.flags.Checkpoint; path != "" {
 		if err := os.Remove(path); err != nil {
-			return fail(exitNoAnswer, "the list is complete, but --checkpoint cannot be removed: %v", err)
+			return exit.Fail(exit.NoAnswer, "the list is complete, but --checkpoint cannot be removed: %v", err)
 		}
-		l.say("the list is complete, %s is removed", clean(path))
+		l.say("the list is complete, %s is removed", terminal.Clean(path))
 	}
 	return nil
-}
-
-// cannotWrite says that stdout takes no more.
-func cannotWrite(what string, err error) error {
-	return fail(exitNoAnswer, "the %s cannot be written: %v", what, err)
-}
-
-// minTime returns the earlier one.
-func minTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-// say tells people something that scripts do not need.
-func (c *call) say(format string, args ...any) {
-	if !c.settings.Quiet {
-		c.tell(format, args...)
-	}
-}
-
-// tell tells people something.
-func (c *call) tell(format string, args ...any) {
-	fmt.Fprintf(c.err, "cardgateway: "+format+"\n", args...)
 }

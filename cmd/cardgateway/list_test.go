@@ -1,21 +1,17 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -44,13 +40,14 @@ func csvColumn(t *testing.T, text, name string) (cells []string) {
 
 // TestOrders: every order once, in each format, with sums for each currency and state.
 func TestOrders(t *testing.T) {
+	t.Parallel()
 	server, from, to := seeded(t, sandbox.Options{})
 	env := environment(server.URL)
 	want := slices.Sorted(server.OrderIDs(from, to))
 	span := []string{"--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339)}
 
 	r := tool(t, env, append([]string{"orders"}, span...)...)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if got := slices.Sorted(slices.Values(csvColumn(t, r.out, "uniqueId"))); !slices.Equal(got, want) {
 		t.Errorf("got %d orders, want %d", len(got), len(want))
 	}
@@ -63,13 +60,13 @@ func TestOrders(t *testing.T) {
 	}
 	for key, n := range states {
 		state, currency, _ := strings.Cut(key, " ")
-		if line := sumLine(r.err, state, currency); !strings.HasPrefix(line, thousands(n)+" ") {
+		if line := sumLine(r.err, state, currency); !strings.HasPrefix(line, terminal.Thousands(n)+" ") {
 			t.Errorf("got the sum %q of %s, want %d rows\n%s", line, key, n, r.err)
 		}
 	}
 
 	r = tool(t, env, append([]string{"orders", "--format", "jsonl", "--state", "declined,processing", "--quiet"}, span...)...)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	wantLines := states["declined EUR"] + states["declined JPY"] + states["processing EUR"] + states["processing JPY"]
 	if len(lines) != wantLines || wantLines == 0 || r.err != "" {
@@ -83,13 +80,13 @@ func TestOrders(t *testing.T) {
 	}
 
 	r = tool(t, env, append([]string{"orders", "--sum"}, span...)...)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if strings.Contains(r.out, "transactionAt") || sumLine(r.out, "approved", "EUR") == "" {
 		t.Errorf("got %q, want the sums", r.out)
 	}
 
 	r = tool(t, env, append([]string{"orders", "--unique-id", want[0]}, span...)...)
-	r.want(t, exitOK, " EUR\n")
+	r.want(t, exit.OK, " EUR\n")
 	if got := csvColumn(t, r.out, "uniqueId"); !slices.Equal(got, want[:1]) {
 		t.Errorf("got %q, want %q", got, want[:1])
 	}
@@ -109,7 +106,7 @@ func TestRefunds(t *testing.T) {
 	server, from, to := seeded(t, sandbox.Options{})
 	env := environment(server.URL)
 	r := tool(t, env, "refunds", "--last", "4d")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	want := slices.Sorted(server.RefundIDs(from, to))
 	if got := slices.Sorted(slices.Values(csvColumn(t, r.out, "refundUniqueId"))); !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("got %d refunds, want %d", len(got), len(want))
@@ -123,7 +120,7 @@ func TestRefunds(t *testing.T) {
 func TestEmptyList(t *testing.T) {
 	env := environment(gatewayFor(t, sandbox.Options{}).URL)
 	r := tool(t, env, "orders", "--last", "1h")
-	r.want(t, exitOK, "no rows\n", "complete up to ")
+	r.want(t, exit.OK, "no rows\n", "complete up to ")
 	if !strings.HasPrefix(r.out, "transactionAt,at,state,") || strings.Count(r.out, "\n") != 1 {
 		t.Errorf("got %q, want the titles", r.out)
 	}
@@ -146,144 +143,12 @@ func TestListWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, env, append([]string{"orders"}, test.args...)...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
 		})
 	}
-}
-
-// interruptedAt puts a front before the gateway. The context ends with the nth search.
-func interruptedAt(t *testing.T, server *sandbox.Server, n int32) (url string, ctx context.Context) {
-	ctx, cancel := context.WithCancel(t.Context())
-	var count atomic.Int32
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if count.Add(1) == n {
-			cancel()
-		}
-		server.ServeHTTP(w, r)
-	}))
-	t.Cleanup(front.Close)
-	return front.URL, ctx
-}
-
-// TestCheckpoint interrupts a list and continues it: every row is written once, the titles once, and the sums are those of
-// the whole list.
-func TestCheckpoint(t *testing.T) {
-	for _, format := range []string{"csv", "jsonl", "sum"} {
-		t.Run(format, func(t *testing.T) {
-			server, from, to := seeded(t, sandbox.Options{MaxPageSize: 20})
-			url, ctx := interruptedAt(t, server, 20)
-			env := environment(url)
-			path := filepath.Join(t.TempDir(), "it's a checkpoint.json")
-			flags := []string{"--format", format}
-			if format == "sum" {
-				flags = []string{"--sum"}
-			}
-			args := append([]string{"orders", "--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339), "--checkpoint", path}, flags...)
-
-			first := toolWith(t, ctx, strings.NewReader(""), env, args...)
-			first.want(t, exitInterrupted, "saved in "+path, "cardgateway orders --checkpoint '", "interrupted; the list is not complete")
-			text, err := os.ReadFile(path)
-			if err != nil || strings.Contains(string(text), secretKey) {
-				t.Fatalf("got checkpoint %s, %v", text, err)
-			}
-			second := tool(t, env, "orders", "--checkpoint", path)
-			second.want(t, exitOK, "continuing orders from ", "the list is complete, "+path+" is removed")
-			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("got %v, want no file", err)
-			}
-			left, err := filepath.Glob(filepath.Dir(path) + "/*")
-			if err != nil || len(left) > 0 {
-				t.Errorf("got the files %q, %v, want none", left, err)
-			}
-			whole := tool(t, env, append([]string{"orders", "--last", "4d"}, flags...)...)
-			whole.want(t, exitOK)
-			if format == "sum" {
-				if second.out != whole.out {
-					t.Errorf("got sums %s, want %s", second.out, whole.out)
-				}
-				return
-			}
-			if !strings.HasSuffix(strings.Split(second.err, "cardgateway: the list")[0], sumsOf(whole.err)) {
-				t.Errorf("got sums %s, want %s", second.err, whole.err)
-			}
-			got, want := strings.Split(first.out+second.out, "\n"), strings.Split(whole.out, "\n")
-			if n := strings.Count(first.out, "\n"); n < 50 || n > 500 {
-				t.Errorf("got %d lines before the interruption, want some and not all", n)
-			}
-			slices.Sort(got)
-			slices.Sort(want)
-			if !slices.Equal(got, want) {
-				t.Errorf("got %d lines, want %d", len(got), len(want))
-			}
-		})
-	}
-}
-
-// sumsOf returns the lines with sums.
-func sumsOf(text string) string {
-	before, _, _ := strings.Cut(text, "cardgateway: ")
-	return before
-}
-
-// TestCheckpointOfAnotherList names what differs.
-func TestCheckpointOfAnotherList(t *testing.T) {
-	server, from, to := seeded(t, sandbox.Options{MaxPageSize: 20})
-	url, ctx := interruptedAt(t, server, 10)
-	env := environment(url)
-	path := filepath.Join(t.TempDir(), "c.json")
-	span := []string{"--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339)}
-	toolWith(t, ctx, strings.NewReader(""), env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exitInterrupted)
-	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(other, []byte(`{"list": "orders", "more": 1}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		name string
-		env  map[string]string
-		args []string
-		want string
-	}{
-		{"command", env, []string{"refunds", "--checkpoint", path}, "command was orders and is refunds now"},
-		{"gateway", with(env, "CARDGATEWAY_BASE_URL", server.URL), []string{"orders", "--checkpoint", path}, "gateway was " + url},
-		{"app", with(env, "CARDGATEWAY_APP_ID", "8"), []string{"orders", "--checkpoint", path}, "app-id was 7 and is 8 now"},
-		{"zone", with(env, "CARDGATEWAY_ZONE", "UTC"), []string{"orders", "--checkpoint", path}, "and is UTC now"},
-		{"format", env, []string{"orders", "--checkpoint", path, "--format", "jsonl"}, "format was csv and is jsonl now"},
-		{"range", env, []string{"orders", "--checkpoint", path, "--month", "2020-01"}, "it may be left out"},
-		{"state", env, []string{"orders", "--checkpoint", path, "--state", "approved"}, "the ids or states that are asked for are others"},
-		{"no checkpoint", env, []string{"orders", "--checkpoint", other}, "is not a checkpoint of this program"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			r := tool(t, test.env, test.args...)
-			r.want(t, exitNoAnswer, test.want)
-			if r.out != "" {
-				t.Errorf("got stdout %q, want nothing", r.out)
-			}
-		})
-	}
-	tool(t, env, append([]string{"orders", "--checkpoint", path}, span...)...).want(t, exitOK, "the list is complete")
-}
-
-// TestGatewayFailsOnTheWay: what was read is saved, and a list says that it is not complete.
-func TestGatewayFailsOnTheWay(t *testing.T) {
-	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20})
-	server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Skip: 15, Times: -1, Commit: sandbox.CommitNever, Code: 201})
-	env := environment(server.URL)
-	path := filepath.Join(t.TempDir(), "c.json")
-	args := []string{"orders", "--last", "4d", "--state", "approved,declined", "--checkpoint", path}
-	r := tool(t, env, args...)
-	r.want(t, exitNoAnswer, "saved in "+path, "the list is not complete: ", "201")
-	server.ClearFaults()
-	next := r.printed(t, "To go on, append to the same file: ")
-	if want := []string{"orders", "--checkpoint", path, "--state", "approved,declined"}; !slices.Equal(next, want) {
-		t.Errorf("got the command %q, want %q", next, want)
-	}
-	if t.Failed() {
-		return
-	}
-	tool(t, env, args...).want(t, exitOK, "continuing orders") // the range of --last is another one now, and does not matter
 }
 
 // full is a disk without room.
@@ -296,25 +161,26 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	env := environment(server.URL)
 	for _, format := range []string{"csv", "jsonl", "table"} {
 		args := []string{"orders", "--last", "4d", "--format", format}
-		if code, err := toolTo(t, full{}, env, args...); code != exitNoAnswer || !strings.Contains(err, "the rows cannot be written: no space left on device") {
+		if code, err := toolTo(t, full{}, env, args...); code != exit.NoAnswer || !strings.Contains(err, "the rows cannot be written: no space left on device") {
 			t.Errorf("%s: got exit code %d and %q", format, code, err)
 		}
 		path := filepath.Join(t.TempDir(), "c.json")
 		code, err := toolTo(t, full{}, env, append(args, "--checkpoint", path)...)
-		if code != exitNoAnswer || !strings.Contains(err, path+" is as it was about a second ago") {
+		if code != exit.NoAnswer || !strings.Contains(err, path+" is as it was about a second ago") {
 			t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
 		}
-		tool(t, env, "orders", "--checkpoint", path).want(t, exitOK, " 0 rows have been written before", "the list is complete")
+		tool(t, env, "orders", "--checkpoint", path).want(t, exit.OK, " 0 rows have been written before", "the list is complete")
 	}
 }
 
 // TestProgressLines: without a terminal stderr says from time to time how far the list is.
 func TestProgressLines(t *testing.T) {
+	t.Parallel()
 	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 5 * time.Millisecond}})
 	env := environment(server.URL)
 	args := []string{"orders", "--last", "4d", "--format", "jsonl", "--log-every", "2ms"}
 	r := tool(t, env, args...)
-	r.want(t, exitOK, " cardgateway: orders: ", "% of the range")
+	r.want(t, exit.OK, " cardgateway: orders: ", "% of the range")
 	if strings.Contains(r.out, "range") {
 		t.Error("progress is among the rows")
 	}
@@ -323,7 +189,7 @@ func TestProgressLines(t *testing.T) {
 
 func (r result) wantSilent(t *testing.T) {
 	t.Helper()
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if r.err != "" {
 		t.Errorf("got stderr %q, want nothing", r.err)
 	}
@@ -333,7 +199,7 @@ func (r result) wantSilent(t *testing.T) {
 func TestVerbose(t *testing.T) {
 	server, _, _ := seeded(t, sandbox.Options{})
 	r := tool(t, environment(server.URL), "orders", "--last", "4d", "--verbose")
-	r.want(t, exitOK, "operation=SearchOrders")
+	r.want(t, exit.OK, "operation=SearchOrders")
 	if strings.Contains(r.err, server.URL) {
 		t.Errorf("got %q, want no address", r.err)
 	}

@@ -3,14 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"log"
 	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/listener"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type listenCommand struct {
@@ -24,10 +27,8 @@ type listenCommand struct {
 	ExitAfter  int           `name:"exit-after" placeholder:"N" help:"End after N notifications."`
 	Wait       time.Duration `placeholder:"DURATION" help:"End after this time."`
 	Output     string        `enum:"compact,quiet" default:"compact" help:"compact: all lines. quiet: those of what was refused or failed."`
-	lineFlags
+	relay.LineFlags
 }
-
-const outputQuiet = "quiet"
 
 // Help is shown below the flags.
 func (*listenCommand) Help() string {
@@ -46,7 +47,7 @@ Examples:
 
 // Run listens until it is interrupted, or until enough has come.
 func (f *listenCommand) Run(c *call) (err error) {
-	l, err := f.listener(c)
+	o, client, err := f.options(c)
 	if err != nil {
 		return err
 	}
@@ -55,157 +56,116 @@ func (f *listenCommand) Run(c *call) (err error) {
 		return err
 	}
 	defer socket.Close()
-	if l.forwarder != nil && l.forwarder.isAt(socket.Addr()) {
-		return fail(exitNoAnswer, "--forward-to is --addr: it would be forwarded to itself")
+	if o.Forwarder != nil && o.Forwarder.IsAt(socket.Addr()) {
+		return exit.Fail(exit.NoAnswer, "--forward-to is --addr: it would be forwarded to itself")
 	}
 	if f.Record != "" { // after all that can fail: a file that is not needed is not made
-		if l.recorder, l.number, err = openRecord(f.Record); err != nil {
+		if o.Recorder, o.Number, err = relay.OpenRecord(f.Record); err != nil {
 			return err
 		}
 	}
-	ctx, stop := context.WithCancel(c.ctx)
-	defer stop()
+	ctx := c.ctx
 	if f.Wait > 0 {
+		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, f.Wait)
 		defer stop()
 	}
-	l.stop, l.lines.stopped = stop, stop
 	where := "; nothing is forwarded"
-	if l.forwarder != nil {
-		where = ", forwarding to " + clean(l.forwarder.shown)
+	if o.Forwarder != nil {
+		where = ", forwarding to " + terminal.Clean(o.Forwarder.Shown)
 	}
 	c.tell("listening on http://%s%s", socket.Addr(), where)
-	err = l.serve(ctx, socket)
-	l.client.CloseIdleConnections()
-	return l.finish(err)
+	l := listener.New(client, o)
+	err = l.Serve(ctx, socket)
+	client.CloseIdleConnections()
+	return f.finish(c, l.Totals(), &o, err)
 }
 
-// listener checks the flags, and makes the listener that they describe.
-func (f *listenCommand) listener(c *call) (*listener, error) {
+// options checks the flags, and says what they mean for a listener.
+func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Client, err error) {
 	for _, word := range f.Only {
-		if !slices.Contains(eventWords(), word) {
-			return nil, fail(exitNoAnswer, "--only: there is no %q; there are %s", clean(word), strings.Join(eventWords(), ", "))
+		if !slices.Contains(relay.EventWords(), word) {
+			return o, nil, exit.Fail(exit.NoAnswer, "--only: there is no %q; there are %s", terminal.Clean(word), strings.Join(relay.EventWords(), ", "))
 		}
 	}
 	switch {
 	case f.ExitAfter < 0:
-		return nil, fail(exitNoAnswer, "--exit-after must not be negative")
+		return o, nil, exit.Fail(exit.NoAnswer, "--exit-after must not be negative")
 	case f.Wait < 0:
-		return nil, fail(exitNoAnswer, "--wait must not be negative")
+		return o, nil, exit.Fail(exit.NoAnswer, "--wait must not be negative")
 	case f.ForwardTo == "" && len(f.Only) > 0:
-		return nil, fail(exitNoAnswer, "--only says what is forwarded: it needs --forward-to")
+		return o, nil, exit.Fail(exit.NoAnswer, "--only says what is forwarded: it needs --forward-to")
 	}
 	set, client, err := c.configure(nil)
 	if err != nil {
-		return nil, err
+		return o, nil, err
 	}
-	secret := set.get(secretName).value
+	secret := set.Get(settings.Secret).Value
 	if secret == "" && !f.SkipVerify {
-		return nil, fail(exitNoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file and "+
-			"--merchant-id; or say --skip-verify", variable(secretName))
+		return o, nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file and "+
+			"--merchant-id; or say --skip-verify", settings.Variable(settings.Secret))
 	}
-	l := newListener(c, f, client, secret)
+	o = listener.Options{
+		SecretKey: secret, SkipVerify: f.SkipVerify, Only: f.Only, Ack: f.Ack, Quiet: f.Output == "quiet", Most: f.ExitAfter,
+		Printer: &relay.Printer{Format: f.Format, Zone: client.Location(), Body: 200, Out: c.out},
+		Now:     c.now, Tell: c.tell, End: func(inFlight int) {
+			if c.ctx.Err() != nil && inFlight > 0 {
+				c.say("finishing what is in flight; Ctrl-C again ends at once")
+			}
+		},
+	}
 	if f.ForwardTo != "" {
-		timeout, err := set.timeout()
+		timeout, err := set.Timeout()
 		if err != nil {
-			return nil, err
+			return o, nil, err
 		}
-		if l.forwarder, err = newForwarder("--forward-to", f.ForwardTo, timeout, c.now); err != nil {
-			return nil, err
+		if o.Forwarder, err = relay.NewForwarder("--forward-to", f.ForwardTo, timeout, c.now); err != nil {
+			return o, nil, err
 		}
 	}
-	return l, nil
+	return o, client, nil
 }
 
 // listen opens the port. Only this machine reaches it, unless --public says otherwise.
 func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(f.Addr)
 	if err != nil {
-		return nil, fail(exitNoAnswer, "--addr: %q is no address; write 127.0.0.1:4242", clean(f.Addr))
+		return nil, exit.Fail(exit.NoAnswer, "--addr: %q is no address; write 127.0.0.1:4242", terminal.Clean(f.Addr))
 	}
 	if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() && !f.Public {
-		return nil, fail(exitNoAnswer, "--addr %s can be reached by other machines: say --public if that is meant, or listen on 127.0.0.1:%s",
-			clean(f.Addr), clean(port))
+		return nil, exit.Fail(exit.NoAnswer, "--addr %s can be reached by other machines: say --public if that is meant, or listen on 127.0.0.1:%s",
+			terminal.Clean(f.Addr), terminal.Clean(port))
 	}
 	var config net.ListenConfig
 	socket, err := config.Listen(ctx, "tcp", f.Addr)
 	if err != nil {
-		return nil, fail(exitNoAnswer, "--addr: %s", clean(err.Error()))
+		return nil, exit.Fail(exit.NoAnswer, "--addr: %s", terminal.Clean(err.Error()))
 	}
 	return socket, nil
 }
 
-// Times of the server. Package notify waits up to 5 s for a turn, and asks the gateway for up to 20 s.
-const (
-	readTimeout   = 10 * time.Second
-	beforeForward = longestPlace + 5*time.Second + 20*time.Second
-)
-
-// serve answers until ctx ends, and finishes what is in flight then.
-func (l *listener) serve(ctx context.Context, socket net.Listener) error {
-	longest := beforeForward + 5*time.Second
-	if l.forwarder != nil {
-		longest += l.forwarder.timeout
-	}
-	server := &http.Server{
-		Handler: l, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: readTimeout + longest,
-		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(cleanWriter{l.err}, "cardgateway: ", 0),
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(socket) }()
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-	}
-	if l.ctx.Err() != nil && len(l.places) > 0 {
-		l.say("finishing what is in flight; Ctrl-C again ends at once")
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
-	defer cancel()
-	err := server.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(err, server.Close())
-	}
-	<-served
-	return err
-}
-
 // finish prints the totals, and says how it went.
-func (l *listener) finish(err error) error {
-	if l.recorder != nil {
-		if failed := l.recorder.close(); failed != nil {
-			err = cmp.Or(err, fail(exitNoAnswer, "--record %s is not complete: %v", clean(l.flags.Record), failed))
+func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, err error) error {
+	if o.Recorder != nil {
+		if failed := o.Recorder.Close(); failed != nil {
+			err = cmp.Or(err, exit.Fail(exit.NoAnswer, "--record %s is not complete: %v", terminal.Clean(f.Record), failed))
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := l.totals
-	l.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.received(), t.forwarded, t.failed, t.refused, t.held)
-	if failed := l.lines.failure(); failed != nil {
-		return cannotWrite("lines", failed)
+	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.Received(), t.Forwarded, t.Failed, t.Refused, t.Held)
+	if failed := o.Printer.Failure(); failed != nil {
+		return exit.CannotWrite("lines", failed)
 	}
 	if err != nil {
 		return err
 	}
-	if n := l.flags.ExitAfter; t.received() < n {
-		if l.ctx.Err() != nil {
-			return fail(exitInterrupted, "interrupted; %d of %d notifications have come", t.received(), n)
+	if n := f.ExitAfter; t.Received() < n {
+		if c.ctx.Err() != nil {
+			return exit.Fail(exit.Interrupted, "interrupted; %d of %d notifications have come", t.Received(), n)
 		}
-		return fail(exitNo, "%d of %d notifications have come within %v", t.received(), n, l.flags.Wait)
+		return exit.Fail(exit.No, "%d of %d notifications have come within %v", t.Received(), n, f.Wait)
 	}
-	if t.failed+t.refused > 0 {
-		return fail(exitNo, "")
+	if t.Failed+t.Refused > 0 {
+		return exit.Fail(exit.No, "")
 	}
 	return nil
-}
-
-// cleanWriter writes lines of others for a terminal.
-type cleanWriter struct {
-	out interface{ Write([]byte) (int, error) }
-}
-
-func (w cleanWriter) Write(p []byte) (int, error) {
-	_, err := fmt.Fprintln(w.out, clean(strings.TrimSuffix(string(p), "\n")))
-	return len(p), err
 }

@@ -7,16 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -40,7 +40,7 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.wait(t)
-	r.want(t, exitNo, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
+	r.want(t, exit.No, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
 	wantWords(t, r.out,
 		`^\d\d:\d\d:\d\d  -> payment  approved  t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query\n`,
 		`  <- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]  body: "order not found"\n`,
@@ -142,7 +142,7 @@ func TestListenAnswers(t *testing.T) {
 		}, status: 502, want: `<- no answer .*the answer, 200, broke off: unexpected EOF`},
 		{name: "hangs up", answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, status: 502,
 			want: `<- no answer .*the connection was closed without an answer`},
-		{name: "is too long", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, largestAnswer+1)) }, status: 502,
+		{name: "is too long", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20+1)) }, status: 502,
 			want: `<- no answer .*the answer, 200, has more than 1 MiB`},
 		{name: "no program", to: closed.URL, status: 502, want: `<- no answer .*connection refused; is the program running\?`},
 	} {
@@ -161,7 +161,7 @@ func TestListenAnswers(t *testing.T) {
 				t.Errorf("got %d, want %d", status, test.status)
 			}
 			r := l.wait(t)
-			r.want(t, exitNo, "received 1: forwarded 0, failed 1")
+			r.want(t, exit.No, "received 1: forwarded 0, failed 1")
 			wantWords(t, r.out, test.want)
 			if strings.ContainsAny(r.out, "\x1b\u202e") {
 				t.Errorf("got control characters: %q", r.out)
@@ -171,138 +171,6 @@ func TestListenAnswers(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestListenRefuses: what is not signed, or not confirmed, is shown with the reason and not forwarded.
-func TestListenRefuses(t *testing.T) {
-	server := notifyingGateway(t)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	dead, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dead.Close()
-	withBody := func(r *http.Request, body, contentType string) *http.Request {
-		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-		r.Header.Set("Content-Type", contentType)
-		return r
-	}
-	for _, test := range []struct {
-		name    string
-		make    func(to string) *http.Request
-		gateway string // another one
-		status  int
-		want    string
-	}{
-		{"unsigned", func(to string) *http.Request { return about(t, to, "", "t-1", id) }, "", 403,
-			`-> payment +t-1  \[n-1\]  SIGNATURE REFUSED: the notification is not signed`},
-		{"signed by another", func(to string) *http.Request { return about(t, to, "other", "t-1", id) }, "", 403,
-			`SIGNATURE REFUSED: the notification's signature does not match`},
-		{"tampered", func(to string) *http.Request {
-			r := about(t, to, secretKey, "t-1", id)
-			body, _ := io.ReadAll(r.Body)
-			return withBody(r, strings.Replace(string(body), "12.50", "99.50", 1), "application/json")
-		}, "", 403, `SIGNATURE REFUSED`},
-		{"unknown to the gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-9", "999") }, "", 503,
-			`-> payment +t-9  \[n-1\]  NOT CONFIRMED: the gateway does not know it`},
-		{"another transaction", func(to string) *http.Request { return about(t, to, secretKey, "t-9", id) }, "", 409,
-			`NOT CONFIRMED: the notification names another transactionId than the gateway`},
-		{"no gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-1", id) }, "http://" + dead.Addr().String(), 503,
-			`NOT CONFIRMED: the gateway cannot be reached`},
-		{"not JSON", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{", "application/json") }, "", 400,
-			`-> unknown  \[n-1\]  NOT A NOTIFICATION: the notification `},
-		{"a text", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{}", "text/plain") }, "", 415, `NOT A NOTIFICATION`},
-		{"too long", func(to string) *http.Request {
-			return withBody(about(t, to, "", "t-1", id), strings.Repeat(" ", 200<<10), "application/json")
-		}, "", 413, `NOT A NOTIFICATION: the notification has more than 64 KiB`},
-		{"GET", func(to string) *http.Request {
-			r := about(t, to, secretKey, "t-1", id)
-			r.Method = http.MethodGet
-			return r
-		}, "", 405, `NOT A NOTIFICATION: a notification comes by POST`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			shop := newReceiver(t, nil)
-			env := environment(server.URL)
-			if test.gateway != "" {
-				env = environment(test.gateway)
-			}
-			path := filepath.Join(t.TempDir(), "r.jsonl")
-			l := listen(t, env, "--forward-to", shop.URL, "--record", path, "--output", "quiet")
-			if status, _ := post(t, test.make(l.url+"/")); status != test.status {
-				t.Errorf("got %d, want %d", status, test.status)
-			}
-			r := l.end(t)
-			r.want(t, exitNo, "received 1: forwarded 0, failed 0, refused 1, not forwarded 0")
-			wantWords(t, r.out, test.want, fmt.Sprintf(`<- %d in \d+ ms +by cardgateway  \[n-1\]  not forwarded`, test.status))
-			if len(shop.got()) != 0 {
-				t.Errorf("got it forwarded: %q", shop.got())
-			}
-			record, err := os.ReadFile(path)
-			if err != nil || !bytes.Contains(record, []byte(`"outcome":"refused"`)) || bytes.Contains(record, []byte(`"body"`)) {
-				t.Errorf("got record %s, %v, want it refused, without its body", record, err)
-			}
-		})
-	}
-}
-
-// TestListenHolds: what is not forwarded comes again, unless --ack takes it.
-func TestListenHolds(t *testing.T) {
-	server := notifyingGateway(t)
-	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	shop := newReceiver(t, nil)
-	for _, test := range []struct {
-		name      string
-		args      []string
-		key       string
-		status    int
-		forwarded int
-		want      string
-	}{
-		{"no program", nil, secretKey, 503, 0, `<- 503 in \d+ ms +by cardgateway  \[n-1\]  not forwarded`},
-		{"no program, --ack", []string{"--ack"}, secretKey, 200, 0, `<- 200 in`},
-		{"not wanted", []string{"--forward-to", shop.URL, "--only", "refund,declined"}, secretKey, 503, 0, `not forwarded`},
-		{"not wanted, --ack", []string{"--forward-to", shop.URL, "--only", "refund,declined", "--ack"}, secretKey, 200, 0, `not forwarded`},
-		{"wanted", []string{"--forward-to", shop.URL, "--only", "refund,approved"}, secretKey, 200, 1, shop.URL},
-		{"unsigned, --skip-verify", []string{"--forward-to", shop.URL, "--skip-verify"}, "", 200, 1, "signature not checked, confirmed by query"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			before := len(shop.got())
-			l := listen(t, environment(server.URL), test.args...)
-			if status, _ := post(t, about(t, l.url, test.key, "t-1", id)); status != test.status {
-				t.Errorf("got %d, want %d", status, test.status)
-			}
-			r := l.end(t)
-			r.want(t, exitOK, "received 1: ")
-			wantWords(t, r.out, test.want)
-			if got := len(shop.got()) - before; got != test.forwarded {
-				t.Errorf("got %d forwarded, want %d", got, test.forwarded)
-			}
-		})
-	}
-	t.Run("each time", func(t *testing.T) {
-		l := listen(t, environment(server.URL))
-		for range 2 {
-			if status, _ := post(t, about(t, l.url, secretKey, "t-1", id)); status != http.StatusServiceUnavailable {
-				t.Errorf("got %d, want 503", status)
-			}
-		}
-		l.end(t).want(t, exitOK, "received 2: forwarded 0, failed 0, refused 0, not forwarded 2")
-	})
-	t.Run("quiet", func(t *testing.T) {
-		l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--output", "quiet")
-		post(t, about(t, l.url, secretKey, "t-1", id))
-		r := l.end(t)
-		r.want(t, exitOK, "received 1: forwarded 1")
-		if r.out != "" {
-			t.Errorf("got %s, want nothing: all is well", r.out)
-		}
-	})
-	t.Run("another amount", func(t *testing.T) {
-		l := listen(t, environment(server.URL), "--ack")
-		post(t, about(t, l.url, secretKey, "t-1", id, "transactionAmount", "99.00"))
-		wantWords(t, l.end(t).out, `t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query, CLAIMS 99.00 EUR`)
-	})
 }
 
 // TestListenJSON: one object a line for the event and one for the answer, with the same number.
@@ -316,8 +184,8 @@ func TestListenJSON(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("got %q, want two lines", lines)
 	}
-	var e eventLine
-	var a answerLine
+	var e relay.EventLine
+	var a relay.AnswerLine
 	if err := errors.Join(json.Unmarshal([]byte(lines[0]), &e), json.Unmarshal([]byte(lines[1]), &a)); err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +193,7 @@ func TestListenJSON(t *testing.T) {
 		!strings.HasSuffix(e.At.Format(time.RFC3339), "Z") {
 		t.Errorf("got %s", lines[0])
 	}
-	if a.Type != "answer" || a.Delivery != "n-1" || a.Outcome != failed || a.Status != 500 || a.Body != "<no>\n" || a.To != shop.URL {
+	if a.Type != "answer" || a.Delivery != "n-1" || a.Outcome != relay.Failed || a.Status != 500 || a.Body != "<no>\n" || a.To != shop.URL {
 		t.Errorf("got %s", lines[1])
 	}
 }
@@ -352,7 +220,7 @@ func TestListenAtOnce(t *testing.T) {
 	}
 	group.Wait()
 	r := l.wait(t)
-	r.want(t, exitOK, "received 200: forwarded 200, failed 0, refused 0, not forwarded 0")
+	r.want(t, exit.OK, "received 200: forwarded 200, failed 0, refused 0, not forwarded 0")
 	if got := strings.Count(r.out, "\n"); got != 2*n {
 		t.Errorf("got %d lines, want %d", got, 2*n)
 	}
@@ -395,8 +263,8 @@ func TestListenInterrupted(t *testing.T) {
 	if status := <-answered; status != http.StatusOK {
 		t.Errorf("got %d, want 200", status)
 	}
-	l.wait(t).want(t, exitInterrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
-	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != forwarded {
+	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
+	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != relay.Forwarded {
 		t.Errorf("got record %+v", got)
 	}
 }

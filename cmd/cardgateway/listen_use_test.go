@@ -10,16 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestListenWait: scripts wait for so many, or for so long.
 func TestListenWait(t *testing.T) {
 	server := notifyingGateway(t)
-	listen(t, environment(server.URL), "--wait", "50ms").wait(t).want(t, exitOK, "received 0: ")
-	listen(t, environment(server.URL), "--wait", "50ms", "--exit-after", "1").wait(t).want(t, exitNo, "0 of 1 notifications have come within 50ms")
-	listen(t, environment(server.URL)).end(t).want(t, exitOK, "received 0: ")
-	listen(t, environment(server.URL), "--exit-after", "1").end(t).want(t, exitInterrupted, "0 of 1")
+	listen(t, environment(server.URL), "--wait", "50ms").wait(t).want(t, exit.OK, "received 0: ")
+	listen(t, environment(server.URL), "--wait", "50ms", "--exit-after", "1").wait(t).want(t, exit.No, "0 of 1 notifications have come within 50ms")
+	listen(t, environment(server.URL)).end(t).want(t, exit.OK, "received 0: ")
+	listen(t, environment(server.URL), "--exit-after", "1").end(t).want(t, exit.Interrupted, "0 of 1")
 }
 
 // brokenWriter takes nothing.
@@ -74,7 +75,7 @@ func TestListenWrongUse(t *testing.T) {
 			}
 			args = append(args, "--wait", "100ms")
 			r := tool(t, test.env, append([]string{"listen"}, args...)...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if strings.Contains(r.err, "pw-1") || strings.Contains(r.err, "listening") {
 				t.Errorf("got %s", r.err)
 			}
@@ -104,7 +105,7 @@ func TestListenWrongUse(t *testing.T) {
 		}()
 		code, text := toolTo(t, brokenWriter{}, env, "listen", "--addr", addr, "--wait", "20s")
 		<-done
-		if code != exitNoAnswer || !strings.Contains(text, "the lines cannot be written: no space left on device") {
+		if code != exit.NoAnswer || !strings.Contains(text, "the lines cannot be written: no space left on device") {
 			t.Errorf("got %d, %s", code, text)
 		}
 	})

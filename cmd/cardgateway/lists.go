@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // listsFlags say where the merchant's lists are.
@@ -28,18 +32,18 @@ func (l *listsFlags) isSet() bool {
 
 // read replaces the lists in the books by those that are named.
 func (l *listsFlags) read(c *call, b *books.Books) error {
-	dsn := cmp.Or(l.ListDSN, c.getenv(variable("list-dsn")))
+	dsn := cmp.Or(l.ListDSN, c.getenv(settings.Variable("list-dsn")))
 	switch {
-	case books.HasPassword(l.ListDSN):
-		return fail(exitNoAnswer, "--list-dsn has a password in it, which every user of this machine can read there: set %s", variable("list-dsn"))
+	case database.HasPassword(l.ListDSN):
+		return exit.Fail(exit.NoAnswer, "--list-dsn has a password in it, which every user of this machine can read there: set %s", settings.Variable("list-dsn"))
 	case l.List != "" && l.ListQuery != "", l.RefundList != "" && l.RefundQuery != "":
-		return fail(exitNoAnswer, "a list is either a file or a query: give --list or --list-query, --refund-list or --refund-query")
+		return exit.Fail(exit.NoAnswer, "a list is either a file or a query: give --list or --list-query, --refund-list or --refund-query")
 	case l.ListQuery != "" || l.RefundQuery != "":
 		if dsn == "" {
-			return fail(exitNoAnswer, "--list-query and --refund-query need --list-dsn or %s", variable("list-dsn"))
+			return exit.Fail(exit.NoAnswer, "--list-query and --refund-query need --list-dsn or %s", settings.Variable("list-dsn"))
 		}
 	case l.ListDSN != "":
-		return fail(exitNoAnswer, "--list-dsn needs --list-query or --refund-query")
+		return exit.Fail(exit.NoAnswer, "--list-dsn needs --list-query or --refund-query")
 	}
 	for _, list := range []struct {
 		flag, path, query string
@@ -52,7 +56,7 @@ func (l *listsFlags) read(c *call, b *books.Books) error {
 	} {
 		if list.path == "" && list.query == "" {
 			if len(list.columns) > 0 {
-				return fail(exitNoAnswer, "%s needs %s", list.columnsFlag, list.flag)
+				return exit.Fail(exit.NoAnswer, "%s needs %s", list.columnsFlag, list.flag)
 			}
 			continue
 		}
@@ -68,7 +72,7 @@ func (l *listsFlags) read(c *call, b *books.Books) error {
 		if err != nil {
 			return booksError(list.flag+": ", err)
 		}
-		c.say("%s: %s lines read from %s, %s not readable", list.flag, thousands(info.Rows), clean(info.Name), thousands(info.Unreadable))
+		c.say("%s: %s lines read from %s, %s not readable", list.flag, terminal.Thousands(info.Rows), terminal.Clean(info.Name), terminal.Thousands(info.Unreadable))
 	}
 	return nil
 }
@@ -79,7 +83,7 @@ func mapping(flag string, pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		ours, yours, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, fail(exitNoAnswer, "%s: %q is not OURS=YOURS, such as transaction_id=Ref", flag, clean(pair))
+			return nil, exit.Fail(exit.NoAnswer, "%s: %q is not OURS=YOURS, such as transaction_id=Ref", flag, terminal.Clean(pair))
 		}
 		names[strings.TrimSpace(ours)] = strings.TrimSpace(yours)
 	}

@@ -22,16 +22,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
 	"github.com/alecthomas/kong"
-	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 )
 
 func main() {
@@ -42,41 +40,24 @@ func main() {
 	}))
 }
 
-// system is what the program uses of its surroundings.
-type system struct {
-	in        io.Reader
-	out, err  io.Writer
-	getenv    func(string) string
-	configDir func() (string, error)
-	now       func() time.Time
-}
-
 // commands is the command line.
 type commands struct {
-	settings  `group:"Settings:"`
-	Get       getCommand       `cmd:"" help:"Show one payment."`
-	Orders    ordersCommand    `cmd:"" help:"List payments of a time range."`
-	Refunds   refundsCommand   `cmd:"" help:"List refunds of a time range."`
-	Resolve   resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
-	Refund    refundCommand    `cmd:"" help:"Give money back."`
-	Check     checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
-	Reconcile reconcileCommand `cmd:"" help:"Keep a copy of the gateway in a database, and compare your books with it."`
-	Journal   journalCommand   `cmd:"" help:"Look at the journal of a shop, settle what is open in it, and acknowledge."`
-	Listen    listenCommand    `cmd:"" help:"Receive notifications, and forward them to a program on this machine."`
-	Notify    notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
-	Replay    replayCommand    `cmd:"" help:"Send recorded notifications again."`
-	Sandbox   sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
-	Shell     shellCommand     `cmd:"" name:"completion" help:"Print what a shell needs to complete commands and flags."`
-	Man       manCommand       `cmd:"" help:"Print the man page."`
-	Version   kong.VersionFlag `help:"Print the version."`
-}
-
-// call is one run of the program: what its command gets.
-type call struct {
-	system
-	ctx      context.Context
-	settings *settings
-	metrics  []metrics.Metric // what --metrics-file says of the command's own
+	settings.Flags `group:"Settings:"`
+	Get            getCommand       `cmd:"" help:"Show one payment."`
+	Orders         ordersCommand    `cmd:"" help:"List payments of a time range."`
+	Refunds        refundsCommand   `cmd:"" help:"List refunds of a time range."`
+	Resolve        resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
+	Refund         refundCommand    `cmd:"" help:"Give money back."`
+	Check          checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
+	Reconcile      reconcileCommand `cmd:"" help:"Keep a copy of the gateway in a database, and compare your books with it."`
+	Journal        journalCommand   `cmd:"" help:"Look at the journal of a shop, settle what is open in it, and acknowledge."`
+	Listen         listenCommand    `cmd:"" help:"Receive notifications, and forward them to a program on this machine."`
+	Notify         notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
+	Replay         replayCommand    `cmd:"" help:"Send recorded notifications again."`
+	Sandbox        sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
+	Shell          shellCommand     `cmd:"" name:"completion" help:"Print what a shell needs to complete commands and flags."`
+	Man            manCommand       `cmd:"" help:"Print the man page."`
+	Version        kong.VersionFlag `help:"Print the version."`
 }
 
 // run executes the command and returns the exit code. Whatever goes wrong has been said on sys.err by then.
@@ -89,31 +70,23 @@ func run(ctx context.Context, args []string, sys system) int {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
-		return report(sys.err, fmt.Errorf("command line: %w", err))
+		return exit.Report(sys.err, fmt.Errorf("command line: %w", err))
 	}
 	parsed, err := parser.Parse(args)
 	if exited { // --help or --version was printed
-		return exitOK
+		return exit.OK
 	}
 	if err != nil {
-		return report(sys.err, usageError(args, err))
+		return exit.Report(sys.err, usageError(args, err))
 	}
-	c := &call{system: sys, ctx: ctx, settings: &cli.settings}
+	c := &call{system: sys, ctx: ctx, settings: &cli.Flags}
 	if err := c.checkMetricsFile(); err != nil {
-		return report(sys.err, err)
+		return exit.Report(sys.err, err)
 	}
 	begun := time.Now()
-	code := report(sys.err, parsed.Run(c))
+	code := exit.Report(sys.err, parsed.Run(c))
 	if err := c.writeMetrics(parsed.Selected().Path(), begun, code); err != nil {
-		report(sys.err, err) // the code says what the command did: 2 would say that no refund was made
+		exit.Report(sys.err, err) // the code says what the command did: 2 would say that no refund was made
 	}
 	return code
-}
-
-// version is that of the module this program was built from, or of the client if it was built in a clone.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return "cardgateway " + info.Main.Version
-	}
-	return "cardgateway " + cardgateway.Version + " (built in a clone)"
 }

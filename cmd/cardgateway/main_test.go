@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -125,7 +126,7 @@ func TestHelp(t *testing.T) {
 		{"listen", "--help"}, {"notify", "--help"}, {"replay", "--help"},
 		{"reconcile", "match", "--help"}, {"reconcile", "report", "--help"}, {"reconcile", "run", "--help"}} {
 		r := tool(t, nil, args...)
-		r.want(t, exitOK)
+		r.want(t, exit.OK)
 		for _, words := range []string{"Usage: cardgateway", "Exit codes:", "  130  interrupted", "CARDGATEWAY_SECRET", "--base-url"} {
 			if !strings.Contains(r.out, words) {
 				t.Errorf("%q: got help without %q:\n%s", args, words, r.out)
@@ -133,7 +134,7 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	r := tool(t, nil, "--version")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if !strings.HasPrefix(r.out, "cardgateway ") {
 		t.Errorf("got version %q", r.out)
 	}
@@ -155,7 +156,7 @@ func TestWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, nil, test.args...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if r.out != "" || strings.Contains(r.err, "\x1b") {
 				t.Errorf("got stdout %q, stderr %q, want nothing and no control characters", r.out, r.err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 type manCommand struct{}
@@ -22,7 +23,7 @@ func (*manCommand) Run(c *call, ctx *kong.Context) error {
 	page := &manPage{}
 	page.app(ctx.Model)
 	if _, err := io.WriteString(c.out, page.String()); err != nil {
-		return cannotWrite("man page", err)
+		return exit.CannotWrite("man page", err)
 	}
 	return nil
 }

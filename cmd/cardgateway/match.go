@@ -2,12 +2,12 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
-	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type matchCommand struct {
@@ -38,93 +38,25 @@ func (k *matchCommand) Run(c *call) (err error) {
 	format := k.Format
 	switch {
 	case k.Sum:
-		format = formatSum
-	case format == "" && isTerminal(c.out):
-		format = formatTable
+		format = tabular.SumsOnly
+	case format == "" && terminal.Is(c.out):
+		format = tabular.Table
 	case format == "":
-		format = formatCSV
+		format = tabular.CSV
 	}
-	rows := newRowWriter(format, differenceColumns(m), false, c.out)
+	rows := tabular.NewWriter(format, report.Columns(m.Copy.From.Location(), m.Now), false, c.out)
 	m.Found = func(d *match.Difference) error {
-		if err := rows.write(d); err != nil {
-			return cannotWrite("rows", err)
+		if err := rows.Write(d); err != nil {
+			return exit.CannotWrite("rows", err)
 		}
 		return nil
 	}
 	summary, err := m.run()
-	if flushed := rows.flush(); flushed != nil && err == nil {
-		err = cannotWrite("rows", flushed)
+	if flushed := rows.Flush(); flushed != nil && err == nil {
+		err = exit.CannotWrite("rows", flushed)
 	}
 	if err != nil {
 		return err
 	}
 	return m.ended(summary)
-}
-
-// differenceColumns are the members of a difference.
-func differenceColumns(m *comparison) []column[match.Difference] {
-	type row = match.Difference
-	zone := m.Copy.From.Location()
-	at := func(t time.Time) any {
-		if t.IsZero() {
-			return nil
-		}
-		return t.In(zone).Format(time.RFC3339)
-	}
-	gateway := func(d *row, text func(*match.Row) string) any { return joined(d.Gateway, text) }
-	list := func(d *row, text func(*match.Line) string) any { return joined(d.Books, text) }
-	return []column[row]{
-		{"class", "class", func(d *row) any { return string(d.Class) }},
-		{"kind", "", func(d *row) any { return string(d.Kind) }},
-		{"id", "id", func(d *row) any { return d.ID }},
-		{"reason", "", func(d *row) any { return d.Reason }},
-		{"value", "value", func(d *row) any { return amount.Scaled(d.Value, d.Currency) }},
-		{"currency", "", func(d *row) any { return d.Currency }},
-		{"at", "", func(d *row) any { return at(d.At) }},
-		{"ageDays", "days", func(d *row) any {
-			if d.Age(m.Now) < 0 {
-				return nil
-			}
-			return int(d.Age(m.Now) / (24 * time.Hour))
-		}},
-		{"gateway", "gateway", func(d *row) any {
-			return gateway(d, func(r *match.Row) string {
-				return fmt.Sprintf("%s %s %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State)
-			})
-		}},
-		{"gatewayAt", "", func(d *row) any {
-			return gateway(d, func(r *match.Row) string { return fmt.Sprint(at(r.At)) })
-		}},
-		{"uniqueIds", "", func(d *row) any { return gateway(d, func(r *match.Row) string { return r.UniqueID }) }},
-		{"cards", "", func(d *row) any { return gateway(d, func(r *match.Row) string { return r.Card }) }},
-		{"payment", "", func(d *row) any {
-			if d.Paid == nil {
-				return gateway(d, func(r *match.Row) string { return r.Payment })
-			}
-			return fmt.Sprintf("%s %s %s %s", d.Paid.UniqueID, amount.Text(d.Paid.Amount, d.Paid.Currency), d.Paid.Currency, d.Paid.State)
-		}},
-		{"list", "your list", func(d *row) any {
-			return list(d, func(l *match.Line) string {
-				if l.Currency == "" { // it could not be read
-					return ""
-				}
-				return fmt.Sprintf("%s %s %s", amount.Text(l.Amount, l.Currency), l.Currency, l.State)
-			})
-		}},
-		{"listAt", "", func(d *row) any { return list(d, func(l *match.Line) string { return fmt.Sprint(at(l.At)) }) }},
-		{"lines", "", func(d *row) any { return list(d, func(l *match.Line) string { return fmt.Sprint(l.Line) }) }},
-		{"listIds", "", func(d *row) any { return list(d, func(l *match.Line) string { return l.ID }) }},
-		{"why", "", func(d *row) any { return d.Why }},
-	}
-}
-
-// joined writes what there is of several rows, with a semicolon between them; nothing where they have nothing.
-func joined[T any](rows []T, text func(*T) string) string {
-	var all []string
-	for i := range rows {
-		if s := text(&rows[i]); s != "" && s != "<nil>" {
-			all = append(all, s)
-		}
-	}
-	return strings.Join(all, "; ")
 }

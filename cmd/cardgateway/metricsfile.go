@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // writeMetrics writes --metrics-file: how a command has ended, and what it has put into c.metrics. It is written after a
@@ -20,10 +22,10 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	label := metrics.Label{Name: "command", Value: command}
 	now := float64(time.Now().UnixMilli()) / 1e3
 	success, ok := now, true
-	if code != exitOK && code != exitNo {
+	if code != exit.OK && code != exit.No {
 		var err error
 		if success, ok, err = metrics.Last(path, name, label); err != nil {
-			return fail(exitNoAnswer, "--metrics-file cannot be read: %v", err)
+			return exit.Fail(exit.NoAnswer, "--metrics-file cannot be read: %v", err)
 		}
 	}
 	gauge := func(name, help string, value float64) metrics.Metric {
@@ -38,7 +40,7 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 		all = append(all, gauge(name, "When the command last found an answer: exit code 0 or 1.", success))
 	}
 	if err := metrics.Write(path, all); err != nil {
-		return fail(exitNoAnswer, "--metrics-file cannot be written: %v", err)
+		return exit.Fail(exit.NoAnswer, "--metrics-file cannot be written: %v", err)
 	}
 	return nil
 }
@@ -50,10 +52,10 @@ func (c *call) checkMetricsFile() error {
 		return nil
 	}
 	if filepath.Ext(path) != ".prom" {
-		return fail(exitNoAnswer, "--metrics-file: the name must end with .prom, since the node exporter reads no other")
+		return exit.Fail(exit.NoAnswer, "--metrics-file: the name must end with .prom, since the node exporter reads no other")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fail(exitNoAnswer, "--metrics-file: there is no folder %s", clean(filepath.Dir(path)))
+		return exit.Fail(exit.NoAnswer, "--metrics-file: there is no folder %s", terminal.Clean(filepath.Dir(path)))
 	}
 	return nil
 }

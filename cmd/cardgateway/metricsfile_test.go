@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -26,20 +27,20 @@ func TestMetricsFile(t *testing.T) {
 		}
 		return at, ok
 	}
-	if _, ok := get(with(env, "CARDGATEWAY_SECRET", "wrong"), exitNoAnswer); ok {
+	if _, ok := get(with(env, "CARDGATEWAY_SECRET", "wrong"), exit.NoAnswer); ok {
 		t.Error("a success is named that never was")
 	}
-	first, ok := get(env, exitNo) // it is not found, which is an answer
+	first, ok := get(env, exit.No) // it is not found, which is an answer
 	if !ok || first == 0 {
 		t.Errorf("got no success: %v, %v", first, ok)
 	}
-	if got, ok := get(with(env, "CARDGATEWAY_BASE_URL", ""), exitNoAnswer); !ok || got != first {
+	if got, ok := get(with(env, "CARDGATEWAY_BASE_URL", ""), exit.NoAnswer); !ok || got != first {
 		t.Errorf("after a failure: got %v, %v, want %v", got, ok, first)
 	}
-	if got, _ := get(env, exitNo); got <= first {
+	if got, _ := get(env, exit.No); got <= first {
 		t.Errorf("after another success: got %v, want more than %v", got, first)
 	}
-	tool(t, env, "get", "123", "--metrics-file", filepath.Join(path, "x.prom")).want(t, exitNoAnswer, "--metrics-file: there is no folder "+path)
+	tool(t, env, "get", "123", "--metrics-file", filepath.Join(path, "x.prom")).want(t, exit.NoAnswer, "--metrics-file: there is no folder "+path)
 }
 
 // TestColumns: those that are asked for, in any format, and with a checkpoint the same to the end.
@@ -60,23 +61,23 @@ func TestColumns(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, env, append([]string{"orders", "--last", "4d"}, test.args...)...)
-			r.want(t, exitOK)
+			r.want(t, exit.OK)
 			if len(r.out) < len(test.want) || r.out[:len(test.want)] != test.want {
 				t.Errorf("got %.100q, want first %q", r.out, test.want)
 			}
 		})
 	}
-	tool(t, env, "orders", "--last", "4d", "--columns", "nothing").want(t, exitNoAnswer, `--columns: there is no column "nothing"; there are transactionAt, at, `)
+	tool(t, env, "orders", "--last", "4d", "--columns", "nothing").want(t, exit.NoAnswer, `--columns: there is no column "nothing"; there are transactionAt, at, `)
 
 	slow, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20})
 	url, ctx := interruptedAt(t, slow, 10)
 	env = environment(url)
 	path := filepath.Join(t.TempDir(), "c.json")
 	first := toolWith(t, ctx, nil, env, "orders", "--last", "4d", "--checkpoint", path, "--columns", "state")
-	first.want(t, exitInterrupted)
-	tool(t, env, "orders", "--checkpoint", path, "--columns", "amount").want(t, exitNoAnswer, "columns was state and is amount now")
+	first.want(t, exit.Interrupted)
+	tool(t, env, "orders", "--checkpoint", path, "--columns", "amount").want(t, exit.NoAnswer, "columns was state and is amount now")
 	second := tool(t, env, "orders", "--checkpoint", path)
-	second.want(t, exitOK)
+	second.want(t, exit.OK)
 	for i, r := range []result{first, second} {
 		for j, line := range splitLines(r.out) {
 			if len(line) > 12 || line == "state" && (i != 0 || j != 0) {

@@ -10,6 +10,10 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -27,7 +31,7 @@ type notifyCommand struct {
 	Code           int    `placeholder:"CODE" help:"The result code; that of the event if not given."`
 	WrongSignature bool   `name:"wrong-signature" help:"Sign with another key. A handler must refuse it."`
 	Repeat         int    `default:"1" placeholder:"N" help:"Send the same N times, one after the other, at most 1,000."`
-	lineFlags
+	relay.LineFlags
 }
 
 // Help is shown below the flags.
@@ -46,7 +50,7 @@ Examples:
 
 // Run sends the notification.
 func (n *notifyCommand) Run(c *call) error {
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return err
 	}
@@ -54,7 +58,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	made, err := n.notification(set.get("app-id").value)
+	made, err := n.notification(set.Get("app-id").Value)
 	if err != nil {
 		return err
 	}
@@ -62,7 +66,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if n.WrongSignature {
 		key, note = rand.Text(), "wrong signature"
 	}
-	e := event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency, IsTest: true, HasToken: n.WithToken}
+	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency, IsTest: true, HasToken: n.WithToken}
 	switch made.Kind {
 	case "Refund":
 		e.Kind, e.State, e.MerchantRefundID, e.RefundUniqueID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID, n.RefundUniqueID
@@ -76,15 +80,15 @@ func (n *notifyCommand) Run(c *call) error {
 	}
 	r, err := sandbox.NotificationRequest(n.URL, key, made.Fields("token"))
 	if err != nil {
-		return fail(exitNoAnswer, "the notification cannot be made: %s", clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "the notification cannot be made: %s", terminal.Clean(err.Error()))
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return err
 	}
-	s.hidden = newHidden(s.secretKey, cardgateway.NewToken(made.Token))
+	s.hidden = relay.Hide(s.secretKey, cardgateway.NewToken(made.Token))
 	for i := range n.Repeat {
-		line := eventLine{Delivery: deliveryName(i + 1), event: e, Note: note}
+		line := relay.EventLine{Delivery: relay.Name(i + 1), Event: e, Note: note}
 		if i > 0 {
 			line.Note += ", the same again"
 		}
@@ -107,15 +111,15 @@ func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification
 	}
 	switch {
 	case !currencyForm.MatchString(n.Currency):
-		return nil, fail(exitNoAnswer, "--currency: %q is no currency; write EUR", clean(n.Currency))
+		return nil, exit.Fail(exit.NoAnswer, "--currency: %q is no currency; write EUR", terminal.Clean(n.Currency))
 	case strings.Trim(n.UniqueID, "0123456789") != "" || n.UniqueID == "" || len(n.UniqueID) > 32:
-		return nil, fail(exitNoAnswer, "--unique-id must be 1 to 32 digits")
+		return nil, exit.Fail(exit.NoAnswer, "--unique-id must be 1 to 32 digits")
 	case strings.Trim(appID, "0123456789") != "" || len(appID) > 32:
-		return nil, fail(exitNoAnswer, "app-id must be at most 32 digits")
+		return nil, exit.Fail(exit.NoAnswer, "app-id must be at most 32 digits")
 	case n.Repeat < 1 || n.Repeat > 1000:
-		return nil, fail(exitNoAnswer, "--repeat must be 1 to 1,000")
+		return nil, exit.Fail(exit.NoAnswer, "--repeat must be 1 to 1,000")
 	case n.Code < 0 || n.Code > 999:
-		return nil, fail(exitNoAnswer, "--code must be 1 to 999")
+		return nil, exit.Fail(exit.NoAnswer, "--code must be 1 to 999")
 	}
 	made := &sandboxcommand.Notification{
 		Kind: "Sale", TransactionID: n.Transaction, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency,
@@ -139,57 +143,57 @@ func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification
 
 // notificationSender sends signed notifications to a handler, one after the other, and prints its answers.
 type notificationSender struct {
-	forwarder *forwarder
-	lines     *linePrinter
+	forwarder *relay.Forwarder
+	lines     *relay.Printer
 	secretKey string
-	hidden    hidden
+	hidden    relay.Hidden
 
 	sent, taken, unreachable int
 }
 
 // newNotificationSender needs no gateway: of the settings it takes the secret key, the zone and the timeout.
-func newNotificationSender(c *call, set *configured, name, to, format string) (*notificationSender, error) {
-	secret := set.get(secretName).value
+func newNotificationSender(c *call, set *settings.Settings, name, to, format string) (*notificationSender, error) {
+	secret := set.Get(settings.Secret).Value
 	if secret == "" {
-		return nil, fail(exitNoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file",
-			variable(secretName))
+		return nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file",
+			settings.Variable(settings.Secret))
 	}
-	timeout, err := set.timeout()
+	timeout, err := set.Timeout()
 	if err != nil {
 		return nil, err
 	}
-	zone, err := set.location()
+	zone, err := set.Location()
 	if err != nil {
 		return nil, err
 	}
-	forwarder, err := newForwarder(name, to, timeout, c.now)
+	forwarder, err := relay.NewForwarder(name, to, timeout, c.now)
 	if err != nil {
 		return nil, err
 	}
 	return &notificationSender{
-		forwarder: forwarder, secretKey: secret, hidden: newHidden(secret, cardgateway.Token{}),
-		lines: &linePrinter{format: format, zone: zone, body: longestBody, out: c.out},
+		forwarder: forwarder, secretKey: secret, hidden: relay.Hide(secret, cardgateway.Token{}),
+		lines: &relay.Printer{Format: format, Zone: zone, Body: relay.LongestBody, Out: c.out},
 	}, nil
 }
 
 // send sends one notification, and prints a line for it and one for the answer.
-func (s *notificationSender) send(ctx context.Context, line eventLine, header http.Header, body []byte) error {
-	line.At = s.forwarder.now()
-	s.lines.event(line)
-	a := s.forwarder.send(ctx, header, "", body)
+func (s *notificationSender) send(ctx context.Context, line relay.EventLine, header http.Header, body []byte) error {
+	line.At = s.forwarder.Now()
+	s.lines.Event(line)
+	a := s.forwarder.Send(ctx, header, "", body)
 	if ctx.Err() != nil {
-		return fail(exitInterrupted, "interrupted; %d were sent", s.sent)
+		return exit.Fail(exit.Interrupted, "interrupted; %d were sent", s.sent)
 	}
 	s.sent++
-	if a.isTaken() {
+	if a.IsTaken() {
 		s.taken++
 	}
-	if a.err != nil {
+	if a.Err != nil {
 		s.unreachable++
 	}
-	s.lines.answer(newAnswerLine(line.Delivery, s.forwarder, a, s.hidden))
-	if err := s.lines.failure(); err != nil {
-		return cannotWrite("lines", err)
+	s.lines.Answer(relay.NewAnswerLine(line.Delivery, s.forwarder, a, s.hidden))
+	if err := s.lines.Failure(); err != nil {
+		return exit.CannotWrite("lines", err)
 	}
 	return nil
 }
@@ -198,9 +202,9 @@ func (s *notificationSender) send(ctx context.Context, line eventLine, header ht
 func (s *notificationSender) result() error {
 	switch {
 	case s.unreachable > 0:
-		return fail(exitNoAnswer, "not answered: %d of %d", s.unreachable, s.sent)
+		return exit.Fail(exit.NoAnswer, "not answered: %d of %d", s.unreachable, s.sent)
 	case s.taken < s.sent:
-		return fail(exitNo, "not taken: %d of %d", s.sent-s.taken, s.sent)
+		return exit.Fail(exit.No, "not taken: %d of %d", s.sent-s.taken, s.sent)
 	}
 	return nil
 }

@@ -1,15 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/notify"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -61,7 +66,7 @@ func TestNotify(t *testing.T) {
 			var seen []*notify.Notification
 			shop := newReceiver(t, verifying(t, &seen))
 			r := tool(t, noGateway(), append([]string{"notify", shop.URL + "/n?bind=secret-bind"}, test.args...)...)
-			r.want(t, exitOK)
+			r.want(t, exit.OK)
 			wantWords(t, r.out, test.want)
 			if len(seen) != 1 || seen[0].Claimed.Kind != test.kind || int(seen[0].Claimed.Code) != test.code || !seen[0].Claimed.IsTest {
 				t.Fatalf("got %+v", seen)
@@ -80,11 +85,11 @@ func TestNotifyDefences(t *testing.T) {
 	var seen []*notify.Notification
 	shop := newReceiver(t, verifying(t, &seen))
 	r := tool(t, noGateway(), "notify", shop.URL, "--wrong-signature")
-	r.want(t, exitNo, "not taken: 1 of 1")
+	r.want(t, exit.No, "not taken: 1 of 1")
 	wantWords(t, r.out, `wrong signature\n.*<- 403 in \d+ ms .*body: "wrong signature"`)
 
 	r = tool(t, noGateway(), "notify", shop.URL, "--repeat", "3", "--format", "json")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if len(seen) != 3 || strings.Count(r.out, "\n") != 6 {
 		t.Errorf("got %d notifications, %s", len(seen), r.out)
 	}
@@ -94,11 +99,11 @@ func TestNotifyDefences(t *testing.T) {
 	}
 
 	careless := newReceiver(t, nil)
-	tool(t, noGateway(), "notify", careless.URL, "--wrong-signature").want(t, exitOK, "THE HANDLER TOOK A NOTIFICATION WITH A WRONG SIGNATURE")
+	tool(t, noGateway(), "notify", careless.URL, "--wrong-signature").want(t, exit.OK, "THE HANDLER TOOK A NOTIFICATION WITH A WRONG SIGNATURE")
 
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	tool(t, noGateway(), "notify", closed.URL).want(t, exitNoAnswer, "not answered: 1 of 1")
+	tool(t, noGateway(), "notify", closed.URL).want(t, exit.NoAnswer, "not answered: 1 of 1")
 }
 
 func TestNotifyWrongUse(t *testing.T) {
@@ -120,7 +125,7 @@ func TestNotifyWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, append([]string{"notify"}, test.args...)...)
-			r.want(t, exitNoAnswer, test.want)
+			r.want(t, exit.NoAnswer, test.want)
 			if r.out != "" {
 				t.Errorf("got %s, want nothing sent", r.out)
 			}
@@ -152,15 +157,21 @@ func TestReplay(t *testing.T) {
 	if _, err := form.Body.Read(body); err != nil {
 		t.Fatal(err)
 	}
-	text, err := formOf(body)
+	var members map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&members); err != nil {
+		t.Fatal(err)
+	}
+	values := url.Values{}
+	for name, value := range members {
+		values.Set(name, fmt.Sprint(value))
+	}
+	form, err := http.NewRequest(http.MethodPost, l.url, strings.NewReader(values.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	form, err = http.NewRequest(http.MethodPost, l.url, strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	form.Header.Set("Content-Type", formType)
+	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if status, _ := post(t, form); status != http.StatusInternalServerError {
 		t.Errorf("got %d for a form", status)
 	}
@@ -168,12 +179,12 @@ func TestReplay(t *testing.T) {
 	post(t, about(t, l.url, secretKey, "t-2", ids["t-2"])) // the repetition is taken
 	broken = true
 	post(t, about(t, l.url, secretKey, "t-1", ids["t-1"])) // another event: without a token
-	l.wait(t).want(t, exitNo, "forwarded 1, failed 4, refused 1")
+	l.wait(t).want(t, exit.No, "forwarded 1, failed 4, refused 1")
 
 	var seen []*notify.Notification
 	to := newReceiver(t, verifying(t, &seen))
 	r := tool(t, noGateway(), "replay", "--failed", "--from", path, "--to", to.URL)
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	wantWords(t, r.out,
 		`-> payment  approved  t-1  12.50 EUR  \[n-1\]  signed anew, without token, unknown\n.*<- 200`,
 		`-> payment  approved  t-3  12.50 EUR  \[n-4\]  signed anew\n.*<- 200`,
@@ -188,23 +199,23 @@ func TestReplay(t *testing.T) {
 			t.Errorf("got %+v, want %s, without the token", n, id)
 		}
 	}
-	if got := to.requests[1].Header.Get("Content-Type"); got != formType {
+	if got := to.requests[1].Header.Get("Content-Type"); got != "application/x-www-form-urlencoded" {
 		t.Errorf("got %s, want a form again", got)
 	}
 
 	seen = nil
-	tool(t, noGateway(), "replay", "n-2", "n-5", "--from", path, "--to", to.URL).want(t, exitOK)
+	tool(t, noGateway(), "replay", "n-2", "n-5", "--from", path, "--to", to.URL).want(t, exit.OK)
 	if len(seen) != 2 || seen[0].Claimed.TransactionID != "t-2" {
 		t.Errorf("got %+v", seen)
 	}
 	r = tool(t, noGateway(), "replay", "n-1", "--from", path)
-	r.want(t, exitNo, "not taken: 1 of 1")
+	r.want(t, exit.No, "not taken: 1 of 1")
 	wantWords(t, r.out, `<- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]`)
 }
 
 func TestReplayWrongUse(t *testing.T) {
 	dir := t.TempDir()
-	file := func(name string, deliveries ...recorded) string {
+	file := func(name string, deliveries ...relay.Recorded) string {
 		path := filepath.Join(dir, name)
 		var text []byte
 		for _, d := range deliveries {
@@ -220,13 +231,13 @@ func TestReplayWrongUse(t *testing.T) {
 		return path
 	}
 	body := map[string]json.RawMessage{"uniqueId": json.RawMessage(`"1"`)}
-	good := file("good", recorded{Delivery: "n-1", Outcome: held, Body: body}, recorded{Delivery: "n-2", Outcome: refused, RefusedBy: "signature"})
-	double := file("double", recorded{Delivery: "n-1", Body: body}, recorded{Delivery: "n-1", Body: body})
+	good := file("good", relay.Recorded{Delivery: "n-1", Outcome: relay.Held, Body: body}, relay.Recorded{Delivery: "n-2", Outcome: relay.Refused, RefusedBy: "signature"})
+	double := file("double", relay.Recorded{Delivery: "n-1", Body: body}, relay.Recorded{Delivery: "n-1", Body: body})
 	foreign := filepath.Join(dir, "foreign")
 	long := filepath.Join(dir, "long")
 	if err := errors.Join(
 		os.WriteFile(foreign, []byte("{}\n"), 0o600),
-		os.WriteFile(long, []byte(strings.Repeat(" ", largestRecordLine+1)), 0o600),
+		os.WriteFile(long, []byte(strings.Repeat(" ", 1<<20+1)), 0o600),
 	); err != nil {
 		t.Fatal(err)
 	}
@@ -236,18 +247,18 @@ func TestReplayWrongUse(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", []string{"--from", good}, exitNoAnswer, "name deliveries such as n-17, or say --failed"},
-		{"both", []string{"n-1", "--failed", "--from", good}, exitNoAnswer, "name deliveries such as n-17, or say --failed"},
-		{"no number", []string{"17", "--from", good}, exitNoAnswer, `"17" is no delivery; write n-17`},
-		{"no record", []string{"n-1"}, exitNoAnswer, "missing flags: --from=FILE"},
-		{"no such record", []string{"n-1", "--from", filepath.Join(dir, "none")}, exitNoAnswer, "--from cannot be read"},
-		{"not there", []string{"n-1", "n-3", "--from", good}, exitNoAnswer, "n-3 is not in "},
-		{"refused", []string{"n-2", "--from", good, "--to", "http://127.0.0.1:1/"}, exitNoAnswer, "n-2 was refused when it came (signature): it is not sent"},
-		{"nowhere", []string{"n-1", "--from", good}, exitNoAnswer, "say where to: --to http://localhost:8080/notify"},
-		{"twice", []string{"n-1", "--from", double}, exitNoAnswer, "n-1 is in "},
-		{"none failed", []string{"--failed", "--from", good}, exitOK, "none has failed"},
-		{"foreign", []string{"n-1", "--from", foreign}, exitNoAnswer, "is not a record of listen: line 1 is not one of a record of this program"},
-		{"a long line", []string{"n-1", "--from", long}, exitNoAnswer, "line 1 has more than 1 MiB"},
+		{"nothing", []string{"--from", good}, exit.NoAnswer, "name deliveries such as n-17, or say --failed"},
+		{"both", []string{"n-1", "--failed", "--from", good}, exit.NoAnswer, "name deliveries such as n-17, or say --failed"},
+		{"no number", []string{"17", "--from", good}, exit.NoAnswer, `"17" is no delivery; write n-17`},
+		{"no record", []string{"n-1"}, exit.NoAnswer, "missing flags: --from=FILE"},
+		{"no such record", []string{"n-1", "--from", filepath.Join(dir, "none")}, exit.NoAnswer, "--from cannot be read"},
+		{"not there", []string{"n-1", "n-3", "--from", good}, exit.NoAnswer, "n-3 is not in "},
+		{"refused", []string{"n-2", "--from", good, "--to", "http://127.0.0.1:1/"}, exit.NoAnswer, "n-2 was refused when it came (signature): it is not sent"},
+		{"nowhere", []string{"n-1", "--from", good}, exit.NoAnswer, "say where to: --to http://localhost:8080/notify"},
+		{"twice", []string{"n-1", "--from", double}, exit.NoAnswer, "n-1 is in "},
+		{"none failed", []string{"--failed", "--from", good}, exit.OK, "none has failed"},
+		{"foreign", []string{"n-1", "--from", foreign}, exit.NoAnswer, "is not a record of listen: line 1 is not one of a record of this program"},
+		{"a long line", []string{"n-1", "--from", long}, exit.NoAnswer, "line 1 has more than 1 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, noGateway(), append([]string{"replay"}, test.args...)...)
@@ -257,5 +268,5 @@ func TestReplayWrongUse(t *testing.T) {
 			}
 		})
 	}
-	tool(t, nil, "replay", "n-1", "--from", good, "--to", "http://127.0.0.1:1/").want(t, exitNoAnswer, "the secret key, with which notifications are signed, is missing")
+	tool(t, nil, "replay", "n-1", "--from", good, "--to", "http://127.0.0.1:1/").want(t, exit.NoAnswer, "the secret key, with which notifications are signed, is missing")
 }

@@ -4,18 +4,9 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/shopspring/decimal"
 )
-
-// listFlags are those of orders and refunds.
-type listFlags struct {
-	period `group:"Range, in the zone of the gateway:"`
-	State  []string `placeholder:"WORD" help:"Only rows in these states; comma between them."`
-	rowFlags
-	Sum        bool          `help:"Print the sums and no rows."`
-	Checkpoint string        `placeholder:"FILE" help:"Save here how far the list is, and continue where it ends."`
-	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far the list is."`
-}
 
 type ordersCommand struct {
 	listFlags
@@ -46,7 +37,7 @@ func (o *ordersCommand) Run(c *call) error {
 		return err
 	}
 	l := listing[cardgateway.Transaction]{
-		call: c, flags: &o.listFlags, client: client, name: "orders", columns: orderColumns(client.Location()),
+		call: c, flags: &o.listFlags, client: client, name: "orders", columns: tabular.PaymentColumns(client.Location()),
 		states: []string{"approved", "declined", "processing", "redirect", "unknown"},
 		filter: map[string]string{"unique-id": o.UniqueID, "order": o.Order, "transaction": o.Transaction},
 		walk: func(from, to time.Time, opts cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
@@ -90,7 +81,7 @@ func (r *refundsCommand) Run(c *call) error {
 		return err
 	}
 	l := listing[cardgateway.Refund]{
-		call: c, flags: &r.listFlags, client: client, name: "refunds", columns: refundColumns(client.Location()),
+		call: c, flags: &r.listFlags, client: client, name: "refunds", columns: tabular.RefundColumns(client.Location()),
 		states: []string{"refunded", "accepted", "refused", "unknown"},
 		filter: map[string]string{
 			"payment": r.Payment, "transaction": r.Transaction, "refund-id": r.RefundID, "refund-unique-id": r.RefundUniqueID,
@@ -105,7 +96,7 @@ func (r *refundsCommand) Run(c *call) error {
 			return is(r.Payment, f.UniqueID) && is(r.RefundID, f.MerchantRefundID) && is(r.RefundUniqueID, f.RefundUniqueID)
 		},
 		money: func(f *cardgateway.Refund) (string, string, decimal.Decimal) {
-			return f.RefundCurrency, refundState(f), f.RefundAmount
+			return f.RefundCurrency, tabular.RefundState(f), f.RefundAmount
 		},
 	}
 	return l.run()

@@ -3,23 +3,15 @@
 package main
 
 import (
-	"bufio"
 	"database/sql"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -41,18 +33,18 @@ func TestPlanted(t *testing.T) {
 	gateway.AddRefunds(sandbox.Arrivals{N: each, From: from.AddDate(0, 1, 0), To: to.AddDate(0, -1, 0)})
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
 		env := with(environment(gateway.URL), "CARDGATEWAY_DB", db)
-		runProgram(t, env, exitOK, "reconcile", "sync", "--quiet", "--from", from.Format(time.RFC3339))
+		runProgram(t, env, exit.OK, "reconcile", "sync", "--quiet", "--from", from.Format(time.RFC3339))
 		l := &plantedLists{each: each, gap: max(1, orders/(each*8)), from: from, to: to, want: map[match.Class][]string{}}
 		dir := t.TempDir()
 		l.write(t, read, dir)
 
 		begun := time.Now()
-		out, _ := runProgram(t, env, exitNo, "reconcile", "match", "--quiet", "--format", "jsonl",
+		out, _ := runProgram(t, env, exit.No, "reconcile", "match", "--quiet", "--format", "jsonl",
 			"--from", from.Format(time.RFC3339), "--to", to.Add(10*time.Minute).Format(time.RFC3339),
 			"--list", filepath.Join(dir, "paid.csv"), "--refund-list", filepath.Join(dir, "refunds.csv"))
 		imported := time.Since(begun)
 		begun = time.Now()
-		_, usage := runProgram(t, env, exitNo, "reconcile", "report", "--quiet", "--out", filepath.Join(dir, "report.html"),
+		_, usage := runProgram(t, env, exit.No, "reconcile", "report", "--quiet", "--out", filepath.Join(dir, "report.html"),
 			"--from", from.Format(time.RFC3339), "--to", to.Add(10*time.Minute).Format(time.RFC3339))
 		took := time.Since(begun)
 		rows := l.rows + l.lines
@@ -80,240 +72,4 @@ func runProgram(t *testing.T, env map[string]string, code int, args ...string) (
 		t.Fatalf("%q: got exit code %d, want %d\n%s", args, got, code, stderr.String())
 	}
 	return stdout.String(), cmd.ProcessState.SysUsage().(*syscall.Rusage)
-}
-
-// plantedLists are lists with so many mistakes of every class, and what must be found.
-type plantedLists struct {
-	each, gap int // gap is how many payments lie between two mistakes
-	from, to  time.Time
-	want      map[match.Class][]string
-
-	rows, lines    int
-	payments       *bufio.Writer
-	refunds        *bufio.Writer
-	turn, since    int
-	first          string // the order of the first half of paid_twice
-	declined, open int
-}
-
-// plant reports whether there is room for another mistake of a class, and notes it.
-func (l *plantedLists) plant(class match.Class, id string) bool {
-	if len(l.want[class]) >= l.each {
-		return false
-	}
-	l.want[class] = append(l.want[class], id)
-	return true
-}
-
-func (l *plantedLists) isInside(at time.Time) bool {
-	return at.After(l.from.Add(72*time.Hour)) && at.Before(l.to.Add(-72*time.Hour))
-}
-
-func (l *plantedLists) pay(id, order, amount, currency string, at time.Time) {
-	l.lines++
-	fmt.Fprintf(l.payments, "%s;%s;%s;%s;%s\n", id, order, amount, currency, at.UTC().Format(time.RFC3339))
-}
-
-func (l *plantedLists) giveBack(id, amount, currency string, at time.Time) {
-	l.lines++
-	fmt.Fprintf(l.refunds, "%s,%s,%s,%s\n", id, amount, currency, at.UTC().Format(time.RFC3339))
-}
-
-func (l *plantedLists) write(t *testing.T, read *sql.DB, dir string) {
-	t.Helper()
-	create := func(name, titles string) (*bufio.Writer, func()) {
-		f, err := os.Create(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := bufio.NewWriter(f)
-		fmt.Fprintln(w, titles)
-		return w, func() {
-			if err := errors.Join(w.Flush(), f.Close()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	var closePayments, closeRefunds func()
-	l.payments, closePayments = create("paid.csv", "Transaction ID;Order;Amount;Currency;Time")
-	l.refunds, closeRefunds = create("refunds.csv", "refund_id,amount,currency,time")
-	var last plantedOrder
-	successes := 0
-	var o plantedOrder
-	each(t, read, `SELECT transaction_id, state, amount, currency, at FROM cardgateway_orders ORDER BY transaction_id, at`, func(scan func(...any) error) error {
-		var at int64
-		if err := scan(&o.id, &o.state, &o.amount, &o.currency, &at); err != nil {
-			return err
-		}
-		l.rows++
-		o.at = time.UnixMicro(at)
-		if o.id != last.id && last.id != "" {
-			l.order(last, successes)
-			successes = 0
-		}
-		if o.state == "approved" {
-			successes++
-		}
-		last = o
-		return nil
-	})
-	l.order(last, successes)
-	for i := range l.each {
-		id := fmt.Sprint("nowhere-", i)
-		l.want[match.MissingThere] = append(l.want[match.MissingThere], id)
-		l.pay(id, "", "7.25", "EUR", l.from.AddDate(0, 3, i%100))
-	}
-	l.writeRefunds(t, read)
-	closePayments()
-	closeRefunds()
-}
-
-type plantedOrder struct {
-	id, state, amount, currency string
-	at                          time.Time
-}
-
-// order writes the line of one payment.
-func (l *plantedLists) order(o plantedOrder, successes int) {
-	inside := l.isInside(o.at)
-	switch {
-	case successes > 1:
-		l.want[match.TwoSuccesses] = append(l.want[match.TwoSuccesses], o.id)
-		l.pay(o.id, "", o.amount, o.currency, o.at)
-		return
-	case o.state == "declined":
-		if l.declined++; inside && l.declined%3 == 0 && l.plant(match.State, o.id) {
-			l.pay(o.id, "", o.amount, o.currency, o.at)
-		}
-		return
-	case o.state != "approved":
-		if l.open++; inside && l.open%3 == 0 && l.plant(match.Timing, o.id) {
-			l.pay(o.id, "", o.amount, o.currency, o.at)
-		}
-		return
-	}
-	if l.since++; !inside || l.since < l.gap {
-		l.pay(o.id, "o-"+o.id, o.amount, o.currency, o.at)
-		return
-	}
-	l.since = 0
-	if l.first != "" {
-		l.pay(o.id, l.first, o.amount, o.currency, o.at)
-		l.first = ""
-		return
-	}
-	classes := []match.Class{match.MissingHere, match.Amount, match.Currency, match.PaidTwice, match.Unreadable}
-	class := classes[l.turn%len(classes)]
-	id := o.id
-	switch class {
-	case match.PaidTwice:
-		id = "twice-" + o.id
-	case match.Unreadable:
-		id = fmt.Sprint("line ", l.lines+2)
-	}
-	if l.turn++; !l.plant(class, id) {
-		l.pay(o.id, "o-"+o.id, o.amount, o.currency, o.at)
-		return
-	}
-	switch class {
-	case match.MissingHere:
-	case match.Amount:
-		more := decimal.RequireFromString(o.amount).Add(decimal.New(1, -2))
-		l.pay(o.id, "", more.String(), o.currency, o.at)
-	case match.Currency:
-		l.pay(o.id, "", o.amount, map[string]string{"EUR": "USD", "USD": "JPY", "JPY": "EUR"}[o.currency], o.at)
-	case match.PaidTwice:
-		l.first = id
-		l.pay(o.id, id, o.amount, o.currency, o.at)
-	case match.Unreadable:
-		l.pay(o.id, "", "1,5", o.currency, o.at)
-	}
-}
-
-func (l *plantedLists) writeRefunds(t *testing.T, read *sql.DB) {
-	t.Helper()
-	above, since := map[string]bool{}, 0
-	each(t, read, `SELECT r.merchant_refund_id, r.amount, r.currency, r.at, COALESCE(o.transaction_id, ''), COUNT(*) OVER (PARTITION BY r.unique_id)
-		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders o ON o.id = r.unique_id`, func(scan func(...any) error) error {
-		var id, amount, currency, payment string
-		var micros int64
-		var n int
-		if err := scan(&id, &amount, &currency, &micros, &payment, &n); err != nil {
-			return err
-		}
-		l.rows++
-		at := time.UnixMicro(micros)
-		switch {
-		case payment == "":
-			l.want[match.RefundWithoutOrder] = append(l.want[match.RefundWithoutOrder], id)
-		case n > 1:
-			above[payment] = true
-		default:
-			if since++; since%5 == 0 && l.isInside(at) && l.plant(match.RefundMissingHere, id) {
-				return nil
-			}
-		}
-		l.giveBack(id, amount, currency, at)
-		return nil
-	})
-	l.want[match.RefundAbovePayment] = slices.Collect(maps.Keys(above))
-	for i := range l.each {
-		id := fmt.Sprint("never-", i)
-		l.want[match.RefundMissingThere] = append(l.want[match.RefundMissingThere], id)
-		l.giveBack(id, "-7.25", "EUR", l.from.AddDate(0, 3, i%100))
-	}
-}
-
-// each calls do for every row of a query.
-func each(t *testing.T, db *sql.DB, query string, do func(scan func(...any) error) error) {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() && err == nil {
-		err = do(rows.Scan)
-	}
-	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// check holds what the program printed against what was planted.
-func (l *plantedLists) check(t *testing.T, out string) {
-	t.Helper()
-	got := map[match.Class]map[string]bool{}
-	for line := range strings.Lines(out) {
-		var d struct {
-			Class match.Class `json:"class"`
-			ID    string      `json:"id"`
-		}
-		if err := json.Unmarshal([]byte(line), &d); err != nil {
-			t.Fatal(err, line)
-		}
-		if got[d.Class] == nil {
-			got[d.Class] = map[string]bool{}
-		}
-		if got[d.Class][d.ID] {
-			t.Errorf("%s %s is there twice", d.Class, d.ID)
-		}
-		got[d.Class][d.ID] = true
-	}
-	for _, about := range match.Classes {
-		want, found := l.want[about.Class], 0
-		if len(want) != l.each {
-			t.Errorf("%s: %d are planted, want %d", about.Class, len(want), l.each)
-		}
-		for _, id := range want {
-			if got[about.Class][id] {
-				found++
-			} else {
-				t.Errorf("%s: %s is not found", about.Class, id)
-			}
-		}
-		if wrong := len(got[about.Class]) - found; wrong > 0 {
-			t.Errorf("%s: %d are false", about.Class, wrong)
-		}
-		t.Logf("%s: %d of %d, %d false", about.Class, found, len(want), len(got[about.Class])-found)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -21,62 +22,18 @@ func writeSettings(t *testing.T, text string) (path string) {
 	return path
 }
 
-// TestProfile: its settings count before the others of the file.
-func TestProfile(t *testing.T) {
-	const text = `
-base-url = "https://test.example"
-app-id = 1
-secret = "for all"
-zone = "UTC"
-[profile.shop-eu]
-app-id = 2
-secret-file = "/eu/key"
-[profile.shop-jp]
-base-url = "https://jp.example"
-`
-	path := writeSettings(t, text)
-	for _, test := range []struct {
-		name    string
-		flags   settings
-		env     map[string]string
-		want    string // url, app, secret, secret file
-		appFrom string
-	}{
-		{"none", settings{}, nil, "https://test.example 1 'for all' ''", "file F"},
-		{"flag", settings{Profile: "shop-eu"}, nil, "https://test.example 2 '' '/eu/key'", "file F, profile shop-eu"},
-		{"environment", settings{}, map[string]string{"CARDGATEWAY_PROFILE": "shop-jp"}, "https://jp.example 1 'for all' ''", "file F"},
-		{"a flag counts before it", settings{Profile: "shop-eu", AppID: "3"}, nil, "https://test.example 3 '' '/eu/key'", "flag --app-id"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.flags.Config = path
-			_, values, err := test.flags.readFile(system{getenv: func(name string) string { return test.env[name] }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			app := values["app-id"]
-			if test.flags.AppID != "" {
-				app = setting{"app-id", test.flags.AppID, "flag --app-id"}
-			}
-			got := fmt.Sprintf("%s %s '%s' '%s'", values["base-url"].value, app.value, values["secret"].value, values["secret-file"].value)
-			if from := strings.ReplaceAll(app.from, path, "F"); got != test.want || from != test.appFrom {
-				t.Errorf("got %s of %s, want %s of %s", got, from, test.want, test.appFrom)
-			}
-		})
-	}
-}
-
 // TestProfileInUse: the profile is in what is printed to be run next, and check names it.
 func TestProfileInUse(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{Location: time.UTC})
 	path := writeSettings(t, fmt.Sprintf("app-id = 7\nzone = 'UTC'\n[profile.sandbox]\nbase-url = %q\nmerchant-id = 'm1'\nsecret = %q\n", server.URL, secretKey))
 	r := tool(t, nil, "check", "--config", path, "--profile", "sandbox")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if want := "base-url       " + server.URL + " (file " + path + ", profile sandbox)\n"; !strings.Contains(r.out, want) {
 		t.Errorf("got\n%s\nwant in it %q", r.out, want)
 	}
 	server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Times: -1, Commit: sandbox.CommitNever, Code: 999})
 	tool(t, nil, "resolve", "payment", "t-1", "--amount", "1.00", "--currency", "EUR", "--sent-at", "2026-11-22", "--wait", "1ms",
-		"--config", path, "--profile", "sandbox").want(t, exitUnknown, " --config "+path+" --profile sandbox\n")
+		"--config", path, "--profile", "sandbox").want(t, exit.Unknown, " --config "+path+" --profile sandbox\n")
 }
 
 func TestProfilesThatAreWrong(t *testing.T) {
@@ -99,10 +56,10 @@ func TestProfilesThatAreWrong(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeSettings(t, test.text)
-			tool(t, test.env, "get", "1", "--config", path, "--profile", "a").want(t, exitNoAnswer, test.want)
+			tool(t, test.env, "get", "1", "--config", path, "--profile", "a").want(t, exit.NoAnswer, test.want)
 		})
 	}
-	tool(t, nil, "get", "1", "--profile", "a").want(t, exitNoAnswer, "the file with settings cannot be read")
+	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.NoAnswer, "the file with settings cannot be read")
 }
 
 // TestSecretCommand: the key is what a command prints.
@@ -114,18 +71,18 @@ func TestSecretCommand(t *testing.T) {
 		code          int
 		want          string
 	}{
-		{"prints it", "printf '%s\\n' " + secretKey, exitNo, "the gateway does not know it"},
-		{"words on stderr", "echo please touch the key >&2; echo " + secretKey, exitNo, "please touch the key"},
-		{"fails", "echo " + secretKey + "; exit 3", exitNoAnswer, "secret-command (environment CARDGATEWAY_SECRET_COMMAND) failed: exit status 3"},
-		{"prints nothing", "true", exitNoAnswer, "is empty"},
-		{"is none", "no-such-command-7", exitNoAnswer, "failed: exit status 127"},
-		{"prints too much", "yes", exitNoAnswer, "it printed more than 64 KiB"},
+		{"prints it", "printf '%s\\n' " + secretKey, exit.No, "the gateway does not know it"},
+		{"words on stderr", "echo please touch the key >&2; echo " + secretKey, exit.No, "please touch the key"},
+		{"fails", "echo " + secretKey + "; exit 3", exit.NoAnswer, "secret-command (environment CARDGATEWAY_SECRET_COMMAND) failed: exit status 3"},
+		{"prints nothing", "true", exit.NoAnswer, "is empty"},
+		{"is none", "no-such-command-7", exit.NoAnswer, "failed: exit status 127"},
+		{"prints too much", "yes", exit.NoAnswer, "it printed more than 64 KiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tool(t, with(env, "CARDGATEWAY_SECRET_COMMAND", test.command), "get", "123").want(t, test.code, test.want)
 		})
 	}
-	tool(t, with(env, "CARDGATEWAY_SECRET_COMMAND", "true", "CARDGATEWAY_SECRET", "x"), "get", "1").want(t, exitNoAnswer,
+	tool(t, with(env, "CARDGATEWAY_SECRET_COMMAND", "true", "CARDGATEWAY_SECRET", "x"), "get", "1").want(t, exit.NoAnswer,
 		"the secret key is set twice, by secret (environment CARDGATEWAY_SECRET) and by secret-command")
-	tool(t, env, "get", "123", "--secret-command", "echo "+secretKey).want(t, exitNo, "the gateway does not know it")
+	tool(t, env, "get", "123", "--secret-command", "echo "+secretKey).want(t, exit.No, "the gateway does not know it")
 }

@@ -1,53 +1,9 @@
 package main
 
-import (
-	"context"
-	"errors"
-	"fmt"
-
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
-)
-
 // reconcileCommand is the group of the commands that work on a copy of the gateway.
 type reconcileCommand struct {
 	Sync   syncCommand   `cmd:"" help:"Bring a copy of the gateway's orders and refunds up to date."`
 	Match  matchCommand  `cmd:"" help:"Compare your list of payments with the copy, and list the differences."`
 	Report reportCommand `cmd:"" help:"Compare, and write a page for finance, with CSV and JSON beside it."`
 	Run    runCommand    `cmd:"" help:"Sync, match and report in one, for cron. Without any setting: a demonstration."`
-}
-
-// databaseName is the setting that says where the copy is.
-const databaseName = "db"
-
-// openBooks opens the database that the settings name. Close it after use. A file that is not there is made only if the
-// caller says so: it may be a mistyped one.
-func (c *call) openBooks(set *configured, isNew bool) (*books.Books, error) {
-	db := set.get(databaseName)
-	switch {
-	case db.value == "":
-		return nil, fail(exitNoAnswer, "db is missing: set --db, %s, or db in %s; it is the path of a SQLite file, or postgres://user@host/database",
-			variable(databaseName), set.file)
-	case db.value == c.settings.DB && books.HasPassword(db.value):
-		return nil, fail(exitNoAnswer, "db (flag --db) has a password in it, which every user of this machine can read there: set %s, PGPASSWORD, "+
-			"or db in %s", variable(databaseName), set.file)
-	case !isNew && books.IsMissing(db.value):
-		return nil, fail(exitNoAnswer, "db (%s): there is no file %s; to begin a copy there, run reconcile sync with --from", db.from, clean(db.value))
-	}
-	b, err := books.Open(c.ctx, db.value)
-	if err != nil {
-		return nil, booksError(fmt.Sprintf("db (%s): ", db.from), err)
-	}
-	return b, nil
-}
-
-// booksError puts an error of the books, or of what filled them, into words of this program.
-func booksError(before string, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return fail(exitInterrupted, "interrupted")
-	}
-	code := exitNoAnswer
-	if _, gone := errors.AsType[*books.GoneError](err); gone {
-		code = exitNo
-	}
-	return fail(code, "%s", clean(before)+explain(err).text)
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 type runCommand struct {
@@ -34,14 +37,14 @@ Examples:
 
 // Run does all of it.
 func (r *runCommand) Run(c *call) (err error) {
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return err
 	}
-	if !set.isAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
+	if !set.IsAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
 		return r.demonstrate(c)
 	}
-	client, err := c.clientOf(set, nil)
+	client, err := set.Client(nil)
 	if err != nil {
 		return err
 	}
@@ -77,12 +80,42 @@ func (c *call) toStderr() *call {
 	return &other
 }
 
-// isAny reports whether any setting is set.
-func (c *configured) isAny() bool {
-	for _, s := range c.list {
-		if s.value != "" {
-			return true
+// demonstrate reconciles with a gateway in this process. Its lists are made of what was copied, with mistakes put in.
+func (r *runCommand) demonstrate(c *call) (err error) {
+	c.tell("no setting is set: this is a demonstration with a sandbox on this machine. No account, no real money")
+	d, err := startDemo(c.now())
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	b, err := books.Open(c.ctx, filepath.Join(d.dir, "books.db"))
+	if err != nil {
+		return booksError("", err)
+	}
+	defer func() { err = cmp.Or(err, b.Close()) }()
+	sync := &syncCommand{LogEvery: r.LogEvery}
+	if err := sync.sync(c.toStderr(), b, books.SyncOptions{Client: d.client, From: d.from.Truncate(time.Second), Now: c.now}); err != nil {
+		return err
+	}
+	if err := plantLists(c.ctx, b, d.dir); err != nil {
+		return err
+	}
+	r.List, r.RefundList, r.Known = filepath.Join(d.dir, "paid.csv"), filepath.Join(d.dir, "refunds.csv"), filepath.Join(d.dir, "known.csv")
+	if !r.Period.IsSet() { // whole days
+		midnight := func(t time.Time) string { return t.In(d.client.Location()).Format(time.DateOnly) }
+		r.From, r.To = midnight(d.from.AddDate(0, 0, 1)), midnight(d.to)
+	}
+	r.Out = cmp.Or(r.Out, filepath.Join(d.dir, "report.html"))
+	m, err := c.compared(&r.compareFlags, b)
+	if err != nil {
+		return err
+	}
+	m.isDemonstration = true
+	if err := m.report(&r.reportFlags); err != nil {
+		if failed, ok := errors.AsType[*exit.Failure](err); !ok || failed.Code != exit.No {
+			return err
 		}
 	}
-	return false
+	c.tell("demonstration: the report is of a sandbox; the database and the lists are in %s", d.dir)
+	return nil
 }

@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -49,10 +53,10 @@ type plan struct {
 // Run gives money back.
 func (r *refundCommand) Run(c *call) error {
 	if (r.Amount == "") == !r.All {
-		return fail(exitNoAnswer, "say how much: --amount 12.50, or --all")
+		return exit.Fail(exit.NoAnswer, "say how much: --amount 12.50, or --all")
 	}
 	if r.Yes && r.RefundID == "" {
-		return fail(exitNoAnswer, "--yes needs --refund-id: a script that runs twice would refund twice under two ids")
+		return exit.Fail(exit.NoAnswer, "--yes needs --refund-id: a script that runs twice would refund twice under two ids")
 	}
 	client, err := c.client()
 	if err != nil {
@@ -78,7 +82,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		return nil, err
 	}
 	if !payment.Paid() {
-		return nil, fail(exitNo, "nothing was sent: the payment is not approved, it is %s", payment.State())
+		return nil, exit.Fail(exit.No, "nothing was sent: the payment is not approved, it is %s", payment.State())
 	}
 	p := &plan{payment: payment}
 	from := payment.TransactionAt.In(client.Location()).AddDate(0, 0, -1)
@@ -97,8 +101,8 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	}
 	for _, f := range p.before {
 		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
-			return nil, fail(exitNo, "nothing was sent: the gateway shows a refund %s of this payment already, %s %s, %s",
-				quote(clean(r.RefundID)), amountText(f.RefundAmount), clean(f.RefundCurrency), refundState(f))
+			return nil, exit.Fail(exit.No, "nothing was sent: the gateway shows a refund %s of this payment already, %s %s, %s",
+				terminal.Quote(terminal.Clean(r.RefundID)), amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f))
 		}
 		if f.State() != cardgateway.StateDeclined {
 			p.given = p.given.Add(f.RefundAmount)
@@ -114,35 +118,35 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		}
 	}
 	if !p.left.IsPositive() || p.request.Amount.GreaterThan(p.left) {
-		return nil, fail(exitNo, "nothing was sent: of %s %s, %s has been given back; %s is left", amountText(payment.TransactionAmount),
-			clean(payment.TransactionCurrency), amountText(p.given), amountText(p.left))
+		return nil, exit.Fail(exit.No, "nothing was sent: of %s %s, %s has been given back; %s is left", amount.Plain(payment.TransactionAmount),
+			terminal.Clean(payment.TransactionCurrency), amount.Plain(p.given), amount.Plain(p.left))
 	}
 	return p, nil
 }
 
 // print shows what will be done.
 func (p *plan) print(w io.Writer, client *cardgateway.Client) {
-	t, currency := p.payment, clean(p.payment.TransactionCurrency)
+	t, currency := p.payment, terminal.Clean(p.payment.TransactionCurrency)
 	test := ""
 	if t.IsTest {
 		test = ", a test payment"
 	}
 	fmt.Fprintf(w, "gateway      %s, app %s\n", client.BaseURL(), client.AppID())
-	fmt.Fprintf(w, "payment      %s (%s) of %s, card %s%s\n", clean(t.UniqueID), clean(t.TransactionID), t.TransactionAt,
-		clean(string(t.TransactionCardNumber)), test)
-	fmt.Fprintf(w, "paid         %s %s\n", amountText(t.TransactionAmount), currency)
+	fmt.Fprintf(w, "payment      %s (%s) of %s, card %s%s\n", terminal.Clean(t.UniqueID), terminal.Clean(t.TransactionID), t.TransactionAt,
+		terminal.Clean(string(t.TransactionCardNumber)), test)
+	fmt.Fprintf(w, "paid         %s %s\n", amount.Plain(t.TransactionAmount), currency)
 	for _, f := range p.before {
-		fmt.Fprintf(w, "refund       %s %s, %s, of %s (%s)\n", amountText(f.RefundAmount), clean(f.RefundCurrency), refundState(f),
-			f.RefundRequestAt, clean(f.MerchantRefundID))
+		fmt.Fprintf(w, "refund       %s %s, %s, of %s (%s)\n", amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f),
+			f.RefundRequestAt, terminal.Clean(f.MerchantRefundID))
 	}
-	fmt.Fprintf(w, "left         %s %s\n", amountText(p.left), currency)
-	fmt.Fprintf(w, "GIVE BACK    %s %s as refund %s\n", amountText(p.request.Amount), currency, clean(p.request.RefundTransactionID))
+	fmt.Fprintf(w, "left         %s %s\n", amount.Plain(p.left), currency)
+	fmt.Fprintf(w, "GIVE BACK    %s %s as refund %s\n", amount.Plain(p.request.Amount), currency, terminal.Clean(p.request.RefundTransactionID))
 }
 
-// confirm asks for the amount. Where nobody can be asked nothing is sent.
-func (c *call) confirm(amount decimal.Decimal) error {
-	if f, ok := c.in.(*os.File); !ok || !isTerminal(f) {
-		return fail(exitNoAnswer, "nothing was sent: there is no terminal to ask on; in a script say --yes and --refund-id")
+// confirm asks for the amount that is given back. Where nobody can be asked nothing is sent.
+func (c *call) confirm(back decimal.Decimal) error {
+	if f, ok := c.in.(*os.File); !ok || !terminal.Is(f) {
+		return exit.Fail(exit.NoAnswer, "nothing was sent: there is no terminal to ask on; in a script say --yes and --refund-id")
 	}
 	fmt.Fprintf(c.err, "Type the amount to give it back, anything else to leave it: ")
 	line := make(chan string, 1)
@@ -152,10 +156,10 @@ func (c *call) confirm(amount decimal.Decimal) error {
 	}()
 	select {
 	case <-c.ctx.Done():
-		return fail(exitInterrupted, "interrupted; nothing was sent")
+		return exit.Fail(exit.Interrupted, "interrupted; nothing was sent")
 	case typed := <-line:
-		if typed != amountText(amount) {
-			return fail(exitNo, "nothing was sent: you did not type %s", amountText(amount))
+		if typed != amount.Plain(back) {
+			return exit.Fail(exit.No, "nothing was sent: you did not type %s", amount.Plain(back))
 		}
 		return nil
 	}
@@ -164,14 +168,14 @@ func (c *call) confirm(amount decimal.Decimal) error {
 // send sends the refund, once, and says what came of it. Ctrl-C does not end it: half a refund is an unknown one.
 func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
 	settle := func(sentAt time.Time, seen bool) string {
-		words := resolveRefundWords(p.request.UniqueID, p.request.RefundTransactionID, amountText(p.request.Amount),
+		words := resolveRefundWords(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
 			sentAt.In(client.Location()).Format(time.RFC3339), seen)
-		return commandLine(append(words, c.settings.asFlags()...)...)
+		return terminal.CommandLine(append(words, c.settings.AsFlags()...)...)
 	}
 	c.tell("sending the refund once. Should this program end without another word, run: %s", settle(c.now(), false))
 	defer func() {
 		if recover() != nil { // Go would end the program with 2, which says that nothing was sent
-			err = fail(exitUnknown, "the program failed when the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
+			err = exit.Fail(exit.Unknown, "the program failed when the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
 		}
 	}()
 	refund, err := client.CreateRefund(context.WithoutCancel(c.ctx), p.request)
@@ -179,11 +183,11 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 		refund = declined.Refund
 	}
 	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-		return fail(exitUnknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: %s\ncardgateway: %s",
-			settle(unknown.SentAt, unknown.Seen), explain(err).text)
+		return exit.Fail(exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: %s\ncardgateway: %s",
+			settle(unknown.SentAt, unknown.Seen), exit.Explain(err).Text)
 	}
 	if refund != nil {
-		if shown := show(c, refundColumns(client.Location()), []*cardgateway.Refund{refund}, r.Format); shown != nil {
+		if shown := show(c, tabular.RefundColumns(client.Location()), []*cardgateway.Refund{refund}, r.Format); shown != nil {
 			c.tell("%v", shown) // the outcome matters more than this
 		}
 	}
@@ -195,19 +199,19 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 		c.say("accepted, not yet refunded. To see later what came of it: %s", settle(c.now(), true))
 		return nil
 	case errors.Is(err, cardgateway.ErrDeclined):
-		return fail(exitNo, "the gateway refused the refund for good: %s", explain(err).text)
+		return exit.Fail(exit.No, "the gateway refused the refund for good: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotSent):
-		return fail(exitNoAnswer, "nothing was sent; the same command may be run again: %s", explain(err).text)
+		return exit.Fail(exit.NoAnswer, "nothing was sent; the same command may be run again: %s", exit.Explain(err).Text)
 	}
 	return notTaken(err)
 }
 
 // notTaken says why the gateway did not process a refund: a no in its own words, or settings and connections that are wrong.
 func notTaken(err error) error {
-	failed := explain(err)
+	failed := exit.Explain(err)
 	refused, ok := errors.AsType[*cardgateway.RefusedError](err)
 	if ok && refused.Code != 0 && refused.Code != cardgateway.CodeUnauthorized {
-		return fail(exitNo, "the gateway did not take the refund: %s", failed.text)
+		return exit.Fail(exit.No, "the gateway did not take the refund: %s", failed.Text)
 	}
-	return fail(failed.code, "nothing was refunded: %s", failed.text)
+	return exit.Fail(failed.Code, "nothing was refunded: %s", failed.Text)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -24,20 +25,20 @@ func TestRefund(t *testing.T) {
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	r := tool(t, env, "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes", "--remark", "broken")
-	r.want(t, exitOK, "paid         12.50 EUR\n", "left         12.50 EUR\n", "GIVE BACK    2.50 EUR as refund r-1\n",
+	r.want(t, exit.OK, "paid         12.50 EUR\n", "left         12.50 EUR\n", "GIVE BACK    2.50 EUR as refund r-1\n",
 		"sending the refund once.", "accepted, not yet refunded. To see later what came of it: ")
 	if !strings.Contains(r.out, "refundAmount           2.50\n") {
 		t.Errorf("got stdout %q", r.out)
 	}
 	r = tool(t, env, r.printed(t, "To see later what came of it: ")...)
-	r.want(t, exitOK, "refunded: 2.50 EUR was given back")
+	r.want(t, exit.OK, "refunded: 2.50 EUR was given back")
 
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exitNo,
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exit.No,
 		"nothing was sent: the gateway shows a refund r-1 of this payment already, 2.50 EUR, refunded")
-	tool(t, env, "refund", id, "--amount", "10.01", "--refund-id", "r-2", "--yes").want(t, exitNo,
+	tool(t, env, "refund", id, "--amount", "10.01", "--refund-id", "r-2", "--yes").want(t, exit.No,
 		"nothing was sent: of 12.50 EUR, 2.50 has been given back; 10.00 is left")
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exitOK, "GIVE BACK    10.00 EUR as refund r-3\n")
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exitNo, "0.00 is left")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exit.OK, "GIVE BACK    10.00 EUR as refund r-3\n")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exit.No, "0.00 is left")
 	for refund, want := range map[string]int{"r-1": 1, "r-2": 0, "r-3": 1, "r-4": 0} {
 		if got := server.Refunded(refund); got != want {
 			t.Errorf("got %d refunds %s, want %d", got, refund, want)
@@ -56,14 +57,14 @@ func TestRefundThatIsNotSent(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no amount", []string{id}, exitNoAnswer, "say how much: --amount 12.50, or --all"},
-		{"two amounts", []string{id, "--all", "--amount", "1"}, exitNoAnswer, "say how much"},
-		{"no number", []string{id, "--amount", "1e3"}, exitNoAnswer, `--amount: "1e3" is no amount`},
-		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exitNoAnswer, "--yes needs --refund-id"},
-		{"nobody to ask", []string{id, "--amount", "1"}, exitNoAnswer, "nothing was sent: there is no terminal to ask on"},
-		{"declined payment", []string{declined, "--all", "--refund-id", "r-1", "--yes"}, exitNo, "the payment is not approved, it is declined"},
-		{"no payment", []string{"999", "--all", "--refund-id", "r-1", "--yes"}, exitNo, "the gateway does not know it"},
-		{"too long a remark", []string{id, "--all", "--refund-id", "r-1", "--yes", "--remark", strings.Repeat("x", 256)}, exitNoAnswer, "remark "},
+		{"no amount", []string{id}, exit.NoAnswer, "say how much: --amount 12.50, or --all"},
+		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.NoAnswer, "say how much"},
+		{"no number", []string{id, "--amount", "1e3"}, exit.NoAnswer, `--amount: "1e3" is no amount`},
+		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exit.NoAnswer, "--yes needs --refund-id"},
+		{"nobody to ask", []string{id, "--amount", "1"}, exit.NoAnswer, "nothing was sent: there is no terminal to ask on"},
+		{"declined payment", []string{declined, "--all", "--refund-id", "r-1", "--yes"}, exit.No, "the payment is not approved, it is declined"},
+		{"no payment", []string{"999", "--all", "--refund-id", "r-1", "--yes"}, exit.No, "the gateway does not know it"},
+		{"too long a remark", []string{id, "--all", "--refund-id", "r-1", "--yes", "--remark", strings.Repeat("x", 256)}, exit.NoAnswer, "remark "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tool(t, env, append([]string{"refund"}, test.args...)...).want(t, test.code, test.want)
@@ -81,8 +82,8 @@ func TestRefundWithUnknownOutcome(t *testing.T) {
 		code   int
 		want   string
 	}{
-		"carried out":     {sandbox.CommitNow, exitOK, "refunded: 12.50 EUR was given back"},
-		"not carried out": {sandbox.CommitNever, exitNo, "the gateway does not have it. That is no proof"},
+		"carried out":     {sandbox.CommitNow, exit.OK, "refunded: 12.50 EUR was given back"},
+		"not carried out": {sandbox.CommitNever, exit.No, "the gateway does not have it. That is no proof"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{})
@@ -90,7 +91,7 @@ func TestRefundWithUnknownOutcome(t *testing.T) {
 			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 			server.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Commit: test.commit, Reply: sandbox.ReplyReset})
 			r := tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes", "--zone", "UTC")
-			r.want(t, exitUnknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: cardgateway resolve refund "+id+" r-1 --amount 12.50 --sent-at ")
+			r.want(t, exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: cardgateway resolve refund "+id+" r-1 --amount 12.50 --sent-at ")
 			next := r.printed(t, "Do not refund again. Run: ")
 			if !strings.HasSuffix(strings.Join(next, " "), " --zone UTC") {
 				t.Errorf("got the command %q, want one with the flags of the first", next)
@@ -110,10 +111,10 @@ func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{"merchant", sandbox.Fault{Code: 201}, exitNo, "the gateway did not take the refund: "},
-		{"credentials", sandbox.Fault{Code: 401}, exitNoAnswer, "nothing was refunded: the gateway does not accept the credentials"},
-		{"HTTP 403", sandbox.Fault{Status: 403, Reply: sandbox.ReplyHTML}, exitNoAnswer, "nothing was refunded: "},
-		{"system error", sandbox.Fault{Code: 999}, exitUnknown, "SENT, AND THE OUTCOME IS UNKNOWN"},
+		{"merchant", sandbox.Fault{Code: 201}, exit.No, "the gateway did not take the refund: "},
+		{"credentials", sandbox.Fault{Code: 401}, exit.NoAnswer, "nothing was refunded: the gateway does not accept the credentials"},
+		{"HTTP 403", sandbox.Fault{Status: 403, Reply: sandbox.ReplyHTML}, exit.NoAnswer, "nothing was refunded: "},
+		{"system error", sandbox.Fault{Code: 999}, exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.fault.Operation, test.fault.Commit = sandbox.OpRefund, sandbox.CommitNever
@@ -137,12 +138,13 @@ func TestRefundThatPanics(t *testing.T) {
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	code, err := toolTo(t, broken{}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
-	if code != exitUnknown || !strings.Contains(err, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") {
+	if code != exit.Unknown || !strings.Contains(err, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") {
 		t.Errorf("got exit code %d and %q", code, err)
 	}
 }
 
 func TestResolvePayment(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	env := environment(server.URL)
 	sentAt := time.Now().Add(-time.Minute).Format(time.RFC3339)
@@ -159,17 +161,17 @@ func TestResolvePayment(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{server.URL, "t-approved", nil, exitOK, "approved: 12.50 EUR was taken"},
-		{server.URL, "t-declined", nil, exitNo, "declined for good, no money was moved"},
-		{server.URL, "t-absent", nil, exitNo, "the gateway does not have it. That is no proof"},
-		{server.URL, "t-absent", []string{"--seen"}, exitUnknown, "the outcome is unknown. Never send it again; ask later: cardgateway resolve payment t-absent"},
-		{server.URL, "t-declined", []string{"--hosted-page"}, exitUnknown, " --hosted-page --seen\n"},
-		{pending.URL, "t-pending", nil, exitUnknown, "processing: not final yet. Never send it again; ask later: cardgateway resolve payment t-pending"},
-		{twice.URL, "t-twice", nil, exitNo, "TWICE: the gateway shows two successes. A person has to look"},
-		{"http://127.0.0.1:1", "t-approved", nil, exitUnknown, "connection refused"},
-		{server.URL, "t-approved", []string{"--wait", "0s"}, exitNoAnswer, "--wait must be above zero"},
-		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exitNoAnswer, `--sent-at: "noon" is no time`},
-		{server.URL, "t-approved", []string{"--currency", "euro"}, exitNoAnswer, "currency "},
+		{server.URL, "t-approved", nil, exit.OK, "approved: 12.50 EUR was taken"},
+		{server.URL, "t-declined", nil, exit.No, "declined for good, no money was moved"},
+		{server.URL, "t-absent", nil, exit.No, "the gateway does not have it. That is no proof"},
+		{server.URL, "t-absent", []string{"--seen"}, exit.Unknown, "the outcome is unknown. Never send it again; ask later: cardgateway resolve payment t-absent"},
+		{server.URL, "t-declined", []string{"--hosted-page"}, exit.Unknown, " --hosted-page --seen\n"},
+		{pending.URL, "t-pending", nil, exit.Unknown, "processing: not final yet. Never send it again; ask later: cardgateway resolve payment t-pending"},
+		{twice.URL, "t-twice", nil, exit.No, "TWICE: the gateway shows two successes. A person has to look"},
+		{"http://127.0.0.1:1", "t-approved", nil, exit.Unknown, "connection refused"},
+		{server.URL, "t-approved", []string{"--wait", "0s"}, exit.NoAnswer, "--wait must be above zero"},
+		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.NoAnswer, `--sent-at: "noon" is no time`},
+		{server.URL, "t-approved", []string{"--currency", "euro"}, exit.NoAnswer, "currency "},
 	} {
 		t.Run(test.id+" "+strings.Join(test.args, " "), func(t *testing.T) {
 			args := []string{"resolve", "payment", test.id, "--amount", "12.50", "--currency", "EUR", "--sent-at", sentAt, "--wait", "1ms"}
@@ -178,19 +180,19 @@ func TestResolvePayment(t *testing.T) {
 		})
 	}
 	r := tool(t, env, "resolve", "payment", "t-approved")
-	r.want(t, exitNoAnswer, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
+	r.want(t, exit.NoAnswer, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
 }
 
 func TestResolveInterrupted(t *testing.T) {
 	url, ctx := interruptedAt(t, gatewayFor(t, sandbox.Options{}), 1)
 	r := toolWith(t, ctx, strings.NewReader(""), environment(url), "resolve", "payment", "it's", "--amount", "1", "--currency", "EUR",
 		"--sent-at", "2026-11-22 03:10:00", "--order", "o 1")
-	r.want(t, exitInterrupted, "interrupted; the outcome is as unknown as before. Ask again: cardgateway resolve payment 'it'\\''s' "+
+	r.want(t, exit.Interrupted, "interrupted; the outcome is as unknown as before. Ask again: cardgateway resolve payment 'it'\\''s' "+
 		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' --order 'o 1'\n")
 }
 
 func TestResolveWithWrongCredentials(t *testing.T) {
 	env := with(environment(gatewayFor(t, sandbox.Options{}).URL), "CARDGATEWAY_SECRET", "wrong")
 	tool(t, env, "resolve", "refund", "123", "r-1", "--amount", "1", "--sent-at", time.Now().Format(time.RFC3339), "--wait", "1ms").
-		want(t, exitUnknown, "code 401 (unauthorized)")
+		want(t, exit.Unknown, "code 401 (unauthorized)")
 }

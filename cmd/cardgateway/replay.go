@@ -1,19 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type replayCommand struct {
@@ -21,7 +19,7 @@ type replayCommand struct {
 	Failed     bool     `help:"Send again what failed and was not forwarded later."`
 	From       string   `required:"" placeholder:"FILE" help:"What listen --record wrote."`
 	To         string   `placeholder:"URL" help:"Where to; where it was forwarded to if not given."`
-	lineFlags
+	relay.LineFlags
 }
 
 // Help is shown below the flags.
@@ -40,14 +38,14 @@ Examples:
 // Run sends what was chosen.
 func (r *replayCommand) Run(c *call) error {
 	if (len(r.Deliveries) > 0) == r.Failed {
-		return fail(exitNoAnswer, "name deliveries such as n-17, or say --failed")
+		return exit.Fail(exit.NoAnswer, "name deliveries such as n-17, or say --failed")
 	}
 	for _, name := range r.Deliveries {
-		if deliveryNumber(name) == 0 {
-			return fail(exitNoAnswer, "%q is no delivery; write n-17", clean(name))
+		if relay.Number(name) == 0 {
+			return exit.Fail(exit.NoAnswer, "%q is no delivery; write n-17", terminal.Clean(name))
 		}
 	}
-	set, err := c.settings.load(c.ctx, c.system)
+	set, err := c.load()
 	if err != nil {
 		return err
 	}
@@ -60,13 +58,13 @@ func (r *replayCommand) Run(c *call) error {
 		return nil
 	}
 	if r.To == "" && to == "" {
-		return fail(exitNoAnswer, "say where to: --to http://localhost:8080/notify")
+		return exit.Fail(exit.NoAnswer, "say where to: --to http://localhost:8080/notify")
 	}
 	s, err := newNotificationSender(c, set, "--to", cmp.Or(r.To, to), r.Format)
 	if err != nil {
 		return err
 	}
-	if err := r.each(func(d *recorded) error {
+	if err := r.each(func(d *relay.Recorded) error {
 		if !wanted[d.Delivery] {
 			return nil
 		}
@@ -80,22 +78,22 @@ func (r *replayCommand) Run(c *call) error {
 // choose returns the deliveries to send, and where the last of them was forwarded to.
 func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) {
 	wanted = map[string]bool{}
-	failures := map[string]*recorded{} // by event: what failed last
-	err = r.each(func(d *recorded) error {
+	failures := map[string]*relay.Recorded{} // by event: what failed last
+	err = r.each(func(d *relay.Recorded) error {
 		switch {
 		case slices.Contains(r.Deliveries, d.Delivery):
 			if wanted[d.Delivery] {
-				return fail(exitNoAnswer, "%s is in %s twice: two programs wrote it at once", d.Delivery, clean(r.From))
+				return exit.Fail(exit.NoAnswer, "%s is in %s twice: two programs wrote it at once", d.Delivery, terminal.Clean(r.From))
 			}
 			if d.Body == nil {
-				return fail(exitNoAnswer, "%s was refused when it came (%s): it is not sent", d.Delivery, clean(d.RefusedBy))
+				return exit.Fail(exit.NoAnswer, "%s was refused when it came (%s): it is not sent", d.Delivery, terminal.Clean(d.RefusedBy))
 			}
 			wanted[d.Delivery], to = true, cmp.Or(d.To, to)
 		case !r.Failed || d.Body == nil:
-		case d.Outcome == failed:
-			failures[d.Event.key()] = &recorded{Delivery: d.Delivery, To: d.To}
-		case d.Outcome == forwarded:
-			delete(failures, d.Event.key())
+		case d.Outcome == relay.Failed:
+			failures[d.Event.Key()] = &relay.Recorded{Delivery: d.Delivery, To: d.To}
+		case d.Outcome == relay.Forwarded:
+			delete(failures, d.Event.Key())
 		}
 		return nil
 	})
@@ -104,27 +102,27 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 	}
 	for _, name := range r.Deliveries {
 		if err == nil && !wanted[name] {
-			err = fail(exitNoAnswer, "%s is not in %s", name, clean(r.From))
+			err = exit.Fail(exit.NoAnswer, "%s is not in %s", name, terminal.Clean(r.From))
 		}
 	}
 	return wanted, to, err
 }
 
 // each calls do with every delivery of the record.
-func (r *replayCommand) each(do func(*recorded) error) error {
+func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 	file, err := os.Open(r.From)
 	if err != nil {
-		return fail(exitNoAnswer, "--from cannot be read: %v", err)
+		return exit.Fail(exit.NoAnswer, "--from cannot be read: %v", err)
 	}
 	defer file.Close()
-	reader := newRecordReader(file)
+	reader := relay.NewReader(file)
 	for {
-		d, err := reader.next()
-		if errors.Is(err, io.EOF) || errors.Is(err, errTorn) && reader.line > 0 { // listen may be writing it
+		d, err := reader.Next()
+		if errors.Is(err, io.EOF) { // listen may be writing more
 			return nil
 		}
 		if err != nil {
-			return fail(exitNoAnswer, "--from %s is not a record of listen: %v", clean(r.From), err)
+			return exit.Fail(exit.NoAnswer, "--from %s is not a record of listen: %v", terminal.Clean(r.From), err)
 		}
 		if err := do(d); err != nil {
 			return err
@@ -133,50 +131,14 @@ func (r *replayCommand) each(do func(*recorded) error) error {
 }
 
 // replay signs and sends one.
-func (s *notificationSender) replay(c *call, d *recorded) error {
-	body, err := s.signed(d)
+func (s *notificationSender) replay(c *call, d *relay.Recorded) error {
+	body, err := relay.Signed(d, s.secretKey)
 	if err != nil {
-		return fail(exitNoAnswer, "%s cannot be made: %s", d.Delivery, clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "%s cannot be made: %s", d.Delivery, terminal.Clean(err.Error()))
 	}
-	line := eventLine{Delivery: d.Delivery, event: d.Event, Note: "signed anew"}
+	line := relay.EventLine{Delivery: d.Delivery, Event: d.Event, Note: "signed anew"}
 	if len(d.Masked) > 0 {
 		line.Note += ", without " + strings.Join(d.Masked, ", ")
 	}
 	return s.send(c.ctx, line, http.Header{"Content-Type": {d.ContentType}}, body)
-}
-
-// signed makes the body anew, without what was masked.
-func (s *notificationSender) signed(d *recorded) ([]byte, error) {
-	fields := map[string]any{}
-	for name, value := range d.Body {
-		if !slices.Contains(d.Masked, name) {
-			fields[name] = value
-		}
-	}
-	r, err := sandbox.NotificationRequest("http://localhost/", s.secretKey, fields)
-	if err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil || !isForm(d.ContentType) {
-		return body, err
-	}
-	return formOf(body)
-}
-
-// formOf writes a JSON object of texts as a form.
-func formOf(body []byte) ([]byte, error) {
-	var members map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	if err := decoder.Decode(&members); err != nil {
-		return nil, err
-	}
-	form := url.Values{}
-	for name, value := range members {
-		if value != nil {
-			form.Set(name, fmt.Sprint(value))
-		}
-	}
-	return []byte(form.Encode()), nil
 }

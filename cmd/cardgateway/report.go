@@ -2,15 +2,15 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
-	htmlreport "github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 // reportFlags say where a report goes.
@@ -49,22 +49,22 @@ func (r *reportCommand) Run(c *call) (err error) {
 // report compares and writes the three files.
 func (m *comparison) report(f *reportFlags) error {
 	if f.Rows < 0 {
-		return fail(exitNoAnswer, "--rows must not be below zero")
+		return exit.Fail(exit.NoAnswer, "--rows must not be below zero")
 	}
 	base, err := m.reportBase(f.Out)
 	if err != nil {
 		return err
 	}
-	files, err := m.createReport(base)
+	written, err := report.Create(base, m.Copy.From.Location(), m.Now)
 	if err != nil {
-		return cannotWrite("report", err)
+		return exit.CannotWrite("report", err)
 	}
-	defer files.remove()
-	shown, days := &htmlreport.Rows{Most: f.Rows}, htmlreport.NewDays(m.Period)
+	defer written.Remove()
+	shown, days := &report.Rows{Most: f.Rows}, report.NewDays(m.Period)
 	m.Gateway = days.Add
 	m.Found = func(d *match.Difference) error {
 		shown.Add(d)
-		return files.add(d)
+		return written.Add(d)
 	}
 	summary, err := m.run()
 	if err != nil {
@@ -74,11 +74,11 @@ func (m *comparison) report(f *reportFlags) error {
 	if err := m.nearest(page); err != nil {
 		return err
 	}
-	if err := files.finish(page); err != nil {
-		return cannotWrite("report", err)
+	if err := written.Finish(page); err != nil {
+		return exit.CannotWrite("report", err)
 	}
 	if _, err := fmt.Fprintln(m.out, base+".html"); err != nil {
-		return cannotWrite("path of the report", err)
+		return exit.CannotWrite("path of the report", err)
 	}
 	return m.ended(summary)
 }
@@ -95,32 +95,32 @@ func (m *comparison) reportBase(out string) (string, error) {
 	}
 	base, ok := strings.CutSuffix(out, ".html")
 	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
-		return "", fail(exitNoAnswer, "--out: %s does not end with a name and .html", clean(out))
+		return "", exit.Fail(exit.NoAnswer, "--out: %s does not end with a name and .html", terminal.Clean(out))
 	}
 	return base, nil
 }
 
-func (m *comparison) page(s *match.Summary, shown *htmlreport.Rows, days *htmlreport.Days, name string) *htmlreport.Page {
-	words := []string{"reconcile", "report", "--from", wall(m.Period.From), "--to", wall(m.Period.To), "--grace", m.flags.Grace}
+func (m *comparison) page(s *match.Summary, shown *report.Rows, days *report.Days, name string) *report.Page {
+	words := []string{"reconcile", "report", "--from", terminal.Wall(m.Period.From), "--to", terminal.Wall(m.Period.To), "--grace", m.flags.Grace}
 	if m.flags.Known != "" {
 		words = append(words, "--known", m.flags.Known)
 	}
-	command := commandLine(append(words, m.settings.asFlags()...)...)
+	command := terminal.CommandLine(append(words, m.settings.AsFlags()...)...)
 	if m.isDemonstration {
 		command = "cardgateway reconcile run"
 	}
-	return &htmlreport.Page{
+	return &report.Page{
 		Period: m.Period, Grace: m.Grace, Now: m.Now,
 		Gateway: m.info.Gateway, AppID: m.info.AppID, Copy: m.Copy, LastSync: m.info.LastSync,
 		Payments: m.info.Payments, Refunds: m.info.ListedRefunds, Known: m.flags.Known,
 		Summary: s, Rows: shown, Days: days, Notes: m.notes,
-		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: clean,
+		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: terminal.Clean,
 		Demonstration: m.isDemonstration,
 	}
 }
 
 // nearest finds for a period in which there is nothing the nearest days with payments.
-func (m *comparison) nearest(page *htmlreport.Page) error {
+func (m *comparison) nearest(page *report.Page) error {
 	if page.Summary.Compared > 0 {
 		return nil
 	}
@@ -135,163 +135,4 @@ func (m *comparison) nearest(page *htmlreport.Page) error {
 		page.Nearest = append(page.Nearest, "The first payment after is of "+after.Format("2 January 2006")+".")
 	}
 	return nil
-}
-
-// reportFiles are the page, the CSV and the JSON while they are written.
-type reportFiles struct {
-	html, csv, json *newFile
-	columns         []column[match.Difference]
-	rows            rowWriter[match.Difference]
-	n               int
-	placed          bool
-}
-
-func (m *comparison) createReport(base string) (f *reportFiles, err error) {
-	f = &reportFiles{columns: differenceColumns(m)}
-	for _, file := range []struct {
-		to   **newFile
-		path string
-	}{{&f.html, base + ".html"}, {&f.csv, base + ".csv"}, {&f.json, base + ".json"}} {
-		if *file.to, err = createFile(file.path); err != nil {
-			f.remove()
-			return nil, err
-		}
-	}
-	f.rows = newRowWriter(formatCSV, f.columns, false, f.csv)
-	_, err = f.json.WriteString(`{"differences":[`)
-	return f, err
-}
-
-// add writes a difference into the CSV and the JSON.
-func (f *reportFiles) add(d *match.Difference) error {
-	if err := f.rows.write(d); err != nil {
-		return cannotWrite("CSV", err)
-	}
-	line, err := jsonText(f.columns, d)
-	if err != nil {
-		return err
-	}
-	if f.n++; f.n > 1 {
-		_ = f.json.WriteByte(',') // the next write reports it
-	}
-	_ = f.json.WriteByte('\n')
-	if _, err := f.json.Write(line[:len(line)-1]); err != nil {
-		return cannotWrite("JSON", err)
-	}
-	return nil
-}
-
-// finish writes the page, and puts the files in their places: the page last, since it names the others.
-func (f *reportFiles) finish(page *htmlreport.Page) error {
-	if err := f.rows.flush(); err != nil {
-		return err
-	}
-	summary, err := json.Marshal(summaryOf(page))
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", clean(string(summary))); err != nil {
-		return err
-	}
-	if err := htmlreport.Write(f.html, page); err != nil {
-		return err
-	}
-	all := []*newFile{f.csv, f.json, f.html}
-	for _, file := range all {
-		if err := file.finish(); err != nil {
-			return err
-		}
-	}
-	for _, file := range all {
-		if err := file.place(); err != nil {
-			return err
-		}
-	}
-	f.placed = true
-	return nil
-}
-
-// remove takes back what has not been put in its place.
-func (f *reportFiles) remove() {
-	for _, file := range []*newFile{f.html, f.csv, f.json} {
-		if file != nil && !f.placed {
-			file.remove()
-		}
-	}
-}
-
-// summaryJSON is the summary in the JSON file. Amounts are texts.
-type summaryJSON struct {
-	From      time.Time    `json:"from"`
-	To        time.Time    `json:"to"`
-	Compared  int          `json:"compared"`
-	TiedOut   int          `json:"tiedOut"`
-	Elsewhere int          `json:"linesOfOtherPeriods"`
-	Classes   []classJSON  `json:"classes"`
-	Bridges   []bridgeJSON `json:"bridges"`
-	Notes     []string     `json:"notes"`
-	Lists     []listJSON   `json:"lists"`
-}
-
-type classJSON struct {
-	Class    match.Class `json:"class"`
-	Currency string      `json:"currency"`
-	Rows     int         `json:"rows"`
-	Value    exact       `json:"value"`
-	Known    int         `json:"known"`
-	Oldest   *time.Time  `json:"oldest"`
-	ByAge    [4]int      `json:"byAge"` // up to 2, 7 and 30 days, and older
-}
-
-type bridgeJSON struct {
-	Kind     match.Kind `json:"kind"`
-	Currency string     `json:"currency"`
-	Books    exact      `json:"books"`
-	Steps    []stepJSON `json:"steps"`
-	Gateway  exact      `json:"gateway"`
-	LeftOver exact      `json:"leftOver"`
-}
-
-type stepJSON struct {
-	Class match.Class `json:"class"`
-	Known bool        `json:"known"`
-	Rows  int         `json:"rows"`
-	Sum   exact       `json:"sum"`
-}
-
-type listJSON struct {
-	List       string    `json:"list"`
-	Name       string    `json:"name"`
-	SHA256     string    `json:"sha256"`
-	Rows       int       `json:"rows"`
-	Unreadable int       `json:"unreadable"`
-	ReadAt     time.Time `json:"readAt"`
-}
-
-func summaryOf(p *htmlreport.Page) summaryJSON {
-	s := p.Summary
-	j := summaryJSON{
-		From: p.Period.From, To: p.Period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere,
-		Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
-		Lists: []listJSON{{"payments", p.Payments.Name, p.Payments.SHA256, p.Payments.Rows, p.Payments.Unreadable, p.Payments.ReadAt}},
-	}
-	if r := p.Refunds; !r.ReadAt.IsZero() {
-		j.Lists = append(j.Lists, listJSON{"refunds", r.Name, r.SHA256, r.Rows, r.Unreadable, r.ReadAt})
-	}
-	for _, c := range s.Classes {
-		row := classJSON{Class: c.Class, Currency: c.Currency, Rows: c.Rows, Value: exact{amount.Scaled(c.Value, c.Currency)}, Known: c.Known, ByAge: c.ByAge}
-		if !c.Oldest.IsZero() {
-			row.Oldest = &c.Oldest
-		}
-		j.Classes = append(j.Classes, row)
-	}
-	for i := range s.Bridges {
-		b := &s.Bridges[i]
-		row := bridgeJSON{Kind: b.Kind, Currency: b.Currency, Books: exact{amount.Scaled(b.Books, b.Currency)}, Steps: []stepJSON{}, Gateway: exact{amount.Scaled(b.Gateway, b.Currency)}, LeftOver: exact{amount.Scaled(b.LeftOver(), b.Currency)}}
-		for _, step := range b.Steps {
-			row.Steps = append(row.Steps, stepJSON{step.Class, step.Known, step.Rows, exact{amount.Scaled(step.Sum, b.Currency)}})
-		}
-		j.Bridges = append(j.Bridges, row)
-	}
-	return j
 }

@@ -6,6 +6,11 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -46,12 +51,12 @@ func (p *resolvePayment) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	amount, sentAt, err := p.parse(client)
+	sent, sentAt, err := p.parse(client)
 	if err != nil {
 		return err
 	}
 	found, err := client.Resolve(c.ctx, cardgateway.ResolveQuery{
-		TransactionID: p.Transaction, OrderID: p.Order, Amount: amount, Currency: p.Currency, SentAt: sentAt, Wait: p.Wait,
+		TransactionID: p.Transaction, OrderID: p.Order, Amount: sent, Currency: p.Currency, SentAt: sentAt, Wait: p.Wait,
 		HostedPage: p.HostedPage, Seen: p.Seen,
 	})
 	var rows []*cardgateway.Transaction
@@ -64,11 +69,11 @@ func (p *resolvePayment) Run(c *call) error {
 	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok {
 		rows = pointers(conflict.Transactions)
 	}
-	if shown := show(c, orderColumns(client.Location()), rows, p.Format); shown != nil {
+	if shown := show(c, tabular.PaymentColumns(client.Location()), rows, p.Format); shown != nil {
 		return errors.Join(shown, err)
 	}
 	if err == nil && found.Paid() {
-		c.say("approved: %s %s was taken", amountText(found.TransactionAmount), clean(found.TransactionCurrency))
+		c.say("approved: %s %s was taken", amount.Plain(found.TransactionAmount), terminal.Clean(found.TransactionCurrency))
 		return nil
 	}
 	state := ""
@@ -114,12 +119,12 @@ func (r *resolveRefund) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	amount, sentAt, err := r.parse(client)
+	sent, sentAt, err := r.parse(client)
 	if err != nil {
 		return err
 	}
 	found, err := client.ResolveRefund(c.ctx, cardgateway.ResolveRefundQuery{
-		UniqueID: r.UniqueID, RefundTransactionID: r.RefundID, Amount: amount, SentAt: sentAt, Wait: r.Wait, Seen: r.Seen,
+		UniqueID: r.UniqueID, RefundTransactionID: r.RefundID, Amount: sent, SentAt: sentAt, Wait: r.Wait, Seen: r.Seen,
 	})
 	var rows []*cardgateway.Refund
 	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Refund != nil {
@@ -131,16 +136,16 @@ func (r *resolveRefund) Run(c *call) error {
 	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok {
 		rows = pointers(conflict.Refunds)
 	}
-	if shown := show(c, refundColumns(client.Location()), rows, r.Format); shown != nil {
+	if shown := show(c, tabular.RefundColumns(client.Location()), rows, r.Format); shown != nil {
 		return errors.Join(shown, err)
 	}
 	if err == nil && found.Refunded() {
-		c.say("refunded: %s %s was given back", amountText(found.RefundAmount), clean(found.RefundCurrency))
+		c.say("refunded: %s %s was given back", amount.Plain(found.RefundAmount), terminal.Clean(found.RefundCurrency))
 		return nil
 	}
 	state := ""
 	if err == nil {
-		state = refundState(found)
+		state = tabular.RefundState(found)
 	}
 	seen := r.Seen || found != nil || wasSeen(err)
 	return c.unresolved(err, state, resolveRefundWords(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen))
@@ -163,23 +168,23 @@ func resolveRefundWords(uniqueID, refundID, amount, sentAt string, seen bool) []
 
 // unresolved says what it means that a payment or a refund is not made, or not yet. State is that of a row that is not final.
 func (c *call) unresolved(err error, state string, again []string) error {
-	next := commandLine(append(again, c.settings.asFlags()...)...)
+	next := terminal.CommandLine(append(again, c.settings.AsFlags()...)...)
 	switch {
 	case err == nil:
-		return fail(exitUnknown, "%s: not final yet. Never send it again; ask later: %s", state, next)
+		return exit.Fail(exit.Unknown, "%s: not final yet. Never send it again; ask later: %s", state, next)
 	case errors.Is(err, cardgateway.ErrInvalidRequest):
 		return err
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown) && c.ctx.Err() != nil:
-		return fail(exitInterrupted, "interrupted; the outcome is as unknown as before. Ask again: %s", next)
+		return exit.Fail(exit.Interrupted, "interrupted; the outcome is as unknown as before. Ask again: %s", next)
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-		return fail(exitUnknown, "the outcome is unknown. Never send it again; ask later: %s\ncardgateway: %s", next, explain(err).text)
+		return exit.Fail(exit.Unknown, "the outcome is unknown. Never send it again; ask later: %s\ncardgateway: %s", next, exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		return fail(exitNo, "the gateway does not have it. That is no proof, since a request can arrive late: before you take it for "+
+		return exit.Fail(exit.No, "the gateway does not have it. That is no proof, since a request can arrive late: before you take it for "+
 			"never sent, ask again in some hours: %s", next)
 	case errors.Is(err, cardgateway.ErrConflict):
-		return fail(exitNo, "TWICE: the gateway shows two successes. A person has to look: %s", explain(err).text)
+		return exit.Fail(exit.No, "TWICE: the gateway shows two successes. A person has to look: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrDeclined):
-		return fail(exitNo, "declined for good, no money was moved: %s", explain(err).text)
+		return exit.Fail(exit.No, "declined for good, no money was moved: %s", exit.Explain(err).Text)
 	}
 	return err
 }
@@ -189,8 +194,8 @@ func (f *resolveFlags) parse(client *cardgateway.Client) (amount decimal.Decimal
 	if amount, err = parseAmount(f.Amount); err != nil {
 		return amount, sentAt, err
 	}
-	if sentAt, err = parseTime("--sent-at", f.SentAt, client.Location()); err == nil && f.Wait <= 0 {
-		err = fail(exitNoAnswer, "--wait must be above zero; with 1s it asks once")
+	if sentAt, err = period.ParseTime("--sent-at", f.SentAt, client.Location()); err == nil && f.Wait <= 0 {
+		err = exit.Fail(exit.NoAnswer, "--wait must be above zero; with 1s it asks once")
 	}
 	return amount, sentAt, err
 }
@@ -200,7 +205,7 @@ var amountForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?$`)
 // parseAmount reads an amount as people write it. 1e3 and 1,000 are none.
 func parseAmount(text string) (decimal.Decimal, error) {
 	if !amountForm.MatchString(text) {
-		return decimal.Decimal{}, fail(exitNoAnswer, "--amount: %q is no amount; write 12.50", clean(text))
+		return decimal.Decimal{}, exit.Fail(exit.NoAnswer, "--amount: %q is no amount; write 12.50", terminal.Clean(text))
 	}
 	return decimal.RequireFromString(text), nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 )
 
@@ -18,8 +20,8 @@ func (s *sandboxCommand) Run(c *call) error {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return nil
 	case errors.Is(err, sandboxcommand.ErrNotAccepted):
-		return fail(exitNo, "sandbox: %s", clean(err.Error()))
+		return exit.Fail(exit.No, "sandbox: %s", terminal.Clean(err.Error()))
 	default:
-		return fail(exitNoAnswer, "sandbox: %s", clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "sandbox: %s", terminal.Clean(err.Error()))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
 // TestSandbox starts the sandbox by the program, and asks it by the program.
@@ -26,12 +28,12 @@ func TestSandbox(t *testing.T) {
 	}
 	base, _, _ := strings.Cut(out.String(), "\n")
 	r := tool(t, environment(base), "orders", "--last", "3d", "--format", "jsonl")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if n := strings.Count(r.out, "\n"); n != 30 {
 		t.Errorf("got %d orders, want 30", n)
 	}
 	cancel()
-	if code := <-ended; code != exitOK {
+	if code := <-ended; code != exit.OK {
 		t.Errorf("got exit code %d, want 0: %s", code, errOut.String())
 	}
 }
@@ -40,12 +42,12 @@ func TestSandboxExitCodes(t *testing.T) {
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	defer shop.Close()
 	r := tool(t, nil, "sandbox", "-h")
-	r.want(t, exitOK)
+	r.want(t, exit.OK)
 	if !strings.Contains(r.out, "Usage of cardgateway sandbox:") || !strings.Contains(r.out, "-seed") {
 		t.Errorf("got help %q", r.out)
 	}
-	tool(t, nil, "sandbox", "--merchant", "m").want(t, exitNoAnswer, "sandbox: -merchant needs -secret")
-	tool(t, nil, "sandbox", "-nonsense").want(t, exitNoAnswer, "flag provided but not defined")
-	tool(t, nil, "sandbox", "-notify", shop.URL).want(t, exitNo, "sandbox: not accepted: HTTP status")
-	tool(t, nil, "sandbox", "-notify", "http://127.0.0.1:1/").want(t, exitNoAnswer, "sandbox: not delivered")
+	tool(t, nil, "sandbox", "--merchant", "m").want(t, exit.NoAnswer, "sandbox: -merchant needs -secret")
+	tool(t, nil, "sandbox", "-nonsense").want(t, exit.NoAnswer, "flag provided but not defined")
+	tool(t, nil, "sandbox", "-notify", shop.URL).want(t, exit.No, "sandbox: not accepted: HTTP status")
+	tool(t, nil, "sandbox", "-notify", "http://127.0.0.1:1/").want(t, exit.NoAnswer, "sandbox: not delivered")
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 )
 
 // idSearch is a search for an id.
@@ -19,7 +21,7 @@ func (s *idSearch[T]) all(from, to time.Time) (found []*T, err error) {
 	const longest = 28 * 24 * time.Hour // a search takes one month at most
 	seen := map[string]bool{}
 	for ; from.Before(to); from = from.Add(longest) {
-		rows, err := s.window(from, minTime(from.Add(longest), to))
+		rows, err := s.window(from, period.Earlier(from.Add(longest), to))
 		if err != nil {
 			return nil, err
 		}
@@ -54,9 +56,9 @@ func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
 			continue
 		}
 		if len(rows) < page.TotalCount {
-			return nil, fail(exitNoAnswer, "the gateway announced %d rows and gave %d; ask again", page.TotalCount, len(rows))
+			return nil, exit.Fail(exit.NoAnswer, "the gateway announced %d rows and gave %d; ask again", page.TotalCount, len(rows))
 		}
 		return rows, nil
 	}
-	return nil, fail(exitNoAnswer, "the gateway gives more than %d pages for one id", most)
+	return nil, exit.Fail(exit.NoAnswer, "the gateway gives more than %d pages for one id", most)
 }

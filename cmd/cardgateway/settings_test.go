@@ -1,18 +1,18 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 func TestNoConfiguration(t *testing.T) {
 	r := tool(t, nil, "get", "123")
-	r.want(t, exitNoAnswer, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
+	r.want(t, exit.NoAnswer, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
 	if r.out != "" {
 		t.Errorf("got stdout %q, want nothing", r.out)
 	}
@@ -52,30 +52,8 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		{"too long", env, []string{"--config", file("d.toml", strings.Repeat("#", 70000))}, "more than 64 KiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tool(t, test.env, append([]string{"get", "123"}, test.args...)...).want(t, exitNoAnswer, test.want)
+			tool(t, test.env, append([]string{"get", "123"}, test.args...)...).want(t, exit.NoAnswer, test.want)
 		})
-	}
-}
-
-// TestPrecedence: a flag counts before the environment, the environment before the file.
-func TestPrecedence(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "config.toml")
-	if err := os.WriteFile(path, []byte("base-url = 'file'\napp-id = 12\nzone = 'file'\ntimeout = 'file'\nsecret = 'file'\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_BASE_URL": "environment", "CARDGATEWAY_ZONE": "environment"}
-	set, err := (&settings{BaseURL: "flag"}).load(t.Context(), system{getenv: func(name string) string { return env[name] }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, s := range set.list {
-		got = append(got, fmt.Sprintf("%s=%s (%s)", s.name, s.value, strings.ReplaceAll(s.from, path, "F")))
-	}
-	want := "base-url=flag (flag --base-url), app-id=12 (file F), merchant-id= (), secret-file= (), " +
-		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), journal= (), db= (), secret=file (file F)"
-	if got := strings.Join(got, ", "); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
@@ -87,12 +65,12 @@ func TestSecretFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := with(environment(server.URL), "CARDGATEWAY_SECRET", "wrong")
-	tool(t, env, "get", "123", "--secret-file", key).want(t, exitNo, "the gateway does not know it")
+	tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "the gateway does not know it")
 	if err := os.Chmod(key, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if os.PathSeparator == '/' {
-		tool(t, env, "get", "123", "--secret-file", key).want(t, exitNo, "warning: "+key+" holds the secret key and other users can read it")
+		tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "warning: "+key+" holds the secret key and other users can read it")
 	}
 }
 
@@ -103,31 +81,8 @@ func TestFilePermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := tool(t, map[string]string{"CARDGATEWAY_CONFIG": path}, "get", "1")
-	r.want(t, exitNoAnswer, "base-url is missing")
+	r.want(t, exit.NoAnswer, "base-url is missing")
 	if os.PathSeparator == '/' && !strings.Contains(r.err, "warning: "+path) {
 		t.Errorf("got %q, want a warning", r.err)
 	}
-}
-
-func TestQuote(t *testing.T) {
-	for word, want := range map[string]string{
-		"t-1002": "t-1002", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "2026-11-22T03:10:00Z": "2026-11-22T03:10:00Z",
-	} {
-		if got := quote(word); got != want {
-			t.Errorf("got %s for %q, want %s", got, word, want)
-		}
-	}
-}
-
-// FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
-func FuzzSettingsFile(f *testing.F) {
-	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5", "[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		values, err := parseFile("config.toml", text, "a")
-		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
-			t.Errorf("got %q, %v", values, err)
-		}
-	})
 }

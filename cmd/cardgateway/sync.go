@@ -8,6 +8,9 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
 type syncCommand struct {
@@ -57,29 +60,29 @@ func (s *syncCommand) Run(c *call) error {
 
 func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Duration, err error) {
 	if s.LogEvery <= 0 {
-		return from, 0, fail(exitNoAnswer, "--log-every must be above zero; --quiet says nothing")
+		return from, 0, exit.Fail(exit.NoAnswer, "--log-every must be above zero; --quiet says nothing")
 	}
 	if s.From != "" {
-		if from, err = parseTime("--from", s.From, zone); err != nil {
+		if from, err = period.ParseTime("--from", s.From, zone); err != nil {
 			return from, 0, err
 		}
 	}
 	if s.Again != "" {
-		again, err = parseLast(s.Again)
+		again, err = period.ParseLast(s.Again)
 	}
 	return from, again, err
 }
 
 // sync copies, shows how far it is, and prints what the copy holds.
 func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) error {
-	shown := &progress{stop: func() {}}
+	shown := new(terminal.Progress)
 	options.Begin = func(what string, from time.Time) {
-		shown.stop()
-		shown = newProgress(what, from.In(options.Client.Location()), c.err, s.LogEvery, c.settings.Quiet)
+		shown.Stop()
+		shown = terminal.NewProgress(what, from.In(options.Client.Location()), c.err, s.LogEvery, c.settings.Quiet)
 	}
-	options.Progress = func(p cardgateway.Progress) { shown.update(p) }
+	options.Progress = func(p cardgateway.Progress) { shown.Update(p) }
 	report, err := b.Sync(c.ctx, options)
-	shown.stop()
+	shown.Stop()
 	if err != nil {
 		return s.ended(c, report, err)
 	}
@@ -88,18 +91,18 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 		return booksError("db: ", err)
 	}
 	c.metrics = append(c.metrics, copyMetrics(report, info)...)
-	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", thousands(info.Orders), thousands(info.Refunds),
-		wall(info.Since), wall(info.CompleteUpTo)); err != nil {
-		return cannotWrite("result", err)
+	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(info.Orders), terminal.Thousands(info.Refunds),
+		terminal.Wall(info.Since), terminal.Wall(info.CompleteUpTo)); err != nil {
+		return exit.CannotWrite("result", err)
 	}
-	c.say("read %s rows: %s late, %s changed, %s gone; %s orders are not final", thousands(report.Read), thousands(report.Late),
-		thousands(report.Changed), thousands(report.Gone), thousands(info.OpenOrders))
+	c.say("read %s rows: %s late, %s changed, %s gone; %s orders are not final", terminal.Thousands(report.Read), terminal.Thousands(report.Late),
+		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(info.OpenOrders))
 	return nil
 }
 
 // ended says what is saved, and how to go on.
 func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
-	goOn := commandLine(append([]string{"reconcile", "sync"}, c.settings.asFlags()...)...)
+	goOn := terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
 		c.tell("nothing of that was deleted. If it is right: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)
@@ -108,12 +111,12 @@ func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
 		return booksError("", refused)
 	}
 	if report.Read > 0 {
-		c.tell("%s rows of this run are saved. To go on: %s", thousands(report.Read), goOn)
+		c.tell("%s rows of this run are saved. To go on: %s", terminal.Thousands(report.Read), goOn)
 	} else {
 		c.tell("what was saved before is there. To go on: %s", goOn)
 	}
 	if errors.Is(err, context.Canceled) {
-		return fail(exitInterrupted, "interrupted; the copy is not up to date")
+		return exit.Fail(exit.Interrupted, "interrupted; the copy is not up to date")
 	}
 	return booksError("the copy is not up to date: ", err)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -15,18 +16,18 @@ func TestSync(t *testing.T) {
 	server, from, _ := seeded(t, sandbox.Options{})
 	env := with(environment(server.URL), "CARDGATEWAY_DB", filepath.Join(t.TempDir(), "books.db"))
 	r := tool(t, env, "reconcile", "sync", "--from", from.Format(time.RFC3339))
-	r.want(t, exitOK, "read 660 rows: 0 late, 0 changed, 0 gone; 12 orders are not final")
+	r.want(t, exit.OK, "read 660 rows: 0 late, 0 changed, 0 gone; 12 orders are not final")
 	if !strings.HasPrefix(r.out, "600 orders, 60 refunds, complete from ") {
 		t.Errorf("got %q", r.out)
 	}
 	r = tool(t, env, "reconcile", "sync", "--quiet")
-	if r.want(t, exitOK); r.err != "" {
+	if r.want(t, exit.OK); r.err != "" {
 		t.Errorf("got stderr %q with --quiet, want nothing", r.err)
 	}
 	server.Reset()
 	r = tool(t, env, "reconcile", "sync", "--again", "3d")
-	r.want(t, exitNo, "nothing of that was deleted", "reconcile sync --again 50h --accept-gone", "does not show 600 of the 600 orders any more")
-	tool(t, env, "reconcile", "sync", "--again", "3d", "--accept-gone").want(t, exitOK, "660 gone")
+	r.want(t, exit.No, "nothing of that was deleted", "reconcile sync --again 50h --accept-gone", "does not show 600 of the 600 orders any more")
+	tool(t, env, "reconcile", "sync", "--again", "3d", "--accept-gone").want(t, exit.OK, "660 gone")
 	if list := tool(t, env, "check"); !strings.Contains(list.out, "db             SQLite file ") {
 		t.Errorf("got check without the database: %s", list.out)
 	}
@@ -34,6 +35,7 @@ func TestSync(t *testing.T) {
 
 // TestSyncWrong: each wrong use has words that say what to change, exit code 2, and leaves no file.
 func TestSyncWrong(t *testing.T) {
+	t.Parallel()
 	server, from, _ := seeded(t, sandbox.Options{})
 	dir := t.TempDir()
 	env := environment(server.URL)
@@ -57,7 +59,7 @@ func TestSyncWrong(t *testing.T) {
 		{"no configuration", nil, []string{"--db", filepath.Join(dir, "x.db"), "--from", begin}, "base-url is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tool(t, test.env, append([]string{"reconcile", "sync"}, test.args...)...).want(t, exitNoAnswer, test.want)
+			tool(t, test.env, append([]string{"reconcile", "sync"}, test.args...)...).want(t, exit.NoAnswer, test.want)
 		})
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
@@ -66,16 +68,16 @@ func TestSyncWrong(t *testing.T) {
 
 	db := filepath.Join(dir, "books.db")
 	wrong := with(env, "CARDGATEWAY_SECRET", "wrong")
-	tool(t, wrong, "reconcile", "sync", "--db", db, "--from", begin).want(t, exitNoAnswer, "To go on: cardgateway reconcile sync --db ",
+	tool(t, wrong, "reconcile", "sync", "--db", db, "--from", begin).want(t, exit.NoAnswer, "To go on: cardgateway reconcile sync --db ",
 		"the copy is not up to date: the gateway does not accept the credentials")
 	b, err := books.Open(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool(t, env, "reconcile", "sync", "--db", db).want(t, exitNoAnswer, "another run is using the database")
+	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.NoAnswer, "another run is using the database")
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
-	tool(t, env, "reconcile", "sync", "--db", db).want(t, exitOK) // nothing was lost
-	tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "reconcile", "sync", "--db", db).want(t, exitNoAnswer, "a copy of the app 7")
+	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK) // nothing was lost
+	tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "reconcile", "sync", "--db", db).want(t, exit.NoAnswer, "a copy of the app 7")
 }

@@ -5,22 +5,21 @@ package main
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/testserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
-	"github.com/shopspring/decimal"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
@@ -45,8 +44,7 @@ func onEachDatabase(t *testing.T, test func(t *testing.T, db string, read *sql.D
 		test(t, path, open(t, "sqlite", path))
 	})
 	t.Run("Postgres", func(t *testing.T) {
-		t.Setenv("CARDGATEWAY_REQUIRE_POSTGRES", "1")
-		server := pgserver.Shared(t)
+		server := pgserver.Shared(testserver.Required(t))
 		schema := strings.ToLower(strings.NewReplacer("/", "_").Replace(t.Name()))
 		if _, err := open(t, "pgx", server.URL("public")).ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
 			t.Fatal(err)
@@ -104,90 +102,16 @@ func wantSame(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// changingShop makes a gateway change as merchants and customers do: payments are made and settled, refunded and settled, and
-// orders appear that happened hours ago.
-type changingShop struct {
-	server *sandbox.Server
-	client *cardgateway.Client
-	token  string
-	n      int
-	open   []string // transaction ids
-	unpaid []string // ids of refunds that are accepted
-}
-
-func newChangingShop(t *testing.T, server *sandbox.Server) *changingShop {
-	t.Helper()
-	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: "7", Authenticate: cardgateway.BasicAuth("m1", secretKey)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &changingShop{server: server, client: client, token: server.NewToken(sandbox.Approved)}
-}
-
-func (s *changingShop) change(t *testing.T) {
-	t.Helper()
-	for _, id := range s.open {
-		s.server.Settle(id, s.n%3 != 0)
-	}
-	for _, id := range s.unpaid {
-		s.server.SettleRefund(id, true)
-	}
-	s.open, s.unpaid = nil, nil
-	for range 3 {
-		s.n++
-		id := fmt.Sprintf("t-%d", s.n)
-		payment, err := s.client.TokenPayment(t.Context(), cardgateway.NewToken(s.token), cardgateway.TokenPaymentRequest{
-			TransactionID: id, Currency: "EUR", Amount: decimal.NewFromInt(int64(s.n)), TransactionIP: "203.0.113.7",
-			CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
-			ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.n%3 == 0 {
-			s.open = append(s.open, id)
-			continue
-		}
-		s.server.Settle(id, true)
-		refund := fmt.Sprintf("r-%d", s.n)
-		if _, err := s.server.Refund(payment.UniqueID, "1", refund); err != nil {
-			t.Fatal(err)
-		}
-		s.unpaid = append(s.unpaid, refund)
-	}
-	s.server.Seed(30, time.Now().Add(-40*time.Hour), time.Now().Add(-time.Hour)) // late
-}
-
-// requestTrigger is the log of a sandbox: it calls a function when so many more requests have come.
-type requestTrigger struct {
-	mu   sync.Mutex
-	left int
-	do   func()
-}
-
-func (r *requestTrigger) Write(line []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.left--; r.left == 0 && r.do != nil {
-		go r.do()
-	}
-	return len(line), nil
-}
-
-func (r *requestTrigger) after(n int, do func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.left, r.do = n, do
-}
-
 // TestSyncKilled kills the program at random moments, while the gateway changes between the runs. Its copy must be the same
 // as one that no run of was killed, and as one that is made anew.
 func TestSyncKilled(t *testing.T) {
+	t.Parallel()
 	kills := 4
 	if os.Getenv("CARDGATEWAY_LONG") == "1" {
 		kills = 20
 	}
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
+		t.Parallel()
 		var trigger requestTrigger
 		server := gatewayFor(t, sandbox.Options{SettleAfter: -1, RefundSettleAfter: -1, Log: &trigger})
 		from := time.Now().AddDate(0, -2, 0).Truncate(time.Second)
@@ -197,7 +121,7 @@ func TestSyncKilled(t *testing.T) {
 			return []string{"reconcile", "sync", "--quiet", "--db", db, "--from", from.Format(time.RFC3339)}
 		}
 		unbroken, fresh := filepath.Join(t.TempDir(), "unbroken.db"), filepath.Join(t.TempDir(), "fresh.db")
-		tool(t, env, args(unbroken)...).want(t, exitOK)
+		tool(t, env, args(unbroken)...).want(t, exit.OK)
 		shop := newChangingShop(t, server)
 		killed, partial := 0, map[int]bool{}
 		for range kills {
@@ -224,18 +148,18 @@ func TestSyncKilled(t *testing.T) {
 				t.Fatalf("%v: %s", err, errOut.String())
 			}
 			shop.change(t)
-			tool(t, env, args(unbroken)...).want(t, exitOK)
+			tool(t, env, args(unbroken)...).want(t, exit.OK)
 		}
 		for {
 			r := tool(t, env, args(db)...)
 			if !strings.Contains(r.err, "another run is using") {
-				r.want(t, exitOK)
+				r.want(t, exit.OK)
 				break
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
-		tool(t, env, args(unbroken)...).want(t, exitOK)
-		tool(t, env, args(fresh)...).want(t, exitOK)
+		tool(t, env, args(unbroken)...).want(t, exit.OK)
+		tool(t, env, args(fresh)...).want(t, exit.OK)
 		got := copied(t, read)
 		for _, other := range []struct{ what, db string }{{"an unbroken copy", unbroken}, {"a fresh copy", fresh}} {
 			otherDB, err := sql.Open("sqlite", other.db)
@@ -256,7 +180,9 @@ func TestSyncKilled(t *testing.T) {
 
 // TestSyncInterrupted sends the signal of Ctrl-C, and goes on with the command that is printed.
 func TestSyncInterrupted(t *testing.T) {
+	t.Parallel()
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
+		t.Parallel()
 		server := gatewayFor(t, sandbox.Options{MaxPageSize: 50, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
 		from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
 		server.Seed(5000, from, time.Now())
@@ -267,14 +193,14 @@ func TestSyncInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		goOn := commandLine("reconcile", "sync", "--db", db)
-		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To go on: "+goOn) {
+		goOn := terminal.CommandLine("reconcile", "sync", "--db", db)
+		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To go on: "+goOn) {
 			t.Fatalf("got exit code %d, %v, %s; want 130 and %q", code, err, errOut.String(), goOn)
 		}
 		if n := len(copied(t, read)); n == 0 || n >= 5500 {
 			t.Errorf("got %d rows saved, want some", n)
 		}
-		tool(t, env, "reconcile", "sync", "--db", db).want(t, exitOK)
+		tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK)
 		if n := len(copied(t, read)); n != 5500 {
 			t.Errorf("got %d rows, want 5500", n)
 		}
@@ -283,6 +209,7 @@ func TestSyncInterrupted(t *testing.T) {
 
 // TestSyncDiskFull limits the size of files, which fails a write as a full disk does.
 func TestSyncDiskFull(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
 	server.Seed(20_000, from, time.Now())
@@ -292,10 +219,10 @@ func TestSyncDiskFull(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", `ulimit -f 4096; exec "$0" "$@"`}, limited.Args...)...)
 	cmd.Env = limited.Env
 	out, _ := cmd.CombinedOutput() // its exit code is looked at
-	if code := cmd.ProcessState.ExitCode(); code != exitNoAnswer || !strings.Contains(string(out), "the disk failed, or is full") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.NoAnswer || !strings.Contains(string(out), "the disk failed, or is full") {
 		t.Errorf("got exit code %d, %s", code, out)
 	}
-	tool(t, env, "reconcile", "sync", "--db", db).want(t, exitOK)
+	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK)
 	read, err := sql.Open("sqlite", db)
 	if err != nil {
 		t.Fatal(err)
@@ -310,6 +237,7 @@ func TestSyncDiskFull(t *testing.T) {
 
 // TestSyncDatabaseGone ends the Postgres server in the middle, and goes on when it is back.
 func TestSyncDatabaseGone(t *testing.T) {
+	t.Parallel()
 	pg, err := pgserver.Start()
 	if err != nil {
 		t.Fatal(err)
@@ -330,13 +258,13 @@ func TestSyncDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // its exit code is looked at
-	if code := cmd.ProcessState.ExitCode(); code != exitNoAnswer || !strings.Contains(errOut.String(), "the copy is not up to date") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.NoAnswer || !strings.Contains(errOut.String(), "the copy is not up to date") {
 		t.Errorf("got exit code %d, %s", code, errOut.String())
 	}
 	if err := pg.Restart(); err != nil {
 		t.Fatal(err)
 	}
-	tool(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339)).want(t, exitOK)
+	tool(t, env, "reconcile", "sync", "--db", db, "--from", from.Format(time.RFC3339)).want(t, exit.OK)
 	read, err := sql.Open("pgx", db)
 	if err != nil {
 		t.Fatal(err)

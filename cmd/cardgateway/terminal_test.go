@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -31,6 +33,10 @@ func TestMain(m *testing.M) {
 			fillDisk()
 		}
 		main()
+	}
+	// Most tests wait for a server, a browser or a program: more of them than processors at once take less time.
+	if err := flag.Set("test.parallel", "4"); err != nil { // -parallel counts before it
+		panic(err)
 	}
 	code := m.Run()
 	if err := errors.Join(pgserver.StopShared(), mysqlserver.StopShared()); err != nil {
@@ -94,7 +100,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "saved in "+path) {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "saved in "+path) {
 		t.Errorf("got exit code %d, %v, %s", code, err, errOut.String())
 	}
 	if _, err := os.Stat(path); err != nil {
@@ -104,6 +110,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestTerminal: people see a table and, as long as there are no rows, a bar; a file gets CSV.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 40 * time.Millisecond}})
 	for _, test := range []struct {
 		name       string
@@ -159,9 +166,9 @@ func TestRefundPrompt(t *testing.T) {
 		want     string
 		refunded int
 	}{
-		{"yes\n", exitNo, "nothing was sent: you did not type 12.50", 0},
-		{"\x03", exitInterrupted, "interrupted; nothing was sent", 0},
-		{"12.50\n", exitOK, "accepted, not yet refunded", 1},
+		{"yes\n", exit.No, "nothing was sent: you did not type 12.50", 0},
+		{"\x03", exit.Interrupted, "interrupted; nothing was sent", 0},
+		{"12.50\n", exit.OK, "accepted, not yet refunded", 1},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			master, slave, err := pty.Open()

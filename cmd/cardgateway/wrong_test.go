@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -45,31 +46,32 @@ const (
 // allTried are the commands with a payment t-1, and a journal in which t-2 is open.
 func allTried(uniqueID string) []tried {
 	sent := []string{"--amount", "12.50", "--sent-at", time.Now().UTC().Format(time.RFC3339), "--wait", "1ms"}
-	noCredentials, noGateway := ending{exitNoAnswer, notAccepted}, ending{exitNoAnswer, notReached}
-	noRows := ending{exitNoAnswer, "the rows cannot be written"}
+	noCredentials, noGateway := ending{exit.NoAnswer, notAccepted}, ending{exit.NoAnswer, notReached}
+	noRows := ending{exit.NoAnswer, "the rows cannot be written"}
 	return []tried{
-		{"get", []string{"get", uniqueID}, noCredentials, noGateway, ending{exitNoAnswer, "the answer cannot be written"}},
+		{"get", []string{"get", uniqueID}, noCredentials, noGateway, ending{exit.NoAnswer, "the answer cannot be written"}},
 		{"orders", []string{"orders", "--last", "1h"}, noCredentials, noGateway, noRows},
 		{"refunds", []string{"refunds", "--last", "1h"}, noCredentials, noGateway, noRows},
-		{"resolve payment", append([]string{"resolve", "payment", "t-1", "--currency", "EUR"}, sent...), ending{exitUnknown, inVain401},
-			ending{exitUnknown, inVainDead}, ending{exitNoAnswer, "the answer cannot be written"}},
-		{"resolve refund", append([]string{"resolve", "refund", uniqueID, "r-1"}, sent...), ending{exitUnknown, inVain401},
-			ending{exitUnknown, inVainDead}, ending{exitNo, "the gateway does not have it"}},
+		{"resolve payment", append([]string{"resolve", "payment", "t-1", "--currency", "EUR"}, sent...), ending{exit.Unknown, inVain401},
+			ending{exit.Unknown, inVainDead}, ending{exit.NoAnswer, "the answer cannot be written"}},
+		{"resolve refund", append([]string{"resolve", "refund", uniqueID, "r-1"}, sent...), ending{exit.Unknown, inVain401},
+			ending{exit.Unknown, inVainDead}, ending{exit.No, "the gateway does not have it"}},
 		{"refund", []string{"refund", uniqueID, "--amount", "1.00", "--refund-id", "r-2", "--yes"}, noCredentials, noGateway,
-			ending{exitOK, "the answer cannot be written"}}, // it was made, which matters more
-		{"check", []string{"check"}, noCredentials, noGateway, ending{exitNoAnswer, "the answer cannot be written"}},
-		{"journal list", []string{"journal", "list"}, ending{exitNo, "1  payment unknown"}, ending{exitNo, "1  payment unknown"}, noRows},
-		{"journal show", []string{"journal", "show", "t-2"}, ending{exitOK, ""}, ending{exitOK, ""}, ending{exitNoAnswer, "the entry cannot be written"}},
-		{"journal run", []string{"journal", "run"}, ending{exitNoAnswer, inVain401},
-			ending{exitNoAnswer, "the gateway could not be asked about 1; the last time: "}, noRows},
-		{"journal ack", []string{"journal", "ack", "t-2", "--state", "succeeded"}, ending{exitNo, "nothing was acknowledged: the payment is unknown"},
-			ending{exitNo, "nothing was acknowledged: the payment is unknown"}, ending{exitOK, "acknowledged"}},
-		{"man", []string{"man"}, ending{exitOK, ""}, ending{exitOK, ""}, ending{exitNoAnswer, "the man page cannot be written"}},
+			ending{exit.OK, "the answer cannot be written"}}, // it was made, which matters more
+		{"check", []string{"check"}, noCredentials, noGateway, ending{exit.NoAnswer, "the answer cannot be written"}},
+		{"journal list", []string{"journal", "list"}, ending{exit.No, "1  payment unknown"}, ending{exit.No, "1  payment unknown"}, noRows},
+		{"journal show", []string{"journal", "show", "t-2"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.NoAnswer, "the entry cannot be written"}},
+		{"journal run", []string{"journal", "run"}, ending{exit.NoAnswer, inVain401},
+			ending{exit.NoAnswer, "the gateway could not be asked about 1; the last time: "}, noRows},
+		{"journal ack", []string{"journal", "ack", "t-2", "--state", "succeeded"}, ending{exit.No, "nothing was acknowledged: the payment is unknown"},
+			ending{exit.No, "nothing was acknowledged: the payment is unknown"}, ending{exit.OK, "acknowledged"}},
+		{"man", []string{"man"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.NoAnswer, "the man page cannot be written"}},
 	}
 }
 
 // TestTriedWrong: a clear word, the right exit code, nothing lost.
 func TestTriedWrong(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	at := sqlitePlace(t)
@@ -77,23 +79,26 @@ func TestTriedWrong(t *testing.T) {
 	s.lose(t, "t-2", "30.00", "EUR")
 	env := journalEnv(server, at)
 	away := with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1")
-	for _, test := range allTried(id) {
-		t.Run(test.name, func(t *testing.T) {
-			args := test.args
-			if test.name != "man" {
-				tool(t, nil, args...).want(t, exitNoAnswer, "base-url is missing")
-			}
-			tool(t, with(env, "CARDGATEWAY_SECRET", "wrong"), args...).want(t, test.credentials.code, test.credentials.want)
-			if args[0] == "journal" {
-				args = append(args, "--gateway", server.URL)
-			}
-			tool(t, away, args...).want(t, test.unreachable.code, test.unreachable.want)
-			e, err := s.Get(t.Context(), "t-2")
-			if err != nil || e.State() != journal.Unknown || len(e.Evidence) != 1 || server.Refunded("r-2") != 0 {
-				t.Fatalf("got %v with %d pieces of evidence, %v, %d refunds, want nothing changed", e.State(), len(e.Evidence), err, server.Refunded("r-2"))
-			}
-		})
-	}
+	t.Run("no answer", func(t *testing.T) {
+		for _, test := range allTried(id) {
+			t.Run(test.name, func(t *testing.T) {
+				t.Parallel()
+				args := test.args
+				if test.name != "man" {
+					tool(t, nil, args...).want(t, exit.NoAnswer, "base-url is missing")
+				}
+				tool(t, with(env, "CARDGATEWAY_SECRET", "wrong"), args...).want(t, test.credentials.code, test.credentials.want)
+				if args[0] == "journal" {
+					args = append(args, "--gateway", server.URL)
+				}
+				tool(t, away, args...).want(t, test.unreachable.code, test.unreachable.want)
+				e, err := s.Get(t.Context(), "t-2")
+				if err != nil || e.State() != journal.Unknown || len(e.Evidence) != 1 || server.Refunded("r-2") != 0 {
+					t.Fatalf("got %v with %d pieces of evidence, %v, %d refunds, want nothing changed", e.State(), len(e.Evidence), err, server.Refunded("r-2"))
+				}
+			})
+		}
+	})
 	for _, test := range allTried(id) {
 		t.Run(test.name+", full disk", func(t *testing.T) {
 			code, errOut := runFull(t, env, test.args...)
@@ -124,6 +129,7 @@ func runFull(t *testing.T, env map[string]string, args ...string) (code int, err
 
 // TestFullDisk: the system refuses every write to a file. What the journal does not hold is asked for again.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	at := sqlitePlace(t)
 	s := openShop(t, server, at)
@@ -144,21 +150,21 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%q: got exit code %d, %s, %s, want %d and %q", args, code, out, errOut, want.code, want.want)
 		}
 	}
-	onFullDisk(ending{exitNo, "20  payment unknown"}, "journal", "list")
-	onFullDisk(ending{exitNoAnswer, "not everything was asked about: the journal's database failed: "}, "journal", "run")
-	onFullDisk(ending{exitNoAnswer, "--checkpoint cannot be written: "}, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))
+	onFullDisk(ending{exit.No, "20  payment unknown"}, "journal", "list")
+	onFullDisk(ending{exit.NoAnswer, "not everything was asked about: the journal's database failed: "}, "journal", "run")
+	onFullDisk(ending{exit.NoAnswer, "--checkpoint cannot be written: "}, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))
 	prom := filepath.Join(t.TempDir(), "a.prom")
-	onFullDisk(ending{exitNo, "--metrics-file cannot be written: "}, "journal", "list", "--metrics-file", prom)
+	onFullDisk(ending{exit.No, "--metrics-file cannot be written: "}, "journal", "list", "--metrics-file", prom)
 	left, err := filepath.Glob(filepath.Dir(prom) + "/*")
 	if err != nil || len(left) != 0 {
 		t.Errorf("got the files %q, %v, want none", left, err)
 	}
 	env = journalEnv(server, at)
-	tool(t, env, "journal", "run").want(t, exitNo, "with an outcome that waits to be acknowledged: 20; without one: 0")
+	tool(t, env, "journal", "run").want(t, exit.No, "with an outcome that waits to be acknowledged: 20; without one: 0")
 	for i := range n {
-		tool(t, env, "journal", "ack", fmt.Sprint("t-", i), "--state", "succeeded").want(t, exitOK)
+		tool(t, env, "journal", "ack", fmt.Sprint("t-", i), "--state", "succeeded").want(t, exit.OK)
 	}
-	tool(t, env, "journal", "list").want(t, exitOK)
+	tool(t, env, "journal", "list").want(t, exit.OK)
 }
 
 // dying is a stdout at whose first byte something happens.
@@ -174,7 +180,9 @@ func (d *dying) Write(p []byte) (int, error) {
 
 // TestDatabaseGone: the database server dies in the middle. The gateway is asked again later.
 func TestDatabaseGone(t *testing.T) {
+	t.Parallel()
 	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
 		server, err := pgserver.Start()
 		if pgserver.MaySkip(err) {
 			t.Skip(err)
@@ -185,6 +193,7 @@ func TestDatabaseGone(t *testing.T) {
 		databaseGone(t, postgresPlace(t, server), server.Kill, server.Restart)
 	})
 	t.Run("mysql", func(t *testing.T) {
+		t.Parallel()
 		server, err := mysqlserver.Start()
 		if mysqlserver.MaySkip(err) {
 			t.Skip(err)
@@ -217,16 +226,16 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 				t.Error(err)
 			}
 		}}, env, "journal", test.command)
-		if code != exitNoAnswer || !strings.Contains(errOut, test.want) {
-			t.Errorf("%s: got exit code %d and %q, want %d and %q", test.command, code, errOut, exitNoAnswer, test.want)
+		if code != exit.NoAnswer || !strings.Contains(errOut, test.want) {
+			t.Errorf("%s: got exit code %d and %q, want %d and %q", test.command, code, errOut, exit.NoAnswer, test.want)
 		}
-		tool(t, env, "journal", "ack", "t-1", "--state", "succeeded").want(t, exitNoAnswer, " cannot be opened: ")
+		tool(t, env, "journal", "ack", "t-1", "--state", "succeeded").want(t, exit.NoAnswer, " cannot be opened: ")
 		if err := restart(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r := tool(t, env, "journal", "run", "--columns", "id", "--no-header")
-	r.want(t, exitNo, "with an outcome that waits to be acknowledged: 300; without one: 0")
+	r.want(t, exit.No, "with an outcome that waits to be acknowledged: 300; without one: 0")
 	if got := strings.Count(r.out, "\n"); got != n {
 		t.Errorf("got %d rows, want %d", got, n)
 	}
@@ -234,6 +243,7 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 
 // TestRunEvery settles again and again, over a gateway that is away for a while, until Ctrl-C.
 func TestRunEvery(t *testing.T) {
+	t.Parallel()
 	server := gatewayFor(t, sandbox.Options{})
 	at := sqlitePlace(t)
 	s := openShop(t, server, at)
@@ -261,11 +271,11 @@ func TestRunEvery(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the exit code says it
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(errOut.String(), "interrupted; what the gateway said is recorded") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "interrupted; what the gateway said is recorded") {
 		t.Errorf("got exit code %d, %s", code, errOut.String())
 	}
 	if got := strings.Count(out.String(), "t-1,succeeded\n"); got != 1 {
 		t.Errorf("t-1 was told %d times, want once: %s", got, out.String())
 	}
-	wantGauges(t, prom, map[string]float64{`cardgateway_last_run_exit_code{command="journal run"}`: exitInterrupted})
+	wantGauges(t, prom, map[string]float64{`cardgateway_last_run_exit_code{command="journal run"}`: exit.Interrupted})
 }

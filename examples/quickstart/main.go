@@ -65,7 +65,7 @@ func run(ctx context.Context, s settings) error {
 		{"token order", m.tokenOrder},
 		{"token payment", m.payWithToken},
 		{"declined payment", m.payDeclined},
-		{"lost answer", m.loseAnswer},
+		{"lost response", m.loseResponse},
 		{"redirect checkout", m.checkout},
 		{"direct subscription", m.subscribe},
 		{"redirect subscription", m.checkoutSubscription},

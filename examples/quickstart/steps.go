@@ -16,14 +16,14 @@ const (
 	callback     = "https://shop.example/thanks"
 )
 
-// tokenOrder has the cardholder's card stored: the token arrives by notification.
+// tokenOrder stores the cardholder's card: the token arrives in a notification.
 func (m *merchant) tokenOrder(ctx context.Context) (string, error) {
 	var err error
 	m.token, err = m.storeCard(ctx, "store", sandbox.Approved)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("card entered on the hosted page; the token came by notification and prints as %v", m.token), nil
+	return fmt.Sprintf("card entered on the hosted page; the token arrived in a notification and prints as %v", m.token), nil
 }
 
 func (m *merchant) storeCard(ctx context.Context, name string, card sandbox.Outcome) (cardgateway.Token, error) {
@@ -56,7 +56,7 @@ func (m *merchant) tokenPayment(name string) cardgateway.TokenPaymentRequest {
 	}
 }
 
-// payWithToken charges the stored card. The answer says "processing"; how it ended comes by notification.
+// payWithToken charges the stored card. The response says "processing"; the outcome arrives in a notification.
 func (m *merchant) payWithToken(ctx context.Context) (string, error) {
 	accepted, err := m.client.TokenPayment(ctx, m.token, m.tokenPayment("pay"))
 	if err != nil {
@@ -82,32 +82,32 @@ func (m *merchant) payDeclined(ctx context.Context) (string, error) {
 	_, err = m.client.TokenPayment(ctx, token, m.tokenPayment("pay-declined"))
 	declined, ok := errors.AsType[*cardgateway.DeclinedError](err)
 	if !ok {
-		return "", fmt.Errorf("a declined card gave %w", err)
+		return "", fmt.Errorf("a declined card returned %w", err)
 	}
 	return fmt.Sprintf("declined: %q; safe to retry: %v", declined.Transaction.TransactionMessage, cardgateway.SafeToRetry(err)), nil
 }
 
-// loseAnswer has the gateway charge the card and cuts the connection before its answer. The payment is not sent
-// again: its outcome is looked up.
-func (m *merchant) loseAnswer(ctx context.Context) (string, error) {
+// loseResponse makes the gateway charge the card and reset the connection before it responds. The payment is not sent
+// again: its outcome is queried.
+func (m *merchant) loseResponse(ctx context.Context) (string, error) {
 	if m.sandbox == nil {
 		return "skipped: needs the sandbox's faults", nil
 	}
-	m.sandbox.Gateway.Inject(sandbox.Fault{TransactionID: m.id("pay-lost"), Reply: sandbox.ReplyReset})
+	m.sandbox.Inject(sandbox.Fault{TransactionID: m.id("pay-lost"), Reply: sandbox.ReplyReset})
 	_, err := m.client.TokenPayment(ctx, m.token, m.tokenPayment("pay-lost"))
 	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	if !ok {
-		return "", fmt.Errorf("a lost answer gave %w", err)
+		return "", fmt.Errorf("a lost response returned %w", err)
 	}
 	settled, err := m.client.Resolve(ctx, unknown.Query())
 	if err != nil {
 		return "", err
 	}
-	charged := m.sandbox.Gateway.Executed(m.id("pay-lost"))
+	charged := m.sandbox.Executed(m.id("pay-lost"))
 	return fmt.Sprintf("outcome unknown, resolved: %v; times charged: %d", describe(settled), charged), nil
 }
 
-// checkout sends the cardholder to the hosted page to pay there.
+// checkout redirects the cardholder to the hosted page to pay there.
 func (m *merchant) checkout(ctx context.Context) (string, error) {
 	opened, err := m.client.CreateCheckout(ctx, cardgateway.CheckoutRequest{
 		TransactionID: m.id("checkout"), OrderID: m.id("checkout"), Currency: "USD", Amount: price,
@@ -136,7 +136,7 @@ var threeWeeks = cardgateway.SubscriptionExtension{
 	SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3, SubscriptionDescription: "Candles, weekly",
 }
 
-// subscribe charges a card that the merchant holds. Prefer the redirect: then no card number reaches the merchant.
+// subscribe charges a card that the merchant holds. Prefer the redirect: then the merchant handles no card number.
 func (m *merchant) subscribe(ctx context.Context) (string, error) {
 	card := cardgateway.Card{
 		CardNumber: cardgateway.NewCardNumber("4300000000000000"), CVV: cardgateway.NewCVV("123"),
@@ -166,7 +166,7 @@ func (m *merchant) checkoutSubscription(ctx context.Context) (string, error) {
 	return m.finishOnPage(ctx, opened)
 }
 
-// refund gives a part back. The interface does not show how refunds are made; this is how gateways publish it.
+// refund refunds a part. The interface does not document how to create refunds; this is how gateways publish it.
 func (m *merchant) refund(ctx context.Context) (string, error) {
 	refund, err := m.client.CreateRefund(ctx, cardgateway.RefundRequest{
 		UniqueID: m.paid.UniqueID, RefundTransactionID: m.id("refund"), Amount: decimal.RequireFromString("2.50"), Remark: "as agreed",

@@ -80,7 +80,7 @@ func digitRun(text string) (length, digits int) {
 // text with fewer digits than the shortest card number is returned unchanged.
 func JoinDigits(text string) string {
 	const shortestCard = 12
-	if !strings.ContainsAny(text, " -") || ascii.CountDigits(text) < shortestCard {
+	if len(text) <= shortestCard || strings.IndexByte(text, ' ') < 0 && strings.IndexByte(text, '-') < 0 || ascii.CountDigits(text) < shortestCard {
 		return text
 	}
 	joined := make([]byte, 0, len(text))

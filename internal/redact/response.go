@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"net/http"
 	"regexp"
 	"slices"
@@ -31,10 +32,17 @@ func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // cvv finds a CVV that is quoted as a member, also of JSON in JSON. Three or four digits alone would be found everywhere.
-var cvv = regexp.MustCompile(`(?i)(cvv[\\"' :=]{1,12})[0-9]{3,4}`)
+var cvv = regexp.MustCompile(`((?:[Cc]vv|CVV)[\\"' :=]{1,12})[0-9]{3,4}`)
 
 // HasCVV reports whether a member is a CVV, or has one as a member.
-func HasCVV(name, value []byte) bool { return cvv.Match(slices.Concat(name, []byte(":"), value)) }
+func HasCVV(name, value []byte) bool {
+	return (mayHaveCVV(name) || mayHaveCVV(value)) && cvv.Match(slices.Concat(name, []byte(":"), value))
+}
+
+// mayHaveCVV is a quick check, because nearly no member has one.
+func mayHaveCVV(text []byte) bool {
+	return bytes.Contains(text, []byte("vv")) || bytes.Contains(text, []byte("VV"))
+}
 
 // RequestIDs returns the headers of a response with which the gateway, or a proxy, identifies the request, masked.
 func (s Secrets) RequestIDs(header http.Header) http.Header {

@@ -58,10 +58,16 @@ func in(text string, secret []byte, minLength int) bool {
 // in reports whether a secret is in a text as it is, or, if it is as long as a card number, with spaces or hyphens between
 // its digits.
 func (s Secrets) in(text string, minLength int) bool {
+	return s.inPlain(text, minLength) || s.inGroups(text, minLength)
+}
+
+func (s Secrets) inPlain(text string, minLength int) bool {
+	return slices.ContainsFunc(s, func(secret []byte) bool { return in(text, secret, minLength) })
+}
+
+func (s Secrets) inGroups(text string, minLength int) bool {
 	joined := mask.JoinDigits(text)
-	return slices.ContainsFunc(s, func(secret []byte) bool {
-		return in(text, secret, minLength) || joined != text && in(joined, secret, max(minLength, MinID))
-	})
+	return len(joined) < len(text) && s.inPlain(joined, max(minLength, MinID))
 }
 
 // Find reports whether a secret of at least minLength bytes is in a text: as it is, in groups of digits, or escaped for
@@ -73,13 +79,18 @@ func (s Secrets) Find(text string, minLength int) bool {
 	return s.in(text, minLength) || s.inEscaped(text, minLength, maxEscapes)
 }
 
+// hasEither reports whether one of two bytes is in a text. It is faster than strings.ContainsAny.
+func hasEither(text string, a, b byte) bool {
+	return strings.IndexByte(text, a) >= 0 || strings.IndexByte(text, b) >= 0
+}
+
 // maxEscapes is how many times a text may be escaped: for example, a URL in JSON that is in JSON.
 const maxEscapes = 2
 
 // inEscaped tries every order of escapes, each for JSON, for URLs, or for both: a secret may itself look escaped, so
 // removing one escape too many would hide it.
 func (s Secrets) inEscaped(text string, minLength, escapes int) bool {
-	if escapes == 0 || !strings.ContainsAny(text, `%\`) {
+	if escapes == 0 || !hasEither(text, '%', '\\') {
 		return false
 	}
 	unescaped := wire.Unescape(text)
@@ -102,17 +113,20 @@ func (s Secrets) Redact(text *string, minLength int) {
 			found = append(found, secret)
 		}
 	}
-	slices.SortFunc(found, func(a, b []byte) int { return len(b) - len(a) }) // one can be part of another
-	for _, secret := range found {
-		*text = strings.ReplaceAll(*text, string(secret), mask.All)
-	}
 	if !fits {
 		return
 	}
-	if s.in(*text, minLength) { // in groups of digits
+	if len(found) > 1 {
+		slices.SortFunc(found, func(a, b []byte) int { return len(b) - len(a) }) // one can be a part of another
+	}
+	for _, secret := range found {
+		*text = strings.ReplaceAll(*text, string(secret), mask.All)
+	}
+	grouped := s.inGroups(*text, minLength)
+	if grouped {
 		*text = mask.Digits(*text)
 	}
-	if s.in(*text, minLength) || s.inEscaped(*text, minLength, maxEscapes) {
+	if (grouped || len(found) > 0) && s.in(*text, minLength) || s.inEscaped(*text, minLength, maxEscapes) {
 		*text = mask.All
 	}
 }

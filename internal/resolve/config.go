@@ -56,12 +56,12 @@ const (
 
 // Why an outcome stays unknown. ErrMayTryAgain is for the caller's NotFinal.
 var (
-	ErrDoubtful = errors.New("the search does not tell: it returned unreadable rows or those of other transactions, " +
+	ErrDoubtful = errors.New("the search is inconclusive: it returned unreadable rows or those of other transactions, " +
 		"rows that contradict each other, or not what it returned before")
-	ErrOtherAmount = errors.New("the gateway has this id with another amount or currency than was asked for, or without them")
+	ErrOtherAmount = errors.New("the gateway has this id with another amount or currency, or without them")
 	ErrMayTryAgain = errors.New("declined so far: the cardholder can try another card on the hosted page")
 
-	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell what became of it")
-	errOtherCode  = errors.New("the gateway has this id with a code that says nothing certain")
-	errLongAgo    = errors.New("SentAt is so long ago that the search did not reach to this day")
+	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell its outcome")
+	errOtherCode  = errors.New("the gateway has this id with a code that does not tell the outcome")
+	errLongAgo    = errors.New("SentAt is too long ago: the search did not reach the present")
 )

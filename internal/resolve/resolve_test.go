@@ -200,7 +200,7 @@ func TestRunAsks(t *testing.T) {
 			if tt.absent && until.Before(time.Now().Add(14*time.Hour)) {
 				t.Errorf("%s: searched only until %v", tt.name, until)
 			}
-			if !tt.absent && !strings.Contains(got.Cause.Error(), "so long ago") {
+			if !tt.absent && !strings.Contains(got.Cause.Error(), "too long ago") {
 				t.Errorf("%s: got cause %v", tt.name, got.Cause)
 			}
 		})

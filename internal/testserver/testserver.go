@@ -4,6 +4,7 @@ package testserver
 import (
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // TB is the part of testing.TB that Shared needs.
@@ -13,12 +14,23 @@ type TB interface {
 	Fatal(args ...any)
 }
 
+// Required returns a TB that fails, instead of skipping, if there is no server.
+func Required(t TB) TB { return required{t} }
+
+type required struct{ TB }
+
+// Skip fails the test.
+func (r required) Skip(args ...any) {
+	r.Helper()
+	r.Fatal(args...)
+}
+
 // Shared is the one server of a package's tests. It is started for the first test that needs it.
 type Shared[S interface{ Stop() error }] struct {
 	server func() (S, error)
 	isNone func(error) bool
 	must   string // environment variable: 1 means that there must be a server
-	asked  bool
+	asked  atomic.Bool
 }
 
 // New returns a server that start starts. An error for which isNone is true says that no such server is installed.
@@ -32,7 +44,7 @@ func (s *Shared[S]) MaySkip(err error) bool { return s.isNone(err) && os.Getenv(
 // For returns the server. If there is none, it skips the test, or fails it if there must be one.
 func (s *Shared[S]) For(t TB) S {
 	t.Helper()
-	s.asked = true
+	s.asked.Store(true)
 	server, err := s.server()
 	if s.MaySkip(err) {
 		t.Skip("skipped:", err)
@@ -44,7 +56,7 @@ func (s *Shared[S]) For(t TB) S {
 
 // Stop stops the server, if it was started.
 func (s *Shared[S]) Stop() error {
-	if !s.asked {
+	if !s.asked.Load() {
 		return nil
 	}
 	server, err := s.server()

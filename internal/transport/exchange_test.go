@@ -147,7 +147,7 @@ func TestErrorTexts(t *testing.T) {
 		errCompressed:  "the response is compressed, which was not asked for",
 		errNoResponse:  "the transport gave neither a response nor an error",
 		errUnsolicited: "the response began before the request was written: it answers something else",
-		errStale:       "the connection was closed by the server, or gave a response that nobody asked for",
+		errStale:       "the connection was closed by the server, or carries an unsolicited response",
 		errSealed:      "cardgateway: the request was given up",
 	} {
 		if got := err.Error(); got != want {

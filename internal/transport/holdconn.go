@@ -37,7 +37,7 @@ const (
 	largestHead = holdSize / 2 // a larger head is not held back
 )
 
-var errStale = errors.New("the connection was closed by the server, or gave a response that nobody asked for")
+var errStale = errors.New("the connection was closed by the server, or carries an unsolicited response")
 
 // newHoldConn wraps a connection whose handshake is over.
 func newHoldConn(conn net.Conn) *holdConn {

@@ -9,7 +9,7 @@ import (
 // TimeoutError says that one attempt exceeded its timeout.
 type TimeoutError struct{ Limit time.Duration }
 
-func (e *TimeoutError) Error() string { return fmt.Sprintf("no whole response within %v", e.Limit) }
+func (e *TimeoutError) Error() string { return fmt.Sprintf("no complete response within %v", e.Limit) }
 
 // Timeout tells callers who ask for interface{ Timeout() bool }, as net.Error has it.
 func (e *TimeoutError) Timeout() bool { return true }

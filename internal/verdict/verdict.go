@@ -66,7 +66,7 @@ const (
 
 // Why a verdict is Unknown.
 var (
-	ErrUnclear  = errors.New("the response has a code that says nothing certain")
+	ErrUnclear  = errors.New("the response has a code that does not tell the outcome")
 	ErrNotOurs  = errors.New("the response is about another transaction")
 	errRedirect = errors.New("the response's redirectUrl is not an absolute http or https URL without user info")
 	errNowhere  = errors.New("the response asks for a redirect and has no redirectUrl")
@@ -137,19 +137,19 @@ func refuses(r *Response, says *Statement) bool {
 	return known && says.Bad == nil && !says.Assigned && !says.Contradicts
 }
 
-// Hint says where to look if a response is none of the gateway's own, in words that continue an error's text.
+// Hint says what to check if a response does not come from the gateway itself. It continues the text of an error.
 func Hint(status int, body []byte) string {
 	text := bytes.ToLower(trimmed(body[:min(len(body), 1024)]))
 	isPage := bytes.HasPrefix(text, []byte("<"))
 	switch {
 	case bytes.HasPrefix(text, []byte("{")):
-		return "" // the gateway's words
+		return "" // a response of the gateway
 	case bytes.Contains(text, []byte("https server")), bytes.Contains(text, []byte("https port")):
 		return ", plain http sent to a TLS port; does Config.BaseURL begin with https?"
 	case 300 <= status && status < 400:
 		return ", a redirect, which is not followed; is Config.BaseURL right?"
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, isPage && status < 500:
-		return ", and not in the gateway's words; is Config.BaseURL right?"
+		return "; it does not look like a response of the gateway: is Config.BaseURL right?"
 	}
 	return ""
 }

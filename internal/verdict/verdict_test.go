@@ -89,7 +89,7 @@ func TestIsRefusalStatus(t *testing.T) {
 }
 
 func TestHint(t *testing.T) {
-	const wrong, tls, redirect = ", and not in the gateway's words; is Config.BaseURL right?",
+	const wrong, tls, redirect = "; it does not look like a response of the gateway: is Config.BaseURL right?",
 		", plain http sent to a TLS port; does Config.BaseURL begin with https?", ", a redirect, which is not followed; is Config.BaseURL right?"
 	for _, tt := range []struct {
 		name   string
@@ -97,7 +97,7 @@ func TestHint(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"the gateway's words", 404, "\uFEFF {\"code\":404}", ""},
+		{"a response of the gateway", 404, "\uFEFF {\"code\":404}", ""},
 		{"a page with 200", 200, " <!DOCTYPE html>", wrong},
 		{"a page with 403", 403, "<html>", wrong},
 		{"a page with 499", 499, "<html>", wrong},

@@ -32,7 +32,7 @@ const (
 
 var (
 	errSyntax   = errors.New("is not one whole JSON value")
-	errDepth    = errors.New("is nested too deep")
+	errDepth    = errors.New("is nested too deeply")
 	errMembers  = errors.New("has too many members")
 	errRepeated = errors.New("repeats a member")
 	errNumber   = errors.New("has a number that is too long")

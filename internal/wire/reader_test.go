@@ -19,7 +19,7 @@ import (
 const (
 	noFault  = ""
 	syntax   = "is not one whole JSON value"
-	tooDeep  = "is nested too deep"
+	tooDeep  = "is nested too deeply"
 	members  = "has too many members"
 	repeated = "repeats a member"
 	number   = "has a number that is too long"

@@ -1,4 +1,4 @@
-// Package sqlite opens a payment journal in a SQLite file: the store to begin with, for a shop on one machine.
+// Package sqlite opens a payment journal in a SQLite file: the recommended store for a shop on one machine.
 //
 //	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db")
 //	if err != nil {
@@ -7,11 +7,11 @@
 //	defer store.Close()
 //	payments := journal.New(client, store, journal.Options{})
 //
-// Several processes on that machine may have the file open. It must be on a local disk: SQLite's locks do not work on
+// Several processes on that machine may open the file. It must be on a local disk: SQLite's locks do not work on
 // most network file systems. For processes on several machines see journal.NewSQLStore with Postgres or MySQL.
 //
-// The driver, modernc.org/sqlite, is written in Go and needs no C compiler. It is linked by this package only, which is
-// why it is a module of its own.
+// The driver, modernc.org/sqlite, is written in Go and needs no C compiler. Only this package imports it, which is
+// why it is a separate module.
 package sqlite
 
 import (
@@ -39,11 +39,11 @@ type Store struct {
 // maxConns bounds the connections: one writes at a time, and the others read meanwhile.
 const maxConns = 8
 
-// Open opens the journal in a file, and makes the file and the directories above it if they are not there, readable by
-// this account only. SQLite keeps two more files beside it, with -wal and -shm at the end of their names: a backup takes
-// all three, or is made by SQLite itself ("VACUUM INTO"). Close the store after use.
+// Open opens the journal in a file. It creates the file and its parent directories if they do not exist, accessible only to
+// the current user. SQLite keeps two more files next to it, with the suffixes -wal and -shm: a backup must include all three,
+// or be made with SQLite itself ("VACUUM INTO"). Close the store after use.
 //
-// Every commit of what must not be lost is synced to the disk (journal_mode WAL, synchronous FULL), and processes wait up
+// Every commit that must not be lost is synced to disk (journal_mode WAL, synchronous FULL), and processes wait up
 // to ten seconds for one another.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := checkPath(path); err != nil {
@@ -65,8 +65,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return &Store{s, db}, nil
 }
 
-// Close flushes the store and closes the file. Payments that are being made meanwhile fail, or stay open until they are
-// recovered.
+// Close flushes the store and closes the file. Payments that are in flight fail, or stay open until they are recovered.
 func (s *Store) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -37,7 +37,7 @@ var (
 	cards  interface {
 		Store(context.Context, string, cardgateway.Token) error
 	}
-	copyOf localCopy
+	mirror localMirror
 	open   openPayment
 	config cardgateway.Config
 	calls  interface{ Add(string, int64) }
@@ -61,13 +61,13 @@ type merchantOrders interface {
 	SetDeclined(ctx context.Context, transactionID string) error
 	SetSeen(ctx context.Context, transactionID string) error
 	SetRefunded(context.Context, *cardgateway.Refund) error
-	NeedsPerson(ctx context.Context, transactionID string, why error) error
+	NeedsReview(ctx context.Context, transactionID string, why error) error
 	Record(ctx context.Context, e journal.Entry, t *cardgateway.Transaction, err error) error
-	LookAt(ctx context.Context, transactionID string) error
+	CheckManually(ctx context.Context, transactionID string) error
 }
 
-// localCopy is where a job keeps the rows of a walk.
-type localCopy interface {
+// localMirror is where a job keeps the rows of a walk.
+type localMirror interface {
 	Store(context.Context, *cardgateway.Transaction) error
 	SaveCheckpoint(context.Context, cardgateway.Checkpoint) error
 	ContinueLater(context.Context, cardgateway.Checkpoint) error

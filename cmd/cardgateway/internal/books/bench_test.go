@@ -6,14 +6,16 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
 // BenchmarkSave saves batches of new rows, as the first run does, on top of those that are there.
 func BenchmarkSave(b *testing.B) {
-	for _, name := range []string{sqliteDB, postgresDB} {
-		b.Run(name, func(b *testing.B) {
+	for _, kind := range []database.Kind{database.SQLite, database.Postgres} {
+		b.Run(string(kind), func(b *testing.B) {
 			db := filepath.Join(b.TempDir(), "books.db")
-			if name == postgresDB {
+			if kind == database.Postgres {
 				db = postgresURL(b)
 			}
 			books := open(b, db)

@@ -15,6 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/testserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"go.uber.org/goleak"
 )
@@ -44,8 +45,7 @@ var schemaNumber atomic.Int64
 // postgresURL is that of an empty schema. A test that cannot have one fails: the tool promises both databases.
 func postgresURL(t testing.TB) string {
 	t.Helper()
-	t.Setenv("CARDGATEWAY_REQUIRE_POSTGRES", "1")
-	server := pgserver.Shared(t)
+	server := pgserver.Shared(testserver.Required(t))
 	schema := fmt.Sprintf("books%d", schemaNumber.Add(1))
 	db, err := sql.Open("pgx", server.URL("public"))
 	if err != nil {

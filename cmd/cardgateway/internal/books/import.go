@@ -54,15 +54,6 @@ type listTable struct {
 	understood []listColumn
 }
 
-// lines are a list that is being read.
-type lines interface {
-	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
-	next() (line int, cells []string, err error)
-	// sum is the hash of what was read.
-	sum() hash.Hash
-	close() error
-}
-
 func (b *Books) importList(ctx context.Context, s ListSource, t listTable) (info ListInfo, err error) {
 	zone, err := b.zone(ctx)
 	if err != nil {

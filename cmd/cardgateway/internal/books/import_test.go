@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/testserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 )
@@ -190,9 +191,9 @@ func TestAmount(t *testing.T) {
 
 // TestImportQuery reads lists from tables and queries of the three databases.
 func TestImportQuery(t *testing.T) {
-	t.Setenv("CARDGATEWAY_REQUIRE_MYSQL", "1")
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.db")
-	my := mysqlserver.Shared(t)
+	my := mysqlserver.Shared(testserver.Required(t))
 	root, err := sql.Open("mysql", my.DSN(""))
 	if err == nil {
 		_, err = root.ExecContext(t.Context(), "CREATE DATABASE shop")
@@ -204,7 +205,7 @@ func TestImportQuery(t *testing.T) {
 	socket, _, _ = strings.Cut(socket, ")")
 	pg := postgresURL(t)
 	for _, test := range []struct{ name, driver, source, dsn, amount, at string }{
-		{"SQLite", "sqlite", sqliteURL(file, ""), file, "REAL", "DATETIME"},
+		{"SQLite", "sqlite", "file:" + file, file, "REAL", "DATETIME"},
 		{"Postgres", "pgx", pg, pg, "NUMERIC(12,2)", "TIMESTAMP"},
 		{"Postgres with zone", "pgx", pg, pg, "DOUBLE PRECISION", "TIMESTAMPTZ"},
 		{"MySQL", "mysql", my.DSN("shop"), "mysql://root@localhost/shop?socket=" + socket, "DECIMAL(12,2)", "DATETIME"},

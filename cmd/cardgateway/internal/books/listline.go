@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"regexp"
 	"strings"
 	"time"
@@ -176,4 +177,13 @@ var cardPattern = regexp.MustCompile(`\b(?:[3-6]|2[2-7])(?:[ -]?[0-9]){11,17}[0-
 // withoutCards masks card numbers in a text that is kept beside.
 func withoutCards(text string) string {
 	return cardPattern.ReplaceAllStringFunc(text, mask.Digits)
+}
+
+// lines are a list that is being read.
+type lines interface {
+	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
+	next() (line int, cells []string, err error)
+	// sum is the hash of what was read.
+	sum() hash.Hash
+	close() error
 }

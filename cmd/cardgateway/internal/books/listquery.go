@@ -9,14 +9,13 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"net/url"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
 // queryRows is a list in a database of the merchant, read in a transaction that can write nothing.
@@ -32,7 +31,7 @@ type queryRows struct {
 }
 
 func openQuery(ctx context.Context, dsn, query string, choose func(titles []string) error) (_ lines, err error) {
-	source, err := parseSource(dsn)
+	name, err := database.Parse(dsn)
 	if err != nil {
 		return nil, &Refused{"--list-dsn " + err.Error()}
 	}
@@ -45,16 +44,16 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 			err = errors.Join(err, q.close())
 		}
 	}()
-	if q.db, err = openReadOnly(source); err != nil {
+	if q.db, err = openReadOnly(name); err != nil {
 		return nil, err
 	}
 	q.db.SetMaxOpenConns(1)
 	// SQLite's driver knows no such transaction; its file is opened for reading
-	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: source.kind != sqliteDB}); err != nil {
-		return nil, cannotRead(ctx, source, err)
+	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: name.Kind != database.SQLite}); err != nil {
+		return nil, cannotRead(ctx, name, err)
 	}
-	if q.rows, err = q.tx.QueryContext(ctx, asSelect(query, source.kind)); err != nil {
-		return nil, cannotRead(ctx, source, err)
+	if q.rows, err = q.tx.QueryContext(ctx, asSelect(query, name.Kind)); err != nil {
+		return nil, cannotRead(ctx, name, err)
 	}
 	types, err := q.rows.ColumnTypes()
 	if err != nil {
@@ -73,74 +72,34 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 	return q, choose(titles)
 }
 
-func cannotRead(ctx context.Context, s source, err error) error {
+func cannotRead(ctx context.Context, name database.Name, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &Refused{fmt.Sprintf("cannot be read from the %s: %v", s, err)}
+	return &Refused{fmt.Sprintf("cannot be read from the %s: %v", name, err)}
 }
 
 // openReadOnly opens a database of the merchant.
-func openReadOnly(s source) (*sql.DB, error) {
-	switch s.kind {
-	case postgresDB:
-		return sql.Open("pgx", s.name)
-	case mysqlDB:
-		config, err := mysqlConfig(s.name)
-		if err != nil {
-			return nil, err
-		}
-		connector, err := mysql.NewConnector(config)
-		if err != nil {
-			return nil, err
-		}
-		return sql.OpenDB(connector), nil
+func openReadOnly(name database.Name) (*sql.DB, error) {
+	if name.Kind != database.SQLite {
+		return name.OpenServer("")
 	}
-	if _, err := os.Stat(s.name); err != nil {
+	if _, err := os.Stat(name.Text); err != nil {
 		return nil, &Refused{fmt.Sprintf("--list-dsn names a file that cannot be opened: %v", err)}
 	}
-	return sql.Open("sqlite", sqliteURL(s.name, "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)"))
-}
-
-// mysqlConfig reads mysql://user:password@host:3306/database?tls=true, or with socket=/path for a Unix socket.
-func mysqlConfig(name string) (*mysql.Config, error) {
-	u, err := url.Parse(name)
-	if err != nil {
-		return nil, &Refused{"--list-dsn is no URL; write mysql://user@host:3306/database, with special characters of a password as %XX"}
-	}
-	c := mysql.NewConfig()
-	c.Logger = &mysql.NopLogger{} // its errors are returned, too
-	c.User, c.DBName, c.Net, c.Addr = u.User.Username(), strings.TrimPrefix(u.Path, "/"), "tcp", u.Host
-	c.Passwd, _ = u.User.Password()
-	if u.Port() == "" {
-		c.Addr += ":3306"
-	}
-	for key, values := range u.Query() {
-		switch value := values[0]; key {
-		case "tls":
-			c.TLSConfig = value
-		case "socket":
-			c.Net, c.Addr = "unix", value
-		default:
-			return nil, &Refused{fmt.Sprintf("--list-dsn has an option %q; mysql:// takes tls and socket", key)}
-		}
-	}
-	if c.Net == "tcp" && u.Hostname() == "" || c.DBName == "" {
-		return nil, &Refused{"--list-dsn names no host or no database; write mysql://user@host:3306/database"}
-	}
-	return c, nil
+	return database.OpenSQLite(name.Text, "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)")
 }
 
 var tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
 // asSelect makes a query of the name of a table, and leaves a query as it is.
-func asSelect(query, kind string) string {
+func asSelect(query string, kind database.Kind) string {
 	query = strings.TrimSpace(query)
 	if !tablePattern.MatchString(query) {
 		return query
 	}
 	quote := `"`
-	if kind == mysqlDB {
+	if kind == database.MySQL {
 		quote = "`"
 	}
 	return "SELECT * FROM " + quote + strings.ReplaceAll(query, ".", quote+"."+quote) + quote

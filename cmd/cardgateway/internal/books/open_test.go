@@ -1,12 +1,13 @@
 package books
 
 import (
-	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
 func TestInUse(t *testing.T) {
@@ -42,7 +43,7 @@ func TestSchemaVersions(t *testing.T) {
 func TestNotBooks(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "shop.db")
-	db, err := sql.Open("sqlite", sqliteURL(other, ""))
+	db, err := database.OpenSQLite(other, "")
 	if err == nil {
 		_, err = db.ExecContext(t.Context(), `CREATE TABLE orders (id TEXT)`)
 	}

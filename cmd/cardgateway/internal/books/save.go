@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -20,7 +21,7 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 	// Postgres has no statistics of a staging table, and would read the whole table that a batch is joined with.
 	statements := []string{`SET enable_hashjoin = off`, `SET enable_mergejoin = off`}
 	text, onCommit := `TEXT COLLATE "C"`, " ON COMMIT DELETE ROWS"
-	if b.kind == sqliteDB {
+	if b.kind == database.SQLite {
 		statements, text, onCommit = []string{`PRAGMA temp_store = MEMORY`, `PRAGMA cache_size = -16000`}, "TEXT", ""
 	}
 	for _, t := range []*table{&ordersTable, &refundsTable} {
@@ -73,7 +74,7 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 	columns := strings.Join(t.columns, ", ")
 	_, err = tx.ExecContext(ctx, t.sql(`INSERT INTO $rows (`+columns+`) SELECT `+columns+` FROM $new WHERE true
 		ON CONFLICT (id) DO UPDATE SET `+strings.Join(set, ", ")))
-	if err == nil && b.kind == sqliteDB {
+	if err == nil && b.kind == database.SQLite {
 		_, err = tx.ExecContext(ctx, t.sql(`DELETE FROM $new`))
 	}
 	return found, err
@@ -170,7 +171,7 @@ func texts(ctx context.Context, tx *sql.Tx, do func(row []string) error, query s
 
 // fill inserts rows into a table as fast as the database can.
 func (b *Books) fill(ctx context.Context, tx *sql.Tx, table string, columns []string, rows []record) error {
-	if b.kind == postgresDB {
+	if b.kind == database.Postgres {
 		return b.copyIn(ctx, table, columns, rows)
 	}
 	head := `INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES `

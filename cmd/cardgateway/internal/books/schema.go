@@ -6,6 +6,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
 //go:embed schema.sql
@@ -50,7 +53,7 @@ func (b *Books) migrate(ctx context.Context) error {
 // refuseForeign refuses a SQLite file of another program: it was named by mistake. In Postgres other tables of the same
 // schema are left alone.
 func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
-	if b.kind != sqliteDB {
+	if b.kind != database.SQLite {
 		return nil
 	}
 	var other string
@@ -63,4 +66,13 @@ func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	return &Refused{fmt.Sprintf("the file is a database of another program, with a table %q", other)}
+}
+
+// statements splits a step of the schema, in the words of this database.
+func (b *Books) statements(step string) []string {
+	text := "TEXT"
+	if b.kind == database.Postgres {
+		text = `TEXT COLLATE "C"`
+	}
+	return strings.Split(strings.TrimRight(strings.ReplaceAll(step, "$TEXT", text), "; \n"), ";\n")
 }

@@ -62,3 +62,17 @@ func (d *Difference) Age(now time.Time) time.Duration {
 	}
 	return max(0, now.Sub(d.At))
 }
+
+// mark says that a row belongs to a difference which was found earlier.
+type mark struct {
+	class Class
+	known bool
+}
+
+// The states of rows.
+const (
+	approved   = "approved"
+	declined   = "declined"
+	processing = "processing"
+	redirect   = "redirect"
+)

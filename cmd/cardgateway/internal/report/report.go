@@ -2,9 +2,6 @@
 package report
 
 import (
-	_ "embed"
-	"html/template"
-	"io"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
@@ -37,15 +34,25 @@ type Page struct {
 	Text func(string) string // makes outside text harmless; nil leaves it as it is
 }
 
-//go:embed page.html
-var pageText string
+// rangeText names the period as people do.
+func (p *Page) rangeText() string {
+	from, to := p.Period.From, p.Period.To.In(p.Period.From.Location())
+	isMidnight := func(t time.Time) bool {
+		return t.Equal(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location()))
+	}
+	switch {
+	case !isMidnight(from) || !isMidnight(to):
+		return p.clock(from) + " to " + p.clock(to)
+	case from.Day() == 1 && from.AddDate(0, 1, 0).Equal(to):
+		return from.Format("January 2006")
+	case from.Day() == 1 && from.Month() == 1 && from.AddDate(1, 0, 0).Equal(to):
+		return from.Format("2006")
+	case from.AddDate(0, 0, 1).Equal(to):
+		return from.Format("2 January 2006")
+	}
+	return from.Format("2 January 2006") + " to " + to.AddDate(0, 0, -1).Format("2 January 2006")
+}
 
-//go:embed page.css
-var style string
-
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"style": func() template.CSS { return template.CSS(style) },
-}).Parse(pageText))
-
-// Write writes the page.
-func Write(w io.Writer, p *Page) error { return page.Execute(w, newView(p)) }
+func (p *Page) clock(t time.Time) string {
+	return t.In(p.Period.From.Location()).Format("2006-01-02 15:04:05")
+}

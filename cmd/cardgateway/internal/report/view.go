@@ -3,12 +3,9 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
@@ -57,33 +54,6 @@ type classRow struct {
 	HasRow bool // a section shows rows of it
 }
 
-// section is the rows of one class.
-type section struct {
-	match.About
-	Anchor  string
-	IsKnown bool
-	Count   string
-	Rows    []row
-	Rest    []string // what the page does not show
-}
-
-type row struct {
-	ID, Value, Age string
-	Gateway, Books []entry
-	None, NoLine   string // in place of Gateway and of Books
-	Why            []string
-}
-
-// entry is what one side has.
-type entry struct{ Money, Details string }
-
-// charts are those of one currency.
-type charts struct {
-	Currency string
-	Says     string
-	Charts   []chart
-}
-
 func newView(p *Page) *view {
 	if p.Text == nil {
 		p.Text = func(s string) string { return s }
@@ -93,33 +63,10 @@ func newView(p *Page) *view {
 	v.verdict()
 	v.bridges()
 	v.facts()
-	v.sections()
+	v.Sections = p.sections()
 	v.classes()
-	v.charts()
+	v.Charts = p.charts()
 	return v
-}
-
-// rangeText names the period as people do.
-func (p *Page) rangeText() string {
-	from, to := p.Period.From, p.Period.To.In(p.Period.From.Location())
-	isMidnight := func(t time.Time) bool {
-		return t.Equal(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location()))
-	}
-	switch {
-	case !isMidnight(from) || !isMidnight(to):
-		return p.clock(from) + " to " + p.clock(to)
-	case from.Day() == 1 && from.AddDate(0, 1, 0).Equal(to):
-		return from.Format("January 2006")
-	case from.Day() == 1 && from.Month() == 1 && from.AddDate(1, 0, 0).Equal(to):
-		return from.Format("2006")
-	case from.AddDate(0, 0, 1).Equal(to):
-		return from.Format("2 January 2006")
-	}
-	return from.Format("2 January 2006") + " to " + to.AddDate(0, 0, -1).Format("2 January 2006")
-}
-
-func (p *Page) clock(t time.Time) string {
-	return t.In(p.Period.From.Location()).Format("2006-01-02 15:04:05")
 }
 
 func (v *view) verdict() {
@@ -254,197 +201,4 @@ func (v *view) classes() {
 		row.HasRow = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
 		v.Classes = append(v.Classes, row)
 	}
-}
-
-func (v *view) sections() {
-	parts := v.Rows.share()
-	for _, known := range []bool{false, true} {
-		for _, a := range match.Classes {
-			s := section{About: a, Anchor: string(a.Class), IsKnown: known}
-			if known {
-				s.Anchor = "known-" + s.Anchor
-			}
-			n := 0
-			groups := slices.DeleteFunc(slices.Clone(v.Rows.groups), func(g *group) bool { return g.class != a.Class || g.known != known })
-			slices.SortFunc(groups, func(x, y *group) int { return cmp.Compare(x.currency, y.currency) })
-			for _, g := range groups {
-				n += g.rows
-				rows, rest := g.shown(parts[g])
-				for _, d := range rows {
-					s.Rows = append(s.Rows, v.row(d))
-				}
-				if missing := g.rows - len(rows); missing > 0 {
-					text := plural(missing, "row")
-					if g.currency != "" {
-						text += " of " + amount.ForPeople(rest, g.currency) + " " + v.Text(g.currency)
-					}
-					s.Rest = append(s.Rest, text)
-				}
-			}
-			if n > 0 {
-				s.Count = count(n)
-				v.Sections = append(v.Sections, s)
-			}
-		}
-	}
-}
-
-func (v *view) row(d *match.Difference) row {
-	r := row{ID: v.Text(d.ID), Age: ageText(d.Age(v.Now)), None: "nothing", NoLine: "nothing"}
-	if d.Currency != "" {
-		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + v.Text(d.Currency)
-	}
-	if d.Paid != nil {
-		r.Gateway = append(r.Gateway, v.gatewayEntry(d.Paid, "payment "))
-	}
-	for i := range d.Gateway {
-		kind := ""
-		if d.Kind == match.Refund {
-			kind = "refund "
-		}
-		r.Gateway = append(r.Gateway, v.gatewayEntry(&d.Gateway[i], kind))
-	}
-	for i := range d.Books {
-		l := &d.Books[i]
-		e := entry{Details: fmt.Sprintf("line %d", l.Line)}
-		if l.Currency != "" {
-			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + v.Text(l.Currency)
-			if l.State != "approved" {
-				e.Money += ", " + v.Text(l.State)
-			}
-		}
-		if !l.At.IsZero() {
-			e.Details += ", " + v.clock(l.At)
-		}
-		if l.ID != "" && l.ID != d.ID {
-			e.Details += ", " + v.Text(l.ID)
-		}
-		r.Books = append(r.Books, e)
-	}
-	if d.Known {
-		r.Why = append(r.Why, "Known: "+v.Text(d.Reason))
-	}
-	if d.Kind == match.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.RefundWithoutOrder) {
-		r.NoLine = "not looked at" // it was held against its payment
-	}
-	switch {
-	case d.Class == match.Unreadable: // it is about the line
-		r.None = "not compared"
-		r.Books[0].Details += ": " + v.Text(d.Why)
-	case d.Why != "":
-		r.Why = append(r.Why, v.Text(d.Why))
-	}
-	return r
-}
-
-func (v *view) gatewayEntry(r *match.Row, kind string) entry {
-	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), v.Text(r.Currency), v.Text(r.State))}
-	var details []string
-	if !r.At.IsZero() {
-		details = append(details, v.clock(r.At))
-	}
-	if r.UniqueID != "" {
-		details = append(details, v.Text(r.UniqueID))
-	}
-	if r.Payment != "" {
-		details = append(details, "of payment "+v.Text(r.Payment))
-	}
-	if r.Card != "" {
-		details = append(details, "card "+v.Text(r.Card))
-	}
-	e.Details = strings.Join(details, ", ")
-	return e
-}
-
-func (v *view) charts() {
-	for _, currency := range v.Days.names() {
-		bars, starts, unit := v.Days.series(currency)
-		of := func(f func(*dayOf) float64) (all []float64) {
-			for i := range bars {
-				all = append(all, f(&bars[i]))
-			}
-			return all
-		}
-		var total dayOf
-		for i := range bars {
-			total.approved += bars[i].approved
-			total.declined += bars[i].declined
-			total.value = total.value.Add(bars[i].value)
-			total.refunded = total.refunded.Add(bars[i].refunded)
-		}
-		rate := acceptance(&total)
-		c := charts{Currency: v.Text(currency), Says: fmt.Sprintf("%s %s in %s; acceptance %s; refunded %s %s.",
-			amount.ForPeople(total.value, currency), v.Text(currency), plural(total.approved, "payment"), percentText(rate), amount.ForPeople(total.refunded, currency), v.Text(currency))}
-		inUnits := func(f float64) string { return short(f) }
-		c.Charts = []chart{
-			newChart("Value a "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, 0, inUnits),
-			newChart("Payments a "+unit, "volume", of(func(d *dayOf) float64 { return float64(d.approved) }), starts, false, 0, inUnits),
-			newChart("Acceptance rate", "rate", of(acceptance), starts, true, 1, percentText),
-			newChart("Refunded a "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, 0, inUnits),
-		}
-		for i := range c.Charts {
-			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, v.Range)
-		}
-		v.Charts = append(v.Charts, c)
-	}
-}
-
-// acceptance is the part of the payments that was approved, of those that are at their end.
-func acceptance(d *dayOf) float64 {
-	if d.approved+d.declined == 0 {
-		return math.NaN()
-	}
-	return float64(d.approved) / float64(d.approved+d.declined)
-}
-
-func percentText(part float64) string {
-	if math.IsNaN(part) {
-		return "unknown"
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*part), ".0") + "%"
-}
-
-// short writes a number of an axis.
-func short(f float64) string {
-	for _, unit := range []struct {
-		above float64
-		name  string
-	}{{1e9, "bn"}, {1e6, "m"}, {1e4, "k"}} {
-		if f >= unit.above {
-			by := unit.above
-			if unit.name == "k" {
-				by = 1e3
-			}
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", f/by), ".0") + " " + unit.name
-		}
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0")
-}
-
-func about(c match.Class) match.About {
-	i := slices.IndexFunc(match.Classes, func(a match.About) bool { return a.Class == c })
-	return match.Classes[i]
-}
-
-func signed(d decimal.Decimal, currency string) string {
-	if d.IsPositive() {
-		return "+" + amount.ForPeople(d, currency)
-	}
-	return amount.ForPeople(d, currency)
-}
-
-func count(n int) string { return amount.ForPeople(decimal.NewFromInt(int64(n)), "JPY") }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return count(n) + " " + what + "s"
-}
-
-func ageText(age time.Duration) string {
-	if age < 0 {
-		return "unknown"
-	}
-	return plural(int(age/(24*time.Hour)), "day")
 }

@@ -1,0 +1,65 @@
+package books
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestName: what is meant as a database server is refused in words, and never becomes a file.
+func TestName(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, test := range []struct{ name, want string }{
+		{"", "is empty"},
+		{" books.db", "white space"},
+		{"books.db\n", "white space"},
+		{":memory:", "lost at the end"},
+		{"host=localhost dbname=rec", "write it as a URL"},
+		{"dbname=rec", "write it as a URL"},
+		{"user=u password=hunter2 host = db", "write it as a URL"},
+		{"u:hunter2@tcp(localhost:3306)/rec", "write it as a URL"},
+		{"u:hunter2@localhost:5432/rec", "without postgres:// before it"},
+		{"mysql://u:hunter2@localhost/rec", "is a MySQL database"},
+		{"mysql:u", "must begin with mysql://"},
+		{"sqlite://books.db", "is named by its path alone"},
+		{"sqlite:books.db", "is named by its path alone"},
+		{"file:books.db", "is named by its path alone"},
+		{"pstgres://localhost/rec", "begins with pstgres:"},
+		{"postgress://u:hunter2@localhost/rec", "begins with postgress:"},
+		{"oracle:rec", "begins with oracle:"},
+		{"http://localhost/rec", "begins with http:"},
+		{"://localhost/rec", "no scheme before"},
+		{"postgres:localhost/rec", "must begin with postgres://"},
+		{"postgres:/localhost/rec", "must begin with postgres://"},
+		{"postgres://u:hunter2@localhost:port/rec", "is no URL that Postgres understands"},
+		{"postgres://u:hunter2%@localhost/rec", "is no URL that Postgres understands"},
+		{"postgres://localhost/rec?sslmode=perhaps", "is no URL that Postgres understands"},
+		{"books/", "it is a directory"},
+		{".", "is a directory"},
+		{"none/books.db", "no such file or directory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b, err := Open(t.Context(), test.name)
+			if err == nil {
+				t.Fatal(b.Close())
+			}
+			if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want in it %q and no password", err, test.want)
+			}
+		})
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("got files %v, %v, want none", entries, err)
+	}
+	for _, name := range []string{"books.db", "a b.db", "50%25.db", "what?.db", "number#1.db", "plus+and&.db", "ü.db", "./u:p@x.db", "equals=.db", filepath.Join(dir, "whole.db")} {
+		b := open(t, name)
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: got %v, %v, want a file that others cannot read", name, info, err)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// Package database reads the names of databases as people write them, and opens them. One rule says which name is a SQLite
+// file, which a server, and what of it may be shown.
+package database
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+)
+
+// Kind is a kind of database.
+type Kind string
+
+// The kinds of databases.
+const (
+	SQLite   Kind = "sqlite"
+	Postgres Kind = "postgres"
+	MySQL    Kind = "mysql"
+)
+
+// Name is the name of a database that Parse has understood.
+type Name struct {
+	Kind Kind
+	Text string // a path, or a URL, which may hold a password
+}
+
+// String names the database without its password.
+func (n Name) String() string {
+	if n.Kind == SQLite {
+		return "SQLite file " + n.Text
+	}
+	if u, err := url.Parse(n.Text); err == nil {
+		return string(n.Kind) + " database " + u.Host + u.EscapedPath()
+	}
+	return string(n.Kind) + " database"
+}
+
+// HasPassword reports whether the name of a database carries a password, which belongs neither on a command line nor on
+// a screen.
+func HasPassword(name string) bool {
+	if !strings.Contains(name, "://") {
+		return false
+	}
+	u, err := url.Parse(name)
+	if err != nil {
+		return true // it cannot be said
+	}
+	_, has := u.User.Password()
+	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
+}
+
+// Describe names a database without its password, or says nothing of one whose name is wrong.
+func Describe(name string) string {
+	n, err := Parse(name)
+	if err != nil {
+		return "set, and not understood"
+	}
+	return n.String()
+}
+
+var (
+	schemePattern  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
+	keywordPattern = regexp.MustCompile(`(^|\s)(host|hostaddr|dbname|user|password|port|sslmode|service)\s*=`)
+	driverPattern  = regexp.MustCompile(`@(tcp|unix)\(`)
+	serverPattern  = regexp.MustCompile(`^[^./\\:@][^/\\:@]*:[^/]*@[^/]+/`) // user:password@host/database
+)
+
+// Parse reads the name of a database: the path of a SQLite file, or a URL of a server. What looks like a server never becomes a
+// file. Errors say what the name does wrong ("is empty; write ...") and do not quote it: it may hold a password.
+func Parse(name string) (Name, error) {
+	scheme := ""
+	if found := schemePattern.FindStringSubmatch(name); found != nil && !isDrive(name) {
+		scheme = strings.ToLower(found[1])
+	}
+	switch {
+	case name == "":
+		return Name{}, errors.New("is empty; write the path of a SQLite file, or postgres://user@host/database")
+	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return Name{}, errors.New("begins or ends with white space, or has a control character in it")
+	case name == ":memory:":
+		return Name{}, errors.New(`is ":memory:", which would be lost at the end; write the path of a file`)
+	case scheme == "postgres" || scheme == "postgresql":
+		return parsePostgres(name)
+	case scheme == "mysql" || scheme == "mariadb":
+		if !strings.HasPrefix(name[len(scheme):], "://") {
+			return Name{}, fmt.Errorf("begins with %s: and must begin with %s://", scheme, scheme)
+		}
+		if _, err := mysqlConfig(name); err != nil {
+			return Name{}, err
+		}
+		return Name{MySQL, name}, nil
+	case scheme == "file", scheme == "sqlite", scheme == "sqlite3":
+		return Name{}, fmt.Errorf("begins with %s: and a SQLite file is named by its path alone", scheme)
+	case keywordPattern.MatchString(name):
+		return Name{}, errors.New("looks like a database server and is not understood; write it as a URL: postgres://user@host/database")
+	case driverPattern.MatchString(name):
+		return Name{}, errors.New("looks like a database server and is not understood; write it as a URL: mysql://user@host/database")
+	case serverPattern.MatchString(name):
+		return Name{}, errors.New("looks like a database server without postgres:// before it; a file of such a name is written ./NAME")
+	case scheme != "":
+		return Name{}, fmt.Errorf("begins with %s:, which is no database of this program; write the path of a SQLite file, or postgres://user@host/database", scheme)
+	case strings.Contains(name, "://"):
+		return Name{}, errors.New("has :// in it, but no scheme before; write postgres://user@host/database")
+	case strings.HasSuffix(name, "/"), strings.HasSuffix(name, string(filepath.Separator)):
+		return Name{}, errors.New("ends with a slash, so it is a directory; write the path of a file")
+	}
+	return Name{SQLite, name}, nil
+}
+
+// isDrive reports whether a name begins with a drive letter, as paths on Windows do.
+func isDrive(name string) bool {
+	return len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/') && name[2:min(4, len(name))] != "//"
+}
+
+// errPostgres stands for an error of the driver, whose text may quote the name.
+var errPostgres = errors.New("is no URL that Postgres understands; write postgres://user@host:5432/database, with special characters of a password as %XX")
+
+func parsePostgres(name string) (Name, error) {
+	if !strings.Contains(name, "://") {
+		return Name{}, errors.New("begins with postgres: and must begin with postgres://")
+	}
+	if _, err := pgx.ParseConfig(name); err != nil {
+		return Name{}, errPostgres
+	}
+	return Name{Postgres, name}, nil
+}
+
+// IsMissing reports whether a name is that of a SQLite file that is not there.
+func IsMissing(name string) bool {
+	n, err := Parse(name)
+	if err != nil || n.Kind != SQLite {
+		return false
+	}
+	_, err = os.Stat(n.Text)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// errMySQL stands for an error of the driver, whose text may quote the name.
+var errMySQL = errors.New("is no URL that MySQL understands; write mysql://user@host:3306/database, with special characters of a password as %XX")
+
+// mysqlConfig reads mysql://user:password@host:3306/database?tls=true, or with socket=/path for a Unix socket.
+func mysqlConfig(name string) (*mysql.Config, error) {
+	u, err := url.Parse(name)
+	if err != nil {
+		return nil, errMySQL
+	}
+	c := mysql.NewConfig()
+	c.Logger = &mysql.NopLogger{} // its errors are returned, too
+	c.User, c.DBName, c.Net, c.Addr = u.User.Username(), strings.TrimPrefix(u.Path, "/"), "tcp", u.Host
+	c.Passwd, _ = u.User.Password()
+	if u.Port() == "" {
+		c.Addr += ":3306"
+	}
+	for key, values := range u.Query() {
+		switch value := values[0]; key {
+		case "tls":
+			c.TLSConfig = value
+		case "socket":
+			c.Net, c.Addr = "unix", value
+		default:
+			return nil, fmt.Errorf("has an option %q; mysql:// takes tls and socket", key)
+		}
+	}
+	if c.Net == "tcp" && u.Hostname() == "" || c.DBName == "" {
+		return nil, errors.New("names no host or no database; write mysql://user@host:3306/database")
+	}
+	if _, err := mysql.NewConnector(c); err != nil {
+		return nil, errMySQL
+	}
+	return c, nil
+}

@@ -1,0 +1,82 @@
+package database
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPassword(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		has   bool
+		shown string
+	}{
+		{"books.db", false, "SQLite file books.db"},
+		{"postgres://u@localhost/rec", false, "postgres database localhost/rec"},
+		{"postgres://u:hunter2@localhost/rec", true, "postgres database localhost/rec"},
+		{"postgres://localhost/rec?password=hunter2", true, "postgres database localhost/rec"},
+		{"postgres://u@localhost/rec?sslpassword=hunter2", true, "postgres database localhost/rec"},
+		{"postgres://u:hunter2%@localhost/rec", true, "set, and not understood"},
+		{"host=x password=hunter2", false, "set, and not understood"}, // it is refused anyway
+	} {
+		if got, shown := HasPassword(test.name), Describe(test.name); got != test.has || shown != test.shown {
+			t.Errorf("%s: got %t and %q, want %t and %q", test.name, got, shown, test.has, test.shown)
+		}
+	}
+}
+
+// TestParse: what is meant as a server never becomes a file, and no password is in an error.
+func TestParse(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		kind Kind   // empty: refused
+		want string // how it is shown, or words of the error
+	}{
+		{"payments.db", SQLite, "SQLite file payments.db"},
+		{"./u:p@x.db", SQLite, "SQLite file ./u:p@x.db"},
+		{`C:\shop\payments.db`, SQLite, `SQLite file C:\shop\payments.db`},
+		{"postgresql://u:hunter2@localhost/shop", Postgres, "postgres database localhost/shop"},
+		{"mysql://u:hunter2@localhost/shop", MySQL, "mysql database localhost/shop"},
+		{"mariadb://u:hunter2@localhost:3307/shop?tls=true", MySQL, "mysql database localhost:3307/shop"},
+		{"mysql://u@localhost/shop?socket=/run/mysqld.sock", MySQL, "mysql database localhost/shop"},
+		{"mysql://u:hunter2@localhost", "", "names no host or no database"},
+		{"mysql://u:hunter2@/shop", "", "names no host or no database"},
+		{"mysql://u:hunter2@localhost/shop?parseTime=1", "", `has an option "parseTime"; mysql:// takes tls and socket`},
+		{"mysql://u:hunter2@localhost/shop?tls=perhaps", "", "is no URL that MySQL understands"},
+		{"mysql://u:hunter2%@localhost/shop", "", "is no URL that MySQL understands"},
+		{"shop:hunter2@tcp(127.0.0.1:1)/shop", "", "write it as a URL: mysql://"},
+		{"host=127.0.0.1 password=hunter2", "", "write it as a URL: postgres://"},
+		{"oracle://x:hunter2@y/z", "", "begins with oracle:, which is no database of this program"},
+		{"postgres://x:hunter2@127.0.0.1:port/z", "", "is no URL that Postgres understands"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n, err := Parse(test.name)
+			got := n.String()
+			if err != nil {
+				got = err.Error()
+			}
+			if n.Kind != test.kind || (err == nil) != (test.kind != "") || !strings.Contains(got, test.want) || strings.Contains(got, "hunter2") {
+				t.Errorf("got %q, %q, want %q, %q and no password", n.Kind, got, test.kind, test.want)
+			}
+		})
+	}
+}
+
+// FuzzParse: whatever the name, it is understood or refused, and a URL shows no password.
+func FuzzParse(f *testing.F) {
+	for _, name := range []string{"books.db", "postgres://u:p@h/d", "mysql://u:p@h/d?socket=/s", "u:p@tcp(h)/d", "host=h", "C:/x", ":memory:"} {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		n, err := Parse(name)
+		if err != nil {
+			if n != (Name{}) || Describe(name) != "set, and not understood" {
+				t.Errorf("got %v with %v", n, err)
+			}
+			return
+		}
+		if isURL := strings.Contains(name, "://"); isURL == (n.Kind == SQLite) || n.Text != name || Describe(name) != n.String() {
+			t.Errorf("got %q, %s", n.Kind, n)
+		}
+	})
+}

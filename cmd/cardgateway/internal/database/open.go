@@ -1,0 +1,50 @@
+package database
+
+import (
+	"database/sql"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// connectTimeout bounds how long a database server may take to answer at first, unless the URL of a Postgres says otherwise.
+const connectTimeout = 10 * time.Second
+
+// OpenSQLite opens a SQLite file with options of the driver, such as mode=ro. The first use reaches it.
+func OpenSQLite(path, options string) (*sql.DB, error) {
+	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: options}
+	return sql.Open("sqlite", u.String())
+}
+
+// OpenServer opens a Postgres or MySQL database. The first use reaches it. The password for MySQL counts where the name has
+// none; that for Postgres is found by its driver, in PGPASSWORD or ~/.pgpass.
+func (n Name) OpenServer(mysqlPassword string) (*sql.DB, error) {
+	if n.Kind == Postgres {
+		config, err := pgx.ParseConfig(n.Text)
+		if err != nil {
+			return nil, errPostgres
+		}
+		if config.ConnectTimeout == 0 {
+			config.ConnectTimeout = connectTimeout
+		}
+		return stdlib.OpenDB(*config), nil
+	}
+	config, err := mysqlConfig(n.Text)
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = connectTimeout
+	if config.Passwd == "" {
+		config.Passwd = mysqlPassword
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, errMySQL
+	}
+	return sql.OpenDB(connector), nil
+}

@@ -1,0 +1,44 @@
+package exit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// TestReport: every error ends with the exit code that scripts rely on, and with one clean line for people.
+func TestReport(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		err  error
+		code int
+		want string
+	}{
+		{"fine", nil, OK, ""},
+		{"own words", Fail(No, "no %s", "row"), No, "cardgateway: no row\n"},
+		{"own words, wrapped", fmt.Errorf("more: %w", Fail(Unknown, "sent")), Unknown, "cardgateway: sent\n"},
+		{"all has been said", Fail(No, ""), No, ""},
+		{"stdout is full", CannotWrite("rows", errors.New("no space")), NoAnswer, "cardgateway: the rows cannot be written: no space\n"},
+		{"interrupted", fmt.Errorf("asking: %w", context.Canceled), Interrupted, "cardgateway: interrupted\n"},
+		{"not found", fmt.Errorf("cardgateway: GetTransaction: %w", cardgateway.ErrNotFound), No, "cardgateway: the gateway does not know it: GetTransaction: "},
+		{"limits", &cardgateway.ValidationError{Problems: []cardgateway.Problem{{Field: "A", Message: "is too long"}, {Field: "B", Message: "is missing"}}}, NoAnswer,
+			"cardgateway: A is too long; B is missing\n"},
+		{"credentials", &cardgateway.QueryError{HTTPStatus: 401}, NoAnswer, "cardgateway: the gateway does not accept the credentials; "},
+		{"code of credentials", &cardgateway.RefusedError{HTTPStatus: 200, Code: cardgateway.CodeUnauthorized}, NoAnswer,
+			"cardgateway: the gateway does not accept the credentials; "},
+		{"no gateway", &cardgateway.QueryError{}, NoAnswer, "cardgateway: the gateway cannot be reached; "},
+		{"another one", errors.New("two\nlines \x1b[2J"), NoAnswer, "cardgateway: two; lines \\u001b[2J\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			code := Report(&out, test.err)
+			if got := out.String(); code != test.code || len(got) < len(test.want) || got[:len(test.want)] != test.want || test.want == "" && got != "" {
+				t.Errorf("got %d and %q, want %d and first %q", code, got, test.code, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,248 @@
+// Package listener receives notifications of a gateway, and passes them on.
+package listener
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+// Options say what a listener does with notifications.
+type Options struct {
+	SecretKey  string   // with which notifications are signed
+	SkipVerify bool     // take those that are not signed; each is confirmed by a query all the same
+	Only       []string // words of relay.EventWords: forward these alone; none are all
+	Ack        bool     // answer 200 to what is not forwarded; without it the gateway sends it again
+	Quiet      bool     // print only what was refused or failed
+	Most       int      // end after so many; zero: go on
+
+	Forwarder *relay.Forwarder // nil: nothing is forwarded
+	Recorder  *relay.Recorder  // nil: nothing is recorded
+	Number    int              // of the last delivery in the record
+	Printer   *relay.Printer   // required, as the functions below
+
+	Now  func() time.Time
+	Tell func(format string, args ...any) // prints a line for people
+	End  func(inFlight int)               // is called when no more are taken, before those in flight are finished
+}
+
+// Listener receives notifications. Package notify verifies each and confirms it by a query; what it lets through is printed,
+// forwarded and recorded.
+type Listener struct {
+	o       Options
+	handler http.Handler
+	places  chan struct{} // one for each notification at once
+	stop    func()        // ends Serve when enough have come
+
+	mu     sync.Mutex
+	number int // of the last delivery
+	events map[string]string
+	recent []string // keys of events, the oldest first
+	totals Totals
+}
+
+// Totals count notifications by what became of them.
+type Totals struct{ Forwarded, Failed, Refused, Held int }
+
+// Received is the number of all.
+func (t *Totals) Received() int { return t.Forwarded + t.Failed + t.Refused + t.Held }
+
+// Bounds of a listener.
+const (
+	mostAtOnce   = 512 // of notifications: others wait to be read
+	mostRemember = 10_000
+	longestPlace = 5 * time.Second // as long as package notify lets one wait for its turn
+)
+
+// New makes a listener that confirms notifications by queries of the client.
+func New(client *cardgateway.Client, o Options) *Listener {
+	l := &Listener{o: o, number: o.Number, places: make(chan struct{}, mostAtOnce), events: map[string]string{}, stop: func() {}}
+	opts := notify.Options{
+		AllowUnboundTokens: true, // the program checks its own URLs
+		Observe: func(ctx context.Context, info notify.Info) {
+			ctx.Value(deliveryKey{}).(*delivery).info = info
+		},
+	}
+	if !o.SkipVerify {
+		opts.Verify = notify.SignatureSHA256(o.SecretKey)
+	}
+	l.handler = notify.NewHandler(client, opts, l.confirmed)
+	return l
+}
+
+// Totals are those of the notifications that are finished.
+func (l *Listener) Totals() Totals {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.totals
+}
+
+// ServeHTTP receives one notification.
+func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	d := &delivery{at: l.o.Now(), header: r.Header, query: r.URL.RawQuery, hidden: relay.Hide(l.o.SecretKey, cardgateway.Token{})}
+	l.mu.Lock()
+	l.number++
+	d.name = relay.Name(l.number)
+	l.mu.Unlock()
+	status := l.receive(d, r)
+	line := l.outcome(d, status)
+	l.print(d, line)
+	l.record(d, line)
+	d.respond(w, line.Status)
+	l.count(line.Outcome)
+}
+
+// receive lets package notify read, verify and confirm, which calls confirmed. It returns the status that notify would
+// answer with.
+func (l *Listener) receive(d *delivery, r *http.Request) int {
+	timer := time.NewTimer(longestPlace)
+	defer timer.Stop()
+	select {
+	case l.places <- struct{}{}:
+		defer func() { <-l.places }()
+	case <-timer.C:
+		d.info.Throttled, d.info.Err = true, errNoPlace
+		return http.StatusServiceUnavailable
+	}
+	body := r.Body
+	r.Body = readCloser{io.TeeReader(body, &d.body), body}
+	status := &statusOnly{header: http.Header{}, status: http.StatusOK}
+	l.handler.ServeHTTP(status, r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d)))
+	_, _ = io.CopyN(io.Discard, body, 256<<10) // who sends too much can read the answer
+	return status.status
+}
+
+var (
+	errNoPlace = errors.New("too many notifications at once")
+	// errAgain makes package notify hand over every repetition too: whether the program can meet one is for it to show.
+	errAgain = errors.New("the listener takes every repetition")
+)
+
+// confirmed gets a notification that is signed and that the gateway confirms.
+func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error {
+	d := ctx.Value(deliveryKey{}).(*delivery)
+	d.n, d.hidden = n, relay.Hide(l.o.SecretKey, n.Token)
+	e := relay.ConfirmedEvent(n)
+	e.Hide(d.hidden)
+	note := "signature good, confirmed by query"
+	if l.o.SkipVerify {
+		note = "signature not checked, confirmed by query"
+	}
+	if e.HasToken {
+		note += ", with a token"
+	}
+	if claim := relay.OtherClaim(n); claim != "" {
+		note += ", CLAIMS " + d.hidden.Text(claim)
+	}
+	if before := l.remember(e.Key(), d.name); before != "" {
+		note += ", the same event as " + before
+	}
+	d.event = &relay.EventLine{Delivery: d.name, At: d.at, Event: e, Note: note}
+	if l.o.Forwarder == nil || len(l.o.Only) > 0 && !e.Matches(l.o.Only) {
+		return errAgain
+	}
+	if !l.o.Quiet {
+		d.printed = true
+		l.o.Printer.Event(*d.event)
+	}
+	// The gateway may hang up before the program has answered: what the program says is worth to be seen in spite of that.
+	d.answer = l.o.Forwarder.Send(context.WithoutCancel(ctx), d.header, d.query, d.body.Bytes())
+	d.hungUp = ctx.Err() != nil
+	return errAgain
+}
+
+// remember returns the name of the last delivery of the same event, or nothing.
+func (l *Listener) remember(key, name string) (before string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, known := l.events[key]
+	l.events[key] = name
+	if !known {
+		l.recent = append(l.recent, key)
+		if len(l.recent) > mostRemember {
+			delete(l.events, l.recent[0])
+			l.recent = l.recent[1:]
+		}
+	}
+	return before
+}
+
+// outcome is the line about what became of a delivery. Its status is what the gateway gets.
+func (l *Listener) outcome(d *delivery, status int) relay.AnswerLine {
+	switch {
+	case d.answer != nil:
+		line := relay.NewAnswerLine(d.name, l.o.Forwarder, d.answer, d.hidden)
+		if d.hungUp {
+			line.Note = strings.TrimPrefix(line.Note+"; the gateway hung up before", "; ")
+		}
+		return line
+	case d.n != nil:
+		status = http.StatusServiceUnavailable // comes again
+		if l.o.Ack {
+			status = http.StatusOK
+		}
+		return relay.AnswerLine{Delivery: d.name, At: l.o.Now(), Outcome: relay.Held, Status: status, Note: "not forwarded"}
+	}
+	d.event = refusal(d, l.o.SecretKey, l.o.SkipVerify)
+	return relay.AnswerLine{
+		Delivery: d.name, At: l.o.Now(), Outcome: relay.Refused, Status: status, MS: l.o.Now().Sub(d.at).Milliseconds(), Note: "not forwarded",
+	}
+}
+
+// print prints what is not printed yet, and with Quiet only what is amiss.
+func (l *Listener) print(d *delivery, line relay.AnswerLine) {
+	if l.o.Quiet && line.Outcome != relay.Refused && line.Outcome != relay.Failed {
+		return
+	}
+	if !d.printed {
+		l.o.Printer.Event(*d.event)
+	}
+	l.o.Printer.Answer(line)
+}
+
+// record writes the delivery to the record before it is answered: what the gateway takes for accepted is in it.
+func (l *Listener) record(d *delivery, line relay.AnswerLine) {
+	if l.o.Recorder == nil {
+		return
+	}
+	r := &relay.Recorded{
+		Delivery: d.name, At: d.at, Event: d.event.Event, RefusedBy: d.event.RefusedBy, Outcome: line.Outcome, Status: line.Status,
+		MS: line.MS, To: line.To, Note: line.Note,
+	}
+	if d.n != nil {
+		r.ContentType = d.hidden.Text(d.header.Get("Content-Type"))
+		r.Body, r.Masked = relay.RecordBody(d.body.Bytes(), d.header.Get("Content-Type"), d.n, d.hidden)
+	} else {
+		r.Note = d.event.Note
+	}
+	if err := l.o.Recorder.Write(r); err != nil {
+		l.o.Tell("--record takes no more, from %s on nothing is recorded: %v", d.name, err)
+	}
+}
+
+// count counts a delivery, and ends Serve if it was the last one to wait for.
+func (l *Listener) count(o relay.Outcome) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch o {
+	case relay.Forwarded:
+		l.totals.Forwarded++
+	case relay.Failed:
+		l.totals.Failed++
+	case relay.Refused:
+		l.totals.Refused++
+	case relay.Held:
+		l.totals.Held++
+	}
+	if n := l.o.Most; n > 0 && l.totals.Received() >= n {
+		l.stop()
+	}
+}

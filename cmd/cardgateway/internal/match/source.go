@@ -1,0 +1,28 @@
+package match
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
+)
+
+// Books is what matching reads. Every stream is sorted by the bytes of the id that it names.
+type Books interface {
+	Orders(ctx context.Context, from, to time.Time) iter.Seq2[books.Order, error] // by TransactionID
+	OrdersByTransactionID(ctx context.Context, ids ...string) iter.Seq2[books.Order, error]
+	OrdersByUniqueID(ctx context.Context, ids ...string) iter.Seq2[books.Order, error]
+	Refunds(ctx context.Context, from, to time.Time) iter.Seq2[books.Refund, error] // by UniqueID
+
+	// RefundsByRefundID is Refunds by the merchant's id, or the gateway's where there is none. Their currency is never
+	// empty if their payment is known.
+	RefundsByRefundID(ctx context.Context, from, to time.Time) iter.Seq2[books.Refund, error]
+	FindRefunds(ctx context.Context, refundIDs ...string) iter.Seq2[books.Refund, error] // by the same ids
+
+	ListedPayments(ctx context.Context) iter.Seq2[books.ListedPayment, error] // by TransactionID
+	// RepeatedOrders gives the lines whose order stands in several lines, by Order.
+	RepeatedOrders(ctx context.Context) iter.Seq2[books.ListedPayment, error]
+	ListedRefunds(ctx context.Context) iter.Seq2[books.ListedRefund, error] // by RefundID
+	Unreadables(ctx context.Context) iter.Seq2[books.Unreadable, error]     // by list and line
+}

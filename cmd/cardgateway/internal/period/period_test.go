@@ -1,0 +1,54 @@
+package period
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPeriod(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 29, 22, 30, 0, 5, time.UTC) // in Berlin half past midnight of the 30th; the 29th has 23 hours
+	for _, test := range []struct {
+		name  string
+		given Period
+		want  string // start and end in Berlin, or words of the error
+	}{
+		{"today", Period{Day: "today"}, "2026-03-30T00:00:00+02:00 2026-03-31T00:00:00+02:00"},
+		{"yesterday", Period{Day: "yesterday"}, "2026-03-29T00:00:00+01:00 2026-03-30T00:00:00+02:00"},
+		{"a day", Period{Day: "2026-02-28"}, "2026-02-28T00:00:00+01:00 2026-03-01T00:00:00+01:00"},
+		{"no day", Period{Day: "2026-02-30"}, `--day: "2026-02-30" is no day`},
+		{"a month", Period{Month: "2025-12"}, "2025-12-01T00:00:00+01:00 2026-01-01T00:00:00+01:00"},
+		{"this month", Period{Month: "this"}, "2026-03-01T00:00:00+01:00 2026-04-01T00:00:00+02:00"},
+		{"last month", Period{Month: "last"}, "2026-02-01T00:00:00+01:00 2026-03-01T00:00:00+01:00"},
+		{"no month", Period{Month: "2026-13"}, `--month: "2026-13" is no month`},
+		{"hours", Period{Last: "36h"}, "2026-03-28T11:30:00+01:00 2026-03-30T00:30:00+02:00"},
+		{"days", Period{Last: "2d"}, "2026-03-27T23:30:00+01:00 2026-03-30T00:30:00+02:00"},
+		{"no time back", Period{Last: "-1h"}, `"-1h" is no time to look back`},
+		{"no unit", Period{Last: "36"}, `"36" is no time to look back`},
+		{"from and to", Period{From: "2026-03-01", To: "2026-03-02 08:30"}, "2026-03-01T00:00:00+01:00 2026-03-02T08:30:00+01:00"},
+		{"from", Period{From: "2026-03-29T22:00:00Z"}, "2026-03-30T00:00:00+02:00 2026-03-30T00:30:00+02:00"},
+		{"only to", Period{To: "2026-03-01"}, "--to needs --from"},
+		{"no time", Period{From: "yesterday"}, `--from: "yesterday" is no time`},
+		{"no end", Period{From: "2026-03-01", To: "x"}, `--to: "x" is no time`},
+		{"upside down", Period{From: "2026-03-02", To: "2026-03-01"},
+			"the range is upside down: it would begin at 2026-03-02 00:00:00 and end at 2026-03-01 00:00:00"},
+		{"in the future", Period{From: "2026-04-01"}, "the range is upside down"},
+		{"none", Period{}, "a time range is missing"},
+		{"two", Period{Day: "today", Last: "1h"}, "there is more than one time range"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			start, end, err := test.given.Bounds(now, berlin)
+			got := start.Format(time.RFC3339) + " " + end.Format(time.RFC3339)
+			if err != nil {
+				got = err.Error()
+			}
+			if got != test.want && (err == nil || !strings.Contains(got, test.want)) {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}

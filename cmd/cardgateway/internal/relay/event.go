@@ -1,0 +1,112 @@
+// Package relay passes notifications on to a program of the merchant's, prints what they are about and what came of them, and
+// records them without secrets.
+package relay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/notify"
+)
+
+// Event is what a notification is about, as the gateway confirms it.
+type Event struct {
+	Kind             string `json:"kind"` // payment, refund, chargeback or unknown
+	State            string `json:"state,omitempty"`
+	TransactionID    string `json:"transactionId,omitempty"`
+	UniqueID         string `json:"uniqueId,omitempty"`
+	MerchantRefundID string `json:"merchantRefundId,omitempty"`
+	RefundUniqueID   string `json:"refundUniqueId,omitempty"`
+	Amount           string `json:"amount,omitempty"`
+	Currency         string `json:"currency,omitempty"`
+	Code             int    `json:"code,omitempty"`
+	IsTest           bool   `json:"isTest,omitempty"`
+	HasToken         bool   `json:"hasToken,omitempty"` // the token itself is shown nowhere
+}
+
+// EventWords are what --only takes: kinds, states, and token for what brings one.
+func EventWords() []string {
+	return []string{
+		"payment", "refund", "chargeback", "unknown", "approved", "declined", "processing", "redirect", "refunded", "accepted",
+		"refused", "claimed", "token",
+	}
+}
+
+// ConfirmedEvent is what the gateway confirms. Of a chargeback, which no query confirms, the amount is what is claimed.
+func ConfirmedEvent(n *notify.Notification) Event {
+	t, claimed := n.Transaction, &n.Claimed
+	e := Event{
+		Kind: claimed.Kind.String(), State: t.State().String(), TransactionID: t.TransactionID, UniqueID: t.UniqueID,
+		Amount: amount.Plain(t.TransactionAmount), Currency: t.TransactionCurrency, Code: int(t.Code), IsTest: t.IsTest,
+		HasToken: !n.Token.IsZero(),
+	}
+	switch {
+	case n.Refund != nil:
+		r := n.Refund
+		e.State, e.MerchantRefundID, e.RefundUniqueID = tabular.RefundState(r), r.MerchantRefundID, r.RefundUniqueID
+		e.Amount, e.Currency, e.Code = amount.Plain(r.RefundAmount), r.RefundCurrency, int(r.Code)
+	case claimed.Kind == notify.KindChargeback:
+		e.State, e.Code = "claimed", int(claimed.Code)
+		e.Amount, e.Currency = amount.Plain(claimed.ChargebackAmount), claimed.ChargebackCurrency
+	}
+	return e
+}
+
+// OtherClaim is the amount that a notification claims where it is not what the gateway confirms, or nothing.
+func OtherClaim(n *notify.Notification) string {
+	claimed, currency := n.Claimed.TransactionAmount, n.Claimed.TransactionCurrency
+	confirmed, confirmedCurrency := n.Transaction.TransactionAmount, n.Transaction.TransactionCurrency
+	if r := n.Refund; r != nil {
+		claimed, currency, confirmed, confirmedCurrency = n.Claimed.RefundAmount, n.Claimed.RefundCurrency, r.RefundAmount, r.RefundCurrency
+	}
+	if currency == "" || claimed.Equal(confirmed) && currency == confirmedCurrency {
+		return ""
+	}
+	return amount.Plain(claimed) + " " + terminal.Cut(currency, 10)
+}
+
+// ClaimedEvent is what a notification that was refused says of itself: enough to find it, and no more.
+func ClaimedEvent(n *notify.Notification) Event {
+	return Event{
+		Kind: n.Claimed.Kind.String(), TransactionID: n.Claimed.TransactionID, UniqueID: n.Claimed.UniqueID,
+		HasToken: !n.Token.IsZero(),
+	}
+}
+
+// Hide takes secrets out of the members that others choose.
+func (e *Event) Hide(h Hidden) {
+	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.RefundUniqueID, &e.Currency} {
+		*text = h.id(*text)
+	}
+}
+
+// Matches reports whether one of the words is that of the event.
+func (e *Event) Matches(words []string) bool {
+	return slices.Contains(words, e.Kind) || slices.Contains(words, e.State) || e.HasToken && slices.Contains(words, "token")
+}
+
+// Key is the same for every repetition of an event.
+func (e *Event) Key() string {
+	return fmt.Sprintf("%q", []string{
+		e.Kind, e.State, e.TransactionID, e.UniqueID, e.MerchantRefundID, e.RefundUniqueID, fmt.Sprint(e.Code, e.HasToken),
+	})
+}
+
+// String is for a line of text.
+func (e *Event) String() string {
+	id := e.TransactionID
+	if e.MerchantRefundID != "" {
+		id = e.MerchantRefundID + " of " + e.UniqueID
+	} else if id == "" {
+		id = e.UniqueID
+	}
+	text := fmt.Sprintf("%-8s %-9s %s", e.Kind, e.State, terminal.Cut(terminal.Clean(id), 80))
+	if e.Amount != "" && e.Currency != "" {
+		text += "  " + e.Amount + " " + terminal.Cut(terminal.Clean(e.Currency), 10)
+	}
+	return strings.TrimRight(text, " ")
+}

@@ -1,0 +1,165 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+)
+
+// Forwarder sends notifications to a program of the merchant's.
+type Forwarder struct {
+	to      *url.URL
+	Shown   string // to, without what may be secret in it
+	Timeout time.Duration
+	client  *http.Client
+	Now     func() time.Time
+}
+
+// largestAnswer bounds what a program answers, in bytes.
+const largestAnswer = 1 << 20
+
+// NewForwarder takes the address of the program, as the flag or the argument of this name gives it.
+func NewForwarder(name, to string, timeout time.Duration, now func() time.Time) (*Forwarder, error) {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, exit.Fail(exit.NoAnswer, "%s must be an http or https URL, such as http://localhost:8080/notify", name)
+	}
+	if u.User != nil {
+		return nil, exit.Fail(exit.NoAnswer, "%s must not have a user or a password", name)
+	}
+	u.Fragment = ""
+	shown := *u
+	shown.RawQuery, shown.ForceQuery = "", false
+	return &Forwarder{
+		to: u, Shown: shown.String(), Timeout: timeout, Now: now,
+		client: &http.Client{
+			// A connection of its own for each: one that is kept may be gone when the program is started anew.
+			Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// IsAt reports whether the program is this one, by a name or an address that surely means this machine.
+func (f *Forwarder) IsAt(addr net.Addr) bool {
+	own, ok := addr.(*net.TCPAddr)
+	host := f.to.Hostname()
+	return ok && f.to.Port() == strconv.Itoa(own.Port) && (host == "localhost" || net.ParseIP(host).IsLoopback() || host == own.IP.String())
+}
+
+// Answer is what the program said.
+type Answer struct {
+	Status int // zero if there was no answer
+	Header http.Header
+	Body   []byte
+	took   time.Duration
+	Err    error // why there was none; it has no URL
+}
+
+// IsTaken reports whether the notification counts as accepted: published is that HTTP 200 alone does.
+func (a *Answer) IsTaken() bool { return a.Status == http.StatusOK }
+
+// note says what is not seen from the status.
+func (a *Answer) note() string {
+	switch {
+	case a.Err != nil:
+		return a.Err.Error()
+	case a.Status >= 300 && a.Status < 400:
+		return "redirects are not followed"
+	case a.Status > 200 && a.Status < 300:
+		return "only 200 counts as accepted: the gateway sends it again"
+	}
+	return ""
+}
+
+// Send sends a body as it is, with a header and with a query beside that of the address.
+func (f *Forwarder) Send(ctx context.Context, header http.Header, query string, body []byte) *Answer {
+	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
+	defer cancel()
+	begun := f.Now()
+	a := f.exchange(ctx, header, query, body)
+	a.took = f.Now().Sub(begun)
+	return a
+}
+
+func (f *Forwarder) exchange(ctx context.Context, header http.Header, query string, body []byte) *Answer {
+	to := *f.to
+	to.RawQuery = strings.Trim(to.RawQuery+"&"+query, "&")
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
+	if err != nil {
+		return &Answer{Err: errors.New("the address cannot be asked")}
+	}
+	r.Header = endToEnd(header)
+	if r.Header["User-Agent"] == nil {
+		r.Header["User-Agent"] = nil // adds none
+	}
+	resp, err := f.client.Do(r)
+	if err != nil {
+		return &Answer{Err: f.why(err)}
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 200 {
+		return &Answer{Err: fmt.Errorf("the answer, %d, is none", resp.StatusCode)}
+	}
+	a := &Answer{Status: resp.StatusCode, Header: endToEnd(resp.Header)}
+	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, largestAnswer+1))
+	switch {
+	case err != nil:
+		return &Answer{Err: fmt.Errorf("the answer, %d, broke off: %w", resp.StatusCode, f.why(err))}
+	case len(a.Body) > largestAnswer:
+		return &Answer{Err: fmt.Errorf("the answer, %d, has more than %d MiB", resp.StatusCode, largestAnswer>>20)}
+	}
+	return a
+}
+
+// ErrTimeout says that the program did not answer in time.
+var ErrTimeout = errors.New("no answer within")
+
+// why puts an error of a connection into words, without the address.
+func (f *Forwarder) why(err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		err = failed.Err
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w %v (--timeout)", ErrTimeout, f.Timeout)
+	case errors.Is(err, io.EOF):
+		return errors.New("the connection was closed without an answer")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("connection refused; is the program running?")
+	}
+	return errors.New(terminal.Clean(err.Error()))
+}
+
+// endToEnd returns a header without what is meant for one connection only.
+func endToEnd(header http.Header) http.Header {
+	header = header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	for _, names := range header["Connection"] {
+		for name := range strings.SplitSeq(names, ",") {
+			header.Del(textproto.TrimString(name))
+		}
+	}
+	for _, name := range []string{
+		"Connection", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
+		"Transfer-Encoding", "Upgrade",
+	} {
+		header.Del(name)
+	}
+	return header
+}

@@ -1,0 +1,33 @@
+package relay
+
+import (
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/mask"
+	"github.com/cardgateway/cardgateway-go/internal/redact"
+)
+
+// Hidden are the secrets that must not be in what is printed and recorded: the secret key and, where a notification brings
+// one, its token. Card numbers are found by their digits.
+type Hidden struct{ secrets redact.Secrets }
+
+// Hide hides a key and a token, which may be zero.
+func Hide(secretKey string, token cardgateway.Token) (h Hidden) {
+	h.secrets.Add(secretKey, redact.MinText)
+	h.secrets.Add(token.Reveal(), redact.MinText)
+	return h
+}
+
+// Text masks secrets and card numbers. Any 13 digits in a row may be a card number.
+func (h Hidden) Text(s string) string {
+	h.secrets.Redact(&s, redact.MinText)
+	return mask.Digits(s)
+}
+
+// id masks secrets alone: the ids of gateways have as many digits as a card number.
+func (h Hidden) id(s string) string {
+	h.secrets.Redact(&s, redact.MinText)
+	return s
+}
+
+// has reports whether a secret is in the text.
+func (h Hidden) has(s string) bool { return h.secrets.Find(s, redact.MinText) }

@@ -1,0 +1,140 @@
+package relay
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+)
+
+// LineFlags are those of the commands that print events and answers.
+type LineFlags struct {
+	Format string `enum:"text,json" default:"text" help:"text or json: one object a line."`
+}
+
+// EventLine is the line about a notification.
+type EventLine struct {
+	Type     string    `json:"type"` // event
+	Delivery string    `json:"delivery"`
+	At       time.Time `json:"at"`
+	Event
+	RefusedBy string `json:"refusedBy,omitempty"` // form, bounds, signature or confirmation
+	Note      string `json:"note"`
+}
+
+// AnswerLine is the line about what came of it.
+type AnswerLine struct {
+	Type     string    `json:"type"` // answer
+	Delivery string    `json:"delivery"`
+	At       time.Time `json:"at"`
+	Outcome  Outcome   `json:"outcome"`
+	Status   int       `json:"status,omitempty"` // of the program's answer, or of this one's where nothing was forwarded
+	MS       int64     `json:"ms"`
+	To       string    `json:"to,omitempty"` // the program's address; empty where nothing was forwarded
+	Note     string    `json:"note,omitempty"`
+	Body     string    `json:"body,omitempty"` // of the program's answer: its first 2 kB, without secrets
+}
+
+// Outcome is what became of a notification.
+type Outcome string
+
+// The outcomes.
+const (
+	Forwarded Outcome = "forwarded" // the program took it
+	Failed    Outcome = "failed"    // the program answered otherwise, or not at all
+	Refused   Outcome = "refused"   // by this program
+	Held      Outcome = "held"      // not forwarded, as the flags want it
+)
+
+// LongestBody is how much of an answer's body is shown at most, in bytes.
+const LongestBody = 2 << 10
+
+// NewAnswerLine shows an answer of a program.
+func NewAnswerLine(delivery string, f *Forwarder, a *Answer, h Hidden) AnswerLine {
+	line := AnswerLine{
+		Delivery: delivery, At: f.Now(), Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: f.Shown,
+		Note: h.Text(a.note()), Body: terminal.Cut(h.Text(string(a.Body)), LongestBody),
+	}
+	if a.IsTaken() {
+		line.Outcome = Forwarded
+	}
+	if to := a.Header.Get("Location"); to != "" && a.Status >= 300 && a.Status < 400 {
+		line.Note = "to " + terminal.Cut(h.Text(withoutQuery(to)), 200) + "; " + line.Note
+	}
+	return line
+}
+
+func withoutQuery(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	return address
+}
+
+// Printer prints lines of several goroutines.
+type Printer struct {
+	Format  string
+	Zone    *time.Location
+	Body    int // so many bytes of an answer's body in a line of text
+	Out     io.Writer
+	Stopped func() // called when nothing can be printed any more; may be nil
+
+	mu  sync.Mutex
+	err error
+}
+
+// Event prints the line about a notification.
+func (p *Printer) Event(line EventLine) {
+	line.Type, line.At = "event", line.At.In(p.Zone)
+	text := fmt.Sprintf("-> %v  [%s]  %s", &line.Event, line.Delivery, line.Note)
+	p.print(line.At, terminal.Clean(text), line)
+}
+
+// Answer prints the line about what came of it.
+func (p *Printer) Answer(line AnswerLine) {
+	line.Type, line.At = "answer", line.At.In(p.Zone)
+	said := "no answer"
+	if line.Status != 0 {
+		said = fmt.Sprint(line.Status)
+	}
+	to := line.To
+	if to == "" {
+		to = "by cardgateway"
+	}
+	text := fmt.Sprintf("<- %-18s %s  [%s]", fmt.Sprintf("%s in %d ms", said, line.MS), to, line.Delivery)
+	if line.Note != "" {
+		text += "  " + line.Note
+	}
+	if body := strings.TrimSpace(line.Body); body != "" {
+		text += fmt.Sprintf("  body: %q", terminal.Cut(body, p.Body))
+	}
+	p.print(line.At, terminal.Clean(text), line)
+}
+
+func (p *Printer) print(at time.Time, text string, object any) {
+	line := []byte(at.Format(time.TimeOnly) + "  " + text + "\n")
+	if p.Format == "json" {
+		encoded, err := json.Marshal(object)
+		if err != nil {
+			return // cannot happen: texts, numbers and times
+		}
+		line = append([]byte(terminal.Clean(string(encoded))), '\n')
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err != nil {
+		return
+	}
+	if _, p.err = p.Out.Write(line); p.err != nil && p.Stopped != nil {
+		p.Stopped()
+	}
+}
+
+// Failure is why not every line was printed, or nil.
+func (p *Printer) Failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}

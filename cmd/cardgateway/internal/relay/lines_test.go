@@ -1,0 +1,56 @@
+package relay
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// secretKey must be in nothing that is printed or recorded.
+const secretKey = "k3y-AGsC0123456789"
+
+// TestAnswerLineHides: secrets are taken out before a text is cut, so that no half of one is left.
+func TestAnswerLineHides(t *testing.T) {
+	const token, card = "tok1234567890abcdef", "4300000000000000"
+	h := Hide(secretKey, cardgateway.NewToken(token))
+	f := &Forwarder{Now: time.Now}
+	for _, test := range []struct {
+		name   string
+		answer Answer
+	}{
+		{"at the beginning", Answer{Status: 200, Body: []byte(token + card + secretKey)}},
+		{"where the body is cut", Answer{Status: 200, Body: []byte(strings.Repeat("x", LongestBody-9) + token)}},
+		{"a card where the body is cut", Answer{Status: 200, Body: []byte(strings.Repeat("x", LongestBody-12) + card)}},
+		{"in escapes", Answer{Status: 200, Body: []byte(`{"a":"\u0074ok1234567890abcdef"}`)}},
+		{"where a redirect leads", Answer{Status: 302, Header: http.Header{"Location": {"/" + token + "/" + card + "?t=" + token}}}},
+		{"in an error", Answer{Err: errors.New("no " + token)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			line := NewAnswerLine("n-1", f, &test.answer, h)
+			for _, secret := range []string{token[3:], token[:8], `u0074`, card[:8], secretKey[:8], "?t"} {
+				if strings.Contains(line.Note+line.Body, secret) {
+					t.Errorf("got %q in %q and %q", secret, line.Note, line.Body)
+				}
+			}
+		})
+	}
+}
+
+// TestLinesAreClean: what others write cannot control a terminal.
+func TestLinesAreClean(t *testing.T) {
+	const evil = "\x1b[2J\u202e\n"
+	for _, format := range []string{"text", "json"} {
+		var out bytes.Buffer
+		p := &Printer{Format: format, Zone: time.UTC, Body: LongestBody, Out: &out}
+		p.Event(EventLine{Delivery: "n-1", Event: Event{Kind: evil, State: evil, TransactionID: evil, Amount: "1", Currency: evil}, Note: evil})
+		p.Answer(AnswerLine{Delivery: "n-1", To: evil, Note: evil, Body: "a" + evil + "b"})
+		if strings.ContainsAny(out.String(), "\x1b\u202e") || strings.Count(out.String(), "\n") != 2 {
+			t.Errorf("got %q, want two lines without control characters", out.String())
+		}
+	}
+}

@@ -1,0 +1,20 @@
+package report
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+)
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var style string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"style": func() template.CSS { return template.CSS(style) },
+}).Parse(pageText))
+
+// Write writes the page.
+func Write(w io.Writer, p *Page) error { return page.Execute(w, newView(p)) }

@@ -1,0 +1,111 @@
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+)
+
+// Client makes the client that the settings describe. Transport is nil for the usual one.
+func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, error) {
+	if err := s.complete(); err != nil {
+		return nil, err
+	}
+	if secret := s.Get(Secret); secret.From == "file "+s.Get("secret-file").Value {
+		warnIfReadable(s.stderr, s.Get("secret-file").Value)
+	}
+	config := cardgateway.Config{BaseURL: s.Get("base-url").Value, AppID: cardgateway.AppID(s.Get("app-id").Value)}
+	if merchant := s.Get("merchant-id"); merchant.Value != "" {
+		config.Authenticate = cardgateway.BasicAuth(merchant.Value, s.Get(Secret).Value)
+	}
+	var err error
+	if config.Location, err = s.Location(); err != nil {
+		return nil, err
+	}
+	if config.AttemptTimeout, err = s.Timeout(); err != nil {
+		return nil, err
+	}
+	if s.verbose {
+		config.Logger = slog.New(slog.NewTextHandler(s.stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
+	if transport != nil {
+		config.HTTPClient = &http.Client{Transport: transport}
+	}
+	client, err := cardgateway.New(config)
+	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
+		return nil, exit.Fail(exit.NoAnswer, "%s", s.inOwnWords(invalid))
+	}
+	return client, err
+}
+
+// Location is the zone of the gateway's times.
+func (s *Settings) Location() (*time.Location, error) {
+	zone := s.Get("zone")
+	if zone.Value == "" {
+		return cardgateway.DefaultLocation(), nil
+	}
+	location, err := time.LoadLocation(zone.Value)
+	if err != nil {
+		return nil, exit.Fail(exit.NoAnswer, "zone (%s): %q is no zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
+	}
+	return location, nil
+}
+
+// Timeout is the longest time of one request.
+func (s *Settings) Timeout() (time.Duration, error) {
+	timeout := s.Get("timeout")
+	if timeout.Value == "" {
+		return 30 * time.Second, nil
+	}
+	d, err := time.ParseDuration(timeout.Value)
+	if err != nil || d <= 0 {
+		return 0, exit.Fail(exit.NoAnswer, "timeout (%s): %q is no duration; write 30s or 2m", timeout.From, terminal.Clean(timeout.Value))
+	}
+	return d, nil
+}
+
+// complete says which settings are missing.
+func (s *Settings) complete() error {
+	var missing []string
+	for _, name := range []string{"base-url", "app-id"} {
+		if s.Get(name).Value == "" {
+			missing = append(missing, fmt.Sprintf("%s is missing: set --%s, %s, or %s in %s",
+				name, name, Variable(name), name, cmp.Or(s.File, "a file that --config names")))
+		}
+	}
+	merchant, secret := s.Get("merchant-id"), s.Get(Secret)
+	switch {
+	case merchant.Value != "" && secret.Value == "":
+		missing = append(missing, fmt.Sprintf("merchant-id is set (%s), and the secret key is missing: set %s, or --secret-file",
+			merchant.From, Variable(Secret)))
+	case merchant.Value == "" && secret.Value != "":
+		missing = append(missing, fmt.Sprintf("the secret key is set (%s), and merchant-id is missing: set --merchant-id or %s",
+			secret.From, Variable("merchant-id")))
+	}
+	if len(missing) > 0 {
+		return exit.Fail(exit.NoAnswer, "%s", strings.Join(missing, "\ncardgateway: "))
+	}
+	return nil
+}
+
+// inOwnWords names the settings in place of the fields of Config.
+func (s *Settings) inOwnWords(invalid *cardgateway.ValidationError) string {
+	names := map[string]string{"BaseURL": "base-url", "AppID": "app-id"}
+	var all []string
+	for _, p := range invalid.Problems {
+		name := p.Field
+		if own := names[p.Field]; own != "" {
+			name = fmt.Sprintf("%s (%s)", own, s.Get(own).From)
+		}
+		all = append(all, name+" "+p.Message)
+	}
+	return terminal.Clean(strings.Join(all, "; "))
+}

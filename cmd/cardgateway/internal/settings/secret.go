@@ -1,0 +1,99 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+)
+
+// readSecret finds the secret key, and puts it into the list of settings. Of the settings that name one, what comes first of
+// flag, environment and file counts.
+func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
+	rank := func(s Setting) int {
+		kind, _, _ := strings.Cut(s.From, " ")
+		return slices.Index([]string{"flag", "environment", "file"}, strings.TrimSuffix(kind, ","))
+	}
+	var first Setting
+	for _, name := range secretNames {
+		switch s := *find(list, name); {
+		case s.Value == "":
+		case first.Value == "" || rank(s) < rank(first):
+			first = s
+		case rank(s) == rank(first):
+			return exit.Fail(exit.NoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
+				first.Name, first.From, s.Name, s.From)
+		}
+	}
+	secret := find(list, Secret)
+	var text string
+	var err error
+	switch first.Name {
+	case "secret-file":
+		if text, err = files.ReadBounded(first.Value, largestSettings); err != nil {
+			return exit.Fail(exit.NoAnswer, "secret-file (%s) cannot be read: %v", first.From, err)
+		}
+		secret.From = "file " + first.Value
+	case "secret-command":
+		if text, err = runSecretCommand(ctx, first.Value, stderr); err != nil {
+			return exit.Fail(exit.NoAnswer, "secret-command (%s) failed: %v", first.From, err)
+		}
+		secret.From = "output of secret-command"
+	default:
+		return nil
+	}
+	secret.Value = strings.TrimRight(text, "\r\n")
+	if strings.TrimSpace(secret.Value) == "" {
+		return exit.Fail(exit.NoAnswer, "%s (%s) is empty: %s", first.Name, first.From, first.Value)
+	}
+	return nil
+}
+
+// longestSecretCommand bounds how long secret-command may take, which may ask for a pass phrase.
+const longestSecretCommand = time.Minute
+
+// runSecretCommand has the shell run a command, and returns what it prints.
+func runSecretCommand(ctx context.Context, line string, stderr io.Writer) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, longestSecretCommand)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
+	out := &boundedBuffer{most: largestSettings, full: cancel}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = os.Stdin, out, stderr, time.Second
+	err := cmd.Run()
+	switch {
+	case out.isFull:
+		return "", fmt.Errorf("it printed more than %d KiB", largestSettings>>10)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", fmt.Errorf("it took longer than %v", longestSecretCommand)
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	}
+	return string(out.text), err
+}
+
+// boundedBuffer takes so many bytes. It embeds no buffer, whose ReadFrom would take any number.
+type boundedBuffer struct {
+	text   []byte
+	most   int
+	full   func() // is called where there would be more
+	isFull bool
+}
+
+// Write fails where there would be more.
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if len(b.text)+len(p) > b.most {
+		b.isFull = true
+		b.full()
+		return 0, io.ErrShortBuffer
+	}
+	b.text = append(b.text, p...)
+	return len(p), nil
+}

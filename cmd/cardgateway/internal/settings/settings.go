@@ -1,0 +1,68 @@
+package settings
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+)
+
+// Settings is every setting with its value: of the flag, the environment or the file, in this order.
+type Settings struct {
+	List []Setting
+	File string // where settings are read from, or would be; empty if there is no such place
+
+	verbose bool
+	stderr  io.Writer
+}
+
+// Get returns the setting of a name.
+func (s *Settings) Get(name string) Setting {
+	return *find(s.List, name)
+}
+
+// Load finds the value of every setting, and the secret key. Its errors name the setting and where it comes from.
+func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
+	file, inFile, err := readFile(f, src)
+	if err != nil {
+		return nil, err
+	}
+	s := &Settings{List: append(f.flags(), Setting{Name: Secret}), File: file, verbose: f.Verbose, stderr: src.Stderr}
+	for i := range s.List {
+		set := &s.List[i]
+		if set.Value != "" {
+			continue
+		}
+		if value := src.Getenv(Variable(set.Name)); value != "" {
+			set.Value, set.From = value, "environment "+Variable(set.Name)
+		} else if found := inFile[set.Name]; found.Value != "" {
+			*set = found
+		}
+	}
+	if err := s.checkJournal(); err != nil {
+		return nil, err
+	}
+	return s, readSecret(ctx, s.List, src.Stderr)
+}
+
+// IsAny reports whether any setting is set.
+func (s *Settings) IsAny() bool {
+	for _, set := range s.List {
+		if set.Value != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// checkJournal refuses a password in a flag, where every user of the machine can read it.
+func (s *Settings) checkJournal() error {
+	set := s.Get(Journal)
+	if strings.HasPrefix(set.From, "flag ") && database.HasPassword(set.Value) {
+		return exit.Fail(exit.NoAnswer, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
+			"machine can read it: set %s, or the password alone in PGPASSWORD or MYSQL_PWD", Variable(Journal))
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package settings
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// secretKey must be in no error.
+const secretKey = "k3y-AGsC0123456789"
+
+// writeFile writes a file with settings.
+func writeFile(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestPrecedence: a flag counts before the environment, the environment before the file.
+func TestPrecedence(t *testing.T) {
+	path := writeFile(t, "base-url = 'file'\napp-id = 12\nzone = 'file'\ntimeout = 'file'\nsecret = 'file'\n")
+	env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_BASE_URL": "environment", "CARDGATEWAY_ZONE": "environment"}
+	set, err := (&Flags{BaseURL: "flag"}).Load(t.Context(), Source{Getenv: func(name string) string { return env[name] }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range set.List {
+		got = append(got, fmt.Sprintf("%s=%s (%s)", s.Name, s.Value, strings.ReplaceAll(s.From, path, "F")))
+	}
+	want := "base-url=flag (flag --base-url), app-id=12 (file F), merchant-id= (), secret-file= (), " +
+		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), journal= (), db= (), secret=file (file F)"
+	if got := strings.Join(got, ", "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
+func FuzzSettingsFile(f *testing.F) {
+	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5", "[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		values, err := parseFile("config.toml", text, "a")
+		if err != nil && (values != nil || strings.Contains(err.Error(), secretKey)) {
+			t.Errorf("got %q, %v", values, err)
+		}
+	})
+}
+
+// TestProfile: its settings count before the others of the file.
+func TestProfile(t *testing.T) {
+	const text = `
+base-url = "https://test.example"
+app-id = 1
+secret = "for all"
+zone = "UTC"
+[profile.shop-eu]
+app-id = 2
+secret-file = "/eu/key"
+[profile.shop-jp]
+base-url = "https://jp.example"
+`
+	path := writeFile(t, text)
+	for _, test := range []struct {
+		name    string
+		flags   Flags
+		env     map[string]string
+		want    string // url, app, secret, secret file
+		appFrom string
+	}{
+		{"none", Flags{}, nil, "https://test.example 1 'for all' ''", "file F"},
+		{"flag", Flags{Profile: "shop-eu"}, nil, "https://test.example 2 '' '/eu/key'", "file F, profile shop-eu"},
+		{"environment", Flags{}, map[string]string{"CARDGATEWAY_PROFILE": "shop-jp"}, "https://jp.example 1 'for all' ''", "file F"},
+		{"a flag counts before it", Flags{Profile: "shop-eu", AppID: "3"}, nil, "https://test.example 3 '' '/eu/key'", "flag --app-id"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.flags.Config = path
+			_, values, err := readFile(&test.flags, Source{Getenv: func(name string) string { return test.env[name] }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			app := values["app-id"]
+			if test.flags.AppID != "" {
+				app = Setting{"app-id", test.flags.AppID, "flag --app-id"}
+			}
+			got := fmt.Sprintf("%s %s '%s' '%s'", values["base-url"].Value, app.Value, values["secret"].Value, values["secret-file"].Value)
+			if from := strings.ReplaceAll(app.From, path, "F"); got != test.want || from != test.appFrom {
+				t.Errorf("got %s of %s, want %s of %s", got, from, test.want, test.appFrom)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+// Package shopjournal opens the journal of a shop (package journal) beside the shop's own program, and puts its entries into
+// words.
+package shopjournal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// Journal is the journal of one shop, opened.
+type Journal struct {
+	Store  *journal.SQLStore
+	Client *cardgateway.Client
+	Shop   journal.Shop
+	Zone   *time.Location // of the gateway
+	db     *sql.DB
+}
+
+// Open opens the journal that the setting names. It makes no file and no table. Gateway is journal.Options.Gateway of the
+// shop's program; the password for MySQL counts where the setting has none. Close it after use.
+func Open(ctx context.Context, client *cardgateway.Client, place settings.Setting, gateway, mysqlPassword string) (*Journal, error) {
+	db, store, err := openPlace(ctx, place, mysqlPassword)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{Client: client, Store: store, Zone: client.Location(), db: db}
+	j.Shop = journal.New(client, store, journal.Options{Gateway: gateway}).Shop()
+	if err := j.findShop(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return j, nil
+}
+
+// findShop refuses a journal that has entries, and none of this shop: nothing open would be said of the wrong one.
+func (j *Journal) findShop(ctx context.Context) error {
+	shops, err := j.Store.Shops(ctx)
+	if err != nil {
+		return Failed(ctx, "nothing was done", err)
+	}
+	if len(shops) == 0 || slices.Contains(shops, j.Shop) {
+		return nil
+	}
+	var names []string
+	for _, s := range shops[:min(len(shops), 5)] {
+		names = append(names, s.Gateway+", app "+string(s.AppID))
+	}
+	return exit.Fail(exit.NoAnswer, "the journal has no entry of %s, app %s; it has those of %s. Are base-url and app-id right, or is --gateway needed?",
+		terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(strings.Join(names, "; ")))
+}
+
+// Close closes the database, after writing what a journal writes late.
+func (j *Journal) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	return errors.Join(j.Store.Flush(ctx), j.db.Close())
+}
+
+// Find returns the payment and the refund with an id: one of them, or both.
+func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, err error) {
+	for _, key := range []journal.Key{{Shop: j.Shop, TransactionID: id}, {Shop: j.Shop, RefundTransactionID: id}} {
+		e, err := j.Store.Get(ctx, key)
+		switch {
+		case errors.Is(err, journal.ErrNoEntry):
+			continue
+		case err != nil:
+			return nil, Failed(ctx, "the entry cannot be shown", err)
+		}
+		found = append(found, &e)
+	}
+	if len(found) == 0 {
+		return nil, exit.Fail(exit.No, "the journal of %s, app %s has no payment and no refund %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(id))
+	}
+	return found, nil
+}

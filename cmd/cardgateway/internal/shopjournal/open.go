@@ -1,0 +1,84 @@
+package shopjournal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// openPlace opens the database that the setting names, and the journal in it. It makes no file and no table. The password for
+// MySQL counts where the setting has none.
+func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string) (*sql.DB, *journal.SQLStore, error) {
+	name, err := database.Parse(place.Value)
+	if err != nil {
+		return nil, nil, exit.Fail(exit.NoAnswer, "journal (%s): the name of the database %v", place.From, err)
+	}
+	var db *sql.DB
+	if name.Kind == database.SQLite {
+		db, err = openFile(name.Text)
+	} else {
+		db, err = name.OpenServer(mysqlPassword)
+	}
+	if err != nil {
+		return nil, nil, exit.Fail(exit.NoAnswer, "journal (%s): %s", place.From, terminal.Clean(err.Error()))
+	}
+	db.SetMaxOpenConns(8)
+	dialect := map[database.Kind]journal.Dialect{
+		database.SQLite: journal.SQLite, database.Postgres: journal.Postgres, database.MySQL: journal.MySQL,
+	}[name.Kind]
+	store, err := journal.OpenSQLStore(ctx, db, dialect)
+	if err != nil {
+		return nil, nil, errors.Join(cannotOpen(ctx, place.From, name, err), db.Close())
+	}
+	return db, store, nil
+}
+
+// openFile opens a SQLite file that is there. The mode of its journal stays as the shop's program has set it.
+func openFile(path string) (*sql.DB, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w; none was made", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	return database.OpenSQLite(path, "mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)")
+}
+
+// cannotOpen says why a journal cannot be opened.
+func cannotOpen(ctx context.Context, from string, name database.Name, err error) error {
+	shown := terminal.Clean(name.String())
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, journal.ErrNoTables):
+		return exit.Fail(exit.NoAnswer, "journal (%s): %s has no journal; is it the right database? Nothing was made", from, shown)
+	}
+	return exit.Fail(exit.NoAnswer, "journal (%s): %s cannot be opened: %s", from, shown, ErrorText(err))
+}
+
+// ErrorText is an error of the journal or its database in one line.
+func ErrorText(err error) string {
+	_, text, ok := strings.Cut(err.Error(), "journal: OpenSQLStore: ")
+	if !ok {
+		text = strings.TrimPrefix(err.Error(), "journal: ")
+	}
+	return terminal.Clean(strings.ReplaceAll(text, "\n", "; "))
+}
+
+// Failed says what a command could not do because the database failed, or because it was interrupted.
+func Failed(ctx context.Context, what string, err error) error {
+	if ctx.Err() != nil {
+		return exit.Fail(exit.Interrupted, "interrupted; %s", what)
+	}
+	return exit.Fail(exit.NoAnswer, "%s: the journal's database failed: %s", what, ErrorText(err))
+}

@@ -1,0 +1,48 @@
+package shopjournal
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/shopspring/decimal"
+)
+
+// TestWords: the state of an entry, and what it rests on.
+func TestWords(t *testing.T) {
+	success := func(uniqueID string) journal.Evidence {
+		return journal.Evidence{Source: journal.SourceQuery, State: journal.Succeeded, Transaction: &cardgateway.Transaction{
+			Code: cardgateway.CodeSuccess, TransactionID: "t-1", UniqueID: uniqueID, TransactionAmount: decimal.NewFromInt(7), TransactionCurrency: "EUR",
+		}}
+	}
+	for _, test := range []struct {
+		name       string
+		evidence   []journal.Evidence
+		state, why string
+	}{
+		{"nothing is known", nil, "unknown", "no response is recorded: it is in flight, or its program died"},
+		{"its call ended", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.Unknown}}, "unknown", "its call ended without a certain answer"},
+		{"seen", []journal.Evidence{{Source: journal.SourceQuery, State: journal.Unknown, Seen: true}}, "unknown", "the gateway shows the id, and nothing certain of it"},
+		{"not sent", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent}}, "not sent", "it is proved that nothing was sent"},
+		{"a limit", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true}}, "not sent", "it violated a limit, and nothing was sent"},
+		{"paid", []journal.Evidence{success("1")}, "succeeded", "code 100, not acknowledged"},
+		{"paid twice", []journal.Evidence{success("1"), success("2")}, "conflict", "outcomes that cannot all be true; a person has to look"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := &journal.Entry{Begun: journal.Intent{
+				TransactionID: "t-1", Amount: decimal.NewFromInt(7), Currency: "EUR", At: time.Now(), Operation: "TokenPayment",
+			}, Evidence: test.evidence, Acked: -1}
+			if state, why := State(e), Why(e); state != test.state || why != test.why || Kind(e) != "payment" || Currency(e) != "EUR" {
+				t.Errorf("got %s %s %s: %s, want %s: %s", Kind(e), Currency(e), state, why, test.state, test.why)
+			}
+			if back, err := ParseState("--state", asWord(test.state)); back != test.state || err != nil {
+				t.Errorf("got %q, %v back", back, err)
+			}
+		})
+	}
+	if _, err := ParseState("--state", "fine\x1b"); err == nil || !strings.Contains(err.Error(), `--state: there is no state "fine\\u001b"`) {
+		t.Errorf("got %v", err)
+	}
+}

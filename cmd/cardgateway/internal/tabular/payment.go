@@ -1,0 +1,75 @@
+package tabular
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// PaymentColumns are the members of a payment. Nothing else of it is printed: not its address, its redirect, or members that
+// the library does not know.
+func PaymentColumns(zone *time.Location) []Column[cardgateway.Transaction] {
+	type row = cardgateway.Transaction
+	return []Column[row]{
+		{"transactionAt", "time", func(r *row) any { return r.TransactionAt.String() }},
+		{"at", "", func(r *row) any { return instant(r.TransactionAt, zone) }},
+		{"state", "state", func(r *row) any { return r.State().String() }},
+		{"transactionAmount", "amount", func(r *row) any { return r.TransactionAmount }},
+		{"transactionCurrency", "currency", func(r *row) any { return r.TransactionCurrency }},
+		{"transactionCardNumber", "card", func(r *row) any { return string(r.TransactionCardNumber) }},
+		{"transactionId", "transaction", func(r *row) any { return r.TransactionID }},
+		{"uniqueId", "unique id", func(r *row) any { return r.UniqueID }},
+		{"code", "", func(r *row) any { return int(r.Code) }},
+		{"message", "", func(r *row) any { return r.Message }},
+		{"transactionMessage", "message", func(r *row) any { return r.TransactionMessage }},
+		{"transactionMethod", "", func(r *row) any { return string(r.TransactionMethod) }},
+		{"transactionType", "", func(r *row) any { return string(r.TransactionType) }},
+		{"is3d", "", func(r *row) any {
+			if r.Is3D == nil {
+				return nil
+			}
+			return *r.Is3D
+		}},
+		{"isTest", "", func(r *row) any { return r.IsTest }},
+		{"appId", "", func(r *row) any { return string(r.AppID) }},
+	}
+}
+
+// RefundColumns are the members of a refund.
+func RefundColumns(zone *time.Location) []Column[cardgateway.Refund] {
+	type row = cardgateway.Refund
+	return []Column[row]{
+		{"refundRequestAt", "requested", func(r *row) any { return r.RefundRequestAt.String() }},
+		{"requestedAt", "", func(r *row) any { return instant(r.RefundRequestAt, zone) }},
+		{"refundAt", "refunded", func(r *row) any { return r.RefundAt.String() }},
+		{"state", "state", func(r *row) any { return RefundState(r) }},
+		{"refundAmount", "amount", func(r *row) any { return r.RefundAmount }},
+		{"refundCurrency", "currency", func(r *row) any { return r.RefundCurrency }},
+		{"merchantRefundId", "refund", func(r *row) any { return r.MerchantRefundID }},
+		{"refundUniqueId", "refund unique id", func(r *row) any { return r.RefundUniqueID }},
+		{"uniqueId", "of payment", func(r *row) any { return r.UniqueID }},
+		{"code", "", func(r *row) any { return int(r.Code) }},
+		{"message", "", func(r *row) any { return r.Message }},
+	}
+}
+
+// RefundState says the state of a refund in words that cannot be taken for those of a payment.
+func RefundState(r *cardgateway.Refund) string {
+	switch r.State() {
+	case cardgateway.StateApproved:
+		return "refunded"
+	case cardgateway.StateProcessing:
+		return "accepted"
+	case cardgateway.StateDeclined:
+		return "refused"
+	}
+	return "unknown"
+}
+
+// instant is a time of the gateway's clock with the offset of its zone.
+func instant(t cardgateway.WallTime, zone *time.Location) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.In(zone).Format(time.RFC3339)
+}

@@ -1,0 +1,207 @@
+// Package tabular writes rows of payments, refunds and others as a table, CSV or JSON lines, and sums them up.
+package tabular
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/shopspring/decimal"
+)
+
+// The formats of rows.
+const (
+	Table    = "table"
+	CSV      = "csv"
+	JSONL    = "jsonl"
+	Details  = "details" // one member a line, where there are few rows
+	SumsOnly = "sum"     // no rows
+)
+
+// Writer writes rows in one format. What it has written is out after flush.
+type Writer[T any] interface {
+	Write(*T) error
+	Flush() error
+}
+
+// NewWriter makes the writer of a format. With a headed one the titles have been written before.
+func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Writer) Writer[T] {
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	switch format {
+	case CSV:
+		return &csvWriter[T]{columns: columns, headed: headed, out: csv.NewWriter(out)}
+	case JSONL:
+		return &jsonWriter[T]{columns: columns, out: buffered}
+	case SumsOnly:
+		return noRows[T]{}
+	case Details:
+		return &detailsWriter[T]{columns: columns, out: buffered}
+	}
+	w := &tableWriter[T]{headed: headed, out: out}
+	for _, c := range columns {
+		if c.title != "" {
+			w.columns = append(w.columns, c)
+		}
+	}
+	w.widths = make([]int, len(w.columns))
+	return w
+}
+
+type noRows[T any] struct{}
+
+func (noRows[T]) Write(*T) error { return nil }
+func (noRows[T]) Flush() error   { return nil }
+
+type csvWriter[T any] struct {
+	columns []Column[T]
+	headed  bool
+	out     *csv.Writer
+}
+
+func (w *csvWriter[T]) Write(row *T) error {
+	w.head()
+	var cells []string
+	for _, c := range w.columns {
+		cells = append(cells, csvText(c.Value(row)))
+	}
+	return w.out.Write(cells)
+}
+
+func (w *csvWriter[T]) head() {
+	if w.headed {
+		return
+	}
+	w.headed = true
+	var names []string
+	for _, c := range w.columns {
+		names = append(names, c.name)
+	}
+	_ = w.out.Write(names) // Error reports it
+}
+
+func (w *csvWriter[T]) Flush() error {
+	w.head() // a list without rows has titles too
+	w.out.Flush()
+	return w.out.Error()
+}
+
+type jsonWriter[T any] struct {
+	columns []Column[T]
+	out     *bufio.Writer
+}
+
+func (w *jsonWriter[T]) Write(row *T) error {
+	line, err := JSON(w.columns, row)
+	if err == nil {
+		_, err = w.out.Write(line)
+	}
+	return err
+}
+
+func (w *jsonWriter[T]) Flush() error { return w.out.Flush() }
+
+// detailsWriter writes one member a line, and an empty line between rows.
+type detailsWriter[T any] struct {
+	columns []Column[T]
+	out     *bufio.Writer
+	begun   bool
+}
+
+func (w *detailsWriter[T]) Write(row *T) error {
+	if w.begun {
+		_, _ = w.out.WriteString("\n") // Flush reports it
+	}
+	w.begun = true
+	for _, c := range w.columns {
+		if cell := Cell(c.Value(row)); cell != "" {
+			_, _ = w.out.WriteString(text.Pad(c.name, 23, ' ') + cell + "\n")
+		}
+	}
+	return nil
+}
+
+func (w *detailsWriter[T]) Flush() error { return w.out.Flush() }
+
+// tableWriter writes rows in pieces, so that a long list needs little memory. Columns become wider from piece to piece,
+// never narrower.
+type tableWriter[T any] struct {
+	columns []Column[T]
+	headed  bool
+	widths  []int
+	rows    []table.Row
+	out     io.Writer
+}
+
+// How many characters of a cell a table shows.
+const (
+	longestCell   = 40
+	longestReason = 160 // that says why
+)
+
+func (w *tableWriter[T]) Write(row *T) error {
+	var cells table.Row
+	for i, c := range w.columns {
+		value, longest := c.Value(row), longestCell
+		if _, ok := value.(Reason); ok {
+			longest = longestReason
+		}
+		cell := Cell(value)
+		if utf8.RuneCountInString(cell) > longest {
+			cell = string([]rune(cell)[:longest-1]) + "…"
+		}
+		w.widths[i] = max(w.widths[i], text.StringWidth(cell))
+		cells = append(cells, cell)
+	}
+	w.rows = append(w.rows, cells)
+	if len(w.rows) >= 500 {
+		return w.Flush()
+	}
+	return nil
+}
+
+func (w *tableWriter[T]) Flush() error {
+	if len(w.rows) == 0 {
+		return nil
+	}
+	t := PlainTable()
+	var titles table.Row
+	var configs []table.ColumnConfig
+	for i, c := range w.columns {
+		titles = append(titles, c.title)
+		w.widths[i] = max(w.widths[i], len(c.title))
+		config := table.ColumnConfig{Number: i + 1, WidthMin: w.widths[i]}
+		if _, isAmount := c.Value(new(T)).(decimal.Decimal); isAmount {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		configs = append(configs, config)
+	}
+	if !w.headed {
+		t.AppendHeader(titles)
+	}
+	w.headed = true
+	t.SetColumnConfigs(configs)
+	t.AppendRows(w.rows)
+	w.rows = w.rows[:0]
+	return Render(t, w.out)
+}
+
+// PlainTable is a table without lines and colours, which can be copied into a ticket.
+func PlainTable() table.Writer {
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	return t
+}
+
+// Render writes a table and the end of its last line.
+func Render(t table.Writer, out io.Writer) error {
+	_, err := io.WriteString(out, t.Render()+"\n")
+	return err
+}

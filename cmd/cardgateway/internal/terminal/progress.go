@@ -1,0 +1,104 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// Progress shows how far a list has come: a bar on a terminal, elsewhere a line from time to time. The zero Progress shows
+// nothing.
+type Progress struct {
+	name string
+	from time.Time // where the range begins, in the zone of the gateway
+	last atomic.Pointer[cardgateway.Progress]
+	end  func() // nil: nothing is shown
+}
+
+// NewProgress begins to show on out, until Stop. Without a terminal it writes a line at every interval. Quiet shows nothing.
+func NewProgress(name string, from time.Time, out io.Writer, every time.Duration, quiet bool) *Progress {
+	p := &Progress{name: name, from: from}
+	p.last.Store(new(cardgateway.Progress))
+	switch f, ok := out.(*os.File); {
+	case quiet:
+	case ok && widthOf(f) > 0:
+		p.end = sync.OnceFunc(p.bar(f))
+	default:
+		p.end = sync.OnceFunc(p.lines(out, every))
+	}
+	return p
+}
+
+// Stop ends it: nothing is written afterwards. It may be called again.
+func (p *Progress) Stop() {
+	if p.end != nil {
+		p.end()
+	}
+}
+
+// Update is WalkOptions.Progress.
+func (p *Progress) Update(now cardgateway.Progress) { p.last.Store(&now) }
+
+func (p *Progress) bar(out io.Writer) (stop func()) {
+	const whole = 1000
+	container := mpb.New(mpb.WithOutput(out), mpb.WithWidth(40))
+	bar := container.New(whole, mpb.BarStyle(), mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string {
+			return fmt.Sprintf("%s %s rows ", p.name, Thousands(p.last.Load().Rows))
+		})),
+		mpb.AppendDecorators(
+			decor.Any(func(decor.Statistics) string { return percent(p.last.Load().Fraction) + " of the range, left " }),
+			decor.AverageETA(decor.ET_STYLE_GO),
+		),
+	)
+	done := p.tick(200*time.Millisecond, func() { bar.SetCurrent(int64(p.last.Load().Fraction * (whole - 1))) })
+	return func() {
+		done()
+		bar.Abort(true)
+		container.Wait()
+	}
+}
+
+func (p *Progress) lines(out io.Writer, every time.Duration) (stop func()) {
+	return p.tick(every, func() {
+		now := p.last.Load()
+		line := fmt.Sprintf("%s cardgateway: %s: %s rows, %s of the range", time.Now().In(p.from.Location()).Format(time.DateTime), p.name,
+			Thousands(now.Rows), percent(now.Fraction))
+		if now.CompleteUpTo.After(p.from) {
+			line += ", complete up to " + Wall(now.CompleteUpTo.In(p.from.Location()))
+		}
+		fmt.Fprintln(out, line)
+	})
+}
+
+// tick calls f now and then, until the function that it returns has returned.
+func (p *Progress) tick(every time.Duration, f func()) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				f()
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(end)
+		<-ended
+	}
+}
+
+func percent(fraction float64) string { return fmt.Sprintf("%d%%", int(math.Floor(fraction*100))) }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestListenRefuses: what is not signed, or not confirmed, is shown with the reason and not forwarded.
+func TestListenRefuses(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	dead, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.Close()
+	withBody := func(r *http.Request, body, contentType string) *http.Request {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Type", contentType)
+		return r
+	}
+	for _, test := range []struct {
+		name    string
+		make    func(to string) *http.Request
+		gateway string // another one
+		status  int
+		want    string
+	}{
+		{"unsigned", func(to string) *http.Request { return about(t, to, "", "t-1", id) }, "", 403,
+			`-> payment +t-1  \[n-1\]  SIGNATURE REFUSED: the notification is not signed`},
+		{"signed by another", func(to string) *http.Request { return about(t, to, "other", "t-1", id) }, "", 403,
+			`SIGNATURE REFUSED: the notification's signature does not match`},
+		{"tampered", func(to string) *http.Request {
+			r := about(t, to, secretKey, "t-1", id)
+			body, _ := io.ReadAll(r.Body)
+			return withBody(r, strings.Replace(string(body), "12.50", "99.50", 1), "application/json")
+		}, "", 403, `SIGNATURE REFUSED`},
+		{"unknown to the gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-9", "999") }, "", 503,
+			`-> payment +t-9  \[n-1\]  NOT CONFIRMED: the gateway does not know it`},
+		{"another transaction", func(to string) *http.Request { return about(t, to, secretKey, "t-9", id) }, "", 409,
+			`NOT CONFIRMED: the notification names another transactionId than the gateway`},
+		{"no gateway", func(to string) *http.Request { return about(t, to, secretKey, "t-1", id) }, "http://" + dead.Addr().String(), 503,
+			`NOT CONFIRMED: the gateway cannot be reached`},
+		{"not JSON", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{", "application/json") }, "", 400,
+			`-> unknown  \[n-1\]  NOT A NOTIFICATION: the notification `},
+		{"a text", func(to string) *http.Request { return withBody(about(t, to, "", "t-1", id), "{}", "text/plain") }, "", 415, `NOT A NOTIFICATION`},
+		{"too long", func(to string) *http.Request {
+			return withBody(about(t, to, "", "t-1", id), strings.Repeat(" ", 200<<10), "application/json")
+		}, "", 413, `NOT A NOTIFICATION: the notification has more than 64 KiB`},
+		{"GET", func(to string) *http.Request {
+			r := about(t, to, secretKey, "t-1", id)
+			r.Method = http.MethodGet
+			return r
+		}, "", 405, `NOT A NOTIFICATION: a notification comes by POST`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			shop := newReceiver(t, nil)
+			env := environment(server.URL)
+			if test.gateway != "" {
+				env = environment(test.gateway)
+			}
+			path := filepath.Join(t.TempDir(), "r.jsonl")
+			l := listen(t, env, "--forward-to", shop.URL, "--record", path, "--output", "quiet")
+			if status, _ := post(t, test.make(l.url+"/")); status != test.status {
+				t.Errorf("got %d, want %d", status, test.status)
+			}
+			r := l.end(t)
+			r.want(t, exit.No, "received 1: forwarded 0, failed 0, refused 1, not forwarded 0")
+			wantWords(t, r.out, test.want, fmt.Sprintf(`<- %d in \d+ ms +by cardgateway  \[n-1\]  not forwarded`, test.status))
+			if len(shop.got()) != 0 {
+				t.Errorf("got it forwarded: %q", shop.got())
+			}
+			record, err := os.ReadFile(path)
+			if err != nil || !bytes.Contains(record, []byte(`"outcome":"refused"`)) || bytes.Contains(record, []byte(`"body"`)) {
+				t.Errorf("got record %s, %v, want it refused, without its body", record, err)
+			}
+		})
+	}
+}
+
+// TestListenHolds: what is not forwarded comes again, unless --ack takes it.
+func TestListenHolds(t *testing.T) {
+	server := notifyingGateway(t)
+	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
+	shop := newReceiver(t, nil)
+	for _, test := range []struct {
+		name      string
+		args      []string
+		key       string
+		status    int
+		forwarded int
+		want      string
+	}{
+		{"no program", nil, secretKey, 503, 0, `<- 503 in \d+ ms +by cardgateway  \[n-1\]  not forwarded`},
+		{"no program, --ack", []string{"--ack"}, secretKey, 200, 0, `<- 200 in`},
+		{"not wanted", []string{"--forward-to", shop.URL, "--only", "refund,declined"}, secretKey, 503, 0, `not forwarded`},
+		{"not wanted, --ack", []string{"--forward-to", shop.URL, "--only", "refund,declined", "--ack"}, secretKey, 200, 0, `not forwarded`},
+		{"wanted", []string{"--forward-to", shop.URL, "--only", "refund,approved"}, secretKey, 200, 1, shop.URL},
+		{"unsigned, --skip-verify", []string{"--forward-to", shop.URL, "--skip-verify"}, "", 200, 1, "signature not checked, confirmed by query"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			before := len(shop.got())
+			l := listen(t, environment(server.URL), test.args...)
+			if status, _ := post(t, about(t, l.url, test.key, "t-1", id)); status != test.status {
+				t.Errorf("got %d, want %d", status, test.status)
+			}
+			r := l.end(t)
+			r.want(t, exit.OK, "received 1: ")
+			wantWords(t, r.out, test.want)
+			if got := len(shop.got()) - before; got != test.forwarded {
+				t.Errorf("got %d forwarded, want %d", got, test.forwarded)
+			}
+		})
+	}
+	t.Run("each time", func(t *testing.T) {
+		l := listen(t, environment(server.URL))
+		for range 2 {
+			if status, _ := post(t, about(t, l.url, secretKey, "t-1", id)); status != http.StatusServiceUnavailable {
+				t.Errorf("got %d, want 503", status)
+			}
+		}
+		l.end(t).want(t, exit.OK, "received 2: forwarded 0, failed 0, refused 0, not forwarded 2")
+	})
+	t.Run("quiet", func(t *testing.T) {
+		l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--output", "quiet")
+		post(t, about(t, l.url, secretKey, "t-1", id))
+		r := l.end(t)
+		r.want(t, exit.OK, "received 1: forwarded 1")
+		if r.out != "" {
+			t.Errorf("got %s, want nothing: all is well", r.out)
+		}
+	})
+	t.Run("another amount", func(t *testing.T) {
+		l := listen(t, environment(server.URL), "--ack")
+		post(t, about(t, l.url, secretKey, "t-1", id, "transactionAmount", "99.00"))
+		wantWords(t, l.end(t).out, `t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query, CLAIMS 99.00 EUR`)
+	})
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// closedMonth is a gateway with a month of payments, a copy of it, and a list that agrees.
+type closedMonth struct {
+	env    map[string]string
+	dir    string
+	lines  []string // of the list, without its titles
+	lastOf time.Time
+}
+
+func newClosedMonth(t *testing.T) *closedMonth {
+	t.Helper()
+	gateway := gatewayFor(t, sandbox.Options{})
+	to := time.Now().AddDate(0, 0, -10).Truncate(24 * time.Hour)
+	from := to.AddDate(0, 0, -30)
+	gateway.SeedOrders(sandbox.SeedOptions{N: 300, From: from, To: to, Currencies: []string{"EUR", "JPY"}, RefundEvery: -1})
+	m := &closedMonth{dir: t.TempDir()}
+	m.env = with(environment(gateway.URL), "CARDGATEWAY_DB", filepath.Join(m.dir, "books.db"))
+	tool(t, m.env, "reconcile", "sync", "--from", from.AddDate(0, 0, -5).Format(time.DateOnly)).want(t, exit.OK)
+	r := tool(t, m.env, "orders", "--quiet", "--format", "csv", "--state", "approved", "--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339))
+	r.want(t, exit.OK)
+	rows, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
+	if err != nil || len(rows) < 200 {
+		t.Fatal(len(rows), err)
+	}
+	for _, row := range rows[1:] {
+		m.lines = append(m.lines, strings.Join([]string{row[6], row[3], row[4], row[1]}, ",")) // transactionId, amount, currency, at
+	}
+	m.lastOf = to
+	return m
+}
+
+// list writes a list with these lines.
+func (m *closedMonth) list(t *testing.T, lines ...string) string {
+	t.Helper()
+	return m.file(t, "paid.csv", "transaction_id,amount,currency,at\n"+strings.Join(lines, "\n")+"\n")
+}
+
+func (m *closedMonth) file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(m.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestMatch(t *testing.T) {
+	m := newClosedMonth(t)
+	tool(t, m.env, "reconcile", "match").want(t, exit.NoAnswer, "there is no list of your payments to compare with: give --list")
+	r := tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...))
+	r.want(t, exit.OK, "273 lines read from paid.csv, 0 not readable", "273 of 273 rows tie out", "payments  EUR", "0.00")
+	if want := "class,kind,id,reason,value,"; !strings.HasPrefix(r.out, want) || strings.Count(r.out, "\n") != 1 {
+		t.Errorf("got %q, want the titles alone", r.out)
+	}
+	tool(t, m.env, "reconcile", "match").want(t, exit.OK, "273 of 273") // the list is kept
+
+	middle := len(m.lines) / 2
+	changed := append(append([]string{}, m.lines[:middle]...), m.lines[middle+1:]...)
+	id, _, _ := strings.Cut(m.lines[middle], ",")
+	changed[10] = strings.Replace(changed[10], ",", ",1", 1)
+	r = tool(t, m.env, "reconcile", "match", "--format", "jsonl", "--list", m.list(t, changed...))
+	r.want(t, exit.No, "271 of 273 rows tie out", "missing_here", "differences: 2")
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("got %d rows: %s", len(lines), r.out)
+	}
+	for _, line := range lines {
+		var d map[string]any
+		if err := json.Unmarshal([]byte(line), &d); err != nil || d["value"] == "" || d["currency"] == "" {
+			t.Errorf("got %s, %v", line, err)
+		}
+	}
+
+	known := m.file(t, "known.csv", "class,id,reason\nmissing_here,"+id+",paid by invoice\namount,nothing,gone\n")
+	r = tool(t, m.env, "reconcile", "match", "--sum", "--known", known)
+	r.want(t, exit.No, "differences: 1", "marks that fit no difference: 1, the first in line 3")
+	if r.out != "" {
+		t.Errorf("got %q with --sum", r.out)
+	}
+}
+
+// TestMatchPeriod compares lists that cover only a part of what the gateway has.
+func TestMatchPeriod(t *testing.T) {
+	m := newClosedMonth(t)
+	part := m.list(t, m.lines[100:200]...)
+	tool(t, m.env, "reconcile", "match", "--list", part).want(t, exit.OK, "100 of 100 rows tie out")
+	withoutTimes := "transaction_id,amount,currency\n"
+	for _, line := range m.lines[100:200] {
+		withoutTimes += line[:strings.LastIndex(line, ",")] + "\n"
+	}
+	tool(t, m.env, "reconcile", "match", "--list", m.file(t, "plain.csv", withoutTimes)).want(t, exit.OK, "100 of 100 rows tie out")
+	from := m.lastOf.AddDate(0, 0, -30)
+	r := tool(t, m.env, "reconcile", "match", "--list", part, "--from", from.Format(time.RFC3339), "--to", m.lastOf.Format(time.RFC3339))
+	r.want(t, exit.No, "Is the list whole?", "missing_here")
+	day := func(n int) string { return from.AddDate(0, 0, n).Format(time.DateOnly) }
+	r = tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...), "--from", day(5), "--to", day(12))
+	r.want(t, exit.OK, "lines of other periods were not compared")
+	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.NoAnswer, "has nothing of 2020-01-01", "reconcile sync")
+	tool(t, m.env, "reconcile", "match", "--from", from.AddDate(0, -6, 0).Format(time.DateOnly)).want(t, exit.OK, "begins at", "nothing before is compared")
+}
+
+func TestMatchWrongUse(t *testing.T) {
+	m := newClosedMonth(t)
+	list := m.list(t, m.lines...)
+	for _, test := range []struct {
+		name string
+		env  map[string]string
+		args []string
+		want string
+	}{
+		{"no database", with(m.env, "CARDGATEWAY_DB", ""), nil, "db is missing: set --db"},
+		{"a database that is not there", with(m.env, "CARDGATEWAY_DB", filepath.Join(m.dir, "none.db")), nil, "there is no file"},
+		{"no such list", m.env, []string{"--list", filepath.Join(m.dir, "none.csv")}, "none.csv"},
+		{"no such column", m.env, []string{"--list", list, "--columns", "transaction_id=Ref"}, `no column "Ref"`},
+		{"no mapping", m.env, []string{"--list", list, "--columns", "Ref"}, "is not OURS=YOURS"},
+		{"columns of no list", m.env, []string{"--columns", "amount=Total"}, "--columns needs --list"},
+		{"two lists", m.env, []string{"--list", list, "--list-query", "payments"}, "either a file or a query"},
+		{"a query of nothing", m.env, []string{"--list-query", "payments"}, "need --list-dsn"},
+		{"a database of no query", m.env, []string{"--list-dsn", "shop.db"}, "needs --list-query"},
+		{"a password as a flag", m.env, []string{"--list-dsn", "postgres://u:p@h/d", "--list-query", "payments"}, "has a password in it"},
+		{"grace", m.env, []string{"--list", list, "--grace", "soon"}, `--grace: "soon" is no duration`},
+		{"known is not there", m.env, []string{"--known", filepath.Join(m.dir, "none")}, "--known"},
+		{"known is something else", m.env, []string{"--known", list}, "must name the columns class, id and reason"},
+		{"a class that there is not", m.env, []string{"--known", m.file(t, "bad.csv", "class,id,reason\nlost,a,b\n")}, `line 2: there is no class "lost"`},
+		{"a value that is none", m.env, []string{"--known", m.file(t, "bad2.csv", "class,id,reason,value\namount,a,b,1e9\n")}, `line 2: the value "1e9" is no amount`},
+		{"two periods", m.env, []string{"--list", list, "--day", "today", "--last", "7d"}, "more than one time range"},
+		{"a report without a name", m.env, []string{"--out", "x.txt"}, "does not end with a name and .html"},
+		{"a report nowhere", m.env, []string{"--list", list, "--out", filepath.Join(m.dir, "no", "x.html")}, "cannot be written"},
+		{"rows below zero", m.env, []string{"--rows", "-1"}, "--rows"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			command := "match"
+			if strings.Contains(strings.Join(test.args, " "), "--out") || strings.Contains(strings.Join(test.args, " "), "--rows") {
+				command = "report"
+			}
+			tool(t, test.env, append([]string{"reconcile", command}, test.args...)...).want(t, exit.NoAnswer, test.want)
+		})
+	}
+}

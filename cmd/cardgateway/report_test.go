@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
+	"github.com/shopspring/decimal"
+)
+
+func TestReport(t *testing.T) {
+	m := newClosedMonth(t)
+	out := filepath.Join(m.dir, "month.html")
+	from := m.lastOf.AddDate(0, 0, -30)
+	period := []string{"--from", from.Format(time.RFC3339), "--to", m.lastOf.Format(time.RFC3339)}
+	report := func(code int, args ...string) (page string) {
+		t.Helper()
+		r := tool(t, m.env, append([]string{"reconcile", "report", "--out", out}, args...)...)
+		r.want(t, code)
+		if r.out != out+"\n" {
+			t.Errorf("got %q, want the path of the page", r.out)
+		}
+		text, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	holds := func(page string, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if !strings.Contains(page, w) {
+				t.Errorf("the page does not say %q", w)
+			}
+		}
+	}
+	page := report(exit.OK, append(period, "--list", m.list(t, m.lines...))...)
+	holds(page, "273 of 273 rows tie out", "Signature", "SHA-256", "paid.csv, 273 lines", "Value a day", "acceptance", "Left over")
+
+	// An id that would be a formula, and one that would be markup.
+	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime), `<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)
+	page = report(exit.No, append(period, "--list", m.list(t, lines...), "--rows", "1")...)
+	holds(page, "2 differences", "Not shown: 1 row of 1.00 EUR", "month.csv", "month.json", "&lt;script&gt;")
+	if strings.Contains(page, "<script") {
+		t.Error("the page has a script")
+	}
+	text, err := os.ReadFile(filepath.Join(m.dir, "month.csv"))
+	if err != nil || !strings.Contains(string(text), "\nmissing_there,payment,'=cmd|'/c calc'!A0,,1.00,EUR,") {
+		t.Errorf("got %s, %v", text, err)
+	}
+	text, err = os.ReadFile(filepath.Join(m.dir, "month.json"))
+	var parsed reportJSON
+	if err == nil {
+		err = json.Unmarshal(text, &parsed)
+	}
+	if err != nil || len(parsed.Differences) != 2 || parsed.Summary.TiedOut != 273 || parsed.Summary.Compared != 275 || parsed.Summary.Lists[0].Rows != 275 {
+		t.Errorf("got %s, %v", text, err)
+	}
+	// The CSV marks what may stay, when it is given reasons.
+	marked := strings.NewReplacer("!A0,,", "!A0,typed by hand,", "</script>,,", "</script>,a test,").Replace(readText(t, filepath.Join(m.dir, "month.csv")))
+	page = report(exit.OK, append(period, "--known", m.file(t, "known.csv", marked))...)
+	holds(page, "273 of 275 rows tie out", "2 known differences", "Known: typed by hand")
+
+	before := from.AddDate(0, 0, -4)
+	page = report(exit.OK, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
+	holds(page, "Nothing to compare in this range", "The first payment after is of "+from.In(time.FixedZone("", 8*3600)).Format("2 January 2006"))
+
+	err = filepath.WalkDir(m.dir, func(path string, e fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".tmp") {
+			t.Errorf("%s is left", path)
+		}
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), "month.") && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// reportJSON is what the tests read of the JSON file beside a report.
+type reportJSON struct {
+	Differences []map[string]any `json:"differences"`
+	Summary     struct {
+		Compared int `json:"compared"`
+		TiedOut  int `json:"tiedOut"`
+		Classes  []struct {
+			Class match.Class `json:"class"`
+			Rows  int         `json:"rows"`
+		} `json:"classes"`
+		Bridges []struct {
+			Kind     match.Kind      `json:"kind"`
+			Currency string          `json:"currency"`
+			LeftOver decimal.Decimal `json:"leftOver"`
+		} `json:"bridges"`
+		Lists []struct {
+			Rows int `json:"rows"`
+		} `json:"lists"`
+	} `json:"summary"`
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestReportIsInterrupted leaves the report that was there, and no half of a new one.
+func TestReportIsInterrupted(t *testing.T) {
+	m := newClosedMonth(t)
+	out := filepath.Join(m.dir, "month.html")
+	tool(t, m.env, "reconcile", "report", "--out", out, "--list", m.list(t, m.lines...)).want(t, exit.OK)
+	old := readText(t, out)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	toolWith(t, ctx, strings.NewReader(""), m.env, "reconcile", "report", "--out", out).want(t, exit.Interrupted, "interrupted")
+	if left, _ := filepath.Glob(filepath.Join(m.dir, "*.tmp")); readText(t, out) != old || len(left) > 0 {
+		t.Errorf("the report has changed, or there is more: %q", left)
+	}
+}
