@@ -31,7 +31,7 @@ type SeedOptions struct {
 }
 
 // Seed adds n orders in [from, to), evenly spaced, and a refund for every tenth of them. They are computed on demand, so
-// any number of them needs no memory. Of each hundred, about seven are declined, two are at 102, and the rest are approved.
+// any number of them needs no memory. Of each hundred, seven are declined, two are at 102, and the rest are approved.
 // Executed does not count them. SeedOrders adds other currencies and more.
 func (g *Gateway) Seed(n int, from, to time.Time) {
 	g.SeedOrders(SeedOptions{N: n, From: from, To: to})
