@@ -6,8 +6,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/bench/internal/loopback"
 )
 
-// Allocations do not depend on how busy the machine is, so these bounds hold everywhere. Those of a call count
-// net/http's own, which are some 60.
+// Allocations do not depend on the load of the machine, so these limits hold everywhere. Those of a call include net/http's
+// own, which are some 60.
 const (
 	maxAllocsPerCall = 80
 	maxAllocsPerRow  = 4

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCall makes one payment, over and over. The clients come in another order each time, since the first one
-// after a change of scenario finds the server and the memory as others have left them.
+// BenchmarkCall makes one payment repeatedly. The order of the clients changes in each round, because the first one after a
+// change of scenario finds the server and the memory as others have left them.
 func BenchmarkCall(b *testing.B) {
 	for _, op := range operations {
 		for _, secure := range []bool{false, true} {

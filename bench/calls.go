@@ -18,7 +18,7 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// operation is a payment that is measured.
+// operation is a measured payment.
 type operation struct {
 	name   string
 	path   string
@@ -47,15 +47,15 @@ type caller struct {
 	call   func(context.Context) error
 }
 
-// What every client but the project's is given, and what the project's has by default. Who pays without a timeout can
-// wait for ever.
+// Settings of every client except the project's, which are that one's defaults. Without a timeout, a payment can wait
+// forever.
 const (
 	idleConnections = 128
 	timeout         = 30 * time.Second
 )
 
-// callersOf returns the clients for one operation. All but stripe-go send the same bytes' worth of the same members
-// and read the same answer; stripe-go creates a payment intent, which is its nearest call.
+// callersOf returns the clients for one operation. All but stripe-go send requests of the same size with the same members
+// and read the same response; stripe-go creates a payment intent, which is its nearest call.
 func callersOf(op operation, p *loopback.Process, secure bool) ([]caller, error) {
 	base, client := p.URL(secure, 0), &http.Client{Transport: p.Transport(idleConnections), Timeout: timeout}
 	limit, err := limitCall(client, base, op)
@@ -94,17 +94,17 @@ func callersOf(op operation, p *loopback.Process, secure bool) ([]caller, error)
 
 var errNotPaid = errors.New("the answer is no approval")
 
-// ownClient makes the project's client with its own defaults but for the certificate that it must trust.
+// ownClient returns the project's client with its own defaults, except for the certificate that it must trust.
 func ownClient(p *loopback.Process, base string) (*cardgateway.Client, error) {
 	return cardgateway.New(cardgateway.Config{
 		BaseURL: base, AppID: loopback.AppID, Location: time.UTC, HTTPClient: &http.Client{Transport: p.Transport(0)},
 	})
 }
 
-// buffers are for answers that nobody keeps.
+// buffers are for responses that are discarded.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// limitCall is net/http alone: a body made beforehand goes out, the answer is read and thrown away.
+// limitCall uses only net/http: it sends a prepared body, and reads and discards the response.
 func limitCall(client *http.Client, base string, op operation) (func(context.Context) error, error) {
 	body, err := json.Marshal(op.byHand())
 	if err != nil {
@@ -120,7 +120,7 @@ func limitCall(client *http.Client, base string, op operation) (func(context.Con
 	}, nil
 }
 
-// discard reads an answer to its end without a look at it.
+// discard reads and ignores a response.
 func discard(resp *http.Response, err error) error {
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func discard(resp *http.Response, err error) error {
 	return err
 }
 
-// handCall is what a careful program writes without a library: it looks at nothing but the status and the code.
+// handCall is what a careful program writes without a library: it checks only the status and the code.
 func handCall(client *http.Client, base string, op operation) func(context.Context) error {
 	return func(ctx context.Context) error {
 		body, err := json.Marshal(op.byHand())
@@ -154,7 +154,7 @@ func handCall(client *http.Client, base string, op operation) func(context.Conte
 	}
 }
 
-// fetch sends a request and decodes its answer.
+// fetch sends a request and decodes its response.
 func fetch(client *http.Client, req *http.Request, answer any) error {
 	resp, err := client.Do(req)
 	if err != nil {
@@ -167,7 +167,7 @@ func fetch(client *http.Client, req *http.Request, answer any) error {
 	if err := json.NewDecoder(resp.Body).Decode(answer); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, resp.Body) // so that the connection is used again
+	_, err = io.Copy(io.Discard, resp.Body) // so that the connection is reused
 	return err
 }
 
@@ -224,7 +224,7 @@ func githubCall(c *github.Client, op operation) func(context.Context) error {
 	}
 }
 
-// paypalCall sends the payment as every call of the paypal library goes.
+// paypalCall sends the payment with the paypal library, like all its calls.
 func paypalCall(c *paypal.Client, base string, op operation) func(context.Context) error {
 	return func(ctx context.Context) error {
 		req, err := c.NewRequest(ctx, http.MethodPost, base+op.path, op.byHand())

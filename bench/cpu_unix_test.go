@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is what this process has used so far, in user and system mode.
+// cpuTime returns the CPU time of this process so far, in user and system mode.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

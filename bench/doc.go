@@ -1,5 +1,5 @@
-// Package bench measures the client beside what a program would use in its place: the same requests written by hand
-// over net/http and encoding/json, three other libraries, and as the limit net/http without any encoding. All of them
-// talk to one server on the loopback interface, which runs in a process of its own. run.sh measures and compares;
-// RESULTS.md holds what it found.
+// Package bench compares the client with what a program would use instead: the same requests written by hand with net/http
+// and encoding/json, three other libraries, and, as the lower limit, net/http without any encoding. All of them use one
+// server on the loopback interface, which runs in a separate process. run.sh measures and compares; RESULTS.md has the
+// results.
 package bench

@@ -9,10 +9,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/bench/internal/loopback"
 )
 
-// roleVariable says what this program is when it is not the tests.
+// roleVariable is the environment variable for roles of this program other than tests.
 const roleVariable = "CARDGATEWAY_BENCH_ROLE"
 
-// server is the one that everything here talks to.
+// server is the one server of all tests and benchmarks.
 var server *loopback.Process
 
 func TestMain(m *testing.M) {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// measure makes b.N calls, shared among callers, and reports beside testing's own figures the CPU time of this
-// process, system time included, and the connections that the server saw, both per call. Callers that share a client
-// open their connections beforehand.
+// measure makes b.N calls, shared among callers, and also reports per call the CPU time of this process, including system
+// time, and the connections that the server accepted. Callers that share a client open their connections first.
 func measure(b *testing.B, callers int, call func(context.Context) error) {
 	if callers > 1 {
 		share(b, callers, 4*callers, call)
@@ -25,7 +24,7 @@ func measure(b *testing.B, callers int, call func(context.Context) error) {
 	b.ReportMetric(float64(connections(b)-opened-1)/float64(b.N), "conns/op")
 }
 
-// share makes n calls, with so many callers at once.
+// share makes n calls with so many concurrent callers.
 func share(b *testing.B, callers, n int, call func(context.Context) error) {
 	var left atomic.Int64
 	left.Store(int64(n))
@@ -43,7 +42,7 @@ func share(b *testing.B, callers, n int, call func(context.Context) error) {
 	all.Wait()
 }
 
-// connections asks the server, which costs one connection.
+// connections queries the server, which needs one connection.
 func connections(tb testing.TB) int {
 	n, err := server.Connections(context.Background())
 	if err != nil {

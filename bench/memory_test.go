@@ -14,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/bench/internal/loopback"
 )
 
-// walkOrder tells a process of its own, by its environment, which walk to make.
+// walkOrder is the environment variable that tells a separate process which walk to make.
 type walkOrder struct {
 	Client, URL string
 	Months      int
@@ -22,7 +22,7 @@ type walkOrder struct {
 
 const walkVariable = "CARDGATEWAY_BENCH_WALK"
 
-// BenchmarkWalkMemory reports the largest resident size of a process that makes one walk and nothing else.
+// BenchmarkWalkMemory reports the largest resident size of a process that only makes one walk.
 func BenchmarkWalkMemory(b *testing.B) {
 	if _, err := peakMemory(); err != nil {
 		b.Skip("the peak of resident memory is not known here: ", err)
@@ -59,7 +59,7 @@ func walkApart(order walkOrder) (peak float64, err error) {
 	return strconv.ParseFloat(string(bytes.TrimSpace(out)), 64)
 }
 
-// walkAlone is what that process does.
+// walkAlone makes the walk in that process.
 func walkAlone() error {
 	var order walkOrder
 	if err := json.Unmarshal([]byte(os.Getenv(walkVariable)), &order); err != nil {
@@ -84,7 +84,7 @@ func walkAlone() error {
 
 var peakLine = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 
-// peakMemory is the largest resident size of this process so far, in bytes, as Linux counts it.
+// peakMemory returns the largest resident size of this process so far in bytes, from Linux.
 func peakMemory() (int, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 var pageSizes = []int{100, 999}
 
-// BenchmarkPage reads one page from the server, over and over.
+// BenchmarkPage reads one page from the server repeatedly.
 func BenchmarkPage(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		readers, err := pageReaders(server.URL(secure, 0), server.Transport(idleConnections))
@@ -36,7 +36,7 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode turns a page in memory into rows.
+// BenchmarkDecode decodes a page in memory into rows.
 func BenchmarkDecode(b *testing.B) {
 	all, err := decoders()
 	if err != nil {

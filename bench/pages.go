@@ -21,7 +21,8 @@ type pageReader struct {
 	read   func(ctx context.Context, rows int) (int, error)
 }
 
-// pageReaders returns the clients that can read a page of orders. stripe-go cannot: its rows are its own, see walks.
+// pageReaders returns the clients that can read a page of orders. stripe-go cannot, because it has its own row types; see
+// walks.
 func pageReaders(base string, transport *http.Transport) ([]pageReader, error) {
 	own, err := cardgateway.New(cardgateway.Config{
 		BaseURL: base, AppID: loopback.AppID, Location: time.UTC, HTTPClient: &http.Client{Transport: transport},
@@ -79,14 +80,14 @@ func fetchPage(ctx context.Context, client *http.Client, base string, start, end
 	return &p, nil
 }
 
-// decoder turns the JSON of a page into rows, without a network.
+// decoder decodes the JSON of a page into rows, without a network.
 type decoder struct {
 	client string
 	decode func([]byte) (int, error)
 }
 
-// decoders returns the ways to decode a page. The client has no exported decoder: it searches, over a transport that
-// answers at once with the page.
+// decoders returns the ways to decode a page. The client has no exported decoder, so it makes a search with a transport
+// that returns the page at once.
 func decoders() ([]decoder, error) {
 	canned := new(cannedTransport)
 	own, err := cardgateway.New(cardgateway.Config{
@@ -112,10 +113,10 @@ func decoders() ([]decoder, error) {
 	}, nil
 }
 
-// cannedTransport answers with its body, one request at a time.
+// cannedTransport responds with its body, one request at a time.
 type cannedTransport struct{ body []byte }
 
-// RoundTrip answers.
+// RoundTrip returns the response.
 func (t *cannedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{}, Request: r,
@@ -123,7 +124,7 @@ func (t *cannedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// firstOrders asks for the first page of the book.
+// firstOrders queries the first page of the book.
 func firstOrders(rows int) cardgateway.OrderQuery {
 	return cardgateway.OrderQuery{Start: loopback.Month(0), End: loopback.Month(1), CurrPage: 1, PageSize: rows}
 }

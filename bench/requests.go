@@ -8,7 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The payments that are measured, once for the client and once by hand.
+// The measured payments, once for the client and once by hand.
 const (
 	token           = "tok-5f2c9a1b7d"
 	transactionIP   = "203.0.113.7"
@@ -17,7 +17,7 @@ const (
 	description     = "Candle box, weekly"
 )
 
-// basket is what is paid for, in three lines.
+// basket has the three products of a payment.
 var basket = []product{
 	{ProductName: "Unscented Tea Light Candles, White, Pack of 100", SKU: "123-456-789", ProductLink: "https://shop.example/p/123-456-789", Price: decimal.New(5850, -2), Quantity: 1},
 	{ProductName: "Beeswax Pillar Candle, 20 cm", SKU: "123-456-790", ProductLink: "https://shop.example/p/123-456-790", Price: decimal.New(3000, -2), Quantity: 2},

@@ -8,7 +8,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/bench/internal/loopback"
 )
 
-// BenchmarkWalk reads months of orders. One walk of 60 months with 50 ms before each answer takes a loop a minute.
+// BenchmarkWalk reads months of orders. One walk of 60 months with 50 ms before each response takes about a minute in a
+// sequential loop.
 func BenchmarkWalk(b *testing.B) {
 	for _, months := range []int{12, 60} {
 		for _, secure := range []bool{false, true} {

@@ -13,17 +13,17 @@ import (
 	"github.com/stripe/stripe-go/v86"
 )
 
-// pageSize is that of every walk which does not leave it to the gateway.
+// pageSize is the page size of every walk that does not leave it to the gateway.
 const pageSize = 100
 
-// walker reads all rows of the first months of the book with one of the libraries, and returns how many it saw.
+// walker reads all rows of the first months of the book with one of the libraries, and returns their number.
 type walker struct {
 	client string
 	walk   func(ctx context.Context, months int) (int, error)
 }
 
-// walkersOf returns the walks over a server that waits before each answer. Those of stripe-go and go-github read as
-// many rows of their own kind.
+// walkersOf returns the walks with a server that delays each response. Those of stripe-go and go-github read the same
+// number of rows of their own kind.
 func walkersOf(p *loopback.Process, secure bool, delay time.Duration) ([]walker, error) {
 	base := p.URL(secure, delay)
 	client := &http.Client{Transport: p.Transport(idleConnections), Timeout: timeout}
@@ -47,7 +47,7 @@ func walkersOf(p *loopback.Process, secure bool, delay time.Duration) ([]walker,
 	}, nil
 }
 
-// count goes through a sequence to its end or to its first error.
+// count counts the elements of a sequence until its end or first error.
 func count[T any](rows iter.Seq2[T, error]) (n int, err error) {
 	for _, err := range rows {
 		if err != nil {
@@ -65,8 +65,7 @@ func ownWalk(c *cardgateway.Client, opts cardgateway.WalkOptions) func(context.C
 	}
 }
 
-// handWalk goes through the months and their pages one after another. It trusts totalPage, and misses rows where
-// orders arrive meanwhile.
+// handWalk reads the months and their pages in sequence. It trusts totalPage, and misses rows if orders arrive meanwhile.
 func handWalk(client *http.Client, base string) func(context.Context, int) (int, error) {
 	return func(ctx context.Context, months int) (rows int, err error) {
 		for m := range months {
@@ -82,7 +81,7 @@ func handWalk(client *http.Client, base string) func(context.Context, int) (int,
 	}
 }
 
-// limitWalk asks for the same pages, and decodes none of them.
+// limitWalk requests the same pages without decoding them.
 func limitWalk(client *http.Client, base string) func(context.Context, int) (int, error) {
 	return func(ctx context.Context, months int) (rows int, err error) {
 		for m := range months {

@@ -7,7 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The types below are how a program without the client would write the same messages for encoding/json.
+// The types below are the same messages as a program without the client would write them for encoding/json.
 
 type payment struct {
 	TransactionID   string          `json:"transactionId"`
@@ -25,7 +25,7 @@ type payment struct {
 	Extension       *extension      `json:"extension,omitempty"`
 }
 
-// appNumber is written as the number that it is: longer than any integer type.
+// appNumber is a JSON number that is longer than any integer type.
 type appNumber string
 
 // MarshalJSON writes the digits without quotes.

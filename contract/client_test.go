@@ -22,13 +22,13 @@ const (
 	token   = "tok-1/ü"
 )
 
-// call is a request of a document: the members of a body, or the parameters of a query.
+// call is a request made from a document: the members of a body, or the parameters of a query.
 type call struct {
 	operation string
 	document  any
 }
 
-// exchange is what a call of the client came to.
+// exchange is the result of a call of the client.
 type exchange struct {
 	sent   *message // nil: nothing was
 	result any      // nil, or a pointer
@@ -42,8 +42,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// do makes the client's request of a document and lets a transport answer it. The error is errNotExpressible where the
-// client's types cannot hold the document.
+// do makes the client's request from a document and passes it to a transport. The error is errNotExpressible if the
+// client's types cannot represent the document.
 func (c call) do(respond func(*message) (status int, body []byte)) (x exchange, err error) {
 	defer func() {
 		switch failure := recover().(type) {
@@ -123,7 +123,7 @@ func (c call) on(client *cardgateway.Client) (any, error) {
 	panic("no operation is named " + c.operation)
 }
 
-// pointer keeps a nil pointer from becoming an any that is not nil.
+// pointer prevents a nil pointer from becoming a non-nil interface value.
 func pointer[T any](p *T, err error) (any, error) {
 	if p == nil {
 		return nil, err
@@ -131,7 +131,7 @@ func pointer[T any](p *T, err error) (any, error) {
 	return p, err
 }
 
-// text is a parameter of a query.
+// text returns a parameter of a query.
 func (c call) text(name string) string {
 	switch s := c.document.(map[string]any)[name].(type) {
 	case nil:
@@ -146,7 +146,7 @@ func (c call) time(name string) time.Time {
 	s := c.text(name)
 	w, err := cardgateway.ParseWallTime(s)
 	if err != nil || len(s) == len(time.DateOnly) {
-		panic(notExpressible(name)) // the client writes the long form
+		panic(notExpressible(name)) // the client always writes the long form
 	}
 	return w.In(cardgateway.DefaultLocation())
 }
@@ -165,7 +165,7 @@ func (c call) number(name string) int {
 
 type notExpressible string
 
-// filled makes a request struct of a document: each member goes into the field of its name.
+// filled returns a request struct made from a document: each member is set in the field of its name.
 func filled[T any](document any) (request T) {
 	fill(reflect.ValueOf(&request).Elem(), document)
 	return request
@@ -231,7 +231,7 @@ func as[T any](document any) T {
 	return v
 }
 
-// message is the same request as a program without the client would write it.
+// message returns the same request as written by a program without the client.
 func (c call) message(op *operation) *message {
 	m := &message{operation: c.operation, method: op.method, header: http.Header{}}
 	escaped := strings.ReplaceAll(op.path, "{tokenization}", url.PathEscape(token))

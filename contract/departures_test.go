@@ -9,13 +9,13 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// departure is a difference that is meant.
+// departure is an intended difference.
 type departure struct {
 	name, reason string
 	used         int
 }
 
-// departures are all differences that are meant. The interface says nothing of what they are about.
+// departures are all intended differences. The interface does not define the behavior in these cases.
 type departures map[string]*departure
 
 func newDepartures(list ...departure) departures {
@@ -26,7 +26,7 @@ func newDepartures(list ...departure) departures {
 	return d
 }
 
-// take notes that a difference was met, and reports whether it is meant.
+// take records that a difference occurred, and reports whether it is intended.
 func (d departures) take(name string) bool {
 	if d[name] == nil {
 		return false
@@ -35,7 +35,7 @@ func (d departures) take(name string) bool {
 	return true
 }
 
-// report prints the list, and fails for what was never met.
+// report prints the list, and fails the test for entries that never occurred.
 func (d departures) report(t *testing.T) {
 	t.Helper()
 	for _, one := range d {
@@ -46,7 +46,7 @@ func (d departures) report(t *testing.T) {
 	}
 }
 
-// Departures of requests: in two the sandbox is more generous than the description, in the others the client is stricter.
+// Departures for requests: in two the sandbox is more tolerant than the description, in the others the client is stricter.
 func requestDepartures() departures {
 	return newDepartures(
 		departure{name: "null", reason: "the sandbox takes null of an optional member for a member that is not there; neither the interface nor what is published shows one"},
@@ -61,7 +61,7 @@ func requestDepartures() departures {
 	)
 }
 
-// meant reports whether all that a client refused is in the list.
+// meant reports whether everything that a client rejected is in the list.
 func (d departures) meant(err error, value any) bool {
 	invalid, ok := errors.AsType[*cardgateway.ValidationError](err)
 	if !ok {

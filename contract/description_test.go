@@ -24,7 +24,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// description is an OpenAPI document, read by the library, and the schemas in it.
+// description is an OpenAPI document, loaded by the library, and its schemas.
 type description struct {
 	router     routers.Router
 	operations []*operation
@@ -40,7 +40,7 @@ type operation struct {
 	compiled map[string]*jsonschema.Schema
 }
 
-// served is the description as the sandbox serves it.
+// served returns the description that the sandbox serves.
 func served(t testing.TB) map[string]any {
 	t.Helper()
 	g := sandbox.New(sandbox.Options{})
@@ -65,7 +65,7 @@ func served(t testing.TB) map[string]any {
 	return document.(map[string]any)
 }
 
-// decode reads JSON and keeps the digits of numbers.
+// decode decodes JSON and keeps the digits of numbers.
 func decode(data []byte) (any, error) { return jsonschema.UnmarshalJSON(bytes.NewReader(data)) }
 
 func encode(v any) []byte {
@@ -73,12 +73,12 @@ func encode(v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // of what was decoded, or made here
+		panic(err) // cannot happen: the value was decoded, or created here
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// read makes a description of a document. The library checks the document first, misspelled keywords included.
+// read loads a description from a document. The library validates the document first, including misspelled keywords.
 func read(document map[string]any) (*description, error) {
 	if _, err := load(document); err != nil {
 		return nil, err
@@ -142,14 +142,14 @@ func (d *description) operation(name string) *operation {
 	return nil
 }
 
-// Views of a schema: as it is, closed, and narrowed by what is published.
+// Variants of a schema: unchanged, closed, and narrowed by published limits.
 const (
 	asDescribed = "as described"
 	inClosed    = "closed"
 	inPublished = "published"
 )
 
-// check says why a value does not fit a schema of the operation: that of the body, or of the result.
+// check returns why a value does not match a schema of the operation: that of the body, or of the result.
 func (op *operation) check(part, view string, value any) error {
 	c := op.compiled[part+view]
 	if c == nil {
@@ -169,7 +169,7 @@ func (op *operation) check(part, view string, value any) error {
 	return c.Validate(value)
 }
 
-// compiled is a schema that is used often.
+// compiled returns a compiled schema that is used often.
 func compiled(s schema) *jsonschema.Schema {
 	text := string(encode(s))
 	c, ok := conditions.Load(text)
@@ -179,14 +179,14 @@ func compiled(s schema) *jsonschema.Schema {
 	return c.(*jsonschema.Schema)
 }
 
-var conditions sync.Map // of compiled schemas, by their text
+var conditions sync.Map // compiled schemas by their text
 
 func compile(s schema) *jsonschema.Schema {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	const name = "https://contract.test/schema.json"
 	if err := compiler.AddResource(name, s); err != nil {
-		panic(err) // the library has taken the document
+		panic(err) // cannot happen: the library accepted the document
 	}
 	return compiler.MustCompile(name)
 }
@@ -207,13 +207,13 @@ type message struct {
 func (m *message) request() *http.Request {
 	r, err := http.NewRequest(m.method, m.url.String(), bytes.NewReader(m.body))
 	if err != nil {
-		panic(err) // of a URL that was one before
+		panic(err) // cannot happen: it was a URL before
 	}
 	r.Header = m.header.Clone()
 	return r
 }
 
-// checkRequest says why the description does not allow a request.
+// checkRequest returns why the description does not allow a request, or nil.
 func (d *description) checkRequest(m *message) error {
 	input, err := d.input(m)
 	if err != nil {
@@ -231,7 +231,7 @@ func (d *description) input(m *message) (*openapi3filter.RequestValidationInput,
 	if got := route.Operation.OperationID; got != m.operation {
 		return nil, fmt.Errorf("the request is one of %s", got)
 	}
-	for name, value := range pathParams { // the library does not do it
+	for name, value := range pathParams { // not done by the library
 		if pathParams[name], err = url.PathUnescape(value); err != nil {
 			return nil, err
 		}
@@ -245,7 +245,7 @@ func (d *description) input(m *message) (*openapi3filter.RequestValidationInput,
 	}, nil
 }
 
-// checkResponse says why the description does not allow a response.
+// checkResponse returns why the description does not allow a response, or nil.
 func (d *description) checkResponse(m *message) error {
 	input, err := d.input(m)
 	if err != nil {
@@ -257,7 +257,7 @@ func (d *description) checkResponse(m *message) error {
 	})
 }
 
-// undeclared names a parameter of the query that the operation does not have: the library does not look for those.
+// undeclared returns a parameter of the query that the operation does not have: the library does not check that.
 func (op *operation) undeclared(query url.Values) error {
 	for name := range query {
 		if !slices.ContainsFunc(op.parameters, func(p schema) bool { return p["in"] == "query" && p["name"] == name }) {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// gateway is a sandbox that is spoken to by plain HTTP.
+// gateway is a sandbox that is used over plain HTTP.
 type gateway struct {
 	*sandbox.Gateway
 	transport http.RoundTripper
@@ -29,7 +29,7 @@ func newGateway(t testing.TB, options sandbox.Options) *gateway {
 	return g
 }
 
-// send sends a request and puts the response into it. The token of the tests is exchanged for one that the gateway knows.
+// send sends a request and stores the response in it. The token of the tests is replaced by one that the gateway knows.
 func (g *gateway) send(m *message) error {
 	r := m.request()
 	if strings.HasPrefix(r.URL.Path, tokenPath) {
@@ -51,7 +51,7 @@ func (g *gateway) send(m *message) error {
 
 const tokenPath = "/checkout/tokenization/payment/"
 
-// answer is what the tests read of a response.
+// answer is the part of a response that the tests read.
 type answer struct {
 	Code                           int
 	UniqueID, RedirectURL, Message string
@@ -62,8 +62,8 @@ func (m *message) answer() (a answer, err error) {
 	return a, err
 }
 
-// takes reports whether the gateway understood a request. What it then made of it, a decline or an unknown id, is another
-// matter.
+// takes reports whether the gateway accepted the format of a request, whatever the outcome, for example a decline or an
+// unknown id.
 func (g *gateway) takes(m *message) (bool, error) {
 	if err := g.send(m); err != nil {
 		return false, err

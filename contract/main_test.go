@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the heap grow: the tests make much garbage, and keep little.
+// TestMain raises the limit for garbage collection: the tests create much garbage, and keep little.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400)
 	os.Exit(m.Run())

@@ -21,7 +21,7 @@ type plant struct {
 	apply func(*operation) bool
 }
 
-// copied is an operation whose schemas can be changed.
+// copied returns an operation whose schemas can be changed.
 func (op *operation) copied() *operation {
 	c := *op
 	c.compiled = maps.Clone(op.compiled)
@@ -37,7 +37,7 @@ func (op *operation) copied() *operation {
 	return &c
 }
 
-// visit calls f with every object schema that holds the member at p, and reports whether there was one.
+// visit calls f with every object schema that has the member at p, and reports whether there was one.
 func visit(s schema, p path, f func(holder schema, name string)) (found bool) {
 	for _, keyword := range []string{"allOf", "anyOf"} {
 		for _, sub := range subschemas(s, keyword) {
@@ -69,12 +69,13 @@ func request(op *operation) schema { return op.body }
 
 func result(op *operation) schema { return op.result }
 
-// change makes a plant that changes a member wherever the part has it.
+// change returns a plant that changes a member everywhere in the part.
 func change(of part, kind string, at path, f func(holder schema, name string)) plant {
 	return plant{kind: kind, at: at, after: at, apply: func(op *operation) bool { return visit(of(op), at, f) }}
 }
 
-// plants are the changes of one member. Of a change that is none for this member, apply reports false or nothing differs.
+// plants returns the changes of one member. If a change does not apply to this member, apply reports false or nothing
+// differs.
 func plants(of part, at place) (list []plant) {
 	p := at.path
 	add := func(kind string, f func(holder schema, name string)) { list = append(list, change(of, kind, p, f)) }
@@ -214,7 +215,7 @@ func dropPatterns(node any) {
 	}
 }
 
-// hangsOn reports whether the client needs a required member of a response. It does without the others: the departure
+// hangsOn reports whether the client needs a required member of a response. It does not need the others: see the departure
 // "missing".
 func hangsOn(op *operation, at place) bool {
 	switch name := at.path.String(); {
@@ -230,8 +231,8 @@ func hangsOn(op *operation, at place) bool {
 	return false
 }
 
-// equal reports whether a change makes no difference to anybody: among others, the client reads is3d in both of its types, and keeps
-// nothing of an address beside a secret. Where the sandbox sends them, such changes are found.
+// equal reports whether a change affects neither side: among others, the client reads is3d with both of its types, and
+// ignores the members of an address if a secret was sent. If the sandbox sends them, such changes are detected.
 func equal(op *operation, side, kind string, at path) bool {
 	sendsSecret := op.name == "TokenPayment" || op.name == "CreateSubscription"
 	if side == "request" && at.name() == "subscriptionCycle" && strings.HasPrefix(kind, "limit") {
@@ -240,7 +241,7 @@ func equal(op *operation, side, kind string, at path) bool {
 	return side == "response" && kind == "another type" && (at.name() == "is3d" || sendsSecret && at[0] == "billingAddress")
 }
 
-// searcher looks for the disagreement that a plant makes.
+// searcher searches for the disagreement caused by a plant.
 type searcher struct {
 	*testing.T
 	d         *description
@@ -273,11 +274,11 @@ func newSearcher(t *testing.T, d *description, op *operation, recorded []*messag
 	return s
 }
 
-// inRequests returns the first disagreement that a changed description makes among the requests, or nothing.
+// inRequests returns the first disagreement among the requests caused by a changed description, or "".
 func (s *searcher) inRequests(d *description, op *operation, at []path) string {
 	r := *s.requests
 	r.description, r.op, r.meant, r.stopAtFirst, r.disagreements = d, op, requestDepartures(), true, nil
-	r.withLibrary = false // which knows the description as it was
+	r.withLibrary = false // it has loaded the original description
 	r.places = make(map[string]*[2]int)
 	r.planted = isPublished(s.requests.op, at[0])
 	for _, m := range s.sent {
@@ -301,7 +302,7 @@ func (s *searcher) inRequests(d *description, op *operation, at []path) string {
 	return strings.Join(r.disagreements, "")
 }
 
-// isPublished reports whether what is published narrows a member.
+// isPublished reports whether published limits narrow a member.
 func isPublished(op *operation, at path) (is bool) {
 	visit(op.body, at, func(holder schema, name string) {
 		member, _ := properties(holder)[name].(schema)
@@ -310,7 +311,7 @@ func isPublished(op *operation, at path) (is bool) {
 	return is
 }
 
-// inResponses does the same among the responses.
+// inResponses does the same for the responses.
 func (s *searcher) inResponses(op *operation, at []path) string {
 	for _, m := range s.recorded {
 		if document, err := decode(m.response); m.status == 200 && err == nil {
@@ -335,14 +336,14 @@ func (s *searcher) inResponses(op *operation, at []path) string {
 	return strings.Join(r.disagreements, "")
 }
 
-// documentPlant is a change of an operation that is not one of a body's members.
+// documentPlant is a change of an operation other than of a member of a body.
 type documentPlant struct {
 	side, kind string
 	at, after  path
 	apply      func(operation schema)
 }
 
-// documentPlants are changes of the parameters, the content types and the status.
+// documentPlants returns changes of the parameters, the content types and the status.
 func documentPlants(op *operation) (list []documentPlant) {
 	contentType := func(body any) {
 		media := body.(schema)["content"].(schema)
@@ -382,14 +383,14 @@ func documentPlants(op *operation) (list []documentPlant) {
 	return list
 }
 
-// only is a copy of a description with one operation.
+// only returns a copy of a description with one operation.
 func only(document map[string]any, op *operation) map[string]any {
 	c := clone(document).(map[string]any)
 	c["paths"] = schema{op.path: c["paths"].(schema)[op.path]}
 	return c
 }
 
-// inDocument returns the first disagreement that a changed document makes, or nothing.
+// inDocument returns the first disagreement caused by a changed document, or "".
 func (s *searcher) inDocument(document map[string]any, at []path) string {
 	d, err := read(document)
 	if err != nil {
@@ -408,10 +409,11 @@ func (s *searcher) inDocument(document map[string]any, at []path) string {
 	return s.inRequests(d, d.operations[0], at)
 }
 
-// long reports whether everything is to be planted, and not a part of what belongs to several operations.
+// long reports whether all changes are tested, instead of a part of those that several operations share.
 func long() bool { return os.Getenv("CARDGATEWAY_LONG") == "1" }
 
-// TestPlantedDisagreements changes the description in one place at a time, and wants the comparison to find each change.
+// TestPlantedDisagreements changes the description at one place at a time, and checks that the comparison detects each
+// change.
 func TestPlantedDisagreements(t *testing.T) {
 	t.Parallel()
 	document := served(t)

@@ -21,7 +21,8 @@ type recorder struct {
 	n        int
 }
 
-// record plays every operation with every ending against sandboxes that depart from each other where gateways may.
+// record runs every operation with every outcome against sandboxes that differ in everything that gateways may do
+// differently.
 func record(t *testing.T, d *description) []*message {
 	t.Helper()
 	r := &recorder{T: t, description: d, v: newValues(*seed)}
@@ -39,7 +40,7 @@ func record(t *testing.T, d *description) []*message {
 	return r.messages
 }
 
-// document is a request that every sandbox takes.
+// document returns a request that every sandbox accepts.
 func (r *recorder) document(name string) map[string]any {
 	document := r.v.of(r.operation(name).input(), "")
 	if array, ok := document.([]any); ok {
@@ -168,7 +169,7 @@ func (r *recorder) search(g *gateway) {
 
 const day = 24 * time.Hour
 
-// malformed makes a request of every operation that lacks something.
+// malformed sends requests of every operation with something missing.
 func (r *recorder) malformed(g *gateway) {
 	for _, op := range r.operations {
 		switch {
@@ -184,7 +185,7 @@ func (r *recorder) malformed(g *gateway) {
 	}
 }
 
-// faults makes the gateway refuse with every published code.
+// faults makes the gateway refuse with each published code.
 func (r *recorder) faults(g *gateway) {
 	for _, op := range r.operations {
 		for _, f := range op.forms() {
@@ -205,7 +206,7 @@ func (r *recorder) faults(g *gateway) {
 	g.ClearFaults()
 }
 
-// refuse sends every operation without the credentials that the gateway asks for.
+// refuse sends every operation without the credentials that the gateway requires.
 func (r *recorder) refuse(g *gateway) {
 	for _, op := range r.operations {
 		document := any(r.document(op.name))
@@ -218,7 +219,7 @@ func (r *recorder) refuse(g *gateway) {
 	}
 }
 
-// responseIsDescribed says what in a response is not described: every member has to be.
+// responseIsDescribed returns what in a response is not described: every member has to be.
 func (d *description) responseIsDescribed(m *message) error {
 	if m.status == 200 {
 		document, err := decode(m.response)
@@ -232,8 +233,8 @@ func (d *description) responseIsDescribed(m *message) error {
 	return nil
 }
 
-// TestResponsesOfTheSandbox: everything that the sandbox answers is described, and every code that is described is answered
-// by it, but for two.
+// TestResponsesOfTheSandbox: every response of the sandbox is described, and the sandbox returns every described code
+// except two.
 func TestResponsesOfTheSandbox(t *testing.T) {
 	t.Parallel()
 	d, err := read(served(t))
@@ -265,7 +266,7 @@ func TestResponsesOfTheSandbox(t *testing.T) {
 	for _, op := range d.operations {
 		for _, f := range op.forms() {
 			name := op.name + " " + strconv.Itoa(f.code)
-			// Two that a gateway may give at once, and of which the sandbox says first that they are in processing.
+			// Two that a gateway may return at once; the sandbox returns "in processing" first.
 			if want := !slices.Contains([]string{"CreateRefund 111", "TokenPayment 100"}, name); seen[name] != want {
 				missing++
 				t.Errorf("a response of %s: got %v, want %v", name, seen[name], want)
@@ -275,7 +276,7 @@ func TestResponsesOfTheSandbox(t *testing.T) {
 	t.Logf("%d responses of %d kinds, %d members of them, %d codes of operations; disagreements %d", len(messages), len(checked), len(members), len(seen), disagreements+missing)
 }
 
-// kind is what tells responses apart: the operation, the status, the code and the names of the members.
+// kind identifies a kind of response: the operation, the status, the code and the names of the members.
 func (m *message) kind() string {
 	document, _ := decode(m.response)
 	members := make(map[string]bool)

@@ -15,7 +15,7 @@ import (
 
 var seed = flag.Uint64("seed", 20260131, "of all random values")
 
-// requests holds the requests of one operation against each other.
+// requests compares the requests of one operation.
 type requests struct {
 	*description
 	op        *operation
@@ -25,7 +25,7 @@ type requests struct {
 
 	withLibrary bool // every body is also checked as a whole request by the OpenAPI library
 	stopAtFirst bool // one disagreement is enough
-	planted     bool // what is looked for is a limit that is published
+	planted     bool // the search is for a published limit
 
 	pool []any // of bases
 
@@ -69,7 +69,7 @@ func valueText(v any) any {
 	return v
 }
 
-// possible reports whether a document is one of which a schema can say whether it is allowed.
+// possible reports whether a schema can decide whether a document is allowed.
 func possible(document any) bool {
 	members, ok := document.(map[string]any)
 	if !ok {
@@ -84,7 +84,7 @@ func possible(document any) bool {
 	return true
 }
 
-// compare holds one request against the three sides. The value is what is special in it, at p.
+// compare compares one request on the three sides. The value is the special one in it, at p.
 func (r *requests) compare(document any, p path, value any) {
 	if r.stopAtFirst && r.disagreements != nil {
 		return
@@ -147,7 +147,7 @@ func (r *requests) compareSandbox(c call, m *message, p path, value any, describ
 
 var paymentOperations = []string{"CreateTokenOrder", "TokenPayment", "CreateSubscription", "CreateCheckout", "CreateCheckoutSubscription"}
 
-// compareClient lets the client make the request, where its types can hold it.
+// compareClient lets the client make the request, if its types can represent it.
 func (r *requests) compareClient(c call, p path, value any, described error) {
 	x, err := c.do(func(*message) (int, []byte) { return 200, []byte(`{"code":500}`) })
 	if errors.Is(err, errNotExpressible) {
@@ -171,7 +171,7 @@ func (r *requests) compareClient(c call, p path, value any, described error) {
 	}
 }
 
-// sentIsDescribed says what in a request of the client is not described: every member has to be.
+// sentIsDescribed returns what in a request of the client is not described: every member has to be.
 func (r *requests) sentIsDescribed(m *message) error {
 	if err := r.op.undeclared(m.url.Query()); err != nil {
 		return err
@@ -199,7 +199,7 @@ func short(err error) string {
 	return text[:min(len(text), 300)]
 }
 
-// whole makes documents of random values: all are allowed.
+// whole compares documents with random values: all are allowed.
 func (r *requests) whole(v values, n int) {
 	for i := range n {
 		r.withLibrary = i%4 == 0 && !r.stopAtFirst
@@ -209,8 +209,8 @@ func (r *requests) whole(v values, n int) {
 	}
 }
 
-// bases are a full and a small document, within the limits that are published too, so that what is changed in them alone
-// decides.
+// bases returns a full and a minimal document, also within published limits, so that only a changed member decides the
+// result.
 func (r *requests) bases(v values) []any {
 	if len(r.pool) == 0 {
 		input := withPublished(r.op.input())
@@ -230,7 +230,7 @@ func (r *requests) bases(v values) []any {
 	return r.pool[i : i+2]
 }
 
-// known is a document without the members that are only published: the client has no fields for them.
+// known returns a document without members that are only published: the client has no fields for them.
 func known(document any, s schema) any {
 	s = merged(s)
 	switch document := document.(type) {
@@ -252,7 +252,7 @@ func known(document any, s schema) any {
 	return document
 }
 
-// around changes one member of a full and of a small document.
+// around changes one member of a full and of a minimal document.
 func (r *requests) around(v values, at place) {
 	bases := r.bases(v)
 	for i, value := range v.near(at.schema, at.path.name()) {
@@ -281,7 +281,7 @@ func isDate(value any) bool {
 	return short == nil || long == nil
 }
 
-// allPlaces are the members of a request, and the request itself.
+// allPlaces returns the members of a request, and the request itself.
 func (op *operation) allPlaces() []place {
 	list := places(op.input(), nil)
 	if op.body != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// form is a response that a description allows: one code, of a page the code of its row.
+// form is a response that a description allows, with one code; for a page, the code of its row.
 type form struct {
 	code   int
 	schema schema // of the response, merged
@@ -25,7 +25,7 @@ type form struct {
 	places []place
 }
 
-// forms are all responses of an operation.
+// forms returns all responses of an operation.
 func (op *operation) forms() (list []form) {
 	for _, branch := range subschemas(op.result, "anyOf") {
 		branch = merged(branch)
@@ -52,7 +52,7 @@ func (op *operation) forms() (list []form) {
 	return list
 }
 
-// document is a response of the form, about what the call asked for.
+// document returns a response of the form, about what the call requested.
 func (f form) document(v values, c call) map[string]any {
 	document := v.of(f.schema, "").(map[string]any)
 	if f.row != nil {
@@ -69,7 +69,8 @@ func (f form) document(v values, c call) map[string]any {
 	return document
 }
 
-// oneRefundID leaves one of the two names of the merchant's refund id in each row of a page, that at p if it is one.
+// oneRefundID leaves one of the two names of the merchant's refund id in each row of a page; the one at p, if p is one of
+// them.
 func oneRefundID(document map[string]any, p path) map[string]any {
 	rows, _ := document["data"].([]any)
 	for i, row := range rows {
@@ -87,7 +88,7 @@ func oneRefundID(document map[string]any, p path) map[string]any {
 	return document
 }
 
-// echo is what a response has to repeat of the request.
+// echo returns what a response has to repeat of the request.
 func (c call) echo() map[string]any {
 	sent, _ := c.document.(map[string]any)
 	switch {
@@ -104,7 +105,7 @@ func (c call) echo() map[string]any {
 	return nil
 }
 
-// responses holds what the client reads against the description.
+// responses compares what the client reads with the description.
 type responses struct {
 	op    *operation
 	call  call
@@ -116,7 +117,7 @@ type responses struct {
 	disagreements                      []string
 }
 
-// Departures of responses: what the client reads although it is not described, and the other way round.
+// Departures for responses: the client accepts some that are not described, and rejects some that are.
 func responseDepartures() departures {
 	return newDepartures(
 		departure{name: "scalar", reason: "the client reads numbers and truth values as text and text as those, and null as a missing member"},
@@ -153,7 +154,7 @@ func (r *responses) disagree(p path, value any, format string, args ...any) {
 	r.disagreements = append(r.disagreements, fmt.Sprintf("%s: response, %q with %.160s: %s", r.op.name, p, encode(valueText(value)), fmt.Sprintf(format, args...)))
 }
 
-// compare lets the client read a response. The value is what is special in it, at p.
+// compare lets the client read a response. The value is the special one in it, at p.
 func (r *responses) compare(document map[string]any, p path, value any) {
 	if r.stopAtFirst && r.disagreements != nil {
 		return
@@ -192,7 +193,7 @@ func (r *responses) compare(document map[string]any, p path, value any) {
 	}
 }
 
-// read says why the client did not read all of a response as what it is, or nothing.
+// read returns why the client did not read the whole response correctly, or "".
 func (r *responses) read(document map[string]any, x exchange) string {
 	code, err := strconv.Atoi(fmt.Sprint(document["code"]))
 	if err != nil {
@@ -228,7 +229,7 @@ func (r *responses) read(document map[string]any, x exchange) string {
 	return ""
 }
 
-// outcome is the error that a code means for the operation, nil for none.
+// outcome returns the error for a code of the operation, or nil.
 func (r *responses) outcome(code int) error {
 	isRefusal := slices.Contains([]int{201, 400, 401, 404, 500}, code)
 	switch r.op.name {
@@ -277,7 +278,7 @@ func sameAmount(a, b string) bool {
 	return err == nil && err2 == nil && x.Equal(y)
 }
 
-// extras are the members that the client could not read, from all Extra fields of a result.
+// extras returns the members that the client could not read, from all Extra fields of a result.
 func extras(v reflect.Value) (names []string) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -302,10 +303,10 @@ func extras(v reflect.Value) (names []string) {
 	return names
 }
 
-// longDigits could be a card number.
+// longDigits finds digits that could be a card number.
 var longDigits = regexp.MustCompile(`[0-9]{13}`)
 
-// refusesMeant reports whether the client is meant not to believe a response that is described.
+// refusesMeant reports whether the client rejects a described response on purpose.
 func (r *responses) refusesMeant(document map[string]any, value any) bool {
 	isPayment := slices.Contains(paymentOperations, r.op.name)
 	if text, ok := value.(string); ok && longDigits.MatchString(text) {
@@ -322,7 +323,7 @@ func (r *responses) refusesMeant(document map[string]any, value any) bool {
 	return false
 }
 
-// hasOddURL reports whether a redirectUrl is other than those that the tests send as a rule.
+// hasOddURL reports whether a redirectUrl differs from those that the tests usually send.
 func hasOddURL(document map[string]any) bool {
 	if rows, ok := document["data"].([]any); ok && len(rows) == 1 {
 		document, _ = rows[0].(map[string]any)
@@ -331,7 +332,7 @@ func hasOddURL(document map[string]any) bool {
 	return text != "" && !strings.HasPrefix(text, "https://pay.example/")
 }
 
-// readsMeant reports whether the client is meant to read what is not described.
+// readsMeant reports whether the client accepts on purpose what is not described.
 func (r *responses) readsMeant(document map[string]any, p path, value any) bool {
 	name := p.name()
 	isForm := strings.HasSuffix(name, "Currency") || name == "transactionCardNumber" || strings.HasSuffix(name, "At")
@@ -403,14 +404,14 @@ func TestResponsesReadByTheClient(t *testing.T) {
 	meant.report(t)
 }
 
-// whole lets the client read responses of random values: all are described.
+// whole lets the client read responses with random values: all are described.
 func (r *responses) whole(v values, f form, n int) {
 	for range n {
 		r.compare(f.document(v, r.call), path{"(whole)"}, absent{})
 	}
 }
 
-// around changes one member of a full and of a small response.
+// around changes one member of a full and of a minimal response.
 func (r *responses) around(v values, f form, at place) {
 	full := v
 	full.full = true

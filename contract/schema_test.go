@@ -53,7 +53,8 @@ func inline(v any, components schema) any {
 	return v
 }
 
-// merged is the schema with its allOf put into it. It serves whoever makes values; what is valid is never decided by it.
+// merged returns the schema with its allOf merged into it. It is used only to generate values, never to decide what is
+// valid.
 func merged(s schema) schema {
 	parts := subschemas(s, "allOf")
 	if parts == nil {
@@ -107,8 +108,8 @@ func requires(s schema, name string) bool {
 	return slices.Contains(required, any(name))
 }
 
-// closed is a copy of the schema in which no object may have more members than are described. The description itself is
-// open; of what this repository's two sides send, nothing may be missing in it.
+// closed returns a copy of the schema in which no object may have undescribed members. The description itself is open, but
+// what the two sides of this repository send must be described completely.
 func closed(s schema) schema {
 	c := clone(s).(schema)
 	closeObjects(c, true)
@@ -133,7 +134,7 @@ func closeObjects(s schema, here bool) {
 	}
 }
 
-// withPublished is a copy of the schema narrowed by what is published beyond the interface.
+// withPublished returns a copy of the schema narrowed by what is published beyond the interface.
 func withPublished(s schema) schema {
 	c := clone(s).(schema)
 	narrow(c)
@@ -193,10 +194,10 @@ func (p path) name() string {
 
 func (p path) then(step any) path { return append(slices.Clone(p), step) }
 
-// absent is the value of a member that is not there.
+// absent is the value of a missing member.
 type absent struct{}
 
-// with is a copy of the document in which the value at p is another, or is not there. Where the way to it is not there,
+// with returns a copy of the document in which the value at p is replaced, or missing. If the parent of p does not exist,
 // ok is false.
 func with(doc any, p path, value any) (changed any, ok bool) {
 	if len(p) == 0 {
@@ -237,7 +238,7 @@ type place struct {
 	required bool
 }
 
-// places lists the members of a schema and of what is in them. Of an array the first element stands for all.
+// places returns the members of a schema and of nested schemas. For an array, the first element represents all.
 func places(s schema, at path) (list []place) {
 	s = merged(s)
 	for _, name := range slices.Sorted(maps.Keys(properties(s))) {

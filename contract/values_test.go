@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// values makes random values of schemas. What it makes is meant to be valid; whether it is, the library says.
+// values generates random values for schemas. They are meant to be valid; the library decides whether they are.
 type values struct {
 	*rand.Rand
 	full   bool // every optional member is given
-	client bool // of several types the one that the client has
+	client bool // if there are several types, the one that the client uses
 }
 
 func newValues(seed uint64) values { return values{Rand: rand.New(rand.NewPCG(seed, 1))} }
 
 func (v values) coin() bool { return v.full || v.IntN(2) == 0 }
 
-// of is a value of a schema, for the member of that name.
+// of returns a value for a schema, for the member of that name.
 func (v values) of(s schema, name string) any {
 	s = merged(s)
 	if hint := v.hint(name); hint != nil {
@@ -61,13 +61,13 @@ func (v values) of(s schema, name string) any {
 	return v.text(s)
 }
 
-// hint is a value for a member that has rules which no schema can say.
+// hint returns a value for a member with rules that no schema can express.
 func (v values) hint(name string) any {
 	if strings.HasSuffix(name, "At") { // a day that every calendar has
 		return fmt.Sprintf("20%02d-02-%02d %02d:00:59", v.IntN(100), 1+v.IntN(28), v.IntN(24))
 	}
 	switch name {
-	case "transactionIp": // a name of a host is none, and every short text could be one
+	case "transactionIp": // host names are rejected, and every short text could be one
 		return fmt.Sprintf("203.0.113.%d", v.IntN(256))
 	case "currency":
 		if v.client {
@@ -84,7 +84,7 @@ func (v values) hint(name string) any {
 			return strconv.Itoa(v.IntN(1e9))
 		}
 	case "callbackUrl", "notificationUrl":
-		if v.client { // refuses what it would not open itself
+		if v.client { // the client rejects URLs that it would not open
 			return fmt.Sprintf("https://shop.example/%d?o=%d#x", v.IntN(1000), v.IntN(1000))
 		}
 	case "startDate": // in order, and at most a month apart
@@ -123,7 +123,7 @@ func (v values) array(s schema) any {
 	return a
 }
 
-// number is a number in plain digits, without zeros behind its last decimal.
+// number returns a number in plain digits, without trailing zeros.
 func (v values) number(s schema) any {
 	decimals := 0
 	if step, ok := s["multipleOf"].(json.Number); ok {
@@ -147,7 +147,7 @@ func (v values) number(s schema) any {
 	return json.Number(text)
 }
 
-// text is a text of the schema's pattern, or of any characters.
+// text returns a text that matches the schema's pattern, or any text.
 func (v values) text(s schema) any {
 	if pattern, ok := s["pattern"].(string); ok {
 		not, hasNot := s["not"].(schema)
@@ -172,7 +172,7 @@ func (v values) text(s schema) any {
 	return v.anyText(length)
 }
 
-// anyText has so many characters, of one to four bytes; the first is no white space.
+// anyText returns so many characters, of one to four bytes; the first is not white space.
 func (v values) anyText(n int) string {
 	const first, more = "abcXYZ019単é€🍰", ` -_.,:;/\"'<>&%+=?#{}[]()|~^` + "`$!@*" + "\u00a0\u200b"
 	characters := []rune(first)
@@ -186,11 +186,11 @@ func (v values) anyText(n int) string {
 	return b.String()
 }
 
-// matching is a text that matches an anchored pattern.
+// matching returns a text that matches an anchored pattern.
 func (v values) matching(pattern string) string {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		panic(err) // the library has taken the pattern
+		panic(err) // cannot happen: the library accepted the pattern
 	}
 	var b strings.Builder
 	v.write(&b, tree.Simplify())
@@ -242,7 +242,8 @@ func (v values) write(b *strings.Builder, tree *syntax.Regexp) {
 	}
 }
 
-// near are values of all kinds for a member: at its limits and just beyond, of its form and nearly so, of other types.
+// near returns values of all kinds for a member: at its limits and just beyond, with its format and almost, and of other
+// types.
 func (v values) near(s schema, name string) []any {
 	list := []any{
 		absent{}, nil, true, false, json.Number("0"), json.Number("7"), json.Number("-7"), json.Number("7.5"),
@@ -335,7 +336,7 @@ func (v values) nearForm(s schema, name string) (list []any) {
 	return list
 }
 
-// longest are the longest texts of a pattern of digits, and texts that are one longer.
+// longest returns the longest texts of a pattern of digits, and texts that are one character longer.
 func (v values) longest(pattern string) (list []any) {
 	for _, bound := range regexp.MustCompile(`\{1,([0-9]+)\}|\{([0-9]+)(?:,[0-9]+)?\}`).FindAllStringSubmatch(pattern, -1) {
 		n, err := strconv.Atoi(bound[1] + bound[2])

@@ -16,7 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// answers is a transport that reads the request and gives the same answer to each.
+// answers is a transport that reads the request and returns the same response to each.
 type answers struct{ body []byte }
 
 func (a *answers) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -43,8 +43,7 @@ func goodAnswer(t *testing.T, o *Order) []byte {
 	return answer
 }
 
-// TestMutatedAnswers gives the client what is left of a good answer after any truncation and after random changes.
-// What it then calls certain must be what the answer still says, and about this very payment.
+// TestMutatedAnswers passes a valid response to the client after every truncation and after random changes.
 func TestMutatedAnswers(t *testing.T) {
 	mutations := 20_000
 	if long() {

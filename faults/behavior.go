@@ -2,15 +2,15 @@ package faults
 
 import "github.com/cardgateway/cardgateway-go/sandbox"
 
-// Behavior is one way in which a gateway may treat what it has seen before. The interface leaves it open, so every
-// promise has to hold under all of them.
+// Behavior is one way in which a gateway may treat a repeated request. The interface leaves it open, so every guarantee has
+// to hold with all of them.
 type Behavior struct {
 	Name       string
 	Duplicates sandbox.Duplicates
 	LeakShare  float64
 }
 
-// Behaviors returns the four.
+// Behaviors returns the four behaviors.
 func Behaviors() []Behavior {
 	return []Behavior{
 		{"no duplicate check", sandbox.DuplicatesExecuted, 0},

@@ -18,11 +18,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Some proofs need another process. It is this program again, told by the environment what to do.
+// Some tests need another process. It runs the same program; the environment says what to do.
 
 const childEnv = "CARDGATEWAY_FAULTS_CHILD"
 
-// task is what another process is to do. It writes a line for each thing that it does.
+// task is the work of another process, which writes a line for each thing that it does.
 type task struct {
 	Role     string // a key of roles
 	Store    string // see OpenStore
@@ -31,13 +31,13 @@ type task struct {
 	Patience time.Duration
 	Seed     uint64
 	Payments int
-	Next     int       // index of the first payment that is still to be made
-	At       time.Time // when to begin
+	Next     int       // index of the first payment that has not been made
+	At       time.Time // start time
 }
 
 var roles = map[string]func(*task) error{"shop": runShop, "last": runLast, "race": runRace, "instant": runInstant}
 
-// Child does what another process of this program was started for, and does not return then. Call it first of all.
+// Child runs the task of a process that was started as a child, and then does not return. Call it first.
 func Child() {
 	text := os.Getenv(childEnv)
 	if text == "" {
@@ -79,8 +79,8 @@ func startChild(t *task) (*child, error) {
 	return &child{cmd, bufio.NewScanner(out)}, nil
 }
 
-// next returns the process's next line, in two parts. What it wrote before it was killed is there; a line that it did
-// not finish does not occur, since each is one write to a pipe.
+// next returns the process's next line, in two parts. Lines written before it was killed are returned; there are no
+// incomplete lines, because each line is one write to a pipe.
 func (c *child) next() (word, rest string, ok bool) {
 	if !c.lines.Scan() {
 		return "", "", false
@@ -102,7 +102,7 @@ func (t *task) open() (journal.Store, *cardgateway.Client, func() error, error) 
 	return store, client, done, err
 }
 
-// runShop recovers what an earlier process left, and goes on paying, until it is killed or has paid everything.
+// runShop recovers what an earlier process left open, and continues to pay, until it is killed or has paid everything.
 func runShop(t *task) error {
 	store, client, done, err := t.open()
 	if err != nil {
@@ -131,8 +131,8 @@ func runShop(t *task) error {
 	return done()
 }
 
-// payAndTell makes a payment, writes what came of it into the merchant's books, which are this process's output, and
-// acknowledges it then and only then. A part of what is paid is given back.
+// payAndTell makes a payment, writes its outcome to the merchant's records, which are this process's output, and only then
+// acknowledges it. A part of what is paid is refunded.
 func (t *task) payAndTell(j *journal.Journal, o *Order) {
 	paid, err := o.pay(background, j, t.Tokens[o.Card])
 	v := verdictOf(paid, err)
@@ -141,11 +141,11 @@ func (t *task) payAndTell(j *journal.Journal, o *Order) {
 		payBackAndTell(j, o.ID, paid)
 	}
 	if v != Unknown && v != Pending {
-		_ = j.Ack(background, o.ID) // else it is told once more
+		_ = j.Ack(background, o.ID) // otherwise Recover yields it again
 	}
 }
 
-// payBackAndTell gives back a part of a payment, and tells and acknowledges that.
+// payBackAndTell refunds a part of a payment, and records and acknowledges that.
 func payBackAndTell(j *journal.Journal, transactionID string, paid *cardgateway.Transaction) {
 	r := Refund{ID: refundOf(transactionID), UniqueID: paid.UniqueID, Amount: "0.25"}
 	v := refundVerdict(j.CreateRefund(background, r.request()))
@@ -155,11 +155,11 @@ func payBackAndTell(j *journal.Journal, transactionID string, paid *cardgateway.
 	}
 }
 
-// refundOf names the refund of a payment: in the journal it has a name space of its own, in the books it has not.
+// refundOf returns the id of a payment's refund. Unlike the journal, the merchant's records have one namespace for both.
 func refundOf(transactionID string) string { return "back-" + transactionID }
 
-// tell recovers, and tells the merchant's books. It returns how many payments and refunds are still open. With giveBack a
-// part of what is paid is given back.
+// tell recovers, and writes the outcomes to the merchant's records. It returns how many payments and refunds are still
+// open. With giveBack a part of what is paid is refunded.
 func tell(j *journal.Journal, giveBack bool) (open int, err error) {
 	ctx, cancel := context.WithTimeout(background, 5*time.Minute)
 	defer cancel()
@@ -189,14 +189,14 @@ func tell(j *journal.Journal, giveBack bool) (open int, err error) {
 	return open, nil
 }
 
-// runLast recovers a day later, until nothing is open any more.
+// runLast recovers, as if a day later, until nothing is open any more.
 func runLast(t *task) error {
 	store, client, done, err := t.open()
 	if err != nil {
 		return err
 	}
 	for range 20 {
-		open, err := tell(journal.New(client, Aged{store}, journal.Options{}), false) // a new refund would be as old
+		open, err := tell(journal.New(client, Aged{store}, journal.Options{}), false) // no new refunds: they would appear as old, too
 		if err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func runLast(t *task) error {
 	return done()
 }
 
-// runRace has 50 goroutines make the same payment, and says what each was told.
+// runRace makes the same payment from 50 goroutines, and writes what each call returned.
 func runRace(t *task) error {
 	store, client, done, err := t.open()
 	if err != nil {

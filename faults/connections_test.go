@@ -18,7 +18,7 @@ import (
 type fragile struct {
 	net.Listener
 	accepted int  // connections so far
-	oneIn    int  // of so many is reset as soon as it is accepted; zero: none
+	oneIn    int  // one in so many is reset as soon as it is accepted; zero: none
 	onReuse  bool // a connection is reset when its second request begins to arrive
 	resets   atomic.Int32
 }
@@ -55,16 +55,16 @@ func (c *fragileConn) Read(p []byte) (int, error) {
 }
 
 func (c *fragileConn) Write(p []byte) (int, error) {
-	// The invitation to send the body is no answer.
+	// 100 Continue is not a response.
 	if len(p) > 12 && string(p[9:12]) != "100" {
 		c.answered.Store(true)
 	}
 	return c.Conn.Write(p)
 }
 
-// TestConnections pays over connections that break before the request has arrived: at the accept, and, where a
-// connection is used again, as the request begins. What is called not sent was not carried out, and a new connection
-// or an invitation to send the body (100-continue) leaves nothing unknown.
+// TestConnections pays over connections that break before the request has arrived: when they are accepted or, if a
+// connection is reused, when the request begins. What is reported as not sent was not carried out, and with a new
+// connection, or after 100 Continue, no outcome is unknown.
 func TestConnections(t *testing.T) {
 	for name, c := range map[string]struct {
 		listener *fragile
@@ -111,7 +111,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestNoConnection fails to resolve, to connect and to agree on TLS.
+// TestNoConnection tests failures of DNS, of connecting and of TLS.
 func TestNoConnection(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail

@@ -16,7 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// CostRow is what a clean payment costs with one store, as medians.
+// CostRow is the duration of a payment without faults with one store, as medians.
 type CostRow struct {
 	Store   string
 	Bare    time.Duration // a payment by the client alone
@@ -24,11 +24,11 @@ type CostRow struct {
 	Journal time.Duration // a payment through the journal
 }
 
-// Share is what the journal adds beyond one durable write, as a share of the payment and the write.
+// Share is the additional time of the journal, divided by that of the payment and one durable write.
 func (r *CostRow) Share() float64 { return float64(r.Journal)/float64(r.Written) - 1 }
 
-// Cost measures clean payments over loopback, n of each kind, in turns, so that all meet the same neighbours. Each
-// write is one INSERT of an intent's row, which was prepared and commits by itself.
+// Cost measures payments without faults over loopback, n of each kind, alternating, so that other load affects all kinds
+// alike. Each write is one prepared INSERT of an intent's row, in its own transaction.
 func Cost(name, spec string, n int) (row *CostRow, err error) {
 	server, err := sandbox.Start(sandbox.Options{NoNotifications: true})
 	if err != nil {
@@ -74,7 +74,7 @@ func Cost(name, spec string, n int) (row *CostRow, err error) {
 	return &CostRow{name, median(took[0]), median(took[1]), median(took[2])}, nil
 }
 
-// writer returns what writes the row of an intent into the journal's table, under a shop of its own.
+// writer returns a function that writes the row of an intent into the journal's table, for a separate shop.
 func writer(spec string) (write func(*Order) error, closeDB func() error, err error) {
 	kind, place, _ := strings.Cut(spec, ":")
 	driver, evidence := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind], ""

@@ -11,7 +11,7 @@ import (
 
 const page = "<!doctype html>\n<title>Bad Gateway</title>\n<h1>Something went wrong</h1>\n"
 
-// disturb returns the body of the answer; rec is nil if the gateway was not asked.
+// disturb returns the body of the response; rec is nil if the operation was not carried out.
 func (f *Fault) disturb(rec *httptest.ResponseRecorder, path, id string) []byte {
 	var body []byte
 	if rec != nil {
@@ -52,7 +52,8 @@ func withoutCode(body []byte) []byte {
 	return left
 }
 
-// leakRow puts the order, or the refund, of another transaction before the rows of a search, as a filter that does not work does.
+// leakRow adds the order, or the refund, of another transaction before the rows of a search, like a filter that does not
+// work.
 func leakRow(rec *httptest.ResponseRecorder, refunds bool) {
 	const empty, begun = `"data":[]`, `"data":[`
 	row := `{"code":100,"uniqueId":"999000111","transactionId":"somebody-else","transactionAmount":"5.00","transactionCurrency":"USD"}`
@@ -68,7 +69,7 @@ func leakRow(rec *httptest.ResponseRecorder, refunds bool) {
 	rec.Body = bytes.NewBuffer(body)
 }
 
-// hangUp ends the connection without an answer, or within one. Over HTTP/2 it ends the stream.
+// hangUp closes the connection without a response, or within one. Over HTTP/2 it ends the stream.
 func hangUp(w http.ResponseWriter, cut Cut, body []byte) {
 	h, ok := w.(http.Hijacker)
 	if !ok {
@@ -91,10 +92,10 @@ func hangUp(w http.ResponseWriter, cut Cut, body []byte) {
 	if cut == CutReset || cut == CutBodyReset {
 		reset(conn)
 	}
-	_ = conn.Close() // it may be gone
+	_ = conn.Close() // it may already be closed
 }
 
-// reset has the connection end with a reset, below TLS if there is TLS.
+// reset makes the connection end with a TCP reset, below TLS if there is TLS.
 func reset(conn net.Conn) {
 	if t, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = t.NetConn()

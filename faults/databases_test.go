@@ -21,7 +21,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// openDB opens the database of a store for somebody else: an administrator, or another program.
+// openDB opens the database of a store like an administrator or another program.
 func openDB(t *testing.T, spec string) *sql.DB {
 	t.Helper()
 	kind, place, _ := strings.Cut(spec, ":")
@@ -48,7 +48,7 @@ func execAll(t *testing.T, db interface {
 	}
 }
 
-// TestSchema: a database is migrated once; one of a newer program, or of version 0.1, is refused in words.
+// TestSchema: a database is migrated once; one of a newer program, or of version 0.1, is refused with a clear error.
 func TestSchema(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		reopen := func(want string) {
@@ -72,7 +72,7 @@ func TestSchema(t *testing.T) {
 	})
 }
 
-// TestVersionThatCannotBeRecorded: tables whose version the database refuses to hold are not used.
+// TestVersionThatCannotBeRecorded: tables are not used if the database does not store their version.
 func TestVersionThatCannotBeRecorded(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		_, done, err := OpenStore(spec)
@@ -115,7 +115,7 @@ func TestForeignTable(t *testing.T) {
 	})
 }
 
-// TestMigration: tables of version 1, which had no refunds, take them, and their payments are found as they were.
+// TestMigration: tables of version 1, which had no refunds, are migrated to store them, and their payments are unchanged.
 func TestMigration(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		open := func() (journal.Store, func() error) {
@@ -163,8 +163,8 @@ func TestMigration(t *testing.T) {
 	})
 }
 
-// TestSettings: a connection that is set to less than durable is refused with what to set, also if the first ones were
-// right.
+// TestSettings: a connection with settings that are not durable is refused with an error that says what to set, even if the
+// first connections were right.
 func TestSettings(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal.db")
@@ -213,7 +213,7 @@ func refused(t *testing.T, name, driver, dsn, want string) {
 	}
 }
 
-// TestSettingsOfLaterConnections: a connection that the pool makes later is checked too.
+// TestSettingsOfLaterConnections: a connection that the pool opens later is also checked.
 func TestSettingsOfLaterConnections(t *testing.T) {
 	spec := postgres(t, t.Name())
 	if err := makeSchema(strings.TrimPrefix(spec, "postgres:")); err != nil {
@@ -239,7 +239,8 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	}
 }
 
-// TestCallersShareStatements: callers who come while a server writes are written by one statement, each with its own result.
+// TestCallersShareStatements: calls that arrive while a server writes are written by one statement, each with its own
+// result.
 func TestCallersShareStatements(t *testing.T) {
 	for _, tt := range []struct {
 		kind    string
@@ -313,8 +314,8 @@ func TestCallersShareStatements(t *testing.T) {
 	}
 }
 
-// TestLockedBatch: payments of which somebody else has the rows wait for them, and later ones do not.
-// (MySQL locks the gap before a row, too: the others have ids behind it.)
+// TestLockedBatch: payments whose rows another session has locked wait, and later ones do not. (MySQL also locks the gap
+// before a row: the others have ids after it.)
 func TestLockedBatch(t *testing.T) {
 	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
 		t.Run(kind, func(t *testing.T) {
@@ -351,7 +352,7 @@ func TestLockedBatch(t *testing.T) {
 	}
 }
 
-// TestBatchWithOldRows: a batch with intents that are there already creates the others, and each caller is told right.
+// TestBatchWithOldRows: a batch with some existing intents creates the others, and each caller gets the right result.
 func TestBatchWithOldRows(t *testing.T) {
 	for kind, spec := range map[string]func(testing.TB, string) string{"postgres": postgres, "mysql": mysqlStore} {
 		t.Run(kind, func(t *testing.T) {
@@ -433,8 +434,8 @@ func TestStatementsArePreparedOnce(t *testing.T) {
 	}
 }
 
-// TestWalkReadsEachRowOnce: MySQL reads the list of what is not acknowledged from its index, and does not sort the table for
-// each page.
+// TestWalkReadsEachRowOnce: MySQL reads the entries that are not acknowledged from its index, and does not sort the table
+// for each page.
 func TestWalkReadsEachRowOnce(t *testing.T) {
 	spec := mysqlStore(t, t.Name()+t.TempDir())
 	store, done, err := OpenStore(spec)
@@ -489,7 +490,7 @@ func shopOver(t *testing.T, g *sandbox.Gateway, store journal.Store, app cardgat
 	return journal.New(client, store, journal.Options{})
 }
 
-// TestTwoShops: what one shop pays, another one in the same database never sees.
+// TestTwoShops: a shop never sees the payments of another shop in the same database.
 func TestTwoShops(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store, done, err := OpenStore(spec)
@@ -527,7 +528,7 @@ func TestTwoShops(t *testing.T) {
 	})
 }
 
-// TestBadRows: rows that somebody has damaged cost themselves only.
+// TestBadRows: damaged rows do not affect others.
 func TestBadRows(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store, done, err := OpenStore(spec)
@@ -603,8 +604,8 @@ func TestBadRows(t *testing.T) {
 	})
 }
 
-// TestMany: recovery stays linear and its memory flat, an acknowledgement is one look-up, and many open payments are asked
-// about at the same time.
+// TestMany: recovery takes linear time and constant memory, an acknowledgement is one look-up, and many open payments are
+// queried concurrently.
 func TestMany(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		n := 3000
@@ -628,7 +629,7 @@ func TestMany(t *testing.T) {
 	})
 }
 
-// hold keeps a session open, with what it locks, until the function that it returns ends that by the last statement.
+// hold keeps a session open, with its locks, until the returned function runs the last statement.
 func hold(t *testing.T, spec string, statements ...string) (release func()) {
 	t.Helper()
 	conn, err := openDB(t, spec).Conn(t.Context())

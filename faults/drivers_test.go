@@ -19,7 +19,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// TestPlainDrivers: a driver that wraps another one, and shows less of it, gets a store that works, if more slowly.
+// TestPlainDrivers: a driver that wraps another one, and has fewer optional interfaces, works with a store, if more slowly.
 func TestPlainDrivers(t *testing.T) {
 	for name, wrap := range map[string]func(mysqlConn) driver.Conn{
 		"connections that cannot be compared":               func(c mysqlConn) driver.Conn { return incomparableConn{c, nil} },
@@ -57,7 +57,8 @@ func TestPlainDrivers(t *testing.T) {
 	}
 }
 
-// TestConnectionClosedMeanwhile: a connection that the server has closed, which shows only when it is used, costs no write.
+// TestConnectionClosedMeanwhile: if the server has closed a connection, which is detected only when it is used, no write is
+// lost.
 func TestConnectionClosedMeanwhile(t *testing.T) {
 	dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
 	if err := makeDatabase(dsn); err != nil {
@@ -88,7 +89,7 @@ func TestConnectionClosedMeanwhile(t *testing.T) {
 	}
 }
 
-// closedConn finds once, when closed is set, that the server has closed the connection.
+// closedConn reports once, when closed is set, that the server has closed the connection.
 type closedConn struct {
 	plainConn
 	closed *atomic.Bool

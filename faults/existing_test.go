@@ -15,7 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// TestOpenSQLStore: tables are found, and neither made nor migrated.
+// TestOpenSQLStore: existing tables are used, and neither created nor migrated.
 func TestOpenSQLStore(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store, done, err := OpenStore(spec)

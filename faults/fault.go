@@ -5,16 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// Fault is one way in which a request can go wrong. Whether the operation is carried out and what the caller gets to
-// see of it are independent.
+// Fault is one way in which a request can fail. Whether the operation is carried out and what response the caller gets are
+// independent.
 type Fault struct {
 	Name string
 	Exec Exec
 	Cut  Cut
 	Body Body
-	// Status is that of the answer; zero means 200.
+	// Status is the HTTP status of the response; zero means 200.
 	Status int
-	// Slow has the answer wait until the caller has given up.
+	// Slow delays the response until the caller has timed out.
 	Slow bool
 }
 
@@ -25,39 +25,39 @@ type Exec int
 const (
 	ExecNow   Exec = iota
 	ExecNever      // not at all
-	ExecLate       // after the caller has given up
+	ExecLate       // after the caller has timed out
 )
 
-// Cut says where the connection ends.
+// Cut says where the connection is cut.
 type Cut int
 
-// Where a connection ends.
+// Where a connection is cut.
 const (
 	CutNowhere   Cut = iota
 	CutRequest       // reset after half of the request
-	CutReset         // reset without an answer
-	CutClose         // closed without an answer
-	CutHeader        // closed in the headers of the answer
-	CutBodyReset     // reset in the body of the answer
-	CutBodyClose     // closed in the body of the answer
-	CutHang          // left open without an answer
+	CutReset         // reset without a response
+	CutClose         // closed without a response
+	CutHeader        // closed within the headers of the response
+	CutBodyReset     // reset within the body of the response
+	CutBodyClose     // closed within the body of the response
+	CutHang          // left open without a response
 )
 
-// Body says what the answer holds.
+// Body says what body the response has.
 type Body int
 
-// What an answer holds.
+// Bodies of a response.
 const (
-	BodyAsIs      Body = iota // what the gateway said; a page for people if it was not asked
-	BodyTruncated             // half of the JSON, with a length that fits
+	BodyAsIs      Body = iota // the gateway's response; an HTML page if the operation was not carried out
+	BodyTruncated             // half of the JSON, with a matching Content-Length
 	BodyEmpty
 	BodyHTML
-	BodyForeign // a well-formed success of another transaction
+	BodyForeign // a well-formed success for another transaction
 	BodyNoCode  // without the code
-	BodyError   // JSON that says 999
+	BodyError   // JSON with code 999
 )
 
-// PaymentFaults are the points at which a payment breaks.
+// PaymentFaults returns the faults of payments.
 func PaymentFaults() []Fault {
 	return []Fault{
 		{Name: "cut mid request", Exec: ExecNever, Cut: CutRequest},
@@ -90,7 +90,7 @@ func PaymentFaults() []Fault {
 	}
 }
 
-// QueryFaults are the points at which a query breaks.
+// QueryFaults returns the faults of queries.
 func QueryFaults() []Fault {
 	return []Fault{
 		{Name: "query reset", Exec: ExecNever, Cut: CutReset},
@@ -109,7 +109,7 @@ func QueryFaults() []Fault {
 	}
 }
 
-// draw returns a stream of chance that depends on the seed and on the request alone, not on when it came.
+// draw returns a random source that depends only on the seed and the request, not on when the request arrived.
 func draw(seed uint64, id string, kind byte, nth int) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write(append([]byte(id), kind, byte(nth), byte(nth>>8))) // never fails

@@ -20,22 +20,22 @@ import (
 
 var background = context.Background()
 
-// FrontOptions say what a Front disturbs.
+// FrontOptions configures a Front.
 type FrontOptions struct {
 	Seed         uint64
-	PaymentShare float64       // of payments that meet a fault
-	QueryShare   float64       // of queries that meet a fault
-	LeakShare    float64       // of searches that give another transaction's order first
-	Only         *Fault        // if set, every disturbed payment meets this one
-	Patience     time.Duration // after which a caller has given up; late is twice that
+	PaymentShare float64       // share of payments with a fault
+	QueryShare   float64       // share of queries with a fault
+	LeakShare    float64       // share of searches that return another transaction's order first
+	Only         *Fault        // if set, every disturbed payment has this fault
+	Patience     time.Duration // after which a caller times out; "late" is twice that
 	Proto        string        // "http", "tls" or "h2"
 }
 
 // Front is a server in front of a gateway that breaks connections.
 type Front struct {
 	URL      string
-	Posts    atomic.Int64 // payments of whose body something arrived
-	Bytes    atomic.Int64 // that arrived, whatever they were
+	Posts    atomic.Int64 // payments with a body of which something arrived
+	Bytes    atomic.Int64 // that arrived, of any kind
 	gateway  *sandbox.Gateway
 	opts     FrontOptions
 	server   *httptest.Server
@@ -43,7 +43,7 @@ type Front struct {
 	queries  []Fault
 	closing  chan struct{}
 	late     sync.WaitGroup
-	open     atomic.Int64 // connections that were accepted and not closed
+	open     atomic.Int64 // accepted connections that are not closed
 
 	mu   sync.Mutex
 	seen map[string]int // requests so far, by kind and transactionId
@@ -57,7 +57,7 @@ func NewFront(g *sandbox.Gateway, opts FrontOptions) *Front {
 	}
 	f.server = httptest.NewUnstartedServer(f)
 	f.server.Listener = countingListener{f.server.Listener, f}
-	f.server.Config.ErrorLog = log.New(io.Discard, "", 0) // broken connections are what this is for
+	f.server.Config.ErrorLog = log.New(io.Discard, "", 0) // connections are broken on purpose
 	switch opts.Proto {
 	case "tls":
 		f.server.StartTLS()
@@ -81,10 +81,10 @@ func (f *Front) Transport() *http.Transport {
 // caller is what has connections to a front.
 type caller interface{ CloseIdleConnections() }
 
-// Settle waits until nothing is on its way any more: callers that gave up may have left requests in connections that
-// nobody has read, or even accepted, when the machine is busy. It is called when the callers are done.
+// Settle waits until no request is in transit any more: callers that timed out may have left requests in connections that
+// were not read, or not even accepted, on a busy machine. Call it when the callers are done.
 func (f *Front) Settle(callers ...caller) error {
-	// Connections are accepted in the order in which they were made: once this one is, there is none before it.
+	// Connections are accepted in order: once this one is, no earlier one is pending.
 	last := f.server.Client()
 	resp, err := last.Head(f.URL)
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *Front) Settle(callers ...caller) error {
 	resp.Body.Close()
 	callers = append(callers, last)
 	for deadline := time.Now().Add(settleWithin); f.open.Load() > 0; time.Sleep(time.Millisecond) {
-		for _, c := range callers { // again and again, since an abandoned stream takes a moment to end
+		for _, c := range callers { // repeatedly, because an abandoned stream takes a moment to end
 			c.CloseIdleConnections()
 		}
 		if time.Now().After(deadline) {
@@ -106,7 +106,7 @@ func (f *Front) Settle(callers ...caller) error {
 
 const settleWithin = 2 * time.Minute
 
-// Close ends the front, and all that hangs in it.
+// Close stops the front and all its pending requests.
 func (f *Front) Close() {
 	close(f.closing)
 	f.server.CloseClientConnections()
@@ -114,7 +114,7 @@ func (f *Front) Close() {
 	f.late.Wait()
 }
 
-// ServeHTTP answers one request, or does not.
+// ServeHTTP serves one request, with its fault.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodHead: // see Settle
@@ -125,7 +125,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	id, refunds := r.URL.Query().Get("transactionId"), strings.HasSuffix(r.URL.Path, "/refund")
 	if refunds {
-		id = r.URL.Query().Get("uniqueId") // which each refund here has to itself
+		id = r.URL.Query().Get("uniqueId") // different for each refund here
 	}
 	fault, leak := f.fault('q', id, f.queries, f.opts.QueryShare)
 	rec := f.carryOut(fault, r.Clone(background), nil)
@@ -138,8 +138,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // pay reads the payment's id from the beginning of its body, so that the fault is known before the rest has arrived.
 func (f *Front) pay(w http.ResponseWriter, r *http.Request) {
 	head := make([]byte, 128)
-	n, _ := io.ReadFull(r.Body, head) // a short body is a short head
-	if n > 0 {                        // or it was given up before its body, which is proved unsent and may be sent again
+	n, _ := io.ReadFull(r.Body, head) // a short body has a short head
+	if n > 0 {                        // otherwise it was aborted before its body, is proved unsent and may be sent again
 		f.Posts.Add(1)
 	}
 	head = head[:n]
@@ -151,7 +151,7 @@ func (f *Front) pay(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, err := io.ReadAll(r.Body)
-	if err != nil { // the caller has gone: the gateway never gets a whole request
+	if err != nil { // the caller has gone: the gateway never gets a complete request
 		hangUp(w, CutReset, nil)
 		return
 	}
@@ -159,7 +159,7 @@ func (f *Front) pay(w http.ResponseWriter, r *http.Request) {
 	f.answer(w, r, fault, rec, id)
 }
 
-// fault draws what happens to the n-th request of its kind for a payment.
+// fault selects the fault of the n-th request of its kind for a payment.
 func (f *Front) fault(kind byte, id string, all []Fault, share float64) (fault Fault, leak bool) {
 	f.mu.Lock()
 	key := string(kind) + id
@@ -177,7 +177,7 @@ func (f *Front) fault(kind byte, id string, all []Fault, share float64) (fault F
 	return all[chance.IntN(len(all))], leak
 }
 
-// carryOut has the gateway do what is asked, now, later or never, and returns what it said now.
+// carryOut lets the gateway carry out the request now, later or never, and returns its response if it did now.
 func (f *Front) carryOut(fault Fault, r *http.Request, body []byte) *httptest.ResponseRecorder {
 	if body != nil {
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -198,7 +198,7 @@ func (f *Front) carryOut(fault Fault, r *http.Request, body []byte) *httptest.Re
 	return rec
 }
 
-// answer lets the caller see what the fault leaves of the answer.
+// answer sends what the fault leaves of the response.
 func (f *Front) answer(w http.ResponseWriter, r *http.Request, fault Fault, rec *httptest.ResponseRecorder, id string) {
 	body := fault.disturb(rec, r.URL.Path, id)
 	switch {
@@ -219,10 +219,10 @@ func (f *Front) answer(w http.ResponseWriter, r *http.Request, fault Fault, rec 
 	if fault.Status != 0 {
 		w.WriteHeader(fault.Status)
 	}
-	_, _ = w.Write(body) // the caller may have gone
+	_, _ = w.Write(body) // the caller may have closed the connection
 }
 
-// wait reports whether the time passed before the caller went or the front closed.
+// wait reports whether the time passed before the caller left or the front closed.
 func (f *Front) wait(d time.Duration, caller context.Context) bool {
 	var gone <-chan struct{}
 	if caller != nil {
@@ -239,13 +239,13 @@ func (f *Front) wait(d time.Duration, caller context.Context) bool {
 	return false
 }
 
-// countingListener counts what arrives, and what is open.
+// countingListener counts bytes that arrive, and open connections.
 type countingListener struct {
 	net.Listener
 	front *Front
 }
 
-// Accept returns the next connection, which is counted.
+// Accept returns the next connection and counts it.
 func (l countingListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 )
 
-// TestFullDisk: the disk of a database server has no room, and later it has. Nobody waits beyond the limit, what was sent is
-// in the journal, and it goes on by itself. For SQLite see TestStuck and TestUnwritable.
+// TestFullDisk: the disk of a database server is full, and later has space again. Nobody waits beyond the limit, what was
+// sent is in the journal, and the journal continues by itself. For SQLite see TestStuck and TestUnwritable.
 //
-// It mounts a small disk, which takes the rights of root, and so it is a part of the long form only. There it fails where
-// it may not.
+// It mounts a small disk, which requires root, and so it is only part of the long form. There it fails if it is not
+// permitted.
 func TestFullDisk(t *testing.T) {
 	if !long() {
 		t.Skip("mounts a disk; set CARDGATEWAY_LONG=1")
@@ -43,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 			return errors.New("the log has another file")
 		}
 		goneAndBack(t, "postgres:"+p.URL("full"), cause, func() error {
-			_ = p.Kill() // it has ended by itself, most likely
+			_ = p.Kill() // it has probably ended by itself
 			return errors.Join(d.empty(), p.Restart())
 		})
 	})
@@ -69,7 +69,7 @@ func postgresHere(t *testing.T) *pgserver.Server {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Stop() }) // it can have ended by itself
+	t.Cleanup(func() { _ = p.Stop() }) // it may have ended by itself
 	return p
 }
 
@@ -98,7 +98,7 @@ func smallDisk(t *testing.T, size int) disk {
 
 func (d disk) file() string { return filepath.Join(d.dir, "filled") }
 
-// fill leaves no room on the disk.
+// fill fills the disk.
 func (d disk) fill() error {
 	f, err := os.Create(d.file())
 	if err != nil {
@@ -114,5 +114,5 @@ func (d disk) fill() error {
 	return errors.Join(err, f.Close())
 }
 
-// empty gives the disk the room back that fill took.
+// empty frees the space that fill used.
 func (d disk) empty() error { return os.Remove(d.file()) }

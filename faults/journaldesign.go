@@ -31,7 +31,7 @@ func JournalOver(name string, store journal.Store) func(*site) (Design, error) {
 	return func(s *site) (Design, error) { return journalOver(name, store, s) }
 }
 
-// RefundsOver gives money back through the journal over a store.
+// RefundsOver refunds through the journal over a store.
 func RefundsOver(name string, store journal.Store) func(*site) (RefundDesign, error) {
 	return func(s *site) (RefundDesign, error) { return journalOver(name, store, s) }
 }
@@ -50,7 +50,7 @@ func (d *journalDesign) Pay(ctx context.Context, o *Order) Verdict {
 	return verdictOf(o.pay(ctx, d.shop, d.tokens[o.Card]))
 }
 
-// Settle recovers, as restarted programs would a day later, until nothing is open any more.
+// Settle recovers, like restarted programs a day later, until nothing is open any more.
 func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []Verdict) {
 	at := make(map[string]int, len(orders))
 	for i := range orders {
@@ -59,14 +59,14 @@ func (d *journalDesign) Settle(ctx context.Context, orders []Order, verdicts []V
 	d.recover(ctx, at, verdicts)
 }
 
-// recover writes the verdicts of what Recover tells, at their places.
+// recover stores the verdicts of the entries that Recover yields.
 func (d *journalDesign) recover(ctx context.Context, at map[string]int, verdicts []Verdict) {
 	for range 20 {
 		open := 0
 		j := journal.New(d.client, Aged{d.store}, journal.Options{Parallel: 256})
 		for e, err := range j.Recover(ctx) {
 			if err != nil {
-				return // what is open stays so, and is counted
+				return // open entries stay open, and are counted
 			}
 			v := entryVerdict(&e)
 			if v == Unknown || v == Pending {
@@ -90,7 +90,7 @@ func entryVerdict(e *journal.Entry) Verdict {
 	return verdictOf(e.Outcome())
 }
 
-// Aged shows a store as it will look in 25 hours: its payments have been open for longer than a day.
+// Aged presents a store as it will be in 25 hours: its payments have been open for longer than a day.
 type Aged struct{ journal.Store }
 
 const aged = 25 * time.Hour
@@ -108,7 +108,7 @@ func (s Aged) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
 	return older(e), err
 }
 
-// Unacked gives aged entries.
+// Unacked yields aged entries.
 func (s Aged) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		for e, err := range s.Store.Unacked(ctx, shop) {

@@ -10,32 +10,32 @@ import (
 )
 
 // KillRun makes payments in a process that is killed at random moments, with SIGKILL, and started again. What is paid is
-// given back in part.
+// refunded in part.
 type KillRun struct {
 	Store    string // see OpenStore
 	Payments int
-	Lives    int // about how many payments each process gets to begin is Payments / Lives
+	Lives    int // number of processes: each begins about Payments / Lives payments
 	Seed     uint64
 }
 
-// KillResult is what came of it.
+// KillResult is the result of a KillRun.
 type KillResult struct {
 	Payments  int
 	Kills     int
 	Charged   int
-	Refunded  int // refunds by which money was given back
-	Forgotten int // charged, and the merchant was never told that it was paid; or given back, and never told
+	Refunded  int // refunds that moved money
+	Forgotten int // charged or refunded, and never reported to the merchant as such
 	Twice     int
-	Wrong     int // told paid and was not, or told a final no and was
-	Open      int // payments and refunds without an outcome in the end
+	Wrong     int // reported as paid and was not, or as finally not paid and was
+	Open      int // payments and refunds without a final outcome
 	Posts     int64
 	Took      time.Duration
 }
 
-// Broken is how many payments and refunds the promise was broken for.
+// Broken returns the number of payments and refunds for which a guarantee was broken.
 func (r *KillResult) Broken() int { return r.Forgotten + r.Twice + r.Wrong + r.Open }
 
-// Run makes the payments. A fifth of them meets a fault too.
+// Run makes the payments. A fifth of them also has a fault.
 func (k KillRun) Run() (*KillResult, error) {
 	const patience = 300 * time.Millisecond
 	begun := time.Now()
@@ -78,15 +78,15 @@ func (k KillRun) Run() (*KillResult, error) {
 	r.Posts, r.Took = front.Posts.Load(), time.Since(begun)
 	for _, o := range Orders(k.Seed, k.Payments) {
 		r.Charged += r.judge(books[o.ID], g.Executed(o.ID))
-		if back := refundOf(o.ID); books[back] != "" || g.Refunded(back) > 0 { // a payment may be given back or not
+		if back := refundOf(o.ID); books[back] != "" || g.Refunded(back) > 0 { // a payment may be refunded or not
 			r.Refunded += r.judge(books[back], g.Refunded(back))
 		}
 	}
 	return r, nil
 }
 
-// live runs one process and writes down what it says. With chance it is killed once it has begun about so many
-// payments, or shortly afterwards, wherever it then is.
+// live runs one process and records its output. With a certain probability the process is killed after it has begun about
+// so many payments, or shortly afterwards, at any point.
 func (t *task) live(books map[string]Verdict, chance *rand.Rand, payments int) (killed bool, err error) {
 	c, err := startChild(t)
 	if err != nil {

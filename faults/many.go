@@ -16,16 +16,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// ManyRow is what very many open payments cost.
+// ManyRow is the cost of very many open payments.
 type ManyRow struct {
 	Store   string
 	Entries int
-	First   time.Duration // a Recover that asks about each, of a gateway that answers at once
-	Heap    uint64        // what the program held in memory at most meanwhile, beyond what it held before
+	First   time.Duration // a Recover that queries each, with a gateway that responds at once
+	Heap    uint64        // maximum heap during that, minus the heap before
 	Ack     time.Duration // after a restart, the median of 100
 }
 
-// Many fills a store with open payments, and recovers them in a program that has just started.
+// Many fills a store with open payments, and recovers them as a program does after its start.
 func Many(name, spec string, entries int) (row *ManyRow, err error) {
 	store, done, err := OpenStore(spec)
 	if err != nil {
@@ -84,8 +84,8 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 	return row, nil
 }
 
-// AfterOutage recovers payments that are all open, against a gateway that takes its time for each query, and returns how
-// long that takes.
+// AfterOutage recovers payments that are all open, with a gateway that needs some time for each query, and returns how long
+// that takes.
 func AfterOutage(spec string, entries int, query time.Duration) (took time.Duration, err error) {
 	store, done, err := OpenStore(spec)
 	if err != nil {
@@ -129,10 +129,10 @@ func manyJournal(store journal.Store, query time.Duration) (*journal.Journal, er
 	return journal.New(client, store, journal.Options{}), nil
 }
 
-// inProcessing is a gateway that finds every payment, waiting for its cardholder, after a while.
+// inProcessing is a slow gateway that finds every payment, waiting for its cardholder.
 type inProcessing time.Duration
 
-// RoundTrip answers a search.
+// RoundTrip responds to a search.
 func (p inProcessing) RoundTrip(r *http.Request) (*http.Response, error) {
 	if p > 0 {
 		time.Sleep(time.Duration(p))

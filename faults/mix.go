@@ -17,11 +17,11 @@ type Mix struct {
 	Payments int
 	Behavior Behavior
 	Proto    string
-	Only     *Fault        // if set, every payment meets this fault and no query does
+	Only     *Fault        // if set, every payment has this fault and no query has one
 	Patience time.Duration // of callers; zero means 400 ms
 }
 
-// Row is what came of a run with one design.
+// Row is the result of a run with one design.
 type Row struct {
 	Design   string
 	Behavior string
@@ -30,28 +30,29 @@ type Row struct {
 	Posts    int64
 	// Twice is how many payments moved money more than once.
 	Twice int
-	// Wrong is how many certain answers were not true: paid and was not, declined or refused and was paid.
+	// Wrong is how many certain verdicts were false: paid and was not, or declined or refused and was paid.
 	Wrong int
-	// FalseNotSent is how many were called not sent, or absent, and were charged.
+	// FalseNotSent is how many were reported as not sent, or absent, and were charged.
 	FalseNotSent   int
 	UnknownCharged int
 	UnknownNot     int
 	StillPending   int
 	Verdicts       map[Verdict]int
-	Failures       []string // some payments of which the promise was broken, for a closer look
+	Failures       []string // some payments for which a guarantee was broken, for debugging
 	Took           time.Duration
 }
 
-// Broken is how many payments the promise was broken for.
+// Broken returns the number of payments for which a guarantee was broken.
 func (r *Row) Broken() int { return r.Twice + r.Wrong + r.FalseNotSent }
 
-// Forgotten is how many moved money without a certain word of it.
+// Forgotten returns the number of payments that moved money without a certain verdict that says so.
 func (r *Row) Forgotten() int { return r.FalseNotSent + r.UnknownCharged }
 
-// Open is how many payments have no outcome in the end.
+// Open returns the number of payments without a final outcome.
 func (r *Row) Open() int { return r.UnknownCharged + r.UnknownNot + r.StillPending }
 
-// Run makes the payments with the design that the function returns, lets everything come to rest, and judges.
+// Run makes the payments with the design that the function returns, waits until nothing is in transit, and evaluates the
+// verdicts.
 func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
 	g := sandbox.New(sandbox.Options{
@@ -100,15 +101,15 @@ func (m Mix) run(g *sandbox.Gateway, s *site, d Design) (*Row, error) {
 	return row, nil
 }
 
-// workersOver is how many callers there are.
+// workersOver returns the number of concurrent callers.
 func workersOver(proto string) int {
-	if proto == "tls" || proto == "h2" { // or the handshakes alone take longer than a caller's patience
+	if proto == "tls" || proto == "h2" { // with more, the handshakes alone would take longer than a caller's timeout
 		return 48
 	}
 	return 256
 }
 
-// judge compares what was told with what happened to the money.
+// judge compares the verdicts with what happened to the money.
 func (r *Row) judge(id string, v Verdict, charged int) {
 	r.Verdicts[v]++
 	broken := true
@@ -147,7 +148,7 @@ func Print(w io.Writer, rows []*Row) error {
 	return tab.Flush()
 }
 
-// each runs do for every index, many at a time: most of them wait most of the time.
+// each runs do for every index, many concurrently: most of them wait most of the time.
 func each(n, workers int, do func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)

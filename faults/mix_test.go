@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// long reports whether the full runs are asked for.
+// long reports whether the full runs are requested.
 func long() bool { return os.Getenv("CARDGATEWAY_LONG") == "1" }
 
 // run is a mix with a design.
@@ -27,8 +27,8 @@ func runAll(t *testing.T, runs []run) {
 	}
 }
 
-// runRows makes rows, in the short form all at once, since most of their time is spent waiting. What this client makes of
-// its payments and refunds has to be right without exception. Name says what a row's seed and fault are.
+// runRows runs rows, in the short form all concurrently, because most of their time is spent waiting. This client must be
+// right about every payment and refund. Name returns a row's name, with its seed and fault.
 func runRows(t *testing.T, n int, run func(i int) (*Row, error), name func(i int) string) []*Row {
 	t.Helper()
 	workers := n
@@ -58,7 +58,7 @@ func (r *run) name() string {
 	return r.Only.Name
 }
 
-// TestMix sends payments through every fault under every behavior of the gateway.
+// TestMix makes payments with every fault and every behavior of the gateway.
 func TestMix(t *testing.T) {
 	payments := 120
 	if long() {
@@ -94,8 +94,8 @@ func TestMixStores(t *testing.T) {
 	})
 }
 
-// TestPeers sends the same payments through what is commonly used instead. If nothing goes wrong there, the faults
-// do not reach what they are meant to.
+// TestPeers makes the same payments with commonly used alternatives. If nothing goes wrong there, the faults have no
+// effect.
 func TestPeers(t *testing.T) {
 	var rows []*Row
 	for _, design := range []func(*site) (Design, error){newRetryable, newLoop} {
@@ -111,7 +111,7 @@ func TestPeers(t *testing.T) {
 	logTable(t, rows)
 }
 
-// TestEveryFault sends payments through one fault at a time.
+// TestEveryFault makes payments with one fault at a time.
 func TestEveryFault(t *testing.T) {
 	var runs []run
 	for _, fault := range PaymentFaults() {

@@ -12,7 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// mortal is the store as a process has it that can die at any call.
+// mortal is the store of a process that can crash at any call.
 type mortal struct{ p *process }
 
 func (m mortal) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
@@ -51,7 +51,7 @@ var refundDuplicates = []sandbox.RefundDuplicates{
 	sandbox.RefundDuplicatesExecuted, sandbox.RefundDuplicatesRefused, sandbox.RefundDuplicatesRepeated,
 }
 
-// TestModelExhaustive takes every sequence of steps with one payment, or one refund, and one process.
+// TestModelExhaustive runs every sequence of steps with one payment, or one refund, and one process.
 func TestModelExhaustive(t *testing.T) {
 	t.Run("payment", func(t *testing.T) { exhaust(t, [2]bool{}) })
 	t.Run("refund", func(t *testing.T) { exhaust(t, [2]bool{true, false}) })
@@ -92,7 +92,7 @@ func exhaust(t *testing.T, refunds [2]bool) {
 	t.Logf("%d sequences of %d steps", runs, depth)
 }
 
-// TestModelRandom takes long random sequences with two payments or refunds and two processes.
+// TestModelRandom runs long random sequences with two payments or refunds and two processes.
 func TestModelRandom(t *testing.T) {
 	runs := 1500
 	if long() {

@@ -20,7 +20,7 @@ import (
 )
 
 // A world is two processes of a merchant, one store, one gateway and two payments or refunds, in virtual time. Steps are
-// taken in any order; after each one, what everybody knows is held against what happened.
+// taken in any order; after each one, what every process knows is compared with what happened.
 type world struct {
 	t      *testing.T
 	g      *sandbox.Gateway
@@ -34,19 +34,19 @@ type world struct {
 	mu      sync.Mutex
 	fate    string            // of the next payment on the wire
 	silent  bool              // queries fail
-	whole   map[string]int    // whole requests that left, by the thing's id, as the following
+	whole   map[string]int    // complete requests sent, by the thing's id, like the following
 	again   map[string]int    // calls of PayAgainRiskingSecondCharge
-	told    map[string]string // every verdict told
+	told    map[string]string // every verdict reported
 	given   map[string]bool   // up by an acknowledgement
 	entries map[string]journal.Entry
 }
 
-// process is one life of a merchant's program. It dies at a call of its store, before or after that took effect.
+// process is one run of a merchant's program. It crashes at a call of its store, before or after the call took effect.
 type process struct {
 	*journal.Journal
 	store journal.Store
 	mu    sync.Mutex
-	left  int // calls until it dies; negative: never
+	left  int // calls until it crashes; negative: never
 	dead  bool
 }
 
@@ -65,7 +65,7 @@ func (w *world) start(i int) {
 	w.shops[i] = p
 }
 
-// RoundTrip is the network. What is on its way does not die with the process that sent it.
+// RoundTrip is the network. A request in transit does not end with the process that sent it.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	fate, silent := w.fate, w.silent
@@ -108,7 +108,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var fates = []string{"ok", "lost", "late", "very late", "dropped", "refused", "unsent"}
 
-// take takes one step: what is done, to which thing, by which process, and how the network behaves.
+// take takes one step: the action, the thing, the process, and the behavior of the network.
 func (w *world) take(what string, which, shop int) {
 	w.trace = append(w.trace, fmt.Sprintf("%s %d/%d", what, which, shop))
 	p, o := w.shops[shop], w.things[which]
@@ -133,7 +133,7 @@ func (w *world) take(what string, which, shop int) {
 	case "recover", "silence":
 		w.run(p, func() { w.recover(p) })
 	case "ack":
-		if w.told[o.id()] != "" { // nobody acknowledges what they were not told
+		if w.told[o.id()] != "" { // only reported outcomes are acknowledged
 			w.run(p, func() { w.ack(p, o) })
 		}
 	case "sleep":
@@ -146,7 +146,7 @@ func (w *world) take(what string, which, shop int) {
 	w.check()
 }
 
-// run runs a call of a process to its end, which may be that of the process.
+// run runs a call of a process until it returns or the process crashes.
 func (w *world) run(p *process, call func()) {
 	done := make(chan struct{})
 	go func() {
@@ -166,8 +166,8 @@ func (w *world) recover(p *process) {
 	}
 }
 
-// ack acknowledges, which is refused for what is open. Of an absence, a refusal or what is pending it means
-// that nobody asks any more.
+// ack acknowledges, which is refused for open entries. For an absence, a refusal or a pending payment it means that it is
+// no longer queried.
 func (w *world) ack(p *process, o thing) {
 	for e := range w.store.Unacked(background, w.shop) {
 		if w.thingOf(&e) == o && o.ack(p) == nil {
@@ -176,7 +176,7 @@ func (w *world) ack(p *process, o thing) {
 	}
 }
 
-// hear holds what a merchant is told against what happened to the money.
+// hear compares what is reported to a merchant with what happened to the money.
 func (w *world) hear(o thing, v Verdict) {
 	id, charged := o.id(), o.moved(w.g)
 	switch {
@@ -190,8 +190,8 @@ func (w *world) fail(format string, args ...any) {
 	w.t.Errorf("%s\nafter: %s", fmt.Sprintf(format, args...), strings.Join(w.trace, ", "))
 }
 
-// check looks at the store: evidence is only ever appended, knowledge only grows but by another submission, and no
-// more requests have left than the merchant asked for in so many words.
+// check checks the store: evidence is only ever appended, states only advance except by another submission, and no more
+// requests were sent than the merchant explicitly requested.
 func (w *world) check() {
 	for _, o := range w.things {
 		if w.whole[o.id()] > 1+w.again[o.id()] {
@@ -218,7 +218,7 @@ func (w *world) check() {
 	}
 }
 
-// checkAbsence finds an absence that was presumed too early.
+// checkAbsence fails the test if an absence was presumed too early.
 func (w *world) checkAbsence(e *journal.Entry) {
 	submitted := e.Begun.At
 	for _, ev := range e.Evidence {
@@ -231,7 +231,7 @@ func (w *world) checkAbsence(e *journal.Entry) {
 	}
 }
 
-// rest lets the gateway become quiet and everything come to its end, and looks for what was forgotten.
+// rest waits until the gateway is idle and everything is settled, and checks that nothing was forgotten.
 func (w *world) rest() {
 	for _, d := range []string{"50h", "30h", "30h"} {
 		w.take("sleep "+d, 0, 0)
@@ -256,7 +256,7 @@ func (w *world) rest() {
 	}
 }
 
-// live runs a world of its own through steps.
+// live runs a new world through steps.
 func live(t *testing.T, kind worldKind, steps func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{

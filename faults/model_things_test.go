@@ -25,7 +25,7 @@ func (o thing) id() string {
 
 const refundMark = "refund "
 
-// idOf returns the id of a request's thing.
+// idOf returns the id of the thing in a request.
 func idOf(body []byte) string {
 	before, rest, _ := strings.Cut(string(body), `ransactionId":"`)
 	id, _, _ := strings.Cut(rest, `"`)
@@ -35,7 +35,7 @@ func idOf(body []byte) string {
 	return id
 }
 
-// thingOf returns the thing that an entry is of.
+// thingOf returns the thing of an entry.
 func (w *world) thingOf(e *journal.Entry) thing {
 	for _, o := range w.things {
 		if o.refund != nil && e.RefundTransactionID() == o.refund.ID || o.order != nil && e.TransactionID() == o.order.ID {
@@ -68,7 +68,7 @@ func (o thing) ack(p *process) error {
 	return p.Ack(background, o.order.ID)
 }
 
-// moved is how many times money was moved.
+// moved returns how many times money was moved.
 func (o thing) moved(g *sandbox.Gateway) int {
 	if o.refund != nil {
 		return g.Refunded(o.refund.ID)
@@ -76,16 +76,16 @@ func (o thing) moved(g *sandbox.Gateway) int {
 	return g.Executed(o.order.ID)
 }
 
-// worldKind says what a world is about.
+// worldKind configures a world.
 type worldKind struct {
 	duplicates       sandbox.Duplicates
 	refundDuplicates sandbox.RefundDuplicates
 	settleAfter      time.Duration      // of refunds
 	cards            [2]sandbox.Outcome // of payments; Declined of a refund is of more than was paid
-	refunds          [2]bool            // which things are refunds
+	refunds          [2]bool            // which of the things are refunds
 }
 
-// things makes them. A refund that stands beside a payment has its id.
+// things returns the things of a world. A refund and a payment have the same id.
 func (k *worldKind) things(g *sandbox.Gateway) (things [2]thing, err error) {
 	orders := Orders(1, 2)
 	refunds, err := Refunds(g, 2, 2)

@@ -21,8 +21,8 @@ type Order struct {
 	Amount string
 }
 
-// Orders makes n orders. One in ten is declined by its issuer, one in twenty stays in processing for a while, one in
-// four is paid with a token.
+// Orders returns n orders. One in ten is declined by its issuer, one in twenty stays in processing for a while, one in four
+// is paid with a token.
 func Orders(seed uint64, n int) []Order {
 	chance := rand.New(rand.NewPCG(seed, 1))
 	all := make([]Order, n)
@@ -83,7 +83,7 @@ func (o *Order) pay(ctx context.Context, p payer, token string) (*cardgateway.Tr
 	return p.CreateSubscription(ctx, o.subscription())
 }
 
-// wire is the request as somebody without this client would send it.
+// wire returns the request as a program without this client would send it.
 func (o *Order) wire(tokens map[sandbox.Outcome]string) (path string, body []byte) {
 	m := fmt.Appendf(nil, `{"transactionId":%q,"currency":"USD","amount":%q,"transactionIp":%q,"appId":7,"callbackUrl":%q,"notificationUrl":%q,`+
 		`"productInfos":[{"productName":"Candle","sku":"c-1","quantity":1}]`, o.ID, o.Amount, shopIP, shopURL, shopURL)
@@ -91,7 +91,7 @@ func (o *Order) wire(tokens map[sandbox.Outcome]string) (path string, body []byt
 		return "/checkout/tokenization/payment/" + tokens[o.Card], append(m, '}')
 	}
 	card := sandbox.TestCard(o.Card)
-	rest, _ := json.Marshal(map[string]any{ // of texts and numbers only
+	rest, _ := json.Marshal(map[string]any{ // only strings and numbers
 		"orderId": "order-" + o.ID, "billingAddress": map[string]string{"country": "US"},
 		"extension": map[string]any{"subscriptionCycle": "WEEK", "subscriptionPeriod": 3},
 		"card": map[string]string{
@@ -102,7 +102,7 @@ func (o *Order) wire(tokens map[sandbox.Outcome]string) (path string, body []byt
 	return "/api/subscription", append(append(m, ','), rest[1:]...)
 }
 
-// storeTokens has the gateway store one card of each outcome, and returns the tokens.
+// storeTokens creates a token for one card of each outcome.
 func storeTokens(g *sandbox.Gateway) (map[sandbox.Outcome]string, error) {
 	client, err := cardgateway.New(cardgateway.Config{
 		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// The same payments by what is commonly used instead, for the table.
+// The same payments with commonly used alternatives, for comparison.
 
-// peer posts a payment and reads its answer as programs without this client do: HTTP 200 and the code decide.
+// peer posts a payment and reads its response like programs without this client: HTTP 200 and the code decide.
 type peer struct {
 	*site
 	name string
@@ -35,7 +35,7 @@ func (p *peer) Pay(ctx context.Context, o *Order) Verdict {
 	return Unknown
 }
 
-// post returns the code of the answer, or zero if it cannot be read.
+// post returns the code of the response, or zero if it cannot be read.
 func (p *peer) post(ctx context.Context, path string, body []byte) int {
 	status, answer, err := p.do(ctx, p.front.URL+path, body)
 	var a struct{ Code int }
@@ -45,15 +45,15 @@ func (p *peer) post(ctx context.Context, path string, body []byte) int {
 	return a.Code
 }
 
-// Settle does nothing: these designs have no means to.
+// Settle does nothing: these designs cannot resolve outcomes.
 func (p *peer) Settle(context.Context, []Order, []Verdict) {}
 
 func newRetryable(s *site) (Design, error) { return retryable(s), nil }
 
 func newLoop(s *site) (Design, error) { return loop(s), nil }
 
-// retryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and
-// 5xx. Only its waits are shorter.
+// retryable posts through go-retryablehttp with its default policy: four retries on every transport error, 429 and 5xx.
+// Only its pauses are shorter.
 func retryable(s *site) *peer {
 	c := retryablehttp.NewClient()
 	c.Logger = nil
@@ -70,7 +70,7 @@ func retryable(s *site) *peer {
 	}}
 }
 
-// loop posts in a loop of three tries until an answer can be read.
+// loop makes up to three attempts until a response can be read.
 func loop(s *site) *peer {
 	c := &http.Client{Transport: s.front.Transport(), Timeout: s.patience}
 	s.callers = append(s.callers, c)

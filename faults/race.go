@@ -9,14 +9,14 @@ import (
 
 const raceCallers = 50
 
-// RaceResult is what came of two processes that made the same payment at the same moment, 50 callers in each.
+// RaceResult is the result of two processes that made the same payment at the same time, with 50 callers each.
 type RaceResult struct {
 	Posts    int64
 	Executed int
-	Answers  map[string]int // how many callers got which
+	Answers  map[string]int // number of callers by result
 }
 
-// Race has two processes make one payment over a store that they share. The gateway takes its time to answer.
+// Race makes one payment from two processes with a shared store. The gateway responds slowly.
 func Race(store string, seed uint64) (*RaceResult, error) {
 	g := sandbox.New(sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, NoNotifications: true})
 	defer g.Close()

@@ -16,17 +16,17 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Refunds through the faults of payments.
+// Refunds with the faults of payments.
 
-// RefundBehavior is one way in which a gateway may treat a refundTransactionId that it has seen before. No gateway publishes
-// which one it is.
+// RefundBehavior is one way in which a gateway may treat a repeated refundTransactionId. No gateway publishes which one it
+// has.
 type RefundBehavior struct {
 	Name       string
 	Duplicates sandbox.RefundDuplicates
 	LeakShare  float64
 }
 
-// RefundBehaviors returns the four.
+// RefundBehaviors returns the four behaviors.
 func RefundBehaviors() []RefundBehavior {
 	return []RefundBehavior{
 		{"no duplicate check", sandbox.RefundDuplicatesExecuted, 0},
@@ -36,23 +36,23 @@ func RefundBehaviors() []RefundBehavior {
 	}
 }
 
-// RefundProtos returns how the refunds of each behavior are sent.
+// RefundProtos returns the protocols for the refunds of each behavior.
 func RefundProtos() []string { return []string{"http", "tls", "h2", "http"} }
 
-// Refund is money to be given back for a payment. Its verdicts are those of payments: Paid is given back, Pending accepted,
-// Declined refused for good.
+// Refund is a refund to make. Its verdicts are those of payments: Paid means refunded, Pending accepted, Declined finally
+// declined.
 type Refund struct {
 	ID       string
-	UniqueID string // of the payment, which is large enough for the refund to be made five times
+	UniqueID string // of the payment, whose amount is enough for five times the refund
 	Amount   string
 }
 
 const (
 	refundedPayment = 500
-	tooMuch         = "501.00" // which the gateway refuses for good
+	tooMuch         = "501.00" // which the gateway declines
 )
 
-// Refunds has the gateway take n payments, and returns a refund of each. One in ten is of more than was paid.
+// Refunds makes n payments, and returns a refund of each. One in ten exceeds the amount that was paid.
 func Refunds(g *sandbox.Gateway, seed uint64, n int) ([]Refund, error) {
 	client, err := cardgateway.New(cardgateway.Config{
 		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()},
@@ -80,7 +80,7 @@ func (r *Refund) request() cardgateway.RefundRequest {
 	return cardgateway.RefundRequest{UniqueID: r.UniqueID, RefundTransactionID: r.ID, Amount: decimal.RequireFromString(r.Amount)}
 }
 
-// wire is the request as somebody without this client would send it.
+// wire returns the request as a program without this client would send it.
 func (r *Refund) wire() (path string, body []byte) {
 	return "/api/refund", fmt.Appendf(nil, `{"uniqueId":%q,"refundTransactionId":%q,"amount":%q}`, r.UniqueID, r.ID, r.Amount)
 }
@@ -96,14 +96,14 @@ func refundVerdict(r *cardgateway.Refund, err error) Verdict {
 	return Pending
 }
 
-// RefundDesign is a way of giving money back under test. Its methods are as those of Design.
+// RefundDesign is a way of making refunds under test. Its methods are like those of Design.
 type RefundDesign interface {
 	Name() string
 	PayBack(ctx context.Context, r *Refund) Verdict
 	SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict)
 }
 
-// RefundDesigns returns what is compared: the first two are this project's.
+// RefundDesigns returns the compared designs: the first two are this project's.
 func RefundDesigns() []func(*site) (RefundDesign, error) {
 	return []func(*site) (RefundDesign, error){
 		func(s *site) (RefundDesign, error) {
@@ -126,7 +126,7 @@ func (d *clientDesign) PayBack(ctx context.Context, r *Refund) Verdict {
 	return refundVerdict(got, err)
 }
 
-// SettleRefunds asks again, as Settle does.
+// SettleRefunds queries again, like Settle.
 func (d *clientDesign) SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict) {
 	settle(verdicts, func(i int) Verdict {
 		req := refunds[i].request()
@@ -141,7 +141,7 @@ func (d *journalDesign) PayBack(ctx context.Context, r *Refund) Verdict {
 	return refundVerdict(d.shop.CreateRefund(ctx, r.request()))
 }
 
-// SettleRefunds recovers, as Settle does.
+// SettleRefunds recovers, like Settle.
 func (d *journalDesign) SettleRefunds(ctx context.Context, refunds []Refund, verdicts []Verdict) {
 	at := make(map[string]int, len(refunds))
 	for i := range refunds {
@@ -150,7 +150,7 @@ func (d *journalDesign) SettleRefunds(ctx context.Context, refunds []Refund, ver
 	d.recover(ctx, at, verdicts)
 }
 
-// PayBack takes an accepted refund for one that is made: these designs do not ask what came of it.
+// PayBack treats an accepted refund as made: these designs do not query its outcome.
 func (p *peer) PayBack(ctx context.Context, r *Refund) Verdict {
 	path, body := r.wire()
 	switch p.post(ctx, path, body) {
@@ -165,17 +165,18 @@ func (p *peer) PayBack(ctx context.Context, r *Refund) Verdict {
 // SettleRefunds does nothing.
 func (p *peer) SettleRefunds(context.Context, []Refund, []Verdict) {}
 
-// RefundMix is a run of many refunds through many faults.
+// RefundMix is a run of many refunds with many faults.
 type RefundMix struct {
 	Seed     uint64
 	Refunds  int
 	Behavior RefundBehavior
 	Proto    string
-	Only     *Fault        // if set, every refund meets this fault and no query does
+	Only     *Fault        // if set, every refund has this fault and no query has one
 	Patience time.Duration // of callers; zero means 400 ms
 }
 
-// Run makes the refunds with the design that the function returns, lets everything come to rest, and judges.
+// Run makes the refunds with the design that the function returns, waits until nothing is in transit, and evaluates the
+// verdicts.
 func (m RefundMix) Run(design func(*site) (RefundDesign, error)) (*Row, error) {
 	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
 	g := sandbox.New(sandbox.Options{
@@ -217,7 +218,7 @@ func (m RefundMix) run(g *sandbox.Gateway, s *site, d RefundDesign, refunds []Re
 	return row, nil
 }
 
-// PrintRefunds writes rows of refunds as a table. Forgotten is paid back, and told to be absent or unknown.
+// PrintRefunds writes rows of refunds as a table. Forgotten are refunds that were made and reported as absent or unknown.
 func PrintRefunds(w io.Writer, rows []*Row) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "gateway\tdesign\tproto\trefunds\tposts\tpaid back twice\twrong\tforgotten\tunknown, not paid back\tpending\tdeclined\trefused\tabsent\tnot sent\ttook")

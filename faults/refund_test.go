@@ -19,12 +19,12 @@ func runRefunds(t *testing.T, runs []refundRun) {
 		func(i int) (*Row, error) { return runs[i].Run(runs[i].design) },
 		func(i int) string { return fmt.Sprint(runs[i].Seed) })
 	if !t.Failed() {
-		wantEnds(t, rows, Paid, Absent) // a slow machine may make every decline an absence
+		wantEnds(t, rows, Paid, Absent) // on a slow machine every decline may be absent
 		logRefunds(t, rows)
 	}
 }
 
-// wantEnds fails if no refund of all rows came to one of these ends.
+// wantEnds fails the test if no refund in any row has one of these verdicts.
 func wantEnds(t *testing.T, rows []*Row, ends ...Verdict) {
 	t.Helper()
 	for _, v := range ends {
@@ -47,7 +47,7 @@ func logRefunds(t *testing.T, rows []*Row) {
 	t.Log("\n" + b.String())
 }
 
-// TestRefunds sends refunds through every fault under every behavior of the gateway.
+// TestRefunds makes refunds with every fault and every behavior of the gateway.
 func TestRefunds(t *testing.T) {
 	refunds := 120
 	if long() {
@@ -80,8 +80,8 @@ func TestRefundsStores(t *testing.T) {
 	})
 }
 
-// TestRefundPeers sends the same refunds through what is commonly used instead. If nothing is paid back twice there, the
-// faults do not reach what they are meant to.
+// TestRefundPeers makes the same refunds with commonly used alternatives. If nothing is refunded twice there, the faults
+// have no effect.
 func TestRefundPeers(t *testing.T) {
 	var rows []*Row
 	for _, design := range RefundDesigns()[2:] {
@@ -97,7 +97,7 @@ func TestRefundPeers(t *testing.T) {
 	logRefunds(t, rows)
 }
 
-// TestEveryRefundFault sends refunds through one fault at a time.
+// TestEveryRefundFault makes refunds with one fault at a time.
 func TestEveryRefundFault(t *testing.T) {
 	faults := PaymentFaults()
 	rows := make([]*Row, len(faults))

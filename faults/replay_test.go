@@ -18,13 +18,13 @@ import (
 )
 
 // Go's own transport sends a POST again by itself: over HTTP/2 when the server resets the stream or goes away, over
-// HTTP/1.1 on a kept-alive connection when an idempotency header is there. These servers execute every whole request
-// and then provoke exactly that.
+// HTTP/1.1 on a kept-alive connection if there is an idempotency header. These servers execute every complete request and
+// then provoke exactly that.
 
-// replayLimit ends what would not end by itself.
+// replayLimit is the timeout of tests that would not end by themselves.
 const replayLimit = 5
 
-// http2Server executes whole requests and answers each with what refuse writes.
+// http2Server executes complete requests and responds to each with what refuse writes.
 type http2Server struct {
 	net.Listener
 	executed atomic.Int32
@@ -84,8 +84,8 @@ func (s *http2Server) serve(c net.Conn) {
 	}
 }
 
-// serveOnce is an HTTP/1.1 server that answers the first request of a connection and takes the second, executes it
-// and closes the connection without a word.
+// serveOnce is an HTTP/1.1 server that responds to the first request of a connection, and for the second executes it and
+// closes the connection without a response.
 func serveOnce(t *testing.T) (*httptest.Server, *atomic.Int32) {
 	t.Helper()
 	executed := new(atomic.Int32)
@@ -174,8 +174,7 @@ func payOnce(t *testing.T, url string, transport http.RoundTripper, header strin
 	}
 }
 
-// TestReplayBites makes the same call with a plain http.Client: if that is executed once only, TestReplay shows
-// nothing.
+// TestReplayBites makes the same call with a plain http.Client: if that is executed only once, TestReplay proves nothing.
 func TestReplayBites(t *testing.T) {
 	s := serveHTTP2(t, func(fr *http2.Framer, id uint32) bool { return fr.WriteRSTStream(id, http2.ErrCodeProtocol) == nil })
 	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}

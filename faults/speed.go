@@ -20,11 +20,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// SpeedRow is how many payments a second were made with one store, against a server that answers at once.
+// SpeedRow is the number of payments per second with one store, and a server that responds at once.
 type SpeedRow struct {
 	Store    string
 	Callers  int
-	Bare     float64 // payments a second by the client alone
+	Bare     float64 // payments per second by the client alone
 	Journal  float64 // the same through the journal
 	BareP50  time.Duration
 	P50, P99 time.Duration // of a payment through the journal
@@ -32,13 +32,13 @@ type SpeedRow struct {
 	CPU      time.Duration // the same through the journal
 }
 
-// Ratio is what is left of the bare client's speed.
+// Ratio is the speed with the journal, divided by that of the bare client.
 func (r *SpeedRow) Ratio() float64 { return r.Journal / r.Bare }
 
-// speedRounds is how often bare client and journal take turns, so that both meet the same neighbours.
+// speedRounds is how many times bare client and journal alternate, so that other load affects both alike.
 const speedRounds = 3
 
-// Speed measures TokenPayment with one store and so many callers at once, about as long as it is told for each of the two.
+// Speed measures TokenPayment with one store and so many concurrent callers, for about the given time for each of the two.
 func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, err error) {
 	c, err := startChild(&task{Role: "instant"})
 	if err != nil {
@@ -94,7 +94,7 @@ func Speed(name, spec string, callers int, long time.Duration) (row *SpeedRow, e
 	}, nil
 }
 
-// payFor pays with so many callers for a while, and returns what each payment took.
+// payFor pays with so many callers for a time, and returns the duration of each payment.
 func payFor(p payer, callers int, long time.Duration, name string) (all []time.Duration, err error) {
 	var wg sync.WaitGroup
 	took := make([][]time.Duration, callers)
@@ -131,7 +131,7 @@ func PrintSpeed(w io.Writer, rows []*SpeedRow) {
 	}
 }
 
-// runInstant is a server that approves every payment at once, and does as little as it can for it.
+// runInstant is a server that approves every payment at once, with as little work as possible.
 func runInstant(*task) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal/sqlite"
 )
 
-// OpenStore opens a store by a text that can be handed to another process: "sqlite:" and a file; "postgres:" and a
+// OpenStore opens a store by a specification that can be passed to another process: "sqlite:" and a file; "postgres:" and a
 // connection URL, whose search_path names a schema; or "mysql:" and a data source name with a database. The schema and the
-// database are made if they are not there.
+// database are created if they do not exist.
 func OpenStore(spec string) (store journal.Store, closeStore func() error, err error) {
 	kind, place, _ := strings.Cut(spec, ":")
 	ctx, cancel := context.WithTimeout(background, 30*time.Second)
@@ -62,7 +62,7 @@ func openSQL(ctx context.Context, driver, dsn string, d journal.Dialect) (journa
 	}, nil
 }
 
-// makeDatabase makes the database that a data source name of MySQL names.
+// makeDatabase creates the database in a data source name of MySQL.
 func makeDatabase(dsn string) (err error) {
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {

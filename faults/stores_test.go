@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leaked returns the stacks of goroutines of this project that do not end.
+// leaked returns the stacks of goroutines of this project that have not ended.
 func leaked() (left string) {
 	for range 50 {
 		left = ""
@@ -53,7 +53,7 @@ func leaked() (left string) {
 	return left
 }
 
-// These hand the addresses of the tests' servers to the processes that they start.
+// Environment variables with the addresses of the tests' servers, for child processes.
 const (
 	postgresEnv = "CARDGATEWAY_FAULTS_POSTGRES"
 	mysqlEnv    = "CARDGATEWAY_FAULTS_MYSQL"
@@ -141,7 +141,7 @@ func TestOpenAtOnce(t *testing.T) {
 	})
 }
 
-// TestKill kills a process that pays and gives back, over and over, and looks for money that was moved and forgotten.
+// TestKill repeatedly kills a process that pays and refunds, and searches for money that was moved and forgotten.
 func TestKill(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		k := KillRun{Store: spec, Payments: 120, Lives: 5, Seed: 3}
@@ -159,7 +159,7 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestFlushed: what is paid just before the store is closed is in the database, and was acknowledged if it is said to be.
+// TestFlushed: what is paid just before the store is closed is in the database, and is acknowledged there if Ack succeeded.
 func TestFlushed(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store, done, err := OpenStore(spec)
@@ -204,7 +204,7 @@ func TestFlushed(t *testing.T) {
 	})
 }
 
-// TestRace has two processes with 50 callers each make the same payment.
+// TestRace makes the same payment from two processes with 50 callers each.
 func TestRace(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		r, err := Race(spec, 5)
@@ -222,7 +222,7 @@ func TestRace(t *testing.T) {
 	})
 }
 
-// TestLeastPrivilege: an account that may use the table and not create any gets a store.
+// TestLeastPrivilege: an account that may use the tables but not create any can open a store.
 func TestLeastPrivilege(t *testing.T) {
 	spec := postgres(t, t.Name()+t.TempDir())
 	_, done, err := OpenStore(spec) // who may makes the table
@@ -262,7 +262,7 @@ func TestLeastPrivilege(t *testing.T) {
 	}
 }
 
-// TestMemoryDatabase: where each connection would have a table of its own, payments could be made twice.
+// TestMemoryDatabase: if each connection had its own tables, payments could be made twice.
 func TestMemoryDatabase(t *testing.T) {
 	for _, tt := range []struct {
 		name, source string

@@ -22,7 +22,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// trouble breaks a store's database, and returns what mends it.
+// trouble breaks a store's database, and returns a function that repairs it.
 type trouble struct {
 	name  string
 	only  string // the kind of store; empty for all
@@ -59,8 +59,8 @@ var troubles = []trouble{
 	}},
 }
 
-// TestStuck: payments that were proved unsent are made again while the database is in trouble. Every call comes back
-// within its limit and says "not sent", and nobody burns the processor. Once the trouble is over, all are paid.
+// TestStuck: payments that were proved unsent are made again while the database is in trouble. Every call returns within
+// its limit with "not sent", and none uses much CPU time. Once the trouble is over, all are paid.
 func TestStuck(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		kind, _, _ := strings.Cut(spec, ":")
@@ -75,7 +75,7 @@ func TestStuck(t *testing.T) {
 const (
 	stuckCallers = 8
 	stuckTimeout = time.Second // the deadline of each call, and its WriteTimeout
-	stuckSlack   = time.Second // of a busy machine
+	stuckSlack   = time.Second // for a busy machine
 )
 
 func stuck(t *testing.T, spec string, tr trouble) {
@@ -134,7 +134,7 @@ func stuck(t *testing.T, spec string, tr trouble) {
 	mend()
 	for i := range orders {
 		var err error
-		for range 20 { // a connection that waited for the lock may take a moment to be given up
+		for range 20 { // a connection that waited for the lock may take a moment to be closed
 			if _, err = j.CreateSubscription(t.Context(), orders[i].subscription()); !cardgateway.SafeToRetry(err) {
 				break
 			}
@@ -145,13 +145,13 @@ func stuck(t *testing.T, spec string, tr trouble) {
 	}
 }
 
-// processorShare returns what tells how much of a core this process has used since.
+// processorShare returns a function that returns the share of a core used by this process since.
 func processorShare() func() float64 {
 	begun, before := time.Now(), processorTime()
 	return func() float64 { return (processorTime() - before).Seconds() / time.Since(begun).Seconds() }
 }
 
-// checkShare: nobody burns the processor while a database is in trouble.
+// checkShare fails the test if much CPU time was used while a database was in trouble.
 func checkShare(t *testing.T, share float64) {
 	t.Helper()
 	t.Logf("%.1f %% of a core", 100*share)
@@ -170,7 +170,7 @@ func (s *switched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return approving(func(string) {}).RoundTrip(r)
 }
 
-// approving is a gateway that approves every payment, and says which.
+// approving is a gateway that approves every payment, and records which.
 type approving func(transactionID string)
 
 func (a approving) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -193,8 +193,8 @@ func (a approving) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestGoneAndBack: the server dies in the middle of payments and comes back. Nobody waits beyond the limit, what was sent is
-// in the journal, and it goes on by itself.
+// TestGoneAndBack: the server is killed in the middle of payments and restarted. Nobody waits beyond the limit, what was
+// sent is in the journal, and the journal continues by itself.
 func TestGoneAndBack(t *testing.T) {
 	t.Run("postgres", func(t *testing.T) {
 		p, err := pgserver.Start()
@@ -278,7 +278,7 @@ func goneAndBack(t *testing.T, spec string, cause, mend func() error) {
 	if long() {
 		lasting = time.Minute
 	}
-	time.Sleep(time.Second) // what is under way comes to its end
+	time.Sleep(time.Second) // what is in progress ends
 	share := processorShare()
 	time.Sleep(lasting)
 	checkShare(t, share())

@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Verdict is what a design told the merchant about a payment in the end.
+// Verdict is what a design finally reports about a payment.
 type Verdict string
 
 // The verdicts.
@@ -49,21 +49,21 @@ func verdictOf(t *cardgateway.Transaction, err error) Verdict {
 // Design is a way of making payments under test.
 type Design interface {
 	Name() string
-	// Pay makes a payment and says what it made of it. It is called by many goroutines.
+	// Pay makes a payment and returns its verdict. It is called concurrently.
 	Pay(ctx context.Context, o *Order) Verdict
-	// Settle is called once, when nothing is under way any more, with the verdicts so far, and improves them.
+	// Settle is called once, when no payment is in progress any more, with the verdicts so far, and updates them.
 	Settle(ctx context.Context, orders []Order, verdicts []Verdict)
 }
 
-// site is where a design pays.
+// site is the gateway of a design, behind a front.
 type site struct {
 	front    *Front
 	tokens   map[sandbox.Outcome]string
 	patience time.Duration
-	callers  []caller // to be told when no more payments are made
+	callers  []caller // told when no more payments are made
 }
 
-// newSite starts a front. If it has one fault only, every payment meets it and no query does.
+// newSite starts a front. If only is set, every payment has that fault and no query has one.
 func newSite(g *sandbox.Gateway, opts FrontOptions) *site {
 	if opts.Only != nil {
 		opts.PaymentShare, opts.QueryShare = 1, 0
@@ -86,7 +86,7 @@ func (s *site) client() (*cardgateway.Client, error) {
 	return c, err
 }
 
-// opaque hides what kind of transport it is.
+// opaque hides the type of a transport.
 type opaque struct{ http.RoundTripper }
 
 // clientDesign is the bare client: send once, and Resolve what is unknown.
@@ -113,8 +113,8 @@ func (d *clientDesign) Pay(ctx context.Context, o *Order) Verdict {
 	return verdictOf(t, err)
 }
 
-// Settle asks again about what is pending or unknown, and once about what was not found: absence counts only when
-// nothing can be on its way any more.
+// Settle queries pending and unknown payments again, and once more those that were not found: absence counts only when
+// nothing can be in transit any more.
 func (d *clientDesign) Settle(ctx context.Context, orders []Order, verdicts []Verdict) {
 	settle(verdicts, func(i int) Verdict { return verdictOf(d.client.Resolve(ctx, orders[i].query())) })
 }
@@ -137,7 +137,7 @@ func (o *Order) query() cardgateway.ResolveQuery {
 	}
 }
 
-// Designs returns what is compared: the first two are this project's.
+// Designs returns the compared designs: the first two are this project's.
 func Designs() []func(*site) (Design, error) {
 	return []func(*site) (Design, error){newClientDesign, newJournalDesign, newRetryable, newLoop}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestUnwritable pays over journals that cannot be written, each in the way that it can really happen: not one byte
-// may reach the gateway.
+// TestUnwritable pays with journals that cannot be written, each for a realistic reason: not one byte may reach the
+// gateway.
 func TestUnwritable(t *testing.T) {
 	t.Run("sqlite, disk full", func(t *testing.T) {
 		store, done, err := OpenStore("sqlite:" + filepath.Join(t.TempDir(), "journal.db"))
@@ -77,7 +77,7 @@ func TestUnwritable(t *testing.T) {
 	})
 }
 
-// noFileGrows has the system refuse every write behind the end of any file of this process, as a full disk does.
+// noFileGrows makes the system refuse every write beyond the end of any file of this process, like a full disk.
 func noFileGrows(t *testing.T) (restore func()) {
 	var before syscall.Rlimit
 	signal.Ignore(syscall.SIGXFSZ)

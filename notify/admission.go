@@ -8,37 +8,38 @@ import (
 	"time"
 )
 
-// admission bounds what notifications can cause: anybody who knows the URL can send any number of them. One at a time is
-// asked about and handled for each subject, and a bounded number in all. Beyond that it has two rules:
+// admission bounds the work that notifications cause, because anybody who knows the URL can send any number of them. For
+// each subject, one notification at a time is confirmed and handled, and a bounded number in total. Two further rules
+// apply:
 //
-//   - What nobody has verified may be forged. It is admitted at once or turned away, and no more queries are reserved in
-//     any second than allowed.
-//   - What has been verified is the gateway's own, and some of it, a token, cannot be asked for again. It waits for its
-//     turn, for some seconds and in a bounded crowd, before it is turned away.
+//   - A notification that is not verified may be forged. It is admitted at once or rejected, and the number of queries
+//     reserved in any second is limited.
+//   - A verified notification comes from the gateway, and some of its content, a token, cannot be queried again. It waits
+//     for its turn, for a limited time and together with a limited number of others, before it is rejected.
 //
-// Its memory is bounded by what is admitted and what waits.
+// Its memory is bounded by the notifications that are active or waiting.
 type admission struct {
 	mu       sync.Mutex
-	subjects map[string]*subject // that are active or waited for
+	subjects map[string]*subject // with notifications that are active or wait
 	present  int                 // notifications that are active or wait
 	slots    semaphore           // one for each active notification
 
-	queries []time.Time // when the last queries were reserved: a ring as long as the number allowed in a second
+	queries []time.Time // times of the last reserved queries: a ring buffer, as long as the number allowed per second
 	oldest  int
 }
 
-// subject is what one or several notifications are about.
+// subject is the transaction that one or more notifications are about.
 type subject struct {
-	turn    semaphore // of the one that is active
+	turn    semaphore // held by the active notification
 	present int       // notifications about it that are active or wait
 }
 
 const (
-	defaultQueryRate = 10              // queries in any one second about what is not verified
-	maxActive        = 128             // notifications that are being asked about or handled
-	maxWaiting       = 4096            // verified ones that wait: what comes in two seconds at 2,000 a second
-	maxPerSubject    = 8               // that are active or wait: more than the kinds of events of one moment
-	maxWait          = 5 * time.Second // as long as a gateway pauses before it sends a notification again
+	defaultQueryRate = 10              // queries in any one second for notifications that are not verified
+	maxActive        = 128             // notifications that are being confirmed or handled
+	maxWaiting       = 4096            // verified notifications that wait: two seconds at 2,000 per second
+	maxPerSubject    = 8               // active or waiting: more than the kinds of events that can occur at the same time
+	maxWait          = 5 * time.Second // the shortest published pause before a repetition
 )
 
 func newAdmission(queriesPerSecond int) *admission {
@@ -52,17 +53,17 @@ func newAdmission(queriesPerSecond int) *admission {
 	}
 }
 
-// Why a notification was turned away. All but errBusy are errThrottled.
+// Why a notification was rejected. All but errBusy wrap errThrottled.
 var (
 	errBusy      = errors.New("notify: another notification about the same transaction is being handled")
 	errThrottled = errors.New("notify: too many notifications")
 	errFull      = fmt.Errorf("%w at once", errThrottled)
-	errRate      = fmt.Errorf("%w in a second to ask the gateway about them; see Options.QueriesPerSecond", errThrottled)
+	errRate      = fmt.Errorf("%w per second for the number of queries allowed; see Options.QueriesPerSecond", errThrottled)
 	errWaited    = fmt.Errorf("%w at once: this one has waited %v for its turn", errThrottled, maxWait)
 )
 
-// admitNow admits a notification that is not verified and needs the given number of queries. Whoever was admitted calls
-// release.
+// admitNow admits a notification that is not verified and needs the given number of queries. If it is admitted, the caller
+// must call release.
 func (a *admission) admitNow(name string, queries int) (release func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -77,14 +78,14 @@ func (a *admission) admitNow(name string, queries int) (release func(), err erro
 		return nil, errRate
 	}
 	s := a.enter(name)
-	s.turn.tryAcquire() // nobody else knows it
+	s.turn.tryAcquire() // succeeds: the subject is new
 	return func() { a.finish(name, s) }, nil
 }
 
-// admitInTurn admits a verified notification, about in the order in which they come. Whoever was admitted calls release.
+// admitInTurn admits a verified notification, roughly in order of arrival. If it is admitted, the caller must call release.
 //
-// The turn of the subject comes before the slot: those that wait for another one about the same subject take no slot from
-// the rest.
+// The turn of the subject is acquired before the slot, so that notifications waiting for another one about the same subject
+// occupy no slots.
 func (a *admission) admitInTurn(ctx context.Context, name string) (release func(), err error) {
 	s, err := a.enterBounded(name)
 	if err != nil {
@@ -104,14 +105,14 @@ func (a *admission) admitInTurn(ctx context.Context, name string) (release func(
 	return func() { a.finish(name, s) }, nil
 }
 
-// finish ends what was admitted.
+// finish releases what an admitted notification holds.
 func (a *admission) finish(name string, s *subject) {
 	a.slots.release()
 	s.turn.release()
 	a.leave(name, s)
 }
 
-// enterBounded counts a notification that may have to wait, unless too many do.
+// enterBounded counts a notification that may have to wait, unless too many are present.
 func (a *admission) enterBounded(name string) (*subject, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +143,7 @@ func (a *admission) leave(name string, s *subject) {
 	}
 }
 
-// reserve notes n queries at now, unless that would make more than a second may have.
+// reserve records n queries at now, unless that would exceed the number allowed in one second.
 func (a *admission) reserve(now time.Time, n int) bool {
 	for i := range n {
 		at := a.queries[(a.oldest+i)%len(a.queries)]
@@ -157,7 +158,7 @@ func (a *admission) reserve(now time.Time, n int) bool {
 	return true
 }
 
-// semaphore holds one value for each that has acquired it.
+// semaphore holds one value for each holder.
 type semaphore chan struct{}
 
 func (s semaphore) tryAcquire() bool {
@@ -169,8 +170,8 @@ func (s semaphore) tryAcquire() bool {
 	}
 }
 
-// acquire waits until ctx ends. The error is errThrottled: the context of a request also ends when the gateway hangs up
-// because it was kept waiting.
+// acquire waits until ctx ends. It then returns errThrottled: the context of a request also ends when the gateway closes
+// the connection because the response took too long.
 func (s semaphore) acquire(ctx context.Context) error {
 	if s.tryAcquire() {
 		return nil
@@ -182,7 +183,7 @@ func (s semaphore) acquire(ctx context.Context) error {
 		if cause := context.Cause(ctx); errors.Is(cause, errThrottled) {
 			return cause
 		}
-		return fmt.Errorf("%w at once: the gateway hung up before this one's turn: %w", errThrottled, ctx.Err())
+		return fmt.Errorf("%w at once: the gateway closed the connection before this one's turn: %w", errThrottled, ctx.Err())
 	}
 }
 

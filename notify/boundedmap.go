@@ -2,16 +2,16 @@ package notify
 
 import "crypto/sha256"
 
-// hashKey stands for a key of any length in as many bytes as any other.
+// hashKey represents a key of any length in a fixed number of bytes.
 type hashKey [sha256.Size]byte
 
 func newHashKey(key string) hashKey { return sha256.Sum256([]byte(key)) }
 
-// boundedMap keeps the last entries that were put into it. It is not safe for use by several goroutines.
+// boundedMap keeps the most recently added entries. It is not safe for concurrent use.
 type boundedMap[V any] struct {
 	entries map[hashKey]V
-	order   []hashKey // a ring, once it has its full length
-	next    int       // the oldest, from then on
+	order   []hashKey // a ring buffer, once it has its full length
+	next    int       // index of the oldest, from then on
 	limit   int
 }
 

@@ -10,16 +10,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// confirmer asks the gateway about what notifications claim. It asks once: a notification that could not be confirmed comes
-// again by itself.
+// confirmer queries the gateway for what notifications claim. It makes a single attempt: the gateway sends a notification
+// that could not be confirmed again.
 type confirmer struct{ client *cardgateway.Client }
 
 const (
 	confirmTimeout = 20 * time.Second // for all queries about one notification
-	maxQueries     = 2                // that one notification needs
+	maxQueries     = 2                // for one notification
 
-	// The range of a search, on a clock in UTC. It holds what the gateway's clock shows in any zone from UTC-12 to UTC+14,
-	// with an hour to spare, and is within the shortest month.
+	// The range of a search, as wall-clock times in UTC. It contains the gateway's current time in any zone from UTC-12 to
+	// UTC+14, with an hour to spare, and is no longer than the shortest month.
 	searchBefore = 27 * 24 * time.Hour
 	searchAfter  = 15 * time.Hour
 )
@@ -32,12 +32,12 @@ func newConfirmer(client *cardgateway.Client) confirmer {
 var (
 	errNothingToAsk = errors.New("notify: the notification names no transaction")
 	errContradicted = errors.New("notify: the notification names another transactionId than the gateway")
-	errNotShown     = errors.New("notify: the gateway does not show yet what the notification claims")
-	errNotOneOrder  = errors.New("notify: the gateway does not show one transaction with the notification's transactionId")
-	errNotOneRefund = errors.New("notify: the gateway does not show one refund as the notification names it")
+	errNotShown     = errors.New("notify: the gateway does not confirm yet what the notification claims")
+	errNotOneOrder  = errors.New("notify: the gateway did not return exactly one transaction with the notification's transactionId")
+	errNotOneRefund = errors.New("notify: the gateway did not return exactly one refund with the notification's ids")
 )
 
-// subject is what is asked for: the gateway's id if there is one, else the merchant's.
+// subject identifies the transaction to query: by the gateway's id if there is one, otherwise by the merchant's.
 func (c *Claims) subject() string {
 	switch {
 	case c.UniqueID != "":
@@ -48,7 +48,7 @@ func (c *Claims) subject() string {
 	return ""
 }
 
-// queries counts what confirm asks.
+// queries returns the number of queries that confirm makes at most.
 func (c *Claims) queries() int {
 	if c.Kind == KindRefund {
 		return maxQueries
@@ -56,7 +56,7 @@ func (c *Claims) queries() int {
 	return 1
 }
 
-// confirm sets what the gateway says about the notification's subject.
+// confirm sets n.Transaction and n.Refund to what the gateway returns.
 func (f confirmer) confirm(ctx context.Context, n *Notification) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
@@ -73,8 +73,8 @@ func (f confirmer) confirm(ctx context.Context, n *Notification) (err error) {
 	return err
 }
 
-// transaction asks by the gateway's id, which every published notification carries, and by the merchant's id where that is
-// all there is.
+// transaction queries by the gateway's id, which every published notification has, and by the merchant's id only if that is
+// the only one.
 func (f confirmer) transaction(ctx context.Context, claimed *Claims) (*cardgateway.Transaction, error) {
 	if claimed.UniqueID != "" {
 		return f.client.GetTransaction(ctx, claimed.UniqueID)
@@ -87,13 +87,13 @@ func (f confirmer) transaction(ctx context.Context, claimed *Claims) (*cardgatew
 	if len(page.Data) == 0 {
 		return nil, fmt.Errorf("%w: %w", errNotOneOrder, cardgateway.ErrNotFound)
 	}
-	// The filter has been seen to return other orders.
+	// Some gateways also return other orders.
 	return onlyOne(page.Data, errNotOneOrder, func(t *cardgateway.Transaction) bool {
 		return t.TransactionID == claimed.TransactionID && t.UniqueID != ""
 	})
 }
 
-// refund looks for the refund of the transaction that has the claimed ids.
+// refund returns the refund of the transaction that has the claimed ids.
 func (f confirmer) refund(ctx context.Context, claimed *Claims, uniqueID string) (*cardgateway.Refund, error) {
 	start, end := searchRange(time.Now(), f.client.Location())
 	page, err := f.client.SearchRefunds(ctx, cardgateway.RefundQuery{
@@ -110,9 +110,9 @@ func (f confirmer) refund(ctx context.Context, claimed *Claims, uniqueID string)
 	})
 }
 
-// searchRange returns the bounds of a search. They are the instants at which the client's clock, in loc, shows what a clock
-// in UTC shows at the bounds meant: the client writes them as that text, whatever its zone is, and the zone may be wrong.
-// Where loc's clock skips such a time the bound is an hour off, which the range has to spare.
+// searchRange returns the bounds of a search. The range is meant as wall-clock times in UTC; the client writes bounds as
+// wall-clock times in loc, which may be the wrong zone. So the returned instants are those at which a clock in loc shows
+// the intended texts. If loc skips such a time, the bound is an hour off, which the range allows for.
 func searchRange(now time.Time, loc *time.Location) (start, end time.Time) {
 	start = civil.Of(now.Add(-searchBefore), time.UTC).In(loc)
 	end = civil.Of(civil.CeilSecond(now.Add(searchAfter)), time.UTC).In(loc)

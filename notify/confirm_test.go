@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestSearchRange: whatever zone the client writes its times in, the text is that of a clock in UTC.
+// TestSearchRange: in whatever zone the client writes its times, the text is the intended wall-clock time in UTC.
 func TestSearchRange(t *testing.T) {
 	now := time.Date(2000, 3, 2, 0, 0, 0, int(time.Millisecond), time.UTC)
 	const wantStart, wantEnd = "2000-02-04 00:00:00", "2000-03-02 15:00:01"
@@ -26,8 +26,8 @@ func TestSearchRange(t *testing.T) {
 	}
 }
 
-// TestSearchRangeIsWithinAMonth tries every hour of some years in a zone that changes its clock: a search refuses more than
-// a month, and the range must hold what the gateway's clock shows in any zone.
+// TestSearchRangeIsWithinAMonth tries every hour of some years in a zone with daylight saving time: a search refuses more
+// than a month, and the range must contain the gateway's current time in any zone.
 func TestSearchRangeIsWithinAMonth(t *testing.T) {
 	loc, err := time.LoadLocation("America/New_York")
 	if err != nil {

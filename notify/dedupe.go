@@ -5,51 +5,54 @@ import (
 	"sync"
 )
 
-// Deduper remembers which events have been handled, so that a repeated notification is not handled again: gateways
-// send one again until it is answered with HTTP 200, published as up to five times within 30 minutes.
+// Deduper remembers which events have been handled, so that a repeated notification is not handled again: gateways repeat
+// one until the response is HTTP 200, published as up to five times within 30 minutes.
 //
-// MemoryDeduper serves one process. Where several receive notifications, share a table, here in Postgres:
+// MemoryDeduper serves one process. If several processes receive notifications, share a table, for example in Postgres:
 //
 //	CREATE TABLE notified (key text PRIMARY KEY, claimed timestamptz NOT NULL, handled bool NOT NULL)
-//	-- Claim: a row is changed, fresh; else SELECT handled: handled or busy. A process can die in between,
-//	-- so a claim lapses.
+//	-- Claim: fresh if a row was changed; otherwise SELECT handled: handled or busy. A claim lapses, because
+//	-- a process can crash before Done.
 //	INSERT INTO notified VALUES ($1, now(), false) ON CONFLICT (key) DO UPDATE SET claimed = now()
 //	  WHERE NOT notified.handled AND notified.claimed < now() - interval '5 minutes'
 //	-- Done: handled, or not.
 //	UPDATE notified SET handled = true WHERE key = $1
 //	DELETE FROM notified WHERE key = $1 AND NOT handled
 //
-// Keep what is handled for at least an hour. Keys are at most 255 characters of ASCII, made of ids and codes, never of
-// card data, of a token or of a hash of one. The handler asks a Deduper only about what the gateway has confirmed.
+// Keep handled events for at least an hour. Keys are at most 255 ASCII characters, made of ids and codes, never of card
+// data, of a token or of a hash of one. The handler calls a Deduper only for events that the gateway has confirmed. The
+// methods must be safe for concurrent use.
 type Deduper interface {
-	// Claim asks for the right to handle the event with this key. After ClaimFresh the handler calls Done.
+	// Claim requests the right to handle the event with this key. After ClaimFresh the handler calls Done.
 	Claim(ctx context.Context, key string) (ClaimResult, error)
-	// Done ends a claim that was fresh. If handled, the event is not handled again; if not, it is free to be claimed again.
+	// Done ends a claim for which Claim returned ClaimFresh. If handled is true, the event is not handled again; otherwise
+	// it can be claimed again.
 	Done(ctx context.Context, key string, handled bool) error
 }
 
-// ClaimResult says whether an event is to be handled.
+// ClaimResult says whether an event must be handled.
 type ClaimResult int
 
 // The results of a claim.
 const (
-	ClaimBusy    ClaimResult = iota // somebody is handling it: it is refused for now, and comes again if that fails
-	ClaimFresh                      // the caller is to handle it
+	ClaimBusy    ClaimResult = iota // another caller is handling it: the handler responds with 503, and the gateway repeats the notification
+	ClaimFresh                      // the caller must handle it
 	ClaimHandled                    // it has been handled
 )
 
-// MemoryDeduper is a Deduper for one process. It remembers the last events that were handled, in bounded memory, and
-// forgets them when the process ends. NewMemoryDeduper makes it.
+// MemoryDeduper is a Deduper for one process. It remembers the most recently handled events, in bounded memory, and forgets
+// them when the process ends. Create one with NewMemoryDeduper.
 type MemoryDeduper struct {
 	mu      sync.Mutex
 	busy    map[hashKey]struct{}
 	handled boundedMap[struct{}]
 }
 
-// defaultRemembered is more than the notifications that come in 30 minutes at 30 a second.
+// defaultRemembered is more than the notifications of 30 minutes at 30 per second.
 const defaultRemembered = 1 << 16
 
-// NewMemoryDeduper returns a MemoryDeduper for the last n events, some 100 bytes each; zero or less means 65,536.
+// NewMemoryDeduper returns a MemoryDeduper for the last n events, some 100 bytes each. If n is zero or less, it remembers
+// 65,536 events.
 func NewMemoryDeduper(n int) *MemoryDeduper {
 	if n <= 0 {
 		n = defaultRemembered
@@ -57,7 +60,7 @@ func NewMemoryDeduper(n int) *MemoryDeduper {
 	return &MemoryDeduper{busy: map[hashKey]struct{}{}, handled: newBoundedMap[struct{}](n)}
 }
 
-// Claim never fails.
+// Claim implements Deduper. It returns no error.
 func (d *MemoryDeduper) Claim(_ context.Context, key string) (ClaimResult, error) {
 	k := newHashKey(key)
 	d.mu.Lock()
@@ -72,7 +75,7 @@ func (d *MemoryDeduper) Claim(_ context.Context, key string) (ClaimResult, error
 	return ClaimFresh, nil
 }
 
-// Done never fails.
+// Done implements Deduper. It returns no error.
 func (d *MemoryDeduper) Done(_ context.Context, key string, handled bool) error {
 	k := newHashKey(key)
 	d.mu.Lock()

@@ -6,9 +6,9 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// eventKey names a confirmed event for a Deduper. It is made of facts, since a key made of claims could be taken by a
-// forger before the real notification comes. Where the event itself cannot be confirmed, the whole payload joins the key:
-// only a true copy is a repetition.
+// eventKey identifies a confirmed event for a Deduper. It is made of confirmed facts: a forger could use up a key made of
+// claims before the real notification arrives. If no query can confirm the event itself, the whole payload is part of the
+// key: only an identical payload is a repetition.
 func (n *Notification) eventKey() string {
 	var refund cardgateway.Refund
 	if n.Refund != nil {
@@ -17,15 +17,16 @@ func (n *Notification) eventKey() string {
 	return n.key(n.Transaction.UniqueID, refund.RefundUniqueID, refund.MerchantRefundID, n.confirmedCode())
 }
 
-// claimedKey is the eventKey if all that is claimed is true.
+// claimedKey is the eventKey that the notification has if all its claims are true.
 func (n *Notification) claimedKey() string {
 	c := &n.Claimed
 	return n.key(c.UniqueID, c.RefundUniqueID, c.MerchantRefundID, c.Code)
 }
 
-// key is short whatever the ids are: a digest stands for what others than the gateway choose. The code is part of it, since
-// a transaction has several events: on the hosted page a cardholder whose card was declined can try another. A notification
-// with a token is another event than one without, which could come first and take the key.
+// key returns a key of bounded length: refund ids, which the gateway does not choose alone, are part of it as a digest. The
+// code is part of it, because a transaction has several events: on the hosted page a cardholder whose card was declined can
+// try another one. A notification with a token is a different event from one without, which could otherwise arrive first
+// and use up the key.
 func (n *Notification) key(uniqueID, refundUniqueID, merchantRefundID string, code cardgateway.Code) string {
 	key := fmt.Sprintf("%v %s %d", n.Claimed.Kind, uniqueID, int(code))
 	if !n.Token.IsZero() {
@@ -47,8 +48,9 @@ func (n *Notification) confirmedCode() cardgateway.Code {
 	return n.Transaction.Code
 }
 
-// showsClaim reports whether the gateway shows an end, or no less than the payload claims; one without a code may claim
-// any. A notification can overtake the gateway's own records; what it announces must not be lost by accepting it too early.
+// showsClaim reports whether the gateway's state is final, or no less than what the payload claims; a payload without a
+// code may claim anything. A notification can arrive before the gateway's own records are updated; if it were accepted too
+// early, its event would be lost.
 func (n *Notification) showsClaim() bool {
 	return isFinal(n.confirmedCode()) || n.Claimed.Code != 0 && !isFinal(n.Claimed.Code)
 }

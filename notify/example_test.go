@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// newGateway stands for a gateway that knows one transaction, of 20.00 USD.
+// newGateway returns a substitute for a gateway that knows one transaction, of 20.00 USD.
 func newGateway() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"code":100,"uniqueId":"987654321","transactionId":"order-1","transactionAmount":"20.00","transactionCurrency":"USD"}`)
@@ -53,7 +53,7 @@ func ExampleNewHandler() {
 			default:
 				fmt.Println(n.Transaction.TransactionID, "is", n.Transaction.State())
 			}
-			return nil // or an error of the merchant's database: then it comes again
+			return nil // or an error of the merchant's database: then the gateway repeats the notification
 		}))
 
 	const body = `{"code":100,"uniqueId":"987654321","transactionType":"Sale","transactionAmount":"1.00","sign":"%s"}`
@@ -68,7 +68,7 @@ func ExampleNewHandler() {
 	// status 403
 }
 
-// A key is changed by accepting both for a while.
+// To rotate a key, accept both for a while.
 func ExampleSignatureSHA256() {
 	verify := notify.AnySignature(
 		notify.SignatureSHA256("the new key"),
@@ -89,7 +89,7 @@ func ExampleSignatureSHA256() {
 	// notify: the notification's signature does not match
 }
 
-// The token of an order is accepted only where that order was told to send it.
+// The token of an order is accepted only at the URL of that order.
 func ExampleTokenURLs() {
 	urls, err := notify.NewTokenURLs("https://shop.example/gateway/notify", []byte("32 random bytes, kept like a password"))
 	if err != nil {
@@ -101,7 +101,7 @@ func ExampleTokenURLs() {
 		fmt.Println(err)
 		return
 	}
-	// It goes into TokenOrderRequest.NotificationURL, and urls into notify.Options.TokenURLs.
+	// Set TokenOrderRequest.NotificationURL to it, and notify.Options.TokenURLs to urls.
 	u, err := url.Parse(notificationURL)
 	if err != nil {
 		fmt.Println(err)
@@ -113,10 +113,10 @@ func ExampleTokenURLs() {
 	// Output:
 	// /gateway/notify 69
 	// <nil>
-	// notify: the URL was not made for the token of this transaction
+	// notify: the URL was not created for the token of this transaction
 }
 
-// Tokens are handed over only if they came to their own URL, and only once for each order.
+// Tokens are passed on only if they came to their own URL, and only one for each order.
 func ExampleOptions_tokens() {
 	gateway := newGateway()
 	defer gateway.Close()

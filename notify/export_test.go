@@ -11,7 +11,7 @@ const (
 	ConfirmTimeout = confirmTimeout
 )
 
-// Active counts the notifications that a handler is asking about or handling, and Present those that wait as well.
+// Active counts the notifications that a handler is confirming or handling; Present also counts those that wait.
 func Active(h http.Handler) int {
 	return len(h.(*handler).admission.slots)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// firstTokens remembers the first token of each transaction, as a hash under a key that this process drew at random and
-// keeps to itself: enough to tell a repetition from another token, and of no use to anybody else.
+// firstTokens remembers the first token of each transaction, as a hash with a random key that exists only in this process.
+// The hash distinguishes a repetition from another token, and is useless to anybody else.
 //
-// On the hosted page a cardholder whose card was declined can try another, which has another token. So the token of an
-// attempt that was declined does not count; one that came with an approval stays.
+// On the hosted page a cardholder whose card was declined can try another one, which has another token. So the token of a
+// declined attempt does not count; a token that came with an approval stays.
 type firstTokens struct {
 	key   [32]byte
 	mu    sync.Mutex
@@ -22,11 +22,11 @@ type firstTokens struct {
 
 type firstToken struct {
 	hash     [sha256.Size]byte
-	approved bool // the gateway showed the transaction as approved when this token came
-	void     bool // the attempt was declined: the place is free
+	approved bool // the transaction was approved, according to the gateway, when this token came
+	void     bool // the attempt was declined: another token may follow
 }
 
-// rememberedTokens bounds the memory of firstTokens to some 2 MB.
+// rememberedTokens is the number of transactions that firstTokens remembers, in some 2 MB.
 const rememberedTokens = 10_000
 
 func newFirstTokens() *firstTokens {
@@ -42,7 +42,8 @@ func (f *firstTokens) hash(token cardgateway.Token) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// accept keeps a token as the transaction's, in the state that the gateway shows, and reports false if it has another.
+// accept records the token of a transaction, with the transaction's confirmed state. It reports false if another one is
+// recorded.
 func (f *firstTokens) accept(t *cardgateway.Transaction, token cardgateway.Token) bool {
 	hash := f.hash(token)
 	f.mu.Lock()
@@ -58,7 +59,7 @@ func (f *firstTokens) accept(t *cardgateway.Transaction, token cardgateway.Token
 	return true
 }
 
-// declined makes room for the token of another attempt, unless there has been an approval.
+// declined allows the token of another attempt, unless the transaction has been approved.
 func (f *firstTokens) declined(transactionID string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -67,13 +68,13 @@ func (f *firstTokens) declined(transactionID string) {
 	}
 }
 
-// has reports whether token is known to be the transaction's.
+// has reports whether token is the recorded token of the transaction.
 func (f *firstTokens) has(transactionID string, token cardgateway.Token) bool {
 	known, same := f.compare(transactionID, token)
 	return known && same
 }
 
-// hasOther reports whether another token is known to be the transaction's.
+// hasOther reports whether the recorded token of the transaction is another one.
 func (f *firstTokens) hasOther(transactionID string, token cardgateway.Token) bool {
 	known, same := f.compare(transactionID, token)
 	return known && !same

@@ -13,73 +13,79 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Options says how a handler receives. The zero value is safe for everything but tokens, which need TokenURLs.
+// Options configures a handler. The zero value is safe, but rejects every token: tokens need TokenURLs.
 type Options struct {
-	// Verify, if set, decides before anything is asked whether a notification may come from the gateway; an error refuses
-	// it with HTTP 403. See SignatureSHA256 for the published signature and AnySignature for changing its key. It sees
-	// claims only. What needs the request itself, such as the sender's address, belongs into a handler around this one.
+	// Verify, if set, decides before any query whether a notification may come from the gateway; an error rejects it with
+	// HTTP 403. See SignatureSHA256 for the published signature and AnySignature for key rotation. The notification that it
+	// gets has claims only. A check of the request itself, such as the sender's address, belongs in a handler around this
+	// one.
 	Verify func(*Notification) error
-	// Deduper keeps repeated notifications from being handled again; nil means a MemoryDeduper of its own.
+	// Deduper prevents repeated notifications from being handled again. Nil means a new MemoryDeduper.
 	Deduper Deduper
-	// TokenURLs recognizes the URLs that it made for token orders. A token is handed over only if it came to the URL for
-	// its transactionId; any other notification with a token is refused with HTTP 403. The first token of a transaction
-	// stays its only one for as long as this process remembers, which is 10,000 transactions: store it so that a second
-	// one cannot replace it. Only a decline makes room for another: store a token when Transaction.Paid says so.
+	// TokenURLs recognizes the URLs that it created for token orders. A token is passed to the merchant's function only if
+	// it came to the URL for its transactionId; any other notification with a token is rejected with HTTP 403. The first
+	// token of a transaction remains its only one for as long as this process remembers, which is 10,000 transactions:
+	// store it so that a second one cannot replace it. Only after a decline can another token follow: store a token only if
+	// Transaction.Paid is true.
 	TokenURLs *TokenURLs
-	// AllowUnboundTokens hands over tokens that did not come to a URL of TokenURLs, with Notification.Bound false. Whoever
-	// can send to the handler can then bring a token of his own.
+	// AllowUnboundTokens also passes on tokens that did not come to a URL of TokenURLs, with Notification.Bound false.
+	// Anyone who can send to the handler can then submit a token of their own.
 	AllowUnboundTokens bool
-	// TokenMember is the name of the member that holds the token, which the interface does not show; empty means that the
-	// likely ones are tried, see Parse.
+	// TokenMember is the name of the member that holds the token, which the interface does not document. Empty means that
+	// the likely names are tried, see Parse.
 	TokenMember string
-	// QueriesPerSecond bounds, where Verify is not set, what the notifications of any one second make the handler ask the
-	// gateway; zero or less means 10, and 2 is the least. One above it gets HTTP 503 and comes again, a few times. Without
-	// Verify, a flood of forged ones uses this up, and real ones are lost: see Info.Throttled. What Verify has passed is
-	// bounded only by what is in flight, see NewHandler; to ask a gateway no faster than it allows, use Config.Limiter.
+	// QueriesPerSecond limits the queries to the gateway in any one second if Verify is not set. Zero or less means 10; the
+	// minimum is 2. A notification above the limit gets HTTP 503, and the gateway repeats it a few times. Without Verify,
+	// forged notifications can use up this limit, so that genuine ones are lost: see Info.Throttled. Notifications that
+	// passed Verify are limited only by the number handled at once, see NewHandler; for a rate limit of the gateway, use
+	// Config.Limiter.
 	QueriesPerSecond int
-	// Observe, if set, is called once for each request, also at the same time for several: a place for metrics and alerts.
+	// Observe, if set, is called once for each request, possibly concurrently: use it for metrics and alerts.
 	Observe func(context.Context, Info)
-	// Logger, if set, gets one line per notification, with the merchant's own errors: at warn level where it was not
-	// handled, and the first time that it was refused for what can be a wrong setting or turned away for a bound; at debug
-	// level otherwise, since anybody can send one. Observe counts them all.
+	// Logger, if set, gets one line per notification, with the merchant's own errors. The level is warn if the notification
+	// was not handled, and also the first time that one was rejected for a reason that may be a wrong setting, or because
+	// of a limit. Otherwise it is debug, because anybody can send notifications. Observe counts them all.
 	Logger *slog.Logger
 }
 
-// NewHandler returns a handler for what the gateway sends to notificationUrl ("Events"). The interface shows neither the
-// payload nor a signature nor what it expects as acknowledgement; published are POST with JSON, that only HTTP 200 counts
-// as accepted, and that a notification which was not comes again 5 s, 5, 15 and 30 min later, then never.
+// NewHandler returns a handler for what the gateway sends to notificationUrl ("Events"). The interface documents neither
+// the payload nor a signature nor the expected acknowledgement. Published are POST with JSON, that only HTTP 200 counts as
+// accepted, and that a notification that was not accepted is repeated after 5 s, 5, 15 and 30 min, then never again.
 //
-// A payload moves nothing. The handler asks the gateway for the transaction that it names, with GetTransaction, for a
-// refund also with SearchRefunds, and calls handle with what the gateway confirms in Transaction and Refund. What the
-// payload says is in Claimed. A chargeback cannot be confirmed by any query: take it as a reason to look.
+// A payload alone changes nothing. The handler queries the gateway for the transaction that it names, with GetTransaction
+// (SearchOrders if it has only the merchant's id), for a refund also with SearchRefunds, and calls handle with what the
+// gateway confirms in Transaction and Refund. What the payload says is in Claimed. No query can confirm a chargeback: treat
+// it as a reason to check manually.
 //
-// handle is called once for each event, which is a kind, the ids and the confirmed code, with or without a token; of a kind
-// that no query confirms, only an identical payload is the same event. After an error, a panic or a crash it is called
-// again with the next repetition, so it must be able to meet an event twice; it should store what it learns and return
-// soon, since the gateway waits. Its context is the request's. Without it, or without a client, NewHandler panics.
+// handle is called once for each event. An event is identified by its kind, the ids and the confirmed code, with or without
+// a token; for a kind that no query confirms, only an identical payload is the same event. After an error, a panic or a
+// crash, handle is called again with the next repetition, so it must be idempotent. It should store what it learns and
+// return soon, because the gateway waits. Its context is the context of the request. NewHandler panics if handle or client
+// is nil.
 //
-// The responses, none of which says anything of the payload:
+// The responses, none of which reveals anything about the payload:
 //
-//   - 200: handle returned nil, or had done so before for the same event.
-//   - 400, 405, 413, 415: it is not a notification: see Parse; POST only, 64 KiB at most, not compressed.
-//   - 403: Verify refused it, or its token did not come to its own URL.
-//   - 409: the gateway says another transactionId, or the transaction has had another token before.
-//   - 503: it could not be confirmed yet, or handle failed. This holds for an id that the gateway does not know, too: a
-//     notification can be earlier than the gateway's own records, and comes again, while a forger gains nothing.
+//   - 200: handle returned nil, now or earlier for the same event.
+//   - 400, 405, 413, 415: the request is not a notification: see Parse; only POST, at most 64 KiB, not compressed.
+//   - 403: Verify rejected it, or its token did not come to its own URL.
+//   - 409: the gateway returned another transactionId, or the transaction has had another token before.
+//   - 503: it could not be confirmed yet, or handle failed, or a limit was reached. This includes an id that the gateway
+//     does not know: a notification can arrive before the gateway's own records are updated, and is repeated, while a
+//     forger gains nothing.
 //
-// However many notifications come, one at a time is asked about and handled for each id, and 128 in all. What Verify has
-// passed waits for its turn, up to 5 s and 4,096 at once, before it gets 503; a lost token cannot be asked for. Anything
-// else may be forged, and is let in only as QueriesPerSecond allows. Memory is bounded too. Give the server a ReadTimeout.
-// Notifications get lost: settle open payments by Resolve or package journal, and reconcile by Orders and Refunds, whatever
-// comes here.
+// However many notifications arrive, one at a time is confirmed and handled for each id, and 128 in total. Those that
+// passed Verify wait for their turn, up to 5 s and 4,096 at once, before they get 503, because a lost token cannot be
+// queried. Others may be forged, and are admitted only as QueriesPerSecond allows. Memory is bounded as well. Set a
+// ReadTimeout on the server. Notifications can be lost: also settle open payments with Resolve or package journal, and
+// reconcile with Orders and Refunds.
 //
-// On the hosted page a cardholder whose card was declined may try another: a decline can be followed by an approval of the
-// same transactionId, which is another event. Whatever comes, compare amount and currency with your own order: that a
-// notification is genuine does not say that it is about what was ordered. Where the credentials serve several apps, set
-// Config.CheckAppID too: without it, a transaction of another app is confirmed like one of this.
+// On the hosted page a cardholder whose card was declined may try another one: a decline can be followed by an approval of
+// the same transactionId, which is another event. Always compare amount and currency with your own order: a genuine
+// notification is not necessarily about what was ordered. If the credentials serve several apps, also set
+// Config.CheckAppID: without it, a transaction of another app is confirmed like one of this app.
 func NewHandler(client *cardgateway.Client, opts Options, handle func(context.Context, *Notification) error) http.Handler {
 	if client == nil || handle == nil {
-		panic("notify: NewHandler needs a client and a function that handles")
+		panic("notify: NewHandler: client and handle must not be nil")
 	}
 	h := &handler{
 		opts: opts, handle: handle, gateway: newConfirmer(client), admission: newAdmission(opts.QueriesPerSecond),
@@ -101,13 +107,13 @@ type handler struct {
 	gateway      confirmer
 	admission    *admission
 	reporter     reporter
-	handled      *MemoryDeduper // by this process: asked first, so that repetitions cost nothing
+	handled      *MemoryDeduper // by this process: checked first, so that repetitions cost no query
 	tokens       *firstTokens
 	tokenMembers []string
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// If a function of the merchant's panics, that is what is reported: net/http then ends the connection without a
+	// If a function of the merchant panics, this is what is reported: net/http then closes the connection without a
 	// response, and logs the panic.
 	info := Info{Status: http.StatusServiceUnavailable, Err: errPanicked}
 	begun := time.Now()
@@ -127,7 +133,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(info.Status)
 }
 
-// read reads the request, and refuses what is no notification or not the gateway's.
+// read reads the request, and rejects what is not a notification or does not pass Verify.
 func (h *handler) read(w http.ResponseWriter, r *http.Request) (*Notification, error) {
 	if r.Method != http.MethodPost {
 		return nil, errNotPost
@@ -138,7 +144,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (*Notification, e
 	if r.ContentLength > maxBody {
 		return nil, errTooLong
 	}
-	if r.Body == nil { // net/http's server always sets it, an adapter of another one need not
+	if r.Body == nil { // net/http's server always sets it, adapters of other servers may not
 		return nil, unreadable("has no body")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -163,7 +169,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (*Notification, e
 	return n, nil
 }
 
-// process confirms a notification and hands it to the merchant.
+// process confirms a notification and passes it to the merchant's function.
 func (h *handler) process(r *http.Request, n *Notification, info *Info) (err error) {
 	if info.Repeated = h.isRepeated(n); info.Repeated {
 		return nil
@@ -173,7 +179,7 @@ func (h *handler) process(r *http.Request, n *Notification, info *Info) (err err
 		return err
 	}
 	defer release()
-	if info.Repeated = h.isRepeated(n); info.Repeated { // the one that this one has waited for
+	if info.Repeated = h.isRepeated(n); info.Repeated { // by the notification that this one has waited for
 		return nil
 	}
 	if err := h.gateway.confirm(r.Context(), n); err != nil {
@@ -196,7 +202,7 @@ func (h *handler) process(r *http.Request, n *Notification, info *Info) (err err
 	return err
 }
 
-// admit lets a notification in, at once or, if it is verified, when its turn comes.
+// admit admits a notification: at once or, if it is verified, when its turn comes.
 func (h *handler) admit(ctx context.Context, n *Notification, info *Info) (release func(), err error) {
 	if !info.Verified {
 		return h.admission.admitNow(n.Claimed.subject(), n.Claimed.queries())
@@ -207,14 +213,14 @@ func (h *handler) admit(ctx context.Context, n *Notification, info *Info) (relea
 	return release, err
 }
 
-// isRepeated reports whether this process has handled what the payload claims. That needs no query: if it is true, it is
-// nothing new, and the gateway confirmed it then.
+// isRepeated reports whether this process has already handled what the payload claims. That needs no query: if the claim is
+// true, the gateway confirmed it then.
 func (h *handler) isRepeated(n *Notification) bool {
 	return n.Claimed.UniqueID != "" && h.handled.isHandled(n.claimedKey()) &&
 		(n.Token.IsZero() || h.tokens.has(n.Claimed.TransactionID, n.Token))
 }
 
-// checkToken decides whether a token may be handed over.
+// checkToken returns an error if the token must not be passed on.
 func (h *handler) checkToken(r *http.Request, n *Notification) error {
 	if n.Token.IsZero() {
 		return nil
@@ -258,12 +264,12 @@ func (h *handler) once(ctx context.Context, n *Notification) (repeated bool, err
 	return false, nil
 }
 
-// endClaimTimeout bounds the end of a claim, which does not end with the request.
+// endClaimTimeout limits Deduper.Done, which must not be canceled with the request.
 const endClaimTimeout = 5 * time.Second
 
-// endClaim tells the Deduper that a claimed event has been handled, or is free to be claimed again. It does so even if the
-// gateway has hung up meanwhile: a claim that is never ended would make every repetition busy. An error is no reason to
-// refuse the notification: at worst a repetition is handled once more.
+// endClaim tells the Deduper that a claimed event has been handled, or can be claimed again. It does so even if the request
+// has been canceled: with a claim that never ends, every repetition would be ClaimBusy. An error does not reject the
+// notification: at worst a repetition is handled once more.
 func (h *handler) endClaim(ctx context.Context, key string, handled bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endClaimTimeout)
 	defer cancel()
@@ -271,6 +277,6 @@ func (h *handler) endClaim(ctx context.Context, key string, handled bool) {
 		h.reporter.claimNotEnded(ctx, handled, err)
 	}
 	if handled && h.opts.Deduper != Deduper(h.handled) {
-		_ = h.handled.Done(ctx, key, true) // never fails
+		_ = h.handled.Done(ctx, key, true) // always nil
 	}
 }

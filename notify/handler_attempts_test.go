@@ -7,11 +7,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// On the hosted page a cardholder whose card was declined can try another: a decline is an attempt and not the end, and a
-// later approval of the same transactionId is a new event.
+// On the hosted page a cardholder whose card was declined can try another one: a decline ends one attempt, not the
+// transaction, and a later approval of the same transactionId is a new event.
 
-// TestHandlerApprovalAfterDecline delivers the attempts of one transactionId, one after the other, each as the gateway shows
-// it at that time.
+// TestHandlerApprovalAfterDecline delivers the attempts of one transactionId, one after the other, each in the state that
+// the gateway returns at that time.
 func TestHandlerApprovalAfterDecline(t *testing.T) {
 	type attempt struct {
 		uniqueID string
@@ -49,8 +49,8 @@ func TestHandlerApprovalAfterDecline(t *testing.T) {
 	}
 }
 
-// TestHandlerTokenAfterDecline: the token of an attempt that was declined does not keep the approved card's token from
-// coming, and after the approval there is no other.
+// TestHandlerTokenAfterDecline: the token of a declined attempt does not block the token of the approved card, and after
+// the approval no other token is accepted.
 func TestHandlerTokenAfterDecline(t *testing.T) {
 	type delivery struct {
 		token        string

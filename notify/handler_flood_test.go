@@ -17,17 +17,17 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// forged is one of any number of notifications about transactions that do not exist.
+// forged returns one of any number of notifications about transactions that do not exist.
 func forged(i int) string {
 	return `{"code":100,"transactionType":"Sale","uniqueId":"` + strconv.FormatInt(2_000_000_000_000+int64(i), 10) + `","transactionId":"order-1"}`
 }
 
-// TestHandlerFlood sends 10,000 forged notifications in each of five seconds, on a clock that waits for
-// the work to be done, and counts the queries of every second.
+// TestHandlerFlood sends 10,000 forged notifications in each of five seconds of virtual time, and counts the queries of
+// every second.
 func TestHandlerFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, notify.Options{})
-		s.quiet = true // what the test keeps of every notification would be counted
+		s.quiet = true // records of every notification would count as memory of the handler
 		var asked []time.Time
 		s.gateway.RegisterNoResponder(func(*http.Request) (*http.Response, error) {
 			asked = append(asked, time.Now())
@@ -113,7 +113,7 @@ func TestHandlerHangingGateway(t *testing.T) {
 	})
 }
 
-// TestHandlerConcurrently mixes real, repeated and forged notifications from many senders.
+// TestHandlerConcurrently sends genuine, repeated and forged notifications from many goroutines.
 func TestHandlerConcurrently(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	s := newShop(t, notify.Options{QueriesPerSecond: 100_000})
@@ -141,7 +141,7 @@ func TestHandlerConcurrently(t *testing.T) {
 				id := strconv.Itoa((i+sender)%real + 1)
 				body := fmt.Sprintf(`{"code":100,"transactionType":"Sale","uniqueId":%q,"transactionId":"order-%s"}`, id, id)
 				for s.post("", body).Code != http.StatusOK {
-					runtime.Gosched() // comes again, as a gateway's would
+					runtime.Gosched() // repeated, as a gateway would
 				}
 				s.post("", forged(i))
 			}

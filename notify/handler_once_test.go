@@ -15,7 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// Each event is handled once, however often and from wherever it is delivered.
+// Each event is handled once, however often and by however many senders it is delivered.
 
 // TestHandlerOnce delivers several notifications to one handler, one after another.
 func TestHandlerOnce(t *testing.T) {
@@ -91,7 +91,7 @@ func TestHandlerPanics(t *testing.T) {
 		}()
 		s.post("", approved)
 	}()
-	if len(s.infos) != 1 || s.infos[0].Status != 503 || s.infos[0].UniqueID != "987654321" || !says(s.infos[0].Err, "a function of the merchant's panicked") {
+	if len(s.infos) != 1 || s.infos[0].Status != 503 || s.infos[0].UniqueID != "987654321" || !says(s.infos[0].Err, "a function of the merchant panicked") {
 		t.Errorf("observed %+v, want one that panicked", s.infos)
 	}
 	if w := s.post("", approved); w.Code != 200 || calls != 2 {
@@ -99,8 +99,8 @@ func TestHandlerPanics(t *testing.T) {
 	}
 }
 
-// TestHandlerOverlapping delivers the same notification again while the first is being asked about, and
-// while it is being handled.
+// TestHandlerOverlapping delivers the same notification again while the first is being confirmed, and while it is being
+// handled.
 func TestHandlerOverlapping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newShop(t, notify.Options{})
@@ -130,7 +130,7 @@ func TestHandlerOverlapping(t *testing.T) {
 	})
 }
 
-// scriptedDeduper answers as told, and notes what it was told.
+// scriptedDeduper returns configured results, and records its calls.
 type scriptedDeduper struct {
 	result   notify.ClaimResult
 	claimErr error
@@ -151,7 +151,7 @@ func (d *scriptedDeduper) Done(ctx context.Context, _ string, handled bool) erro
 	} else {
 		d.ctxErr = ctx.Err()
 	}
-	return errors.New("lost") // which is not the gateway's business
+	return errors.New("lost") // must not change the response
 }
 
 func TestHandlerSharedDeduper(t *testing.T) {
@@ -179,14 +179,14 @@ func TestHandlerSharedDeduper(t *testing.T) {
 			if want := "payment 987654321 100"; tt.deduper.keys[0] != want {
 				t.Errorf("key: got %q, want %q", tt.deduper.keys[0], want)
 			}
-			if tt.fail != nil { // then this process must not remember it either
+			if tt.fail != nil { // then this process must not remember the event either
 				s.expect(t, s.post("", approved), tt.status, tt.handled+1)
 			}
 		})
 	}
 }
 
-// TestHandlerEndsClaimAfterTheRequest lets the gateway hang up while the merchant's function runs.
+// TestHandlerEndsClaimAfterTheRequest cancels the request while the merchant's function runs.
 func TestHandlerEndsClaimAfterTheRequest(t *testing.T) {
 	deduper := &scriptedDeduper{result: notify.ClaimFresh}
 	s := newShop(t, notify.Options{Deduper: deduper})

@@ -23,15 +23,15 @@ import (
 
 const approved = `{"code":100,"transactionType":"Sale","uniqueId":"987654321","transactionId":"order-1","transactionAmount":"999.00"}`
 
-// Why a notification is not confirmed, in the words of the error.
+// Texts of the errors of notifications that are not confirmed.
 const (
-	notShown     = "the gateway does not show yet what the notification claims"
+	notShown     = "the gateway does not confirm yet what the notification claims"
 	contradicted = "the notification names another transactionId than the gateway"
-	notOneOrder  = "the gateway does not show one transaction with the notification's transactionId"
-	notOneRefund = "the gateway does not show one refund as the notification names it"
+	notOneOrder  = "the gateway did not return exactly one transaction with the notification's transactionId"
+	notOneRefund = "the gateway did not return exactly one refund with the notification's ids"
 )
 
-// confirmedCode is the code of the refund, if the notification is about one, or of the transaction.
+// confirmedCode is the code of the refund if the notification is about one, otherwise that of the transaction.
 func confirmedCode(n *notify.Notification) cardgateway.Code {
 	if n.Refund != nil {
 		return n.Refund.Code
@@ -39,7 +39,7 @@ func confirmedCode(n *notify.Notification) cardgateway.Code {
 	return n.Transaction.Code
 }
 
-// TestHandlerConfirms delivers one notification each and looks at what the merchant was given.
+// TestHandlerConfirms delivers one notification per case and checks what the merchant's function gets.
 func TestHandlerConfirms(t *testing.T) {
 	const (
 		order  = `{"code":100,"uniqueId":"987654321","transactionId":"order-1","transactionAmount":"20.00"}`
@@ -48,8 +48,8 @@ func TestHandlerConfirms(t *testing.T) {
 	tests := []struct {
 		name, body, order, refunds, orders string
 		status                             int
-		is                                 error            // what the error is, if the client's errors have a name for it
-		says                               string           // and else what it says
+		is                                 error            // the error, if it is one of the client's
+		says                               string           // otherwise, part of its text
 		wantCode                           cardgateway.Code // of the transaction, or of the refund if there is one; zero if not handled
 		queries                            int
 	}{
@@ -169,7 +169,7 @@ func TestHandlerConfirms(t *testing.T) {
 	}
 }
 
-// TestHandlerAsksOnce lets the gateway fail: the notification comes again by itself.
+// TestHandlerAsksOnce lets the gateway fail: there is a single attempt, because the notification will be repeated.
 func TestHandlerAsksOnce(t *testing.T) {
 	s := newShop(t, notify.Options{})
 	s.gateway.RegisterResponder("GET", gatewayURL+"/search/order/987654321", httpmock.NewStringResponder(500, ``))
@@ -179,12 +179,12 @@ func TestHandlerAsksOnce(t *testing.T) {
 	}
 }
 
-// TestHandlerSearchRange looks at the range in which a refund is looked for: in UTC text, wide enough for
-// every zone, and never more than a month.
+// TestHandlerSearchRange checks the range in which a refund is searched: in UTC, wide enough for every zone, and never more
+// than a month.
 func TestHandlerSearchRange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // which begins at 2000-01-01 00:00:00 UTC
 		s := newShop(t, notify.Options{})
-		time.Sleep(61*24*time.Hour + time.Millisecond) // to March, behind the shortest month that a range can span
+		time.Sleep(61*24*time.Hour + time.Millisecond) // to March, after the shortest month that a range can span
 		var asked url.Values
 		s.gateway.RegisterResponder("GET", gatewayURL+"/search/list/refund", func(r *http.Request) (*http.Response, error) {
 			asked = r.URL.Query()
@@ -201,7 +201,7 @@ func TestHandlerSearchRange(t *testing.T) {
 	})
 }
 
-// TestHandlerOwnErrors shows that an error of the merchant's function never blames the sender.
+// TestHandlerOwnErrors: for an error of the merchant's function, the response never blames the sender.
 func TestHandlerOwnErrors(t *testing.T) {
 	s := newShop(t, notify.Options{})
 	for i, media := range []string{"", "application/json"} {
@@ -212,7 +212,7 @@ func TestHandlerOwnErrors(t *testing.T) {
 
 const refunded = `{"code":111,"transactionType":"Refund","uniqueId":"987654321","refundUniqueId":"55","merchantRefundId":"r-1","refundAmount":"999.00"}`
 
-// TestHandlerGivesFacts shows that the amounts of the payload, which are wrong here, stay claims.
+// TestHandlerGivesFacts: the amounts of the payload, which are wrong here, are only claims.
 func TestHandlerGivesFacts(t *testing.T) {
 	s := newShop(t, notify.Options{})
 	s.expect(t, s.post("", approved), 200, 1)
@@ -283,8 +283,8 @@ type failingReader struct{}
 
 func (failingReader) Read([]byte) (int, error) { return 0, errors.New("connection lost") }
 
-// TestHandlerSaysOnce: what can be a wrong setting is said once above debug level, and nothing else that
-// anybody can cause.
+// TestHandlerSaysOnce: a rejection that may come from a wrong setting is logged once above debug level, and nothing else
+// that anybody can cause.
 func TestHandlerSaysOnce(t *testing.T) {
 	token := strings.Replace(approved, "{", `{"token":"`+secretToken+`",`, 1)
 	for _, tt := range []struct {
@@ -294,7 +294,7 @@ func TestHandlerSaysOnce(t *testing.T) {
 		gateway          string // answers, if not as usual
 	}{
 		{name: "no secret key", body: approved, want: "the secret key for notifications is empty", status: 403, opts: notify.Options{Verify: notify.SignatureSHA256("")}},
-		{name: "no TokenURLs", body: token, want: "there are no TokenURLs to recognize it by", status: 403},
+		{name: "no TokenURLs", body: token, want: "Options.TokenURLs is not set", status: 403},
 		{name: "a wrong signature", body: approved, want: "Verify refused the notification", status: 403, opts: notify.Options{Verify: notify.SignatureSHA256("another key")}},
 		{name: "wrong credentials", body: approved, want: "the gateway does not accept the client's credentials", status: 503, gateway: `{"code":401,"message":"no"}`},
 		{name: "no transaction", body: approved, status: 503, gateway: `{"code":404}`},
@@ -318,7 +318,7 @@ func TestHandlerSaysOnce(t *testing.T) {
 	}
 }
 
-// TestHandlerNeeds: a handler that could do nothing is not made.
+// TestHandlerNeeds: NewHandler panics without a client or a function.
 func TestHandlerNeeds(t *testing.T) {
 	client := newClient(t, nil)
 	handle := func(context.Context, *notify.Notification) error { return nil }

@@ -22,11 +22,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// What Verify has passed waits for its turn, in bounds, and is not bounded by QueriesPerSecond.
+// Notifications that passed Verify wait for their turn, with limits, and QueriesPerSecond does not apply to them.
 
 const signingKey = "test-secret"
 
-// signed is a notification about one of any number of approved transactions, with the published signature.
+// signed returns a notification about one of any number of approved transactions, with the published signature.
 func signed(i int) string {
 	uniqueID, transactionID := fmt.Sprint(1_000_000_000_000+int64(i)), fmt.Sprintf("order-%d", i)
 	sum := sha256.Sum256([]byte("100" + transactionID + "Sale" + uniqueID + signingKey))
@@ -34,14 +34,14 @@ func signed(i int) string {
 		transactionID, uniqueID, hex.EncodeToString(sum[:]))
 }
 
-// confirmation is what the gateway responds about a transaction of signed.
+// confirmation returns what the gateway responds about a transaction of signed.
 func confirmation(path string) string {
 	uniqueID := path[strings.LastIndexByte(path, '/')+1:]
 	return fmt.Sprintf(`{"code":100,"uniqueId":%q,"transactionId":"order-%s","transactionAmount":"20.00","transactionCurrency":"USD"}`,
 		uniqueID, strings.TrimLeft(strings.TrimPrefix(uniqueID, "1"), "0"))
 }
 
-// busyShop is a shop whose gateway knows every transaction of signed but the one numbered 0, and takes a while to say so.
+// busyShop is a shop with a slow gateway that knows every transaction of signed except number 0.
 type busyShop struct {
 	*shop
 	asking, mostAsking atomic.Int64
@@ -66,7 +66,7 @@ func newBusyShop(t testing.TB, opts notify.Options, takes time.Duration) *busySh
 	return s
 }
 
-// postAll delivers notifications at the same time, and counts the responses by status.
+// postAll delivers notifications concurrently, and counts the responses by status.
 func (s *busyShop) postAll(bodies []string) map[int]int {
 	var mu sync.Mutex
 	var group sync.WaitGroup
@@ -83,7 +83,7 @@ func (s *busyShop) postAll(bodies []string) map[int]int {
 	return statuses
 }
 
-// throttled counts the notifications that were turned away.
+// throttled counts the rejected notifications.
 func (s *busyShop) throttled() (n int) {
 	for _, info := range s.infos {
 		if info.Throttled {
@@ -100,7 +100,7 @@ func manySigned(n int) (bodies []string) {
 	return bodies
 }
 
-// TestHandlerWaits delivers more verified notifications at once than may be active: every one has its turn.
+// TestHandlerWaits delivers more verified notifications at once than may be active: each one gets its turn.
 func TestHandlerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 3*notify.MaxActive + 10
@@ -129,8 +129,8 @@ func TestHandlerWaits(t *testing.T) {
 	})
 }
 
-// TestHandlerWaitIsBounded delivers verified notifications while the gateway does not respond: some seconds and some number
-// later they are turned away, and the merchant hears of it once, and may count them.
+// TestHandlerWaitIsBounded delivers verified notifications while the gateway does not respond: beyond a time and a number
+// they are rejected, the merchant gets one log line, and Observe is called for each.
 func TestHandlerWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		logs := new(bytes.Buffer)
@@ -173,7 +173,7 @@ func TestHandlerWaitIsBounded(t *testing.T) {
 }
 
 // TestHandlerWaitsForTheSame delivers one verified notification several times at once: it is handled once, the copies wait
-// and learn it, and no more of them than a bound take the places of others.
+// for that, and only a limited number of them occupy places.
 func TestHandlerWaitsForTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newBusyShop(t, notify.Options{}, time.Second)
@@ -191,7 +191,7 @@ func TestHandlerWaitsForTheSame(t *testing.T) {
 	})
 }
 
-// TestHandlerWaitsAfterAFailure: the copy that has waited for one that failed is handled in its place.
+// TestHandlerWaitsAfterAFailure: if a notification fails, the copy that has waited for it is handled.
 func TestHandlerWaitsAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newBusyShop(t, notify.Options{}, time.Second)
@@ -209,7 +209,7 @@ func TestHandlerWaitsAfterAFailure(t *testing.T) {
 	})
 }
 
-// TestHandlerWaitEndsWithTheRequest: a notification whose gateway hangs up while it waits leaves its place.
+// TestHandlerWaitEndsWithTheRequest: a notification whose request is canceled while it waits gives up its place.
 func TestHandlerWaitEndsWithTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newBusyShop(t, notify.Options{}, 2*time.Second)
@@ -233,12 +233,12 @@ func TestHandlerWaitEndsWithTheRequest(t *testing.T) {
 	})
 }
 
-// TestHandlerWaitInVain: a notification that has waited in vain gives up its place, for a slot and for the turn of its
-// subject, to the next one about the same.
+// TestHandlerWaitInVain: a notification whose wait times out gives up its place, for a slot and for the turn of its
+// subject, to the next one with the same subject.
 func TestHandlerWaitInVain(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		active []string // when the two others come
+		active []string // when the two others arrive
 	}{
 		{"for a slot", manySigned(notify.MaxActive)},
 		{"for the turn of its subject", []string{signed(1_000)}},
@@ -268,7 +268,7 @@ func TestHandlerWaitInVain(t *testing.T) {
 	}
 }
 
-// TestHandlerKeepsTokens: of many cardholders who finish in the same second, each one's token arrives.
+// TestHandlerKeepsTokens: if many cardholders finish in the same second, the token of each one arrives.
 func TestHandlerKeepsTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const cardholders = 600
@@ -300,7 +300,7 @@ func TestHandlerKeepsTokens(t *testing.T) {
 	})
 }
 
-// TestHandlerThrottlesUnverified: without Verify the queries of a second are bounded, and the merchant hears of it once.
+// TestHandlerThrottlesUnverified: without Verify the queries per second are limited, and the merchant gets one log line.
 func TestHandlerThrottlesUnverified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		logs := new(bytes.Buffer)

@@ -18,11 +18,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// What the tests share: a merchant who receives notifications, and the notifications of testdata.
+// Helpers of the tests: a merchant who receives notifications, and the notifications of testdata.
 
 const gatewayURL = "https://gateway.test"
 
-// newClient makes a client of a gateway that is reached by transport; nil means that it is not called.
+// newClient returns a client whose gateway is transport; nil means that it is not called.
 func newClient(t testing.TB, transport http.RoundTripper) *cardgateway.Client {
 	t.Helper()
 	if transport == nil {
@@ -35,7 +35,7 @@ func newClient(t testing.TB, transport http.RoundTripper) *cardgateway.Client {
 	return c
 }
 
-// says reports whether an error says want; the empty text wants no error.
+// says reports whether the text of err contains want; an empty want means no error.
 func says(err error, want string) bool {
 	if want == "" {
 		return err == nil
@@ -43,20 +43,20 @@ func says(err error, want string) bool {
 	return err != nil && strings.Contains(err.Error(), want)
 }
 
-// shop is a merchant who receives notifications, and the gateway that it asks.
+// shop is a merchant who receives notifications, and the gateway that it queries.
 type shop struct {
 	http.Handler
 	opts    notify.Options
 	gateway *httpmock.MockTransport
 	mu      sync.Mutex
-	handled []notify.Notification                             // what the merchant's function was called with
-	fail    error                                             // what it returns
-	handle  func(context.Context, *notify.Notification) error // is called in its place, if set
-	quiet   bool                                              // nothing is kept of what is observed
+	handled []notify.Notification                             // arguments of the calls of the merchant's function
+	fail    error                                             // its result
+	handle  func(context.Context, *notify.Notification) error // called instead, if set
+	quiet   bool                                              // observed values are not recorded
 	infos   []notify.Info
 }
 
-// newShop knows one transaction, 987654321, which is approved.
+// newShop returns a shop whose gateway knows one transaction, 987654321, which is approved.
 func newShop(t testing.TB, opts notify.Options) *shop {
 	t.Helper()
 	s := &shop{gateway: httpmock.NewMockTransport(), opts: opts}
@@ -113,7 +113,7 @@ func (s *shop) serve(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// expect compares the status of one delivery, and how often the merchant has been called since the start.
+// expect checks the status of one delivery, and the number of calls of the merchant's function since the start.
 func (s *shop) expect(t *testing.T, w *httptest.ResponseRecorder, status, handled int) {
 	t.Helper()
 	var err error

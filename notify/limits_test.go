@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLimitsOfTheInterface compares the limits that this package knows with the interface's own table.
+// TestLimitsOfTheInterface compares the limits in this package with the interface table.
 func TestLimitsOfTheInterface(t *testing.T) {
 	var table struct {
 		Operations []struct {

@@ -20,8 +20,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// How many genuine notifications a handler carries over real connections, while forged ones come. By default the test is
-// short, and slow enough for a busy machine. For figures, on a quiet one:
+// How many genuine notifications a handler processes over real connections, while forged ones arrive. By default the test
+// is short, and slow enough for a busy machine. For measurements, on an idle one:
 //
 //	go test ./notify -run TestLoad -v -load 30s -rate 2000 -forged 2000
 var (
@@ -72,7 +72,7 @@ func TestLoad(t *testing.T) {
 	group.Go(func() { verified = sendAtRate(shop.URL, *loadRate, func(i int) string { return signed(i + 1) }) })
 	group.Go(func() {
 		forged = sendAtRate(shop.URL, *loadForged, func(i int) string {
-			return strings.Replace(signed(i+1), `"100`, `"200`, 1) // about another transaction than what was signed
+			return strings.Replace(signed(i+1), `"100`, `"200`, 1) // about another transaction than the signed one
 		})
 	})
 	group.Wait()
@@ -107,15 +107,15 @@ func startQuietly(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// sent is what became of the notifications that were sent.
+// sent holds the results of the notifications that were sent.
 type sent struct {
 	number   int
 	statuses map[int]int // 0: no response
 	took     []time.Duration
 }
 
-// sendAtRate sends notifications at a constant rate, whether or not there have been responses to the ones before. Times are
-// counted from when each was due.
+// sendAtRate sends notifications at a constant rate, without waiting for earlier responses. Times are measured from when
+// each one was due.
 func sendAtRate(url string, rate int, body func(i int) string) sent {
 	transport := &http.Transport{MaxIdleConnsPerHost: loadSenders}
 	defer transport.CloseIdleConnections()
@@ -152,7 +152,7 @@ func deliverTo(client *http.Client, url, body string) (status int) {
 	return response.StatusCode
 }
 
-// spread says what the median, the 99th percentile and the longest of durations are.
+// spread describes the median, the 99th percentile and the maximum of durations.
 func spread(d []time.Duration) string {
 	if len(d) == 0 {
 		return "none"

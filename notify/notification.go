@@ -10,28 +10,28 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Notification is what came to a notificationUrl ("Events"). The interface shows neither its payload nor a signature, so
-// that anybody who knows the URL can write one: what it says is a claim and stands in Claimed. Facts are Transaction and
-// Refund, which the handler gets from the gateway before the merchant's function sees the notification. Move money states
-// by these alone.
+// Notification is a request to a notificationUrl ("Events"). The interface documents neither its payload nor a signature,
+// so anybody who knows the URL can forge one: what the payload says is only a claim, in Claimed. Transaction and Refund are
+// facts: the handler queries the gateway for them before it calls the merchant's function. Base decisions about money on
+// these alone.
 type Notification struct {
-	// Transaction is the transaction as the gateway confirms it. The handler always sets it, Parse never does.
+	// Transaction is the transaction as confirmed by the gateway. The handler always sets it, Parse never does.
 	Transaction *cardgateway.Transaction
-	// Refund is the refund as the gateway confirms it. The handler sets it for KindRefund and for nothing else.
+	// Refund is the refund as confirmed by the gateway. The handler sets it for KindRefund only.
 	Refund *cardgateway.Refund
-	// Token stands for the stored card in TokenPayment, and is the zero value if none came. No query confirms a token:
-	// see Bound, and Options.TokenURLs.
+	// Token represents the stored card for TokenPayment; it is the zero value if the notification has none. No query can
+	// confirm a token: see Bound, and Options.TokenURLs.
 	Token cardgateway.Token
-	// Bound reports that the token came to the URL that TokenURLs made for the confirmed transactionId.
+	// Bound reports whether the token came to the URL that TokenURLs created for the confirmed transactionId.
 	Bound bool
 	// Claimed is what the payload says.
 	Claimed Claims
 
-	// signed returns what a signature covers. It is a func so that nothing prints it: the token is among it.
+	// signed returns what a signature covers. It is a func so that it cannot be printed: it includes the token.
 	signed func() payload
 }
 
-// LogValue names the notification for a log: its kind, ids and code, and the token's mask.
+// LogValue returns what a log shows of the notification: its kind, ids and code, and the masked token.
 func (n Notification) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.String("kind", n.Claimed.Kind.String()), slog.String("uniqueId", n.Claimed.UniqueID),
@@ -39,12 +39,12 @@ func (n Notification) LogValue() slog.Value {
 	)
 }
 
-// Claims is what a notification says about itself. Nothing in it is confirmed: use it to look up and to display, never to
-// decide. A member that did not come has its zero value. The interface shows no payload; all names here are published by
-// gateways that speak it.
+// Claims is what a notification says about itself. Nothing in it is confirmed: use it for look-ups and for display, never
+// for decisions. A member that is missing has its zero value. The interface documents no payload; all names here are
+// published by gateways that implement it.
 type Claims struct {
 	Kind             Kind
-	TransactionType  cardgateway.TransactionType // which Kind was derived from, as sent
+	TransactionType  cardgateway.TransactionType // as received; Kind is derived from it
 	Code             cardgateway.Code
 	Message          string
 	IsTest           bool
@@ -63,18 +63,18 @@ type Claims struct {
 	RefundAmount          decimal.Decimal
 	RefundCurrency        string
 	RefundMessage         string
-	ChargebackAmount      decimal.Decimal // no query of the interface shows chargebacks: this stays a claim
+	ChargebackAmount      decimal.Decimal // no query of the interface returns chargebacks, so this is never confirmed
 	ChargebackCurrency    string
 
-	// Extra holds the members that this version does not know, and those whose value could not be read, as sent; nil if
-	// there are none. A member whose name or value speaks of a token is "***" here.
+	// Extra holds the members that this version does not know, and those whose value could not be read, as received; nil if
+	// there are none. A member whose name or value contains "token" is "***" here.
 	Extra map[string]json.RawMessage
 }
 
-// Kind is what a notification claims to be about.
+// Kind says what a notification claims to be about.
 type Kind int
 
-// The kinds that are published. The interface knows the first alone: "after the transaction completes".
+// The published kinds. The interface documents only the first: "after the transaction completes".
 const (
 	KindUnknown    Kind = iota // another transactionType, or none
 	KindPayment                // Sale, Authorization or Tokenization
@@ -107,7 +107,7 @@ func kindOf(t cardgateway.TransactionType) Kind {
 	return KindUnknown
 }
 
-// covered returns what a signature covers. A Notification that was not parsed has nothing of the kind.
+// covered returns what a signature covers. It is empty for a Notification that was not parsed.
 func (n *Notification) covered() payload {
 	if n.signed == nil {
 		return payload{}

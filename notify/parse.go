@@ -15,18 +15,19 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// Parse reads the body of a notification, at most 64 KiB, as application/json or as application/x-www-form-urlencoded. It
-// reads what the handler reads, and confirms nothing: use it where the handler does not fit, for instance behind a queue,
-// and ask GetTransaction before believing anything.
+// Parse reads the body of a notification, at most 64 KiB, as application/json or application/x-www-form-urlencoded. It
+// applies the same rules as the handler, and confirms nothing: use it if the handler does not fit, for instance behind a
+// queue, and call GetTransaction before you rely on anything in it.
 //
-// Numbers may come as texts and texts as numbers; a member may be missing, null or empty. Refused are repeated members,
-// nesting over 32, trailing data, and identifiers that cannot be read. The token is looked for under its likely names,
-// first "token" and "tokenization": the interface does not show its name. Errors never quote the body.
+// Numbers may be sent as strings and strings as numbers; a member may be missing, null or empty. Rejected are repeated
+// members, nesting deeper than 32, trailing data, and identifiers that cannot be read. The token is looked up under its
+// likely names, first "token" and "tokenization", because the interface does not document its name. Errors never quote the
+// body.
 func Parse(body []byte, contentType string) (*Notification, error) {
 	return parse(body, contentType, likelyTokenMembers)
 }
 
-// maxBody bounds a notification's body. The published examples have less than 1 KiB.
+// maxBody is the size limit of a notification's body. The published examples have less than 1 KiB.
 const maxBody = 64 << 10
 
 // Limits of the members, in digits.
@@ -41,10 +42,10 @@ var likelyTokenMembers = []string{
 	"token", "tokenization", "tokenId", "cardToken", "tokenizationId", "tokenizationToken", "paymentToken", "cardTokenId",
 }
 
-// Why a notification cannot be read. Like every error about one, they do not quote it.
+// Why a notification cannot be read. No error about a notification quotes it.
 var (
 	errTooLong    = errors.New("notify: the notification has more than 64 KiB")
-	errMediaType  = errors.New("notify: the notification is neither JSON nor a form by its Content-Type")
+	errMediaType  = errors.New("notify: the Content-Type of the notification is neither JSON nor a form, or it is compressed")
 	errUnreadable = errors.New("notify: the notification")
 )
 
@@ -75,7 +76,7 @@ func parse(body []byte, contentType string, tokenMembers []string) (*Notificatio
 	return p.notification()
 }
 
-// jsonOfForm writes a form as a JSON object of texts, so that both are read by the same rules.
+// jsonOfForm converts a form to a JSON object of strings, so that the same rules apply to both.
 func jsonOfForm(form []byte) ([]byte, error) {
 	object := append(make([]byte, 0, len(form)+len(form)/4+2), '{')
 	for pair := range bytes.SplitSeq(bytes.TrimSpace(form), []byte("&")) {
@@ -85,7 +86,7 @@ func jsonOfForm(form []byte) ([]byte, error) {
 		name, text, _ := strings.Cut(string(pair), "=")
 		name, err1 := url.QueryUnescape(name)
 		text, err2 := url.QueryUnescape(text)
-		if err1 != nil || err2 != nil { // they quote what they could not read
+		if err1 != nil || err2 != nil { // not wrapped: these errors quote the body
 			return nil, unreadable("is not a well-formed form")
 		}
 		if len(object) > 1 {
@@ -103,7 +104,7 @@ type parser struct {
 	claims Claims
 	signed payload
 	tokens tokenFinder
-	bad    string // a member that identifies the subject and cannot be read
+	bad    string // an identifying member that cannot be read
 }
 
 func (p *parser) notification() (*Notification, error) {
@@ -126,7 +127,7 @@ func (p *parser) notification() (*Notification, error) {
 	return n, nil
 }
 
-// member reads one value twice: as what a signature covers, and as what it means.
+// member reads one value twice: as the text that a signature covers, and as a claim.
 func (p *parser) member(name string) {
 	start := p.Pos()
 	text := p.Value().Text()
@@ -147,13 +148,13 @@ func (p *parser) member(name string) {
 		}
 	}
 	if hidden {
-		p.claims.keep(name, redact.WithheldValue()) // its name can be learned
+		p.claims.keep(name, redact.WithheldValue()) // the value is withheld, the name is kept
 	}
 	p.signed.add(name, text, hidden)
 }
 
-// claim reads the value of one member. It reports whether that worked, and whether the member identifies what the
-// notification is about, so that it cannot be used without.
+// claim reads the value of one member. It reports whether that succeeded, and whether the member identifies the subject of
+// the notification: such a member must be readable.
 func (p *parser) claim(name string) (ok, identifies bool) {
 	c := &p.claims
 	switch name {
@@ -208,18 +209,18 @@ func (p *parser) claim(name string) (ok, identifies bool) {
 	return ok, false
 }
 
-// keep keeps a member that is unknown or could not be read.
+// keep stores a member that is unknown or could not be read in Extra.
 func (c *Claims) keep(name string, value json.RawMessage) {
 	if c.Extra == nil {
 		c.Extra = make(map[string]json.RawMessage)
 	}
-	if name == "transactionCardNumber" { // in a form that cannot be read, and so not be masked
+	if name == "transactionCardNumber" { // an unreadable card number cannot be masked
 		value = redact.WithheldValue()
 	}
 	c.Extra[name] = value
 }
 
-// forget drops a kept member.
+// forget removes a member from Extra.
 func (c *Claims) forget(name string) {
 	delete(c.Extra, name)
 	if len(c.Extra) == 0 {
@@ -227,15 +228,16 @@ func (c *Claims) forget(name string) {
 	}
 }
 
-// tokenFinder picks the token out of the members.
+// tokenFinder finds the token among the members.
 type tokenFinder struct {
 	members []string // names of the token, the likeliest first
-	rank    int      // of the name that it was found under, counted from 1
+	rank    int      // of the name under which it was found, counted from 1
 	name    string
 	found   cardgateway.Token
 }
 
-// consider reports whether a member has one of the token's names. Its text is the token unless a likelier name has one.
+// consider reports whether a member has one of the token's names. Its text becomes the token unless a likelier name was
+// found.
 func (t *tokenFinder) consider(name, text string) bool {
 	rank := slices.Index(t.members, name) + 1
 	if rank == 0 {
@@ -247,6 +249,6 @@ func (t *tokenFinder) consider(name, text string) bool {
 	return true
 }
 
-// speaksOfToken is a reason to keep an unknown member out of sight: it could hold a token under a name that is not looked
-// for.
+// speaksOfToken reports whether an unknown member must be withheld: it could hold a token under a name that is not in the
+// list.
 func speaksOfToken(text string) bool { return strings.Contains(strings.ToLower(text), "token") }

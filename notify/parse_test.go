@@ -19,7 +19,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// TestParseDocumented reads every notification of testdata and looks for each member of it in the result.
+// TestParseDocumented parses every notification of testdata and checks that the result has each of its members.
 func TestParseDocumented(t *testing.T) {
 	for name, x := range notifications(t) {
 		t.Run(name, func(t *testing.T) {
@@ -37,8 +37,8 @@ func TestParseDocumented(t *testing.T) {
 	}
 }
 
-// sentTexts lists the members that were sent, as texts by their name in small letters, but for the signature, the token and
-// what is as good as missing.
+// sentTexts returns the members that were sent, as texts by lower-case name, without the signature, the token and empty
+// members.
 func sentTexts(t *testing.T, x *notified) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -69,7 +69,7 @@ func sentTexts(t *testing.T, x *notified) map[string]string {
 	return texts
 }
 
-// readTexts lists the members of claims in the form of sentTexts.
+// readTexts returns the members of claims in the same form as sentTexts.
 func readTexts(claims notify.Claims) map[string]string {
 	texts := map[string]string{}
 	v := reflect.ValueOf(claims)

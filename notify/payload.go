@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// payload is what a signature covers: the members that have a text, sorted by name.
+// payload is what a signature covers: the members with a non-empty text, sorted by name.
 type payload struct {
 	sign    string
 	members []signedMember
@@ -23,7 +23,7 @@ type signedMember struct {
 // signMember holds the signature.
 const signMember = "sign"
 
-// add adds a member by its text, which is empty where a signature leaves it out.
+// add adds a member with its text, which is empty if a signature leaves it out.
 func (p *payload) add(name, text string, hidden bool) {
 	switch {
 	case name == signMember:
@@ -37,7 +37,7 @@ func (p *payload) sort() {
 	slices.SortFunc(p.members, func(a, b signedMember) int { return cmp.Compare(a.name, b.name) })
 }
 
-// digest is a hash of the payload without what is or may be a token.
+// digest returns a hash of the payload without the members that are or may be a token.
 func (p payload) digest() string {
 	var texts []string
 	for _, m := range p.members {
@@ -48,7 +48,7 @@ func (p payload) digest() string {
 	return digest(texts...)
 }
 
-// digest hashes each text behind its length, so that no characters can be moved from one text to the next.
+// digest hashes each text after its length, so that moving characters from one text to the next changes the result.
 func digest(texts ...string) string {
 	hash := sha256.New()
 	for _, text := range texts {

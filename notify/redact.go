@@ -5,16 +5,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
-// A gateway can repeat a token in other members, of the notification and of its own responses. Whoever prints those must
-// not print the token.
+// A gateway can repeat a token in other members, both of the notification and of its own responses. Code that prints those
+// must not print the token.
 
 func secretsOf(token cardgateway.Token) (s redact.Secrets) {
 	s.Add(token.Reveal(), redact.MinText)
 	return s
 }
 
-// redactClaims replaces the token wherever else the payload has it, but for the uniqueId, by which the gateway is asked,
-// and the transactionId, which is the merchant's and is compared with the gateway's.
+// redactClaims replaces the token wherever else it occurs in the payload, except in the uniqueId, which is needed for the
+// query, and the transactionId, which the merchant chose and which is compared with the gateway's.
 func redactClaims(c *Claims, token cardgateway.Token) {
 	s := secretsOf(token)
 	for _, id := range []*string{
@@ -29,8 +29,8 @@ func redactClaims(c *Claims, token cardgateway.Token) {
 	s.RedactMembers(c.Extra, redact.MinText)
 }
 
-// redactFacts replaces the token in the texts of what the gateway confirmed. A short token could be any word there, so that
-// only a long one is looked for.
+// redactFacts replaces the token in the texts of what the gateway confirmed. A short token could match any word there, so
+// only a long one is replaced.
 func redactFacts(n *Notification) {
 	if n.Token.IsZero() {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// TestRedactFacts fills every text of what the gateway can confirm with the token, and looks where it stays.
+// TestRedactFacts puts the token into every text that the gateway can confirm, and checks where it stays.
 func TestRedactFacts(t *testing.T) {
 	const token = "tok-0123456789abcdef"
 	n := &Notification{
@@ -43,7 +43,7 @@ func TestRedactFacts(t *testing.T) {
 		}
 	}
 	slices.Sort(kept)
-	want := []string{ // ids, which are compared, and what has a form of its own
+	want := []string{ // ids, which are compared, and members with a fixed format
 		"Refund.MerchantRefundID", "Refund.RefundUniqueID", "Refund.UniqueID",
 		"Transaction.AppID", "Transaction.RedirectURL", "Transaction.TransactionID", "Transaction.UniqueID",
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// secretToken is long enough not to be found by chance.
+// secretToken is long enough not to occur by chance.
 const secretToken = "tok-0123456789abcdef"
 
 // TestNotificationHidesToken prints notifications that hold a token, under a known name and under others.
@@ -76,7 +76,7 @@ func printed(t testing.TB, v any) map[string]string {
 	return all
 }
 
-// TestParseTokens looks for the token where it may be.
+// TestParseTokens checks which member is read as the token, and which members are withheld.
 func TestParseTokens(t *testing.T) {
 	tests := []struct{ name, body, token, extra string }{
 		{"token", `{"token":"a"}`, "a", ``},
@@ -112,7 +112,7 @@ func TestParseTokens(t *testing.T) {
 	}
 }
 
-// TestHandlerHidesToken sends tokens along every way through the handler, and reads what it reports.
+// TestHandlerHidesToken sends tokens along every path through the handler, and checks its logs and Info values.
 func TestHandlerHidesToken(t *testing.T) {
 	urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
 	var logs bytes.Buffer
@@ -165,8 +165,8 @@ func TestHandlerHidesToken(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for panics, for errors that quote, and for a token that can be seen: with another token
-// in its place, everything that is printed must be the same.
+// FuzzParse checks for panics, for errors that quote the body, and for a visible token: with another token in its place,
+// everything that is printed must be the same.
 func FuzzParse(f *testing.F) {
 	for _, x := range notifications(f) {
 		f.Add(x.body(f), x.ContentType)
@@ -205,13 +205,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// deeply writes v in the ways that show the most.
+// deeply prints v with the formats that show the most.
 func deeply(t testing.TB, v any) string {
 	t.Helper()
 	return fmt.Sprintf("%+v\n%#v\n%s", v, v, encoded(v))
 }
 
-// encoded is v as JSON, or the refusal of a token to be stored.
+// encoded returns v as JSON, or the error of a token that refuses to be encoded.
 func encoded(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -220,7 +220,7 @@ func encoded(v any) string {
 	return string(text)
 }
 
-// TestTokenThatIsTheOrdersID: a gateway may make tokens of the merchant's ids, by which it is asked.
+// TestTokenThatIsTheOrdersID: a gateway may use the merchant's ids as tokens; queries by these ids must still work.
 func TestTokenThatIsTheOrdersID(t *testing.T) {
 	s := newShop(t, notify.Options{AllowUnboundTokens: true})
 	s.knows("1", `{"code":100,"uniqueId":"1","transactionId":"order-20261122-1"}`)
@@ -228,8 +228,8 @@ func TestTokenThatIsTheOrdersID(t *testing.T) {
 	s.expect(t, w, 200, 1)
 }
 
-// TestNotificationQuotesItsToken: a token that its notification, or the gateway's confirmation, has in another member
-// too is seen nowhere.
+// TestNotificationQuotesItsToken: a token that occurs in another member of its notification, or of the gateway's
+// confirmation, is hidden everywhere.
 func TestNotificationQuotesItsToken(t *testing.T) {
 	s := newShop(t, notify.Options{TokenURLs: mustTokenURLs(t, "https://shop.example/notify", urlKey)})
 	s.knows("1", `{"code":100,"uniqueId":"1","transactionId":"order-1","transactionMessage":"made `+secretToken+`","note":"`+secretToken+`"}`)

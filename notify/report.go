@@ -9,28 +9,29 @@ import (
 	"time"
 )
 
-// Info says how a notification was received. It quotes nothing of the payload, unless an error of Verify, of the Deduper or
-// of the merchant's function does.
+// Info says how a notification was processed. It quotes nothing of the payload, unless an error of Verify, of the Deduper
+// or of the merchant's function does.
 type Info struct {
 	Kind     Kind   // as claimed
 	UniqueID string // as claimed, digits only; empty if there was none
 	Status   int    // the HTTP status of the response
-	Repeated bool   // it had been handled before
-	Err      error  // why the status is not 200; cardgateway.ErrNotFound among it if the gateway does not know the id
+	Repeated bool   // it was handled before
+	Err      error  // why the status is not 200; wraps cardgateway.ErrNotFound if the gateway does not know the id
 	Duration time.Duration
 
-	// Verified says that Options.Verify is set and has passed.
+	// Verified says that Options.Verify is set and returned no error.
 	Verified bool
-	// Waited is how long a verified notification waited for its turn, as part of Duration.
+	// Waited is how long a verified notification waited for its turn. Duration includes it.
 	Waited time.Duration
-	// Throttled says that the notification was turned away with HTTP 503 for a bound of the handler: the queries of a
-	// second, or the number at once and the wait for a turn. It comes again, but only a few times: watch this one.
+	// Throttled says that the notification was rejected with HTTP 503 because of a limit of the handler: on queries per
+	// second, on notifications at once, or on the wait for a turn. The gateway repeats it, but only a few times: monitor
+	// this field.
 	Throttled bool
-	// ThrottledTotal counts the notifications that this handler has turned away so, up to this one.
+	// ThrottledTotal counts the throttled notifications of this handler, including this one.
 	ThrottledTotal int64
 }
 
-// reporter tells a logger and the merchant's Observe what became of each notification.
+// reporter reports the result of each notification to a logger and the merchant's Observe.
 type reporter struct {
 	logger  *slog.Logger // may be nil
 	observe func(context.Context, Info)
@@ -38,12 +39,12 @@ type reporter struct {
 	total   atomic.Int64 // of Info.ThrottledTotal
 }
 
-// warnOnce are the reasons of a refusal that anybody can cause and that the merchant must hear of: possible mistakes in the
+// warnOnce lists the reasons of a rejection that anybody can cause but that the merchant needs to know: possible wrong
 // settings, and genuine notifications that may be lost.
 var warnOnce = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauthorized, errThrottled}
 
-// report writes one line and calls Observe. Anybody can cause lines at debug level; those above it need something that the
-// gateway confirmed. The reasons of warnOnce are reported above debug level too, but only once each.
+// report writes one line and calls Observe. Anybody can cause lines at debug level; lines at warn level need something that
+// the gateway confirmed, or are the first one with a reason of warnOnce.
 func (p *reporter) report(ctx context.Context, info Info) {
 	level := slog.LevelDebug
 	if errors.Is(info.Err, errNotHandled) || errors.Is(info.Err, errOtherToken) {

@@ -16,8 +16,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestNotificationsOfSandbox lets a gateway send every kind of notification over a socket, while the merchant's
-// function fails the first time that it meets each event.
+// TestNotificationsOfSandbox lets the sandbox send every kind of notification over a socket, while the merchant's function
+// fails the first time for each event.
 func TestNotificationsOfSandbox(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

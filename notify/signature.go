@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// SignatureSHA256 returns a check of a notification's sign member, for Options.Verify. The interface shows no signature;
-// this is the rule that gateways which speak it publish: the values of all members but sign, in the order of their names,
-// the secret key behind them, and of that text the SHA-256 in hexadecimal. A text counts without its quotes, a number or a
-// truth value as it was sent; what is empty, null, an object or an array is left out. Letter case of sign does not matter.
-// The secret key is published to be the one of cardgateway.BasicAuth.
+// SignatureSHA256 returns a check of a notification's sign member, for Options.Verify. The interface documents no
+// signature; this is the rule published by gateways that implement it: concatenate the values of all members except sign,
+// sorted by name, append the secret key, and compute the SHA-256 in hexadecimal. Strings count without their quotes,
+// numbers and booleans as sent; values that are empty, null, objects or arrays are left out. The case of sign does not
+// matter. Published is that the secret key is the same as for cardgateway.BasicAuth.
 //
-// The rule covers values without names and joins them without separators, and knows no time: who has seen one notification
-// can repeat it and can move characters between neighbours. It keeps strangers from causing queries; it is no reason to
-// believe a payload.
+// The signature covers values without names, joined without separators, and contains no timestamp: anyone who has seen one
+// notification can replay it, and can move characters between neighbouring values. It prevents strangers from causing
+// queries; it does not make a payload trustworthy.
 //
 // The check fails for a notification without sign, and always if secretKey is empty.
 func SignatureSHA256(secretKey string) func(*Notification) error {
@@ -30,7 +30,7 @@ func SignatureSHA256(secretKey string) func(*Notification) error {
 			return errNoSignature
 		}
 		sign, err := hex.DecodeString(p.sign)
-		if err != nil { // it would quote the payload
+		if err != nil { // not wrapped: it would quote the payload
 			return errSignature
 		}
 		hash := sha256.New()
@@ -45,8 +45,8 @@ func SignatureSHA256(secretKey string) func(*Notification) error {
 	}
 }
 
-// AnySignature returns a check that passes if one of the given ones does: the way to change a secret key without refusing
-// what was signed with the old one. Without any it always fails.
+// AnySignature returns a check that passes if any of the given checks passes. Use it to change a secret key without
+// rejecting notifications signed with the old one. Without any check it always fails.
 func AnySignature(verify ...func(*Notification) error) func(*Notification) error {
 	verify = slices.Clone(verify)
 	return func(n *Notification) error {
@@ -64,5 +64,5 @@ var (
 	errNoSecretKey = errors.New("notify: the secret key for notifications is empty")
 	errNoSignature = errors.New("notify: the notification is not signed")
 	errSignature   = errors.New("notify: the notification's signature does not match")
-	errNoVerifier  = errors.New("notify: no way to check the notification's signature was given")
+	errNoVerifier  = errors.New("notify: AnySignature was called without a check")
 )

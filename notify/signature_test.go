@@ -7,12 +7,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// Why a check fails, in the words of its error.
+// Texts of the errors of checks.
 const (
 	mismatch = "the notification's signature does not match"
 	unsigned = "the notification is not signed"
 	noKey    = "the secret key for notifications is empty"
-	noCheck  = "no way to check the notification's signature was given"
+	noCheck  = "AnySignature was called without a check"
 )
 
 // TestSignatureSHA256Documented checks every signature of testdata whose key is known.
@@ -79,7 +79,7 @@ func TestSignatureSHA256(t *testing.T) {
 	}
 }
 
-// TestSignatureCoversWhatWasSent shows that the buffer may be used again after parsing.
+// TestSignatureCoversWhatWasSent: the buffer may be reused after parsing.
 func TestSignatureCoversWhatWasSent(t *testing.T) {
 	x := notifications(t)["vector"]
 	body := []byte(string(x.body(t)))

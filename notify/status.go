@@ -7,28 +7,28 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Why a notification was not accepted, beyond what reading and confirming it can say.
+// Why a notification was not accepted, in addition to the errors of reading and confirming it.
 var (
 	errNotPost     = errors.New("notify: a notification comes by POST")
-	errNotWhole    = errors.New("notify: the notification could not be read to its end")
+	errNotWhole    = errors.New("notify: the notification could not be read completely")
 	errNotVerified = errors.New("notify: Verify refused the notification")
 	errTokenURL    = errors.New("notify: the notification's token did not come to its own URL")
-	errNoTokenURLs = errors.New("notify: there are no TokenURLs to recognize it by")
+	errNoTokenURLs = errors.New("notify: Options.TokenURLs is not set")
 	errOtherToken  = errors.New("notify: the transaction has had another token before")
 	errNotHandled  = errors.New("notify: the notification was not handled")
-	errPanicked    = errors.New("notify: a function of the merchant's panicked")
+	errPanicked    = errors.New("notify: a function of the merchant panicked")
 	errClaimed     = errors.New("notify: the same event is being handled elsewhere")
 
 	errUnauthorized = errors.New("notify: the gateway does not accept the client's credentials")
 )
 
-// statusOf gives the HTTP status for an error or none. What is not the sender's fault gets one after which the notification
-// comes again.
+// statusOf returns the HTTP status for an error, or 200 for nil. If the sender is not at fault, the status makes the
+// gateway repeat the notification.
 func statusOf(err error) int {
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.Is(err, errNotHandled): // first: the merchant's own error may be any
+	case errors.Is(err, errNotHandled): // first: it can wrap any error of the merchant
 		return http.StatusServiceUnavailable
 	case errors.Is(err, errNotVerified), errors.Is(err, errTokenURL):
 		return http.StatusForbidden

@@ -14,34 +14,34 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
-// TokenURLs makes a notification URL for each token order that nobody can guess, and recognizes it. A token arrives
-// only by notification ("Token payment") and no query confirms it, so that whoever knows a notification URL could
-// bring a token of his own. A URL of its own for each order, known to the merchant and the gateway alone, leaves him
-// none: it carries a keyed hash of the transactionId and the time at which it expires.
+// TokenURLs creates a notification URL that nobody can guess for each token order, and verifies it. A token arrives only by
+// notification ("Token payment") and no query can confirm it, so anyone who knows a notification URL could submit a token
+// of their own. A separate URL for each order, known only to the merchant and the gateway, prevents that: it contains its
+// expiry time and a keyed hash of that time and the transactionId.
 //
-// This is a mitigation and not authentication. Serve it over https, keep the query of these URLs out of access logs
-// and the requests that carry them out of print, and let every process that receives notifications have the same key.
-// The methods may be used by any number of goroutines.
+// This is a mitigation, not authentication. Serve the URLs over https, keep their query out of access logs, do not print
+// the requests that contain them, and use the same key in every process that receives notifications. The methods are safe
+// for concurrent use.
 type TokenURLs struct {
 	base *url.URL
-	tags func(message []byte) [][]byte // one for each key, the newest first; a func so that nothing prints a key
+	tags func(message []byte) [][]byte // one for each key, the newest first; a func so that no key can be printed
 }
 
 const (
 	minURLKey        = 32     // bytes
-	bindingParam     = "bind" // carries the expiry and the tag
+	bindingParam     = "bind" // holds the expiry and the tag
 	expiryLength     = 5      // bytes of Unix seconds: enough for 34,000 years
 	tagLength        = 16     // bytes of HMAC-SHA256: 128 bits
 	maxURL           = 255    // characters of notificationUrl
 	maxTransactionID = 128    // characters of transactionId
 )
 
-// NewTokenURLs takes the URL at which the merchant's handler is reached from outside, http or https, and a random key of
-// at least 32 bytes that is used for nothing else. To change the key, make the new one key and give
-// the old one behind it for as long as URLs made with it may be used.
+// NewTokenURLs takes the public URL of the merchant's handler, http or https, and a random key of at least 32 bytes that is
+// used for nothing else. To rotate the key, pass the new one as key and the previous one as older for as long as URLs
+// created with it may be in use.
 //
-// The URLs add 34 characters to base, and must not have more than the 255 of notificationUrl. The error is a
-// *cardgateway.ValidationError that does not show the key.
+// The URLs are 34 characters longer than base, and are limited to the 255 of notificationUrl. The error is a
+// *cardgateway.ValidationError that does not contain the key.
 func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) {
 	var v violations
 	u, err := url.Parse(base)
@@ -77,8 +77,8 @@ func NewTokenURLs(base string, key []byte, older ...[]byte) (*TokenURLs, error) 
 	}}, nil
 }
 
-// URL returns the NotificationURL for the CreateTokenOrder of this transactionId, at most 128 characters. The token
-// is accepted there until expires, in whole seconds: allow for the cardholder's time on the hosted page and for the
+// URL returns the NotificationURL for the CreateTokenOrder of this transactionId, at most 128 characters. A token is
+// accepted at this URL until expires, in whole seconds: allow for the cardholder's time on the hosted page and for
 // repetitions of the notification, say a day. The error is a *cardgateway.ValidationError.
 func (t *TokenURLs) URL(transactionID string, expires time.Time) (string, error) {
 	var v violations
@@ -102,10 +102,9 @@ func (t *TokenURLs) URL(transactionID string, expires time.Time) (string, error)
 	return u.String(), nil
 }
 
-// Check reports with an error that u, the URL of a request as the server sees it, was not made by URL for this
-// transactionId, or has expired. The handler does this for every token; call it only where the handler does not fit,
-// and with the transactionId that GetTransaction confirmed. Only the query of u counts, so that proxies may change the
-// rest.
+// Check returns an error if u, the URL of a request as the server sees it, was not created by URL for this transactionId,
+// or has expired. The handler does this for every token; call it only if you do not use the handler, with the transactionId
+// confirmed by GetTransaction. Only the query of u counts, because proxies may change the rest.
 func (t *TokenURLs) Check(u *url.URL, transactionID string) error {
 	bindings := u.Query()[bindingParam]
 	if len(bindings) != 1 {
@@ -130,7 +129,7 @@ func (t *TokenURLs) Check(u *url.URL, transactionID string) error {
 }
 
 var (
-	errUnbound = errors.New("notify: the URL was not made for the token of this transaction")
+	errUnbound = errors.New("notify: the URL was not created for the token of this transaction")
 	errExpired = errors.New("notify: the URL for the token of this transaction has expired")
 )
 
@@ -148,12 +147,12 @@ func readExpiry(b []byte) int64 {
 	return n
 }
 
-// boundMessage is what is hashed: a purpose, the expiry of fixed length, and the transactionId to the end.
+// boundMessage returns the hashed message: a purpose, the expiry with its fixed length, and the transactionId.
 func boundMessage(expiry []byte, transactionID string) []byte {
 	return slices.Concat([]byte("cardgateway token URL\x00"), expiry, []byte(transactionID))
 }
 
-// violations collects every violation of one call, by the rules that the client has for the same member.
+// violations collects all violations of one call. It applies the client's rules for the same members.
 type violations struct{ check.Violations }
 
 func (v *violations) err(op string) error {

@@ -16,9 +16,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// Why a URL is refused, in the words of its error.
+// Texts of the errors of rejected URLs.
 const (
-	unbound = "the URL was not made for the token of this transaction"
+	unbound = "the URL was not created for the token of this transaction"
 	expired = "the URL for the token of this transaction has expired"
 )
 
@@ -173,7 +173,7 @@ func TestTokenURLsValidate(t *testing.T) {
 	}
 }
 
-// TestTokenURLsKeepTheirKey prints what holds the key, and changes the caller's own copy of it.
+// TestTokenURLsKeepTheirKey prints a TokenURLs, which must not show the key, and overwrites the caller's copy of the key.
 func TestTokenURLsKeepTheirKey(t *testing.T) {
 	key := bytes.Clone(urlKey)
 	u := mustTokenURLs(t, "https://shop.example/", key)
@@ -245,7 +245,7 @@ func TestHandlerTokens(t *testing.T) {
 	}
 }
 
-// TestHandlerFirstToken shows that the first token of an order stays its only one.
+// TestHandlerFirstToken: the first token of an order remains its only one.
 func TestHandlerFirstToken(t *testing.T) {
 	urls := mustTokenURLs(t, "https://shop.example/notify", urlKey)
 	s := newShop(t, notify.Options{TokenURLs: urls})

@@ -72,7 +72,7 @@ func TestAttempts(t *testing.T) {
 			b.spans.Reset()
 			b.gateway.ClearFaults()
 			b.gateway.Inject(test.fault)
-			_ = test.call() // the spans say how it ends
+			_ = test.call() // the spans record the result
 			if diff := cmp.Diff(test.want, attempts(t, b.telemetry, test.span)); diff != "" {
 				t.Errorf("attempts (-want +got):\n%s", diff)
 			}
@@ -80,7 +80,6 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout is about Config.AttemptTimeout.
 func TestAttemptTimeout(t *testing.T) {
 	b := newBench(t)
 	b.gateway.Inject(sandbox.Fault{After: 10 * time.Second})
@@ -95,7 +94,7 @@ func TestAttemptTimeout(t *testing.T) {
 	}
 }
 
-// TestAttemptDuration is about the unit.
+// TestAttemptDuration checks the unit.
 func TestAttemptDuration(t *testing.T) {
 	telemetry := newTelemetry()
 	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
@@ -110,8 +109,8 @@ func TestAttemptDuration(t *testing.T) {
 	}
 }
 
-// TestAttemptsBelowAnotherSpan: an attempt belongs to its call, also where a hook has begun a span of its own, and is
-// recorded nowhere where there is no call.
+// TestAttemptsBelowAnotherSpan: an attempt is an event of its call's span, even if a hook has started a child span, and is
+// not recorded outside of a call.
 func TestAttemptsBelowAnotherSpan(t *testing.T) {
 	telemetry := newTelemetry()
 	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
@@ -133,7 +132,7 @@ func TestAttemptsBelowAnotherSpan(t *testing.T) {
 	}
 }
 
-// TestAttemptErrorType: the class of an attempt's error, by errors as the standard library makes them.
+// TestAttemptErrorType checks the class of an attempt's error, with errors created by the standard library.
 func TestAttemptErrorType(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -195,7 +194,7 @@ func TestAttemptErrorType(t *testing.T) {
 	}
 }
 
-// fakeConn is a connection on which somebody answers without TLS.
+// fakeConn is a connection to a server that does not use TLS.
 type fakeConn struct{ io.Reader }
 
 func (fakeConn) Write(p []byte) (int, error)      { return len(p), nil }

@@ -25,10 +25,10 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// What must not be recorded, beside the token.
+// Secrets that must not be recorded, in addition to the token.
 const (
 	testCard       = "4300000000000000"
-	testCVV        = "587" // is approved by the sandbox
+	testCVV        = "587" // the sandbox approves it
 	testCardholder = "Ada Example"
 	testMerchant   = "merchant-4711"
 	testKey        = "the-secret-key"
@@ -39,11 +39,11 @@ type bench struct {
 	gateway *sandbox.Gateway
 	client  *cardgateway.Client
 	token   cardgateway.Token
-	server  string // the attributes that tell one gateway from another
+	server  string // the attributes that identify the gateway
 	*telemetry
 }
 
-// telemetry is where spans and metrics of a test go.
+// telemetry collects the spans and metrics of a test.
 type telemetry struct {
 	spans  *tracetest.InMemoryExporter
 	reader *metric.ManualReader
@@ -172,7 +172,7 @@ func resolveQuery(id string) cardgateway.ResolveQuery {
 // operation is one method of the client, called with the id of a transaction.
 type operation func(ctx context.Context, c *cardgateway.Client, token cardgateway.Token, id string) error
 
-// operations are all that can be called with a context. Walks are made by Orders and Refunds.
+// operations lists all methods that can be called with a context. Walks are started by Orders and Refunds.
 var operations = map[string]operation{
 	"CreateTokenOrder": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
 		_, err := c.CreateTokenOrder(ctx, tokenOrder(id))
@@ -247,7 +247,7 @@ func drain[T any](rows iter.Seq2[*T, error]) (err error) {
 	return err
 }
 
-// TestOperations: the tests of this package call every method of the client that goes to the gateway.
+// TestOperations: the tests of this package call every method of the client that sends requests to the gateway.
 func TestOperations(t *testing.T) {
 	var methods []string
 	client, ctx := reflect.TypeFor[*cardgateway.Client](), reflect.TypeFor[context.Context]()

@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// dashboard is what this test needs to know of a dashboard of Grafana.
+// dashboard is the part of a Grafana dashboard that this test needs.
 type dashboard struct {
 	Templating struct {
 		List []struct {
@@ -38,7 +38,7 @@ type panel struct {
 	Targets     []struct{ Expr, LegendFormat string }
 }
 
-// TestDashboard: every metric, label and value that the dashboard names exists, and it shows every metric.
+// TestDashboard: every metric, label and value in the dashboard exists, and the dashboard shows every metric.
 func TestDashboard(t *testing.T) {
 	file, err := os.ReadFile("dashboard.json")
 	if err != nil {
@@ -61,7 +61,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// TestDashboardMistakes: a name that does not exist is found, wherever the dashboard has it.
+// TestDashboardMistakes: a name that does not exist is found anywhere in the dashboard.
 func TestDashboardMistakes(t *testing.T) {
 	file, err := os.ReadFile("dashboard.json")
 	if err != nil {
@@ -91,13 +91,13 @@ func TestDashboardMistakes(t *testing.T) {
 	}
 }
 
-// promNames are the names that Prometheus has for what is recorded.
+// promNames holds the names that Prometheus uses for what is recorded.
 type promNames struct {
 	metrics, labels map[string]bool
 	values          map[string][]string // of a label
 }
 
-// recordedNames makes calls and returns the names of what is recorded of them.
+// recordedNames makes calls and returns the names of what they record.
 func recordedNames(t *testing.T) promNames {
 	t.Helper()
 	b := newBench(t)
@@ -136,11 +136,11 @@ func recordedNames(t *testing.T) promNames {
 	return names
 }
 
-// knownValues returns what the labels with few values can be.
+// knownValues returns the possible values of the labels with few values.
 func knownValues() map[string][]string {
 	operations := slices.Collect(maps.Keys(operations))
 	client := reflect.TypeFor[*cardgateway.Client]()
-	for i := range client.NumMethod() { // walks, too, are named after their methods
+	for i := range client.NumMethod() { // walks are also named after their methods
 		operations = append(operations, client.Method(i).Name)
 	}
 	var outcomes []string
@@ -164,7 +164,7 @@ var (
 	labelListPattern = regexp.MustCompile(`^label_values\((\w+), (\w+)\)$`)
 )
 
-// wrongIn says what a dashboard names that does not exist. A mistake counts once for each panel.
+// wrongIn returns the names in a dashboard that do not exist. A mistake counts once per panel.
 func (n promNames) wrongIn(t *testing.T, file []byte) (wrong []string) {
 	t.Helper()
 	var d dashboard
@@ -250,7 +250,7 @@ func (n promNames) unknownValues(label, matcher string) (unknown []string) {
 	return unknown
 }
 
-// TestDashboardLayout: panels have ids and titles of their own and do not lie on each other.
+// TestDashboardLayout: panels have unique ids and titles and do not overlap.
 func TestDashboardLayout(t *testing.T) {
 	file, err := os.ReadFile("dashboard.json")
 	if err != nil {

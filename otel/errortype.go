@@ -13,7 +13,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// Values of error.type beside the outcomes. Those but the first are of attempts only.
+// Values of error.type in addition to the outcomes. All but the first are for attempts only.
 const (
 	errorTimeout        = "timeout"
 	errorCanceled       = "canceled"
@@ -23,16 +23,16 @@ const (
 	errorConnectionLost = "connection_lost"
 )
 
-// outcomeOf returns the outcome of a call, and its error.type if it failed. An outcome that is a normal event of the day
-// is no failure.
+// outcomeOf returns the outcome of a call, and its error.type if it failed. Normal events such as a decline are not
+// failures.
 func outcomeOf(info cardgateway.CallInfo) (outcome cardgateway.Outcome, errorType string) {
 	switch info.Outcome {
 	case cardgateway.OutcomeFailed:
-		if errors.Is(info.Err, context.Canceled) { // not wanted any more, as when a loop over orders is left early
+		if errors.Is(info.Err, context.Canceled) { // for example, because a loop over orders was left early
 			return cardgateway.OutcomeCanceled, ""
 		}
 	case cardgateway.OutcomeCanceled:
-		if errors.Is(info.Err, context.DeadlineExceeded) { // of a walk, which has not given everything
+		if errors.Is(info.Err, context.DeadlineExceeded) { // of a walk, which is then incomplete
 			return info.Outcome, errorTimeout
 		}
 		return info.Outcome, ""
@@ -44,8 +44,8 @@ func outcomeOf(info cardgateway.CallInfo) (outcome cardgateway.Outcome, errorTyp
 	return info.Outcome, string(info.Outcome)
 }
 
-// attemptErrorType returns the error.type of an attempt, empty if a usable response came. It is the class of the error
-// and never its text; where only a status says that the attempt failed, it is the status, as the conventions want it.
+// attemptErrorType returns the error.type of an attempt, empty if a usable response came. It is the class of the error,
+// never its text. If only the status shows that the attempt failed, it is the status, as the semantic conventions require.
 func attemptErrorType(info cardgateway.AttemptInfo) string {
 	switch err := info.Err; {
 	case err == nil && info.HTTPStatus >= 400:
@@ -56,7 +56,7 @@ func attemptErrorType(info cardgateway.AttemptInfo) string {
 		return errorCanceled
 	case errors.Is(err, cardgateway.ErrInvalidRequest):
 		return string(cardgateway.OutcomeInvalid)
-	case isA[*net.DNSError](err): // before timeouts: it can be one, and says more
+	case isA[*net.DNSError](err): // before timeouts: it can also be one, and is more specific
 		return errorNameResolution
 	case isTimeout(err):
 		return errorTimeout
@@ -81,7 +81,7 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
-// isTLS reports whether a handshake failed. An alert is a *net.OpError that names the side that sent it.
+// isTLS reports whether a handshake failed. An alert is a *net.OpError whose Op names the side that sent it.
 func isTLS(err error) bool {
 	return isA[*tls.CertificateVerificationError](err) || isA[tls.RecordHeaderError](err) ||
 		isNetOp(err, "remote error") || isNetOp(err, "local error")

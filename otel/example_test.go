@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 )
 
-// printer stands for what sends spans to where they are looked at.
+// printer is a substitute for a span exporter.
 type printer struct{}
 
 func (printer) ExportSpans(_ context.Context, spans []trace.ReadOnlySpan) error {

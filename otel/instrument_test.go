@@ -49,7 +49,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestInstrumentErrors: what is wrong in the configuration is named without being quoted, and nothing is set.
+// TestInstrumentErrors: errors name what is wrong in the configuration without quoting it, and no hook is set.
 func TestInstrumentErrors(t *testing.T) {
 	const password = "the-password"
 	for _, test := range []struct {
@@ -94,7 +94,7 @@ func TestInstrumentErrors(t *testing.T) {
 	}
 }
 
-// refusingMeters is a meter provider whose meters make no counter.
+// refusingMeters is a meter provider whose meters fail to create counters.
 type refusingMeters struct{ noop.MeterProvider }
 
 type refusingMeter struct{ noop.Meter }
@@ -107,7 +107,7 @@ func (refusingMeter) Int64Counter(string, ...metric.Int64CounterOption) (metric.
 	return noop.Int64Counter{}, errNoCounter
 }
 
-// TestMeterError: an error of the meter provider is returned, and nothing is set.
+// TestMeterError: an error of the meter provider is returned, and no hook is set.
 func TestMeterError(t *testing.T) {
 	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
 	if err := otel.Instrument(&cfg, otel.Options{MeterProvider: refusingMeters{}}); !errors.Is(err, errNoCounter) {
@@ -121,7 +121,7 @@ func TestMeterError(t *testing.T) {
 	}
 }
 
-// TestHooksSetBefore: hooks that were set already are called inside the span.
+// TestHooksSetBefore: hooks that were already set are called within the span.
 func TestHooksSetBefore(t *testing.T) {
 	b := newBench(t)
 	type key struct{}
@@ -160,7 +160,7 @@ func TestHooksSetBefore(t *testing.T) {
 	}
 }
 
-// TestHookReturnsNothing: as for the client, a hook may return nil for either result.
+// TestHookReturnsNothing: a hook may return nil for either result, as with the client.
 func TestHookReturnsNothing(t *testing.T) {
 	telemetry := newTelemetry()
 	cfg := cardgateway.Config{

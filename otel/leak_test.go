@@ -27,19 +27,19 @@ import (
 	api "go.opentelemetry.io/otel/trace"
 )
 
-// Nothing secret is in anything that is exported: of every operation, however it ends.
+// Nothing that is exported contains a secret, for any operation and any outcome.
 
 // oddToken has characters that are escaped in a URL, in JSON and in HTML.
 const oddToken = `tok<en>/4711 "&"%é`
 
-// TestNothingSecretOfFaults has every fault that the sandbox knows, once and lasting, for every operation.
+// TestNothingSecretOfFaults injects every fault of the sandbox, once and lasting, into every operation.
 func TestNothingSecretOfFaults(t *testing.T) {
 	b := newBench(t)
 	call := 0
 	all := func(ctx context.Context) {
 		for _, name := range slices.Sorted(maps.Keys(operations)) {
 			call++
-			_ = operations[name](ctx, b.client, b.token, fmt.Sprintf("t-%06d", call)) // how it ends is not the question here
+			_ = operations[name](ctx, b.client, b.token, fmt.Sprintf("t-%06d", call)) // the result does not matter here
 		}
 	}
 	all(t.Context())
@@ -71,7 +71,7 @@ func TestNothingSecretOfFaults(t *testing.T) {
 		cardgateway.OutcomeNotFound, cardgateway.OutcomeFailed, cardgateway.OutcomeCanceled)
 }
 
-// TestNothingSecretOfEchoes has a gateway that repeats everything that it is sent in every text of its responses.
+// TestNothingSecretOfEchoes uses a gateway that repeats everything it receives in every text of its responses.
 func TestNothingSecretOfEchoes(t *testing.T) {
 	telemetry := newTelemetry()
 	var status, code int
@@ -112,8 +112,8 @@ func TestNothingSecretOfEchoes(t *testing.T) {
 		cardgateway.OutcomeConflict, cardgateway.OutcomeFailed)
 }
 
-// TestNothingSecretOfErrors has a transport, a limiter and an Authenticate hook whose errors hold everything that they
-// have seen.
+// TestNothingSecretOfErrors uses a transport, a limiter and an Authenticate hook whose errors contain everything that they
+// get.
 func TestNothingSecretOfErrors(t *testing.T) {
 	telemetry := newTelemetry()
 	makeErrors := map[string]func(*http.Request) error{
@@ -150,7 +150,7 @@ func TestNothingSecretOfErrors(t *testing.T) {
 	telemetry.wantOutcomes(t, cardgateway.OutcomeNotSent, cardgateway.OutcomeUnknown, cardgateway.OutcomeFailed)
 }
 
-// everything is all that a request says.
+// everything returns all texts of a request.
 func everything(r *http.Request) string {
 	said := fmt.Sprintln(r.Method, r.URL.String(), r.URL.Path, r.Header, testCard, testCVV, testCardholder, testKey, testMerchant, oddToken)
 	if user, password, ok := r.BasicAuth(); ok {
@@ -169,7 +169,7 @@ func (refusingLimiter) Wait(context.Context) error {
 	return fmt.Errorf("no room for %s %s %s", oddToken, testCard, testKey)
 }
 
-// lookForSecrets looks into everything that was exported.
+// lookForSecrets searches everything that was exported.
 func (tm *telemetry) lookForSecrets(t *testing.T, token string) {
 	t.Helper()
 	for _, found := range secretsIn(tm.exported(t), token) {
@@ -180,7 +180,7 @@ func (tm *telemetry) lookForSecrets(t *testing.T, token string) {
 	}
 }
 
-// wantOutcomes keeps a search for secrets from passing because little was done.
+// wantOutcomes prevents a search for secrets from passing because too few outcomes occurred.
 func (tm *telemetry) wantOutcomes(t *testing.T, want ...cardgateway.Outcome) {
 	t.Helper()
 	got := map[string]bool{}
@@ -194,7 +194,7 @@ func (tm *telemetry) wantOutcomes(t *testing.T, want ...cardgateway.Outcome) {
 	}
 }
 
-// secretsIn names the secrets that are in the texts.
+// secretsIn returns the names of the secrets that occur in the texts.
 func secretsIn(texts []string, token string) (found []string) {
 	basic := base64.StdEncoding.EncodeToString([]byte(testMerchant + ":" + testKey))
 	inJSON, _ := json.Marshal(token) // a string
@@ -222,8 +222,8 @@ func secretsIn(texts []string, token string) (found []string) {
 	return found
 }
 
-// exported returns every text in the exported spans and metrics. Numbers are texts, too, but for times, ids and values,
-// which can have any digits.
+// exported returns every text in the exported spans and metrics, including numbers except times, ids and values, which can
+// have any digits.
 func (tm *telemetry) exported(t *testing.T) []string {
 	t.Helper()
 	var e texts
@@ -286,7 +286,7 @@ func (e *texts) scope(r *resource.Resource, scope instrumentation.Scope) {
 	e.attributes(scope.Attributes.ToSlice())
 }
 
-// TestSecretsAreFound: a secret in any place of what is exported does not stay hidden from the other tests.
+// TestSecretsAreFound: the other tests would find a secret anywhere in what is exported.
 func TestSecretsAreFound(t *testing.T) {
 	basic := base64.StdEncoding.EncodeToString([]byte(testMerchant + ":" + testKey))
 	secrets := map[string]string{

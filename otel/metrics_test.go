@@ -70,8 +70,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcomesFromZero: where an outcome can be unknown, the count is there before one is, since a rate is
-// computed from changes.
+// TestUnknownOutcomesFromZero: for calls whose outcome can be unknown, the count starts at zero before the first one,
+// because a rate is computed from changes.
 func TestUnknownOutcomesFromZero(t *testing.T) {
 	for _, test := range []struct {
 		op   cardgateway.Operation
@@ -102,7 +102,7 @@ func TestUnknownOutcomesFromZero(t *testing.T) {
 	}
 }
 
-// counts returns the values of a counter by their attributes.
+// counts returns the values of a counter by attributes.
 func counts(m metricdata.Metrics) map[string]int64 {
 	got := map[string]int64{}
 	for _, p := range m.Data.(metricdata.Sum[int64]).DataPoints {

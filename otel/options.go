@@ -6,12 +6,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options says where spans and metrics go.
+// Options configures where spans and metrics go.
 type Options struct {
 	TracerProvider trace.TracerProvider // nil means the global one
 	MeterProvider  metric.MeterProvider // nil means the global one
 
-	// Attributes are put on every span and every measured value, to tell one client from another. They override
-	// server.address and server.port, which Instrument adds.
+	// Attributes are added to every span and every measurement, to distinguish clients. They override server.address and
+	// server.port, which Instrument adds.
 	Attributes []attribute.KeyValue
 }

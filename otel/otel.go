@@ -1,5 +1,5 @@
-// Package otel makes OpenTelemetry spans and metrics of a client's calls. It is a module of its own, so that the client
-// links none of OpenTelemetry.
+// Package otel records OpenTelemetry spans and metrics of a client's calls. It is a separate module, so that the client
+// does not depend on OpenTelemetry.
 //
 //	cfg := cardgateway.Config{BaseURL: "https://gateway.example", AppID: "123456"}
 //	if err := otel.Instrument(&cfg, otel.Options{}); err != nil {
@@ -7,29 +7,29 @@
 //	}
 //	client, err := cardgateway.New(cfg)
 //
-// A file that also imports go.opentelemetry.io/otel gives this package another name: cardgatewayotel, for instance.
+// In a file that also imports go.opentelemetry.io/otel, import this package under another name, for instance
+// cardgatewayotel.
 //
 // # Spans
 //
-// Each call to the gateway that has passed the client's checks is one span of kind client with the operation's name,
-// however many attempts it takes; each attempt is an event of it. Resolve and a walk are spans of kind internal, with
-// the spans of their queries below them. Refused, not sent, unknown, conflicting and failed calls have an error status,
-// and the outcome as error.type. A decline, an id that is not found and a query that is not wanted any more are no
-// failures.
+// Each call to the gateway that passed the client's validation is one span of kind client with the operation's name,
+// however many attempts it takes; each attempt is an event of that span. Resolve and walks are spans of kind internal, with
+// the spans of their queries as children. Refused, not sent, unknown, conflicting and failed calls have an error status,
+// and the outcome as error.type. A decline, an id that is not found and a canceled query are not errors.
 //
 // # Metrics
 //
-// DurationMetric is a histogram of durations by operation and outcome, UnknownOutcomesMetric counts the calls whose
-// outcome is unknown. The file dashboard.json beside this package shows both in Grafana; it expects the names that
-// Prometheus gives them.
+// DurationMetric is a histogram of durations by operation and outcome. UnknownOutcomesMetric counts the calls with an
+// unknown outcome. The file dashboard.json in the directory of this package shows both in Grafana; it expects the names
+// that Prometheus uses for them.
 //
 // # Secrets
 //
-// No text of the gateway and no text of an error is recorded. The merchant's transaction id is, on spans: do not put
-// personal data into it.
+// No text of the gateway and no error text is recorded. Spans have the merchant's transaction id: do not put personal data
+// into it.
 //
-// Do not put an instrumented http.RoundTripper under the client instead: such a span names the URL, and the URL of a
-// token payment holds the token. No trace context is sent to the gateway.
+// Do not instrument the client's http.RoundTripper instead: the URL would be recorded, and the URL of a token payment
+// contains the token. No trace context is sent to the gateway.
 package otel
 
 import (
@@ -39,12 +39,12 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Instrument sets the hooks Observe and ObserveAttempt of cfg. BaseURL must be set before, since server.address and
-// server.port are taken from it. Hooks that are set already are called inside the span, so that spans of theirs come
-// below it.
+// Instrument sets the hooks Observe and ObserveAttempt of cfg. BaseURL must be set before, because server.address and
+// server.port are taken from it. Hooks that are already set are called within the span, so that spans that they start are
+// its children.
 //
-// An error leaves cfg as it is. It is a *cardgateway.ValidationError that names what is missing in cfg, or an error of
-// the meter provider.
+// If it returns an error, cfg is unchanged. The error is a *cardgateway.ValidationError that names what is missing or
+// invalid in cfg, or an error of the meter provider.
 func Instrument(cfg *cardgateway.Config, o Options) error {
 	server, err := serverAttributes(cfg)
 	if err != nil {
@@ -60,8 +60,8 @@ func Instrument(cfg *cardgateway.Config, o Options) error {
 	return nil
 }
 
-// Observe returns a value for cardgateway.Config.Observe, for a program that combines hooks itself. What it records
-// has no attempts, and no server.address and server.port unless Options.Attributes have them: Instrument adds these.
+// Observe returns a value for cardgateway.Config.Observe, for programs that combine hooks themselves. Unlike Instrument, it
+// records no attempts, and no server.address and server.port unless they are in Options.Attributes.
 func Observe(o Options) (func(context.Context, cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)), error) {
 	r, err := newRecorder(o)
 	if err != nil {
@@ -75,8 +75,8 @@ type (
 	attemptFunc = func(context.Context, cardgateway.AttemptInfo)
 )
 
-// chainObserve calls inner within outer: it begins later, with the context of outer, and ends earlier. As for the
-// client, inner may return nil for either result.
+// chainObserve calls inner within outer: inner starts later, with the context of outer, and ends earlier. Like any hook of
+// the client, inner may return nil for either result.
 func chainObserve(outer, inner observeFunc) observeFunc {
 	if inner == nil {
 		return outer

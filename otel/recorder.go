@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// recorder makes spans and metrics of a client's calls.
+// recorder records spans and metrics of a client's calls.
 type recorder struct {
-	client   []attribute.KeyValue // of the client, on everything
+	client   []attribute.KeyValue // of the client, for every span and measurement
 	tracer   trace.Tracer
 	duration metric.Float64Histogram
 	unknown  metric.Int64Counter
@@ -29,7 +29,7 @@ func newRecorder(o Options) (*recorder, error) {
 	if o.MeterProvider == nil {
 		o.MeterProvider = otel.GetMeterProvider()
 	}
-	unique := attribute.NewSet(slices.Clone(o.Attributes)...) // of two with one key the last stays
+	unique := attribute.NewSet(slices.Clone(o.Attributes)...) // if a key is repeated, the last one wins
 	r := &recorder{client: unique.ToSlice()}
 	r.tracer = o.TracerProvider.Tracer(scope,
 		trace.WithInstrumentationVersion(cardgateway.Version), trace.WithSchemaURL(semconv.SchemaURL))
@@ -39,7 +39,7 @@ func newRecorder(o Options) (*recorder, error) {
 	r.duration, err = meter.Float64Histogram(DurationMetric,
 		metric.WithUnit("s"),
 		metric.WithDescription("How long a call to the card gateway takes, with all its attempts."),
-		// From a query to the default patience of Resolve, and on to a walk over a year.
+		// From a query to the default timeout of Resolve, up to a walk over a year.
 		metric.WithExplicitBucketBoundaries(.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 600, 3600),
 	)
 	if err != nil {
@@ -52,11 +52,11 @@ func newRecorder(o Options) (*recorder, error) {
 	return r, err
 }
 
-// spanKey is the context key of a call's span. Attempts look for it and not for the current span, which can be one that
-// another hook has begun below it.
+// spanKey is the context key of a call's span. Attempts use it instead of the current span, which can be a child that
+// another hook has started.
 type spanKey struct{}
 
-// observe begins the span of a call.
+// observe starts the span of a call.
 func (r *recorder) observe(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
 	call := slices.Concat(r.client, []attribute.KeyValue{OperationKey.String(op.Name)})
 	kind := trace.SpanKindClient
@@ -66,7 +66,7 @@ func (r *recorder) observe(ctx context.Context, op cardgateway.Operation) (conte
 	ctx, span := r.tracer.Start(ctx, op.Name,
 		trace.WithSpanKind(kind), trace.WithAttributes(call...), trace.WithAttributes(describe(op)...))
 	if canBeUnknown(op) {
-		// A rate is computed from changes: a series that begins with 1 shows none.
+		// A rate is computed from changes, and a series that begins with 1 has none.
 		r.unknown.Add(ctx, 0, metric.WithAttributes(call...))
 	}
 	return context.WithValue(ctx, spanKey{}, span), func(info cardgateway.CallInfo) {
@@ -94,7 +94,7 @@ func (r *recorder) observe(ctx context.Context, op cardgateway.Operation) (conte
 	}
 }
 
-// describe says what is known of a call when it begins. Resolve and walks have no method and no path.
+// describe returns the attributes that are known when a call begins. Resolve and walks have no method and no path.
 func describe(op cardgateway.Operation) (known []attribute.KeyValue) {
 	if op.Method != "" {
 		known = append(known, semconv.HTTPRequestMethodKey.String(op.Method), semconv.URLTemplate(op.PathTemplate))
@@ -120,7 +120,7 @@ func (r *recorder) observeAttempt(ctx context.Context, info cardgateway.AttemptI
 		AttemptNumberKey.Int(info.Number),
 		AttemptDurationKey.Float64(info.Duration.Seconds()),
 	}
-	if info.Operation.Payment { // of queries it is not known
+	if info.Operation.Payment { // not known for queries
 		attempt = append(attempt, AttemptSentKey.Bool(info.Sent))
 	}
 	if info.HTTPStatus != 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // serverAttributes returns server.address and server.port of the gateway. An error does not quote BaseURL, which may
-// have a password in it that cardgateway.New would refuse.
+// contain a password (which cardgateway.New would reject).
 func serverAttributes(cfg *cardgateway.Config) ([]attribute.KeyValue, error) {
 	switch {
 	case cfg == nil:

@@ -17,7 +17,7 @@ import (
 	api "go.opentelemetry.io/otel/trace"
 )
 
-// TestSpans has a call for every outcome.
+// TestSpans makes a call for every outcome.
 func TestSpans(t *testing.T) {
 	b := newBench(t)
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -104,7 +104,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestInternalSpans: Resolve is a span of kind internal with its queries below, which have the transaction id.
+// TestInternalSpans: Resolve is a span of kind internal with its queries as children, which have the transaction id.
 func TestInternalSpans(t *testing.T) {
 	b := newBench(t)
 	if err := b.pay(t.Context(), "t-1"); err != nil {
@@ -154,7 +154,7 @@ func TestInternalSpans(t *testing.T) {
 	}
 }
 
-// TestWalkSpan: a walk is a span of kind internal with its queries below, and has nothing of a call of its own.
+// TestWalkSpan: a walk is a span of kind internal with its queries as children, without the attributes of a single call.
 func TestWalkSpan(t *testing.T) {
 	telemetry := newTelemetry()
 	cfg := cardgateway.Config{BaseURL: "https://gateway.example"}
@@ -178,8 +178,7 @@ func TestWalkSpan(t *testing.T) {
 	}
 }
 
-// TestOutcomes: which outcomes are failures, and what their error.type is, for ends of calls that a sandbox does not
-// bring about.
+// TestOutcomes checks which outcomes are failures, and their error.type, for results that a sandbox does not produce.
 func TestOutcomes(t *testing.T) {
 	hook := &cardgateway.ValidationError{Op: "BasicAuth"}
 	for _, test := range []struct {
@@ -227,7 +226,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestInvalidByHook: a call that BasicAuth refuses is no cancelled one.
+// TestInvalidByHook: a call that BasicAuth rejects is not a canceled one.
 func TestInvalidByHook(t *testing.T) {
 	telemetry := newTelemetry()
 	client := telemetry.newClient(t, cardgateway.Config{BaseURL: "https://gateway.example", Authenticate: cardgateway.BasicAuth("", "")})
@@ -239,7 +238,7 @@ func TestInvalidByHook(t *testing.T) {
 	}
 }
 
-// TestChild: the call's context carries the span, so that what the caller's hooks record comes below it.
+// TestChild: the call's context carries the span, so that spans of the caller's hooks become its children.
 func TestChild(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
@@ -258,7 +257,7 @@ func TestChild(t *testing.T) {
 
 func outcomeOf(attributes []attribute.KeyValue) string { return valueOf(attributes, otel.OutcomeKey) }
 
-// valueOf returns the text of an attribute, or nothing.
+// valueOf returns the text of an attribute, or the empty string.
 func valueOf(attributes []attribute.KeyValue, key attribute.Key) string {
 	for _, a := range attributes {
 		if a.Key == key {

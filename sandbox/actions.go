@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// conflict is the error of an action that does not fit the state of its object.
+// conflict returns the error of an action that the state of the object does not allow.
 func conflict(text, hint string) error { return &controlError{http.StatusConflict, text, hint} }
 
 func notThere(what, id, list string) error {
 	return &controlError{http.StatusNotFound, fmt.Sprintf("no %s %.60q", what, id), "GET " + controlPath + "api/v1/" + list + " lists them"}
 }
 
-// action is something that a control request does to the gateway. The id is that of its path, or empty.
+// action is an action of a control request. The id is the one in its path, or empty.
 type action struct {
 	path string // after the prefix
 	do   func(g *Gateway, id string, p *params) (any, error)
 }
 
-// actions are what both the buttons of the dashboard and the control interface can do.
+// actions returns the actions that both the dashboard and the control API offer.
 func actions() []action {
 	return []action{
 		{"payments/{id}/settle", settlePayment(true)},
@@ -42,7 +42,7 @@ func actions() []action {
 				return nil, err
 			}
 			g.Reset()
-			return done("everything is forgotten"), nil
+			return done("everything is reset"), nil
 		}},
 	}
 }
@@ -53,7 +53,7 @@ type doneView struct {
 
 func done(text string) doneView { return doneView{text} }
 
-// withPayment runs f on the order that id names. It holds g.mu meanwhile, and shows the order afterwards.
+// withPayment runs f on the order that id names, with g.mu locked, and returns the resulting view of the order.
 func (g *Gateway) withPayment(id string, p *params, f func(o *order) error) (any, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func settlePayment(approved bool) func(*Gateway, string, *params) (any, error) {
 		return g.withPayment(id, p, func(o *order) error {
 			if o.stage != stageProcessing {
 				return conflict(fmt.Sprintf("the payment is not in processing, its code is %d", o.code),
-					"a payment of a card with CVV 650 stays in processing")
+					"a payment with a card with CVV 650 stays in processing")
 			}
 			g.settle(o, approved)
 			return nil
@@ -87,7 +87,7 @@ func settlePayment(approved bool) func(*Gateway, string, *params) (any, error) {
 func closePayment(g *Gateway, id string, p *params) (any, error) {
 	return g.withPayment(id, p, func(o *order) error {
 		if o.stage == stageFinal {
-			return conflict(fmt.Sprintf("the payment is final, its code is %d", o.code), "close one that waits or is in processing")
+			return conflict(fmt.Sprintf("the payment is final, its code is %d", o.code), "only a payment that is waiting or in processing can be closed")
 		}
 		g.closeOrder(o)
 		return nil
@@ -117,7 +117,7 @@ func refundPayment(g *Gateway, id string, p *params) (any, error) {
 func chargeBack(g *Gateway, id string, p *params) (any, error) {
 	return g.withPayment(id, p, func(o *order) error {
 		if o.code != codeSuccess {
-			return conflict(fmt.Sprintf("the payment moved no money, its code is %d", o.code), "")
+			return conflict(fmt.Sprintf("the payment has moved no money, its code is %d", o.code), "")
 		}
 		o.record("charged back")
 		g.notifyChargeback(o)
@@ -128,14 +128,14 @@ func chargeBack(g *Gateway, id string, p *params) (any, error) {
 func notifyAgain(g *Gateway, id string, p *params) (any, error) {
 	return g.withPayment(id, p, func(o *order) error {
 		if o.stage != stageFinal {
-			return conflict("the payment is not final, so that there is nothing to notify of", "")
+			return conflict("the payment is not final, so there is nothing to notify", "")
 		}
 		g.notifyOrder(o)
 		return nil
 	})
 }
 
-// enterCard plays the cardholder on the card page. Without a number it takes a test card.
+// enterCard acts as the cardholder on the card page. Without a number it uses a test card.
 func enterCard(g *Gateway, id string, p *params) (any, error) {
 	var outcome Outcome
 	p.choice("testCard", &outcome)
@@ -150,7 +150,7 @@ func enterCard(g *Gateway, id string, p *params) (any, error) {
 	var view any
 	_, err := g.withPayment(id, p, func(o *order) error {
 		if o.stage != stageCard && !o.canRetry {
-			return conflict(fmt.Sprintf("the payment waits for no card, its code is %d", o.code), "")
+			return conflict(fmt.Sprintf("the payment is not waiting for a card, its code is %d", o.code), "")
 		}
 		next, problems := g.enterCard(o, entry)
 		if problems != nil {
@@ -166,7 +166,7 @@ func authenticatePayment(g *Gateway, id string, p *params) (any, error) {
 	approve := p.truth("approve", true)
 	return g.withPayment(id, p, func(o *order) error {
 		if o.stage != stage3D {
-			return conflict(fmt.Sprintf("the payment waits for no 3D authentication, its code is %d", o.code), "")
+			return conflict(fmt.Sprintf("the payment is not waiting for 3D authentication, its code is %d", o.code), "")
 		}
 		g.authenticate(o, approve)
 		return nil
@@ -193,7 +193,7 @@ func settleRefund(approved bool) func(*Gateway, string, *params) (any, error) {
 	}
 }
 
-// resendNotification sends the very bytes of a notification once more, as a new one.
+// resendNotification sends the same bytes as an earlier notification, as a new notification.
 func resendNotification(g *Gateway, id string, p *params) (any, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func resendNotification(g *Gateway, id string, p *params) (any, error) {
 	}
 	again := all[i]
 	again.at, again.attempts, again.message.Delay = time.Now(), nil, 0
-	message := g.history.addNotification(&again) // which has a number from here on
+	message := g.history.addNotification(&again) // sets its number
 	shown := again.view()                        // before a delivery can change it
 	g.notifier.Add(message)
 	return shown, nil
@@ -224,7 +224,7 @@ func makeToken(g *Gateway, _ string, p *params) (any, error) {
 	return tokenView{g.NewToken(outcome)}, nil
 }
 
-// injectFault takes a Fault by the names of its fields, or one of the named faults by name.
+// injectFault injects f and returns its view.
 func (g *Gateway) injectFault(f Fault) (any, error) {
 	if err := f.check(); err != nil {
 		return nil, badRequest(err.Error())
@@ -243,10 +243,10 @@ func namedFault(name string, wait time.Duration) (Fault, error) {
 			return f.Fault, nil
 		}
 	}
-	return Fault{}, badRequest(fmt.Sprintf("no fault is named %.60q; GET %sapi/v1/faults/names lists them", name, controlPath))
+	return Fault{}, badRequest(fmt.Sprintf("there is no fault named %.60q; GET %sapi/v1/faults/names lists them", name, controlPath))
 }
 
-// removeFault removes the fault with that number, or all without one.
+// removeFault removes the fault with that number, or all faults if number is empty.
 func (g *Gateway) removeFault(number string) (any, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

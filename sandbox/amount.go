@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// thousandths reads an amount of at most three decimals and fifteen digits, leading zeros apart, or returns 0.
+// thousandths reads an amount of at most 12 digits before the decimal point, not counting leading zeros, and 3 after it. It
+// returns 0 for anything else.
 func thousandths(amount string) int64 {
 	whole, decimals, point := strings.Cut(amount, ".")
 	whole = strings.TrimLeft(whole, "0")
@@ -20,7 +21,7 @@ func thousandths(amount string) int64 {
 	return n
 }
 
-// amountOf is thousandths as an amount, with the decimals of the currency and more only where they are needed.
+// amountOf is the inverse of thousandths, with the decimals of the currency, and more only if needed.
 func amountOf(thousandths int64, currency string) string {
 	decimals := 3
 	for decimals > decimalsOf(currency) && thousandths%10 == 0 {
@@ -30,7 +31,7 @@ func amountOf(thousandths int64, currency string) string {
 	return withDecimals(strconv.FormatInt(thousandths, 10), decimals)
 }
 
-// decimalsOf is how many decimals amounts of a currency have by ISO 4217.
+// decimalsOf returns the number of decimals of a currency in ISO 4217.
 func decimalsOf(currency string) int {
 	switch currency {
 	case "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF":
@@ -41,7 +42,7 @@ func decimalsOf(currency string) int {
 	return 2
 }
 
-// withDecimals puts the point into a number of smallest units.
+// withDecimals inserts the decimal point into a number of minor units.
 func withDecimals(units string, decimals int) string {
 	if decimals == 0 {
 		return units
@@ -52,7 +53,7 @@ func withDecimals(units string, decimals int) string {
 	return units[:len(units)-decimals] + "." + units[len(units)-decimals:]
 }
 
-// shownAmount is an amount as people read it: with all decimals of its currency, and more where it has more.
+// shownAmount formats an amount for display: with all decimals of its currency, and more if it has more.
 func shownAmount(amount, currency string) string {
 	whole, decimals, _ := strings.Cut(amount, ".")
 	for len(decimals) < decimalsOf(currency) {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// applyFault turns the response of an operation, which is empty if the operation was not carried out, into what the
-// fault lets the caller see.
+// applyFault changes the response of an operation, which is empty if the operation was not carried out, as the fault says.
 func applyFault(f *Fault, reply reply, c *call) reply {
 	status := f.Status
 	if f.Code != 0 {
@@ -55,7 +54,7 @@ func applyFault(f *Fault, reply reply, c *call) reply {
 	return reply
 }
 
-// foreign is a well-formed success of a transaction that the caller did not ask for.
+// foreign returns a well-formed success of another transaction.
 func foreign(c *call) []byte {
 	now := time.Now()
 	if c.op == OpRefund {

@@ -6,53 +6,51 @@ import (
 	"time"
 )
 
-// A Book is a generated series: a list of rows that is computed instead of stored, so that millions of them need no
-// memory. It says only when each row happened; the Gateway makes up the rest. A row is found from its time on, so a
-// Book that reaches into the future fills up as the clock moves.
+// A Book is a generated series: a list of rows that is computed instead of stored, so that millions of rows need no memory.
+// It determines only when each row happened; the Gateway generates the rest. A row is found from its time on, so a Book
+// that extends into the future fills up over time.
 type Book interface {
 	// Len returns the number of rows.
 	Len() int
-	// At returns when row i happened, which must not be before row i-1, for 0 <= i < Len.
-	// It is called from many goroutines and must always return the same for the same row.
+	// At returns when row i happened, for 0 <= i < Len. Rows must be in the order of time. It is called concurrently, and
+	// must always return the same time for the same row.
 	At(i int) time.Time
 }
 
-// Arrivals is a Book of N rows in [From, To). A burst is a second Arrivals on top of the first: the Gateway
-// merges any number of books.
+// Arrivals is a Book of N rows in [From, To). For a burst, add a second Arrivals: the Gateway merges any number of books.
 type Arrivals struct {
 	N        int
 	From, To time.Time
 
-	// Random lets rows come in independently of each other, as customers do. By default the distance
-	// from each row to the next is the same.
+	// Random makes rows arrive independently of each other, like customers do. By default they are evenly spaced.
 	Random bool
-	// Seed makes one Random book differ from another.
+	// Seed selects one of many Random books.
 	Seed uint64
-	// Hours is the relative rate in each hour of the day, UTC. All zero means that every hour is alike.
+	// Hours is the relative rate in each hour of the day, UTC. All zero means a constant rate.
 	Hours [24]float64
 }
 
-// DayAndNight is a rate for Arrivals.Hours: hardly anything from 18 to 22 h UTC (2 to 6 h in UTC+8), most in the
-// evening hours of UTC+8.
+// DayAndNight returns a rate for Arrivals.Hours: very low from 18 to 22 h UTC (2 to 6 h in UTC+8), highest in the evening
+// of UTC+8.
 func DayAndNight() [24]float64 {
 	return [24]float64{
 		3, 4, 5, 6, 6, 5, 5, 5, 5, 5, 6, 8, 10, 10, 8, 5, 2, 1, .3, .2, .1, .2, 1, 2,
 	}
 }
 
-// Len returns a.N, or 0 if that is negative.
+// Len returns a.N, or 0 if it is negative.
 func (a Arrivals) Len() int { return max(a.N, 0) }
 
 // At returns when row i happened.
 func (a Arrivals) At(i int) time.Time { return a.prepare().At(i) }
 
-// prepared is an Arrivals with what every row needs worked out once.
+// prepared is an Arrivals with values that are computed once for all rows.
 type prepared struct {
 	Arrivals
-	even       bool    // the same distance everywhere
-	key        uint64  // of the random numbers
-	whole      float64 // relative rows of a whole day; zero without a profile
-	start, end float64 // relative rows from 1970 to From and to To
+	even       bool    // evenly spaced
+	key        uint64  // seed of the random numbers
+	whole      float64 // relative number of rows of a whole day; zero without Hours
+	start, end float64 // relative number of rows from 1970 to From and to To
 }
 
 func (a Arrivals) prepare() *prepared {
@@ -86,8 +84,8 @@ func (p *prepared) At(i int) time.Time {
 	return p.timeOf(p.start + share*(p.end-p.start))
 }
 
-// randomShare returns the i-th smallest of N independent random numbers in [0,1) without making the others: a half
-// of an interval holds a binomial number of the interval's rows, so that one can descend to row i.
+// randomShare returns the i-th smallest of N independent random numbers in [0,1) without generating the others: the number
+// of rows in one half of an interval has a binomial distribution, so one can descend to row i.
 func (p *prepared) randomShare(i int) float64 {
 	low, width := 0.0, 1.0
 	n, node := p.N, uint64(1)
@@ -103,14 +101,14 @@ func (p *prepared) randomShare(i int) float64 {
 			node++
 		}
 	}
-	if n > 1 { // rows that a float64 cannot tell apart
+	if n > 1 { // rows that a float64 cannot distinguish
 		return low
 	}
 	return low + width*fraction(splitMix64(p.key^node*splitMix64Gamma))
 }
 
-// halfOf draws how many of n coins show heads. Up to 64 coins are tossed; of more, the number is drawn from
-// something close to the normal distribution: the sum of 128 tosses, with the gaps between its steps filled.
+// halfOf returns a random number of heads among n coin tosses. Up to 64 coins are tossed; for more, the number is drawn
+// from an approximate normal distribution: the sum of 128 tosses, with the gaps between its steps filled.
 func halfOf(n int, h uint64) int {
 	if n <= 64 {
 		return bits.OnesCount64(h >> (64 - n))
@@ -124,7 +122,7 @@ func halfOf(n int, h uint64) int {
 
 const day = 24 * 60 * 60
 
-// mass returns how many relative rows there are from 1970 to t.
+// mass returns the relative number of rows from 1970 to t.
 func (p *prepared) mass(t time.Time) float64 {
 	days := math.Floor(float64(t.Unix()) / day)
 	rest := float64(t.Unix()) - days*day + float64(t.Nanosecond())/1e9

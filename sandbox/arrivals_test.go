@@ -78,7 +78,7 @@ func TestDayAndNight(t *testing.T) {
 	}
 }
 
-// TestLargeBook: neither the number of rows nor the place of the page costs memory.
+// TestLargeBook: memory depends neither on the number of rows nor on the page number.
 func TestLargeBook(t *testing.T) {
 	const n = 5_000_000
 	g := New(Options{})
@@ -152,7 +152,7 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// TestFirstSecond: the search for the first row at a time agrees with the times of the rows.
+// TestFirstSecond: the first row found for a time agrees with the times of the rows.
 func TestFirstSecond(t *testing.T) {
 	rows := &generatedOrders{refundEvery: refundEvery, book: Arrivals{N: 1000, From: january, To: january.AddDate(0, 0, 1), Random: true}}
 	for sec := january.Unix(); sec < january.Unix()+day; sec += 97 {

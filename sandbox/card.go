@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// CardEntry is what a cardholder types. It exists only while it is checked; the gateway keeps the first six and
-// last four digits of the number and what the card will do.
+// CardEntry is what a cardholder enters on the card page. The gateway keeps only the first six and last four digits of the
+// number, and the outcome.
 type CardEntry struct {
 	Number      string // 12 to 19 digits; spaces are ignored
-	Month, Year string // two digits each; any date is accepted, also one that is over
-	CVV         string // three or four digits; decides the outcome, see TestCard
+	Month, Year string // two digits each; any date is accepted, also one in the past
+	CVV         string // three or four digits; selects the outcome, see TestCard
 	Cardholder  string
 }
 
-// Outcome is what a test card does, decided by its CVV.
+// Outcome is the behaviour of a test card, selected by its CVV.
 type Outcome int
 
 const (
 	Approved   Outcome = iota // CVV 001 to 599: code 100
 	Pending                   // CVV 600 to 699: code 102 until Settle is called
-	Challenged                // CVV 700 to 799: 3D authentication, where the cardholder decides
-	Declined                  // CVV 800 to 999: code 101. So is 000, of which the published table does not speak
+	Challenged                // CVV 700 to 799: 3D authentication, in which the cardholder decides
+	Declined                  // CVV 800 to 999: code 101; also 000, which is not in the published table
 )
 
 func outcomeNames() []string { return []string{"approved", "pending", "challenged", "declined"} }
 
-// String names the outcome, for test names.
+// String returns the name, or Outcome(n) for an unknown value.
 func (o Outcome) String() string {
 	if o < 0 || int(o) >= len(outcomeNames()) {
 		return fmt.Sprintf("Outcome(%d)", int(o))
@@ -54,13 +54,13 @@ func TestCard(o Outcome) CardEntry {
 	return CardEntry{Number: "4300000000000000", Month: "12", Year: "39", CVV: cvv, Cardholder: "Test Cardholder"}
 }
 
-// card is what the gateway remembers of a CardEntry.
+// card is what the gateway stores of a CardEntry.
 type card struct {
 	masked  string
 	outcome Outcome
 }
 
-// fieldProblem says what is wrong with one field of a card. The fields have the interface's names.
+// fieldProblem describes an invalid field of a card. The field names are the interface's.
 type fieldProblem struct{ field, text string }
 
 func readCard(e CardEntry) (card, []fieldProblem) {
@@ -93,8 +93,7 @@ func maskNumber(number string) string {
 	return number[:6] + strings.Repeat("*", len(number)-10) + number[len(number)-4:]
 }
 
-// outcomeOf reads the published table. Of a four-digit CVV, which the table does not mention, the last three
-// digits count.
+// outcomeOf implements the published table. For a four-digit CVV, which is not in the table, the last three digits count.
 func outcomeOf(cvv string) Outcome {
 	switch last := cvv[len(cvv)-3:]; {
 	case last == "000" || last >= "800":

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestHostedRetry: after a decline the page takes another card, and every card makes a row of its own.
+// TestHostedRetry: after a decline the page accepts another card, and each attempt is a row of its own.
 func TestHostedRetry(t *testing.T) {
 	for _, way := range []string{"page", "EnterCard"} {
 		t.Run(way, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestHostedRetry(t *testing.T) {
 	}
 }
 
-// TestHostedRetryEnds: the cardholder gives up, or fails to authenticate and then pays.
+// TestHostedRetryEnds: the cardholder cancels, or fails to authenticate and then pays.
 func TestHostedRetryEnds(t *testing.T) {
 	g := New(Options{HostedRetry: true})
 	b := browser(g)
@@ -106,7 +106,7 @@ func TestHostedRetryEnds(t *testing.T) {
 	}
 }
 
-// TestChoices: where the interface is silent, an option decides.
+// TestChoices tests the options for behaviour that the interface leaves open.
 func TestChoices(t *testing.T) {
 	secure := map[string]any{"secure": true, "browser": map[string]any{"userAgent": "x"}}
 	pay := func(t *testing.T, g *Gateway, o Outcome, more map[string]any) answer {
@@ -266,7 +266,7 @@ func TestSeedOrders(t *testing.T) {
 	}
 }
 
-// TestSeedTwice charges orders twice and gives refunds twice, and finds both by every id.
+// TestSeedTwice seeds orders charged twice and refunds made twice, and finds both by every id.
 func TestSeedTwice(t *testing.T) {
 	g := New(Options{})
 	to := january.AddDate(0, 0, 20)

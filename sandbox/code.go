@@ -1,6 +1,6 @@
 package sandbox
 
-// Result codes. The interface shows 100, 101, 102, 111, 121 and 301; the others are published.
+// Result codes. The interface documents 100, 101, 102, 111, 121 and 301; the others are published.
 const (
 	codeSuccess         = 100
 	codeFailed          = 101
@@ -23,7 +23,7 @@ const (
 	codeSystemError     = 999
 )
 
-// codeMessage is the text that goes with a code.
+// codeMessage returns the text for a code.
 func codeMessage(code int) string {
 	switch code {
 	case codeSuccess:

@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// controlPath is where the dashboard and the control interface begin.
+// controlPath is the path prefix of the dashboard and the control API.
 const controlPath = "/_sandbox/"
 
-// isControl reports whether a path belongs to the dashboard or the control interface.
+// isControl reports whether a path belongs to the dashboard or the control API.
 func isControl(path string) bool {
 	return strings.HasPrefix(path, controlPath) || path == strings.TrimSuffix(controlPath, "/")
 }
 
-// controlRefused says why a request must not reach the control interface, or "". Three things are looked at: who
-// sends it, since only this machine may; which host it names, since a web page can give a name of its own a loopback
-// address (DNS rebinding); and, for what changes something, which page sends it (cross-site request forgery).
+// controlRefused returns why a request may not use the control API, or "". It checks three things: who sends it, because
+// only this machine may; which host it names, because a web page can resolve a name of its own to a loopback address (DNS
+// rebinding); and, for requests that change something, which page sends it (cross-site request forgery).
 func controlRefused(r *http.Request, access ControlAccess) string {
 	if access == ControlLoopback {
-		if r.RemoteAddr != "" && !isLoopback(r.RemoteAddr) { // without an address it comes from RoundTripper
-			return "the control interface answers requests from this machine only"
+		if r.RemoteAddr != "" && !isLoopback(r.RemoteAddr) { // without an address, it comes from RoundTripper
+			return "the control API accepts only requests from this machine"
 		}
 		if r.RemoteAddr != "" && !isLoopback(r.Host) {
-			return "the control interface answers under a loopback host name only"
+			return "the control API accepts only requests that name a loopback host"
 		}
 		for _, header := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
 			if r.Header.Get(header) != "" {
-				return "the control interface does not answer what a proxy passes on"
+				return "the control API does not accept requests through a proxy"
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func isLoopback(hostPort string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// replyWriter lets an http.Handler make a reply.
+// replyWriter is an http.ResponseWriter that records a reply.
 type replyWriter struct{ reply reply }
 
 func (w *replyWriter) Header() http.Header { return w.reply.header }

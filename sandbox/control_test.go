@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TestControlAccess: who is let in, by address, host name, proxy headers and, for what changes something, origin.
+// TestControlAccess: access depends on address, host name, proxy headers and, for requests that change something, origin.
 func TestControlAccess(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -63,7 +63,7 @@ func TestControlAccess(t *testing.T) {
 	}
 }
 
-// control makes a call to the control interface and returns the HTTP status and the JSON.
+// control sends a request to the control API and returns the HTTP status and the JSON.
 func control(t *testing.T, g *Gateway, method, path string, request any) (int, map[string]any) {
 	t.Helper()
 	var body []byte
@@ -83,7 +83,7 @@ func control(t *testing.T, g *Gateway, method, path string, request any) (int, m
 	return a.status, a.data
 }
 
-// must is control for a call that has to succeed.
+// must is control for a request that must succeed.
 func must(t *testing.T, g *Gateway, method, path string, request any) map[string]any {
 	t.Helper()
 	status, data := control(t, g, method, path, request)
@@ -95,7 +95,7 @@ func must(t *testing.T, g *Gateway, method, path string, request any) map[string
 
 func number(v any) string { return string(v.(json.Number)) }
 
-// TestControlInterface does everything that a test could only do from Go.
+// TestControlInterface does with the control API what a Go test can do.
 func TestControlInterface(t *testing.T) {
 	m := &mailbox{statuses: []int{500, 200}}
 	g := New(Options{NotificationTransport: m, NotificationScale: 0.0001, RefundSettleAfter: -1, HostedRetry: true})
@@ -203,7 +203,7 @@ func TestControlInterface(t *testing.T) {
 		t.Errorf("%d rows, want none", len(rows))
 	}
 
-	// Requests, and what is known of the gateway.
+	// Requests, and totals of the gateway.
 	requests := must(t, g, "GET", "requests?operation=TokenPayment", nil)["data"].([]any)
 	if r := requests[0].(map[string]any); len(requests) != 1 || strings.Contains(r["path"].(string), token) || number(r["code"]) != "101" {
 		t.Errorf("requests %v", requests)
@@ -221,8 +221,8 @@ func TestControlInterface(t *testing.T) {
 	}
 }
 
-// TestResetForgetsDeliveries: a notification that waits for its next delivery is not sent any more, and a payment that
-// a fault holds back is not carried out.
+// TestResetForgetsDeliveries: after a reset, a notification that waits for its next delivery is not sent, and a payment
+// that a fault delays is not carried out.
 func TestResetForgetsDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mailbox{statuses: []int{500}}
@@ -241,7 +241,7 @@ func TestResetForgetsDeliveries(t *testing.T) {
 	})
 }
 
-// TestControlRefusals: what is wrong is said, with the nearest name.
+// TestControlRefusals: errors say what is wrong, with the most similar name.
 func TestControlRefusals(t *testing.T) {
 	g := New(Options{})
 	tests := []struct {
@@ -310,7 +310,7 @@ func TestControlWait(t *testing.T) {
 	}
 }
 
-// TestLogIsBounded: the newest requests are kept, and their numbers go on.
+// TestLogIsBounded: only the newest requests are kept, and numbering continues.
 func TestLogIsBounded(t *testing.T) {
 	g := New(Options{RequestLog: 3})
 	for range 10 {
@@ -327,8 +327,8 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsShown sends secrets everywhere a program could send them, and looks for them in every page, in every
-// list and in the log.
+// TestNoSecretIsShown sends secrets everywhere a program could send them, and searches for them in every page, every list
+// and the log.
 func TestNoSecretIsShown(t *testing.T) {
 	var log bytes.Buffer
 	g := New(Options{
@@ -401,7 +401,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 }
 
-// TestButtons presses the buttons of the dashboard as a browser does.
+// TestButtons submits the forms of the dashboard as a browser does.
 func TestButtons(t *testing.T) {
 	g := New(Options{NotificationTransport: &mailbox{statuses: []int{200}}, RefundSettleAfter: -1})
 	defer g.Close()
@@ -454,7 +454,7 @@ func TestButtons(t *testing.T) {
 	}
 }
 
-// TestDashboardPage: its head, its filter, and that it needs no script.
+// TestDashboardPage checks the header and the filter, and that there is no script.
 func TestDashboardPage(t *testing.T) {
 	g := New(Options{Label: `<b>"mine"</b>`})
 	send(t, g, "POST", "/api/subscription", body("<script>alert(1)</script>", nil))
@@ -546,7 +546,7 @@ func inCard(v any, text string, card bool) bool {
 	return false
 }
 
-// BenchmarkPayment is one direct payment in memory, with and without the log.
+// BenchmarkPayment measures one direct payment in memory, with and without the log.
 func BenchmarkPayment(b *testing.B) {
 	text, err := json.Marshal(body("t", nil))
 	if err != nil {
@@ -567,7 +567,7 @@ func BenchmarkPayment(b *testing.B) {
 	}
 }
 
-// TestOpenAPIIsServed: the description is there for whoever reaches the control interface, and for nobody else.
+// TestOpenAPIIsServed: the description is served to everyone who can use the control API, and to nobody else.
 func TestOpenAPIIsServed(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

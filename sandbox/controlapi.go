@@ -19,7 +19,7 @@ const (
 	mostExpected = 100_000 // ids in one response
 )
 
-// addAPI registers the JSON interface. docs/sandbox.md describes it.
+// addAPI registers the control API. docs/sandbox.md describes it.
 func (g *Gateway) addAPI(mux *http.ServeMux) {
 	get := func(path string, f func(p *params, r *http.Request) (any, error)) {
 		mux.HandleFunc("GET "+apiPath+path, func(w http.ResponseWriter, r *http.Request) {
@@ -78,11 +78,11 @@ func (g *Gateway) addAPI(mux *http.ServeMux) {
 		return encodeSettings(b), nil
 	})
 	mux.HandleFunc(apiPath, func(w http.ResponseWriter, r *http.Request) {
-		writeJSON(w, nil, &controlError{http.StatusNotFound, "no such path, or not with " + r.Method, "docs/sandbox.md lists them"})
+		writeJSON(w, nil, &controlError{http.StatusNotFound, "no such path, or not for method " + r.Method, "docs/sandbox.md lists them"})
 	})
 }
 
-// addLists registers what only looks.
+// addLists registers the requests that only read.
 func (g *Gateway) addLists(get func(path string, f func(p *params, r *http.Request) (any, error))) {
 	locked := func(p *params, f func() (any, error)) (any, error) {
 		if err := p.check(); err != nil {
@@ -148,7 +148,7 @@ func (g *Gateway) addLists(get func(path string, f func(p *params, r *http.Reque
 		case refund != "" && transaction == "":
 			return map[string]int{"executed": g.Refunded(refund)}, nil
 		}
-		return nil, badRequest("either transactionId or refundTransactionId is needed")
+		return nil, badRequest("either transactionId or refundTransactionId is required")
 	})
 	for kind, ids := range map[string]func(from, to time.Time) func(func(string) bool){
 		"orders":  func(from, to time.Time) func(func(string) bool) { return g.OrderIDs(from, to) },
@@ -200,7 +200,7 @@ func (g *Gateway) listed(kind string, f filter) (value any, n int, changed <-cha
 		l, changed := g.history.listNotifications(f)
 		return l, len(l.Data) + l.LeftOff, changed
 	}
-	changed = g.history.changes() // whatever changes a payment begins or ends with a request
+	changed = g.history.changes() // every change of a payment other than settling begins or ends with a request
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.settleDue()
@@ -243,7 +243,7 @@ func (g *Gateway) one(kind, id string) (any, error) {
 	return nil, notThere(strings.TrimSuffix(kind, "s"), id, kind)
 }
 
-// waitFor answers once a list has enough rows, or with HTTP 408 and the rows that there are.
+// waitFor responds as soon as a list has enough rows. At the timeout it responds with HTTP 408 and the rows that there are.
 func (g *Gateway) waitFor(p *params, r *http.Request) (any, error) {
 	kind := p.text("for")
 	count := p.number("count", 1, mostRows)
@@ -253,11 +253,11 @@ func (g *Gateway) waitFor(p *params, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if !slices.Contains([]string{"payments", "refunds", "requests", "notifications"}, kind) {
-		return nil, badRequest("for is none of payments, refunds, requests, notifications")
+		return nil, badRequest("for must be one of payments, refunds, requests, notifications")
 	}
 	deadline := time.NewTimer(timeout)
 	defer deadline.Stop()
-	again := time.NewTicker(50 * time.Millisecond) // a payment can settle without any request
+	again := time.NewTicker(50 * time.Millisecond) // a payment can settle without a request
 	defer again.Stop()
 	for {
 		value, n, changed := g.listed(kind, f)
@@ -279,7 +279,7 @@ func (g *Gateway) waitFor(p *params, r *http.Request) (any, error) {
 
 var errTooFew = errors.New("not enough rows before the timeout")
 
-// decodeFault reads a Fault, or a named one with further members.
+// decodeFault reads a Fault, or the name of a named fault with further members.
 func decodeFault(body []byte) (Fault, error) {
 	m, err := members(body)
 	if err != nil {
@@ -290,7 +290,7 @@ func decodeFault(body []byte) (Fault, error) {
 		var name string
 		wait := 5 * time.Second
 		if json.Unmarshal(text, &name) != nil {
-			return Fault{}, badRequest("name is not a text")
+			return Fault{}, badRequest("name is not a string")
 		}
 		if f, err = namedFault(name, wait); err != nil {
 			return Fault{}, err
@@ -307,7 +307,7 @@ func decodeFault(body []byte) (Fault, error) {
 	return f, nil
 }
 
-// controlBody reads the JSON body of a request. A form, which a page of another site could send, is refused.
+// controlBody reads the JSON body of a request. It refuses forms, which a page of another site could send.
 func controlBody(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxMasked+1))
 	switch kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); {
@@ -319,7 +319,7 @@ func controlBody(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// writeJSON answers with a value, with an error, or, when a wait ends too early, with both.
+// writeJSON responds with a value, with an error, or, for a wait that timed out, with both.
 func writeJSON(w http.ResponseWriter, value any, err error) {
 	status := http.StatusOK
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
-// addDashboard registers the pages for people. Their buttons are forms that do what the control interface does.
+// addDashboard registers the pages of the dashboard. Their buttons are forms with the actions of the control API.
 func (g *Gateway) addDashboard(mux *http.ServeMux) {
 	show := func(path string, f func(r *http.Request) (pages.Dashboard, error)) {
 		mux.HandleFunc("GET "+controlPath+path, func(w http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,7 @@ func (g *Gateway) addDashboard(mux *http.ServeMux) {
 			}
 			p := formParams(r.PostForm)
 			back := p.text("back")
-			for name, value := range p.values { // a field that was left empty says nothing
+			for name, value := range p.values { // an empty field counts as missing
 				if value == "" {
 					delete(p.values, name)
 				}
@@ -67,11 +67,11 @@ func (g *Gateway) addDashboard(mux *http.ServeMux) {
 		return err
 	})
 	mux.HandleFunc(controlPath, func(w http.ResponseWriter, r *http.Request) {
-		g.writeDashboard(w, r, pages.Dashboard{}, &controlError{http.StatusNotFound, "There is no such page.", ""})
+		g.writeDashboard(w, r, pages.Dashboard{}, &controlError{http.StatusNotFound, "This page does not exist.", ""})
 	})
 }
 
-// backTo is where the browser goes after a button: a page of the dashboard, whatever the form says.
+// backTo returns where the browser is sent after an action: always a page of the dashboard.
 func backTo(back string) string {
 	u, err := url.Parse(back)
 	if err != nil || !strings.HasPrefix(path.Clean(u.Path)+"/", controlPath) {
@@ -84,7 +84,7 @@ func (g *Gateway) writeDashboard(w http.ResponseWriter, r *http.Request, page pa
 	status := http.StatusOK
 	if err != nil {
 		status = http.StatusInternalServerError
-		page = pages.Dashboard{Title: "That did not work", Sections: []pages.Section{{Text: err.Error()}}}
+		page = pages.Dashboard{Title: "Error", Sections: []pages.Section{{Text: err.Error()}}}
 		if c, ok := errors.AsType[*controlError](err); ok {
 			status = c.status
 		}
@@ -107,12 +107,12 @@ func (g *Gateway) writeDashboard(w http.ResponseWriter, r *http.Request, page pa
 		w.Header().Set(name, reply.header.Get(name))
 	}
 	w.Header().Set("Content-Security-Policy", reply.header.Get("Content-Security-Policy")+"; form-action 'self'")
-	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would not say where a form comes from
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would not send the origin of a form
 	w.WriteHeader(reply.status)
 	_, _ = w.Write(reply.body)
 }
 
-// liveLinks are the links to a page as it is, and to one that is read again and again. Both keep the filter.
+// liveLinks returns the links to a page without and with automatic reload. Both keep the filter.
 func liveLinks(u *url.URL) (still, live string) {
 	query := u.Query()
 	query.Del("done")

@@ -12,7 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
-// pageFilter reads the filter of a page, which is its query, and returns the form that makes it.
+// pageFilter reads the filter of a page from its query, and returns the form for it.
 func pageFilter(r *http.Request, path string, names ...string) (filter, pages.Form, error) {
 	p := formParams(r.URL.Query())
 	delete(p.values, "done")
@@ -25,7 +25,7 @@ func pageFilter(r *http.Request, path string, names ...string) (filter, pages.Fo
 	return f, form, p.check()
 }
 
-// clock is a time as the dashboard shows it, without the date if that is today.
+// clock formats a time for the dashboard, without the date if that is today.
 func (g *Gateway) clock(t time.Time) string {
 	t = t.In(g.opts.Location)
 	if t.Format(time.DateOnly) == time.Now().In(g.opts.Location).Format(time.DateOnly) {
@@ -34,14 +34,14 @@ func (g *Gateway) clock(t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// unbroken is a short text that stays on one line.
+// unbroken replaces spaces by non-breaking ones.
 func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
 
 func back(path string) pages.Input { return pages.Input{Name: "back", Value: path, Hidden: true} }
 
 func mono(text string) pages.Cell { return pages.Cell{Text: text, Mono: true} }
 
-// terms makes a list of names and values, which are texts or cells, without those that are empty.
+// terms returns a list of names and values, which are strings or cells, without empty ones.
 func terms(pairs ...any) []pages.Term {
 	var list []pages.Term
 	for i := 0; i < len(pairs); i += 2 {
@@ -60,7 +60,7 @@ func stateCell(code int, message string) pages.Cell {
 	return pages.Cell{Text: fmt.Sprintf("%d %s", code, message), Tone: toneOf(code)}
 }
 
-// toneOf is how a result code looks.
+// toneOf returns the tone of a result code.
 func toneOf(code int) string {
 	switch code {
 	case codeSuccess, codeRefunded, codeSearchSuccess, codeUploaded:
@@ -125,7 +125,7 @@ func orAny(text string) string {
 // shellWord quotes a text for a POSIX shell.
 func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// indented is JSON with line breaks, or the text as it is.
+// indented returns indented JSON, or the text unchanged if it is not JSON.
 func indented(text string) string {
 	var b bytes.Buffer
 	if json.Indent(&b, []byte(text), "", "  ") != nil {

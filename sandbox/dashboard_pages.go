@@ -9,7 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
-// overviewPage shows what there is, and the newest of it.
+// overviewPage shows totals, and the newest payments and requests.
 func (g *Gateway) overviewPage(*http.Request) (pages.Dashboard, error) {
 	g.mu.Lock()
 	g.settleDue()
@@ -25,9 +25,9 @@ func (g *Gateway) overviewPage(*http.Request) (pages.Dashboard, error) {
 				{Name: "Payments", Cell: number(info.Orders)}, {Name: "Refunds", Cell: number(info.Refunds)},
 				{Name: "Seeded rows", Cell: number(info.SeededOrders + info.SeededRefunds)},
 				{Name: "Requests", Cell: number(info.Requests)}, {Name: "Notifications", Cell: number(info.Notifications)},
-				{Name: "Faults armed", Cell: number(info.Faults)},
+				{Name: "Active faults", Cell: number(info.Faults)},
 			}, Forms: []pages.Form{{
-				Action: controlPath + "reset", Label: "Forget everything", Danger: true, Inputs: []pages.Input{back(controlPath)},
+				Action: controlPath + "reset", Label: "Reset everything", Danger: true, Inputs: []pages.Input{back(controlPath)},
 			}}},
 			faultForm(controlPath),
 			{Heading: "Newest payments", Table: g.paymentTable(payments, controlPath)},
@@ -62,7 +62,7 @@ func (g *Gateway) paymentPage(r *http.Request) (pages.Dashboard, error) {
 	notices, _ := g.history.listNotifications(filter{uniqueID: p.UniqueID})
 	requests, _ := g.history.listRequests(filter{transactionID: p.TransactionID})
 	here := controlPath + "payments/" + p.UniqueID
-	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "Nothing is recorded of a seeded payment."}
+	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "No events are recorded for seeded payments."}
 	for _, e := range p.Events {
 		events.Rows = append(events.Rows, []pages.Cell{{Text: g.clock(e.At)}, {Text: e.Text}})
 	}
@@ -80,7 +80,7 @@ func (g *Gateway) paymentPage(r *http.Request) (pages.Dashboard, error) {
 			"Waits for", p.WaitsFor, "Notification URL", mono(p.NotificationURL), "Tracking number", mono(p.TrackingNumber),
 			"Money moved", times(p.Executed)+" for this transactionId",
 		), Forms: forms},
-		{Heading: "What happened", Table: events},
+		{Heading: "Events", Table: events},
 		{Heading: "Refunds", Table: g.refundTable(refunds, here)},
 		{Heading: "Notifications", Table: g.notificationTable(notices, here)},
 		{Heading: "Requests", Table: g.requestTable(requests)},
@@ -119,7 +119,7 @@ func (g *Gateway) notificationPage(r *http.Request) (pages.Dashboard, error) {
 	}
 	n := value.(notificationView)
 	deliveries := &pages.Table{
-		Columns: []string{"Time", "Result", "Took", "Why", "What the merchant said", "Next"}, Empty: "Not sent yet.",
+		Columns: []string{"Time", "Result", "Took", "Reason", "Response body", "Next"}, Empty: "Not sent yet.",
 	}
 	for _, d := range n.Deliveries {
 		result := pages.Cell{Text: "no response", Tone: "bad"}
@@ -143,8 +143,8 @@ func (g *Gateway) notificationPage(r *http.Request) (pages.Dashboard, error) {
 			"State", deliveryState(n.State), "Kind", n.TransactionType, "To", mono(n.URL), "transactionId", mono(n.TransactionID),
 			"Payment", pages.Cell{Text: n.UniqueID, Link: controlPath + "payments/" + n.UniqueID, Mono: true},
 		), Forms: []pages.Form{resendForm(n, fmt.Sprintf("%snotifications/%d", controlPath, n.Number))}},
-		{Heading: "Deliveries", Text: "Only HTTP 200 counts. After the first failure it is sent again at 5 s, 5, 15 and 30 min.", Table: deliveries},
-		{Heading: "Body", Text: "Without its signature; a token is masked.", Pre: indented(n.Body)},
+		{Heading: "Deliveries", Text: "Only HTTP 200 counts. It is sent again 5 s, 5, 15 and 30 min after the first failure.", Table: deliveries},
+		{Heading: "Body", Text: "Without the signature; tokens are masked.", Pre: indented(n.Body)},
 	}}, nil
 }
 
@@ -180,8 +180,8 @@ func (g *Gateway) requestPage(r *http.Request) (pages.Dashboard, error) {
 			"Fault", faultCell(v.Fault), "At", g.clock(v.At),
 		)},
 		{Heading: "Request body", Text: "Secrets are masked.", Pre: orNone(indented(v.Request))},
-		{Heading: "Response body", Text: "Before a fault cut it off, if one did.", Pre: orNone(indented(v.Response))},
-		{Heading: "As curl", Text: "Without secrets: put card and token in again.", Pre: curl},
+		{Heading: "Response body", Text: "Before it was cut off by a fault, if any.", Pre: orNone(indented(v.Response))},
+		{Heading: "As curl", Text: "Without secrets: insert card and token.", Pre: curl},
 	}}, nil
 }
 
@@ -190,11 +190,11 @@ func (g *Gateway) faultsPage(*http.Request) (pages.Dashboard, error) {
 	views := g.faultViews()
 	g.mu.Unlock()
 	here := controlPath + "faults"
-	t := &pages.Table{Columns: []string{"Number", "Operation", "What happens", "Left", "Actions"}, Empty: "No fault is armed."}
+	t := &pages.Table{Columns: []string{"Number", "Operation", "Effect", "Remaining", "Actions"}, Empty: "No active faults."}
 	for _, v := range views {
 		left := strconv.Itoa(v.Left)
 		if v.Left < 0 {
-			left = "without end"
+			left = "unlimited"
 		}
 		op, _ := v.Fault["operation"].(Operation)
 		t.Rows = append(t.Rows, []pages.Cell{
@@ -205,5 +205,5 @@ func (g *Gateway) faultsPage(*http.Request) (pages.Dashboard, error) {
 			}}},
 		})
 	}
-	return pages.Dashboard{Title: "Faults", Sections: []pages.Section{faultForm(here), {Heading: "Armed", Table: t}}}, nil
+	return pages.Dashboard{Title: "Faults", Sections: []pages.Section{faultForm(here), {Heading: "Active faults", Table: t}}}, nil
 }

@@ -25,7 +25,7 @@ func (g *Gateway) paymentTable(rows list[paymentView], here string) *pages.Table
 	return t
 }
 
-// paymentForms are the buttons that fit the state of a payment.
+// paymentForms returns the actions that the state of a payment allows.
 func paymentForms(p paymentView, here string) []pages.Form {
 	button := func(action, label string) pages.Form {
 		return pages.Form{
@@ -122,7 +122,7 @@ func (g *Gateway) requestTable(rows list[requestView]) *pages.Table {
 	return t
 }
 
-// faultForm arms one of the named faults.
+// faultForm returns the form that injects a fault.
 func faultForm(here string) pages.Section {
 	names := []string{}
 	for _, f := range Faults(0) {
@@ -133,8 +133,8 @@ func faultForm(here string) pages.Section {
 		codes = append(codes, fmt.Sprintf("%d %s", code, codeMessage(code)))
 	}
 	return pages.Section{
-		Heading: "Disturb the next call", Text: "What happens to the money stands first, what the caller sees second.",
-		Forms: []pages.Form{{Action: controlPath + "faults", Label: "Arm", Inputs: []pages.Input{
+		Heading: "Inject a fault into the next call", Text: "Each name says first whether the operation is carried out, and then what response the caller gets.",
+		Forms: []pages.Form{{Action: controlPath + "faults", Label: "Inject", Inputs: []pages.Input{
 			back(here),
 			{Name: "operation", Label: "Operation", Options: append([]string{"any"}, operationNames()...), Value: string(OpPayments)},
 			{Name: "name", Label: "Fault", Options: names}, {Name: "code", Label: "or result code", Options: codes},
@@ -143,7 +143,7 @@ func faultForm(here string) pages.Section {
 	}
 }
 
-// slowFault is how long the slow ones of the named faults take, when they are armed by a form.
+// slowFault is how long the slow named faults take when they are injected with the form.
 const slowFault = 30 * time.Second
 
 func faultOfForm(p *params) (Fault, error) {

@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// decoder checks the members of one request and keeps what the gateway needs of them.
+// decoder checks the members of one request and stores what the gateway needs of them.
 type decoder struct {
 	op        Operation
-	published bool // the limits that are published beyond the interface count too
+	published bool // also check limits that are only published
 	pay       payment
 	problems  []string
 }
 
-// limit is a published limit where those count, else none.
+// limit returns a published limit if these are checked, otherwise 0.
 func (d *decoder) limit(n int) int {
 	if d.published {
 		return n
@@ -25,7 +25,7 @@ func (d *decoder) limit(n int) int {
 	return 0
 }
 
-// limitIn is a limit that is published for one operation alone.
+// limitIn returns a limit that is published for one operation only.
 func (d *decoder) limitIn(op Operation, n int) int {
 	if d.op != op {
 		return 0
@@ -33,7 +33,7 @@ func (d *decoder) limitIn(op Operation, n int) int {
 	return d.limit(n)
 }
 
-// maxProblems keeps a refusal short, whatever the request is.
+// maxProblems bounds the length of a refusal.
 const maxProblems = 50
 
 func (d *decoder) problem(path, text string) {
@@ -56,8 +56,8 @@ func (d *decoder) transactionMethod(path string, v json.RawMessage) {
 	}
 }
 
-// transactionType and productName are in examples of the interface, which gives them no limits. Of the redirect checkout
-// they have published ones, and its productName is only published.
+// transactionType and productName are in examples of the interface, without limits. For the redirect checkout they have
+// published limits, and its productName is only published.
 func (d *decoder) transactionType(path string, v json.RawMessage) {
 	d.optionalText(path, v, d.limitIn(OpCheckout, 32))
 }
@@ -106,7 +106,7 @@ func (d *decoder) currency(path string, v json.RawMessage) {
 	d.pay.currency = s
 }
 
-// amount takes the text of the amount, which the examples send as a string, from a string or a number.
+// amount reads the amount from a string, as in the examples, or from a number, and keeps its text.
 func (d *decoder) amount(path string, v json.RawMessage) {
 	s, ok := numberText(v)
 	if !ok {
@@ -133,8 +133,8 @@ func (d *decoder) decimal(path, s string) bool {
 	return false
 }
 
-// appID keeps every digit: the numbers are larger than 2^53, and may be larger than 2^64. The tables of the
-// subscriptions give both 20 and 32 digits, so there the larger width counts.
+// appID keeps every digit: the numbers are larger than 2^53, and may be larger than 2^64. The tables of the subscriptions
+// have both 20 and 32 digits, so the larger width is accepted there.
 func (d *decoder) appID(path string, v json.RawMessage) {
 	width := 32
 	if d.op == OpTokenCreate || d.op == OpCheckout {
@@ -234,7 +234,7 @@ func isCountry(s string) bool {
 	return len(s) == 2 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// shippingAddress: by the published rule, one that is sent has all its members.
+// shippingAddress: by a published rule, it must be complete if it is sent.
 func (d *decoder) shippingAddress(path string, v json.RawMessage) {
 	a := d.readAddress(path, v)
 	if a != nil && a.country != "" && !isCountry(a.country) {
@@ -294,8 +294,8 @@ func (d *decoder) browser(path string, v json.RawMessage) {
 	}
 }
 
-// extension is free in a redirect checkout, but for the two members that the interface names, and the subscription in
-// the other two operations.
+// extension may have any members in a redirect checkout, in addition to the two that the interface names; in the other two
+// operations it is the subscription.
 func (d *decoder) extension(path string, v json.RawMessage) {
 	m := d.object(path, v)
 	if m == nil {
@@ -309,7 +309,7 @@ func (d *decoder) extension(path string, v json.RawMessage) {
 	if cycle := m["subscriptionCycle"]; absent(cycle) {
 		d.problem(path+".subscriptionCycle", "missing")
 	} else if s := d.text(path+".subscriptionCycle", cycle, d.limit(16)); d.published && s != "" && !slices.Contains(publishedCycles(), s) {
-		d.problem(path+".subscriptionCycle", "none of "+strings.Join(publishedCycles(), ", "))
+		d.problem(path+".subscriptionCycle", "not one of "+strings.Join(publishedCycles(), ", "))
 	}
 	s, ok := numberText(m["subscriptionPeriod"])
 	switch {
@@ -325,7 +325,7 @@ func publishedCycles() []string {
 	return []string{"DAY", "WEEK", "MONTH", "THREE_MONTHS", "SIX_MONTHS", "YEAR"}
 }
 
-// card keeps the masked number and what the card will do; see readCard.
+// card keeps the masked number and the outcome of the card; see readCard.
 func (d *decoder) card(path string, v json.RawMessage) {
 	m := d.object(path, v)
 	if m == nil {
@@ -336,7 +336,7 @@ func (d *decoder) card(path string, v json.RawMessage) {
 		Number: text("cardNumber", 0), Month: text("expiredMonth", 0), Year: text("expiredYear", 0),
 		CVV: text("cvv", 0), Cardholder: text("cardholder", d.limit(128)),
 	}
-	if strings.Contains(entry.Number, " ") { // which a cardholder may type, and a program may not send
+	if strings.Contains(entry.Number, " ") { // allowed on the hosted page, but not in a request
 		d.problem(path+".cardNumber", "has spaces")
 	}
 	var problems []fieldProblem
@@ -378,7 +378,7 @@ func (d *decoder) object(path string, v json.RawMessage) map[string]json.RawMess
 	return m
 }
 
-// numberText returns the text of a JSON number, or of a string, which the caller has to check.
+// numberText returns the text of a JSON number or string. The caller has to check it.
 func numberText(v json.RawMessage) (string, bool) {
 	if len(v) == 0 || v[0] != '"' {
 		return string(v), len(v) > 0 && (v[0] == '-' || '0' <= v[0] && v[0] <= '9')
@@ -388,7 +388,7 @@ func numberText(v json.RawMessage) (string, bool) {
 	return s, err == nil && s != ""
 }
 
-// isDecimal reports whether s is digits with or without a sign and decimals.
+// isDecimal reports whether s is digits, optionally with a sign and decimals.
 func isDecimal(s string) bool {
 	whole, decimals, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
 	return isDigits(whole) && (!point || isDigits(decimals))
@@ -396,11 +396,11 @@ func isDecimal(s string) bool {
 
 func isEmptyText(v json.RawMessage) bool { return string(v) == `""` }
 
-// payment is what the gateway keeps of the body of a payment request.
+// payment is what the gateway stores of the body of a payment request.
 type payment struct {
 	transactionID, orderID        string
 	appID                         string // digits
-	amount, currency              string // amount exactly as it was written
+	amount, currency              string // amount exactly as received
 	method                        string
 	callbackURL, notificationURL  string
 	secure                        bool
@@ -414,7 +414,7 @@ type payment struct {
 // product is one line of the order summary on the hosted page.
 type product struct{ name, quantity, price, currency string }
 
-// address holds the members that a result repeats.
+// address has the members that a result repeats.
 type address struct {
 	firstName, lastName, country, email, city, address, phone, zipCode string
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// subscribe stands for the code under test: it sends one direct subscription and returns the result code.
+// subscribe is the code under test: it sends one direct subscription and returns the result code.
 func subscribe(baseURL, transactionID, cvv string) (code int, err error) {
 	request := fmt.Sprintf(`{
 		"transactionId": %q, "orderId": %[1]q, "currency": "USD", "amount": "8.80", "appId": 7,
@@ -50,8 +50,8 @@ func ExampleStart() {
 	// CVV 900 code 101 charged 0
 }
 
-// The answer of a payment is lost after the money has moved: what does the code under test believe, and does it
-// pay again?
+// The response to a payment is lost after the money has moved: does the code under test report an error, and does it pay
+// again?
 func ExampleGateway_Inject() {
 	server, err := sandbox.Start(sandbox.Options{})
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleGateway_Inject() {
 	// error: true charged: 1
 }
 
-// A token payment needs a token, which a cardholder makes on the hosted page. A test takes a short cut.
+// A token payment needs a token, which a cardholder creates on the hosted page. NewToken does it without the page.
 func ExampleGateway_NewToken() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true})
 	token := gateway.NewToken(sandbox.Declined)
@@ -113,7 +113,7 @@ func ExampleNotificationRequest() {
 	// order-1 signed with 64 digits
 }
 
-// Five million orders of a year, at the pace of a shop, take no memory.
+// Five million orders over a year, at the pace of a shop, need no memory.
 func ExampleGateway_AddOrders() {
 	gateway := sandbox.New(sandbox.Options{})
 	year := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// OrderIDs gives the uniqueId of every order that happened in [from, to) and not after now, in no particular order:
-// what a complete walk over that range has to find, hidden by a lag or not. Times count in whole seconds, as
-// they do in searches.
+// OrderIDs returns the uniqueId of every order that happened in [from, to) and not in the future, in no particular order. A
+// complete walk over that range must find them, including those that are still hidden by a lag. Times count in whole
+// seconds, as in searches.
 func (g *Gateway) OrderIDs(from, to time.Time) iter.Seq[string] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -20,7 +20,7 @@ func (g *Gateway) OrderIDs(from, to time.Time) iter.Seq[string] {
 	return idsBetween(all, from, to)
 }
 
-// RefundIDs is OrderIDs for the refundUniqueIds of refunds, by the time of their request.
+// RefundIDs returns the refundUniqueIds of refunds, by the time of their request, as OrderIDs does for orders.
 func (g *Gateway) RefundIDs(from, to time.Time) iter.Seq[string] {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,7 +46,8 @@ func idsBetween(all []series, from, to time.Time) iter.Seq[string] {
 	}
 }
 
-// wholeSecond rounds up: a row in second s, whose fraction the wire does not show, is at or after t if s is.
+// wholeSecond rounds up: the responses have no fractions of a second, so a row in second s counts as at or after t only if
+// s is.
 func wholeSecond(t time.Time) int64 {
 	s := t.Unix()
 	if t.Nanosecond() > 0 {

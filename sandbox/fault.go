@@ -6,49 +6,49 @@ import (
 	"time"
 )
 
-// A Fault disturbs some requests. The first group of fields chooses them, the second says what happens. The two
-// halves of a failure are independent: whether the operation was carried out (Commit), and what the
-// caller gets to see of it (Reply and Status). The zero Fault disturbs nothing, once.
+// A Fault disturbs some requests. The first group of fields selects the requests, the second says what happens to them. Two
+// things are independent: whether the operation is carried out (Commit), and what response the caller gets (Reply, Code and
+// Status). The zero Fault applies to one request and changes nothing.
 type Fault struct {
-	// Operation is the operation that is disturbed, or one of the groups OpPayments and OpSearches. Empty
-	// means every operation; the hosted pages are never disturbed.
+	// Operation is the operation that is disturbed, or one of the groups OpPayments and OpSearches. Empty means every
+	// operation; the hosted pages are never disturbed.
 	Operation Operation
-	// TransactionID restricts the fault to requests that carry this transactionId, or refundTransactionId.
+	// TransactionID restricts the fault to requests that have this transactionId or refundTransactionId.
 	TransactionID string
-	// Skip lets so many matching requests pass first.
+	// Skip is how many matching requests are not disturbed first.
 	Skip int
 	// Times is how many requests are disturbed. Zero means one, negative means every one.
 	Times int
-	// OneIn disturbs only one matching request in so many, drawn by Options.Seed. Zero and one mean each.
+	// OneIn disturbs only one matching request in so many, selected with Options.Seed. Zero and one mean every one.
 	OneIn int
-	// For ends the fault so long after Inject. Zero means never.
+	// For is how long after Inject the fault is active. Zero means without limit.
 	For time.Duration
 
-	// Before is how long the request waits before it is carried out.
+	// Before is how long the request waits before the operation is carried out.
 	Before time.Duration
 	// Commit says whether the operation is carried out. Zero means that it is.
 	Commit Commit
 	// Late is when, with CommitLate, the operation is carried out, counted from the end of Before.
 	Late time.Duration
-	// After is how long the response waits once the operation has been dealt with.
+	// After is how long the response waits after the operation was carried out, or skipped.
 	After time.Duration
-	// Reply is what becomes of the response. Zero leaves it as it is.
+	// Reply selects what happens to the response. Zero leaves it unchanged.
 	Reply Reply
-	// Code puts the JSON refusal with this result code in the place of the response, for example 201 for a merchant
-	// who is not active, 122 for a failed query, or 999. With CommitNow the operation is carried out all the same.
-	// Zero means the response of the operation.
+	// Code replaces the response by the JSON refusal with this result code, for example 201 for an inactive merchant, 122
+	// for a failed query, or 999. With CommitNow the operation is carried out all the same. Zero means the response of the
+	// operation.
 	Code int
 
-	// Status is the HTTP status of the response, from 200 to 999. Zero means 200, or 307 for ReplyRedirect, or 504 where the
+	// Status is the HTTP status of the response, from 200 to 999. Zero means 200, or 307 for ReplyRedirect, or 504 if the
 	// operation was not carried out, Reply is ReplyAsIs and Code is zero.
 	Status int
-	// RetryAfter is that header's value, sent as it is.
+	// RetryAfter is the value of the Retry-After header, sent as it is. Empty means no such header.
 	RetryAfter string
-	// Location is where ReplyRedirect points. Empty means the request's own URL.
+	// Location is the target of ReplyRedirect. Empty means the request's own URL.
 	Location string
 }
 
-// describe says in a few words what the fault does, for the log.
+// describe returns a short description of the fault, for the log.
 func (f *Fault) describe() string {
 	words := []string{map[Commit]string{CommitNow: "carried out", CommitNever: "not carried out", CommitLate: "carried out late"}[f.Commit]}
 	if f.Before > 0 || f.After > 0 {
@@ -70,12 +70,12 @@ func (f *Fault) describe() string {
 type Commit int
 
 const (
-	CommitNow   Commit = iota // before the response, as always
+	CommitNow   Commit = iota // before the response, as without a fault
 	CommitNever               // not at all
-	CommitLate                // after Fault.Late, while the response already goes out
+	CommitLate                // after Fault.Late, without delaying the response
 )
 
-// Reply is what the caller of a disturbed operation gets.
+// Reply is the response that the caller of a disturbed operation gets.
 type Reply int
 
 const (
@@ -84,20 +84,20 @@ const (
 	ReplyReset                  // the connection is reset without a response
 	ReplyCutHeader              // the connection is closed in the middle of the headers
 	ReplyCutBody                // the connection is closed in the middle of the body
-	ReplyTruncated              // half of the JSON, complete as far as HTTP can tell
+	ReplyTruncated              // half of the JSON, as a complete HTTP response
 	ReplyEmpty                  // no body
-	ReplyHTML                   // a page for people
-	ReplyGarbage                // bytes that are no text
-	ReplyForeign                // a well-formed success of another transaction
+	ReplyHTML                   // an HTML page
+	ReplyGarbage                // bytes that are not text
+	ReplyForeign                // a well-formed success for another transaction
 	ReplyNoCode                 // the response without its code member
 	ReplyRedirect               // an HTTP redirect to Fault.Location
 )
 
-// activeFault is an injected Fault with what is left of it.
+// activeFault is an injected Fault with its remaining uses.
 type activeFault struct {
 	Fault
-	number int // of the faults injected so far, this one included
-	left   int // negative: without end
+	number int // counts all faults injected so far, including this one
+	left   int // remaining uses; negative: unlimited
 	seen   int // matching requests so far
 	until  time.Time
 }
@@ -121,7 +121,7 @@ func replyNames() []string {
 // String returns the name: now, never or late.
 func (c Commit) String() string { return nameOf(commitNames(), int(c)) }
 
-// String returns the name, as the control interface uses it.
+// String returns the name that the control API uses.
 func (r Reply) String() string { return nameOf(replyNames(), int(r)) }
 
 // MarshalText returns the name.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// seen is what a client learns from an exchange, in a few words.
+// seen describes what a client sees of an exchange.
 func seen(resp *http.Response, err error) string {
 	if err != nil {
 		return "error"
@@ -83,7 +83,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFaultOfNothing: an operation is named by its constant, or as the client calls it.
+// TestFaultOfNothing: an unknown operation panics; a known one is named by its constant or, equally, by the client's
+// method.
 func TestFaultOfNothing(t *testing.T) {
 	for _, op := range []Operation{"", OpPayments, OpSearches, OpTokenPayment, OpRefund, "CreateCheckout", "checkout", opPage} {
 		panics := func() (yes bool) {
@@ -144,7 +145,7 @@ func TestFaultSelection(t *testing.T) {
 	}
 }
 
-// TestOneIn: a drawn fault hits about its share, and the same requests for the same seed.
+// TestOneIn: a fault with OneIn hits about its share of the requests, and the same ones for the same seed.
 func TestOneIn(t *testing.T) {
 	draw := func(seed uint64) string {
 		g := New(Options{Seed: seed})
@@ -168,7 +169,7 @@ func TestOneIn(t *testing.T) {
 	}
 }
 
-// TestCallerGivesUp: the gateway carries out what has arrived, whether or not somebody waits for the answer.
+// TestCallerGivesUp: the gateway carries out a request that has arrived, even if nobody waits for the response.
 func TestCallerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New(Options{})
@@ -195,7 +196,7 @@ func TestCallerGivesUp(t *testing.T) {
 	})
 }
 
-// TestTransportBody: the transport reads and closes the body, and an incomplete one executes nothing.
+// TestTransportBody: the transport reads and closes the body, and a request with an incomplete body is not carried out.
 func TestTransportBody(t *testing.T) {
 	broken := errors.New("broken")
 	tests := []struct {

@@ -2,15 +2,14 @@ package sandbox
 
 import "time"
 
-// NamedFault is a Fault with a name for a table test.
+// NamedFault is a Fault with a name, for table-driven tests.
 type NamedFault struct {
 	Name string
 	Fault
 }
 
-// Faults returns the failures that a client has to survive, one request each. Whether the operation is
-// carried out is in Commit; a test asks Executed. The wait is that of the slow ones: choose it longer than the
-// client's timeout.
+// Faults returns the faults that a client has to tolerate, each for one request. Commit says whether the operation is
+// carried out; use Executed to check it. The slow faults take wait: choose it longer than the client's timeout.
 func Faults(wait time.Duration) []NamedFault {
 	return []NamedFault{
 		{"carried out, then closed", Fault{Reply: ReplyClose}},

@@ -8,15 +8,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
-// Gateway is a card payment gateway in memory. It is an http.Handler for the gateway's own address; RoundTripper
-// reaches it without a socket. It is safe for concurrent use. Make one with New.
+// Gateway is a card payment gateway in memory. It is an http.Handler for the gateway's own address; RoundTripper reaches it
+// without a socket. It is safe for concurrent use. Create one with New.
 type Gateway struct {
 	notifier *delivery.Notifier
 	history  *history
 	started  time.Time
 
 	controlOnce sync.Once
-	control     http.Handler // what is below /_sandbox/
+	control     http.Handler // serves /_sandbox/
 
 	mu       sync.Mutex // guards everything below
 	opts     Options    // only opts.Search changes after New
@@ -31,8 +31,8 @@ type Gateway struct {
 	running sync.WaitGroup
 }
 
-// New returns a gateway without any orders. It starts no goroutine; what later payments start (notifications,
-// late commits) ends by itself, or with Close.
+// New returns a gateway without any orders. It starts no goroutine. Goroutines for notifications and late commits of later
+// payments end by themselves, or with Close.
 func New(opts Options) *Gateway {
 	g := &Gateway{opts: opts.withDefaults(), ledger: newLedger(), closing: make(chan struct{})}
 	g.notifier = delivery.New(g.opts.NotificationTransport, g.opts.NotificationScale)
@@ -41,8 +41,8 @@ func New(opts Options) *Gateway {
 	return g
 }
 
-// Close gives up what is still waiting to happen, notifications and late commits, and returns when nothing of
-// the gateway runs any more. The gateway still answers afterwards, but notifies nobody.
+// Close drops pending notifications and late commits, and returns when all goroutines of the gateway have ended. The
+// gateway still serves requests afterwards, but sends no notifications.
 func (g *Gateway) Close() {
 	g.mu.Lock()
 	select {
@@ -55,8 +55,8 @@ func (g *Gateway) Close() {
 	g.running.Wait()
 }
 
-// pause waits, whether or not the caller still does: a request that arrived is carried out all the same. It reports
-// whether the time has passed; the end of the gateway ends it too.
+// pause waits for d, even if the caller no longer waits: a request that arrived is carried out all the same. It reports
+// whether the time has passed; Close ends it early.
 func (g *Gateway) pause(d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -71,7 +71,7 @@ func (g *Gateway) pause(d time.Duration) bool {
 	}
 }
 
-// later runs f after d, unless the gateway is closed or reset before. The caller holds g.mu, f must not.
+// later runs f after d, unless the gateway is closed or reset first. The caller holds g.mu, f is called without it.
 func (g *Gateway) later(d time.Duration, f func()) {
 	select {
 	case <-g.closing:
@@ -92,7 +92,7 @@ func (g *Gateway) later(d time.Duration, f func()) {
 	})
 }
 
-// refuse is refusal with the HTTP status that the options ask for.
+// refuse returns a refusal with the HTTP status that the options require.
 func (g *Gateway) refuse(code int, reason string) reply {
 	return g.statusFor(code, refusal(code, reason))
 }
@@ -107,7 +107,7 @@ func (g *Gateway) statusFor(code int, reply reply) reply {
 	return reply.withStatus(code)
 }
 
-// format is how results look in a response to a caller that reached the gateway at base.
+// format returns the format of results in a response to a caller that reached the gateway at base.
 func (g *Gateway) format(base string) resultFormat {
 	f := resultFormat{
 		billDescription: g.opts.BillDescription, location: g.opts.Location, base: base,

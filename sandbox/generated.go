@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// generatedOrders gives the rows of a Book the look of orders.
+// generatedOrders generates orders for the rows of a Book.
 type generatedOrders struct {
 	book        Book
 	number      int
-	currencies  []string // used in turn; none means USD
-	refundEvery int      // every so many orders are approved, since they may have been refunded
-	twiceEvery  int      // and every so many, since they are charged twice; zero for none
+	currencies  []string // used in turn; USD if empty
+	refundEvery int      // every n-th order is approved, because it may have been refunded
+	twiceEvery  int      // likewise, because it is charged twice; zero means none
 
-	of *generatedOrders // whose every twiceEvery-th row these are the second charges of, or nil
+	of *generatedOrders // if not nil, these are the second charges of every twiceEvery-th row of it
 }
 
 func (b *generatedOrders) Len() int           { return b.book.Len() }
@@ -24,7 +24,7 @@ func (b *generatedOrders) uniqueID(i int) string {
 }
 
 func (b *generatedOrders) appendRow(o object, f resultFormat, i int) object {
-	var row order // on the stack: a page is a thousand of them
+	var row order // on the stack, because a page has up to a thousand
 	b.fill(&row, i)
 	return f.appendResult(o, &row, true)
 }
@@ -35,7 +35,7 @@ func (b *generatedOrders) order(i int) *order {
 	return row
 }
 
-// fill makes up row i.
+// fill generates row i.
 func (b *generatedOrders) fill(row *order, i int) {
 	if b.of != nil {
 		b.of.fill(row, i*b.of.twiceEvery)
@@ -83,7 +83,7 @@ const (
 
 func generatedName(number, i int) string { return strconv.Itoa(number) + "-" + strconv.Itoa(i) }
 
-// generatedID is the uniqueId of row i: 19 digits, out of which indexOf reads it back.
+// generatedID returns the uniqueId of row i: 19 digits, from which indexOf can compute i.
 func generatedID(prefix string, number, i int) string {
 	id := [19]byte{prefix[0], prefix[1]}
 	for at := len(id) - 1; at >= 5; at-- {
@@ -113,7 +113,7 @@ func indexOfID(uniqueID, prefix string, number, n int) (int, bool) {
 	return i, true
 }
 
-// indexOfName returns the row whose merchant's id, a prefix and generatedName, that is.
+// indexOfName returns the row with that merchant's id, which is a prefix and generatedName.
 func indexOfName(id, prefix string, number, n int) (int, bool) {
 	name, ok := strings.CutPrefix(id, prefix+strconv.Itoa(number)+"-")
 	if !ok {
@@ -126,7 +126,7 @@ func indexOfName(id, prefix string, number, n int) (int, bool) {
 	return i, true
 }
 
-// indexOfMerchantID returns the row with that id of the merchant, a prefix and generatedName.
+// indexOfMerchantID returns the row with that merchant's id, which is a prefix and generatedName.
 func (b *generatedOrders) indexOfMerchantID(id, prefix string) (int, bool) {
 	if b.of == nil {
 		return indexOfName(id, prefix, b.number, b.Len())
@@ -138,23 +138,23 @@ func (b *generatedOrders) indexOfMerchantID(id, prefix string) (int, bool) {
 	return i / b.of.twiceEvery, true
 }
 
-// Numbers in ids where there is no book.
+// Series numbers in ids that do not belong to a book.
 const (
-	seriesOfNoOrders = 999 // of orders that refunds without orders name
-	seriesOfArrivals = 998 // of what comes in while a search is answered
-	seriesOfForeign  = 997 // of transactions that nobody asked for
+	seriesOfNoOrders = 999 // for the orders of refunds whose orders do not exist
+	seriesOfArrivals = 998 // for rows added during a search
+	seriesOfForeign  = 997 // for ReplyForeign
 )
 
-// refundEvery is how many orders of a seeded series share one refund, unless SeedOptions says otherwise.
+// refundEvery is the default of SeedOptions.RefundEvery.
 const refundEvery = 10
 
-// generatedRefunds gives the rows of a Book the look of refunds.
+// generatedRefunds generates refunds for the rows of a Book.
 type generatedRefunds struct {
 	book   Book
 	number int
 	states bool             // some are at 110, some at 112
-	orders *generatedOrders // whose rows are refunded, or nil
-	every  int              // of these, one in so many
+	orders *generatedOrders // the refunded orders, or nil
+	every  int              // every n-th of them is refunded
 }
 
 func (b *generatedRefunds) Len() int           { return b.book.Len() }

@@ -2,17 +2,17 @@ package sandbox
 
 const splitMix64Gamma = 0x9e3779b97f4a7c15
 
-// splitMix64 is the finalizer of SplitMix64: neighbours in, unrelated numbers out.
+// splitMix64 is the finalizer of SplitMix64: similar inputs give unrelated outputs.
 func splitMix64(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31
 }
 
-// fraction is a number in [0,1) made of the upper bits of a hash.
+// fraction returns a number in [0,1) from the upper bits of a hash.
 func fraction(h uint64) float64 { return float64(h>>11) / (1 << 53) }
 
-// hash hashes three numbers to one.
+// hash combines three numbers into one hash.
 func hash(a, b, c uint64) uint64 {
 	h := splitMix64(a + splitMix64Gamma)
 	h = splitMix64(h + b + splitMix64Gamma)

@@ -14,14 +14,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
-// history is what the gateway remembers of requests and notifications, for the people who look at it: the newest of
-// each, without secrets. It has a lock of its own, which is always the last one taken.
+// history keeps the newest requests and notifications for the dashboard, without secrets. It has its own lock, which is
+// always acquired last.
 type history struct {
 	limit int       // of requests, and of notifications
 	out   io.Writer // gets a line for each request and each delivery, or nil
 
 	mu            sync.Mutex
-	requests      []*requestRecord // the oldest first
+	requests      []*requestRecord // oldest first
 	notifications []*notificationRecord
 	lastRequest   int
 	lastNotice    int
@@ -38,10 +38,10 @@ type requestRecord struct {
 	transactionID string
 	request       string // masked body
 	status        int
-	code          int // of the JSON response; zero if it has none
+	code          int // of the JSON response, or zero
 	message       string
 	response      string
-	fault         string // what a fault did to it
+	fault         string // description of the fault that applied
 }
 
 func newRequestRecord(r *http.Request) *requestRecord {
@@ -52,7 +52,7 @@ func newRequestRecord(r *http.Request) *requestRecord {
 	return &requestRecord{at: time.Now(), method: r.Method, path: cutText([]byte(path))}
 }
 
-// finish notes what is sent. Every JSON reply of the gateway begins with its code and message.
+// finish records the response. Every JSON response of the gateway begins with its code and message.
 func (r *requestRecord) finish(reply reply) {
 	r.took = time.Since(r.at)
 	r.status = reply.status
@@ -78,12 +78,12 @@ type notificationRecord struct {
 	code                    int
 	uniqueID, transactionID string
 	url, body               string // masked
-	token                   string // which the merchant's response must not show either
+	token                   string // to mask it in the merchant's response
 	message                 delivery.Message
 	attempts                []delivery.Attempt
 }
 
-// state says how far a notification has come.
+// state returns the delivery state of a notification.
 func (r *notificationRecord) state() string {
 	if len(r.attempts) == 0 {
 		return "waiting"
@@ -101,7 +101,7 @@ func newHistory(limit int, out io.Writer) *history {
 	return &history{limit: limit, out: out, changed: make(chan struct{})}
 }
 
-// addRequest keeps a finished request.
+// addRequest adds a finished request.
 func (h *history) addRequest(r *requestRecord) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -122,7 +122,7 @@ func (h *history) addRequest(r *requestRecord) {
 	h.print(r.at, "%s %s %s: %s, %v [request %d]", r.method, r.path, printable(r.transactionID), outcome, round(r.took), r.n)
 }
 
-// addNotification keeps a notification and makes its message report to it.
+// addNotification adds a notification and lets its message report deliveries to it.
 func (h *history) addNotification(r *notificationRecord) delivery.Message {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,13 +152,13 @@ func (h *history) addAttempt(r *notificationRecord, a delivery.Attempt) {
 	h.print(a.At, "-> %s %s to %s: %s [notification %d]", r.kind, printable(r.transactionID), r.url, result, r.n)
 }
 
-// announce wakes everybody who waits for a change. The caller holds h.mu.
+// announce wakes all waiters for a change. The caller holds h.mu.
 func (h *history) announce() {
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
 
-// print writes one line, without what could steer a terminal. The caller holds h.mu, so that lines do not mix.
+// print writes one line, without control characters. The caller holds h.mu, so that lines are not interleaved.
 func (h *history) print(at time.Time, format string, args ...any) {
 	if h.out == nil {
 		return
@@ -172,7 +172,7 @@ func (h *history) print(at time.Time, format string, args ...any) {
 	_, _ = io.WriteString(h.out, at.Format(time.TimeOnly)+" "+line+"\n")
 }
 
-// reset forgets everything. Numbers are not used again.
+// reset removes everything. Numbers are not reused.
 func (h *history) reset() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,14 +180,14 @@ func (h *history) reset() {
 	h.announce()
 }
 
-// changes returns the channel that the next change closes.
+// changes returns a channel that is closed at the next change.
 func (h *history) changes() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.changed
 }
 
-// copyRequests returns the requests that are kept, the newest first, and the channel that the next change closes.
+// copyRequests returns the requests, newest first, and a channel that is closed at the next change.
 func (h *history) copyRequests() ([]requestRecord, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,20 +198,20 @@ func (h *history) copyRequests() ([]requestRecord, <-chan struct{}) {
 	return all, h.changed
 }
 
-// copyNotifications is copyRequests for notifications.
+// copyNotifications returns the notifications in the same way.
 func (h *history) copyNotifications() ([]notificationRecord, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := make([]notificationRecord, 0, len(h.notifications))
 	for i := len(h.notifications) - 1; i >= 0; i-- {
 		r := *h.notifications[i]
-		r.attempts = r.attempts[:len(r.attempts):len(r.attempts)] // what is appended later goes elsewhere
+		r.attempts = r.attempts[:len(r.attempts):len(r.attempts)] // later appends must not change the copy
 		all = append(all, r)
 	}
 	return all, h.changed
 }
 
-// keepNewest drops the oldest of more than limit.
+// keepNewest drops the oldest elements beyond limit.
 func keepNewest[T any](list []*T, limit int) []*T {
 	if over := len(list) - limit; over > 0 {
 		clear(list[:over])
@@ -220,7 +220,7 @@ func keepNewest[T any](list []*T, limit int) []*T {
 	return list
 }
 
-// printable is a text of a stranger as one word of a line.
+// printable returns s as one word of a line, quoted if necessary.
 func printable(s string) string {
 	if s == "" {
 		return "-"

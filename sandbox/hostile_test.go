@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// start starts a gateway on a socket until the end of the test.
+// start starts a gateway on a socket, and closes it at the end of the test.
 func start(t *testing.T, opts Options) *Server {
 	t.Helper()
 	s, err := Start(opts)
@@ -27,7 +27,7 @@ func start(t *testing.T, opts Options) *Server {
 	return s
 }
 
-// speak sends bytes as they are, and returns what comes back until the connection ends.
+// speak sends raw bytes, and returns everything that is received until the connection ends.
 func speak(t *testing.T, s *Server, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -48,8 +48,8 @@ func speak(t *testing.T, s *Server, request string) string {
 
 const bareHead = " HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n\r\n"
 
-// TestHostileLog: what a stranger writes into a request line neither steers the terminal that shows the log, nor becomes
-// a command in what the dashboard offers for copying.
+// TestHostileLog: text that a stranger writes into a request line leaves no control characters in the log, and does not
+// become a command in the curl line of the dashboard.
 func TestHostileLog(t *testing.T) {
 	var log bytes.Buffer
 	s := start(t, Options{Log: &log})
@@ -62,11 +62,11 @@ func TestHostileLog(t *testing.T) {
 	}
 	s.Close()
 	if strings.ContainsAny(log.String(), "\u009b\u202e\x1b") {
-		t.Errorf("the log steers a terminal: %q", log.String())
+		t.Errorf("the log contains control characters: %q", log.String())
 	}
 }
 
-// TestHostileQuery: a query that cannot be read is refused. Read in part, it would be a search without its filter.
+// TestHostileQuery: a malformed query is refused. Read in part, it would be a search without its filter.
 func TestHostileQuery(t *testing.T) {
 	g := New(Options{})
 	g.Seed(30, january, january.AddDate(0, 0, 4))
@@ -98,7 +98,7 @@ func TestHostileLength(t *testing.T) {
 	}
 }
 
-// TestHostileForm: a card form that is too long is not read in part, since a cut security code is another one.
+// TestHostileForm: a card form that is too long is not read in part, because a truncated CVV is another CVV.
 func TestHostileForm(t *testing.T) {
 	g := New(Options{NoNotifications: true})
 	page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
@@ -112,8 +112,8 @@ func TestHostileForm(t *testing.T) {
 	}
 }
 
-// TestHostileSite: what a web page of another site sends is not carried out, although a text/plain body needs no leave of
-// the browser. It could also name a notificationUrl inside the developer's network.
+// TestHostileSite: requests from a web page of another site are not carried out, although browsers send a text/plain body
+// without a preflight request. Such a request could also name a notificationUrl inside the developer's network.
 func TestHostileSite(t *testing.T) {
 	s := start(t, Options{NoNotifications: true})
 	for name, headers := range map[string]map[string]string{
@@ -136,7 +136,7 @@ func TestHostileSite(t *testing.T) {
 	}
 }
 
-// TestHostileBack: after a button the browser stays on the dashboard, whatever the form says.
+// TestHostileBack: after an action the browser stays on the dashboard, whatever the form contains.
 func TestHostileBack(t *testing.T) {
 	g := New(Options{})
 	for _, back := range []string{
@@ -152,7 +152,7 @@ func TestHostileBack(t *testing.T) {
 	}
 }
 
-// TestHostileSettings: what the control interface is given cannot make a later request panic.
+// TestHostileSettings: no input of the control API can make a later request panic.
 func TestHostileSettings(t *testing.T) {
 	g := New(Options{})
 	for _, status := range []int{-1, 42, 100, 101, 199, 1000} {
@@ -174,7 +174,7 @@ func TestHostileSettings(t *testing.T) {
 	}
 }
 
-// TestHostileAmounts: leading zeros are part of a text and not of its value; products beyond all numbers have no price.
+// TestHostileAmounts: leading zeros do not change an amount; products with prices too large to compute have no price.
 func TestHostileAmounts(t *testing.T) {
 	g := New(Options{NoNotifications: true})
 	paid := send(t, g, "POST", "/api/subscription", body("t", map[string]any{"amount": "0000000000012.50"})).str("uniqueId")
@@ -192,8 +192,8 @@ func TestHostileAmounts(t *testing.T) {
 	}
 }
 
-// TestHostileCardPlaces puts a card number and a security code where they do not belong: under other names, into a
-// query, into another field of the form. A merchant's program gives a token back.
+// TestHostileCardPlaces puts a card number and a CVV in the wrong places: under other names, in a query, in another field
+// of the form. A merchant's program returns a token in its response.
 func TestHostileCardPlaces(t *testing.T) {
 	const number, grouped, cvv = "4300001234567895", "4300 0012 3456 7895", "98717"
 	merchant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
@@ -236,7 +236,7 @@ func TestHostileCardPlaces(t *testing.T) {
 	}
 }
 
-// TestHostileCrowd sends the same payment from many connections at once, and the same form, while somebody watches.
+// TestHostileCrowd sends the same payment and the same form from many connections at once, while the dashboard is read.
 func TestHostileCrowd(t *testing.T) {
 	s := start(t, Options{NoNotifications: true})
 	page := send(t, s.Gateway, "POST", "/checkout/payment", body("page", nil)).str("redirectUrl")

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Inject adds a fault. Of several that match a request, the one that was injected first and is not used up yet
-// applies, and only that one. It panics if there is no such operation, since a test whose fault never comes would pass,
-// or no such HTTP status.
+// Inject adds a fault. If several match a request, only the first injected one that is not used up applies. Inject panics
+// if there is no such operation, because a test whose fault never applies would pass, or if Status is not valid.
 func (g *Gateway) Inject(f Fault) {
 	if err := f.check(); err != nil {
 		panic("sandbox: Inject: " + err.Error())
@@ -29,7 +28,7 @@ func (g *Gateway) Inject(f Fault) {
 	g.faults = append(g.faults, a)
 }
 
-// check says what no request could meet.
+// check returns an error if no request could match the fault, or its status cannot be sent.
 func (f *Fault) check() error {
 	switch {
 	case !f.Operation.known():
@@ -47,7 +46,7 @@ func (g *Gateway) ClearFaults() {
 	g.faults = nil
 }
 
-// takeFault returns the fault that applies to this call, if any, and uses it up. The caller holds g.mu.
+// takeFault returns the fault that applies to this call, or nil, and counts the use. The caller holds g.mu.
 func (g *Gateway) takeFault(c *call) *Fault {
 	now := time.Now()
 	for _, a := range g.faults {

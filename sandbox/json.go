@@ -20,7 +20,7 @@ func (o object) key(name string) object {
 		o = append(o, ',')
 	}
 	o = append(o, '"')
-	o = append(o, name...) // only names written in this package, which need no escaping
+	o = append(o, name...) // names are constants of this package that need no escaping
 	return append(o, '"', ':')
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ledger is everything that the gateway remembers. Gateway.mu guards it.
+// ledger is the state of the gateway. Gateway.mu guards it.
 type ledger struct {
 	orders           orderList // by time
 	refunds          refundList
@@ -15,7 +15,7 @@ type ledger struct {
 	byOrder          map[string][]*order
 	tokens           map[string]*order         // the token order that each token came from
 	pages            map[string]*order         // by the unguessable id in the page's URL
-	due              []due                     // what settles by itself, the next one first
+	due              []due                     // settles by itself, the next one first
 	executed         map[string]int            // successful charges by transactionId
 	paidOrders       map[string]bool           // orderIds with a success
 	refunded         map[string]int64          // in thousandths, by uniqueId
@@ -23,7 +23,7 @@ type ledger struct {
 	tracking         map[string]TrackingNumber // by uniqueId
 	generatedOrders  []*generatedOrders
 	generatedRefunds []*generatedRefunds
-	issued           int // uniqueIds given so far
+	issued           int // number of uniqueIds issued so far
 }
 
 func newLedger() ledger {
@@ -48,7 +48,7 @@ type due struct {
 	refund *refund // the other one is nil
 }
 
-// wait puts d behind everything that settles before it or at the same time.
+// wait inserts d after everything that settles before it or at the same time.
 func (l *ledger) wait(d due) {
 	at := len(l.due)
 	for at > 0 && l.due[at-1].at.After(d.at) {
@@ -57,13 +57,13 @@ func (l *ledger) wait(d due) {
 	l.due = slices.Insert(l.due, at, d)
 }
 
-// nextDue removes and returns what has to be settled by now, if anything.
+// nextDue removes and returns the next item that is due, if any.
 func (l *ledger) nextDue(now time.Time) (_ due, ok bool) {
 	if len(l.due) == 0 || l.due[0].at.After(now) {
 		return due{}, false
 	}
 	d := l.due[0]
-	l.due[0] = due{} // lets go of the order
+	l.due[0] = due{} // releases the order
 	l.due = l.due[1:]
 	return d, true
 }
@@ -83,7 +83,7 @@ func (l *ledger) addOrder(o *order) {
 	}
 	at := len(l.orders)
 	for at > 0 && l.orders[at-1].created.After(o.created) {
-		at-- // only a row that was placed in the past, or a clock that went back, has to move
+		at-- // only after ArriveInRange or a clock that was set back
 	}
 	l.orders = slices.Insert(l.orders, at, o)
 }

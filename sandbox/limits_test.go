@@ -19,13 +19,13 @@ type tableMember struct {
 	}
 }
 
-// published is the row with what is published of it in the place of the interface's own limits.
+// published returns the row with the published limits instead of the interface's.
 func (m tableMember) published() tableMember {
 	m.Limit, m.Digits, m.Decimals = m.PublicFacts.Limit, m.PublicFacts.Digits, m.PublicFacts.Decimals
 	return m
 }
 
-// atLimit returns a value of exactly the limit of a row, and one just beyond each of its limits.
+// atLimit returns a value at exactly the limit of a row, and one just beyond each of its limits.
 func atLimit(m tableMember) (fits any, beyond []any) {
 	text := func(n int) any {
 		switch {
@@ -76,8 +76,8 @@ func inside(whole map[string]any, object, member string, value any) map[string]a
 	return m
 }
 
-// TestEveryLimit sends, for every limit of the interface and of what is published, a value that just fits and one that
-// just does not. A limit that is only published counts with Options.PublishedLimits alone.
+// TestEveryLimit sends, for every limit of the interface and every published limit, a value that just fits and one that
+// just does not. Limits that are only published apply with Options.PublishedLimits only.
 func TestEveryLimit(t *testing.T) {
 	data, err := os.ReadFile("../testdata/interface.json")
 	if err != nil {
@@ -95,8 +95,9 @@ func TestEveryLimit(t *testing.T) {
 	if err := json.Unmarshal(data, &table); err != nil {
 		t.Fatal(err)
 	}
-	// Departures from the tables: a card number is one of 12 to 19 digits and a CVV three or four, an expiry date two and
-	// two, whatever a String of that length could hold; the longest subscriptionCycle of the list has 12 letters.
+	// Exceptions from the tables: a card number has 12 to 19 digits, a CVV three or four, and month and year of the expiry
+	// date two each, whatever a String of that length could contain; the longest subscriptionCycle of the list has 12
+	// letters.
 	departures := map[string]bool{
 		"card.cardNumber": true, "card.cvv": true, "card.expiredMonth": true, "card.expiredYear": true,
 		"extension.subscriptionCycle": true,
@@ -174,7 +175,7 @@ func with(whole map[string]any, member string, value any) map[string]any {
 	return m
 }
 
-// TestPublishedRules: what is published beyond lengths.
+// TestPublishedRules tests published rules other than lengths.
 func TestPublishedRules(t *testing.T) {
 	whole := wholeBody("t")
 	lacking := func(name string) map[string]any { return inside(whole, "shippingAddress", name, "") }
@@ -217,7 +218,7 @@ func TestPublishedRules(t *testing.T) {
 	}
 }
 
-// TestQueryLimits: n and n+1 for every parameter of the three queries.
+// TestQueryLimits tests lengths of n and n+1 for every parameter of the three queries.
 func TestQueryLimits(t *testing.T) {
 	g := New(Options{})
 	const dates = "?startDate=2024-02-01&endingDate=2024-02-02"

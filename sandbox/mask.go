@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	maxKept   = 8 << 10  // of one body, in the log of requests
-	maxMasked = 64 << 10 // a longer body is not read at all
+	maxKept   = 8 << 10  // of one body, in the request log
+	maxMasked = 64 << 10 // a longer body is not parsed
 )
 
-// maskBody is a JSON body as the log keeps it: without secrets, and cut at maxKept. A body that is not JSON is not
-// kept, since nothing says where its secrets are.
+// maskBody returns a JSON body for the log: without secrets, and cut at maxKept. A body that is not JSON is not kept,
+// because the location of secrets in it is unknown.
 func maskBody(body []byte) string {
 	switch {
 	case len(body) == 0:
@@ -28,7 +28,7 @@ func maskBody(body []byte) string {
 	return cutText(maskJSON(body))
 }
 
-// cutText cuts a text at maxKept and says so.
+// cutText cuts a text at maxKept and appends a note.
 func cutText(text []byte) string {
 	if len(text) <= maxKept {
 		return strings.ToValidUTF8(string(text), "\uFFFD")
@@ -36,7 +36,7 @@ func cutText(text []byte) string {
 	return strings.ToValidUTF8(string(text[:maxKept]), "\uFFFD") + fmt.Sprintf(" … (cut, %d bytes in all)", len(text))
 }
 
-// secretNames are members whose values nobody needs to see, in lower case and without separators.
+// secretNames returns the names of members with secret values, in lower case and without separators.
 func secretNames() []string {
 	return []string{
 		"card", "cards", "cardnumber", "cardno", "creditcard", "pan", "cvv", "cvv2", "cvc", "cvc2", "csc", "securitycode",
@@ -51,8 +51,8 @@ func isSecretName(name string) bool {
 	return slices.ContainsFunc(secretNames(), func(secret string) bool { return strings.EqualFold(name, secret) })
 }
 
-// maskJSON replaces the values of secret members, everything in an object or array that is one, and what can be secret
-// in a URL, and leaves the rest of the text as it is. The body must be valid JSON.
+// maskJSON replaces the values of secret members, everything in an object or array under a secret name, and secrets in
+// URLs. The rest of the text is unchanged. The body must be valid JSON.
 func maskJSON(body []byte) []byte {
 	m := masker{out: make([]byte, 0, len(body)+64)}
 	for i := 0; i < len(body); {
@@ -79,17 +79,17 @@ func maskJSON(body []byte) []byte {
 	return m.out
 }
 
-// masker is the state of maskJSON between two tokens.
+// masker is the state of maskJSON between two JSON tokens.
 type masker struct {
 	out  []byte
-	open []container // the objects and arrays around this place
+	open []container // the enclosing objects and arrays
 	name string      // of the last key
-	key  bool        // a string here is a key
+	key  bool        // the next string is a key
 }
 
 type container struct{ object, secret bool }
 
-// secret reports whether a value here must not be seen.
+// secret reports whether the next value must be hidden.
 func (m *masker) secret() bool {
 	if len(m.open) == 0 {
 		return false
@@ -98,7 +98,7 @@ func (m *masker) secret() bool {
 	return around.secret || around.object && isSecretName(m.name)
 }
 
-// scalar copies a string, a number or a word, or what may be seen of it.
+// scalar appends a string, a number or a literal, masked if necessary.
 func (m *masker) scalar(text []byte) {
 	value := string(text)
 	if text[0] == '"' {
@@ -128,8 +128,8 @@ func hasSuffixFold(s, suffix string) bool {
 	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }
 
-// looksLikeCard reports whether a text is 12 to 19 digits, which may be grouped, and nothing else: a card number that is
-// not where it belongs.
+// looksLikeCard reports whether a text is only 12 to 19 digits, possibly grouped: probably a card number in the wrong
+// place.
 func looksLikeCard(text string) bool {
 	digits := 0
 	for i := range len(text) {
@@ -143,7 +143,7 @@ func looksLikeCard(text string) bool {
 	return digits >= 12 && digits <= 19
 }
 
-// scalarLength is how long the string, number or word is that valid JSON begins with.
+// scalarLength returns the length of the string, number or literal at the beginning of valid JSON.
 func scalarLength(text []byte) int {
 	if text[0] != '"' {
 		if end := bytes.IndexAny(text, ",]} \t\r\n"); end > 0 {
@@ -161,7 +161,8 @@ func scalarLength(text []byte) int {
 	}
 }
 
-// maskedValue shows of a card number what the gateway itself shows, and of an expiry date all.
+// maskedValue returns a card number with the digits that the gateway itself shows, an expiry date unchanged, and anything
+// else as "***".
 func maskedValue(name, text string) string {
 	digits := strings.ReplaceAll(text, " ", "")
 	switch {
@@ -173,7 +174,7 @@ func maskedValue(name, text string) string {
 	return "***"
 }
 
-// maskToken shows the end of a token, by which two of them can be told apart.
+// maskToken returns the last four characters of a token, which are enough to distinguish two tokens.
 func maskToken(token string) string {
 	if len(token) < 12 {
 		return "***"
@@ -181,7 +182,7 @@ func maskToken(token string) string {
 	return "***" + token[len(token)-4:]
 }
 
-// maskPath hides what looks like a token in a path that is none of the gateway's.
+// maskPath masks elements that look like tokens in a path that does not belong to an operation.
 func maskPath(path string) string {
 	elements := strings.Split(path, "/")
 	for i, e := range elements {
@@ -194,8 +195,8 @@ func maskPath(path string) string {
 
 func looksLikeToken(text string) bool { return strings.HasPrefix(text, "tok") && len(text) > 20 }
 
-// maskQuery hides in a query what maskJSON hides in a body. No query of the interface has a secret, but a program can be
-// wrong.
+// maskQuery hides in a query what maskJSON hides in a body. No query of the interface contains a secret, but a program may
+// be wrong.
 func maskQuery(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
@@ -212,7 +213,7 @@ func maskQuery(query string) string {
 	return strings.Join(pairs, "&")
 }
 
-// maskURL hides the values of a query and user information, which can be all that guards a notification URL.
+// maskURL hides user information and query values, which may be the only protection of a notification URL.
 func maskURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

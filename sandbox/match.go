@@ -1,6 +1,6 @@
 package sandbox
 
-// matchingOrders returns the series in which a query finds its rows.
+// matchingOrders returns the series with the rows that match the ids of a query.
 func (l *ledger) matchingOrders(q query) []series {
 	if !q.filtered() {
 		all := []series{l.orders}
@@ -18,7 +18,7 @@ func (l *ledger) matchingOrders(q query) []series {
 	return found
 }
 
-// candidates returns the orders that have one of the ids that the query asks for.
+// candidates returns the orders that have one of the ids of the query.
 func (l *ledger) candidates(q query) []*order {
 	var found []*order
 	switch {
@@ -44,7 +44,7 @@ func (l *ledger) candidates(q query) []*order {
 	return found
 }
 
-// matchingRefunds is matchingOrders for refunds.
+// matchingRefunds returns the same for refunds.
 func (l *ledger) matchingRefunds(q query) []series {
 	if !q.filtered() {
 		all := []series{l.refunds}
@@ -73,7 +73,7 @@ func (q query) matches(o *order) bool {
 		(q.orderID == "" || q.orderID == o.orderID)
 }
 
-// find returns the row that has one of the ids that the query asks for.
+// find returns the row that has one of the ids of the query.
 func (b *generatedRefunds) find(q query) (int, bool) {
 	switch {
 	case q.refundUniqueID != "":

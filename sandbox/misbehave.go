@@ -8,7 +8,7 @@ import (
 
 func every(n, count int) bool { return n > 0 && count%n == 0 }
 
-// misbehave does to a page what the options ask for.
+// misbehave changes a page according to the options.
 func (g *Gateway) misbehave(c *call, q query, l *listing.Listing[series], refs []rowRef) []rowRef {
 	b := g.opts.Search
 	switch n := g.searches; {
@@ -61,7 +61,7 @@ func (g *Gateway) everything(op Operation) []series {
 	return g.ledger.matchingOrders(query{})
 }
 
-// arriveOrders lets new orders come in just before a search is answered.
+// arriveOrders adds new orders just before a search is carried out.
 func (g *Gateway) arriveOrders(q query) {
 	for range g.opts.Search.Arrive {
 		g.ledger.addOrder(g.arrived(q))
@@ -78,7 +78,7 @@ func (g *Gateway) arriveRefunds(q query) {
 	}
 }
 
-// arrived makes up an approved order at now, or somewhere in the range of the query.
+// arrived returns a generated order with the current time, or with a time in the range of the query.
 func (g *Gateway) arrived(q query) *order {
 	now := time.Now()
 	n := g.ledger.issued

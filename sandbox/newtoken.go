@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// NewToken returns a token of a test card, for a test of token payments in one line: the payments with it do what the
-// card does. It stands for a token order that a cardholder has finished, of which no row is found and no notification
-// is sent. A declined card makes a token too, whatever Options.TokenOrderUsesCard says.
+// NewToken returns a token for a test card, without a hosted page: payments with it have the outcome of the card. It
+// replaces a token order that a cardholder has completed, except that no row is found and no notification is sent. It also
+// creates a token for a declined card, whatever Options.TokenOrderUsesCard is.
 func (g *Gateway) NewToken(o Outcome) string {
 	c, _ := readCard(TestCard(o))
 	token := "tok" + rand.Text()

@@ -8,7 +8,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
-// notifyOrder queues the notification of a transaction that has just become final. The caller holds g.mu.
+// notifyOrder queues the notification of a final transaction. The caller holds g.mu.
 func (g *Gateway) notifyOrder(o *order) {
 	fields := g.notificationFields(o)
 	fields["code"] = o.code
@@ -41,7 +41,8 @@ func (g *Gateway) notifyRefund(o *order, r *refund) {
 	g.notify(o, fields)
 }
 
-// notifyChargeback has the members of the published example as far as that goes, which is to the uniqueId.
+// notifyChargeback queues the notification of a chargeback, with the members of the published example, which ends after the
+// uniqueId.
 func (g *Gateway) notifyChargeback(o *order) {
 	fields := g.notificationFields(o)
 	fields["transactionType"] = "Chargeback"
@@ -50,7 +51,7 @@ func (g *Gateway) notifyChargeback(o *order) {
 	g.notify(o, fields)
 }
 
-// notificationFields are the members that every notification has.
+// notificationFields returns the members that every notification has.
 func (g *Gateway) notificationFields(o *order) map[string]any {
 	return map[string]any{
 		"appId": json.Number(o.appID), "isTest": true, "uniqueId": o.uniqueID, "timestamp": time.Now().UnixMilli(),
@@ -63,7 +64,7 @@ func (g *Gateway) notify(o *order, fields map[string]any) {
 	}
 	body, err := notificationBody(g.opts.SecretKey, fields)
 	if err != nil {
-		return // cannot happen: the fields are texts, numbers and truth values
+		return // cannot happen: the fields are strings, numbers and booleans
 	}
 	record := &notificationRecord{
 		at: time.Now(), uniqueID: o.uniqueID, transactionID: o.transactionID, url: maskURL(o.notificationURL), token: o.token,
@@ -80,7 +81,7 @@ func (g *Gateway) notify(o *order, fields map[string]any) {
 	g.notifier.Add(g.history.addNotification(record))
 }
 
-// Flush waits until every notification that is due or will be repeated has been accepted or given up.
+// Flush waits until every notification that is due or will be repeated has been accepted or given up, or until ctx ends.
 func (g *Gateway) Flush(ctx context.Context) error {
 	return g.notifier.Flush(ctx)
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// mailbox is a merchant's notification endpoint in memory. It answers with the next of the statuses, the last of
-// which counts for all that follow.
+// mailbox is a merchant's notification endpoint in memory. It responds with each of the statuses in turn, and then always
+// with the last one.
 type mailbox struct {
 	mu       sync.Mutex
 	statuses []int
@@ -108,7 +108,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestRepeats: the published schedule, in virtual time, and an end after the fifth failure.
+// TestRepeats: the published schedule in virtual time, which ends after the fifth failure.
 func TestRepeats(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -183,7 +183,7 @@ func TestFlushHonoursItsContext(t *testing.T) {
 	})
 }
 
-// TestPublishedSignature checks the rule with the test vector of the published facts.
+// TestPublishedSignature checks the rule with the published test vector.
 func TestPublishedSignature(t *testing.T) {
 	fields := map[string]any{
 		"code": 100, "appId": 77, "uniqueId": "987654321", "transactionType": "Sale", "transactionCurrency": "USD",

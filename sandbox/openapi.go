@@ -7,12 +7,12 @@ import (
 
 //go:generate go run ./internal/openapi/write ../testdata/interface.json openapi.json
 
-// openAPI is the description of the gateway. Package internal/openapi makes it from the interface's table.
+// openAPI is the description of the gateway. Package internal/openapi generates it from the interface table.
 //
 //go:embed openapi.json
 var openAPI []byte
 
-// openAPIPath is where the description is served.
+// openAPIPath is the path of the description.
 const openAPIPath = controlPath + "openapi.json"
 
 func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Operation names an operation of the gateway as the client's methods do, for Fault.Operation.
+// Operation is the name of an operation, the same as the client's method. It is used in Fault.Operation.
 type Operation string
 
 const (
@@ -25,7 +25,7 @@ const (
 	OpPayments Operation = "payments" // the five POST operations of the interface
 	OpSearches Operation = "searches" // the three GET operations
 
-	opPage Operation = "page" // what a cardholder sees; no operation of the interface
+	opPage Operation = "page" // a hosted page; not an operation of the interface
 )
 
 // covers reports whether o, which may be a group or empty, includes op.
@@ -54,7 +54,7 @@ func (o Operation) known() bool {
 	return false
 }
 
-// route is one row of the table of operations. A path that ends in a slash takes one more path element.
+// route is one row of the table of operations. A path that ends in a slash is followed by one more path element.
 type route struct {
 	op           Operation
 	method, path string
@@ -88,7 +88,7 @@ func operationNames() []string {
 	return names
 }
 
-// findRoute returns the route of an escaped path, and the unescaped last element where the route takes one.
+// findRoute returns the route of an escaped path, and the unescaped last element if the route has one.
 func findRoute(path string) (_ route, pathParam string, ok bool) {
 	for _, r := range routes() {
 		rest, found := strings.CutPrefix(path, r.path)
@@ -108,7 +108,7 @@ func findRoute(path string) (_ route, pathParam string, ok bool) {
 	return route{}, "", false
 }
 
-// column is the operation's place in the need texts, or -1 for an operation that takes no payment.
+// column returns the operation's index in rule.need, or -1 for an operation that is not a payment.
 func (o Operation) column() int {
 	switch o {
 	case OpTokenCreate:
@@ -125,7 +125,7 @@ func (o Operation) column() int {
 	return -1
 }
 
-// Paths of the pages that a cardholder sees. The element after them is the unguessable id of the page.
+// Paths of the hosted pages. The element after them is the unguessable id of the page.
 const (
 	cardPagePath   = "/hosted/card/"
 	threeDPagePath = "/hosted/3d/"

@@ -13,12 +13,12 @@ type order struct {
 	is3d     bool
 	stage    stage
 	page     string  // id of its hosted page, if it has one
-	canRetry bool    // declined on a hosted page, where the cardholder may try another card
-	token    string  // what a finished token order made
-	events   []event // what has happened to it, for the people who look at it
+	canRetry bool    // declined on a hosted page, and the cardholder may try another card
+	token    string  // created by a completed token order
+	events   []event // for the dashboard
 }
 
-// event is one step in the life of a transaction or a refund.
+// event is one change of a transaction or its refunds.
 type event struct {
 	at   time.Time
 	text string
@@ -44,7 +44,7 @@ func (o *order) kind() string {
 	return "Sale"
 }
 
-// Prefixes of the uniqueIds, by which a look-up knows where to look.
+// Prefixes of the uniqueIds, which tell where a row is stored.
 const (
 	prefixGeneratedOrder  = "16"
 	prefixGeneratedRefund = "17"
@@ -61,7 +61,7 @@ type refund struct {
 	requested, completed                    time.Time // completed is zero at 110
 }
 
-// shownMethod is the payment method of a result: CreditCard once a card is known, else what was asked for.
+// shownMethod is the payment method of a result: CreditCard once a card is known, otherwise the requested one.
 func (o *order) shownMethod() string {
 	switch {
 	case o.card.masked != "":
@@ -79,7 +79,7 @@ func (o *order) pagePath() string {
 	return cardPagePath + o.page
 }
 
-// next is where the cardholder goes from here.
+// next returns the URL to which the cardholder is sent next.
 func (o *order) next() string {
 	if o.stage == stage3D || o.canRetry {
 		return o.pagePath()

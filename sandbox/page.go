@@ -9,10 +9,10 @@ import (
 
 const maxForm = 16 << 10
 
-// servePage answers a cardholder's browser.
+// servePage serves a hosted page.
 func (g *Gateway) servePage(r *http.Request, path, id string) reply {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
-		return messagePage(http.StatusMethodNotAllowed, "This page can only be read or sent.").
+		return messagePage(http.StatusMethodNotAllowed, "This page accepts only GET and POST requests.").
 			withHeader("Allow", "GET, HEAD, POST")
 	}
 	var form url.Values
@@ -47,7 +47,7 @@ func (g *Gateway) servePage(r *http.Request, path, id string) reply {
 	return g.submitCard(o, form)
 }
 
-// chosenTestCard is the test card whose button was pressed, if one was.
+// chosenTestCard returns the test card selected with a button, or an empty one.
 func chosenTestCard(r *http.Request) CardEntry {
 	var o Outcome
 	if o.UnmarshalText([]byte(r.URL.Query().Get("card"))) != nil {
@@ -56,8 +56,8 @@ func chosenTestCard(r *http.Request) CardEntry {
 	return TestCard(o)
 }
 
-// submitCard deals with the card form. A card that cannot be one is shown again with what is wrong; a declined one
-// ends the payment, as everything else that the card does.
+// submitCard handles the card form. An invalid card shows the form again with the errors; any outcome of a valid card,
+// including a decline, ends this step.
 func (g *Gateway) submitCard(o *order, form url.Values) reply {
 	if form.Get("action") == "cancel" && o.canRetry { // the decline stands
 		o.canRetry = false
@@ -73,7 +73,7 @@ func (g *Gateway) submitCard(o *order, form url.Values) reply {
 	}
 	o, problems := g.enterCard(o, entry)
 	if problems != nil {
-		entry.Number, entry.CVV = "", "" // what was typed there is never sent back
+		entry.Number, entry.CVV = "", "" // never sent back
 		for _, field := range []*string{&entry.Month, &entry.Year, &entry.Cardholder} {
 			if looksLikeCard(*field) { // a number in the wrong field
 				*field = ""
@@ -84,8 +84,8 @@ func (g *Gateway) submitCard(o *order, form url.Values) reply {
 	return redirect(o.next())
 }
 
-// enterCard uses a card for an order that waits for one, or for the order that follows a declined one. It returns the
-// order that took the card.
+// enterCard uses a card for an order that is waiting for one, or for a new order after a declined one. It returns the order
+// that used the card.
 func (g *Gateway) enterCard(o *order, entry CardEntry) (*order, []fieldProblem) {
 	card, problems := readCard(entry)
 	if problems != nil {
@@ -116,8 +116,8 @@ func redirect(to string) reply {
 	return htmlReply(http.StatusSeeOther, nil).withHeader("Location", to)
 }
 
-// EnterCard plays the cardholder on the card page that a redirectUrl leads to, and returns where the browser
-// would be sent: the callbackUrl, or the path of the 3D page.
+// EnterCard acts as the cardholder on the card page of a redirectUrl, and returns where the browser would be sent: the
+// callbackUrl, or the path of the 3D page.
 func (g *Gateway) EnterCard(redirectURL string, entry CardEntry) (next string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -132,8 +132,8 @@ func (g *Gateway) EnterCard(redirectURL string, entry CardEntry) (next string, e
 	return o.next(), nil
 }
 
-// Authenticate plays the cardholder on the 3D page that a redirectUrl, or what EnterCard returned, leads to, and
-// returns the callbackUrl.
+// Authenticate acts as the cardholder on the 3D page of a redirectUrl, or of the path that EnterCard returned, and returns
+// the callbackUrl.
 func (g *Gateway) Authenticate(redirectURL string, approve bool) (next string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -145,11 +145,11 @@ func (g *Gateway) Authenticate(redirectURL string, approve bool) (next string, e
 	return o.next(), nil
 }
 
-// waitingAt returns the order whose page a URL is, if it waits there.
+// waitingAt returns the order that is waiting at the page with that URL.
 func (g *Gateway) waitingAt(redirectURL string, s stage) (*order, error) {
 	o := g.ledger.pages[redirectURL[strings.LastIndex(redirectURL, "/")+1:]]
 	if o == nil || o.stage != s && !(s == stageCard && o.canRetry) || !strings.HasSuffix(redirectURL, o.pagePath()) {
-		return nil, errors.New("sandbox: no payment waits at that page")
+		return nil, errors.New("sandbox: no payment is waiting at that page")
 	}
 	return o, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
-// shownPayment is what the hosted pages say about an order.
+// shownPayment returns what the hosted pages show of an order.
 func (g *Gateway) shownPayment(o *order) pages.Payment {
 	p := pages.Payment{
 		Merchant: g.opts.MerchantName, OrderID: o.orderID, Amount: shownAmount(o.amount, o.currency),
@@ -33,7 +33,7 @@ func (g *Gateway) shownPayment(o *order) pages.Payment {
 			n, err := strconv.ParseInt(cmp.Or(product.quantity, "1"), 10, 64)
 			switch each := thousandths(product.price); {
 			case err != nil, each > 0 && n > math.MaxInt64/each:
-				line.Price = "" // too large to be shown
+				line.Price = "" // too large to compute
 			case each > 0 && n > 1:
 				line.Price = shownAmount(amountOf(n*each, currency), currency)
 			}
@@ -45,7 +45,7 @@ func (g *Gateway) shownPayment(o *order) pages.Payment {
 	return p
 }
 
-// cardPage asks for a card. The entry is what the form begins with.
+// cardPage returns the card page. The form is filled in with entry.
 func (g *Gateway) cardPage(o *order, entry CardEntry, problems []fieldProblem) reply {
 	data := pages.CardPage{
 		Payment: g.shownPayment(o), Filled: entry.Number != "",
@@ -64,7 +64,7 @@ func (g *Gateway) cardPage(o *order, entry CardEntry, problems []fieldProblem) r
 		TestCards: []pages.TestCard{
 			{Value: Approved.String(), Label: "Approved", Hint: "001–599"},
 			{Value: Pending.String(), Label: "Pending", Hint: "600–699"},
-			{Value: Challenged.String(), Label: "Asks for 3D", Hint: "700–799"},
+			{Value: Challenged.String(), Label: "Requires 3D", Hint: "700–799"},
 			{Value: Declined.String(), Label: "Declined", Hint: "800–999"},
 		},
 	}
@@ -76,7 +76,7 @@ func (g *Gateway) cardPage(o *order, entry CardEntry, problems []fieldProblem) r
 		f := &data.Fields[i]
 		for _, p := range problems {
 			if p.field == f.Name {
-				f.Error, f.Focus, f.Hint = f.Label+" "+p.text, !focused, "" // the error says what the hint does
+				f.Error, f.Focus, f.Hint = f.Label+" "+p.text, !focused, "" // the error says the same as the hint
 				focused = true
 			}
 		}
@@ -116,8 +116,8 @@ func page(status int, name string, data any) reply {
 	return htmlReply(status, text)
 }
 
-// htmlReply is a page with the headers that a payment page needs. The policy has no form-action: browsers apply it
-// to the redirect after the form as well, and that leads to the merchant.
+// htmlReply returns a page with the headers of a payment page. The policy has no form-action, because browsers also apply
+// it to the redirect after the form, which leads to the merchant.
 func htmlReply(status int, body []byte) reply {
 	return reply{status: status, body: body, header: http.Header{
 		"Content-Type":               {"text/html; charset=utf-8"},

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// browser is a client that stops at redirects.
+// browser is a client that does not follow redirects.
 func browser(g *Gateway) *http.Client {
 	return &http.Client{
 		Transport:     g.RoundTripper(),
@@ -122,8 +122,8 @@ func TestCardPageRefusals(t *testing.T) {
 	})
 }
 
-// TestThroughABrowser goes from the redirect over card page and 3D page to the shop, following redirects as a
-// browser does.
+// TestThroughABrowser goes from the redirect through card page and 3D page to the shop, following redirects as a browser
+// does.
 func TestThroughABrowser(t *testing.T) {
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "welcome back")

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// params are the named values of a control request: the members of a JSON object, the fields of a form, or a query.
-// The methods note what is wrong, and which names are known, for check.
+// params are the named values of a control request: the members of a JSON object, the fields of a form, or a query. The
+// methods record problems, and the known names, for check.
 type params struct {
 	values   map[string]string
 	known    []string
 	problems []string
 }
 
-// jsonParams reads an object of texts, numbers and truth values. Nothing at all is an object without members.
+// jsonParams reads an object of strings, numbers and booleans. An empty body is an empty object.
 func jsonParams(body []byte) (*params, error) {
 	p := &params{values: make(map[string]string)}
 	if len(body) == 0 {
@@ -35,7 +35,7 @@ func jsonParams(body []byte) (*params, error) {
 		case json.Unmarshal(value, &s) == nil:
 			p.values[name] = s
 		case value[0] == '{' || value[0] == '[':
-			return nil, fmt.Errorf("%.40q must be a text, a number or a truth value", name)
+			return nil, fmt.Errorf("%.40q must be a string, a number or a boolean", name)
 		default:
 			p.values[name] = string(value)
 		}
@@ -112,7 +112,7 @@ func (p *params) choice(name string, into interface{ UnmarshalText([]byte) error
 	}
 }
 
-// check returns the first thing that is wrong, a name that nobody asked for among it.
+// check returns the first problem. An unknown name is one, too.
 func (p *params) check() error {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if !slices.Contains(p.known, name) {
@@ -125,7 +125,7 @@ func (p *params) check() error {
 	return nil
 }
 
-// controlError is an error of the control interface, with its HTTP status and what to do about it.
+// controlError is an error of the control API, with its HTTP status and a hint.
 type controlError struct {
 	status     int
 	text, hint string

@@ -36,7 +36,7 @@ func (g *Gateway) pay(c *call) reply {
 	return jsonReply(g.format(c.base).appendResult(newObject(), o, false).end())
 }
 
-// refuseDuplicate answers a transactionId that was seen before, unless the options let it pass.
+// refuseDuplicate refuses a transactionId that was seen before, unless the options allow it.
 func (g *Gateway) refuseDuplicate(o *order) (_ reply, refused bool) {
 	code := codeDuplicate
 	switch g.opts.Duplicates {
@@ -52,12 +52,12 @@ func (g *Gateway) refuseDuplicate(o *order) (_ reply, refused bool) {
 	return g.statusFor(code, jsonReply(obj.end())), true
 }
 
-// useCard does what the order's card does.
+// useCard carries out the behaviour of the order's card.
 func (g *Gateway) useCard(o *order) {
 	o.stage = stageProcessing
 	outcome := o.card.outcome
 	switch {
-	case o.op == OpTokenCreate && !g.opts.TokenOrderUsesCard: // what the card does shows when it is paid with
+	case o.op == OpTokenCreate && !g.opts.TokenOrderUsesCard: // the card decides the outcome of payments with the token
 		if o.secure {
 			g.openPage(o, stage3D)
 		} else {
@@ -70,7 +70,7 @@ func (g *Gateway) useCard(o *order) {
 	}
 }
 
-// charge does what the card does once nobody has to authenticate any more.
+// charge carries out the behaviour of the card after any authentication.
 func (g *Gateway) charge(o *order) {
 	o.stage = stageProcessing
 	switch outcome := o.card.outcome; {
@@ -114,14 +114,14 @@ func (g *Gateway) authenticate(o *order, approve bool) {
 // openPage sends the cardholder to the hosted card page or to the 3D page.
 func (g *Gateway) openPage(o *order, s stage) {
 	o.stage, o.code, o.text = s, codeRedirect, "Redirect"
-	o.record(map[stage]string{stageCard: "waits for a card", stage3D: "waits for 3D authentication"}[s])
+	o.record(map[stage]string{stageCard: "waiting for a card", stage3D: "waiting for 3D authentication"}[s])
 	if o.page == "" {
 		o.page = rand.Text()
 		g.ledger.pages[o.page] = o
 	}
 }
 
-// retry is the next transaction of a hosted page whose last card was declined.
+// retry returns the next transaction of a hosted page whose last card was declined.
 func (g *Gateway) retry(o *order) *order {
 	next := &order{payment: o.payment, op: o.op, created: time.Now(), page: o.page}
 	next.card = card{}

@@ -67,7 +67,7 @@ func TestMaskedCard(t *testing.T) {
 	}
 }
 
-// TestAnswerMembers compares the members of each answer with those that the interface shows for it.
+// TestAnswerMembers compares the members of each response with those that the interface documents for it.
 func TestAnswerMembers(t *testing.T) {
 	g := New(Options{})
 	token := newToken(t, g, "order", Approved)
@@ -153,7 +153,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestPerOrderRaces: two payments of one order that wait at the same time are both charged.
+// TestPerOrderRaces: two concurrent payments for one order are both charged.
 func TestPerOrderRaces(t *testing.T) {
 	for mode, want := range map[Duplicates]int{DuplicatesPerOrder: 2, DuplicatesRefused: 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestPerOrderRaces(t *testing.T) {
 	}
 }
 
-// TestSameTransactionAtOnce: of many requests with one transactionId, one is carried out.
+// TestSameTransactionAtOnce: of many concurrent requests with one transactionId, exactly one is carried out.
 func TestSameTransactionAtOnce(t *testing.T) {
 	g := New(Options{})
 	var group sync.WaitGroup

@@ -11,21 +11,21 @@ import (
 	"unicode/utf8"
 )
 
-// query is a batch query whose parameters are in order.
+// query is a valid batch query.
 type query struct {
 	uniqueID, orderID, transactionID, refundTransactionID, refundUniqueID string
 
 	from, to       int64 // wall-clock seconds as if they were UTC, both inclusive
 	page, pageSize int
-	pageText       string // currPage as it was sent, which may be wider than any integer
+	pageText       string // currPage as received, which may be larger than any integer
 }
 
-// filtered reports whether anything but time restricts the query.
+// filtered reports whether the query has an id.
 func (q query) filtered() bool {
 	return q.uniqueID+q.orderID+q.transactionID+q.refundTransactionID+q.refundUniqueID != ""
 }
 
-// parseQuery reads the parameters of a batch query. The problems are all that is wrong with them.
+// parseQuery reads the parameters of a batch query, and returns all problems.
 func parseQuery(op Operation, values url.Values, b SearchBehavior, maxPageSize int) (query, []string) {
 	p := &parameters{values: values}
 	q := query{uniqueID: p.text("uniqueId", 128), transactionID: p.text("transactionId", 128)}
@@ -66,7 +66,7 @@ func parseQuery(op Operation, values url.Values, b SearchBehavior, maxPageSize i
 	return q, p.problems
 }
 
-// oneMonthAfter is the same day of the next month, or that month's last day where it has no such day.
+// oneMonthAfter returns the same day of the next month, or the last day of that month if it has no such day.
 func oneMonthAfter(t time.Time) time.Time {
 	next := t.AddDate(0, 1, 0)
 	if next.Day() != t.Day() {
@@ -75,7 +75,7 @@ func oneMonthAfter(t time.Time) time.Time {
 	return next
 }
 
-// parameters reads a query string and notes what is wrong with it.
+// parameters reads a query string and records problems.
 type parameters struct {
 	values   url.Values
 	problems []string
@@ -109,13 +109,13 @@ func (p *parameters) time(name string) (_ time.Time, dateOnly bool) {
 		return t, true
 	}
 	t, err := time.Parse(time.DateTime, s)
-	if err != nil || len(s) != len(time.DateTime) { // Parse takes fractions of a second that the layout does not have
+	if err != nil || len(s) != len(time.DateTime) { // Parse accepts fractions of a second that are not in the layout
 		p.problem(name, "not YYYY-MM-DD or YYYY-MM-DD HH:MM:SS")
 	}
 	return t, false
 }
 
-// number reads a positive number of at most so many digits. One that no int can hold is as good as the largest.
+// number reads a positive number with a limited number of digits. Numbers too large for an int are reduced to the largest.
 func (p *parameters) number(name string, digits, missing int) int {
 	s := p.text(name, digits)
 	if s == "" {

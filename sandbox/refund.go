@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Refund gives money back and returns the refundUniqueId: an empty amount means all that is left, an empty
-// merchantRefundID one of the gateway's own choice. It does what POST /api/refund does.
+// Refund refunds money and returns the refundUniqueId. An empty amount means all that has not been refunded, an empty
+// merchantRefundID means a generated one. It has the same effect as POST /api/refund.
 func (g *Gateway) Refund(uniqueID, amount, merchantRefundID string) (refundUniqueID string, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -19,13 +19,13 @@ func (g *Gateway) Refund(uniqueID, amount, merchantRefundID string) (refundUniqu
 	return r.refundUniqueID, nil
 }
 
-// refundRequest is what a merchant asks for. An empty amount means all that is left.
+// refundRequest is the request of a merchant. An empty amount means all that has not been refunded.
 type refundRequest struct{ uniqueID, amount, merchantRefundID, remark string }
 
-// errDuplicateRefund is the one error of refund that has a code of its own.
+// errDuplicateRefund is the only error of refund that has a code of its own.
 var errDuplicateRefund = errors.New("sandbox: duplicate refundTransactionId")
 
-// refund carries a request out, or returns the refund that the same request has made before. The caller holds g.mu.
+// refund carries out a request, or returns the refund that an earlier identical request made. The caller holds g.mu.
 func (g *Gateway) refund(request refundRequest) (*refund, error) {
 	amount := request.amount
 	if r := g.ledger.repeatedRefund(request.merchantRefundID); r != nil {
@@ -42,7 +42,7 @@ func (g *Gateway) refund(request refundRequest) (*refund, error) {
 		return nil, errors.New("sandbox: unknown uniqueId")
 	}
 	if o.code != codeSuccess || o.op == OpTokenCreate {
-		return nil, errors.New("sandbox: the transaction moved no money")
+		return nil, errors.New("sandbox: the transaction has moved no money")
 	}
 	left := thousandths(o.amount) - g.ledger.refunded[o.uniqueID] - g.ledger.refundedByGenerated(o.uniqueID)
 	if amount == "" {
@@ -74,7 +74,7 @@ func (g *Gateway) refund(request refundRequest) (*refund, error) {
 	return r, nil
 }
 
-// repeatedRefund returns the refund that has this refundTransactionId already, if there is one.
+// repeatedRefund returns the refund that already has this refundTransactionId, or nil.
 func (l *ledger) repeatedRefund(merchantRefundID string) *refund {
 	q := query{refundTransactionID: merchantRefundID}
 	for _, s := range l.matchingRefunds(q) {
@@ -85,8 +85,8 @@ func (l *ledger) repeatedRefund(merchantRefundID string) *refund {
 	return nil
 }
 
-// SettleRefund ends a refund that is at 110: with 111, or with 112 and the money kept. It reports whether there was
-// one. The refund is named by its refundTransactionId.
+// SettleRefund ends a refund that is at 110: if approved, with 111, otherwise with 112, and no money is refunded. It
+// reports whether there was such a refund. The refund is identified by its refundTransactionId.
 func (g *Gateway) SettleRefund(refundTransactionID string, approved bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -100,7 +100,7 @@ func (g *Gateway) SettleRefund(refundTransactionID string, approved bool) bool {
 	return false
 }
 
-// Refunded returns how many times money was given back for a refundTransactionId: the judge of a test that loses the
+// Refunded returns how many times money was refunded for a refundTransactionId. Use it to check tests that lose the
 // responses of refunds. It is more than 1 only with RefundDuplicatesExecuted.
 func (g *Gateway) Refunded(refundTransactionID string) int {
 	g.mu.Lock()
@@ -109,7 +109,7 @@ func (g *Gateway) Refunded(refundTransactionID string) int {
 	return g.ledger.givenBack[refundTransactionID]
 }
 
-// refundedByGenerated returns what a seeded order's own refund has given back by now.
+// refundedByGenerated returns what the generated refunds of a seeded order have refunded so far.
 func (l *ledger) refundedByGenerated(uniqueID string) (sum int64) {
 	for _, b := range l.generatedRefunds {
 		if i, ok := b.find(query{uniqueID: uniqueID}); ok && b.orders != nil && !b.At(i).After(time.Now()) && b.refund(i).code != codeRefundFailed {
@@ -119,8 +119,8 @@ func (l *ledger) refundedByGenerated(uniqueID string) (sum int64) {
 	return sum
 }
 
-// createRefund is the published POST /api/refund. Its response says 110, request accepted; the record says 111 when
-// the money has been given back.
+// createRefund is the published POST /api/refund. Its response has code 110 (request accepted); the row has code 111 once
+// the money is refunded.
 func (g *Gateway) createRefund(c *call) reply {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -148,8 +148,8 @@ func (g *Gateway) createRefund(c *call) reply {
 	return jsonReply(b.number("timestamp", time.Now().UnixMilli()).end())
 }
 
-// Chargeback sends the notification of a chargeback of the whole amount. Nothing else changes: the interface
-// shows no record of one.
+// Chargeback sends the notification of a chargeback of the whole amount. Nothing else changes, because the interface
+// returns no chargebacks.
 func (g *Gateway) Chargeback(uniqueID string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

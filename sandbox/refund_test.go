@@ -50,7 +50,7 @@ func refundBody(uniqueID, refundTransactionID, amount string) map[string]any {
 	return map[string]any{"uniqueId": uniqueID, "refundTransactionId": refundTransactionID, "amount": amount}
 }
 
-// TestRepeatedRefund: what the same refundTransactionId meets, and how often money is given back.
+// TestRepeatedRefund checks the response to a repeated refundTransactionId, and how many times money is refunded.
 func TestRepeatedRefund(t *testing.T) {
 	tests := []struct {
 		mode                 RefundDuplicates
@@ -84,7 +84,7 @@ func TestRepeatedRefund(t *testing.T) {
 	}
 }
 
-// TestRefundStates: 110 until it is settled, then 111 or 112, and a refused refund leaves the money to be refunded.
+// TestRefundStates: 110 until it is settled, then 111 or 112; after 112 the amount can be refunded again.
 func TestRefundStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mailbox{statuses: []int{200}}
@@ -144,7 +144,7 @@ func TestRefundRowNames(t *testing.T) {
 	}
 }
 
-// TestRefundFaults: a refund whose response is lost, and one that never happened.
+// TestRefundFaults tests a refund whose response is lost, and one that was not carried out.
 func TestRefundFaults(t *testing.T) {
 	g := New(Options{})
 	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
@@ -172,7 +172,7 @@ func TestRefundFaults(t *testing.T) {
 	}
 }
 
-// TestRefundLimits: n and n+1 for every limit of the published table.
+// TestRefundLimits tests values at and just beyond every limit of the published table.
 func TestRefundLimits(t *testing.T) {
 	g := New(Options{})
 	id := send(t, g, "POST", "/api/subscription", body("t", map[string]any{"amount": "999999999.999"})).str("uniqueId")

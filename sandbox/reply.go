@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// reply is a response before it is sent: either complete, or cut off somewhere by a fault.
+// reply is a response before it is sent: complete, or cut off by a fault.
 type reply struct {
 	status     int
 	header     http.Header
@@ -16,7 +16,7 @@ type reply struct {
 	truncation truncation
 }
 
-// truncation says where the connection ends.
+// truncation says where the response is cut off.
 type truncation int
 
 const (
@@ -55,12 +55,12 @@ func (r reply) send(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(r.body)))
 	w.WriteHeader(r.status)
 	if req.Method != http.MethodHead {
-		_, _ = w.Write(r.body) // a caller that has gone away is not the gateway's concern
+		_, _ = w.Write(r.body) // an error means that the caller has gone away
 	}
 }
 
-// hangUp ends the connection where the reply is cut. Where the connection cannot be taken over, as in HTTP/2,
-// the server is told to abort the response instead.
+// hangUp closes the connection at the point where the reply is cut off. If the connection cannot be hijacked, as in HTTP/2,
+// the response is aborted instead.
 func (r reply) hangUp(w http.ResponseWriter) {
 	h, ok := w.(http.Hijacker)
 	if !ok {
@@ -87,7 +87,7 @@ func (r reply) hangUp(w http.ResponseWriter) {
 	_ = buf.Flush()
 }
 
-// refusal is the JSON response to a request that is not carried out.
+// refusal returns the JSON response to a request that is not carried out.
 func refusal(code int, reason string) reply {
 	o := newObject().number("code", int64(code)).text("message", codeMessage(code)).text("transactionMessage", reason)
 	return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())

@@ -12,11 +12,11 @@ type call struct {
 	query         url.Values // of the GET operations
 	base          string     // scheme and host that the caller used
 	url           string
-	transactionID string           // as far as it can be read; of a refund its refundTransactionId
+	transactionID string           // if it can be read; for a refund its refundTransactionId
 	pay           payment          // of the POST operations
 	tracking      []TrackingNumber // of UploadTrackingNumbers
 	problems      []string         // why the request is refused
-	orderPaid     bool             // the order had a success when the request arrived
+	orderPaid     bool             // the order already had a success when the request arrived
 }
 
 // rule is one row of the interface's table "Transaction request (common fields)".
@@ -26,8 +26,8 @@ type rule struct {
 	need  string // R, O, C or - for each column, see Operation.column
 }
 
-// paymentRules returns that table. A member that is not in an operation's column is ignored, as are members
-// that are not in the table at all.
+// paymentRules returns that table. A member that is not in an operation's column is ignored, like members that are not in
+// the table at all.
 func paymentRules() []rule {
 	return []rule{
 		{"transactionId", (*decoder).transactionID, "RRRRR"},
@@ -47,12 +47,12 @@ func paymentRules() []rule {
 		{"card", (*decoder).card, "---R-"},
 		{"extension", (*decoder).extension, "--CRR"},
 		{"transactionType", (*decoder).transactionType, "OOO--"}, // only in the examples
-		{"productName", (*decoder).productName, "-OO--"},         // only in an example, and published for the checkout
+		{"productName", (*decoder).productName, "-OO--"},         // only in an example, and published for checkouts
 		{"domain", (*decoder).domain, "--OO-"},                   // only published
 	}
 }
 
-// decodePayment reads a payment request. The problems are all that is wrong with it, each with the member's path.
+// decodePayment reads a payment request, and returns all problems, each with the path of the member.
 func decodePayment(op Operation, body []byte, published bool) (payment, []string) {
 	d := &decoder{op: op, published: published}
 	m, err := members(body)

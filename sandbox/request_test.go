@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// interfaceTable is the part of testdata/interface.json that these tests are driven by.
+// interfaceTable is the part of testdata/interface.json that these tests use.
 type interfaceTable struct {
 	Operations, PublishedOperations []struct {
 		Name, Method, Path, Body string
@@ -33,7 +33,7 @@ func readInterface(t *testing.T) interfaceTable {
 	return table
 }
 
-// TestRequiredAndLimits leaves out every required member of every payment operation, and makes every limited one
+// TestRequiredAndLimits leaves out every required member of every payment operation, and makes every member with a limit
 // too long.
 func TestRequiredAndLimits(t *testing.T) {
 	checked := 0
@@ -87,7 +87,7 @@ func TestRequiredAndLimits(t *testing.T) {
 	}
 }
 
-// TestPublishedRequiredAndLimits does the same with the operations that are published beyond the interface.
+// TestPublishedRequiredAndLimits does the same for the operations that are only published.
 func TestPublishedRequiredAndLimits(t *testing.T) {
 	checked := 0
 	for _, op := range readInterface(t).PublishedOperations {
@@ -233,7 +233,7 @@ func TestMalformedBodies(t *testing.T) {
 	}
 }
 
-// TestDigitsSurvive: appId and amount come back exactly as they were sent.
+// TestDigitsSurvive: appId and amount are returned exactly as sent.
 func TestDigitsSurvive(t *testing.T) {
 	const appID, amount = "98765432109876543210987654321098", "10.10"
 	g := New(Options{})
@@ -248,8 +248,8 @@ func TestDigitsSurvive(t *testing.T) {
 	}
 }
 
-// FuzzDecodePayment looks for a body that the decoder accepts although it lacks what every payment needs, or that
-// makes it panic.
+// FuzzDecodePayment searches for a body that the decoder accepts although a required member is missing, or that makes it
+// panic.
 func FuzzDecodePayment(f *testing.F) {
 	good, err := json.Marshal(body("t", nil))
 	if err != nil {

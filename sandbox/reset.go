@@ -1,8 +1,8 @@
 package sandbox
 
-// Reset forgets every order, refund, token, fault, request and notification, also those that wait to be delivered, and
-// late commits. The options stay, SetSearchBehavior's among them. No uniqueId that was given to a payment is given
-// again; seeded rows begin anew.
+// Reset removes all orders, refunds, tokens, faults, requests and notifications, including notifications and late commits
+// that are still pending. The options remain, including those set by SetSearchBehavior. The uniqueIds of payments are not
+// reused; those of seeded rows begin again.
 func (g *Gateway) Reset() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// resultFormat is what all results and refund records of one response have in common.
+// resultFormat is the format of all results and refund records of one response.
 type resultFormat struct {
 	billDescription string
-	location        *time.Location // of wall-clock texts
+	location        *time.Location // of wall-clock times
 	base            string         // scheme and host of redirectUrl
 	booleanIs3D     bool
 	refundID        string // name of the merchant's refund id in the rows of a refund query
 }
 
-// appendResult writes a transaction result. A response has the members that the interface shows for its operation;
-// a row of a query has all of them.
+// appendResult writes a transaction result. A response has the members that the interface documents for its operation; a
+// row of a query has all of them.
 func (f resultFormat) appendResult(b object, o *order, query bool) object {
 	b = b.number("code", int64(o.code)).text("message", codeMessage(o.code)).boolean("isTest", true)
 	b = b.raw("appId", o.appID).text("uniqueId", o.uniqueID).text("transactionId", o.transactionID)
@@ -41,8 +41,8 @@ func (f resultFormat) appendResult(b object, o *order, query bool) object {
 	return b
 }
 
-// appendTo writes the members of an address, all but the closing brace. The state is not among them: the
-// interface says that response copies do not carry it.
+// appendTo writes the members of an address, without the closing brace. The state is left out: the interface says that
+// responses do not repeat it.
 func (a *address) appendTo(b object) object {
 	b = append(b, '{')
 	b = b.text("firstName", a.firstName).text("lastName", a.lastName).text("country", a.country)

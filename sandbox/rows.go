@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
 )
 
-// list collects the rows that a query can see at now.
+// list returns the rows that a query finds at now.
 func (g *Gateway) list(all []series, from, to int64, now time.Time) *listing.Listing[series] {
 	l := listing.New[series](from, to)
 	for _, s := range all {
@@ -20,8 +20,8 @@ func (g *Gateway) list(all []series, from, to int64, now time.Time) *listing.Lis
 	return l
 }
 
-// visible says which rows a query finds at now: those before settled, which are older than the longest lag, and those of
-// late, whose own lag is over.
+// visible returns which rows a query finds at now: those before index settled, which are older than the longest lag, and
+// those in late, whose own lag is over.
 func (g *Gateway) visible(s series, now time.Time) (settled int, late some) {
 	b := g.opts.Search
 	upTo := func(t time.Time) int {
@@ -57,15 +57,15 @@ func (g *Gateway) lagOf(uniqueID string) time.Duration {
 
 // rows returns one page of the listing.
 func (g *Gateway) rows(q query, l *listing.Listing[series], page int) []rowRef {
-	if page > l.Total()/q.pageSize+1 { // also keeps the product small enough for 32 bits
+	if page > l.Total()/q.pageSize+1 { // also prevents an overflow of the product on 32 bits
 		return nil
 	}
 	start := (page - 1) * q.pageSize
 	return l.Page(start, start+q.pageSize, g.opts.Search.OldestFirst, g.tie)
 }
 
-// tie says which of the n rows of one second stands at place p: always the same, or with UnstableTies a different
-// one in each request. The permutation p -> (step*p + start) mod n needs no memory.
+// tie returns which of the n rows of one second is at position p: always the same, or with UnstableTies a different one in
+// each request. The permutation p -> (step*p + start) mod n needs no memory.
 func (g *Gateway) tie(wall int64, n, p int) int {
 	if !g.opts.Search.UnstableTies || n < 2 {
 		return p

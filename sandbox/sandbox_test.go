@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// answer is a JSON answer with its HTTP status.
+// answer is a JSON response with its HTTP status.
 type answer struct {
 	status int
 	header http.Header
@@ -84,7 +84,7 @@ func readAnswer(t *testing.T, resp *http.Response) answer {
 	return a
 }
 
-// body is a request body that has every required member of every operation.
+// body returns a request body with every required member of every operation.
 func body(transactionID string, changes map[string]any) map[string]any {
 	m := map[string]any{
 		"transactionId": transactionID, "orderId": "order-" + transactionID, "currency": "USD", "amount": "8.80",
@@ -119,7 +119,7 @@ func cardBody(o Outcome) map[string]any {
 	}
 }
 
-// thisMonth is the query of a range around now.
+// thisMonth returns a query with a range around now.
 func thisMonth() string {
 	now := time.Now().UTC()
 	return "?startDate=" + now.AddDate(0, 0, -2).Format(time.DateOnly) +
@@ -128,7 +128,7 @@ func thisMonth() string {
 
 func wall(t time.Time) string { return url.QueryEscape(t.Format(time.DateTime)) }
 
-// newToken makes a token with a card.
+// newToken creates a token for a card.
 func newToken(t *testing.T, g *Gateway, transactionID string, o Outcome) string {
 	t.Helper()
 	a := send(t, g, "POST", "/checkout/tokenization/create", body(transactionID, nil))
@@ -138,7 +138,7 @@ func newToken(t *testing.T, g *Gateway, transactionID string, o Outcome) string 
 	return g.Token(transactionID)
 }
 
-// wantCode fails unless the answer has the code.
+// wantCode fails the test unless the response has the code.
 func wantCode(t *testing.T, a answer, want int) {
 	t.Helper()
 	if a.code() != want {

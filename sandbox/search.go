@@ -35,7 +35,7 @@ func (g *Gateway) search(c *call) reply {
 	return g.envelope(c, q, g.ledger.matchingOrders(q))
 }
 
-// getOrder carries out the single query, which accepts nothing but the uniqueId.
+// getOrder carries out the single query, whose only parameter is the uniqueId.
 func (g *Gateway) getOrder(c *call) reply {
 	g.delay()
 	g.mu.Lock()
@@ -54,7 +54,7 @@ func (g *Gateway) getOrder(c *call) reply {
 	return jsonReply(g.format(c.base).appendResult(newObject(), o, true).end())
 }
 
-// delay waits as long as a query takes. The caller must not hold g.mu.
+// delay waits for SearchBehavior.Latency. The caller must not hold g.mu.
 func (g *Gateway) delay() {
 	g.mu.Lock()
 	latency := g.opts.Search.Latency

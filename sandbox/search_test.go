@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// rangeQuery asks for [from, to] in a gateway whose Location is loc.
+// rangeQuery returns a query for [from, to] to a gateway whose Location is loc.
 func rangeQuery(from, to time.Time, loc *time.Location, page, size int) string {
 	return fmt.Sprintf("?startDate=%s&endingDate=%s&currPage=%d&pageSize=%d",
 		wall(from.In(loc)), wall(to.In(loc)), page, size)
@@ -127,8 +127,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestPagesAgainstModel pages through every combination of bounds, order and zone, over a clock change in both
-// directions, and compares with a list made the slow way.
+// TestPagesAgainstModel pages through every combination of bounds, order and zone, over a clock change in both directions,
+// and compares with a simple sorted list.
 func TestPagesAgainstModel(t *testing.T) {
 	for _, zone := range []string{"UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Shanghai"} {
 		loc, err := time.LoadLocation(zone)
@@ -214,7 +214,7 @@ func TestUnstableTies(t *testing.T) {
 	}
 }
 
-// TestLag: a row is hidden for a while, and then found by all queries.
+// TestLag: a row is hidden until its lag has passed, and then found by all queries.
 func TestLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lag = time.Hour
@@ -234,7 +234,7 @@ func TestLag(t *testing.T) {
 	})
 }
 
-// TestBookFillsUp: rows of the future are not there yet.
+// TestBookFillsUp: rows in the future are not found yet.
 func TestBookFillsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New(Options{})

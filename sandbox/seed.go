@@ -2,37 +2,37 @@ package sandbox
 
 import "time"
 
-// SeedOptions says what SeedOrders adds. The zero value of every field but N, From and To is what Seed does.
+// SeedOptions configures SeedOrders. The zero value of every field except N, From and To is what Seed does.
 type SeedOptions struct {
 	N        int // of orders
 	From, To time.Time
 
-	// Random, Hours and Seed are those of Arrivals: independent customers, day and night, and another draw.
+	// Random, Hours and Seed are as in Arrivals.
 	Random bool
 	Hours  [24]float64
 	Seed   uint64
 
-	// Currencies are used in turn, each with its own number of decimals. Nil means USD.
+	// Currencies are used in turn, each with its number of decimals. Nil means USD.
 	Currencies []string
 
-	// RefundEvery gives one refund to every so many orders. Zero means every tenth, negative none.
+	// RefundEvery adds one refund for every n-th order. Zero means every tenth, negative none.
 	RefundEvery int
 
-	// RefundStates leaves every fifth refund at 110, accepted, and makes every seventh 112, refused. By default all are
-	// at 111.
+	// RefundStates leaves every fifth refund at 110 (accepted), and sets every seventh to 112 (declined). By default all
+	// are at 111.
 	RefundStates bool
 
-	// TwiceEvery charges every so many-th order twice: a second success with the same transactionId comes in together with
-	// the order after it. Zero means none.
+	// TwiceEvery charges every n-th order twice: a second success with the same transactionId is added at the time of the
+	// next order. Zero means none.
 	TwiceEvery int
 
-	// RefundTwiceEvery gives every so many-th refund once more, so that more is given back than was paid. Zero means none.
+	// RefundTwiceEvery adds every n-th refund twice, so that more is refunded than was paid. Zero means none.
 	RefundTwiceEvery int
 }
 
-// Seed adds n orders in [from, to), evenly spread, and a refund for every tenth of them. They are computed when
-// they are asked for: any number of them takes no memory. Seven in a hundred are declined, two are at 102, the rest
-// are approved; Executed does not count them. SeedOrders adds other currencies and more.
+// Seed adds n orders in [from, to), evenly spaced, and a refund for every tenth of them. They are computed on demand, so
+// any number of them needs no memory. Of each hundred, seven are declined, two are at 102, and the rest are approved.
+// Executed does not count them. SeedOrders adds other currencies and more.
 func (g *Gateway) Seed(n int, from, to time.Time) {
 	g.SeedOrders(SeedOptions{N: n, From: from, To: to})
 }
@@ -56,7 +56,7 @@ func (g *Gateway) SeedOrders(o SeedOptions) {
 	}
 	refunds := g.addRefunds(everyNth{orders.book, orders.refundEvery}, orders)
 	refunds.states = o.RefundStates
-	if o.RefundTwiceEvery > 0 && o.RefundTwiceEvery <= o.N/orders.refundEvery { // else there is none, and every could overflow
+	if o.RefundTwiceEvery > 0 && o.RefundTwiceEvery <= o.N/orders.refundEvery { // otherwise there is none, and every could overflow
 		every := orders.refundEvery * o.RefundTwiceEvery
 		g.addRefunds(afterEveryNth{orders.book, every, orders.refundEvery}, orders).every = every
 	}
@@ -69,7 +69,7 @@ func (g *Gateway) AddOrders(b Book) {
 	g.addOrders(b)
 }
 
-// AddRefunds adds a book of refunds of orders that the gateway does not have. The book's times are those of the
+// AddRefunds adds a book of refunds, for orders that do not exist in the gateway. The book's times are those of the
 // requests; each refund is completed two minutes later.
 func (g *Gateway) AddRefunds(b Book) {
 	g.mu.Lock()
@@ -98,8 +98,8 @@ func (g *Gateway) addRefunds(b Book, orders *generatedOrders) *generatedRefunds 
 	return rows
 }
 
-// everyNth is the book of the refunds of every n-th order: each is asked for when the last order before the next
-// refunded one comes in, which keeps it inside the range of the orders.
+// everyNth is the book of the refunds of every n-th order. Each is requested at the time of the last order before the next
+// refunded one, which keeps it inside the range of the orders.
 type everyNth struct {
 	orders Book
 	n      int
@@ -108,7 +108,7 @@ type everyNth struct {
 func (e everyNth) Len() int           { return e.orders.Len() / e.n }
 func (e everyNth) At(i int) time.Time { return e.orders.At(i*e.n + e.n - 1) }
 
-// afterEveryNth is a book of what comes in for every n-th order, together with an order some places after it.
+// afterEveryNth is a book with a row for every n-th order, at the time of the order some places after it.
 type afterEveryNth struct {
 	orders    Book
 	n, places int

@@ -6,7 +6,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
 )
 
-// series is a list of rows in the order of their times: the stored orders, the stored refunds, or a book.
+// series is a list of rows in order of time: the stored orders, the stored refunds, or a book.
 type series interface {
 	listing.Series
 	uniqueID(i int) string
@@ -33,7 +33,7 @@ func (l refundList) appendRow(o object, f resultFormat, i int) object {
 	return f.appendRefund(o, l[i])
 }
 
-// some is a series of a few rows of another one.
+// some is a series of selected rows of another one.
 type some struct {
 	series
 	rows []int

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// ServeHTTP answers the eight operations, the published POST /api/refund and POST /upload/trackingNumber, the hosted
-// pages, and the control interface below /_sandbox/.
+// ServeHTTP serves the eight operations of the interface, the published POST /api/refund and POST /upload/trackingNumber,
+// the hosted pages, and below /_sandbox/ the dashboard and the control API.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.respond(r).send(w, r)
 }
 
-// respond is the whole gateway: one request in, one reply out.
+// respond returns the reply to a request.
 func (g *Gateway) respond(r *http.Request) reply {
-	if r.Body == nil { // net/http's server always sets it, other callers need not
+	if r.Body == nil { // net/http's server always sets it, other callers may not
 		r.Body = http.NoBody
 	}
 	if isControl(r.URL.Path) {
@@ -32,13 +32,13 @@ func (g *Gateway) respond(r *http.Request) reply {
 	return reply
 }
 
-// serveControl answers what is below /_sandbox/. The log does not show it.
+// serveControl serves requests below /_sandbox/. They are not logged.
 func (g *Gateway) serveControl(r *http.Request) reply {
 	if g.opts.Control == ControlOff {
 		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
 	}
 	if reason := controlRefused(r, g.opts.Control); reason != "" {
-		o := newObject().text("error", reason).text("hint", "docs/sandbox.md says who reaches it, and Options.Control decides")
+		o := newObject().text("error", reason).text("hint", "see Options.Control and docs/sandbox.md")
 		return jsonReply(o.end()).withStatus(http.StatusForbidden)
 	}
 	g.controlOnce.Do(func() {
@@ -51,7 +51,7 @@ func (g *Gateway) serveControl(r *http.Request) reply {
 	return handle(g.control, r)
 }
 
-// dispatch finds out what a request is for, and notes it in the record.
+// dispatch finds the operation of a request and calls it. It completes the record.
 func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	route, pathParam, ok := findRoute(r.URL.EscapedPath())
 	if !ok {
@@ -68,7 +68,7 @@ func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 		reply := refusal(codeRequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
 		return reply.withHeader("Allow", route.method)
 	}
-	if err := http.NewCrossOriginProtection().Check(r); err != nil { // a merchant's program is no page of a browser
+	if err := http.NewCrossOriginProtection().Check(r); err != nil { // a merchant's program is not a web page
 		return refusal(codeRequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
 	}
 	if !g.authorized(r) {
@@ -90,7 +90,7 @@ func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	return g.serveOperation(c, record)
 }
 
-// authorized compares digests, so that neither content nor length of the secret shows in the time it takes.
+// authorized compares digests, so that the time it takes reveals neither content nor length of the secret.
 func (g *Gateway) authorized(r *http.Request) bool {
 	if g.opts.MerchantID == "" {
 		return true
@@ -101,7 +101,7 @@ func (g *Gateway) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
-// serveOperation carries a call out and lets a fault, if one was injected for it, come between.
+// serveOperation carries out a call, and applies the fault that was injected for it, if any.
 func (g *Gateway) serveOperation(c *call, record *requestRecord) reply {
 	g.mu.Lock()
 	g.settleDue()
@@ -145,7 +145,7 @@ func (g *Gateway) newCall(r *http.Request, op Operation, pathParam string, body 
 		c.tracking, c.problems = decodeTracking(body)
 	default:
 		c.transactionID = c.query.Get("transactionId")
-		if malformed != nil { // what ParseQuery leaves out can be the filter
+		if malformed != nil { // ParseQuery may have left out the filter
 			c.problems = append(c.problems, "query: malformed")
 		}
 	}
@@ -166,7 +166,7 @@ func (g *Gateway) baseURL(r *http.Request) string {
 	return scheme + "://" + host
 }
 
-// execute carries out a call that no fault keeps from being carried out.
+// execute carries out a call.
 func (g *Gateway) execute(c *call) reply {
 	if len(c.problems) > 0 {
 		return g.refuse(codeParameterError, strings.Join(c.problems, "; "))
@@ -185,11 +185,11 @@ func (g *Gateway) execute(c *call) reply {
 	defer g.mu.Unlock()
 	g.settleDue()
 	reply := g.pay(c)
-	g.settleDue() // what SettleAfter zero has just put there
+	g.settleDue() // if SettleAfter is zero
 	return reply
 }
 
-// readBody reads a request body of at most limit bytes, or says with which HTTP status to refuse it.
+// readBody reads a request body of at most limit bytes, or returns the HTTP status of the refusal.
 func readBody(r *http.Request, limit int64) (body []byte, status int) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	switch {

@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// Server is a Gateway that listens on an address of its own. Make one with Start.
+// Server is a Gateway that listens on its own address. Create one with Start.
 type Server struct {
 	URL      string // base URL, for example "http://127.0.0.1:40123"
-	*Gateway        // what answers
+	*Gateway        // serves the requests
 
 	server *http.Server
 	served sync.WaitGroup // the accept loop
 
-	mu     sync.Mutex // orders active.Add before Close's Wait
+	mu     sync.Mutex // active.Add must not follow the Wait of Close
 	closed bool
-	active sync.WaitGroup // requests being answered
+	active sync.WaitGroup // requests being served
 }
 
-// Start lets a new Gateway listen on a free port of the loopback interface. Close it after use.
+// Start creates a Gateway that listens on a free port of the loopback interface. Call Close after use.
 func Start(opts Options) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,14 +32,14 @@ func Start(opts Options) (*Server, error) {
 	return Serve(l, New(opts)), nil
 }
 
-// Serve lets g answer on a listener, which Close closes.
+// Serve serves g on a listener, which Close closes.
 func Serve(l net.Listener, g *Gateway) *Server {
 	s := &Server{URL: "http://" + l.Addr().String(), Gateway: g}
 	s.server = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          log.New(io.Discard, "", 0), // dropped connections are what faults are for
+		ErrorLog:          log.New(io.Discard, "", 0), // faults drop connections on purpose
 	}
 	s.served.Go(func() {
 		if err := s.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -61,8 +61,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.Gateway.ServeHTTP(w, r)
 }
 
-// Close stops listening, cuts what is in flight, gives up notifications, and returns when nothing of the server or
-// its gateway runs any more.
+// Close stops listening, aborts requests in flight, drops pending notifications, and returns when all goroutines of the
+// server and its gateway have ended.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true

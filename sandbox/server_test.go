@@ -22,7 +22,7 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestCloseLeavesNothing uses everything that starts goroutines and counts them afterwards.
+// TestCloseLeavesNothing uses everything that starts goroutines and checks for leaks afterwards.
 func TestCloseLeavesNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	merchant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +91,7 @@ func TestBasicAuthentication(t *testing.T) {
 	}
 }
 
-// TestRedirectURL: it leads to where the caller reached the gateway, or to Options.BaseURL.
+// TestRedirectURL: redirectUrl begins with the address that the caller used, or with Options.BaseURL.
 func TestRedirectURL(t *testing.T) {
 	for base, want := range map[string]string{"": "https://gateway.test/hosted/card/", "https://pay.shop.test": "https://pay.shop.test/hosted/card/"} {
 		a := send(t, New(Options{BaseURL: base}), "POST", "/checkout/payment", body("t", nil))
@@ -101,7 +101,7 @@ func TestRedirectURL(t *testing.T) {
 	}
 }
 
-// TestConcurrentUse does everything at once; the race detector is the judge.
+// TestConcurrentUse does everything concurrently, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	g := New(Options{NotificationTransport: &mailbox{statuses: []int{200}}, Search: SearchBehavior{Arrive: 1, UnstableTies: true}})
 	defer g.Close()
@@ -133,7 +133,7 @@ func TestConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// TestCutAnswersKeepTheirStatus: over a socket a cut answer begins like a whole one.
+// TestCutAnswersKeepTheirStatus: over a socket a response that is cut off has the status of the complete one.
 func TestCutAnswersKeepTheirStatus(t *testing.T) {
 	s, err := Start(Options{NoNotifications: true})
 	if err != nil {
@@ -152,7 +152,7 @@ func TestCutAnswersKeepTheirStatus(t *testing.T) {
 	}
 }
 
-// TestCloseGivesUpWhatWaits: a payment that has not been carried out when the gateway is closed never is.
+// TestCloseGivesUpWhatWaits: a payment that has not been carried out when the gateway is closed is never carried out.
 func TestCloseGivesUpWhatWaits(t *testing.T) {
 	g := New(Options{NoNotifications: true})
 	g.Inject(Fault{Operation: OpPayments, Before: time.Hour})
@@ -178,7 +178,7 @@ func TestCloseGivesUpWhatWaits(t *testing.T) {
 	}
 }
 
-// faultsLeft counts the faults that no request has used up.
+// faultsLeft returns the number of faults that are not used up.
 func (g *Gateway) faultsLeft() (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -190,8 +190,7 @@ func (g *Gateway) faultsLeft() (n int) {
 	return n
 }
 
-// TestSeededRefunds: what a seed has refunded is not given back again, and every refund is found by the ids that it
-// shows.
+// TestSeededRefunds: what a seeded refund has refunded cannot be refunded again, and every refund is found by its own ids.
 func TestSeededRefunds(t *testing.T) {
 	now := time.Now()
 	g := New(Options{Location: time.UTC, NoNotifications: true})

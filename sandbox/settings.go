@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The control interface shows Fault, SearchBehavior, SeedOptions and Options by the names of their fields, in JSON
-// spelling: oneIn, transactionId. Durations are texts such as "1.5s", and the numbered choices are their names.
+// The control API encodes Fault, SearchBehavior, SeedOptions and Options with JSON names made from the field names: oneIn,
+// transactionId. Durations are strings such as "1.5s", and enumerated values are their names.
 
 // settingName is the JSON name of a field.
 func settingName(field string) string {
@@ -19,8 +19,8 @@ func settingName(field string) string {
 	return strings.ToLower(name[:1]) + name[1:]
 }
 
-// encodeSettings returns the fields of a struct by their JSON names. What has no text, such as a transport, is left
-// out, and a secret is only said to be set.
+// encodeSettings returns the fields of a struct by their JSON names. Interface values, such as a transport, are left out,
+// and a secret is shown only as "set".
 func encodeSettings(v any) map[string]any {
 	s := reflect.ValueOf(v)
 	out := make(map[string]any)
@@ -46,8 +46,8 @@ func encodeSettings(v any) map[string]any {
 	return out
 }
 
-// decodeSettings sets the fields of the struct that into points to. A member that names none is an error that names
-// the nearest.
+// decodeSettings sets the fields of the struct that into points to. An unknown member is an error that names the most
+// similar field.
 func decodeSettings(data []byte, into any) error {
 	m, err := members(data)
 	if err != nil {
@@ -94,10 +94,10 @@ func decodeSetting(text json.RawMessage, field reflect.Value) error {
 	return err
 }
 
-// unknownMember is the error of a member that nobody takes.
+// unknownMember returns the error for an unknown member.
 func unknownMember(name string, known []string) error {
 	slices.Sort(known)
-	nearest, least := "", 4 // further away it is another word
+	nearest, least := "", 4 // larger distances are different words
 	for _, k := range known {
 		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < least {
 			nearest, least = k, d
@@ -109,7 +109,7 @@ func unknownMember(name string, known []string) error {
 	return fmt.Errorf("unknown member %.40q; known are %s", name, strings.Join(known, ", "))
 }
 
-// editDistance is the Levenshtein distance: how many letters to insert, delete or replace.
+// editDistance returns the Levenshtein distance: the number of letters to insert, delete or replace.
 func editDistance(a, b string) int {
 	if len(a) > 40 || len(b) > 40 {
 		return max(len(a), len(b))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Settle ends a transaction that is at 102, for example one of a Pending card, and sends its notification. It
-// reports whether there was one.
+// Settle ends a transaction that is at 102, for example one with a Pending card, and sends its notification. It reports
+// whether there was such a transaction.
 func (g *Gateway) Settle(transactionID string, approved bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -22,7 +22,7 @@ func (g *Gateway) Settle(transactionID string, approved bool) bool {
 	return false
 }
 
-// settleDue finishes what has been in processing for long enough. The caller holds g.mu.
+// settleDue settles everything that is due. The caller holds g.mu.
 func (g *Gateway) settleDue() {
 	for {
 		d, ok := g.ledger.nextDue(time.Now())
@@ -45,7 +45,7 @@ func (g *Gateway) settle(o *order, approved bool) {
 	g.finish(o, approved, reason)
 }
 
-// settleLater leaves d in processing until the time has passed. Zero means until the caller lets go of g.mu.
+// settleLater keeps d in processing for the given time. Zero means until the caller unlocks g.mu.
 func (g *Gateway) settleLater(d due, after time.Duration) {
 	d.at = time.Now().Add(after)
 	g.ledger.wait(d)
@@ -75,8 +75,8 @@ func (g *Gateway) finish(o *order, approved bool, reason string) {
 	g.notifyOrder(o)
 }
 
-// CloseOrder ends a transaction that waits for its cardholder or is in processing with the published code 103, order
-// closed, and sends its notification. It reports whether there was one.
+// CloseOrder ends a transaction that is waiting for its cardholder or in processing, with the published code 103 (order
+// closed), and sends its notification. It reports whether there was such a transaction.
 func (g *Gateway) CloseOrder(transactionID string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -96,7 +96,7 @@ func (g *Gateway) closeOrder(o *order) {
 	g.notifyOrder(o)
 }
 
-// completeRefund ends a refund that was accepted: approved gives the money back. The caller holds g.mu.
+// completeRefund ends an accepted refund; if approved, the money is refunded. The caller holds g.mu.
 func (g *Gateway) completeRefund(r *refund, approved bool) {
 	if r.code != codeRefundRequested {
 		return
@@ -115,9 +115,8 @@ func (g *Gateway) completeRefund(r *refund, approved bool) {
 	}
 }
 
-// Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown
-// transaction, 1 for a charged one, and more only where Options.Duplicates lets a payment be repeated. Creating a
-// token moves no money here.
+// Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown transaction, 1 for
+// a charged one, and more only if Options.Duplicates allows repetitions. Creating a token moves no money.
 func (g *Gateway) Executed(transactionID string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -125,8 +124,8 @@ func (g *Gateway) Executed(transactionID string) int {
 	return g.ledger.executed[transactionID]
 }
 
-// Token returns the token that the hosted page of that token order has made, or "" if there is none yet. A merchant
-// learns it from the notification.
+// Token returns the token that a token order has created, or "" if there is none yet. A merchant gets it with the
+// notification.
 func (g *Gateway) Token(transactionID string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -138,8 +137,8 @@ func (g *Gateway) Token(transactionID string) string {
 	return ""
 }
 
-// blocked reports whether the order has its one success already. DuplicatesPerOrder goes by what was so when
-// the request arrived, which is the race that it offers.
+// blocked reports whether the order already has its one success. With DuplicatesPerOrder it uses the state at the time the
+// request arrived, which is the race condition that this option simulates.
 func (g *Gateway) blocked(o *order, paidOnArrival bool) bool {
 	switch {
 	case o.op == OpTokenCreate || o.orderID == "" || g.opts.Duplicates == DuplicatesExecuted:
@@ -150,11 +149,11 @@ func (g *Gateway) blocked(o *order, paidOnArrival bool) bool {
 	return g.ledger.paidOrders[o.orderID]
 }
 
-// alreadyPaid is the transactionMessage of a payment whose order has its one success.
+// alreadyPaid is the transactionMessage of a payment whose order already has a success.
 const alreadyPaid = "Order already paid"
 
-// Notify sends the notification of every final transaction with that transactionId once more, as a gateway does
-// that missed the merchant's response.
+// Notify sends the notification of every final transaction with that transactionId again, like a gateway that did not
+// receive the merchant's response.
 func (g *Gateway) Notify(transactionID string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

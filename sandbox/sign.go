@@ -11,12 +11,12 @@ import (
 	"slices"
 )
 
-// NotificationRequest builds the POST that the gateway would send to a notificationUrl, signed with the secretKey
-// unless that is empty, for unit tests of a merchant's notification handler. The fields are the members of the
-// payload; write numbers wider than 64 bits, such as some appIds, as json.Number. A sign member among them is
-// replaced, or kept as it is if secretKey is empty, which is how a test forges one.
+// NotificationRequest creates the POST request that the gateway would send to a notificationUrl, for unit tests of a
+// merchant's notification handler. It is signed with secretKey unless that is empty. The fields are the members of the
+// payload; write numbers wider than 64 bits, such as some appIds, as json.Number. A sign member in fields is replaced; if
+// secretKey is empty it is kept, so that a test can forge a signature.
 //
-// The interface does not show what a notification looks like; this is the published form.
+// The interface does not document the format of a notification; this is the published one.
 func NotificationRequest(url, secretKey string, fields map[string]any) (*http.Request, error) {
 	body, err := notificationBody(secretKey, fields)
 	if err != nil {
@@ -45,8 +45,8 @@ func notificationBody(secretKey string, fields map[string]any) ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// sign is the published rule: the values of all members but sign, in the order of their names and without anything
-// between them, then the key; of that the SHA-256. Empty values do not count, and neither do objects and arrays.
+// sign implements the published rule: the SHA-256 of the values of all members except sign, sorted by name and without
+// separators, followed by the key. Empty values, objects and arrays are left out.
 func sign(secretKey string, values map[string]json.RawMessage) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -58,7 +58,7 @@ func sign(secretKey string, values map[string]json.RawMessage) string {
 		case '{', '[', 'n': // n as in null
 		case '"':
 			var s string
-			_ = json.Unmarshal(value, &s) // json.Marshal has just made it
+			_ = json.Unmarshal(value, &s) // written by json.Marshal
 			h.Write([]byte(s))
 		default:
 			h.Write(value)

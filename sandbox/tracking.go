@@ -6,19 +6,18 @@ import (
 	"fmt"
 )
 
-// TrackingNumber is one entry of POST /upload/trackingNumber, which is published and not part of the interface. The
-// JSON names are uniqueId, company, number and remark.
+// TrackingNumber is one entry of POST /upload/trackingNumber, which is published and not part of the interface. The JSON
+// names are uniqueId, company, number and remark.
 type TrackingNumber struct {
-	UniqueID string // of the transaction whose goods were sent
+	UniqueID string // of the transaction whose goods were shipped
 	Company  string // logistics company, at most 255 characters
-	Number   string // only in the published example, not in the table, so that it may be missing
+	Number   string // optional: only in the published example, not in the table
 	Remark   string // at most 255 characters
 }
 
 const maxTrackingNumbers = 99 // the published text says fewer than 100
 
-// decodeTracking reads the array of entries. How many there are is not its concern: too few or too many have a code
-// of their own.
+// decodeTracking reads the array of entries. It does not check their number: too few or too many have their own code.
 func decodeTracking(body []byte) ([]TrackingNumber, []string) {
 	d := &decoder{op: OpUploadTrackingNumbers}
 	var items []json.RawMessage

@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// RoundTripper returns an HTTP transport that reaches g without a socket, whatever host the request names. It
-// works inside a testing/synctest bubble, where a network connection does not. Faults that drop the connection are
-// errors here. The gateway goes on with a request whose context has ended, as a real one would.
+// RoundTripper returns an HTTP transport that reaches g without a socket, whatever host the request names. It works inside
+// a testing/synctest bubble, where a network connection does not. Faults that drop the connection are returned as errors.
+// Like a real gateway, g carries out a request even if its context has ended meanwhile.
 func (g *Gateway) RoundTripper() http.RoundTripper { return memoryTransport{g} }
 
 type memoryTransport struct{ gateway *Gateway }
 
-// RoundTrip sends r to the gateway. It reads and closes the body, as http.RoundTripper demands.
+// RoundTrip sends r to the gateway. It reads and closes the body, as http.RoundTripper requires.
 func (t memoryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	if err := ctx.Err(); err != nil {
@@ -28,7 +28,7 @@ func (t memoryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp *http.Response
 		err  error
 	}
-	done := make(chan outcome, 1) // holds the response that nobody waits for any more
+	done := make(chan outcome, 1) // buffered, so that the goroutine ends if nobody waits
 	go func() {
 		resp, err := t.exchange(r)
 		done <- outcome{resp, err}
@@ -47,7 +47,7 @@ func (t memoryTransport) exchange(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if err := r.Context().Err(); err != nil {
-		return nil, err // the request has not arrived as a whole
+		return nil, err // the request has not arrived completely
 	}
 	in := &http.Request{
 		Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header.Clone(),
@@ -60,7 +60,7 @@ func (t memoryTransport) exchange(r *http.Request) (*http.Response, error) {
 	return t.gateway.respond(in).response(r)
 }
 
-// sendBody reads the request body to its end and closes it.
+// sendBody reads and closes the request body.
 func sendBody(r *http.Request) ([]byte, error) {
 	defer closeBody(r)
 	if r.Body == nil {
@@ -71,7 +71,7 @@ func sendBody(r *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("sandbox: reading the request body: %w", err)
 	}
 	if r.ContentLength > 0 && int64(len(body)) != r.ContentLength {
-		return nil, errors.New("sandbox: the request body is not as long as Content-Length says")
+		return nil, errors.New("sandbox: the length of the request body differs from Content-Length")
 	}
 	return body, nil
 }
@@ -82,7 +82,7 @@ func closeBody(r *http.Request) {
 	}
 }
 
-// response is the reply as a client's transport returns it.
+// response converts the reply to what a client's transport returns.
 func (r reply) response(req *http.Request) (*http.Response, error) {
 	switch r.truncation {
 	case truncatedToNothing:
@@ -104,7 +104,7 @@ func (r reply) response(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// cutReader is what follows the half of a body that arrived.
+// cutReader follows the half of a body that arrived.
 type cutReader struct{}
 
 func (cutReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// uploadTrackingNumbers keeps all entries or none. An entry replaces an earlier one of the same uniqueId.
+// uploadTrackingNumbers stores all entries or none. An entry replaces an earlier one with the same uniqueId.
 func (g *Gateway) uploadTrackingNumbers(c *call) reply {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -14,7 +14,7 @@ func (g *Gateway) uploadTrackingNumbers(c *call) reply {
 	case n == 0:
 		return uploadReply(codeUploadFailed, "Upload data is empty")
 	case n > maxTrackingNumbers:
-		return uploadReply(codeUploadFailed, fmt.Sprintf("%d entries, and at most %d are allowed", n, maxTrackingNumbers))
+		return uploadReply(codeUploadFailed, fmt.Sprintf("%d entries; at most %d are allowed", n, maxTrackingNumbers))
 	}
 	var unknown []string
 	for i, e := range c.tracking {
@@ -39,7 +39,7 @@ func uploadReply(code int, message string) reply {
 	return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())
 }
 
-// TrackingNumber returns what was uploaded last for a transaction.
+// TrackingNumber returns the last entry that was uploaded for a transaction.
 func (g *Gateway) TrackingNumber(uniqueID string) (_ TrackingNumber, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

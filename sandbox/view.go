@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
-// What the control interface shows. The JSON names are the interface's own where it has one.
+// Views for the control API. The JSON names are those of the interface if it has one.
 
 type paymentView struct {
 	UniqueID           string      `json:"uniqueId"`
@@ -25,7 +25,7 @@ type paymentView struct {
 	WaitsFor           string      `json:"waitsFor,omitempty"` // card, 3d or settlement
 	Page               string      `json:"page,omitempty"`     // path of the hosted page that is open
 	NotificationURL    string      `json:"notificationUrl,omitempty"`
-	Executed           int         `json:"executed"` // how often money moved for its transactionId
+	Executed           int         `json:"executed"` // how many times money moved for its transactionId
 	Refunded           string      `json:"refunded,omitempty"`
 	TrackingNumber     string      `json:"trackingNumber,omitempty"`
 	Events             []eventView `json:"events"`
@@ -36,7 +36,7 @@ type eventView struct {
 	Text string    `json:"text"`
 }
 
-// paymentView shows an order. The caller holds g.mu.
+// paymentView returns the view of an order. The caller holds g.mu.
 func (g *Gateway) paymentView(o *order) paymentView {
 	v := paymentView{
 		UniqueID: o.uniqueID, TransactionID: o.transactionID, OrderID: o.orderID, Operation: o.op, Code: o.code,
@@ -74,10 +74,10 @@ type refundView struct {
 	Remark              string     `json:"remark,omitempty"`
 	RequestedAt         time.Time  `json:"requestedAt"`
 	CompletedAt         *time.Time `json:"completedAt,omitempty"`
-	Refunded            int        `json:"refunded"` // how often money was given back for its refundTransactionId
+	Refunded            int        `json:"refunded"` // how many times money was refunded for its refundTransactionId
 }
 
-// refundView shows a refund. The caller holds g.mu.
+// refundView returns the view of a refund. The caller holds g.mu.
 func (g *Gateway) refundView(r *refund) refundView {
 	v := refundView{
 		RefundUniqueID: r.refundUniqueID, RefundTransactionID: r.merchantRefundID, UniqueID: r.uniqueID,
@@ -175,13 +175,13 @@ func milliseconds(d time.Duration) float64 {
 
 type faultView struct {
 	Number int            `json:"number"`
-	Left   int            `json:"left"` // requests; negative without end
+	Left   int            `json:"left"` // remaining requests; negative: unlimited
 	Seen   int            `json:"seen"` // matching requests so far
 	Fault  map[string]any `json:"fault"`
-	what   string         // in a few words
+	what   string         // description
 }
 
-// faultViews shows the faults that are not used up. The caller holds g.mu.
+// faultViews returns the active faults. The caller holds g.mu.
 func (g *Gateway) faultViews() []faultView {
 	views := []faultView{}
 	for _, a := range g.faults {
@@ -205,7 +205,7 @@ type infoView struct {
 	Options       map[string]any `json:"options"`
 }
 
-// info shows the gateway as a whole. The caller holds g.mu.
+// info returns totals and options. The caller holds g.mu.
 func (g *Gateway) info() infoView {
 	g.history.mu.Lock()
 	requests, notices := g.history.lastRequest, g.history.lastNotice
@@ -246,7 +246,7 @@ func (g *Gateway) refundNamed(id string) *refund {
 	return nil
 }
 
-// filter chooses rows of a list. An empty field lets everything pass.
+// filter selects rows of a list. An empty field matches everything.
 type filter struct {
 	limit                                       int
 	since                                       int // number of a request or a notification: only newer ones
@@ -261,10 +261,10 @@ const (
 	mostRows   = 1000
 )
 
-// list is the rows that a filter lets pass, the newest first.
+// list is the rows that match a filter, newest first.
 type list[T any] struct {
 	Data    []T `json:"data"`
-	LeftOff int `json:"leftOff"` // rows that passed and are not in data
+	LeftOff int `json:"leftOff"` // matching rows that are not in data
 }
 
 func (l *list[T]) add(row T, limit int) {
@@ -306,7 +306,7 @@ func (g *Gateway) refunds(f filter) list[refundView] {
 	return l
 }
 
-// listRequests lists the requests of the log, and returns the channel that its next change closes.
+// listRequests returns the matching requests of the log, and a channel that is closed at the next change.
 func (h *history) listRequests(f filter) (list[requestView], <-chan struct{}) {
 	all, changed := h.copyRequests()
 	l := list[requestView]{Data: []requestView{}}
@@ -321,7 +321,7 @@ func (h *history) listRequests(f filter) (list[requestView], <-chan struct{}) {
 	return l, changed
 }
 
-// listNotifications is listRequests for notifications.
+// listNotifications returns the matching notifications in the same way.
 func (h *history) listNotifications(f filter) (list[notificationView], <-chan struct{}) {
 	all, changed := h.copyNotifications()
 	l := list[notificationView]{Data: []notificationView{}}

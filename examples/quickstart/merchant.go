@@ -17,7 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// merchant is a shop of the smallest kind: a client, and a place where notifications arrive.
+// merchant is a minimal shop: a client, and a handler for notifications.
 type merchant struct {
 	client  *cardgateway.Client
 	sandbox *sandbox.Server // nil with a real gateway
@@ -27,7 +27,7 @@ type merchant struct {
 	arrived chan *notify.Notification
 	token   cardgateway.Token
 	paid    *cardgateway.Transaction // for the refund
-	run     string                   // makes this run's ids unlike those of the run before
+	run     string                   // makes the ids of this run unique
 }
 
 func open(s settings) (_ *merchant, err error) {
@@ -54,8 +54,8 @@ func open(s settings) (_ *merchant, err error) {
 	return m, m.receive(s)
 }
 
-// receive serves the notifications. What a payload says is a hint: the handler asks the gateway before anything
-// arrives here.
+// receive serves the notifications. A payload is only a hint: the handler queries the gateway before anything is passed on
+// here.
 func (m *merchant) receive(s settings) error {
 	listener, err := net.Listen("tcp", s.listen)
 	if err != nil {
@@ -64,7 +64,7 @@ func (m *merchant) receive(s settings) error {
 	if m.notify = s.notify; m.notify == "" {
 		m.notify = "http://" + listener.Addr().String()
 	}
-	key := []byte(rand.Text() + rand.Text()) // a shop keeps its key; this one lives as long as the program
+	key := []byte(rand.Text() + rand.Text()) // a shop stores its key; this one exists only while the program runs
 	if m.urls, err = notify.NewTokenURLs(m.notify+"/notification", key); err != nil {
 		return errors.Join(err, listener.Close())
 	}

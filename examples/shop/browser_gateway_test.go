@@ -20,7 +20,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// gateway is a sandbox alone, with a client and a merchant who receives notifications.
+// gateway is a sandbox without a shop, with a client and a merchant who receives notifications.
 type gateway struct {
 	*sandbox.Server
 	client   *cardgateway.Client
@@ -72,8 +72,9 @@ func (b *tab) open(url string) {
 	b.do(chromedp.Navigate(url))
 }
 
-// TestDashboardUnderAName presses a button of a dashboard that is reached under a name and without TLS, as in a network of
-// containers: the browser then says less of where a form comes from. The same form on a page of another site does nothing.
+// TestDashboardUnderAName uses a button of a dashboard that is reached with a host name and without TLS, as in a network of
+// containers: the browser then sends less about the origin of a form. The same form on a page of another site has no
+// effect.
 func TestDashboardUnderAName(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, sandbox.Options{NoNotifications: true, Control: sandbox.ControlAnywhere})
@@ -98,8 +99,8 @@ func TestDashboardUnderAName(t *testing.T) {
 	}
 }
 
-// TestGatewayLook shows the sandbox's pages, at a desk and on a phone, light and dark, to an accessibility checker: it finds
-// nothing, and nothing has to be scrolled sideways. With CARDGATEWAY_SCREENSHOTS=1 it takes the pictures of the docs.
+// TestGatewayLook checks the sandbox's pages with an accessibility checker, on desktop and phone, light and dark: there are
+// no findings, and no horizontal scrolling. With CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the docs.
 func TestGatewayLook(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestKeyboardHosted pays on the hosted pages without a mouse: every field and button is reached by Tab, in the order in
-// which it stands there, Enter in a field sends the form, and the first wrong field has the focus.
+// TestKeyboardHosted pays on the hosted pages without a mouse: Tab reaches every field and button in visual order, Enter in
+// a field submits the form, and the first invalid field has the focus.
 func TestKeyboardHosted(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, sandbox.Options{NoNotifications: true, MerchantName: "Wick & Wax"})
@@ -54,7 +54,7 @@ func TestKeyboardHosted(t *testing.T) {
 	}
 }
 
-// TestKeyboardDashboard works on the dashboard without a mouse.
+// TestKeyboardDashboard uses the dashboard without a mouse.
 func TestKeyboardDashboard(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, sandbox.Options{NoNotifications: true})
@@ -83,7 +83,7 @@ func TestKeyboardDashboard(t *testing.T) {
 	b.tabTo("Faults")
 	b.follow(kb.Enter)
 	if got := b.text("main"); !strings.Contains(got, "carried out, reply close") {
-		t.Errorf("no fault was armed: %s", got)
+		t.Errorf("no fault is active: %s", got)
 	}
 	b.tabTo("OpenAPI description of the gateway")
 	b.follow(kb.Enter)
@@ -92,11 +92,11 @@ func TestKeyboardDashboard(t *testing.T) {
 	}
 }
 
-// focus is the element that the keyboard acts on.
+// focus is the focused element.
 type focus struct {
-	Name     string // its id, else its name, else what it says
-	Label    string // what it is called for those who do not see it
-	Outlined bool   // it can be told apart from the others
+	Name     string // its id, otherwise its name, otherwise its text
+	Label    string // accessible name
+	Outlined bool   // it has a visible focus indicator
 	OnScreen bool
 	Top      int // on the page
 }
@@ -120,7 +120,7 @@ func (b *tab) focused() focus {
 	return f
 }
 
-// press presses keys one after the other.
+// press presses keys in sequence.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys))
@@ -134,7 +134,7 @@ func (b *tab) follow(key string) {
 	}
 }
 
-// tabTo presses Tab until the focus is at what is called so.
+// tabTo presses Tab until the element with that name has the focus.
 func (b *tab) tabTo(label string) {
 	b.t.Helper()
 	for range 100 {
@@ -146,8 +146,8 @@ func (b *tab) tabTo(label string) {
 	b.t.Fatalf("Tab does not lead to %q", label)
 }
 
-// tabThrough presses Tab from the beginning of the page to its end, and returns where it leads. Each place must have a
-// name, be seen, and stand below the one before.
+// tabThrough presses Tab from the beginning of the page to its end, and returns the focused elements. Each must have a
+// name, be visible, and be below the previous one.
 func (b *tab) tabThrough() (names []string) {
 	b.t.Helper()
 	before := focus{}

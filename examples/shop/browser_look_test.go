@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// finding is what axe-core says about a page.
+// finding is a finding of axe-core.
 type finding struct {
 	ID     string `json:"id"`
 	Impact string `json:"impact"`
@@ -23,7 +23,7 @@ type finding struct {
 	} `json:"nodes"`
 }
 
-// examine has axe-core look at the page that is shown. The page's own policy forbids scripts; the debugger may.
+// examine runs axe-core on the current page. The page's own policy forbids scripts, but the debugger may run them.
 func (b *tab) examine(name string) (counted map[string]int) {
 	b.t.Helper()
 	axe, err := os.ReadFile(filepath.Join("testdata", "axe", "axe.min.js"))
@@ -61,9 +61,8 @@ var screens = []screen{
 	{"phone", 390, 780, 1.5},
 }
 
-// TestBrowserLook shows every page, at a desk and on a phone, to an accessibility checker: no serious and no critical
-// finding, and nothing that has to be scrolled sideways. With CARDGATEWAY_SCREENSHOTS=1 it takes the pictures of the
-// README.
+// TestBrowserLook checks every page with an accessibility checker, on desktop and phone: there are no serious and no
+// critical findings, and no horizontal scrolling. With CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the README.
 func TestBrowserLook(t *testing.T) {
 	w := open(t, withoutSettling, processingFor(-time.Second))
 	b := newTab(t, w)
@@ -91,14 +90,14 @@ func TestBrowserLook(t *testing.T) {
 	t.Logf("%d pages at %d sizes; findings by impact: %v", len(looks), len(screens), findings)
 }
 
-// look is a page to be looked at.
+// look is a page to check.
 type look struct {
 	name, path string
 	picture    string     // at which screen it is taken for the README
 	then       func(*tab) // what is done there first
 }
 
-// prepareLooks makes an order of every kind and state.
+// prepareLooks creates an order of every kind and state.
 func prepareLooks(b *tab) []look {
 	gateway := b.w.gateway
 	buy := func(sku string, who cardholder, want State) string {
@@ -158,7 +157,7 @@ func prepareLooks(b *tab) []look {
 	}
 }
 
-// picture writes what the page shows, up to three screens of it.
+// picture writes a screenshot of the page, up to three screens.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
@@ -172,7 +171,7 @@ func (b *tab) picture(name string) {
 	}
 }
 
-// TestNoScript makes sure that no page has a script, or a style of its own, which the policy would forbid.
+// TestNoScript: no page has a script, or inline styles, which the policy would forbid.
 func TestNoScript(t *testing.T) {
 	files, err := filepath.Glob("templates/*.html")
 	if err != nil || len(files) == 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// journey is a way to pay: what a customer does in the browser before the cardholder is asked for anything.
+// journey is a way to pay: what a customer does in the browser before the cardholder has to act.
 type journey struct {
 	name  string
 	ready func(*tab, sandbox.Outcome) // up to the button
 	pay   string                      // the button
-	typed bool                        // the card is known before, and decides at once
+	typed bool                        // the card is already known, and decides at once
 }
 
 var journeys = []journey{
@@ -38,7 +38,7 @@ var journeys = []journey{
 	}, "#subscribe", true},
 }
 
-// trouble is what goes wrong.
+// trouble is a fault.
 type trouble struct {
 	name   string
 	before func(*world)           // the payment is submitted
@@ -73,7 +73,7 @@ var troubles = []trouble{
 	}},
 }
 
-// TestBrowserPay goes every way to pay in a real browser, with everything that can go wrong on it.
+// TestBrowserPay tests every way to pay in a real browser, with every fault.
 func TestBrowserPay(t *testing.T) {
 	for _, j := range journeys {
 		for _, trouble := range troubles {
@@ -83,7 +83,7 @@ func TestBrowserPay(t *testing.T) {
 				b := newTab(t, w)
 				card := sandbox.Approved
 				if trouble.during != nil && j.typed {
-					card = sandbox.Challenged // so that there is a time at which the order is not paid
+					card = sandbox.Challenged // so that the order is unpaid for some time
 				}
 				j.ready(b, card)
 				if trouble.before != nil {
@@ -102,7 +102,7 @@ func TestBrowserPay(t *testing.T) {
 	}
 }
 
-// TestBrowserNotPaid ends every way to pay without a payment.
+// TestBrowserNotPaid tests every way to pay without completing the payment.
 func TestBrowserNotPaid(t *testing.T) {
 	for _, j := range journeys {
 		for _, tt := range []struct {
@@ -135,7 +135,7 @@ func TestBrowserNotPaid(t *testing.T) {
 	}
 }
 
-// TestBrowserThreeD confirms at the bank's page: because the card asks for it, and because the amount does.
+// TestBrowserThreeD confirms on the bank's page: because the card requires it, and because the amount does.
 func TestBrowserThreeD(t *testing.T) {
 	for _, j := range journeys {
 		t.Run(j.name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func TestBrowserThreeD(t *testing.T) {
 	})
 }
 
-// TestBrowserAgain tries another card after a decline.
+// TestBrowserAgain uses another card after a decline.
 func TestBrowserAgain(t *testing.T) {
 	b := newTab(t, open(t))
 	b.toCheckout("orange")
@@ -195,7 +195,7 @@ func TestBrowserProcessing(t *testing.T) {
 	}
 }
 
-// TestBrowserSandboxPage arranges a lost answer and a refund with the buttons that a visitor has.
+// TestBrowserSandboxPage causes a lost response and a refund with the buttons for visitors.
 func TestBrowserSandboxPage(t *testing.T) {
 	w := open(t)
 	b := newTab(t, w)

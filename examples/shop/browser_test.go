@@ -18,8 +18,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// theBrowser is started by the first test that needs it and stopped by TestMain. It has a window for each test that
-// runs at the same time, with cookies of its own; the next test takes it over without them.
+// theBrowser is started by the first test that needs it and stopped by TestMain. It has a window for each concurrent test,
+// with separate cookies; the next test reuses the window without them.
 var theBrowser struct {
 	once    sync.Once
 	err     error
@@ -31,8 +31,8 @@ const windows = 2
 
 var errNoBrowser = errors.New("no Chromium on this machine")
 
-// browser returns a window until the end of the test. It skips the test where there is no browser, and fails it where
-// CARDGATEWAY_REQUIRE_BROWSER says that there must be one.
+// browser returns a window for the duration of the test. If there is no browser it skips the test, or fails it if
+// CARDGATEWAY_REQUIRE_BROWSER requires one.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -71,7 +71,7 @@ func startBrowser() {
 		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("host-resolver-rules", "MAP *.test 127.0.0.1"),
-		// No new process for each page that is gone to: the tests go to a thousand.
+		// No new process for each page: the tests open a thousand.
 		chromedp.Flag("disable-site-isolation-trials", true),
 		chromedp.Flag("disable-features", "Translate,BackForwardCache,IsolateOrigins,site-per-process,OptimizationHints,MediaRouter"),
 	)
@@ -84,7 +84,7 @@ func startBrowser() {
 	theBrowser.windows = make(chan context.Context, windows)
 	for range windows {
 		window, _ := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext()) // ends with the browser
-		theBrowser.err = errors.Join(theBrowser.err, chromedp.Do(window))       // opens it, for longer than one test
+		theBrowser.err = errors.Join(theBrowser.err, chromedp.Do(window))       // opens it for several tests
 		theBrowser.windows <- window
 	}
 	theBrowser.close = func() {
@@ -106,7 +106,7 @@ func stopBrowser() {
 	}
 }
 
-// patience is for slow machines: a test takes a second or two.
+// patience is a timeout for slow machines: a test takes a second or two.
 const patience = 2 * time.Minute
 
 // tab is a customer with a browser.
@@ -141,7 +141,7 @@ func (b *tab) visit(path string) {
 	b.do(chromedp.Navigate(b.w.url + path))
 }
 
-// click clicks on what leads to another page, and waits for it.
+// click clicks on a link or button, and waits for the next page.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	if _, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
@@ -171,7 +171,7 @@ func (b *tab) has(selector string) bool {
 	return err == nil && found
 }
 
-// where names the page that is shown, and of an order its state.
+// where returns the name of the current page, and for an order its state.
 func (b *tab) where() string {
 	place, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`(() => {
 		if (document.readyState !== "complete") return "loading";
@@ -193,7 +193,7 @@ type cardholder struct {
 	cancels bool // at the card page
 }
 
-// reaches goes on as a patient customer does, through the gateway's pages and back, until the order is in a state.
+// reaches continues like a patient customer, through the gateway's pages and back, until the order is in a state.
 func (b *tab) reaches(who cardholder, want State) {
 	b.t.Helper()
 	trail := []string{}
@@ -239,7 +239,7 @@ func (b *tab) fillBuyer() {
 	b.fill("firstName", "Ada", "lastName", "Gross", "email", "ada@mail.test")
 }
 
-// toCheckout puts a product into the cart and goes to the checkout.
+// toCheckout adds a product to the cart and goes to the checkout.
 func (b *tab) toCheckout(sku string) {
 	b.t.Helper()
 	b.visit("/")
@@ -248,7 +248,7 @@ func (b *tab) toCheckout(sku string) {
 	b.fillBuyer()
 }
 
-// saveCard has a card stored, and waits until it can be paid with.
+// saveCard stores a card, and waits until it can be used for payments.
 func (b *tab) saveCard(card sandbox.Outcome) {
 	b.t.Helper()
 	b.visit("/cards")

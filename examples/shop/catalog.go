@@ -26,12 +26,12 @@ var catalog = []Product{
 	{"holder", "Brass holder", "Turned from one piece, for tapers.", price("119.00")},
 }
 
-// weekly is what a subscription brings.
+// weekly is the product of the subscription.
 var weekly = Product{"weekly", "Two fresh tapers, every week", "Dipped on Monday, at your door on Thursday.", price("9.00")}
 
 const weeks = 12
 
-// secureFrom is the amount from which the shop asks for a 3D authentication.
+// secureFrom is the amount from which the shop requires 3D authentication.
 var secureFrom = price("100.00")
 
 func price(text string) decimal.Decimal { return decimal.RequireFromString(text) }

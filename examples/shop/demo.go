@@ -14,8 +14,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Demo is the gateway that the shop brings along, and the page on which a visitor makes it misbehave. Nothing of it
-// belongs into a real shop.
+// Demo is the gateway that comes with the shop, and the page on which a visitor makes it misbehave. None of this belongs in
+// a real shop.
 type Demo struct {
 	Server  *sandbox.Server
 	Courier *Courier
@@ -30,8 +30,8 @@ func StartDemo(ctx context.Context, o sandbox.Options) (*Demo, error) {
 	}
 	d := &Demo{Courier: NewCourier(), secret: rand.Text()}
 	o.MerchantID, o.SecretKey, o.AppID, o.NotificationTransport = "shop", d.secret, demoAppID, d.Courier
-	// Another host name than the shop's, since a real payment page is at another site too.
-	_, port, _ := net.SplitHostPort(listener.Addr().String()) // which net has just made
+	// A different host name than the shop's, because a real payment page is on another site, too.
+	_, port, _ := net.SplitHostPort(listener.Addr().String()) // written by package net
 	o.BaseURL = "http://localhost:" + port
 	d.Server = sandbox.Serve(listener, sandbox.New(o))
 	return d, nil
@@ -39,8 +39,8 @@ func StartDemo(ctx context.Context, o sandbox.Options) (*Demo, error) {
 
 const demoAppID = "123456"
 
-// forVisitors makes a gateway that is pleasant to look at: payments are in processing for long enough to see it, and
-// a notification that was refused comes again sooner than in production.
+// forVisitors configures a gateway for a demonstration: payments stay in processing long enough to be seen, and a rejected
+// notification is repeated sooner than in production.
 func forVisitors() sandbox.Options {
 	return sandbox.Options{SettleAfter: 3 * time.Second, NotificationScale: 0.1}
 }
@@ -48,8 +48,8 @@ func forVisitors() sandbox.Options {
 // Close stops the gateway.
 func (d *Demo) Close() { d.Server.Close() }
 
-// settings point the shop at the sandbox. What it has forgotten when the program ends, the books forget too, unless
-// they were asked for.
+// settings points the shop at the sandbox. The sandbox's state is lost when the program ends, so the shop's database is in
+// memory, too, unless another one was requested.
 func (d *Demo) settings(s settings) settings {
 	s.gateway, s.appID, s.merchantID, s.secretKey = d.Server.URL, demoAppID, "shop", d.secret
 	s.typedCards = true
@@ -72,7 +72,7 @@ func (s *Shop) showDemo(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "sandbox", demoPage{s.demo.Courier.Mode(), courierModes[:], orders})
 }
 
-// changeDemo does what a button of that page says.
+// changeDemo carries out the action of a button of that page.
 func (s *Shop) changeDemo(w http.ResponseWriter, r *http.Request) error {
 	field, err := form(r)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *Shop) changeDemo(w http.ResponseWriter, r *http.Request) error {
 	return redirect(w, r, "/sandbox")
 }
 
-// forge sends a notification that nobody's gateway sent: it says that an order is paid.
+// forge sends a forged notification, which says that an order is paid.
 func (s *Shop) forge(ctx context.Context, id string) error {
 	o, err := s.store.Order(ctx, id)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Shop) forge(ctx context.Context, id string) error {
 	return resp.Body.Close()
 }
 
-// Courier carries the sandbox's notifications, and can be told to do it badly.
+// Courier delivers the sandbox's notifications, or loses, delays or repeats them.
 type Courier struct {
 	transport http.RoundTripper
 
@@ -133,7 +133,7 @@ type Courier struct {
 	mode string
 }
 
-// What a courier does with notifications.
+// The modes of a Courier.
 const (
 	courierPrompt = "prompt"
 	courierLate   = "late"
@@ -147,19 +147,19 @@ const courierDelay = 5 * time.Second
 
 var errDropped = errors.New("the courier dropped the notification")
 
-// NewCourier returns a prompt one.
+// NewCourier returns a Courier that delivers at once.
 func NewCourier() *Courier {
 	return &Courier{transport: &http.Transport{DisableKeepAlives: true}, mode: courierPrompt}
 }
 
-// Mode says what the courier does now.
+// Mode returns the current mode.
 func (c *Courier) Mode() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.mode
 }
 
-// SetMode changes what the courier does, if it knows the mode.
+// SetMode sets the mode, if it is a known one.
 func (c *Courier) SetMode(mode string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +168,7 @@ func (c *Courier) SetMode(mode string) {
 	}
 }
 
-// RoundTrip delivers a notification, as far as it does.
+// RoundTrip delivers a notification according to the mode.
 func (c *Courier) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch c.Mode() {
 	case courierDrop:
@@ -181,7 +181,7 @@ func (c *Courier) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	case courierTwice:
 		first := r.Clone(r.Context())
-		first.Body, _ = r.GetBody() // the sandbox makes its requests from bytes
+		first.Body, _ = r.GetBody() // set, because the sandbox's body is a byte slice
 		if resp, err := c.transport.RoundTrip(first); err == nil {
 			_ = resp.Body.Close()
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// floodSize is how many notifications come: a few thousand, or as many as CARDGATEWAY_FLOOD says.
+// floodSize is the number of notifications: a few thousand, or the value of CARDGATEWAY_FLOOD.
 func floodSize(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("CARDGATEWAY_FLOOD")); err == nil && n > 0 {
 		return n
@@ -30,7 +30,7 @@ func floodSize(t *testing.T) int {
 	return 4000
 }
 
-// queryCounter counts what the shop asks the gateway.
+// queryCounter counts the shop's queries to the gateway.
 type queryCounter struct {
 	http.RoundTripper
 	n atomic.Int64
@@ -43,8 +43,8 @@ func (c *queryCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(r)
 }
 
-// TestFlood sends forged, repeated and broken notifications to a running shop: with a check of the signature, and
-// without, where every forgery that can be asked about has to be.
+// TestFlood sends forged, repeated and malformed notifications to a running shop: with a check of the signature, and
+// without, when every forgery that names a transaction must be queried.
 func TestFlood(t *testing.T) {
 	for _, checked := range []bool{true, false} {
 		t.Run(map[bool]string{true: "signature checked", false: "signature not checked"}[checked], func(t *testing.T) {
@@ -57,7 +57,7 @@ func flood(t *testing.T, checked bool) {
 	queries := &queryCounter{RoundTripper: &http.Transport{}}
 	w := open(t, withoutSettling, func(s *setup) {
 		s.httpClient = &http.Client{Transport: queries}
-		s.log = slog.New(slog.DiscardHandler) // a log that is kept would count as memory
+		s.log = slog.New(slog.DiscardHandler) // a stored log would count as memory
 		if !checked {
 			s.prepare = func(shop *Shop) { shop.secretKey = "" }
 		}
@@ -86,8 +86,8 @@ func flood(t *testing.T, checked bool) {
 	queries.RoundTripper.(*http.Transport).CloseIdleConnections()
 }
 
-// forgeries makes orders in every state, and what an attacker can say about them: that they are paid, that other ones
-// are, that a card has another token; and copies of what the gateway said itself; and noise.
+// forgeries creates orders in every state, and forged notifications about them: that they are paid, that others are, that a
+// card has another token; copies of genuine notifications; and malformed ones.
 func forgeries(t *testing.T, w *world) (bodies []string) {
 	t.Helper()
 	s := newShopper(t, w)
@@ -126,7 +126,7 @@ func forgeries(t *testing.T, w *world) (bodies []string) {
 	return bodies
 }
 
-// send posts the bodies in turn, each tenth about a transaction that nobody knows, and counts the answers.
+// send posts the bodies in turn, every tenth about an unknown transaction, and counts the responses.
 func send(t *testing.T, to string, bodies []string, n int) map[int]int {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 8}
@@ -165,7 +165,7 @@ func send(t *testing.T, to string, bodies []string, n int) map[int]int {
 	return statuses
 }
 
-// books writes down every order and card as they are.
+// books returns every order and card as text.
 func books(t *testing.T, w *world) string {
 	t.Helper()
 	var all strings.Builder

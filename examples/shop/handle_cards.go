@@ -13,13 +13,13 @@ func (s *Shop) showCards(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "cards", cards)
 }
 
-// readyCards are those that can be paid with.
+// readyCards returns the cards that can be used for payments.
 func (s *Shop) readyCards(r *http.Request, customer string) ([]StoredCard, error) {
 	cards, err := s.store.CardsOf(r.Context(), customer)
 	return slices.DeleteFunc(cards, func(c StoredCard) bool { return c.State != CardReady }), err
 }
 
-// storeCard has the gateway store a card. The customer enters it on the gateway's page.
+// storeCard starts a token order. The customer enters the card on the gateway's page.
 func (s *Shop) storeCard(w http.ResponseWriter, r *http.Request) error {
 	c := &StoredCard{ID: newID("C"), Customer: s.customer(w, r)}
 	if err := s.store.AddCard(r.Context(), c); err != nil {
@@ -31,7 +31,7 @@ func (s *Shop) storeCard(w http.ResponseWriter, r *http.Request) error {
 	return redirect(w, r, "/cards/"+c.ID+"/enter")
 }
 
-// showCardRedirect leads to the page where the card is entered.
+// showCardRedirect redirects to the page where the card is entered.
 func (s *Shop) showCardRedirect(w http.ResponseWriter, r *http.Request) error {
 	c, err := s.store.Card(r.Context(), r.PathValue("id"))
 	if err != nil {

@@ -14,7 +14,7 @@ func (s *Shop) showCatalog(w http.ResponseWriter, r *http.Request) error {
 	}{catalog, weekly})
 }
 
-// cart is what the customer is about to buy.
+// cart is the data of the cart page.
 type cart struct {
 	Lines []Line
 	Total decimal.Decimal
@@ -38,7 +38,7 @@ func (s *Shop) showCart(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "cart", c)
 }
 
-// changeCart adds one of a product, or sets how many there are.
+// changeCart adds one of a product, or sets its quantity.
 func (s *Shop) changeCart(w http.ResponseWriter, r *http.Request) error {
 	field, err := form(r)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// countries are where the shop delivers to, by the two letters that the gateway wants.
+// countries lists where the shop delivers to, by the two-letter codes that the gateway requires.
 var countries = []struct{ Code, Name string }{
 	{"US", "United States"}, {"CA", "Canada"}, {"CN", "China"}, {"DE", "Germany"}, {"FR", "France"},
 	{"GB", "United Kingdom"}, {"JP", "Japan"}, {"NL", "Netherlands"},
 }
 
-// buyerForm is what was typed, and what is wrong with it, by field.
+// buyerForm holds the input, and the errors by field.
 type buyerForm struct {
 	Buyer
 	Countries []struct{ Code, Name string }
@@ -24,7 +24,7 @@ type buyerForm struct {
 
 type problem struct{ Field, Label, Text string }
 
-// Wrong returns what is wrong with a field, or nothing.
+// Wrong returns the error of a field, or "".
 func (f buyerForm) Wrong(field string) string {
 	for _, p := range f.Problems {
 		if p.Field == field {
@@ -60,9 +60,9 @@ type checkoutPage struct {
 	cart
 	buyerForm
 	Cards   []StoredCard
-	Pay     string // what was chosen: empty for the gateway's page, or the id of a card
-	Changed bool   // the cart is not what the form was made for
-	Secure  bool   // the bank will ask
+	Pay     string // the choice: empty for the gateway's page, or the id of a card
+	Changed bool   // the cart has changed since the form was shown
+	Secure  bool   // 3D authentication will be required
 }
 
 func (s *Shop) showCheckout(w http.ResponseWriter, r *http.Request) error {
@@ -119,8 +119,7 @@ func (s *Shop) placeOrder(w http.ResponseWriter, r *http.Request) error {
 	return s.payAndLead(w, r, o, m)
 }
 
-// payAndLead submits an order's payment and leads to the page that comes next. Whatever came of the payment, the
-// order's page tells it.
+// payAndLead submits an order's payment and redirects to the next page. Whatever the outcome, the order's page shows it.
 func (s *Shop) payAndLead(w http.ResponseWriter, r *http.Request, o *Order, m means) error {
 	if err := s.pay(r.Context(), o, s.visitor(r), m); err != nil {
 		return err

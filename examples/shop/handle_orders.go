@@ -13,7 +13,7 @@ func (s *Shop) showOrders(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "orders", orders)
 }
 
-// ownOrder returns the order that a path names, if it is the customer's.
+// ownOrder returns the order named in the path, if it belongs to the customer.
 func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (Order, error) {
 	o, err := s.store.Order(r.Context(), r.PathValue("id"))
 	if err == nil && o.Customer != s.customer(w, r) {
@@ -22,15 +22,15 @@ func (s *Shop) ownOrder(w http.ResponseWriter, r *http.Request) (Order, error) {
 	return o, err
 }
 
-// orderPage shows an order as it is.
+// orderPage is the data of an order's page.
 type orderPage struct {
 	Order
-	MayPay   bool // the payment may be submitted, under the same transactionId
-	MayAgain bool // the same things may be ordered again
+	MayPay   bool // the payment may be submitted, with the same transactionId
+	MayAgain bool // the same products may be ordered again
 }
 
-// showOrder is also where the gateway sends the customer back to, the callbackUrl. Whatever the gateway, or somebody
-// who writes such a link, adds to the URL is not read.
+// showOrder is also the callbackUrl, to which the gateway sends the customer back. Anything that the gateway, or somebody
+// who writes such a link, adds to the URL is ignored.
 func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.ownOrder(w, r)
 	if err != nil {
@@ -44,19 +44,19 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// mayPay reports whether the payment may be submitted by the customer: it is proved that nothing was sent, or nothing
-// is known, and then the journal decides. A typed card was never kept, so that such an order cannot be paid again.
+// mayPay reports whether the customer may submit the payment: it is proved that nothing was sent, or nothing is known, and
+// then the journal decides. The data of a card typed into the shop is never stored, so such an order cannot be paid again.
 func (o *Order) mayPay() bool {
 	return (o.State == Open || o.State == Unsent) && o.Kind != KindWeeklyCard
 }
 
-// mayAgain reports whether the same things may be ordered again: it is final that they were not paid.
+// mayAgain reports whether the same products may be ordered again: the payment is final and was not made.
 func (o *Order) mayAgain() bool {
 	return (o.State == Declined || o.State == Refused) && (o.Kind == KindHosted || o.Kind == KindToken)
 }
 
-// showRedirect leads to the gateway's page, by itself and by a link. It is a page of its own because of form-action;
-// see withHeaders.
+// showRedirect shows a page that redirects to the gateway's page, automatically and with a link. It is a separate page
+// because of form-action; see withHeaders.
 func (s *Shop) showRedirect(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.ownOrder(w, r)
 	if err != nil {
@@ -73,13 +73,13 @@ func (s *Shop) leadTo(w http.ResponseWriter, r *http.Request, to string) error {
 	if err != nil {
 		return err
 	}
-	// Not by a status of 3xx: see withHeaders. The client has checked that this is an absolute http or https URL.
+	// Not with a 3xx status: see withHeaders. The client has checked that this is an absolute http or https URL.
 	w.Header().Set("Refresh", "0; url="+u.String())
 	return s.render(w, r, http.StatusOK, "redirect", struct{ URL, Host string }{u.String(), u.Hostname()})
 }
 
-// payAgain submits the payment of an order that was written down and, as far as is known, not sent. It is safe to
-// send this form any number of times: the journal knows what became of the transactionId.
+// payAgain submits the payment of an order that is recorded and, as far as is known, not sent. It is safe to send this form
+// any number of times: the journal knows the outcome of the transactionId.
 func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.ownOrder(w, r)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
 	return s.payAndLead(w, r, &o, m)
 }
 
-// orderAgain puts what was not paid back into the cart: a new attempt is a new order with a payment of its own.
+// orderAgain puts the unpaid products back into the cart: a new attempt is a new order with its own payment.
 func (s *Shop) orderAgain(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.ownOrder(w, r)
 	if err != nil {

@@ -16,7 +16,7 @@ type weeklyPage struct {
 	Weeks   int
 }
 
-// Total is what all charges come to.
+// Total returns the sum of all charges.
 func (p weeklyPage) Total() decimal.Decimal {
 	return p.Product.Price.Mul(decimal.NewFromInt(int64(p.Weeks)))
 }
@@ -52,11 +52,11 @@ func (s *Shop) showWeeklyCard(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, http.StatusOK, "weekly-card", weeklyPage{newBuyerForm(), weekly, weeks})
 }
 
-// subscribeWithCard starts a subscription with a card that is typed into the shop. It is the only place that a card
-// number comes to, and a shop is better off without it: whoever sees card numbers answers for them under PCI DSS.
+// subscribeWithCard starts a subscription with a card that is typed into the shop. It is the only place where the shop
+// receives a card number, and a shop is better off without it: handling card numbers requires PCI DSS compliance.
 //
-// Nothing of the card is stored, logged, or sent back: the form comes back empty where the card was. What the form
-// parser has made of it are strings, which cannot be wiped; they go with the request.
+// Nothing of the card is stored, logged, or sent back: the card fields of the form are empty when it is shown again. The
+// form parser creates strings, which cannot be wiped; they are garbage after the request.
 func (s *Shop) subscribeWithCard(w http.ResponseWriter, r *http.Request) error {
 	field, err := form(r)
 	if err != nil {
@@ -88,7 +88,7 @@ func readCard(field func(string) string) cardgateway.Card {
 	}
 }
 
-// checkCard finds what is wrong with a card's fields, without repeating them.
+// checkCard returns the errors of a card's fields, without quoting the input.
 func checkCard(field func(string) string) (problems []problem) {
 	check := func(ok bool, name, label, text string) {
 		if !ok {

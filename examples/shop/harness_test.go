@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// world is a shop and its gateway, each on a socket of its own.
+// world is a shop and its gateway, each on its own socket.
 type world struct {
 	*Shop
 	url     string
@@ -47,7 +47,7 @@ type world struct {
 	logs    *syncBuffer
 }
 
-// setup is what a test can change of its world.
+// setup configures a world.
 type setup struct {
 	settings
 	gateway sandbox.Options
@@ -56,19 +56,19 @@ type setup struct {
 
 type option func(*setup)
 
-// withDB has the shop keep its books elsewhere than in memory.
+// withDB makes the shop use this database instead of one in memory.
 func withDB(name, key string) option { return func(s *setup) { s.db, s.keyFile = name, key } }
 
-// withoutSettling leaves the settler out: only what a test does itself happens.
+// withoutSettling disables SettleEvery: only what a test does itself happens.
 func withoutSettling(s *setup) { s.settleEvery = time.Hour }
 
 // processingFor keeps token payments in processing.
 func processingFor(d time.Duration) option { return func(s *setup) { s.gateway.SettleAfter = d } }
 
-// impatient shortens what the sandbox's slow faults wait for.
+// impatient shortens the waits of the sandbox's slow faults.
 func impatient(s *setup) { s.attemptTimeout = 300 * time.Millisecond }
 
-// open starts a shop. It is closed, and its log is searched for card data, when the test ends.
+// open starts a shop. At the end of the test it is closed, and its log is searched for card data.
 func open(t testing.TB, options ...option) *world {
 	t.Helper()
 	logs := new(syncBuffer)
@@ -118,7 +118,7 @@ func open(t testing.TB, options ...option) *world {
 	return w
 }
 
-// record answers one request without a socket.
+// record serves one request without a socket.
 func record(w *world, method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	if change != nil {
@@ -129,7 +129,7 @@ func record(w *world, method, path string, change func(*http.Request)) *httptest
 	return rec
 }
 
-// checkLog fails if the log holds what must never be in it.
+// checkLog fails the test if the log contains card data or other secrets.
 func (w *world) checkLog(t testing.TB, secret string) {
 	logged := w.logs.String()
 	if t.Failed() {
@@ -146,7 +146,7 @@ func (w *world) checkLog(t testing.TB, secret string) {
 	}
 }
 
-// syncBuffer is a log that can be read while it is written.
+// syncBuffer is a buffer for a log that can be read while it is written.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -164,13 +164,13 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// shopper is a customer without a browser: what a browser does with forms, links and cookies, and nothing else.
+// shopper is a customer without a browser: it handles forms, links and cookies like a browser, and nothing else.
 type shopper struct {
 	t      testing.TB
 	w      *world
 	client *http.Client
 	path   string // where the shopper is
-	page   string // what is shown there
+	page   string // the HTML of the page
 	status int
 }
 
@@ -248,7 +248,7 @@ func (s *shopper) orderID() string {
 	return m[1]
 }
 
-// match returns what a pattern finds on the page.
+// match returns the match of a pattern on the page.
 func (s *shopper) match(pattern string) string {
 	s.t.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(s.page)
@@ -258,7 +258,7 @@ func (s *shopper) match(pattern string) string {
 	return html.UnescapeString(m[1])
 }
 
-// hostedPage is where the page that the shopper sees leads to.
+// hostedPage returns the hosted page to which the current page links.
 func (s *shopper) hostedPage() string {
 	s.t.Helper()
 	return s.match(`id="continue" href="([^"]+)"`)
@@ -278,7 +278,7 @@ func (s *shopper) enter(page string, card sandbox.Outcome) {
 	}
 }
 
-// saveCard has a card stored, and returns its id.
+// saveCard stores a card, and returns its id.
 func (s *shopper) saveCard(card sandbox.Outcome) string {
 	s.t.Helper()
 	s.post("/cards", nil)
@@ -293,7 +293,7 @@ func (s *shopper) saveCard(card sandbox.Outcome) string {
 	return id
 }
 
-// awaits waits until an order is in a state, by nothing but its page.
+// awaits waits until an order is in a state, according to its page.
 func (s *shopper) awaits(id string, want State) {
 	s.t.Helper()
 	eventually(s.t, "order "+id, func() string {
@@ -312,7 +312,7 @@ func is(got, want string, err error) string {
 	return ""
 }
 
-// eventually waits until check says nothing.
+// eventually waits until check returns no error.
 func eventually(t testing.TB, what string, check func() string) {
 	t.Helper()
 	problem := ""

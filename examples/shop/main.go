@@ -1,10 +1,10 @@
-// Command shop is a small shop that takes cards: cart, hosted checkout, saved cards, 3D authentication, a weekly
-// subscription, refunds, and orders whose state is always the one that the gateway knows. Without flags it starts a
-// sandbox gateway in its own process and needs nothing else:
+// Command shop is a small shop with card payments: cart, hosted checkout, saved cards, 3D authentication, a weekly
+// subscription, refunds, and orders whose state always follows the gateway's. Without flags it starts a sandbox gateway in
+// its own process and needs nothing else:
 //
 //	go run ./examples/shop
 //
-// With flags, or the environment variables that -h names, it takes payments through a real gateway.
+// With flags, or the environment variables that -h lists, it takes payments through a real gateway.
 package main
 
 import (
@@ -33,13 +33,13 @@ type settings struct {
 	settleEvery                           time.Duration
 
 	attemptTimeout time.Duration // zero means the constant of that name
-	httpClient     *http.Client  // nil means the client's own
+	httpClient     *http.Client  // nil means the client's default
 	log            *slog.Logger
 }
 
 func main() {
 	var s settings
-	variables := map[*string]string{} // no flag's default, which -h would print: some are secret
+	variables := map[*string]string{} // not defaults of the flags, because -h prints those, and some are secret
 	setting := func(target *string, name, env, usage string) {
 		flag.StringVar(target, name, "", usage+" (or $"+env+")")
 		variables[target] = env
@@ -73,7 +73,7 @@ func main() {
 	}
 }
 
-// run is the whole program, from the sandbox up and down again.
+// run runs the program.
 func run(ctx context.Context, s settings) (err error) {
 	if err := s.check(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func run(ctx context.Context, s settings) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = listener.Close() }() // where Serve did not come to do so
+	defer func() { _ = listener.Close() }() // if Serve has not closed it
 	s.url = strings.TrimSuffix(cmp.Or(s.url, "http://"+listener.Addr().String()), "/")
 	s.db = cmp.Or(s.db, "shop.db")
 	if s.keyFile == "" && s.db != ":memory:" {
@@ -108,8 +108,8 @@ func run(ctx context.Context, s settings) (err error) {
 	return shop.serve(ctx, listener, s.settleEvery)
 }
 
-// check finds what cannot be meant: above all, a shop that customers believe to be real must not be a sandbox because a
-// variable's name was misspelled.
+// check rejects contradictory settings. Above all, a shop must not run with the sandbox because the name of a variable was
+// misspelled.
 func (s settings) check() error {
 	switch {
 	case s.settleEvery <= 0:
@@ -122,7 +122,7 @@ func (s settings) check() error {
 	return nil
 }
 
-// The longest thing that a request waits for is a payment, which is never given up halfway: see payTimeout.
+// The longest wait of a request is for a payment, which is never aborted: see payTimeout.
 const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = payTimeout + 15*time.Second
@@ -130,8 +130,8 @@ const (
 	maxHeader    = 32 << 10
 )
 
-// serve answers requests and settles open payments until ctx ends. Requests that are being answered then, and the
-// payments in them, are finished.
+// serve serves requests and settles open payments until ctx ends. Requests in progress at that time, and their payments,
+// are completed.
 func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Duration) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,

@@ -8,8 +8,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// notifications receives what the gateway sends. Package notify bounds and checks it and asks the gateway;
-// notified sees confirmed transactions only. Nothing depends on notifications but speed, and the token of a card.
+// notifications receives the gateway's notifications. Package notify limits and checks them and queries the gateway;
+// notified gets only confirmed transactions. Without notifications, updates are slower, and the tokens of cards do not
+// arrive; nothing else depends on them.
 func (s *Shop) notifications() http.Handler {
 	options := notify.Options{TokenURLs: s.tokens, Logger: s.log}
 	if s.secretKey != "" {
@@ -18,12 +19,13 @@ func (s *Shop) notifications() http.Handler {
 	return notify.NewHandler(s.client, options, s.notified)
 }
 
-// notified books one event. It may see the same one again, and in any order. An error makes the gateway repeat it.
+// notified records one event. It may be called again for the same event, and for events in any order. An error makes the
+// gateway repeat it.
 func (s *Shop) notified(ctx context.Context, n *notify.Notification) error {
 	switch n.Claimed.Kind {
 	case notify.KindRefund:
-		return nil // the page of refunds asks the gateway itself
-	case notify.KindChargeback: // nothing confirms it: somebody has to look
+		return nil // the page of refunds queries the gateway itself
+	case notify.KindChargeback: // no query confirms it: it needs manual review
 		s.log.Warn("a chargeback was notified", "uniqueId", n.Transaction.UniqueID)
 		return nil
 	}
@@ -40,8 +42,8 @@ func (s *Shop) notified(ctx context.Context, n *notify.Notification) error {
 
 var errTokenEarly = errors.New("a token came before the gateway shows its order as approved")
 
-// cardNotified books the end of a token order. No query confirms a token. The handler has made sure that it came to
-// the URL of this very token order, which the gateway and the shop alone know.
+// cardNotified records the end of a token order. No query confirms a token. The handler has verified that it came to the
+// URL of this token order, which only the gateway and the shop know.
 func (s *Shop) cardNotified(ctx context.Context, n *notify.Notification) error {
 	t := n.Transaction
 	c, err := s.store.Card(ctx, t.TransactionID)
@@ -55,7 +57,7 @@ func (s *Shop) cardNotified(ctx context.Context, n *notify.Notification) error {
 		if err := s.store.LearnCard(ctx, c.ID, f); err != nil || n.Token.IsZero() || f.State.Final() {
 			return err
 		}
-		return errTokenEarly // so that it comes again
+		return errTokenEarly // so that the gateway repeats it
 	}
 	return s.store.SaveToken(ctx, c.ID, s.seal.Close(c.ID, n.Token), t.TransactionCardNumber.Last4())
 }

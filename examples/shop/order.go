@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Order is one purchase, paid by one payment: its ID is the payment's transactionId too.
+// Order is one purchase with one payment: its ID is also the payment's transactionId.
 type Order struct {
 	ID       string
 	Customer string
@@ -35,10 +35,10 @@ const (
 	KindWeeklyCard Kind = "weekly-card" // a subscription, with a card that was typed into the shop
 )
 
-// Buyer is what the shop asks of its customers. Of the address the gateway requires the country alone.
+// Buyer is the data that the shop requires of a customer. Of the address, the gateway requires only the country.
 type Buyer struct{ FirstName, LastName, Email, Country string }
 
-// Line is one product of an order, at the price of the day.
+// Line is one product of an order, at its price at the time of the order.
 type Line struct {
 	Product
 	Quantity int
@@ -54,24 +54,24 @@ func total(lines []Line) (sum decimal.Decimal) {
 	return sum
 }
 
-// State is what the shop knows of an order's payment. It moves by facts alone: what a payment call returned, what the
-// journal found out, what a query of the gateway said. Notifications and returning browsers are reasons to ask.
+// State is what the shop knows about an order's payment. Only facts change it: the result of a payment call, of the
+// journal, or of a query. Notifications and returning browsers are only reasons to query.
 type State string
 
 // The states of an order.
 const (
-	Open       State = "open"       // written down; the payment has not been submitted, as far as this row knows
-	Unsent     State = "unsent"     // proved: nothing was submitted
-	Refused    State = "refused"    // the gateway did not take the request
-	Checking   State = "checking"   // the outcome is unknown, and is being found out
+	Open       State = "open"       // recorded; as far as this row knows, the payment has not been submitted
+	Unsent     State = "unsent"     // proved: nothing was sent
+	Refused    State = "refused"    // the gateway did not accept the request
+	Checking   State = "checking"   // the outcome is unknown, and is being resolved
 	Waiting    State = "waiting"    // for the cardholder, at RedirectURL
 	Processing State = "processing" // accepted by the gateway
 	Paid       State = "paid"
 	Declined   State = "declined"
-	Conflict   State = "conflict" // facts that cannot all be true: a person has to look
+	Conflict   State = "conflict" // facts that contradict each other: needs manual review
 )
 
-// Final reports whether nothing more is expected to happen to the order by itself.
+// Final reports whether the order is not expected to change by itself any more.
 func (s State) Final() bool {
 	switch s {
 	case Open, Checking, Waiting, Processing:
@@ -80,11 +80,11 @@ func (s State) Final() bool {
 	return true
 }
 
-// after returns the state in which an order is once a fact has been learnt. Facts come in any order and more than
-// once, so that this is what keeps a late "processing" from unmaking a payment.
+// after returns the state of an order after a new fact. Facts arrive in any order and repeatedly, so this prevents a late
+// "processing" from undoing a payment.
 func (s State) after(fact State) State {
 	switch {
-	case s == Conflict, fact == Conflict, (s == Refused || s == Unsent) && fact == Paid: // nothing was to be submitted
+	case s == Conflict, fact == Conflict, (s == Refused || s == Unsent) && fact == Paid: // it was known not to be accepted
 		return Conflict
 	case s == Declined && fact == Paid: // the cardholder has tried another card on the gateway's page
 		return Paid
@@ -105,22 +105,22 @@ func (s State) known() bool {
 	return true
 }
 
-// Fact is what was learnt of a payment. Apart from State, its zero values say nothing.
+// Fact is new information about a payment. Zero values of fields other than State mean "not known".
 type Fact struct {
 	State       State
 	Reason      string // the gateway's text for a decline: data, shown escaped
 	UniqueID    string // the gateway's id
 	Card        string // the last four digits
-	RedirectURL string // where the cardholder is awaited
+	RedirectURL string // the page where the cardholder continues
 }
 
-// with returns what is known once n has been learnt as well.
+// with returns what is known after the new fact n.
 func (f Fact) with(n Fact) Fact {
 	if f.State == Paid && n.State == Paid && n.UniqueID != "" && f.UniqueID != "" && n.UniqueID != f.UniqueID {
 		n.State = Conflict // paid twice
 	}
 	state := f.State.after(n.State)
-	if state != n.State { // what is known already says more
+	if state != n.State { // the earlier fact is more specific
 		f.State = state
 		return f
 	}
@@ -133,8 +133,8 @@ func (f Fact) with(n Fact) Fact {
 	return n
 }
 
-// factOf reads what a payment call returned, or the journal's Entry.Outcome, which has the same results, or a query.
-// The order of the cases is that of doubt: an error that says both "unknown" and something else is unknown.
+// factOf converts the result of a payment call, of the journal's Entry.Outcome, which has the same results, or of a query.
+// The cases are in order of doubt: an error that matches both "unknown" and something else is unknown.
 func factOf(t *cardgateway.Transaction, err error) Fact {
 	switch {
 	case errors.Is(err, cardgateway.ErrConflict):

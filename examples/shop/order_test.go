@@ -40,8 +40,7 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-// TestAfterLosesNoPayment learns every pair of facts in every state: whatever comes, an order whose payment was
-// approved says so or asks for a person.
+// TestAfterLosesNoPayment adds every pair of facts in every state: an approved order always says so or needs manual review.
 func TestAfterLosesNoPayment(t *testing.T) {
 	for _, s := range states {
 		for _, f := range states {

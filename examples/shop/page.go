@@ -50,7 +50,7 @@ func parsePages() map[string]*template.Template {
 	return all
 }
 
-// link is one of the navigation.
+// link is a link of the navigation.
 type link struct {
 	Path, Name string
 	Here       bool
@@ -59,7 +59,7 @@ type link struct {
 // input is a field of a form.
 type input struct {
 	Name, Label, Type, Autocomplete, Value string
-	Wrong                                  string // what is wrong with it
+	Wrong                                  string // error message
 	Digits                                 bool
 	Most                                   int
 }
@@ -72,14 +72,14 @@ func newInput(f interface{ Wrong(string) string }, name, label, autocomplete, va
 	return input{Name: name, Label: label, Type: kind, Autocomplete: autocomplete, Value: value, Wrong: f.Wrong(name), Most: 128}
 }
 
-// newDigits is a field whose content is never sent back.
+// newDigits returns a field whose content is never sent back.
 func newDigits(f interface{ Wrong(string) string }, name, label, autocomplete string, most int) input {
 	i := newInput(f, name, label, autocomplete, "")
 	i.Digits, i.Most = true, most
 	return i
 }
 
-// view is what the layout shows, around what a page shows.
+// view is the data of the layout, which contains the page.
 type view struct {
 	InCart     int
 	Sandbox    bool
@@ -88,7 +88,7 @@ type view struct {
 	Page       any
 }
 
-// render writes a page. It is made whole before anything is sent, so that a failure can still be told.
+// render writes a page. It is rendered completely before anything is sent, so that an error can still be shown.
 func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name string, data any) error {
 	cart, err := s.store.Cart(r.Context(), s.customer(w, r))
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *Shop) render(w http.ResponseWriter, r *http.Request, status int, name s
 
 var errNotFound = errors.New("there is no such page")
 
-// page turns a page that can fail into a handler. What went wrong is logged; the customer gets to see no more of it
-// than whether looking again may help.
+// page converts a page function that can return an error into a handler. The error is logged; the customer sees only
+// whether trying again may help.
 func (s *Shop) page(show func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := show(w, r)
@@ -149,13 +149,13 @@ func form(r *http.Request) (func(name string) string, error) {
 	return func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }, nil
 }
 
-// redirect leads to a page of the shop after a form.
+// redirect redirects to a page of the shop after a form.
 func redirect(w http.ResponseWriter, r *http.Request, to string) error {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
 
-// staticURL names a file together with a hash of its content, so that browsers may keep it for ever.
+// staticURL returns the URL of a file with a hash of its content, so that browsers may cache it forever.
 func staticURL(name string) (string, error) {
 	content, err := staticFiles.ReadFile("static/" + name)
 	if err != nil {

@@ -11,18 +11,17 @@ import (
 
 const (
 	attemptTimeout = 20 * time.Second
-	payTimeout     = 45 * time.Second // for one payment, with what is repeated because it was not sent
+	payTimeout     = 45 * time.Second // for one payment, including repetitions of attempts that were not sent
 )
 
-// newID makes an id for an order or a card, which is also its payment's transactionId and orderId: unique, and not to
-// be guessed.
+// newID returns an id for an order or a card, which is also its payment's transactionId and orderId: unique and
+// unguessable.
 func newID(kind string) string { return kind + "-" + rand.Text()[:16] }
 
-// pay submits an order's payment and books what came of it. It may be called again for the same order: the journal
-// submits a transactionId a second time only if it is proved that nothing was sent the first time, and otherwise
-// returns what is known.
+// pay submits an order's payment and records the outcome. It may be called again for the same order: the journal submits a
+// transactionId again only if it is proved that nothing was sent the first time, and otherwise returns what is known.
 //
-// A payment does not end because the customer closes the page: it would be cut off where nobody knows its outcome.
+// A payment is not canceled when the customer closes the page: its outcome would then be unknown.
 func (s *Shop) pay(ctx context.Context, o *Order, v Visitor, m means) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTimeout)
 	defer cancel()
@@ -30,7 +29,7 @@ func (s *Shop) pay(ctx context.Context, o *Order, v Visitor, m means) error {
 	return s.book(ctx, o.ID, t, err)
 }
 
-// means is what an order is paid with, where that is not the gateway's page.
+// means is what an order is paid with, if not on the gateway's page.
 type means struct {
 	token cardgateway.Token // for KindToken
 	card  cardgateway.Card  // for KindWeeklyCard
@@ -69,7 +68,7 @@ func (s *Shop) submit(ctx context.Context, o *Order, v Visitor, m means) (*cardg
 	return nil, fmt.Errorf("no way to pay is called %q", o.Kind)
 }
 
-// token returns the token of a customer's stored card. It exists in the clear only from here to the call.
+// token returns the token of a customer's stored card. It is decrypted only here, for the call.
 func (s *Shop) token(ctx context.Context, customer, cardID string) (cardgateway.Token, error) {
 	c, err := s.store.Card(ctx, cardID)
 	if err != nil {
@@ -81,8 +80,8 @@ func (s *Shop) token(ctx context.Context, customer, cardID string) (cardgateway.
 	return s.seal.Open(c.ID, c.Sealed)
 }
 
-// storeToken opens a token order: the cardholder enters the card on the gateway's page, and the token comes to a URL
-// that nobody else can guess. The interface asks for an amount here too, and does not say what it is for.
+// storeToken starts a token order: the cardholder enters the card on the gateway's page, and the token is sent to a URL
+// that nobody else can guess. The interface requires an amount here, too, and does not say what it is for.
 func (s *Shop) storeToken(ctx context.Context, c *StoredCard, v Visitor) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTimeout)
 	defer cancel()

@@ -15,10 +15,10 @@ const (
 	refundTimeout = 20 * time.Second
 )
 
-// refundList holds the last month's refunds of the whole shop for a few seconds, so that the gateway is asked rarely
-// however many customers look. A large shop lets a job write them into its books instead.
+// refundList caches the last month's refunds of the whole shop for a few seconds, so that there are few queries however
+// many customers look. In a large shop, a job would write them into the database instead.
 type refundList struct {
-	mu   sync.Mutex // held while the gateway is asked: the others wait for the same answer
+	mu   sync.Mutex // held during the query: other callers wait for the same response
 	at   time.Time
 	rows []*cardgateway.Refund
 }
@@ -35,7 +35,7 @@ func (s *Shop) recentRefunds(ctx context.Context) ([]*cardgateway.Refund, error)
 	now := time.Now()
 	for r, err := range s.client.Refunds(ctx, cardgateway.RefundQuery{Start: now.AddDate(0, 0, -refundDays), End: now}) {
 		if err != nil {
-			return nil, err // never a silent part
+			return nil, err // never a part without an error
 		}
 		rows = append(rows, r)
 	}
@@ -49,7 +49,7 @@ type refundRow struct {
 	OrderID string
 }
 
-// Done reports whether the money has been given back.
+// Done reports whether the money has been refunded.
 func (r refundRow) Done() bool { return r.Code == cardgateway.CodeRefundSuccess }
 
 func (s *Shop) showRefunds(w http.ResponseWriter, r *http.Request) error {

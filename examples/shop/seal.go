@@ -17,8 +17,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Seal encrypts tokens before they are stored: whoever has a token and the merchant's credentials can charge the
-// card, so that a stolen backup must not hold any. A shop with a key service or a vault uses that instead.
+// Seal encrypts tokens before they are stored: anyone with a token and the merchant's credentials can charge the card, so a
+// stolen backup must not contain any. A shop with a key service or a vault uses that instead.
 type Seal struct{ aead cipher.AEAD }
 
 // NewSeal derives the key for tokens from the shop's key.
@@ -54,13 +54,13 @@ func (s *Seal) Open(cardID, sealed string) (cardgateway.Token, error) {
 
 const keyLength = 32
 
-// derive makes keys for one purpose each out of the one that the shop keeps.
+// derive derives a key for one purpose from the shop's key.
 func derive(key []byte, purpose string) ([]byte, error) {
 	return hkdf.Key(sha256.New, key, nil, purpose, keyLength)
 }
 
-// LoadKey reads the shop's key from a file, and draws one if there is no such file. An empty name draws one that is
-// gone when the program ends.
+// LoadKey reads the shop's key from a file, and creates a random one if there is no such file. If name is empty, it returns
+// a random key that is not stored.
 func LoadKey(file string) ([]byte, error) {
 	key := make([]byte, keyLength)
 	_, _ = rand.Read(key) // never fails
@@ -75,7 +75,7 @@ func LoadKey(file string) ([]byte, error) {
 		return nil, err
 	}
 	key, err = hex.DecodeString(strings.TrimSpace(string(text)))
-	if err != nil || len(key) != keyLength { // the error of hex would quote the key
+	if err != nil || len(key) != keyLength { // not wrapped: the error of hex would quote the key
 		return nil, fmt.Errorf("%s does not hold %d bytes as hexadecimal digits", file, keyLength)
 	}
 	return key, nil

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxForm bounds what a page reads of a request.
+// maxForm is the size limit of a form.
 const maxForm = 16 << 10
 
-// protect refuses forms that other sites sent and bounds their length. Two independent things keep others from acting
-// for a customer: the cookie is SameSite=Lax, and CrossOriginProtection goes by the browser's own Sec-Fetch-Site and
-// Origin, which a page cannot set. A token in every form would add nothing to them.
+// protect rejects forms sent from other sites, and limits their size. Two independent mechanisms prevent cross-site request
+// forgery: the cookie is SameSite=Lax, and CrossOriginProtection checks the browser's Sec-Fetch-Site and Origin, which a
+// page cannot set. A token in every form would add nothing to them.
 func (s *Shop) protect(next http.Handler) http.Handler {
 	return http.NewCrossOriginProtection().Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -19,11 +19,11 @@ func (s *Shop) protect(next http.Handler) http.Handler {
 	}))
 }
 
-// withHeaders tells browsers what the pages never do.
+// withHeaders sets security headers.
 //
-// form-action is 'self' although checkouts lead to the gateway, whose pages may be on any host: Chromium applies it to
-// the redirects after a form too. A form therefore leads to a page of the shop, which leads on; see showRedirect.
-// Referrer-Policy must not be no-referrer: forms would then come with "Origin: null".
+// form-action is 'self' although checkouts redirect to the gateway, whose pages may be on any host: Chromium also applies
+// it to the redirects after a form. A form therefore leads to a page of the shop, which redirects; see showRedirect.
+// Referrer-Policy must not be no-referrer: forms would then be sent with "Origin: null".
 func (s *Shop) withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -35,7 +35,7 @@ func (s *Shop) withHeaders(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=()")
-		h.Set("Cache-Control", "no-store") // static files say otherwise
+		h.Set("Cache-Control", "no-store") // static files override it
 		if s.isHTTPS() {
 			h.Set("Strict-Transport-Security", "max-age=63072000")
 		}
@@ -43,7 +43,7 @@ func (s *Shop) withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// Visitor is what the gateway wants to know about the customer's end of the line.
+// Visitor is what the gateway requires about the customer's connection and browser.
 type Visitor struct{ IP, UserAgent, Referer string }
 
 func (s *Shop) visitor(r *http.Request) Visitor {
@@ -51,7 +51,7 @@ func (s *Shop) visitor(r *http.Request) Visitor {
 	if err != nil {
 		ip = r.RemoteAddr
 	}
-	// A header is believed only if the operator says that his proxy sets it: anybody can send one.
+	// A header is trusted only if the operator says that their proxy sets it: anybody can send one.
 	if s.clientIPHeader != "" {
 		if told := net.ParseIP(r.Header.Get(s.clientIPHeader)); told != nil {
 			ip = told.String()
@@ -60,7 +60,7 @@ func (s *Shop) visitor(r *http.Request) Visitor {
 	return Visitor{IP: ip, UserAgent: cut(r.UserAgent(), 256), Referer: s.url + "/checkout"}
 }
 
-// cut shortens text to so many bytes, and leaves out what is not UTF-8, which the client refuses to send.
+// cut shortens text to at most so many bytes, and removes invalid UTF-8, which the client refuses to send.
 func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }

@@ -89,8 +89,8 @@ func TestLongForm(t *testing.T) {
 	}
 }
 
-// TestTypedCardIsNotKept sends a card that cannot be one, and one that is declined, and looks for them everywhere:
-// the page that comes back, the books and, as every test does, the log.
+// TestTypedCardIsNotKept sends an invalid card, and one that is declined, and searches for them everywhere: in the
+// response, the database and, as in every test, the log.
 func TestTypedCardIsNotKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.db")
 	w := open(t, withDB(file, ""))
@@ -123,7 +123,7 @@ func TestTypedCardIsNotKept(t *testing.T) {
 	}
 }
 
-// TestTokenIsSealed looks for the token in the books.
+// TestTokenIsSealed searches for the token in the database.
 func TestTokenIsSealed(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shop.db")
@@ -197,8 +197,8 @@ func TestUserAgentIsCut(t *testing.T) {
 	}
 }
 
-// TestTokenBeforeItsOrder: a token that comes while the gateway still shows its order in processing is not answered with
-// "handled", and is saved when it comes again.
+// TestTokenBeforeItsOrder: a token that arrives while the gateway's order is still in processing is not acknowledged, and
+// is saved when it is repeated.
 func TestTokenBeforeItsOrder(t *testing.T) {
 	w := open(t)
 	card := StoredCard{ID: "C-1", Customer: "somebody"}

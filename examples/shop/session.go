@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// A session is a random text in a cookie, and the customer is its hash: the books then hold nothing that somebody who
-// reads them could use as a cookie. A shop with accounts draws a new text when a customer logs in.
+// A session is a random text in a cookie, and the customer is its hash: the database then contains nothing that somebody
+// who reads it could use as a cookie. A shop with accounts creates a new text when a customer logs in.
 const (
 	sessionLength = 26 // characters of rand.Text: more than 128 bits
 	sessionAge    = 90 * 24 * time.Hour
 )
 
-// customer returns who is asking, and starts a session if there is none.
+// customer returns the customer of a request, and starts a session if there is none.
 func (s *Shop) customer(w http.ResponseWriter, r *http.Request) string {
 	text := s.session(r)
 	if text == "" {
@@ -24,8 +24,8 @@ func (s *Shop) customer(w http.ResponseWriter, r *http.Request) string {
 		http.SetCookie(w, &http.Cookie{
 			Name: s.cookieName(), Value: text, Path: "/", MaxAge: int(sessionAge.Seconds()),
 			HttpOnly: true, Secure: s.isHTTPS(),
-			// Not Strict: the way back from the gateway's page begins at another site, and the customer has to be
-			// known on arrival.
+			// Not Strict: the redirect back from the gateway's page starts on another site, and the customer has to be
+			// recognized.
 			SameSite: http.SameSiteLaxMode,
 		})
 		r.AddCookie(&http.Cookie{Name: s.cookieName(), Value: text}) // for the rest of this request
@@ -34,7 +34,7 @@ func (s *Shop) customer(w http.ResponseWriter, r *http.Request) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// session returns the text in the cookie, if it can be one of the shop's.
+// session returns the text in the cookie, if its format is valid.
 func (s *Shop) session(r *http.Request) string {
 	c, err := r.Cookie(s.cookieName())
 	if err != nil || len(c.Value) != sessionLength || strings.Trim(c.Value, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
@@ -43,7 +43,7 @@ func (s *Shop) session(r *http.Request) string {
 	return c.Value
 }
 
-// cookieName has, where there is https, the prefix with which browsers accept the cookie from this very host only.
+// cookieName has, with https, the prefix with which browsers accept the cookie only from this host.
 func (s *Shop) cookieName() string {
 	if s.isHTTPS() {
 		return "__Host-shop"

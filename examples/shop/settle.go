@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// giveUpAfter is when the shop stops asking about a customer who never came to the gateway's page. The interface
-	// does not show when such a page expires; should it be used later, a notification or reconciliation says so.
+	// giveUpAfter is when the shop stops querying a payment whose customer never opened the gateway's page. The interface
+	// does not say when such a page expires; if it is used later, a notification or reconciliation shows it.
 	giveUpAfter = 7 * 24 * time.Hour
-	// lookEvery is how often the gateway is asked about one order because somebody looks at it.
+	// lookEvery is the minimum time between queries for one order because its page is shown.
 	lookEvery   = 2 * time.Second
 	lookTimeout = 5 * time.Second
 	cartAge     = 30 * 24 * time.Hour
 )
 
-// SettleEvery settles open payments, at once and then regularly, until ctx ends. Orders end in their right state by
-// this alone: with every notification lost, and after a crash at any moment. One process of a shop does it.
+// SettleEvery settles open payments, at once and then regularly, until ctx ends. This alone brings every order into its
+// right state: even if every notification is lost, and after a crash at any moment. One process of a shop runs it.
 func (s *Shop) SettleEvery(ctx context.Context, interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -36,7 +36,7 @@ func (s *Shop) SettleEvery(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// settle books everything that the journal has to tell.
+// settle records everything that the journal's Recover yields.
 func (s *Shop) settle(ctx context.Context) error {
 	for e, err := range s.payments.Recover(ctx) {
 		if err != nil {
@@ -49,7 +49,7 @@ func (s *Shop) settle(ctx context.Context) error {
 		}
 		if err := book(ctx, e.TransactionID(), s.detailed(ctx, t), err); err != nil {
 			s.log.Error("booking a payment", "transactionId", e.TransactionID(), "error", err)
-			continue // the journal tells it again
+			continue // the journal yields it again
 		}
 		if e.State() == journal.Pending && time.Since(e.Begun.At) > giveUpAfter {
 			s.acknowledge(ctx, e.TransactionID())
@@ -58,8 +58,8 @@ func (s *Shop) settle(ctx context.Context) error {
 	return s.store.ForgetCarts(ctx, time.Now().Add(-cartAge))
 }
 
-// detailed returns a final transaction with the gateway's texts, which the journal does not keep. Without them the
-// order is as final, and its page says less.
+// detailed returns a final transaction with the gateway's texts, which the journal does not keep. Without them the order is
+// just as final, and its page shows less.
 func (s *Shop) detailed(ctx context.Context, t *cardgateway.Transaction) *cardgateway.Transaction {
 	if t == nil || t.State() != cardgateway.StateApproved && t.State() != cardgateway.StateDeclined {
 		return t
@@ -73,8 +73,8 @@ func (s *Shop) detailed(ctx context.Context, t *cardgateway.Transaction) *cardga
 	return full
 }
 
-// book writes what a payment came to into the shop's books, and only then lets the journal forget it. A crash in
-// between costs a repetition, which changes nothing.
+// book writes the outcome of a payment into the shop's database, and only then acknowledges it in the journal. A crash in
+// between causes a repetition, which changes nothing.
 func (s *Shop) book(ctx context.Context, id string, t *cardgateway.Transaction, err error) error {
 	f := factOf(t, err)
 	o, moved, failed := s.store.Learn(ctx, id, f)
@@ -90,8 +90,8 @@ func (s *Shop) book(ctx context.Context, id string, t *cardgateway.Transaction, 
 	return nil
 }
 
-// endsPayment reports whether the journal need not look any further. A refusal is the gateway's word and not a proof: the
-// journal goes on asking for a while. A decline without an error is one attempt on the gateway's page.
+// endsPayment reports whether the journal need not query a payment any more. A refusal is a statement of the gateway and
+// not a proof: the journal continues to query for a while. A decline without an error is one attempt on the gateway's page.
 func endsPayment(f Fact, err error) bool {
 	return f.State.Final() && f.State != Refused && !(f.State == Declined && err == nil)
 }
@@ -108,7 +108,7 @@ func (s *Shop) bookCard(ctx context.Context, id string, t *cardgateway.Transacti
 	return nil
 }
 
-// acknowledge tells the journal that the books hold the outcome. If it fails, the outcome is told again.
+// acknowledge tells the journal that the outcome is stored. If it fails, the journal yields the outcome again.
 func (s *Shop) acknowledge(ctx context.Context, id string) {
 	err := s.payments.Ack(ctx, id)
 	if err != nil && !errors.Is(err, journal.ErrChanged) && !errors.Is(err, journal.ErrNoEntry) {
@@ -116,11 +116,11 @@ func (s *Shop) acknowledge(ctx context.Context, id string) {
 	}
 }
 
-// look asks the gateway about an open order because its customer looks at it, so that somebody who comes back from
-// paying is not told to wait. The browser that came back is a reason to ask and no more: what it brings is not read.
+// look queries the gateway for an open order when its customer looks at it, so that somebody who returns from paying need
+// not wait. The returning browser is only a reason to query: what it sends is not read.
 func (s *Shop) look(ctx context.Context, o *Order) {
 	if o.State.Final() || o.UniqueID == "" {
-		return // without the gateway's id it takes a search, which is the settler's work
+		return // without the gateway's id it needs a search, which SettleEvery does
 	}
 	may, err := s.store.MayLook(ctx, o.ID, lookEvery)
 	if err != nil || !may {
@@ -140,7 +140,7 @@ func (s *Shop) look(ctx context.Context, o *Order) {
 
 var errOtherPayment = errors.New("the gateway's transaction has another amount or currency than the order")
 
-// learnFrom takes what a query returned about an order's payment.
+// learnFrom records the result of a query for an order's payment.
 func (s *Shop) learnFrom(ctx context.Context, o *Order, t *cardgateway.Transaction) error {
 	if !o.isOf(t) {
 		return errOtherPayment

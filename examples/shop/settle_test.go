@@ -10,8 +10,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestEveryFault pays through every failure that the sandbox knows, with every notification dropped. Each order ends
-// in the state that the gateway's own ledger says, by the settler alone.
+// TestEveryFault pays with every fault of the sandbox, and drops every notification. SettleEvery alone brings each order
+// into the state that the gateway's ledger has.
 func TestEveryFault(t *testing.T) {
 	w := open(t, impatient)
 	saved := newShopper(t, w)
@@ -26,7 +26,7 @@ func TestEveryFault(t *testing.T) {
 			id := s.buy("tapers", card)
 			want := Paid
 			if fault.Commit == sandbox.CommitNever {
-				want = Checking // and so for a day, until it is presumed absent
+				want = Checking // for a day, until it is presumed absent
 			}
 			eventually(t, "the order", func() string {
 				o, err := w.store.Order(t.Context(), id)
@@ -43,7 +43,7 @@ func TestEveryFault(t *testing.T) {
 	}
 }
 
-// TestLostCheckout loses the answer to a hosted checkout: the journal finds the page again, and the customer goes on.
+// TestLostCheckout loses the response to a hosted checkout: the journal finds the page again, and the customer continues.
 func TestLostCheckout(t *testing.T) {
 	w := open(t)
 	w.courier.SetMode(courierDrop)
@@ -56,7 +56,7 @@ func TestLostCheckout(t *testing.T) {
 	s.awaits(id, Paid)
 }
 
-// TestCrash lets a process die between the gateway's answer and the shop's books, and lets the next one settle.
+// TestCrash lets a process crash between the gateway's response and the shop's database, and lets the next one settle.
 func TestCrash(t *testing.T) {
 	dir := t.TempDir()
 	file, key := filepath.Join(dir, "shop.db"), filepath.Join(dir, "shop.key")
@@ -91,7 +91,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestNotifiedFacts tells the shop's notification handler things that are not so. What the gateway confirms counts.
+// TestNotifiedFacts sends false claims to the shop's notification handler. Only what the gateway confirms counts.
 func TestNotifiedFacts(t *testing.T) {
 	w := open(t, withoutSettling)
 	w.courier.SetMode(courierDrop)

@@ -17,7 +17,7 @@ import (
 type Shop struct {
 	store    *Store
 	client   *cardgateway.Client
-	payments *journal.Journal // makes every payment; the client itself only asks
+	payments *journal.Journal // makes every payment; the client itself is used only for queries
 	tokens   *notify.TokenURLs
 	seal     *Seal
 	refunds  refundList
@@ -30,10 +30,10 @@ type Shop struct {
 	log            *slog.Logger
 }
 
-// Where the gateway sends its notifications. Those of token orders carry a binding in their query; see TokenURLs.
+// Paths for notifications. The URLs of token orders have a binding in their query; see TokenURLs.
 const notificationPath = "/notifications"
 
-// NewShop opens the books and makes the client. Close it after use.
+// NewShop opens the database and creates the client. Call Close after use.
 func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	shop := &Shop{
 		url: s.url, secretKey: s.secretKey, clientIPHeader: s.clientIPHeader, typedCards: s.typedCards,
@@ -70,14 +70,14 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	return shop, nil
 }
 
-// Close closes the books and the connections to the gateway.
+// Close closes the database and the connections to the gateway.
 func (s *Shop) Close() error {
 	s.client.CloseIdleConnections()
 	return s.store.Close()
 }
 
-// Handler serves the shop. The notifications stand apart from the pages: they come from another server, which has no
-// session, and have bounds and a check of their own.
+// Handler serves the shop. Notifications are separate from the pages: they come from another server, without a session, and
+// have their own limits and check.
 func (s *Shop) Handler() http.Handler {
 	pages := http.NewServeMux()
 	page := func(pattern string, show func(http.ResponseWriter, *http.Request) error) {
@@ -117,8 +117,8 @@ func (s *Shop) Handler() http.Handler {
 	return s.logged(s.withHeaders(all))
 }
 
-// logged writes a line for each request: the pattern and not the path, because the query of a token order's
-// notification URL is a secret, and nothing of a form.
+// logged writes a line for each request, with the pattern and not the path, because the query of a token order's
+// notification URL is a secret, and without form data.
 func (s *Shop) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()

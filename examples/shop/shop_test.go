@@ -13,11 +13,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestPay goes every way to pay, with every card.
+// TestPay tests every way to pay, with every card.
 func TestPay(t *testing.T) { testPay(t, courierPrompt) }
 
-// TestPayWithoutNotifications does the same with every notification of a payment dropped. The token of a card comes
-// by notification and in no other way, so those arrive.
+// TestPayWithoutNotifications does the same with every notification of a payment dropped. The token of a card arrives only
+// by notification, so those are delivered.
 func TestPayWithoutNotifications(t *testing.T) { testPay(t, courierDrop) }
 
 func testPay(t *testing.T, mode string) {
@@ -151,7 +151,7 @@ func TestCheckoutForm(t *testing.T) {
 	}
 }
 
-// TestOthersOrder has somebody else look at an order.
+// TestOthersOrder requests an order as another customer.
 func TestOthersOrder(t *testing.T) {
 	w := open(t)
 	id := newShopper(t, w).buy("pillar", "")
@@ -168,7 +168,7 @@ func TestOthersOrder(t *testing.T) {
 	}
 }
 
-// TestDeclinedAgain orders again what was declined: a new order, with a payment of its own.
+// TestDeclinedAgain orders again after a decline: a new order, with its own payment.
 func TestDeclinedAgain(t *testing.T) {
 	w := open(t)
 	s := newShopper(t, w)
@@ -185,7 +185,7 @@ func TestDeclinedAgain(t *testing.T) {
 	s.awaits(first, Declined)
 }
 
-// TestUnsent lets the gateway be out of reach: the order says that nothing was sent, and is then paid under the same
+// TestUnsent makes the gateway unreachable: the order says that nothing was sent, and is then paid with the same
 // transactionId.
 func TestUnsent(t *testing.T) {
 	var broken atomic.Bool
@@ -213,7 +213,7 @@ func TestUnsent(t *testing.T) {
 	if n := w.gateway.Executed(id); n != 1 {
 		t.Errorf("charged %d times", n)
 	}
-	s.post("/orders/"+id+"/pay", nil) // a form that was still open somewhere
+	s.post("/orders/"+id+"/pay", nil) // a form that was still open in another window
 	s.awaits(id, Paid)
 	if n := w.gateway.Executed(id); n != 1 {
 		t.Errorf("charged %d times after the form was sent again", n)
@@ -240,7 +240,7 @@ func TestRefunds(t *testing.T) {
 	}
 }
 
-// TestProcessing shows a payment that the bank has not decided, until it does.
+// TestProcessing shows a payment in processing until it is settled.
 func TestProcessing(t *testing.T) {
 	w := open(t, processingFor(-time.Second))
 	s := newShopper(t, w)

@@ -1,6 +1,6 @@
 package main
 
-// Status says a state to the customer.
+// Status describes a state for the customer.
 type Status struct {
 	Tone  string // of the page: good, bad, busy or plain
 	Word  string
@@ -8,7 +8,7 @@ type Status struct {
 	Text  string
 }
 
-// statusOf says what is known of an order, and nothing that is not.
+// statusOf returns the status of an order. It claims nothing that is not known.
 func statusOf(o Order) Status {
 	switch o.State {
 	case Paid:

@@ -19,7 +19,7 @@ import (
 //go:embed schema.sql
 var schema string
 
-// Store is the shop's own books. Its statements are the same, to the letter, for SQLite and Postgres.
+// Store is the shop's database. Its SQL statements are the same for SQLite and Postgres.
 type Store struct {
 	db      *sql.DB
 	journal *journal.SQLStore // in the same database, so that one backup holds both
@@ -34,8 +34,8 @@ var (
 	errContended   = errors.New("the row kept changing")
 )
 
-// OpenStore opens a database and creates what is missing in it: Postgres for a postgres:// URL, otherwise SQLite in
-// that file, or in memory for ":memory:".
+// OpenStore opens a database and creates missing tables: Postgres for a postgres:// URL, otherwise SQLite in that file, or
+// in memory for ":memory:".
 func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
 	driver, source, dialect := "sqlite", "file:"+url.PathEscape(name)+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)", journal.SQLite
 	switch {
@@ -54,7 +54,7 @@ func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
 		}
 	}()
 	if dialect == journal.SQLite {
-		db.SetMaxOpenConns(1) // it has one writer anyway, and in memory each connection would have a database of its own
+		db.SetMaxOpenConns(1) // SQLite has one writer anyway, and in memory each connection would have a separate database
 	}
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return nil, fmt.Errorf("creating the tables: %w", err)
@@ -69,7 +69,7 @@ func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
 // Close closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
-// ForgetCarts deletes what has been lying in carts since before.
+// ForgetCarts deletes cart entries older than before.
 func (s *Store) ForgetCarts(ctx context.Context, before time.Time) error {
 	_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE changed < $1`, before.UnixMicro())
 	return err
@@ -90,7 +90,7 @@ func collect[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // after Next has returned false it is closed, and Err has its error
+	defer func() { _ = rows.Close() }() // already closed after Next has returned false; errors are in Err
 	for rows.Next() {
 		v, err := scan(rows)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// StoredCard is a card that the gateway keeps for a customer. The shop has the last four digits and a sealed token.
+// StoredCard is a card that the gateway stores for a customer. The shop stores the last four digits and a sealed token.
 type StoredCard struct {
 	ID          string // the token order's transactionId
 	Customer    string
@@ -18,18 +18,18 @@ type StoredCard struct {
 	Created     time.Time
 }
 
-// CardState is how far the storing of a card has come.
+// CardState is the state of storing a card.
 type CardState string
 
 // The states of a stored card.
 const (
-	CardOpen    CardState = "open"    // the card has not been entered, or its token has not come
-	CardEntered CardState = "entered" // the gateway has the card; the token comes by notification and in no other way
+	CardOpen    CardState = "open"    // the card has not been entered, or its token has not arrived
+	CardEntered CardState = "entered" // the gateway has the card; its token arrives only by notification
 	CardReady   CardState = "ready"   // there is a token
 	CardFailed  CardState = "failed"
 )
 
-// AddCard writes down that a customer wants a card to be stored.
+// AddCard records that a customer wants to store a card.
 func (s *Store) AddCard(ctx context.Context, c *StoredCard) error {
 	c.Created, c.State = time.Now(), CardOpen
 	_, err := s.db.ExecContext(ctx, `INSERT INTO cards (id, customer, state, created) VALUES ($1, $2, $3, $4)`,
@@ -62,11 +62,11 @@ func (s *Store) CardsOf(ctx context.Context, customer string) ([]StoredCard, err
 	return collect(rows, err, func(rows *sql.Rows) (StoredCard, error) { return scanCard(rows) })
 }
 
-// LearnCard adds what was learnt of a token order. A card that has its token stays ready.
+// LearnCard adds a fact about a token order. A card that has its token stays ready.
 func (s *Store) LearnCard(ctx context.Context, id string, f Fact) error {
 	state := CardOpen
 	switch f.State {
-	case Paid: // of a token order that means "the card is stored": no money has moved
+	case Paid: // for a token order this means "the card is stored": no money has moved
 		state = CardEntered
 	case Declined, Refused, Unsent, Conflict:
 		state = CardFailed
@@ -80,14 +80,14 @@ func (s *Store) LearnCard(ctx context.Context, id string, f Fact) error {
 	return err
 }
 
-// SaveToken keeps the sealed token of a card. The first one stays: a token order has only one.
+// SaveToken stores the sealed token of a card. The first one stays: a token order has only one.
 func (s *Store) SaveToken(ctx context.Context, id, sealed, lastFour string) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE cards SET token = $1, card = $2, state = $3, redirect_url = ''
 		WHERE id = $4 AND token = ''`, sealed, lastFour, CardReady, id)
 	return err
 }
 
-// RemoveCard forgets a customer's card. The interface shows no way to have the gateway forget it too.
+// RemoveCard deletes a customer's card. The interface has no way to delete it at the gateway.
 func (s *Store) RemoveCard(ctx context.Context, customer, id string) error {
 	_, err := s.db.ExecContext(ctx, `DELETE FROM cards WHERE id = $1 AND customer = $2`, id, customer)
 	return err

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// mostOfOne bounds the quantity of a product in a cart.
+// mostOfOne is the maximum quantity of a product in a cart.
 const mostOfOne = 20
 
 // AddToCart adds one of a product.
@@ -18,7 +18,7 @@ func (s *Store) AddToCart(ctx context.Context, customer, sku string) error {
 	return err
 }
 
-// SetQuantity changes how many of a product are in a cart that holds it; zero takes it out.
+// SetQuantity changes the quantity of a product in a cart; zero removes it.
 func (s *Store) SetQuantity(ctx context.Context, customer, sku string, quantity int) error {
 	if quantity <= 0 {
 		_, err := s.db.ExecContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 AND sku = $2`, customer, sku)
@@ -29,7 +29,7 @@ func (s *Store) SetQuantity(ctx context.Context, customer, sku string, quantity 
 	return err
 }
 
-// Cart returns what is in a cart, at today's prices.
+// Cart returns the lines of a cart, at current prices.
 func (s *Store) Cart(ctx context.Context, customer string) ([]Line, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT sku, quantity FROM cart_lines WHERE customer = $1 ORDER BY sku`, customer)
 	lines, err := collect(rows, err, scanCartLine)
@@ -45,7 +45,7 @@ func scanCartLine(rows *sql.Rows) (l Line, err error) {
 	return l, nil
 }
 
-// sold leaves out what the catalog does not have any more.
+// sold removes products that are no longer in the catalog.
 func sold(lines []Line) (kept []Line) {
 	for _, l := range lines {
 		if l.SKU != "" {

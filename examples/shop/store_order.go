@@ -10,9 +10,9 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// PlaceOrder turns the customer's cart into an order. The cart is emptied by the same transaction, so that a form
-// that is sent twice makes one order. If the cart does not come to o.Amount, which is what the customer saw, it
-// returns errCartChanged and changes nothing.
+// PlaceOrder turns the customer's cart into an order. The same transaction empties the cart, so a form that is sent twice
+// creates one order. If the total of the cart is not o.Amount, which the customer saw, it returns errCartChanged and
+// changes nothing.
 func (s *Store) PlaceOrder(ctx context.Context, o *Order) error {
 	return s.transaction(ctx, func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `DELETE FROM cart_lines WHERE customer = $1 RETURNING sku, quantity`, o.Customer)
@@ -31,7 +31,7 @@ func (s *Store) PlaceOrder(ctx context.Context, o *Order) error {
 	})
 }
 
-// AddOrder writes down an order that has nothing to do with the cart.
+// AddOrder stores an order that does not come from the cart.
 func (s *Store) AddOrder(ctx context.Context, o *Order) error {
 	return s.transaction(ctx, func(tx *sql.Tx) error { return insertOrder(ctx, tx, o) })
 }
@@ -99,10 +99,10 @@ func (s *Store) OrdersOf(ctx context.Context, customer string) ([]Order, error) 
 	return collect(rows, err, func(rows *sql.Rows) (Order, error) { return scanOrder(rows) })
 }
 
-// Learn adds a fact to what is known of an order's payment. It returns the order as it is then, without its lines, and
-// whether its state has moved. Apart from Reopen, nothing else moves one.
+// Learn adds a fact to what is known about an order's payment. It returns the resulting order, without its lines, and
+// whether its state has changed. Apart from Reopen, nothing else changes the state.
 func (s *Store) Learn(ctx context.Context, id string, n Fact) (_ Order, moved bool, _ error) {
-	for range 10 { // processes that learn at the same time
+	for range 10 { // other processes may add facts concurrently
 		o, err := scanOrder(s.db.QueryRowContext(ctx, `SELECT `+orderColumns+` FROM orders WHERE id = $1`, id))
 		if errors.Is(err, sql.ErrNoRows) {
 			return o, false, errNoOrder
@@ -126,18 +126,18 @@ func (s *Store) Learn(ctx context.Context, id string, n Fact) (_ Order, moved bo
 	return Order{}, false, fmt.Errorf("order %s: %w", id, errContended)
 }
 
-// Reopen lets the payment of an order be submitted again, under the same transactionId, if it is proved that nothing
-// was submitted.
+// Reopen lets the payment of an order be submitted again, with the same transactionId, if it is proved that nothing was
+// sent.
 func (s *Store) Reopen(ctx context.Context, id string) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE orders SET state = $1 WHERE id = $2 AND state = $3`, Open, id, Unsent)
 	return err
 }
 
-// MayLook reports, at most once in each interval, that the gateway may be asked because somebody looks at the order.
+// MayLook reports true at most once in each interval: the gateway may then be queried because the order's page is shown.
 func (s *Store) MayLook(ctx context.Context, id string, interval time.Duration) (bool, error) {
 	now := time.Now()
 	return s.changed(ctx, `UPDATE orders SET looked = $1 WHERE id = $2 AND looked <= $3`,
 		now.UnixMicro(), id, now.Add(-interval).UnixMicro())
 }
 
-var _ sql.Scanner = (*decimal.Decimal)(nil) // amounts are read as they were written
+var _ sql.Scanner = (*decimal.Decimal)(nil) // amounts are read with the decimals that were written

@@ -19,7 +19,7 @@ func postgresURL(t *testing.T) string {
 	return pgserver.Shared(t).URL("public")
 }
 
-// TestStore holds every kind of books to the same.
+// TestStore runs the same tests for every kind of database.
 func TestStore(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) string{
 		"SQLite in memory": func(*testing.T) string { return ":memory:" },
@@ -45,7 +45,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// TestShopInPostgres goes through the shop with its books and its journal in Postgres.
+// TestShopInPostgres uses the shop with its data and its journal in Postgres.
 func TestShopInPostgres(t *testing.T) {
 	w := open(t, withDB(postgresURL(t), ""))
 	s := newShopper(t, w)
@@ -65,7 +65,7 @@ func TestShopInPostgres(t *testing.T) {
 	}
 }
 
-// customerOf makes a customer of a test's own: the books outlive a test.
+// customerOf returns a separate customer for each test, because the database is used by several tests.
 func customerOf(t *testing.T) string { return newID(t.Name()[:1]) }
 
 func placed(t *testing.T, s *Store) *Order {
@@ -118,7 +118,7 @@ func testPlaceOnce(t *testing.T, s *Store) {
 	}
 }
 
-// testLearn tells the same facts to many orders, each in another order and by several processes at once.
+// testLearn adds the same facts to many orders, in different sequences and by several processes concurrently.
 func testLearn(t *testing.T, s *Store) {
 	facts := []Fact{
 		{State: Checking}, {State: Waiting, UniqueID: "1", RedirectURL: "https://g"}, {State: Processing, UniqueID: "1"},

@@ -1,7 +1,7 @@
-// Package ascii answers questions about texts whose rules know ASCII alone.
+// Package ascii has predicates for texts with rules that only concern ASCII.
 package ascii
 
-// Text is what the functions look at.
+// Text is a string or a byte slice.
 type Text interface{ ~string | ~[]byte }
 
 // IsDigit reports whether c is a decimal digit.
@@ -42,7 +42,7 @@ func IsPrintable[T Text](s T) bool {
 		}
 		return true
 	}
-	last := len(s) - 8 // where the last eight bytes begin; they may overlap those before
+	last := len(s) - 8 // start of the last eight bytes, which may overlap the ones before
 	for i := 0; i < last; i += 8 {
 		if !arePrintable(eight(s, i)) {
 			return false
@@ -51,15 +51,15 @@ func IsPrintable[T Text](s T) bool {
 	return arePrintable(eight(s, last))
 }
 
-// eight returns eight bytes of s. The compiler makes one load of it.
+// eight returns eight bytes of s. The compiler turns it into one load.
 func eight[T Text](s T, i int) uint64 {
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
 }
 
 // arePrintable reports whether each of eight bytes is printable. Subtracting 0x20 sets the top bit of a byte below a space.
-// Subtracting 1 sets that of a byte which was 0x7f, and which the exclusive or has made zero. A byte beyond ASCII has it set
-// already. A borrow can set the top bit of another byte only if there is one of these below it, so that the answer is exact.
+// Subtracting 1 sets that of a byte which the exclusive or has made zero, which is 0x7f. A byte that is not ASCII already
+// has it set. A borrow can set the top bit of another byte only if there is one of these below it, so the result is exact.
 func arePrintable(w uint64) bool {
 	const ones = 0x0101010101010101
 	return (w|(w-0x20*ones)|((w^0x7f*ones)-ones))&(0x80*ones) == 0

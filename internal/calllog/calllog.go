@@ -1,5 +1,5 @@
-// Package calllog writes the lines of the client's log: one for each call, and one for each attempt. There are no URLs,
-// bodies or secrets in them.
+// Package calllog writes the lines of the client's log: one for each call, and one for each attempt. They contain no URLs,
+// bodies or secrets.
 package calllog
 
 import (
@@ -20,7 +20,7 @@ type Call struct {
 	Err           error // left out if nil
 }
 
-// Write writes the one line that tells how a call ended.
+// Write writes one line about the end of a call.
 func (c *Call) Write(ctx context.Context, logger *slog.Logger, level slog.Level) {
 	if logger == nil || !logger.Enabled(ctx, level) {
 		return
@@ -44,10 +44,10 @@ type Attempt struct {
 	Duration                time.Duration
 	Err                     error // why no usable response came; nil if one did
 	Payment                 bool
-	Sent                    bool // of a payment that failed: it may have reached the gateway
+	Sent                    bool // for a failed payment: it may have reached the gateway
 }
 
-// Write writes the attempt's one line, at debug level.
+// Write writes one line about the attempt, at debug level.
 func (a *Attempt) Write(ctx context.Context, logger *slog.Logger) {
 	if logger == nil || !logger.Enabled(ctx, slog.LevelDebug) {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// IP checks the cardholder's IP address. The interface gives it a length and no form; what is certainly none is refused: an
-// address with a port, as http.Request.RemoteAddr has, and the name of a host.
+// IP checks the cardholder's IP address. The interface has a length limit and no format for it. Only values that are
+// certainly not an address are rejected: an address with a port, like http.Request.RemoteAddr, and a host name.
 func (v *Violations) IP(member, s string, limit int) {
 	v.Text(member, s, limit)
 	if _, err := netip.ParseAddr(s); err == nil {
@@ -22,7 +22,7 @@ func (v *Violations) IP(member, s string, limit int) {
 	}
 }
 
-// isHostName reports whether s is labels of letters, digits and hyphens, at most 63 of them each (RFC 1123).
+// isHostName reports whether s consists of labels of at most 63 letters, digits and hyphens (RFC 1123).
 func isHostName(s string) bool {
 	const maxLabel = 63
 	for label := range strings.SplitSeq(s, ".") {
@@ -38,7 +38,7 @@ func isHostName(s string) bool {
 	return true
 }
 
-// WebURL checks an absolute http or https URL that can be given to a browser or a server.
+// WebURL checks an absolute http or https URL without user info.
 func (v *Violations) WebURL(member, s string, limit int) {
 	v.Text(member, s, limit)
 	if !wire.IsWebURL(s) {
@@ -46,8 +46,8 @@ func (v *Violations) WebURL(member, s string, limit int) {
 	}
 }
 
-// BaseURL checks and reads the address of a server, which must be given: an absolute https URL, or an http one of a loopback
-// host, without query, fragment and user info. With insecure, http is allowed to any host.
+// BaseURL checks and parses the required address of a server: an absolute https URL, or an http URL of a loopback host,
+// without query, fragment and user info. With insecure, http is allowed for any host.
 func (v *Violations) BaseURL(member, s string, insecure bool) *url.URL {
 	if !v.Require(member, s != "", Required) {
 		return nil

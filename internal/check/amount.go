@@ -6,15 +6,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/iso4217"
 )
 
-// Limits of a price that are not the interface's: they keep a hostile decimal from filling memory.
+// Limits of a price. The interface has none; these prevent a hostile decimal from filling the memory.
 const (
 	maxPriceDigits   = 32
 	maxPriceDecimals = 16
 )
 
-// Amount checks a number above zero of at most so many digits, of which at most so many are decimals: Number(12,3) of the
-// interface has 12 and 3. It looks at the exponent first: only then is the number of digits bounded by what the caller
-// really wrote.
+// Amount checks a number above zero with at most so many digits, of which at most so many are decimals: 12 and 3 for the
+// interface's Number(12,3). It checks the exponent first: only then is the number of digits bounded by what the caller has
+// written.
 func (v *Violations) Amount(member string, d decimal.Decimal, digits, decimals int) {
 	switch exp := int(d.Exponent()); {
 	case d.Sign() <= 0:
@@ -26,15 +26,15 @@ func (v *Violations) Amount(member string, d decimal.Decimal, digits, decimals i
 	}
 }
 
-// Decimals checks that an amount has no more decimals than its currency has by ISO 4217, trailing zeros aside. A currency
-// that is not in ISO 4217 is not checked.
+// Decimals checks that an amount has no more decimals than its currency has in ISO 4217, not counting trailing zeros. A
+// currency that is not in ISO 4217 is not checked.
 func (v *Violations) Decimals(member string, d decimal.Decimal, currency string) {
 	if units, known := iso4217.Decimals(currency); known && !d.Equal(d.Truncate(int32(units))) {
 		v.Add(member, RuleFormat, "has more than the %d decimals of %s; see Config.AnyDecimals", units, currency)
 	}
 }
 
-// Price checks that a price can be written out. The interface states no limits for it.
+// Price checks that a price can be written without an exponent. The interface has no limits for it.
 func (v *Violations) Price(member string, d decimal.Decimal) {
 	if exp := int(d.Exponent()); exp < -maxPriceDecimals || exp > maxPriceDigits || d.NumDigits() > maxPriceDigits {
 		v.Add(member, RuleFormat, "has more than %d digits or %d decimals", maxPriceDigits, maxPriceDecimals)

@@ -1,5 +1,5 @@
-// Package check has the general rules for the values of a request, and collects what violates them. It knows texts,
-// numbers, addresses and times. Which member must obey which rule, and within which limits, says its caller.
+// Package check has the general rules for the values of a request, and collects violations. It knows strings, numbers,
+// addresses and times. Its caller determines which member must obey which rule, and within which limits.
 package check
 
 import (
@@ -16,15 +16,15 @@ const (
 	RuleReserved = "reserved"
 )
 
-// Problem is one violated rule. It has the fields of the root's type, so that the one can be converted to the other.
+// Problem is one violated rule. It has the same fields as the root package's type, so that it can be converted.
 type Problem struct {
-	Field   string // the member as the interface names it, such as productInfos[0].price, or the Go field where it has none
+	Field   string // the member's name in the interface, such as productInfos[0].price, or the Go field if it has none
 	Rule    string // one of the Rule constants
 	Message string // the rule in words; never the value
 }
 
-// Violations collects every violation of one request, in the order of the checks. Each check takes the member's name as
-// the interface spells it. The zero value has none.
+// Violations collects every violation of one request, in the order of the checks. Each check takes the member's name in the
+// interface. The zero value is empty.
 type Violations struct{ found []Problem }
 
 // Problems returns the violations that were found.
@@ -45,14 +45,14 @@ func (v *Violations) AddIf(violated bool, member, rule, format string, args ...a
 	}
 }
 
-// Prefix puts the path of the object that they are in before the members of all violations but the first n.
+// Prefix adds the path of the enclosing object to the members of all violations except the first n.
 func (v *Violations) Prefix(path string, n int) {
 	for i := n; i < len(v.found); i++ {
 		v.found[i].Field = path + "." + v.found[i].Field
 	}
 }
 
-// Presence says whether a member must be given.
+// Presence says whether a member is required.
 type Presence bool
 
 // Optional and Required are the two kinds of members.
@@ -61,7 +61,7 @@ const (
 	Required Presence = true
 )
 
-// Require reports whether a value is given, and adds a violation where it is required and is not.
+// Require reports whether a value is given, and adds a violation if it is required and missing.
 func (v *Violations) Require(member string, given bool, p Presence) bool {
 	if !given && p == Required {
 		v.Add(member, RuleRequired, "is required")
@@ -69,7 +69,7 @@ func (v *Violations) Require(member string, given bool, p Presence) bool {
 	return given
 }
 
-// Context checks that there is one: a nil context would panic where nobody can tell any more whether something was sent.
+// Context checks that ctx is not nil: a nil context would panic when it is no longer known whether something was sent.
 func (v *Violations) Context(ctx context.Context) {
 	if ctx == nil {
 		v.Add("ctx", RuleRequired, "must not be nil")

@@ -1,4 +1,4 @@
-// Package civil has times of day without a zone, in whole seconds: what a clock on the wall shows.
+// Package civil has wall-clock times without a zone, in whole seconds.
 package civil
 
 import (
@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Time is what a clock shows, as the number of seconds since it showed 1970-01-01 00:00:00. That is the Unix time of the
-// same date and time of day in UTC. Times of one clock can be compared and subtracted; where the clock is changed, the
-// difference is not the time that passed.
+// Time is a wall-clock time, as the number of seconds since 1970-01-01 00:00:00 on the same clock. It equals the Unix time
+// of the same date and time of day in UTC. Times of one clock can be compared and subtracted; across a clock change, the
+// difference is not the elapsed time.
 type Time int64
 
-// None stands for a time that is not stated. It is before every other Time, and no text is read as it.
+// None means that there is no time. It is before every other Time, and Parse never returns it for a valid text.
 const None Time = math.MinInt64
 
 // Seconds in a minute, an hour and a day of the clock.
@@ -27,8 +27,8 @@ func Of(t time.Time, loc *time.Location) Time {
 	return Time(t.Unix() + int64(offset))
 }
 
-// Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. It accepts nothing else, not even what
-// package time does: an hour of one digit, or a fraction of a second.
+// Parse reads `YYYY-MM-DD HH:MM:SS`, or `YYYY-MM-DD` as the start of that day. It accepts nothing else; unlike package
+// time, it rejects an hour of one digit and a fraction of a second.
 func Parse[T ~string | ~[]byte](s T) (Time, bool) {
 	dateOnly := len(s) == len(time.DateOnly)
 	if !dateOnly && (len(s) != len(time.DateTime) || s[10] != ' ' || s[13] != ':' || s[16] != ':') {
@@ -68,13 +68,13 @@ func isDayOf(year, month, dayOfMonth int) bool {
 	if dayOfMonth <= 28 {
 		return dayOfMonth >= 1
 	}
-	// Package time turns 30 February into 1 or 2 March.
+	// Package time normalizes 30 February to 1 or 2 March.
 	return time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC).Day() == dayOfMonth
 }
 
-// daysSinceEpoch counts days of the Gregorian calendar from 1970-01-01. Package time would take as long for this as the
-// rest of Parse, which reads a time or two of every row of a page. Years are counted from March, so that the leap day is
-// the last day of its year, and the lengths of the months before a given one follow a straight line.
+// daysSinceEpoch returns the number of days from 1970-01-01 in the Gregorian calendar. Package time would take as long for
+// this as the rest of Parse, which is called for every row of a page. Years are counted from March, so that the leap day is
+// the last day of its year, and the number of days before a month is a linear function.
 func daysSinceEpoch(year, month, dayOfMonth int) int64 {
 	if month < 3 {
 		year, month = year-1, month+12
@@ -86,8 +86,8 @@ func daysSinceEpoch(year, month, dayOfMonth int) int64 {
 // UTC returns the instant at which a clock in UTC shows t.
 func (t Time) UTC() time.Time { return time.Unix(int64(t), 0).UTC() }
 
-// In returns an instant at which a clock in loc shows t. Where a change of the clock repeats t, it is one of the two, and
-// where it skips t, the instant that package time's Date gives.
+// In returns an instant at which a clock in loc shows t. If a clock change repeats t, it is one of the two; if it skips t,
+// it is the result of time.Date.
 func (t Time) In(loc *time.Location) time.Time {
 	u := t.UTC()
 	return time.Date(u.Year(), u.Month(), u.Day(), u.Hour(), u.Minute(), u.Second(), 0, loc)
@@ -96,12 +96,12 @@ func (t Time) In(loc *time.Location) time.Time {
 // String returns `YYYY-MM-DD HH:MM:SS`.
 func (t Time) String() string { return t.UTC().Format(time.DateTime) }
 
-// NextMonth returns the same time of day one calendar month later, on the last day of that month where it has no such
-// day: 31 January is followed by 28 or 29 February, not by 3 March.
+// NextMonth returns the same time of day one calendar month later, on the last day of that month if it has no such day: 31
+// January is followed by 28 or 29 February, not by 3 March.
 func (t Time) NextMonth() Time {
 	u := t.UTC()
 	next := u.AddDate(0, 1, 0)
-	if next.Day() != u.Day() { // package time went on into the month after: go back to the end of the one before
+	if next.Day() != u.Day() { // normalized into the following month: go back to the end of the one before
 		next = next.AddDate(0, 0, -next.Day())
 	}
 	return Time(next.Unix())

@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// at reads a time that is known to be right.
+// at parses a valid time.
 func at(t testing.TB, text string) civil.Time {
 	t.Helper()
 	c, ok := civil.Parse(text)
@@ -18,7 +18,7 @@ func at(t testing.TB, text string) civil.Time {
 }
 
 // TestParseEveryDay compares every day of 400 years, after which the calendar repeats itself, and of the first and the last
-// years that can be written with package time.
+// years that can be written, with package time.
 func TestParseEveryDay(t *testing.T) {
 	for _, years := range [][2]int{{0, 5}, {1700, 2100}, {9990, 9999}} {
 		for day := time.Date(years[0], 1, 1, 23, 59, 58, 0, time.UTC); day.Year() <= years[1]; day = day.AddDate(0, 0, 1) {
@@ -47,7 +47,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse compares with package time, which is more tolerant: it counts as right what comes back as it was.
+// FuzzParse compares with package time, which is more tolerant: a text counts as valid if package time formats it the same
+// way again.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"2026-02-28 23:59:59", "2024-02-29", "2023-02-29", "0000-00-00 00:00:00", "9999-12-31 24:00:00", "2026-01-01T00:00:00", "2026-01-01  1:00:00",

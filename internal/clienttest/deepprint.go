@@ -7,16 +7,16 @@ import (
 	"unsafe"
 )
 
-// DeepPrint prints a value as the printers do that programmers reach for when fmt shows too little: it calls no
-// method, follows pointers, interfaces, maps and unexported fields, and shows every text, every byte slice and every
-// number on the way. With open it makes unexported fields readable and hands each to fmt as well, methods and all.
+// DeepPrint prints a value like the deep printers that programmers use when fmt shows too little: it calls no methods,
+// follows pointers, interfaces, maps and unexported fields, and prints every string, byte slice and number. With open it
+// makes unexported fields readable and also passes each to fmt, including methods.
 func DeepPrint(v any, open bool) string {
 	p := deepPrinter{open: open, seen: map[visited]bool{}, left: 200_000}
 	p.walk(reflect.ValueOf(v), 0)
 	return p.out.String()
 }
 
-// Reaches reports whether a deep printer that is given v arrives at a value of the named type.
+// Reaches reports whether a deep printer of v finds a value of the named type.
 func Reaches(v any, typeName string) bool {
 	p := deepPrinter{seen: map[visited]bool{}, left: 200_000, stopAt: typeName}
 	p.walk(reflect.ValueOf(v), 0)

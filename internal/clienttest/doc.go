@@ -1,4 +1,4 @@
 // Package clienttest has what the tests of the client share: a valid request for each payment operation, servers and
-// transports that respond by hand, a till that counts the payments which a server has executed, and searches for what a
-// call has left behind. It is for tests alone.
+// transports with handwritten responses, a Till that counts the payments which a server has executed, and searches for
+// leaked secrets and goroutines. It is only for tests.
 package clienttest

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// LeavesNoGoroutine fails the test if goroutines of the client or of net/http's client, which were not there before, are
-// still there at its end. Call it first, so that it looks last: after servers and idle connections have been closed.
-// Tests that use it must not run in parallel.
+// LeavesNoGoroutine fails the test if new goroutines of the client or of net/http's client still exist at its end. Call it
+// first, so that it checks last, after servers and idle connections have been closed. Tests that use it must not run in
+// parallel.
 func LeavesNoGoroutine(t testing.TB) {
 	t.Helper()
 	before := len(clientGoroutines())
@@ -25,8 +25,8 @@ func LeavesNoGoroutine(t testing.TB) {
 	})
 }
 
-// clientCode are what functions that work for a client begin with, in a stack: code of this module but not of its tests,
-// and the connections of net/http.
+// clientCode lists the prefixes of functions that work for a client, in a stack: code of this module except its tests, and
+// the connections of net/http.
 var clientCode = []string{
 	"cardgateway-go.(*Client).", "cardgateway-go.(*call).", "cardgateway-go/internal/retry.", "cardgateway-go/internal/transport.",
 	"cardgateway-go/internal/walk.", "cardgateway-go/notify.", "net/http.(*persistConn).", "net/http.(*Transport).dial",

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// forms are the ways in which a secret may be written: a sink that encodes it leaks it all the same.
+// forms returns the encodings of a secret to search for: an encoded secret is leaked, too.
 func forms(secret string) []string {
 	var bytes, hexBytes []string
 	for _, b := range []byte(secret) {
@@ -28,7 +28,7 @@ func forms(secret string) []string {
 	return slices.Compact(list)
 }
 
-// Leaked returns the forms of the secrets that text shows.
+// Leaked returns the forms of the secrets that occur in text.
 func Leaked(text string, secrets ...string) (found []string) {
 	for _, secret := range secrets {
 		for _, form := range forms(secret) {

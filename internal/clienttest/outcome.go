@@ -8,13 +8,13 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// ResponseFor is the body of a good response about Amount; more is appended as members.
+// ResponseFor returns the body of a valid response for Amount; more is appended as members.
 func ResponseFor(id string, code cardgateway.Code, more string) string {
 	return fmt.Sprintf(`{"code":%d,"message":"text","uniqueId":"2018062815300001","transactionId":%q,`+
 		`"transactionAmount":"12.50","transactionCurrency":"USD","redirectUrl":"https://pay.example/p"%s}`, code, id, more)
 }
 
-// Outcome names the outcome of a payment call in one word.
+// Outcome returns the outcome of a payment call in one word.
 func Outcome(t *cardgateway.Transaction, err error) string {
 	names := map[error]string{
 		cardgateway.ErrNotSent: "not sent", cardgateway.ErrDeclined: "declined", cardgateway.ErrRefused: "refused",
@@ -55,7 +55,7 @@ func CheckOneSentinel(t testing.TB, err error) {
 	}
 }
 
-// Problems are the violations that an error reports, as "path rule".
+// Problems returns the violations that an error reports, as "path rule".
 func Problems(err error) (list []string) {
 	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
 		for _, p := range invalid.Problems {

@@ -2,5 +2,5 @@
 
 package clienttest
 
-// RaceDetector says that the tests run under it: costs are then not what they are.
+// RaceDetector says whether the tests run with the race detector, under which measured costs mean nothing.
 const RaceDetector = true

@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// BaseURL is that of a gateway that no test reaches: a transport responds in its place.
+// BaseURL is the address of a gateway that does not exist: a transport responds instead.
 const BaseURL = "https://gateway.test/base"
 
 // Secrets that the tests send. The token has characters that are escaped in a path.
@@ -20,13 +20,13 @@ const (
 	Token      = "tk/9f8e+7d6c5b4a=x"
 	Merchant   = "merchant-77"
 	SecretKey  = "key-f00dfacecafe"
-	BasicValue = "bWVyY2hhbnQtNzc6a2V5LWYwMGRmYWNlY2FmZQ==" // of both under HTTP Basic
+	BasicValue = "bWVyY2hhbnQtNzc6a2V5LWYwMGRmYWNlY2FmZQ==" // of both, with HTTP Basic authentication
 )
 
-// Amount is what the requests of this package pay.
+// Amount is the amount of the requests of this package.
 var Amount = decimal.RequireFromString("12.50")
 
-// NewCard returns a valid card but for the two values that are given.
+// NewCard returns a card that is valid except for the two given values.
 func NewCard(number, cvv string) cardgateway.Card {
 	return cardgateway.Card{
 		CardNumber: cardgateway.NewCardNumber(number), CVV: cardgateway.NewCVV(cvv),
@@ -62,7 +62,7 @@ type PaymentOperation struct {
 	Call func(ctx context.Context, c *cardgateway.Client, id string) (*cardgateway.Transaction, error)
 }
 
-// PaymentOperations are all five. Those that send a secret come first.
+// PaymentOperations has all five. Those that send a secret come first.
 var PaymentOperations = []PaymentOperation{
 	{"TokenPayment", func(ctx context.Context, c *cardgateway.Client, id string) (*cardgateway.Transaction, error) {
 		return c.TokenPayment(ctx, cardgateway.NewToken(Token), TokenPaymentRequest(id))
@@ -99,7 +99,7 @@ func PayByToken(ctx context.Context, c *cardgateway.Client, id string) (*cardgat
 	return PaymentOperations[0].Call(ctx, c, id)
 }
 
-// NewClient returns a client of app 1, unless cfg names another, that tries again at once where it may.
+// NewClient returns a client of app 1, unless cfg names another. Its retries have almost no pause.
 func NewClient(t testing.TB, cfg cardgateway.Config) *cardgateway.Client {
 	t.Helper()
 	if cfg.AppID == "" {

@@ -17,10 +17,10 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// QuietLog swallows what test servers say about clients that hang up.
+// QuietLog discards what test servers log about clients that close connections.
 var QuietLog = log.New(io.Discard, "", 0)
 
-// Serve starts a server on the loopback interface and stops it with the test.
+// Serve starts a server on the loopback interface and stops it at the end of the test.
 func Serve(t testing.TB, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -30,7 +30,7 @@ func Serve(t testing.TB, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// ServeBody starts a server that gives everybody the same body with status 200.
+// ServeBody starts a server that always responds with the same body and status 200.
 func ServeBody(t testing.TB, body string) *httptest.Server {
 	t.Helper()
 	return Serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func ServeBody(t testing.TB, body string) *httptest.Server {
 	})
 }
 
-// ServeTLS starts a server that speaks TLS and HTTP/2, changed by configure before it starts.
+// ServeTLS starts a server with TLS and HTTP/2. Configure can change it before it starts.
 func ServeTLS(t testing.TB, configure func(*httptest.Server), h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -58,7 +58,7 @@ func Approve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, ResponseFor(TransactionIDIn(body), cardgateway.CodeSuccess, ""))
 }
 
-// TLSConfigs returns the certificate of a server and a configuration of clients that trusts it.
+// TLSConfigs returns a configuration for a server, and one for clients that trusts its certificate.
 func TLSConfigs(t testing.TB) (server, client *tls.Config) {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)
@@ -68,7 +68,7 @@ func TLSConfigs(t testing.TB) (server, client *tls.Config) {
 	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: pool, ServerName: "example.com"}
 }
 
-// ServeRaw accepts TCP connections and leaves all else to serve, which runs once per connection. It returns the base URL.
+// ServeRaw accepts TCP connections and calls serve once for each. It returns the base URL.
 func ServeRaw(t testing.TB, serve func(net.Conn)) (base string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -85,7 +85,7 @@ func ServeRaw(t testing.TB, serve func(net.Conn)) (base string) {
 			}
 			conns.Go(func() {
 				done := make(chan struct{})
-				go func() { // a server that waits for ever ends with the test
+				go func() { // a server that waits forever ends with the test
 					select {
 					case <-stop:
 					case <-done:
@@ -105,8 +105,8 @@ func ServeRaw(t testing.TB, serve func(net.Conn)) (base string) {
 	return "http://" + l.Addr().String()
 }
 
-// RawRequests reads one request after the other from a connection and hands it over with its body, until respond
-// returns false or the connection ends.
+// RawRequests reads requests from a connection and calls respond with each one and its body, until respond returns false or
+// the connection ends.
 func RawRequests(conn net.Conn, respond func(r *http.Request, body []byte) bool) {
 	in := bufio.NewReader(conn)
 	for {
@@ -121,18 +121,18 @@ func RawRequests(conn net.Conn, respond func(r *http.Request, body []byte) bool)
 	}
 }
 
-// RawResponse is a whole HTTP/1.1 response with status 200, and the last one of its connection.
+// RawResponse returns a complete HTTP/1.1 response with status 200 that closes its connection.
 func RawResponse(body string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
-// RoundTrip is a RoundTripper made of a function.
+// RoundTrip is a function that implements http.RoundTripper.
 type RoundTrip func(*http.Request) (*http.Response, error)
 
 // RoundTrip calls the function.
 func (f RoundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Respond returns a response as a transport gives it. The body of the request has been read, as by a network.
+// Respond returns a response like a transport's. It reads the body of the request first.
 func Respond(r *http.Request, status int, body string) (*http.Response, error) {
 	if r.Body != nil {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -15,7 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Normal turns JSON into a value in which numbers keep their digits.
+// Normal decodes JSON into a value in which numbers keep their digits.
 func Normal(t testing.TB, data []byte) any {
 	t.Helper()
 	if len(data) == 0 {
@@ -30,8 +30,8 @@ func Normal(t testing.TB, data []byte) any {
 	return v
 }
 
-// DocumentedTexts lists the members of a documented response by their path in small letters, as texts. What cannot be
-// told from a missing member in Go is left out: false and 0.
+// DocumentedTexts returns the members of a documented response as texts by lower-case path. Values that Go cannot
+// distinguish from a missing member are left out: false and 0.
 func DocumentedTexts(doc any) map[string]string {
 	texts := map[string]string{}
 	var walk func(path string, v any)
@@ -58,7 +58,7 @@ func DocumentedTexts(doc any) map[string]string {
 		}
 	}
 	walk("", doc)
-	for path, text := range texts { // the published second name of the same member
+	for path, text := range texts { // the published alternative name of the same member
 		if name, ok := strings.CutSuffix(path, ".refundtransactionid"); ok {
 			delete(texts, path)
 			texts[name+".merchantrefundid"] = text
@@ -67,7 +67,7 @@ func DocumentedTexts(doc any) map[string]string {
 	return texts
 }
 
-// ReadTexts lists the members of a result in the form of DocumentedTexts.
+// ReadTexts returns the members of a result in the same form as DocumentedTexts.
 func ReadTexts(result any) map[string]string {
 	texts := map[string]string{}
 	var walk func(path string, v reflect.Value)

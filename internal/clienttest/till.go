@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Till counts how often each payment was executed: what a client says is compared with it.
+// Till counts how many times each payment was executed, for comparison with what a client returns.
 type Till struct {
 	mu       sync.Mutex
 	executed map[string]int
@@ -23,14 +23,14 @@ func (l *Till) Execute(id string) {
 	l.executed[id]++
 }
 
-// Count returns how often a payment was executed.
+// Count returns how many times a payment was executed.
 func (l *Till) Count(id string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.executed[id]
 }
 
-// Handle reads the whole request of a payment and executes it. It returns the transactionId.
+// Handle reads the complete request of a payment and executes it. It returns the transactionId.
 func (l *Till) Handle(r *http.Request) (id string, ok bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -41,7 +41,7 @@ func (l *Till) Handle(r *http.Request) (id string, ok bool) {
 	return id, true
 }
 
-// TransactionIDIn finds the transactionId in the body of a request, without the client's own reader.
+// TransactionIDIn returns the transactionId in the body of a request, without using the client's own reader.
 func TransactionIDIn(body []byte) string {
 	_, rest, _ := bytes.Cut(body, []byte(`"transactionId":"`))
 	id, _, _ := bytes.Cut(rest, []byte(`"`))

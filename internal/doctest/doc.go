@@ -1,3 +1,3 @@
-// Package doctest holds the pages to the code: its tests check that every Go snippet on a Markdown page compiles, that every
-// link between pages leads somewhere, and that files and functions which a page names exist. It has no other code.
+// Package doctest tests the documentation: every Go snippet on a Markdown page compiles, every link between pages has a
+// target, and files and functions named on a page exist. It has no other code.
 package doctest

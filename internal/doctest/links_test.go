@@ -13,7 +13,7 @@ import (
 // link finds [text](target) and ![text](target).
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// targets returns where the links of a page lead within the repository: a path from root, and a heading if one is named.
+// targets returns the targets of a page's links within the repository: a path from root, and a heading if there is one.
 func (p *page) targets() (all [][2]string) {
 	for _, line := range p.lines {
 		for _, found := range link.FindAllStringSubmatch(line, -1) {
@@ -31,7 +31,7 @@ func (p *page) targets() (all [][2]string) {
 	return all
 }
 
-// TestLinks: every link between pages leads to a file that exists, and to a heading that it has.
+// TestLinks: the target of every link between pages exists, as a file and as a heading in it.
 func TestLinks(t *testing.T) {
 	pages := readPages(t)
 	anchors := map[string][]string{}
@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPagesAreFound: README.md has a link to every page of docs, so that a reader finds it.
+// TestPagesAreFound: README.md has a link to every page of docs.
 func TestPagesAreFound(t *testing.T) {
 	pages := readPages(t)
 	var linked []string

@@ -16,7 +16,7 @@ import (
 // code finds `words` in a page.
 var code = regexp.MustCompile("`([^`]+)`")
 
-// TestNamedFilesExist: a Go file that a page of docs names is there: by its path from the root of the repository.
+// TestNamedFilesExist: a Go file named on a page of docs, by its path from the root of the repository, exists.
 func TestNamedFilesExist(t *testing.T) {
 	named := 0
 	for _, p := range readPages(t) {
@@ -40,8 +40,8 @@ func TestNamedFilesExist(t *testing.T) {
 	}
 }
 
-// TestNamedFunctionsExist: in a table of docs/architecture.md that shows a way step by step, everything in the third cell is
-// declared in the file of the second.
+// TestNamedFunctionsExist: in a table of docs/architecture.md that describes a sequence of steps, everything in the third
+// cell is declared in the file of the second.
 func TestNamedFunctionsExist(t *testing.T) {
 	rows := 0
 	for _, p := range readPages(t) {
@@ -71,7 +71,7 @@ func TestNamedFunctionsExist(t *testing.T) {
 	}
 }
 
-// declarations returns the functions and types of a file. A method is there as Type.Method and as Method.
+// declarations returns the functions and types of a file. A method is listed as Type.Method and as Method.
 func declarations(t *testing.T, file string) (names []string) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)

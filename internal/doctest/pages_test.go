@@ -24,7 +24,7 @@ type page struct {
 type snippet struct {
 	page     string
 	line     int    // of the page, on which it begins
-	language string // what the fence names
+	language string // of the fence
 	text     string
 }
 
@@ -55,7 +55,7 @@ func readPages(t *testing.T) (pages []page) {
 	return pages
 }
 
-// parsePage takes the fenced blocks out of a page: their lines are empty in the page that it returns.
+// parsePage extracts the fenced blocks of a page. Their lines are empty in the returned page.
 func parsePage(path, text string) page {
 	p := page{path: path}
 	var open *snippet
@@ -78,7 +78,7 @@ func parsePage(path, text string) page {
 	return p
 }
 
-// anchors returns what a link may name behind its #: the headings as GitHub writes them in an address.
+// anchors returns the possible fragments of links to a page: the headings as GitHub writes them in a URL.
 func (p *page) anchors() (all []string) {
 	for _, line := range p.lines {
 		heading, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " ")

@@ -1,5 +1,5 @@
-// Package envelope reads a page of a batch query ("Page envelope"): what the gateway says about the page, and its rows,
-// one after another. It does not know what a row is.
+// Package envelope reads a page of a batch query ("Page envelope"): what the gateway says about the page, and its rows in
+// sequence. It does not know what a row is.
 package envelope
 
 import (
@@ -9,24 +9,24 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// Page is what the gateway says about a page. The counts are its own, not those of the rows that came.
+// Page is what the gateway says about a page. The counts are the gateway's, not those of the received rows.
 type Page struct {
 	Code       int
 	Message    string
-	Reason     string    // where the gateway refuses, in more words
+	Reason     string    // more text about a refusal
 	Timestamp  time.Time // zero if it cannot be read: nothing depends on it
 	CurrPage   int
 	PageSize   int
 	TotalCount int
 	TotalPage  int
-	SaysRows   bool   // how many there are, or which
+	SaysRows   bool   // it has rows, or says how many there are
 	Unreadable string // the first member that could not be read; empty if all could
 }
 
-// Read reads a page, an object, of at most so many rows. It calls row for each element of the data, which reads exactly
-// the element and reports whether it is a row that can be used. One that cannot is left out.
+// Read reads a page, which is an object, with at most so many rows. It calls row for each element of the data; row must
+// read exactly the element, and reports whether it is usable. Unusable rows are left out.
 //
-// Texts are stored by the reader's StoreTexts or Finish, not before, and Finish says whether the document was whole.
+// Texts are stored by the reader's StoreTexts or Finish, not before, and Finish reports whether the document was complete.
 func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Page, rows []T) {
 	p = new(Page)
 	for name := range r.Members {
@@ -50,7 +50,7 @@ func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Pag
 			ok, said = r.Count(&p.TotalCount)
 		case "totalPage":
 			ok, said = r.Count(&p.TotalPage)
-			said = said && p.TotalPage == 0 // no page, so no row
+			said = said && p.TotalPage == 0 // no page means no row
 		case "data":
 			if ok = r.Peek() == '['; ok {
 				said = true
@@ -70,10 +70,10 @@ func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Pag
 	return p, rows
 }
 
-// readRows reads the rows of a page, of which so many have been announced. There may be more than were asked for: an older
+// readRows reads the rows of a page, of which so many were announced. There may be more than were requested: an older
 // edition of the interface has no pageSize.
 func readRows[T any](r *wire.Reader, announced, most int, row func(i int, dst *T) bool) []T {
-	const shortestRow = 100 // bytes: an announcement alone makes nobody allocate
+	const shortestRow = 100 // bytes; an announced number alone does not allocate memory
 	rows := make([]T, 0, max(0, min(announced, most, r.Remaining()/shortestRow)))
 	for i := range r.Elements {
 		if i == most {

@@ -15,7 +15,7 @@ import (
 
 const most = 5 // rows of a page in these tests
 
-// read reads a page whose rows are numbers; zero is one that cannot be used.
+// read reads a page whose rows are numbers; zero is an unusable row.
 func read(text string) (*envelope.Page, []int, error) {
 	r := wire.NewReader([]byte(text))
 	defer r.Release()
@@ -84,12 +84,13 @@ func TestReadRefused(t *testing.T) {
 	}
 }
 
-// TestAnnouncement: what a page announces makes nobody allocate more than its length allows, or than a page may have.
+// TestAnnouncement: an announced total does not allocate more memory than the length of the page allows, or than the
+// maximum of rows.
 func TestAnnouncement(t *testing.T) {
 	long := strings.Repeat(" ", 10_000)
 	for _, tt := range []struct {
 		name, text string
-		want       int // room for rows
+		want       int // capacity for rows
 	}{
 		{"as announced", `{"pageSize":4,"totalCount":3,"data":[` + long + `]}`, 3},
 		{"a page of more", `{"pageSize":3,"totalCount":4,"data":[` + long + `]}`, 3},
@@ -103,7 +104,7 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// FuzzRead: a page that is read is one that encoding/json reads too, and has no more rows than it finds.
+// FuzzRead: a page that can be read can also be read by encoding/json, and has no more rows than encoding/json finds.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"code":121,"message":"ok","timestamp":1,"currPage":1,"pageSize":5,"totalCount":3,"totalPage":1,"data":[7,8,9]}`))
 	f.Add([]byte(`{"code":122,"transactionMessage":"no","data":null}`))

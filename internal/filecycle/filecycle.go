@@ -1,5 +1,5 @@
-// Package filecycle finds cycles among the files of a package: files that use each other, directly or through others.
-// None of them can be understood without the rest, and the compiler knows cycles of packages only.
+// Package filecycle finds cycles among the files of a package: files that use each other, directly or through others. None
+// of them can be understood without the rest, and the compiler detects only cycles of packages.
 package filecycle
 
 import (
@@ -21,12 +21,12 @@ import (
 	"strings"
 )
 
-// A Package is one that was looked at.
+// A Package is the result for one package.
 type Package struct {
 	Path string // its import path
 
-	// Cycles has the strongly connected components of more than one file: sets of files that all use each other. The
-	// names are sorted.
+	// Cycles has the strongly connected components of more than one file: sets of files that all use each other. Names are
+	// sorted.
 	Cycles [][]string
 
 	uses graph
@@ -68,7 +68,7 @@ func Load(dir string, patterns ...string) ([]Package, error) {
 	}
 
 	fset := token.NewFileSet()
-	// Imported packages are read from the compiler's export data. To check their source takes seconds.
+	// Imported packages are read from the compiler's export data, because checking their source takes seconds.
 	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	var packages []Package
 	for _, p := range wanted {
@@ -89,7 +89,7 @@ func Load(dir string, patterns ...string) ([]Package, error) {
 	return packages, nil
 }
 
-// usesBetween returns the graph of a package's files. A use is that of a package-level name, a field or a method.
+// usesBetween returns the graph of a package's files. Uses of package-level names, fields and methods count.
 func usesBetween(path string, fset *token.FileSet, files []*ast.File, imports types.Importer) (graph, error) {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: imports}
@@ -104,7 +104,7 @@ func usesBetween(path string, fset *token.FileSet, files []*ast.File, imports ty
 			continue
 		}
 		from, to := fileOf(ident.Pos()), fileOf(object.Pos())
-		if from == to { // so are all names that are local to a function
+		if from == to { // which is also true of names local to a function
 			continue
 		}
 		if uses[from] == nil {

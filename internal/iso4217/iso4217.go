@@ -1,10 +1,10 @@
-// Package iso4217 knows how many decimals the currencies of ISO 4217 have.
+// Package iso4217 has the number of decimals of the currencies in ISO 4217.
 package iso4217
 
 import "strings"
 
-// The active codes of list one, without those that are no money to pay with (metals, funds, test codes), by the number
-// of decimals of their minor unit.
+// The active codes of list one, except those that are not used for payments (metals, funds, test codes), by the number of
+// decimals of their minor unit.
 const (
 	none  = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"
 	three = "BHD IQD JOD KWD LYD OMR TND"
@@ -25,7 +25,7 @@ var decimals = func() map[string]int {
 	return m
 }()
 
-// Decimals returns how many decimals amounts of a currency have, and whether ISO 4217 has the currency.
+// Decimals returns the number of decimals of a currency, and whether it is in ISO 4217.
 func Decimals(currency string) (n int, known bool) {
 	n, known = decimals[currency]
 	return n, known

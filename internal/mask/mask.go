@@ -1,4 +1,4 @@
-// Package mask makes card numbers fit to be shown: alone, and wherever they stand in a text.
+// Package mask masks card numbers: alone, and anywhere in a text.
 package mask
 
 import (
@@ -7,14 +7,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
-// All stands for a text of which nothing may be shown.
+// All replaces a text of which nothing may be shown.
 const All = "***"
 
-// ShortestRun is how many digits in a row may be a card number. Twelve, which the rarest cards have, is also the length
-// of the reference numbers that merchants need to read.
+// ShortestRun is the number of consecutive digits that may be a card number. Twelve, which the rarest cards have, is also
+// the length of reference numbers that merchants need to read.
 const ShortestRun = 13
 
-// CardNumber shows the first six and the last four of 13 digits or more, and only the last four of fewer, which is what
+// CardNumber shows the first six and the last four of 13 digits or more, and only the last four of 8 to 12, which is what
 // the card schemes allow. Of anything else it shows nothing.
 func CardNumber(digits []byte) string {
 	n := len(digits)
@@ -60,7 +60,7 @@ func Digits(text string) string {
 // HasCardNumber reports whether Digits would change text.
 func HasCardNumber(text string) bool { return Digits(text) != text }
 
-// digitRun measures the run of digits that text starts with: its length with separators, and the digits in it.
+// digitRun returns the length, with separators, of the run of digits at the start of text, and the number of digits.
 func digitRun(text string) (length, digits int) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -76,8 +76,8 @@ func digitRun(text string) (length, digits int) {
 	return length, digits
 }
 
-// JoinDigits returns text without the spaces and hyphens that stand alone between two digits, as in a card number that is
-// written in groups. A text with fewer digits than the shortest card number is returned as it is.
+// JoinDigits returns text without single spaces and hyphens between two digits, as in a card number written in groups. A
+// text with fewer digits than the shortest card number is returned unchanged.
 func JoinDigits(text string) string {
 	const shortestCard = 12
 	if len(text) <= shortestCard || strings.IndexByte(text, ' ') < 0 && strings.IndexByte(text, '-') < 0 || ascii.CountDigits(text) < shortestCard {
@@ -93,7 +93,7 @@ func JoinDigits(text string) string {
 	return string(joined)
 }
 
-// OnlyDigits returns the digits of text, without what stands between them.
+// OnlyDigits returns the digits of text.
 func OnlyDigits(text string) []byte {
 	digits := make([]byte, 0, len(text))
 	for i := range len(text) {

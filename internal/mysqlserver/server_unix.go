@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Server is a running server: in a directory that is removed with it, reached through a Unix socket.
+// Server is a running server. It uses a temporary directory and a Unix socket.
 type Server struct {
 	dir     string
 	account *syscall.SysProcAttr
 	cmd     *exec.Cmd
 }
 
-// Start starts a server. It refuses to run as root; started by root it runs as the account mysql.
+// Start starts a server. The server refuses to run as root; if root starts it, it runs as the account mysql.
 func Start() (*Server, error) {
 	dir, err := os.MkdirTemp("", "my")
 	if err != nil {
@@ -39,31 +39,30 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// DSN is the driver's data source name of a database in the server; with an empty name,
-// of none.
+// DSN returns the driver's data source name of a database in the server, or without a database if the name is empty.
 func (s *Server) DSN(database string) string {
 	return fmt.Sprintf("root@unix(%s)/%s", s.socket(), database)
 }
 
 func (s *Server) socket() string { return filepath.Join(s.dir, "socket") }
 
-// Stop stops the server and removes all that it wrote.
+// Stop stops the server and removes its files.
 func (s *Server) Stop() error {
 	err := s.Kill()
 	return errors.Join(err, os.RemoveAll(s.dir))
 }
 
-// Kill ends the server as a crash would.
+// Kill ends the server like a crash.
 func (s *Server) Kill() error {
 	err := s.cmd.Process.Kill()
 	_ = s.cmd.Wait() // it was killed
 	return err
 }
 
-// Restart starts a server again that was killed.
+// Restart starts a killed server again.
 func (s *Server) Restart() error { return s.run() }
 
-// install makes an empty database server in the directory.
+// install creates the data of an empty server in the directory.
 func (s *Server) install() error {
 	if err := s.chooseAccount(); err != nil {
 		return err
@@ -86,7 +85,7 @@ func (s *Server) install() error {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// binary finds the server: on the PATH, or where Debian puts it.
+// binary returns the path of the server: on the PATH, or where Debian installs it.
 func binary() (string, error) {
 	for _, name := range []string{"mariadbd", "mysqld", "/usr/sbin/mariadbd", "/usr/sbin/mysqld"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -96,7 +95,7 @@ func binary() (string, error) {
 	return "", fmt.Errorf("%w: neither mariadbd nor mysqld is installed", ErrNone)
 }
 
-// chooseAccount makes the directory the server's and says whom it is to run as; nil is the caller's own account.
+// chooseAccount selects the account of the server and gives it the directory. By default it is the caller's own account.
 func (s *Server) chooseAccount() error {
 	if os.Getuid() != 0 {
 		return nil
@@ -142,5 +141,5 @@ func (s *Server) ready() (err error) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it does not answer: %v", ErrNone, err)
+	return fmt.Errorf("%w: it does not respond: %v", ErrNone, err)
 }

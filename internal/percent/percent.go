@@ -1,4 +1,4 @@
-// Package percent reads percent-escapes for a search: nothing in it fails.
+// Package percent decodes percent-escapes for searches. It never fails.
 package percent
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Decode returns text with every well-formed percent-escape decoded; all else stays as it stands.
+// Decode returns text with every well-formed percent-escape decoded; everything else is unchanged.
 func Decode(text string) string {
 	escape := strings.IndexByte(text, '%')
 	if escape < 0 {

@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// Server is a running server: in a directory that is removed with it, reached through a Unix socket.
+// Server is a running server. It uses a temporary directory and a Unix socket.
 type Server struct {
 	dir string
 	run func() error // starts the process
 	cmd *exec.Cmd
 }
 
-// Start starts a server. Postgres refuses to run as root; started by root it runs as the account postgres.
+// Start starts a server. Postgres refuses to run as root; if root starts it, it runs as the account postgres.
 func Start() (*Server, error) {
 	bin, err := binaries()
 	if err != nil {
@@ -42,27 +42,28 @@ func Start() (*Server, error) {
 	return s, nil
 }
 
-// URL is the connection URL of a schema in the server.
+// URL returns the connection URL of a schema in the server.
 func (s *Server) URL(schema string) string {
 	return "postgres:///postgres?" + url.Values{"host": {s.dir}, "user": {"t"}, "search_path": {schema}}.Encode()
 }
 
-// Stop stops the server and removes all that it wrote.
+// Stop stops the server and removes its files.
 func (s *Server) Stop() error {
 	return errors.Join(s.Kill(), os.RemoveAll(s.dir))
 }
 
-// Kill ends the server as a crash would: it does not even tell its clients.
+// Kill ends the server like a crash, without notice to its clients.
 func (s *Server) Kill() error {
 	err := s.cmd.Process.Signal(syscall.SIGQUIT)
-	_ = s.cmd.Wait() // it was told to die
+	_ = s.cmd.Wait() // it was killed
 	return err
 }
 
-// Restart starts a server again that was killed.
+// Restart starts a killed server again.
 func (s *Server) Restart() error { return s.run() }
 
-// binaries finds the folder with initdb and postgres: on the PATH, or where Debian puts them, the newest first.
+// binaries returns the directory with initdb and postgres: on the PATH, or where Debian installs them, the newest version
+// first.
 func binaries() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		return filepath.Dir(path), nil
@@ -74,9 +75,9 @@ func binaries() (string, error) {
 	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(version(a), version(b)) })), nil
 }
 
-// version reads the number out of a path like those.
+// version returns the version number in such a path.
 func version(initdb string) float64 {
-	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(initdb))), 64) // one that is none is the oldest
+	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(initdb))), 64) // zero if there is none
 	return number
 }
 
@@ -107,7 +108,7 @@ func (s *Server) serve(bin, data string, account *syscall.SysProcAttr) error {
 	return nil
 }
 
-// account makes the directory the server's and says whom it is to run as; nil is the caller's own account.
+// account selects the account of the server and gives it the directory. Nil means the caller's own account.
 func (s *Server) account() (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -135,5 +136,5 @@ func (s *Server) ready() (err error) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it does not answer: %v", ErrNone, err)
+	return fmt.Errorf("%w: it does not respond: %v", ErrNone, err)
 }

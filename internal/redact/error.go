@@ -14,8 +14,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
 
-// Error makes an error of a transport or of a hook fit to be kept. *url.Error is taken apart, since it prints the URL.
-// An error in which a secret can be found, by a printer of whatever kind, is replaced by one that names its type alone.
+// Error makes an error of a transport or of a hook safe to keep. *url.Error is unwrapped, because it prints the URL. An
+// error in which any printer could find a secret is replaced by one that names only its type.
 func (s Secrets) Error(err error) error {
 	for {
 		u, ok := errors.AsType[*url.Error](err)
@@ -30,8 +30,8 @@ func (s Secrets) Error(err error) error {
 	return withhold(err)
 }
 
-// ReadError does so with an error in reading a response, and replaces one with a card number too: net/http quotes what
-// it could not read, which can be anybody's.
+// ReadError does the same for an error in reading a response, and also replaces one with a card number: net/http quotes
+// what it could not read, which can be from another response.
 func (s Secrets) ReadError(err error) error {
 	if err = s.Error(err); err != nil && mask.HasCardNumber(err.Error()) {
 		return withhold(err)
@@ -39,9 +39,9 @@ func (s Secrets) ReadError(err error) error {
 	return err
 }
 
-// shownBy reports whether an error, or one that it wraps, shows a secret.
+// shownBy reports whether an error, or one that it wraps, contains a secret.
 func (s Secrets) shownBy(err error) bool {
-	if err == nil { // as some who wrap several have among them
+	if err == nil { // some errors that wrap several contain nil
 		return false
 	}
 	for _, format := range []string{"%v", "%+v", "%#v"} {
@@ -62,14 +62,14 @@ func (s Secrets) shownBy(err error) bool {
 	return false
 }
 
-// deepSearch looks into a value as a deep printer does: through pointers, interfaces and unexported fields.
+// deepSearch searches a value like a deep printer: through pointers, interfaces and unexported fields.
 type deepSearch struct {
 	secrets Secrets
-	budget  int // values that may still be looked at
+	budget  int // values that may still be searched
 	seen    map[uintptr]bool
 }
 
-// maxDeepValues is far more than any error of the standard library has. What has more is taken to hold a secret.
+// maxDeepValues is far more than any error of the standard library has. A value with more is assumed to contain a secret.
 const maxDeepValues = 2000
 
 // Types that hold the URL or the headers of a request.
@@ -80,7 +80,7 @@ var requestTypes = []reflect.Type{
 // A certificate is public, and would use up the budget.
 var certificateType = reflect.TypeFor[x509.Certificate]()
 
-// value reports whether a value holds a secret, or a request, whose URL and headers are secret.
+// value reports whether a value contains a secret, or a request, whose URL and headers are secret.
 func (d *deepSearch) value(v reflect.Value) bool {
 	if d.budget--; d.budget < 0 {
 		return true
@@ -130,7 +130,7 @@ func (d *deepSearch) elements(v reflect.Value) bool {
 	switch v.Type().Elem().Kind() {
 	case reflect.Uint8:
 		text := make([]byte, v.Len())
-		for i := range text { // v may be unexported, or an array, of which Bytes is refused
+		for i := range text { // not Bytes, which panics if v is unexported or an array
 			text[i] = byte(v.Index(i).Uint())
 		}
 		return d.secrets.Find(string(text), MinText)
@@ -146,12 +146,12 @@ func (d *deepSearch) elements(v reflect.Value) bool {
 	return false
 }
 
-// withhold returns an error that stands for err and does not hold it.
+// withhold returns an error that replaces err and does not wrap it.
 func withhold(err error) error {
 	return &withheldError{kind: fmt.Sprintf("%T", err), is: standardCause(err)}
 }
 
-// standardCause returns the error of the standard library that callers ask for by errors.Is, if err is one.
+// standardCause returns the error of the standard library that callers test for with errors.Is, if err is one.
 func standardCause(err error) error {
 	for _, cause := range []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF} {
 		if errors.Is(err, cause) {
@@ -161,7 +161,7 @@ func standardCause(err error) error {
 	return nil
 }
 
-// withheldError stands for an error that showed card data, a token or credentials.
+// withheldError replaces an error that contained card data, a token or credentials.
 type withheldError struct {
 	kind string
 	is   error

@@ -47,7 +47,7 @@ func (named) Error() string       { return "failed" }
 func (several) Error() string     { return "several" }
 func (e several) Unwrap() []error { return e }
 
-// behind holds a value where %#v shows an address.
+// behind returns an error that holds a value where %#v prints an address.
 func behind(v any) error { return inField{&v} }
 
 func (inPlus) Format(f fmt.State, _ rune) {
@@ -56,7 +56,7 @@ func (inPlus) Format(f fmt.State, _ rune) {
 	}
 }
 
-// wrapping wraps an error without saying so.
+// wrapping holds an error without an Unwrap method.
 type wrapping struct{ err error }
 
 func (w wrapping) Error() string { return "wrapped" }
@@ -162,10 +162,11 @@ func TestError(t *testing.T) {
 	}
 }
 
-// same reports whether two errors are one; some here cannot be compared.
+// same reports whether two errors are identical; some here are not comparable.
 func same(a, b error) bool { return fmt.Sprintf("%T%p%v", a, a, a) == fmt.Sprintf("%T%p%v", b, b, b) }
 
-// TestURLErrors: a url.Error prints the URL and is taken apart, however deep it is, whether there are secrets or not.
+// TestURLErrors: a url.Error prints the URL and is unwrapped, however deeply it is wrapped, whether there are secrets or
+// not.
 func TestURLErrors(t *testing.T) {
 	reset := errors.New("connection reset")
 	at := func(err error) error { return &url.Error{Op: "Post", URL: "https://pay.example/base", Err: err} }
@@ -192,7 +193,7 @@ func TestURLErrors(t *testing.T) {
 	}
 }
 
-// TestStandardCauses: what callers ask for by errors.Is is still there in an error that is withheld.
+// TestStandardCauses: a withheld error still matches the standard errors that callers test for with errors.Is.
 func TestStandardCauses(t *testing.T) {
 	standard := []error{context.Canceled, context.DeadlineExceeded, io.EOF, io.ErrUnexpectedEOF}
 	for _, cause := range append(standard, net.ErrClosed, os.ErrNotExist, errors.New("other")) {
@@ -208,7 +209,8 @@ func TestStandardCauses(t *testing.T) {
 	}
 }
 
-// TestCertificateErrors stay readable: a certificate is public, and what is wrong with it has to be told.
+// TestCertificateErrors: they stay readable, because a certificate is public, and the user needs to know what is wrong with
+// it.
 func TestCertificateErrors(t *testing.T) {
 	s := httptest.NewTLSServer(nil)
 	defer s.Close()
@@ -233,7 +235,7 @@ func TestCertificateErrors(t *testing.T) {
 	}
 }
 
-// TestReadError: net/http quotes what it could not read, which can be the card number of anybody.
+// TestReadError: net/http quotes what it could not read, which may contain any card number.
 func TestReadError(t *testing.T) {
 	for _, tt := range []struct {
 		text     string
@@ -262,7 +264,8 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// TestDigitsInErrors: an error of a hook may have digits; only what was read of a response is masked.
+// TestDigitsInErrors: an error of a hook may contain digits; only errors of reading a response are withheld for a card
+// number.
 func TestDigitsInErrors(t *testing.T) {
 	err := errors.New("vault sealed, request 1700000000000")
 	if got := secretsOf(token).Error(err); got != err {

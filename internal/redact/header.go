@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Headers whose name has one of credentialWords carry credentials, unless the name ends in one of harmlessEndings.
+// Headers whose name contains one of credentialWords are credentials, unless the name ends in one of harmlessEndings.
 var (
 	credentialWords = []string{"auth", "cookie", "key", "token", "secret", "sign", "pass"}
 	harmlessEndings = []string{"idempotency-key", "-type", "-version", "-method", "-algorithm", "-date", "-timestamp", "-user"}
@@ -28,8 +28,8 @@ func carriesCredentials(name string) bool {
 		!slices.ContainsFunc(harmlessEndings, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
-// addCredential adds a header's value in the forms in which it could be printed: as a whole, without its scheme, the
-// password of Basic alone, and the parts of a list. A part can be any harmless word, so that only long ones count.
+// addCredential adds a header's value in the forms in which it could be printed: complete, without its scheme, only the
+// password of Basic authentication, and the parts of a list. A part can be a harmless word, so only long parts are added.
 func (s *Secrets) addCredential(value string) {
 	_, withoutScheme, _ := strings.Cut(value, " ")
 	s.Add(value, MinText)

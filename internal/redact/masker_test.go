@@ -9,7 +9,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
-// A call's secrets, short ones and ones that are long enough to be looked for in identifiers, and a card of anybody.
+// The secrets of a call, short ones and ones that are long enough to be searched for in identifiers, and another card
+// number.
 const (
 	shortSent, longSent             = "sent", "sent-sent-sent"
 	shortCredential, longCredential = "cred", "cred-cred-cred"
@@ -22,7 +23,7 @@ func masker(inError bool) redact.Masker {
 	}
 }
 
-// TestMaskerTexts: what is taken out of each kind of member, in a result and in one that an error keeps.
+// TestMaskerTexts checks what is masked in each kind of member, in a result and in one that is part of an error.
 func TestMaskerTexts(t *testing.T) {
 	for _, tt := range []struct {
 		name               string

@@ -10,20 +10,20 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
 
-// Mask returns a text of any kind with the secrets, and card numbers, masked.
+// Mask returns a text with the secrets and card numbers masked.
 func (s Secrets) Mask(text string) string {
 	s.Redact(&text, MinText)
 	return mask.Digits(text)
 }
 
-// Body returns the first longest bytes of a response's body as a text, masked, and whether there is more. It masks more than it
-// keeps: of a secret that is cut in two, the first part would not be found.
+// Body returns the first longest bytes of a response's body as text, masked, and whether there is more. It masks more than
+// it returns, because the first part of a secret that is cut in two would not be found.
 func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 	looked := body[:min(len(body), 2*longest)]
 	text = s.Mask(cvv.ReplaceAllString(validUTF8(string(looked)), "${1}"+mask.All))
 	end := len(text)
 	if len(looked) < len(body) {
-		end = max(0, end-longest) // the rest may have the first part of one, however much was masked before
+		end = max(0, end-longest) // the rest may contain the first part of a secret, however much was masked before
 	}
 	kept := text[:min(end, longest)]
 	return validUTF8(kept), len(kept) < len(text)
@@ -31,21 +31,20 @@ func (s Secrets) Body(body []byte, longest int) (text string, truncated bool) {
 
 func validUTF8(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// cvv finds a verification code that is quoted as a member, also of JSON in JSON. Three or four digits alone would be found
-// everywhere.
+// cvv finds a CVV that is quoted as a member, also of JSON in JSON. Three or four digits alone would be found everywhere.
 var cvv = regexp.MustCompile(`((?:[Cc]vv|CVV)[\\"' :=]{1,12})[0-9]{3,4}`)
 
-// HasCVV reports whether a member is a verification code, or has one as a member.
+// HasCVV reports whether a member is a CVV, or has one as a member.
 func HasCVV(name, value []byte) bool {
 	return (mayHaveCVV(name) || mayHaveCVV(value)) && cvv.Match(slices.Concat(name, []byte(":"), value))
 }
 
-// mayHaveCVV is a quick check, since nearly no member has one.
+// mayHaveCVV is a quick check, because nearly no member has one.
 func mayHaveCVV(text []byte) bool {
 	return bytes.Contains(text, []byte("vv")) || bytes.Contains(text, []byte("VV"))
 }
 
-// RequestIDs returns the headers of a response by which the gateway, or a proxy before it, names the request, masked.
+// RequestIDs returns the headers of a response with which the gateway, or a proxy, identifies the request, masked.
 func (s Secrets) RequestIDs(header http.Header) http.Header {
 	ids := make(http.Header)
 	for name, values := range header {

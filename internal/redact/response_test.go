@@ -35,7 +35,7 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestBodyCut: a secret at the end of what is kept is masked, too, wherever it is cut.
+// TestBodyCut: a secret at the end of the kept text is also masked, wherever it is cut.
 func TestBodyCut(t *testing.T) {
 	const longest = 100
 	for _, secret := range []string{token, url.PathEscape(token), "4539000000000001"} {

@@ -14,16 +14,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// How long a secret must be to be looked for. A shorter one would be found where it is not meant.
+// Minimum lengths of secrets to search for. Shorter ones would match by chance.
 const (
 	MinText = 4  // in a text
-	MinID   = 12 // in an identifier, which must not be harmed by chance
+	MinID   = 12 // in an identifier, which must not be changed by chance
 )
 
-// Secrets are looked for in texts, each in the forms in which it can appear there.
+// Secrets are searched for in texts, each in the forms in which it can appear.
 type Secrets [][]byte
 
-// Add adds a secret of at least minLength bytes, also as it looks with its digits masked and as an error quotes it.
+// Add adds a secret of at least minLength bytes, also with its digits masked and as quoted by an error.
 func (s *Secrets) Add(secret string, minLength int) {
 	if len(secret) < minLength {
 		return
@@ -42,21 +42,21 @@ func (s *Secrets) addForm(form string) {
 	}
 }
 
-// AddCardNumber adds a card number. Its masked form may be shown. The digits are not copied: who wipes them wipes them
-// here too.
+// AddCardNumber adds a card number. Its masked form may be shown. The digits are not copied: overwriting them overwrites
+// them here, too.
 func (s *Secrets) AddCardNumber(digits []byte) {
 	if len(digits) >= MinText {
 		*s = append(*s, digits)
 	}
 }
 
-// in reports whether one secret of at least minLength bytes is in a text. Most secrets are longer than the text.
+// in reports whether a secret of at least minLength bytes is in a text. Most secrets are longer than the text.
 func in(text string, secret []byte, minLength int) bool {
 	return minLength <= len(secret) && len(secret) <= len(text) && strings.Contains(text, string(secret))
 }
 
-// in reports whether a secret is in a text as it stands, or one as long as a card number with spaces or hyphens between its
-// digits.
+// in reports whether a secret is in a text as it is, or, if it is as long as a card number, with spaces or hyphens between
+// its digits.
 func (s Secrets) in(text string, minLength int) bool {
 	return s.inPlain(text, minLength) || s.inGroups(text, minLength)
 }
@@ -70,8 +70,8 @@ func (s Secrets) inGroups(text string, minLength int) bool {
 	return len(joined) < len(text) && s.inPlain(joined, max(minLength, MinID))
 }
 
-// Find reports whether a secret of at least minLength bytes is in a text: as it stands, in groups of digits, or behind
-// escapes of URLs, of JSON and of both, once and twice.
+// Find reports whether a secret of at least minLength bytes is in a text: as it is, in groups of digits, or escaped for
+// URLs, for JSON or for both, once or twice.
 func (s Secrets) Find(text string, minLength int) bool {
 	if len(s) == 0 {
 		return false
@@ -79,16 +79,16 @@ func (s Secrets) Find(text string, minLength int) bool {
 	return s.in(text, minLength) || s.inEscaped(text, minLength, maxEscapes)
 }
 
-// hasEither reports whether one of two bytes is in a text. strings.ContainsAny takes longer.
+// hasEither reports whether one of two bytes is in a text. It is faster than strings.ContainsAny.
 func hasEither(text string, a, b byte) bool {
 	return strings.IndexByte(text, a) >= 0 || strings.IndexByte(text, b) >= 0
 }
 
-// maxEscapes is how many times a text is taken to be escaped: a URL in JSON that is in JSON, say.
+// maxEscapes is how many times a text may be escaped: for example, a URL in JSON that is in JSON.
 const maxEscapes = 2
 
-// inEscaped tries every order of escapes, each of JSON, of URLs, or of both: a secret may itself look escaped, so that to take
-// away one escape too many would hide it.
+// inEscaped tries every order of escapes, each for JSON, for URLs, or for both: a secret may itself look escaped, so
+// removing one escape too many would hide it.
 func (s Secrets) inEscaped(text string, minLength, escapes int) bool {
 	if escapes == 0 || !hasEither(text, '%', '\\') {
 		return false
@@ -102,10 +102,10 @@ func (s Secrets) inEscaped(text string, minLength, escapes int) bool {
 	return false
 }
 
-// Redact replaces the secrets of at least minLength bytes in a text, or all of it where they stand behind escapes. In one that
-// stands in groups of digits, the digits are masked.
+// Redact replaces the secrets of at least minLength bytes in a text, or the whole text if one is escaped. In a secret in
+// groups of digits, the digits are masked.
 func (s Secrets) Redact(text *string, minLength int) {
-	fits := false // one of them into the text: behind escapes it would be longer
+	fits := false // one of them could be in the text: escaped, it would be even longer
 	var found [][]byte
 	for _, secret := range s {
 		fits = fits || minLength <= len(secret) && len(secret) <= len(*text)
@@ -131,7 +131,7 @@ func (s Secrets) Redact(text *string, minLength int) {
 	}
 }
 
-// RedactMembers replaces the members whose name or value has a secret, however the value writes it.
+// RedactMembers replaces the members whose name or value contains a secret, however it is escaped.
 func (s Secrets) RedactMembers(members map[string]json.RawMessage, minLength int) {
 	if len(s) == 0 {
 		return
@@ -146,7 +146,7 @@ func (s Secrets) RedactMembers(members map[string]json.RawMessage, minLength int
 	}
 }
 
-// RedactAnyMembers does so with members of any value, of which those that a response gave are JSON.
+// RedactAnyMembers does the same for members with any values; those from a response are JSON.
 func (s Secrets) RedactAnyMembers(members map[string]any, minLength int) {
 	for name, value := range members {
 		if raw, ok := value.(json.RawMessage); ok && s.Find(wire.Unescape(raw), minLength) {
@@ -155,7 +155,7 @@ func (s Secrets) RedactAnyMembers(members map[string]any, minLength int) {
 	}
 }
 
-// MaskMembers replaces the members that have a card number.
+// MaskMembers replaces the members that contain a card number.
 func MaskMembers(members map[string]json.RawMessage) {
 	for name, value := range members {
 		if mask.HasCardNumber(wire.Unescape(value)) {
@@ -164,5 +164,5 @@ func MaskMembers(members map[string]json.RawMessage) {
 	}
 }
 
-// WithheldValue is the JSON that stands for a value which may not be shown.
+// WithheldValue returns the JSON that replaces a value which must not be shown.
 func WithheldValue() json.RawMessage { return json.RawMessage(`"` + mask.All + `"`) }

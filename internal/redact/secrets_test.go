@@ -13,7 +13,7 @@ import (
 
 const token = "tk/9f8e+7d6c5b4a=x"
 
-// secretsOf are the secrets of at least MinText bytes among the texts.
+// secretsOf returns the texts of at least MinText bytes as Secrets.
 func secretsOf(texts ...string) (s redact.Secrets) {
 	for _, text := range texts {
 		s.Add(text, redact.MinText)
@@ -57,11 +57,11 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestAddCardNumber: its masked form may be shown, and who wipes the digits wipes them here too.
+// TestAddCardNumber: its masked form may be shown, and overwriting the digits also overwrites them here.
 func TestAddCardNumber(t *testing.T) {
 	digits := []byte("4111111111111111")
 	var s redact.Secrets
-	s.AddCardNumber([]byte("411")) // too short to be looked for
+	s.AddCardNumber([]byte("411")) // too short to be searched for
 	s.AddCardNumber(nil)
 	s.AddCardNumber(digits)
 	if diff := cmp.Diff([]string{"4111111111111111"}, texts(s)); diff != "" {
@@ -81,7 +81,7 @@ func TestAddCardNumber(t *testing.T) {
 	}
 }
 
-// spellings are the ways in which the token can stand in a text, with what Find says of it.
+// spellings are the forms in which the token can be in a text, with the result of Find.
 var spellings = []struct {
 	name, text string
 	want       bool
@@ -133,7 +133,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindLooksForLongOnes: a secret of fewer bytes than asked for is not looked for, behind escapes either.
+// TestFindLooksForLongOnes: a secret shorter than minLength is not searched for, whether escaped or not.
 func TestFindLooksForLongOnes(t *testing.T) {
 	s := secretsOf("abc/efghijk", "abcd")
 	for _, tt := range []struct {
@@ -150,7 +150,7 @@ func TestFindLooksForLongOnes(t *testing.T) {
 	}
 }
 
-// TestSecretsWithEscapes: what looks like an escape in a secret is a part of it.
+// TestSecretsWithEscapes: text that looks like an escape in a secret is part of it.
 func TestSecretsWithEscapes(t *testing.T) {
 	for _, tt := range []struct{ secret, text string }{
 		{"k9%2Fzz/Q7x", "k9%2Fzz/Q7x"}, {"k9%2Fzz/Q7x", `k9%2Fzz\/Q7x`}, {"k9%2Fzz/Q7x", "k9%252Fzz%2FQ7x"},
@@ -289,16 +289,15 @@ func TestMaskMembers(t *testing.T) {
 	}
 }
 
-// FuzzFind hides a secret in a text behind each pair of escapes, and looks for it; and what is redacted shows nothing any
-// more.
+// FuzzFind escapes a secret in a text with each pair of escapes, and searches for it; a redacted text contains no secret.
 func FuzzFind(f *testing.F) {
 	for _, tt := range spellings {
 		f.Add(token, tt.text, byte(0))
 		f.Add(token, "a\\%", byte(7))
 	}
 	f.Add(`k%2f\u0041`, `\`, byte(5))
-	f.Add("%00&", "0", byte('_')) // looks escaped, behind two escapes of JSON
-	f.Add("00 *", "00", byte(0))  // the sign of the mask makes it anew
+	f.Add("%00&", "0", byte('_')) // looks escaped, with two JSON escapes
+	f.Add("00 *", "00", byte(0))  // the mask itself creates it again
 	identity := func(s string) string { return s }
 	asJSON := func(s string) string {
 		quoted, _ := json.Marshal(s)

@@ -9,18 +9,18 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
-// Config says what is looked for, in rows of type T.
+// Config says what to search for, in rows of type T.
 type Config[T any] struct {
 	SentAt time.Time     // a time before it was sent, and close to it
-	Wait   time.Duration // how long to ask, counted from the start of Run; zero means DefaultWait; at least one search is made
-	Seen   bool          // the gateway has shown it before: it is never absent
+	Wait   time.Duration // how long to search, from the start of Run; zero means DefaultWait; there is at least one search
+	Seen   bool          // the gateway has returned it before: it is never absent
 
-	// Search asks for one page, counted from 1, of the rows between two times, which are at most a month apart. An error
-	// means that the gateway could not be asked.
+	// Search queries one page, counted from 1, of the rows between two times, which are at most a month apart. An error
+	// means that the query failed.
 	Search func(ctx context.Context, start, end time.Time, page int) (*Page[T], error)
-	// Row says what a row means.
+	// Row returns the meaning of a row.
 	Row func(*T) Row
-	// NotFinal says why declined rows, one or more, are not the end. It returns nil if they are.
+	// NotFinal returns why declined rows, one or more, are not final, or nil if they are.
 	NotFinal func(declined []T) error
 }
 
@@ -31,27 +31,27 @@ type Page[T any] struct {
 	Unreadable bool // there were rows that could not be read
 }
 
-// Row is what a row says about what is looked for.
+// Row is what a row says about the payment or refund that is searched for.
 type Row struct {
-	ID        string     // tells rows apart
-	Generated bool       // the ID is put together from other members, since the gateway gave none: rows can share it
-	At        civil.Time // what is later is shown of several
+	ID        string     // identifies the row
+	Generated bool       // the ID is made of other members, because the gateway gave none: several rows can have it
+	At        civil.Time // of several rows, the latest is returned
 	Code      int
 	State     verdict.State
 	Ours      bool // it has the ids that were sent
-	Expected  bool // it is not ours, but the search asks for it too
-	Agrees    bool // it repeats whatever else was sent
+	Expected  bool // it is not ours, but matches the search, too
+	Agrees    bool // its other members are as sent
 }
 
-// How long Run asks, and which days it searches.
+// How long Run searches, and which range.
 const (
 	DefaultWait = 2 * time.Minute
-	Before      = 13 * time.Hour // before SentAt: UTC-12, and an hour of difference between clocks
-	MaxPages    = 50             // of one search, beside the first of each month; more only if the gateway's filter does not work
-	MaxMonths   = 24             // that are searched, one at a time
+	Before      = 13 * time.Hour // before SentAt: for UTC-12, and an hour of difference between clocks
+	MaxPages    = 50             // per search, not counting the first one of each month; more are needed only if the gateway's filter does not work
+	MaxMonths   = 24             // searched one at a time
 
-	after   = 15 * time.Hour  // after now: UTC+14, and an hour of difference between clocks
-	overlap = 2 * time.Second // of neighbouring ranges: whether a bound is inclusive is not shown
+	after   = 15 * time.Hour  // after now: for UTC+14, and an hour of difference between clocks
+	overlap = 2 * time.Second // of adjacent ranges, because it is unknown whether a bound is inclusive
 )
 
 // Why an outcome stays unknown. ErrMayTryAgain is for the caller's NotFinal.

@@ -9,34 +9,33 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
-// evidence is what one search showed.
+// evidence is the result of one search.
 type evidence[T any] struct {
 	approved    []T
 	declined    []T
 	redirect    *T
 	processing  *T
-	shown       bool  // it was shown, or may have been: in a row that cannot be used, or one that was announced
-	codeChanged bool  // a row was seen with two codes: only the next search can tell
-	uncertainty error // why absence proves nothing, if it does not
+	shown       bool  // it was returned, or may exist: in an unreadable row, or one that was announced but not returned
+	codeChanged bool  // a row was returned with two codes: only the next search can decide
+	uncertainty error // why absence proves nothing, or nil
 
 	codes map[string]int // of the rows that were seen, by id
-	pages int            // that may still be asked for, beside the first one of each month
+	pages int            // that may still be queried, not counting the first one of each month
 }
 
-// found reports whether there is a row that says what became of it.
+// found reports whether there is a row with its outcome.
 func (e *evidence[T]) found() bool {
 	return e.processing != nil || e.redirect != nil || len(e.approved)+len(e.declined) > 0
 }
 
-// doubt notes why absence proves nothing. The first reason that says more than ErrDoubtful stays.
+// doubt records why absence proves nothing. The first reason other than ErrDoubtful is kept.
 func (e *evidence[T]) doubt(reason error) {
 	if e.uncertainty == nil || e.uncertainty == ErrDoubtful {
 		e.uncertainty = reason
 	}
 }
 
-// searchOnce searches once, from when it was sent to this day. The range is wide enough for the gateway's clock to be in
-// any zone.
+// searchOnce searches once, from SentAt until now. The range is wide enough for a gateway's clock in any zone.
 func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
 	e := evidence[T]{codes: make(map[string]int), pages: MaxPages}
 	start, last := c.SentAt.Add(-Before), time.Now().Add(after)
@@ -57,8 +56,8 @@ func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
 	return e, nil
 }
 
-// searchRange adds what a range of at most a month shows, on all pages of the result. A row that was seen before, with
-// its code, counts once: pages move, and a gateway may not look at the range.
+// searchRange adds the rows of a range of at most a month, from all pages of the result. A row that was returned before
+// with the same code counts once: pages shift, and a gateway may ignore the range.
 func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *evidence[T]) error {
 	inRange := make(map[string]bool)
 	announced := 0 // the largest total of any page
@@ -70,11 +69,11 @@ func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *ev
 		if err != nil {
 			return err
 		}
-		if page.Unreadable { // any of these rows can be the one
+		if page.Unreadable { // any of these rows may be the one
 			e.shown = true
 			e.doubt(ErrDoubtful)
 		}
-		copies := make(map[string]int) // of rows that only their place on the page tells apart
+		copies := make(map[string]int) // number of rows with the same generated id
 		for _, t := range page.Rows {
 			row := c.Row(&t)
 			if row.Generated {
@@ -91,7 +90,7 @@ func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *ev
 		}
 		announced = max(announced, page.Total)
 		if len(page.Rows) == 0 || len(inRange) >= page.Total {
-			if len(inRange) < announced { // there are rows that were not given
+			if len(inRange) < announced { // some rows were announced and not returned
 				e.shown = true
 				e.doubt(ErrDoubtful)
 			}
@@ -102,7 +101,7 @@ func (c *Config[T]) searchRange(ctx context.Context, start, end time.Time, e *ev
 	return nil
 }
 
-// add adds what a row says.
+// add adds the meaning of a row.
 func (e *evidence[T]) add(t T, row *Row) {
 	if !row.Ours {
 		if !row.Expected {

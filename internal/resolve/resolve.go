@@ -1,5 +1,6 @@
-// Package resolve settles an unknown outcome: it searches the gateway again and again, until the rows that it shows say
-// what became of a payment or a refund. It knows neither HTTP nor the members of a row: its caller says what a row means.
+// Package resolve resolves an unknown outcome: it searches the gateway repeatedly, until the rows that it returns tell the
+// outcome of a payment or a refund. It knows neither HTTP nor the members of a row: its caller provides the meaning of a
+// row.
 package resolve
 
 import (
@@ -12,12 +13,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
-// Result is what became of it.
+// Result is the result of Run.
 type Result[T any] struct {
 	Verdict Verdict
-	Row     *T    // that says so; of an unknown outcome the last that was found, or nil
-	Rows    []T   // of a conflict
-	Seen    bool  // the gateway has shown it, now or before
+	Row     *T    // with the outcome; if that is unknown, the last row that was found, or nil
+	Rows    []T   // for OutcomeConflict
+	Seen    bool  // the gateway has returned it, now or before
 	Cause   error // why the outcome is unknown
 }
 
@@ -27,10 +28,10 @@ type Verdict int
 // The verdicts.
 const (
 	OutcomeUnknown  Verdict = iota
-	OutcomeFound            // Row is approved, waits for the cardholder, or is still in processing when the time is over
-	OutcomeDeclined         // Row is declined, and that is the end
-	OutcomeConflict         // Rows hold two successes
-	OutcomeAbsent           // the gateway answered, and does not have it
+	OutcomeFound            // Row is approved, waiting for the cardholder, or still in processing at the end of Wait
+	OutcomeDeclined         // Row is declined, and that is final
+	OutcomeConflict         // Rows has two successes
+	OutcomeAbsent           // the gateway responded, and does not have it
 )
 
 const (
@@ -42,7 +43,7 @@ const (
 func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 	deadline := time.Now().Add(cmp.Or(c.Wait, DefaultWait))
 	seen := c.Seen
-	var row *T // the last that was found
+	var row *T // the last one that was found
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		e, searchErr := c.searchOnce(ctx)
 		seen = seen || e.shown
@@ -67,9 +68,9 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 	}
 }
 
-// decide says what the evidence of one search means, and whether that is final; last is set once the time is over.
+// decide returns what the evidence of one search means, and whether that is final; last is set for the last search.
 func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result Result[T], final bool) {
-	var notFinal error // why declined rows are not the end
+	var notFinal error // why declined rows are not final
 	if len(e.declined) > 0 {
 		notFinal = c.NotFinal(e.declined)
 	}
@@ -100,7 +101,7 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 	return Result[T]{Verdict: OutcomeAbsent}, true
 }
 
-// newest returns what an unknown outcome should show, or nil.
+// newest returns the row to return with an unknown outcome, or nil.
 func (c *Config[T]) newest(e *evidence[T]) *T {
 	if e.processing != nil || len(e.declined) == 0 {
 		return e.processing
@@ -108,7 +109,7 @@ func (c *Config[T]) newest(e *evidence[T]) *T {
 	return c.latest(e.declined)
 }
 
-// latest returns the row with the latest time. Of equal ones it is the last.
+// latest returns the row with the latest time; if several have it, the last of them.
 func (c *Config[T]) latest(rows []T) *T {
 	latest := &rows[0]
 	for i := range rows {

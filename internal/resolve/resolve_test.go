@@ -14,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
-// row is a row of a gateway that exists in these tests alone.
+// row is a row of the fictitious gateway of these tests.
 type row struct{ resolve.Row }
 
 func ours(id string, code int, state verdict.State) row {
@@ -36,10 +36,10 @@ func with(r row, change func(*resolve.Row)) row {
 	return r
 }
 
-// search is what one search shows in its only month: rows, or an error.
+// search is the result of one search in its only month: rows, or an error.
 type search struct {
 	rows       []row
-	more       int // rows that are announced and not given
+	more       int // rows that are announced and not returned
 	unreadable bool
 	err        error
 }
@@ -53,9 +53,9 @@ func TestRun(t *testing.T) {
 	differs := with(approved, func(r *resolve.Row) { r.Agrees = false })
 	for _, tt := range []struct {
 		name     string
-		searches []search // one after another; the last one repeats
+		searches []search // in sequence; the last one repeats
 		seen     bool
-		open     bool // a decline is not the end
+		open     bool // a decline is not final
 		verdict  resolve.Verdict
 		row      string // id
 		nowSeen  bool
@@ -157,7 +157,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunAsks: how often, for how long, and for which days the gateway is asked.
+// TestRunAsks checks how many queries there are, for how long, and for which range.
 func TestRunAsks(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -207,8 +207,8 @@ func TestRunAsks(t *testing.T) {
 	}
 }
 
-// TestRunPages: a search reads pages until the rows are as many as announced, and no more of them than MaxPages. A decline
-// on them is certain only if the search came to an end.
+// TestRunPages: a search reads pages until there are as many rows as announced, and at most MaxPages. A decline is certain
+// only if the search was complete.
 func TestRunPages(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -245,7 +245,7 @@ func TestRunPages(t *testing.T) {
 	}
 }
 
-// TestRunEndsWithContext: a context that ends is the cause, and what was found goes with it.
+// TestRunEndsWithContext: when the context ends, its error is the cause, and the result has the row found so far.
 func TestRunEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

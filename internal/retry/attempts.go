@@ -22,8 +22,8 @@ func (p Policy) Payment(ctx context.Context, attempt func(context.Context) Attem
 
 // Query makes attempts until one succeeds, or the policy ends them.
 //
-// go-retryablehttp drives the attempts and the pauses. It is given a request that stands for the query and is never sent:
-// what is sent, whether it is sent again and how long the pause is, is decided here, and no URL gets into its errors.
+// go-retryablehttp runs the attempts and the pauses. It gets a placeholder request that is never sent: what is sent,
+// whether it is sent again and how long the pause is, is decided here, and its errors contain no URL.
 func (p Policy) Query(ctx context.Context, attempt func(context.Context) Attempt) {
 	var last Attempt
 	var pause time.Duration

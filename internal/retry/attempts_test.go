@@ -54,7 +54,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestAttemptsEndWithContext: a context that ends in a pause ends the attempts at once.
+// TestAttemptsEndWithContext: if the context ends during a pause, the attempts end at once.
 func TestAttemptsEndWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := retry.Policy{MaxAttempts: 4, MinWait: time.Hour, MaxWait: time.Hour}

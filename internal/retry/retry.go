@@ -1,4 +1,4 @@
-// Package retry decides whether and when a call is tried again, and waits until then.
+// Package retry decides whether and when a call is attempted again, and waits until then.
 package retry
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Policy bounds how often one call is tried.
+// Policy limits the attempts of one call.
 type Policy struct {
 	MaxAttempts int // attempts, not retries
 	MinWait     time.Duration
@@ -24,7 +24,7 @@ const (
 	maxPaymentAttempts = 3
 )
 
-// WithDefaults returns p with every zero value replaced.
+// WithDefaults returns p with every zero value replaced by its default.
 func (p Policy) WithDefaults() Policy {
 	if p.MaxAttempts == 0 {
 		p.MaxAttempts = defaultMaxAttempts
@@ -38,22 +38,22 @@ func (p Policy) WithDefaults() Policy {
 	return p
 }
 
-// Attempt is what the decision depends on: how the last attempt ended.
+// Attempt is how the last attempt ended, on which the decision depends.
 type Attempt struct {
 	Payment      bool
 	Number       int  // counted from 1
 	Local        bool // this side ended it: the context, the limiter or the hook
 	Failed       bool // no complete, readable response came
-	ProvenUnsent bool // it is proved that nothing was submitted
+	ProvenUnsent bool // it is proved that nothing was sent
 	Status       int  // of the response
 	RetryAfter   time.Duration
 }
 
-// Next decides whether to try again, and after which pause. A query is repeated after every failure that may pass. A
-// payment is repeated only where it is proved that nothing was submitted, and fewer times.
+// Next decides whether to try again, and after which pause. A query is repeated after every failure that may be temporary.
+// A payment is repeated only if it is proved that nothing was sent, and fewer times.
 //
-// The pause is random between zero and a bound that doubles with every attempt ("full jitter"; chance is in [0,1)), and
-// at least what the gateway asked for, up to MaxWait.
+// The pause is random between zero and a bound that doubles with every attempt ("full jitter"; chance is in [0,1)), and at
+// least what the gateway requested, up to MaxWait.
 func (p Policy) Next(a Attempt, chance float64) (pause time.Duration, again bool) {
 	limit := p.MaxAttempts
 	again = a.Failed || a.Status == http.StatusTooManyRequests || a.Status >= 500
@@ -90,8 +90,8 @@ func Sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// ParseRetryAfter reads the text of a Retry-After header as seconds or as a date. A time in the past is zero, as is
-// nonsense. What is too long for a Duration is the longest one: the caller caps it.
+// ParseRetryAfter reads the value of a Retry-After header, in seconds or as a date. It returns zero for a time in the past
+// and for malformed text, and the longest Duration for a longer time: the caller limits it.
 func ParseRetryAfter(text string, now time.Time) time.Duration {
 	const longest = math.MaxInt64
 	if seconds, err := strconv.ParseUint(text, 10, 64); err == nil {

@@ -88,7 +88,7 @@ func TestNextPause(t *testing.T) {
 			t.Errorf("%s: got %v (again %v), want %v", tt.name, got, again, tt.want)
 		}
 	}
-	// Growing bounds never overflow into no pause at all.
+	// Growing bounds never overflow to zero.
 	for _, policy := range []retry.Policy{{}, {MaxWait: longest}, {MinWait: longest, MaxWait: longest}, {MinWait: 1, MaxWait: longest - 1}} {
 		policy.MaxAttempts = 1000
 		policy = policy.WithDefaults()

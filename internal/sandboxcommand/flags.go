@@ -11,20 +11,20 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// parse reads the flags. There is one for every option of the gateway, which a test holds.
+// parse reads the flags. A test checks that there is one for every option of the gateway.
 func parse(name string, args []string, out io.Writer) (settings, error) {
 	var s settings
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(out)
 	verbose := f.Bool("v", false, "print a line for each request and each delivery")
 	location := f.String("location", "", "time `zone` of wall-clock texts, for example Asia/Shanghai; UTC+8 if empty")
-	currencies := f.String("currencies", "", "`codes` that seeded orders have in turn, such as USD,JPY; USD if empty")
+	currencies := f.String("currencies", "", "currency `codes` of seeded orders, used in turn, such as USD,JPY; USD if empty")
 	f.StringVar(&s.addr, "addr", "127.0.0.1:0", "`address` to listen on; port 0 is any free one")
-	f.IntVar(&s.seed.N, "seed", 0, "`number` of orders to begin with, a refund for every tenth")
-	f.IntVar(&s.days, "days", 90, "`number` of days up to now over which -seed spreads them")
-	f.IntVar(&s.seed.RefundEvery, "seed-refund-every", 0, "with -seed: a refund for every so many orders; below zero none; 0 means 10")
+	f.IntVar(&s.seed.N, "seed", 0, "`number` of orders at the start, with a refund for every tenth")
+	f.IntVar(&s.days, "days", 90, "`number` of days until now over which the orders of -seed are spread")
+	f.IntVar(&s.seed.RefundEvery, "seed-refund-every", 0, "with -seed: a refund for every n-th order; below zero none; 0 means 10")
 	f.BoolVar(&s.seed.RefundStates, "seed-refund-states", false, "with -seed: some refunds at 110 and at 112")
-	f.BoolVar(&s.seed.Random, "seed-random", false, "with -seed: orders come in like independent customers")
+	f.BoolVar(&s.seed.Random, "seed-random", false, "with -seed: orders arrive at random, like independent customers")
 	optionFlags(f, &s.options)
 	searchFlags(f, &s.options.Search)
 	notifyFlags(f, &s.notify)
@@ -60,61 +60,61 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.StringVar(&o.MerchantID, "merchant", "", "require HTTP Basic authentication with this merchant `id` and -secret")
 	f.StringVar(&o.SecretKey, "secret", "", "secret `key`: Basic password, and signature of notifications")
 	f.StringVar(&o.AppID, "app", "", "the only appId accepted, as `digits`; any if empty")
-	f.StringVar(&o.BaseURL, "base", "", "`URL` put before redirectUrl's path; the caller's own if empty")
+	f.StringVar(&o.BaseURL, "base", "", "`URL` before the path of redirectUrl; the one that the caller used if empty")
 	f.StringVar(&o.BillDescription, "bill", "", "billDescription of results, as `text`; sandbox.example if empty")
 	f.StringVar(&o.MerchantName, "merchant-name", "", "`name` of the merchant on the hosted pages; the host of callbackUrl if empty")
 	f.StringVar(&o.Label, "label", "", "`name` of this sandbox on its dashboard")
-	f.TextVar(&o.Control, "control", sandbox.ControlLoopback, "who reaches /_sandbox/: loopback, anywhere or off, as `choice`")
+	f.TextVar(&o.Control, "control", sandbox.ControlLoopback, "who can use /_sandbox/: loopback, anywhere or off, as `choice`")
 	f.IntVar(&o.RequestLog, "log", 0, "`number` of requests and notifications kept for the dashboard; 0 means 200, below zero none")
 
-	f.TextVar(&o.Duplicates, "duplicates", sandbox.DuplicatesRefused, "what a repeated transactionId or orderId meets: refused, declined, executed or perOrder, as `choice`")
-	f.TextVar(&o.RefundDuplicates, "refund-duplicates", sandbox.RefundDuplicatesRefused, "what a repeated refundTransactionId meets: refused, repeated or executed, as `choice`")
-	f.DurationVar(&o.SettleAfter, "settle", 0, "how long a token payment stays at 102; below zero for ever")
-	f.DurationVar(&o.SettlePendingAfter, "settle-pending", 0, "how long a payment of a card with CVV 600 to 699 stays at 102; 0 for ever")
-	f.DurationVar(&o.RefundSettleAfter, "refund-settle", 0, "how long a refund stays at 110; below zero for ever")
+	f.TextVar(&o.Duplicates, "duplicates", sandbox.DuplicatesRefused, "response to a repeated transactionId or orderId: refused, declined, executed or perOrder, as `choice`")
+	f.TextVar(&o.RefundDuplicates, "refund-duplicates", sandbox.RefundDuplicatesRefused, "response to a repeated refundTransactionId: refused, repeated or executed, as `choice`")
+	f.DurationVar(&o.SettleAfter, "settle", 0, "how long a token payment stays at 102; below zero until it is settled")
+	f.DurationVar(&o.SettlePendingAfter, "settle-pending", 0, "how long a payment with a card with CVV 600 to 699 stays at 102; 0 until it is settled")
+	f.DurationVar(&o.RefundSettleAfter, "refund-settle", 0, "how long a refund stays at 110; below zero until it is settled")
 	f.BoolVar(&o.DeclineLater, "decline-later", false, "a token payment with a declined card is at 102 first")
-	f.BoolVar(&o.TokenOrderUsesCard, "token-order-uses-card", false, "the card decides the outcome of a token order too")
-	f.BoolVar(&o.SecureForEveryCard, "secure-every-card", false, "secure asks for 3D whatever the card, not only where it would be approved")
-	f.BoolVar(&o.HostedRetry, "retry", false, "the hosted page takes another card after a decline")
-	f.BoolVar(&o.PublishedLimits, "published-limits", false, "check what is published beyond the interface: lengths in addresses, products, browser, and more")
-	f.BoolVar(&o.RefundTransactionIDInRows, "refund-transaction-id", false, "rows of refund queries carry refundTransactionId instead of merchantRefundId")
-	f.BoolVar(&o.Is3DBoolean, "is3d-boolean", false, "is3d is a JSON true or false instead of a text")
-	f.BoolVar(&o.HTTPStatusFollowsCode, "status", false, "answer refusals with the HTTP status of their code instead of 200")
+	f.BoolVar(&o.TokenOrderUsesCard, "token-order-uses-card", false, "the card also decides the outcome of a token order")
+	f.BoolVar(&o.SecureForEveryCard, "secure-every-card", false, "secure requires 3D for every card, not only for those that would be approved")
+	f.BoolVar(&o.HostedRetry, "retry", false, "the hosted page accepts another card after a decline")
+	f.BoolVar(&o.PublishedLimits, "published-limits", false, "also check limits that are only published: lengths in addresses, products, browser, and more")
+	f.BoolVar(&o.RefundTransactionIDInRows, "refund-transaction-id", false, "rows of refund queries have refundTransactionId instead of merchantRefundId")
+	f.BoolVar(&o.Is3DBoolean, "is3d-boolean", false, "is3d is a JSON boolean instead of a string")
+	f.BoolVar(&o.HTTPStatusFollowsCode, "status", false, "send refusals with the HTTP status of their code instead of 200")
 	f.IntVar(&o.MaxPageSize, "max-page", 0, "largest `pageSize`; 0 means 999")
 	f.Int64Var(&o.MaxBody, "max-body", 0, "largest request body in `bytes`; 0 means 1 MiB")
-	f.Uint64Var(&o.Seed, "random", 0, "`number` that decides everything that looks random")
+	f.Uint64Var(&o.Seed, "random", 0, "seed `number` of everything that looks random")
 
 	f.BoolVar(&o.NoNotifications, "no-notifications", false, "send no notifications")
 	f.DurationVar(&o.NotificationDelay, "notification-delay", 0, "how long a notification waits before its first delivery")
-	f.Float64Var(&o.NotificationScale, "scale", 1, "`factor` for the waits between repeated notifications")
-	f.StringVar(&o.NotificationTokenMember, "token-member", "token", "`name` of the notification member that carries a token")
+	f.Float64Var(&o.NotificationScale, "scale", 1, "`factor` for the pauses between repeated notifications")
+	f.StringVar(&o.NotificationTokenMember, "token-member", "token", "`name` of the notification member that holds a token")
 }
 
 func searchFlags(f *flag.FlagSet, b *sandbox.SearchBehavior) {
-	f.BoolVar(&b.StartExclusive, "start-exclusive", false, "a search leaves out rows in the very second of startDate")
-	f.BoolVar(&b.EndExclusive, "end-exclusive", false, "a search leaves out rows in the very second of endingDate")
+	f.BoolVar(&b.StartExclusive, "start-exclusive", false, "a search leaves out rows in the second of startDate")
+	f.BoolVar(&b.EndExclusive, "end-exclusive", false, "a search leaves out rows in the second of endingDate")
 	f.BoolVar(&b.EndDateWholeDay, "end-date-whole-day", false, "an endingDate without a time includes that day")
-	f.BoolVar(&b.WideRangeWithID, "wide-range-with-id", false, "a search for an id may have any range")
-	f.BoolVar(&b.OldestFirst, "oldest-first", false, "a search gives the oldest row first")
-	f.BoolVar(&b.UnstableTies, "unstable-ties", false, "rows of one second change their order from request to request")
-	f.BoolVar(&b.RefuseLargePages, "refuse-large-pages", false, "refuse a pageSize above -max-page instead of cutting it down")
-	f.BoolVar(&b.ArriveInRange, "arrive-in-range", false, "with -arrive: in the range that is searched instead of now")
-	f.DurationVar(&b.Lag, "lag", 0, "longest time after which a row is found")
+	f.BoolVar(&b.WideRangeWithID, "wide-range-with-id", false, "a search by id may have any range")
+	f.BoolVar(&b.OldestFirst, "oldest-first", false, "a search returns the oldest row first")
+	f.BoolVar(&b.UnstableTies, "unstable-ties", false, "the order of rows within one second changes with each request")
+	f.BoolVar(&b.RefuseLargePages, "refuse-large-pages", false, "refuse a pageSize above -max-page instead of reducing it")
+	f.BoolVar(&b.ArriveInRange, "arrive-in-range", false, "with -arrive: at a time in the searched range instead of now")
+	f.DurationVar(&b.Lag, "lag", 0, "longest time until a new row is found")
 	f.DurationVar(&b.Latency, "latency", 0, "how long each query takes")
 	f.DurationVar(&b.MaxRange, "max-range", 0, "refuse a longer range; 0 means one month")
-	f.DurationVar(&b.BusyRetryAfter, "busy-retry-after", 0, "with -busy-every: the Retry-After")
+	f.DurationVar(&b.BusyRetryAfter, "busy-retry-after", 0, "with -busy-every: the Retry-After header")
 	for _, n := range []struct {
 		value      *int
 		name, what string
 	}{
 		{&b.LagOneIn, "lag-one-in", "with -lag: only one row in so many is late"},
 		{&b.Arrive, "arrive", "new rows just before each search"},
-		{&b.LeakRows, "leak-rows", "rows of other transactions in a search for a transactionId"},
-		{&b.ShortEvery, "short-every", "every so many searches half of the page is missing"},
-		{&b.EmptyEvery, "empty-every", "every so many searches the page is empty"},
-		{&b.RepeatEvery, "repeat-every", "every so many searches the page before is given again"},
-		{&b.OutsideEvery, "outside-every", "every so many searches a row is outside of the range"},
-		{&b.BusyEvery, "busy-every", "every so many searches is refused with HTTP 429"},
+		{&b.LeakRows, "leak-rows", "rows of other transactions in a search by transactionId"},
+		{&b.ShortEvery, "short-every", "in every n-th search half of the page is missing"},
+		{&b.EmptyEvery, "empty-every", "in every n-th search the page is empty"},
+		{&b.RepeatEvery, "repeat-every", "in every n-th search the previous page is returned again"},
+		{&b.OutsideEvery, "outside-every", "in every n-th search a row is outside the range"},
+		{&b.BusyEvery, "busy-every", "every n-th search is refused with HTTP 429"},
 	} {
 		f.IntVar(n.value, n.name, 0, n.what)
 	}
@@ -123,17 +123,17 @@ func searchFlags(f *flag.FlagSet, b *sandbox.SearchBehavior) {
 func notifyFlags(f *flag.FlagSet, n *notification) {
 	f.StringVar(&n.url, "notify", "", "send one notification to this `URL` and exit")
 	f.StringVar(&n.Kind, "type", "Sale", "with -notify: the `transactionType`: Sale, Tokenization, Refund or Chargeback")
-	f.IntVar(&n.Code, "code", 0, "with -notify: the result `code`; 0 means success of its type")
+	f.IntVar(&n.Code, "code", 0, "with -notify: the result `code`; 0 means the code of success for the type")
 	f.StringVar(&n.TransactionID, "transaction", "sandbox-transaction", "with -notify: the `transactionId`")
 	f.StringVar(&n.UniqueID, "unique", "1867098610731065345", "with -notify: the `uniqueId`")
 	f.StringVar(&n.RefundID, "refund", "sandbox-refund", "with -notify -type Refund: the `merchantRefundId`")
 	f.StringVar(&n.RefundUniqueID, "refund-unique", "1867098723574620161", "with -notify -type Refund: the `refundUniqueId`")
 	f.StringVar(&n.Amount, "amount", "94.93", "with -notify: the `amount`")
 	f.StringVar(&n.Currency, "currency", "USD", "with -notify: the `currency`")
-	f.StringVar(&n.Token, "token", "", "with -notify: a `token` to carry")
+	f.StringVar(&n.Token, "token", "", "with -notify: a `token` to send")
 }
 
-// settings is what the flags say.
+// settings are the values of the flags.
 type settings struct {
 	addr    string
 	options sandbox.Options

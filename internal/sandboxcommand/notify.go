@@ -14,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Notification is one that a test makes up.
+// Notification is a notification to send.
 type Notification struct {
 	Kind                    string // Sale, Authorization, Tokenization, Refund or Chargeback
 	TransactionID, UniqueID string
@@ -26,7 +26,7 @@ type Notification struct {
 	Code                    int    // zero means the one of success
 }
 
-// Fields are the members of the published example of each kind, with the token under the given name.
+// Fields returns the members of the published example of the kind, with the token under the given name.
 func (n Notification) Fields(tokenMember string) map[string]any {
 	fields := map[string]any{
 		"appId": json.Number(cmp.Or(n.AppID, "3")), "isTest": true, "uniqueId": n.UniqueID, "transactionType": n.Kind,
@@ -58,7 +58,7 @@ func (n Notification) Fields(tokenMember string) map[string]any {
 	return fields
 }
 
-// withoutURL keeps the address out of an error that would print it: its query can be all that guards a token.
+// withoutURL removes the URL from an error, because its query may be the only protection of a token.
 func withoutURL(what string, err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return fmt.Errorf("%s: %w", what, failed.Err)
@@ -66,10 +66,10 @@ func withoutURL(what string, err error) error {
 	return err
 }
 
-// ErrNotAccepted says that a notification was delivered, and not answered with 200.
+// ErrNotAccepted says that a notification was delivered, and the response was not 200.
 var ErrNotAccepted = errors.New("not accepted")
 
-// notification is the one that -notify sends.
+// notification is sent by -notify.
 type notification struct {
 	url string
 	Notification

@@ -12,7 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Run is the command with these arguments, of which name is none. It ends with ctx, or when its one notification is sent.
+// Run runs the command with these arguments, without its name. It ends with ctx, or with -notify when the notification is
+// sent.
 func Run(ctx context.Context, name string, args []string, out io.Writer) error {
 	s, err := parse(name, args, out)
 	if err != nil {
@@ -24,7 +25,7 @@ func Run(ctx context.Context, name string, args []string, out io.Writer) error {
 	return s.serve(ctx, out)
 }
 
-// serve answers until ctx ends.
+// serve runs the gateway until ctx ends.
 func (s settings) serve(ctx context.Context, out io.Writer) error {
 	gateway := sandbox.New(s.options)
 	if s.seed.N > 0 {
@@ -46,7 +47,7 @@ func (s settings) serve(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// dashboard is the line that says where the dashboard is. A listener on all interfaces is reached by loopback.
+// dashboard returns the line with the URL of the dashboard. For a listener on all interfaces it has a loopback address.
 func dashboard(base string, access sandbox.ControlAccess) string {
 	if access == sandbox.ControlOff {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/secret"
 )
 
-// shortened shows how many bytes there are and the last one: a mask that depends on what it is given.
+// shortened shows the number of bytes and the last one: a mask that depends on the value.
 func shortened(b []byte) string {
 	if len(b) == 0 {
 		return "wiped"
@@ -64,8 +64,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// TestWipe: whoever overwrites the bytes reaches every copy of the value, and what was wiped is as if it had never been
-// given.
+// TestWipe: overwriting the bytes affects every copy of the value, and a wiped value is like one that was never given.
 func TestWipe(t *testing.T) {
 	original := secret.New("4111111111111111", shortened)
 	copied := original
@@ -85,7 +84,7 @@ func TestWipe(t *testing.T) {
 	}
 }
 
-// TestRevealIsNoCopy: the bytes are one and the same each time, and not those of the caller's string.
+// TestRevealIsNoCopy: Reveal always returns the same bytes, which are not those of the caller's string.
 func TestRevealIsNoCopy(t *testing.T) {
 	given := "1234"
 	v := secret.New(given, shortened)
@@ -129,7 +128,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestDecodersAreRefused: nothing is read into a value, and no error quotes what was to be read.
+// TestDecodersAreRefused: no decoder can set a value, and no error quotes the input.
 func TestDecodersAreRefused(t *testing.T) {
 	const number = "4111111111111111"
 	type document struct{ Number secret.Value }
@@ -153,7 +152,7 @@ func TestDecodersAreRefused(t *testing.T) {
 	}
 }
 
-// TestEncodersShowTheMask: in the forms of programs that print or store.
+// TestEncodersShowTheMask: encoders and printers show the mask.
 func TestEncodersShowTheMask(t *testing.T) {
 	const number = "4111111111111119"
 	v := struct {

@@ -1,4 +1,4 @@
-// Package testserver shares a database server among the tests of one package. It is for tests alone.
+// Package testserver shares a database server among the tests of one package. It is only for tests.
 package testserver
 
 import (
@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// TB is what a Shared server needs of a test.
+// TB is the part of testing.TB that Shared needs.
 type TB interface {
 	Helper()
 	Skip(args ...any)
 	Fatal(args ...any)
 }
 
-// Required makes a test one that fails, rather than is skipped, where there is no server.
+// Required returns a TB that fails, instead of skipping, if there is no server.
 func Required(t TB) TB { return required{t} }
 
 type required struct{ TB }
@@ -25,15 +25,15 @@ func (r required) Skip(args ...any) {
 	r.Fatal(args...)
 }
 
-// Shared is the one server of a package's tests. It is started when the first test asks for it.
+// Shared is the one server of a package's tests. It is started for the first test that needs it.
 type Shared[S interface{ Stop() error }] struct {
 	server func() (S, error)
 	isNone func(error) bool
-	must   string // the environment variable that says with 1 that there must be a server
+	must   string // environment variable: 1 means that there must be a server
 	asked  atomic.Bool
 }
 
-// New returns a server that start starts. An error for which isNone is true says that there is no such server here.
+// New returns a server that start starts. An error for which isNone is true says that no such server is installed.
 func New[S interface{ Stop() error }](start func() (S, error), isNone func(error) bool, must string) *Shared[S] {
 	return &Shared[S]{server: sync.OnceValues(start), isNone: isNone, must: must}
 }
@@ -41,7 +41,7 @@ func New[S interface{ Stop() error }](start func() (S, error), isNone func(error
 // MaySkip reports whether a test that got err from the start may be skipped: there is no server, and there need not be one.
 func (s *Shared[S]) MaySkip(err error) bool { return s.isNone(err) && os.Getenv(s.must) != "1" }
 
-// For returns the server. It skips the test where there is none, and fails it where there must be one.
+// For returns the server. If there is none, it skips the test, or fails it if there must be one.
 func (s *Shared[S]) For(t TB) S {
 	t.Helper()
 	s.asked.Store(true)
@@ -54,14 +54,14 @@ func (s *Shared[S]) For(t TB) S {
 	return server
 }
 
-// Stop stops the server, if a test has asked for it.
+// Stop stops the server, if it was started.
 func (s *Shared[S]) Stop() error {
 	if !s.asked.Load() {
 		return nil
 	}
 	server, err := s.server()
 	if err != nil {
-		return nil // there is none, which the test has said
+		return nil // there is none, as the test has reported
 	}
 	return server.Stop()
 }

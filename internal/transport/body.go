@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// sealedBody is a request body that can be read through once, and that seal closes for good. The seal is the proof of
-// "not sent": if it comes before the first read, no transport can ever make the request complete.
+// sealedBody is a request body that can be read once, and that seal closes permanently. The seal is the proof of "not
+// sent": after a seal before the first read, no transport can ever complete the request.
 type sealedBody struct {
 	mu     sync.Mutex
 	rest   []byte
@@ -34,7 +34,7 @@ func (b *sealedBody) Read(p []byte) (int, error) {
 
 func (b *sealedBody) Close() error { return nil }
 
-// seal bars every later read and reports whether there was none before. After it the bytes may be overwritten.
+// seal prevents every later read and reports whether there was none before. After it the bytes may be overwritten.
 func (b *sealedBody) seal() (unread bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSealUnderContention races the seal against the first read of a body, thousands of times: whoever wins, both
+// TestSealUnderContention races the seal against the first read of a body, thousands of times: whichever is first, both
 // sides agree.
 func TestSealUnderContention(t *testing.T) {
 	const rounds = 20_000

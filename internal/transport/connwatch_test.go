@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// scripted is a connection that gives what it is told to, and notes that it was closed.
+// scripted is a connection with scripted reads that records whether it was closed.
 type scripted struct {
 	net.Conn
 	gives  string
@@ -31,7 +31,7 @@ func (s *scripted) Read(p []byte) (int, error) {
 func (s *scripted) Write(p []byte) (int, error) { return len(p), nil }
 func (s *scripted) Close() error                { s.closed = true; return nil }
 
-// tunnel is a connection that is made on top of another one.
+// tunnel is a connection on top of another one.
 type tunnel struct{ net.Conn }
 
 func (t tunnel) NetConn() net.Conn { return t.Conn }
@@ -91,15 +91,15 @@ func TestConnWatch(t *testing.T) {
 			}
 		}
 	}
-	var w connWatch // of a connection that is not ours nothing is known
+	var w connWatch // nothing is known about a connection that is not ours
 	w.gotConn(httptrace.GotConnInfo{Conn: new(scripted)})
 	if w.gotFirstResponseByte(); w.unsolicited.Load() {
 		t.Error("a connection of a foreign transport is judged")
 	}
 }
 
-// TestUnsolicitedResponse: a response that comes on a kept connection before the next request is written is not taken
-// for its response. The exchange fails, the connection is closed, and the next exchange has a new one.
+// TestUnsolicitedResponse: a response that arrives on a kept connection before the next request is written is not used as
+// its response. The exchange fails, the connection is closed, and the next exchange uses a new one.
 func TestUnsolicitedResponse(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -163,7 +163,7 @@ func testUnsolicited(t *testing.T, payment, replaced bool) {
 	arrived := make(chan struct{})
 	var once, onceArrived sync.Once
 	r := exchange(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-		WroteHeaderField: func(string, []string) { // net/http has the head in memory, and the connection has nothing of it
+		WroteHeaderField: func(string, []string) { // net/http has the head in memory, and has not passed it to the connection
 			once.Do(func() {
 				close(release)
 				select {

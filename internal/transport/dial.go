@@ -12,11 +12,11 @@ import (
 
 type dialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// holdHeads has t make connections that hold back the heads of payments. A proxy's tunnel is encrypted by net/http, on
-// top of such a connection, and holds nothing back.
+// holdHeads makes the connections of t hold back the heads of payments. The tunnel through a proxy is encrypted by
+// net/http, on top of such a connection, and holds nothing back.
 func holdHeads(t *http.Transport) {
 	dial, encrypt := t.DialContext, t.DialTLSContext
-	//lint:ignore SA1019 what a caller may still set is used
+	//lint:ignore SA1019 deprecated fields that a caller may set
 	plain, secure := t.Dial, t.DialTLS
 	if dial == nil && plain != nil {
 		dial = func(_ context.Context, network, addr string) (net.Conn, error) { return plain(network, addr) }
@@ -33,8 +33,8 @@ func holdHeads(t *http.Transport) {
 	t.DialContext, t.DialTLSContext = hold(dial, t.TLSHandshakeTimeout), hold(encrypt, t.TLSHandshakeTimeout)
 }
 
-// hold wraps the connections of dial, after the handshake, which net/http does not see any more. A dialer that gives
-// neither a connection nor an error is left to net/http.
+// hold wraps the connections of dial after the TLS handshake, which net/http then does not perform. If a dialer returns
+// neither a connection nor an error, net/http handles that.
 func hold(dial dialFunc, handshakeTimeout time.Duration) dialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
@@ -43,7 +43,7 @@ func hold(dial dialFunc, handshakeTimeout time.Duration) dialFunc {
 		}
 		if secure, ok := conn.(*tls.Conn); ok {
 			if err := handshake(ctx, secure, handshakeTimeout); err != nil {
-				_ = conn.Close() // the handshake's error says more
+				_ = conn.Close() // the error of the handshake is more specific
 				return nil, err
 			}
 		}
@@ -51,7 +51,7 @@ func hold(dial dialFunc, handshakeTimeout time.Duration) dialFunc {
 	}
 }
 
-// dialTLS expects the certificate of the host that is dialled, unless the config names another.
+// dialTLS expects the certificate of the dialed host, unless the config names another.
 func dialTLS(dial dialFunc, config *tls.Config) dialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		host, _, err := net.SplitHostPort(addr)
@@ -70,7 +70,7 @@ func dialTLS(dial dialFunc, config *tls.Config) dialFunc {
 	}
 }
 
-// handshake shakes hands within the limit, if there is one, and tells the caller's trace.
+// handshake performs the TLS handshake within the limit, if there is one, and calls the hooks of the caller's trace.
 func handshake(ctx context.Context, conn *tls.Conn, limit time.Duration) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if limit > 0 {
@@ -98,5 +98,5 @@ func (e *handshakeTimeoutError) Error() string {
 	return fmt.Sprintf("no TLS handshake within %v", e.limit)
 }
 
-// Timeout tells callers who ask for interface{ Timeout() bool }, as net.Error has it.
+// Timeout implements net.Error's method.
 func (e *handshakeTimeoutError) Timeout() bool { return true }

@@ -1,4 +1,4 @@
-//lint:file-ignore SA1019 what callers may still set is tested
+//lint:file-ignore SA1019 deprecated fields that a caller may set are tested
 
 package transport
 
@@ -27,7 +27,7 @@ func tlsConfigs(t *testing.T) (server, client *tls.Config) {
 	return &tls.Config{Certificates: s.TLS.Certificates}, &tls.Config{RootCAs: pool}
 }
 
-// closing notes that it was closed.
+// closing records whether it was closed.
 type closing struct {
 	net.Conn
 	closed bool
@@ -51,7 +51,7 @@ func piped(serve func(net.Conn)) (dial dialFunc, conn *closing) {
 	}, conn
 }
 
-// dialled returns what the hardened transport dials with, plain or with TLS.
+// dialled returns the dial function of the hardened transport, plain or with TLS.
 func dialled(given *http.Transport, secure bool) (net.Conn, error) {
 	h := harden(given)
 	if secure {
@@ -60,7 +60,7 @@ func dialled(given *http.Transport, secure bool) (net.Conn, error) {
 	return h.DialContext(context.Background(), "tcp", "127.0.0.1:80")
 }
 
-// TestDialersOfTheCaller: which of them is asked, and that its connection holds back heads.
+// TestDialersOfTheCaller checks which dialer is used, and that its connection holds back heads.
 func TestDialersOfTheCaller(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -99,7 +99,7 @@ func TestDialersOfTheCaller(t *testing.T) {
 				t.Errorf("got a %T", conn)
 			}
 			const head = "POST /x HTTP/1.1\r\n\r\n"
-			_, _ = io.WriteString(conn, head) // is held back, and goes with the connection
+			_, _ = io.WriteString(conn, head) // held back, and discarded with the connection
 			_, _ = io.WriteString(conn, "{}")
 			_ = conn.Close()
 			if text := <-got; text != head+"{}" {
@@ -109,7 +109,7 @@ func TestDialersOfTheCaller(t *testing.T) {
 	}
 }
 
-// TestNoDialerOfTheCaller: connections are dialled all the same.
+// TestNoDialerOfTheCaller: without a dialer of the caller, the default is used.
 func TestNoDialerOfTheCaller(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -132,7 +132,7 @@ func old(dial dialFunc) func(network, addr string) (net.Conn, error) {
 	return func(network, addr string) (net.Conn, error) { return dial(context.Background(), network, addr) }
 }
 
-// TestDialersThatFail: their error comes back as it is, and net/http is left with a dialer that gives nothing.
+// TestDialersThatFail: their error is returned unchanged, and net/http handles a dialer that returns nothing.
 func TestDialersThatFail(t *testing.T) {
 	refused := errors.New("refused by the caller's dialer")
 	for _, want := range []error{refused, nil} {
@@ -148,7 +148,7 @@ func TestDialersThatFail(t *testing.T) {
 	}
 }
 
-// TestHandshake: it is done before the connection is given, with the name of the host that is dialled, and traced.
+// TestHandshake: it is done before the connection is returned, with the name of the dialed host, and traced.
 func TestHandshake(t *testing.T) {
 	serverTLS, clientTLS := tlsConfigs(t)
 	for _, tt := range []struct {
@@ -193,7 +193,7 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// TestHandshakeLimit: of the transport, and of the context, each with its own error.
+// TestHandshakeLimit: the limits of the transport and of the context each have their own error.
 func TestHandshakeLimit(t *testing.T) {
 	silent := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 	short, long := 10*time.Millisecond, 10*time.Second

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// Sender sends requests over connections of one kind. It holds functions and not transports: a deep printer that is given
-// a client would find the head of the last request in a connection's buffer, with the token in its path.
+// Sender sends requests over one set of connections. It holds functions and not transports: a deep printer of a client
+// would otherwise find the head of the last request, with the token in its path, in a connection's buffer.
 type Sender struct {
 	roundTrip func(*http.Request) (*http.Response, error)
 	closeIdle func()
@@ -24,19 +24,19 @@ func (s *Sender) CloseIdle() { s.closeIdle() }
 type Response struct {
 	Status int         // zero if no response came
 	Header http.Header // of the response
-	Body   []byte      // in the buffer that was given
-	Unsent bool        // proved: of a request with a body, not a byte of it was read, and none can be any more
+	Body   []byte      // in the given buffer
+	Unsent bool        // proved: the request has a body, no byte of it was read, and none can be read any more
 	Err    error       // of the transport, or in reading the response
 }
 
-// Exchange is one request, and what finds out how it went.
+// Exchange is one request, and what observes its sending.
 type Exchange struct {
-	Request *http.Request // without its body, which Do gives it
+	Request *http.Request // without its body, which Do sets
 	body    sealedBody
 	watch   connWatch
 }
 
-// NewExchange returns an exchange with a fresh request for JSON. A payload that is not nil will be its body.
+// NewExchange returns an exchange with a new request for JSON. A payload that is not nil becomes its body.
 func NewExchange(ctx context.Context, method string, target url.URL, payload []byte) *Exchange {
 	x := new(Exchange)
 	x.body.rest = payload
@@ -53,21 +53,21 @@ func NewExchange(ctx context.Context, method string, target url.URL, payload []b
 
 var contentJSON = []string{"application/json"} // the transport only reads it
 
-// Do sends the request once, and reads the whole response, up to limit bytes of its body.
+// Do sends the request once, and reads the complete response, up to limit bytes of its body.
 func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 	req := x.Request
-	// Nothing that was set before can let the transport send the request again.
+	// Nothing that a hook has set may let the transport send the request again.
 	req.Body, req.GetBody, req.ContentLength, req.TransferEncoding = nil, nil, 0, nil
 	if payload := x.body.rest; payload != nil {
 		req.Body, req.ContentLength = &x.body, int64(len(payload))
-		delete(req.Header, "Idempotency-Key") // with one of these, net/http would do so by itself
+		delete(req.Header, "Idempotency-Key") // with one of these, net/http would send it again by itself
 		delete(req.Header, "X-Idempotency-Key")
 	}
-	if !x.watch.isIn(req.Context()) { // a hook gave the request another context
+	if !x.watch.isIn(req.Context()) { // a hook has replaced the context
 		req = req.WithContext(x.watch.context(req.Context()))
 	}
 	r := s.exchange(req, limit, buffer)
-	if x.watch.unsolicited.Load() { // what came, and what came of closing the connection, is not about this request
+	if x.watch.unsolicited.Load() { // neither the response nor the error of closing the connection is about this request
 		r = Response{Err: errUnsolicited}
 	}
 	r.Unsent = x.body.seal()
@@ -92,21 +92,21 @@ func (s *Sender) exchange(req *http.Request, limit int64, buffer *Buffer) (r Res
 	return r
 }
 
-// connWatch finds out whether a response came before its request. A server or a proxy can write one twice. The copy then
-// lies in the connection, and net/http can lend the connection out before it notices.
+// connWatch detects a response that arrived before its request was written. A server or a proxy can write a response twice.
+// The copy is then in the connection, and net/http may reuse the connection before it notices.
 type connWatch struct {
-	conn        *holdConn   // nil where the connection is not one of ours
+	conn        *holdConn   // nil if it is not one of our connections
 	unsolicited atomic.Bool // set by the goroutine that reads the connection
 	trace       httptrace.ClientTrace
 }
 
-// context returns a context with hooks that net/http calls in the course of one request, one after another.
+// context returns a context with hooks that net/http calls during one request, in sequence.
 func (w *connWatch) context(ctx context.Context) context.Context {
 	w.trace = httptrace.ClientTrace{GotConn: w.gotConn, GotFirstResponseByte: w.gotFirstResponseByte}
 	return httptrace.WithClientTrace(ctx, &w.trace)
 }
 
-// isIn reports whether ctx has the hooks, and no others before them.
+// isIn reports whether the innermost hooks of ctx are those of w.
 func (w *connWatch) isIn(ctx context.Context) bool {
 	return httptrace.ContextClientTrace(ctx) == &w.trace
 }
@@ -121,11 +121,11 @@ func (w *connWatch) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// gotFirstResponseByte is called when the first byte of the response is at hand, and before any more is read. If the
-// connection gave nothing since the request was written, the byte was there before.
+// gotFirstResponseByte is called when the first byte of the response has been read, and before any more is read. If nothing
+// was read from the connection since the request was written, the byte had arrived before.
 func (w *connWatch) gotFirstResponseByte() {
 	if w.conn != nil && !w.conn.readSinceWrite() {
 		w.unsolicited.Store(true)
-		_ = w.conn.Close() // what else lies in it answers nothing either
+		_ = w.conn.Close() // its other data do not belong to a request either
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tracked is a body of a response that notes how it was used.
+// tracked is a body of a response that records how it was used.
 type tracked struct {
 	io.Reader
 	read   int
@@ -27,7 +27,7 @@ func (b *tracked) Read(p []byte) (int, error) {
 
 func (b *tracked) Close() error { b.closed = true; return nil }
 
-// one gives a byte at a time, and its end with the last one.
+// one returns a byte at a time, and io.EOF with the last one.
 type one struct{ text string }
 
 func (r *one) Read(p []byte) (int, error) {
@@ -61,7 +61,7 @@ func TestExchangeReads(t *testing.T) {
 		limit     int64
 		want      string
 		err       error
-		unread    bool // nothing is taken of the body
+		unread    bool // nothing of the body is read
 	}{
 		{name: "short", status: 200, announced: 4, body: strings.NewReader("text"), limit: 10, want: "text"},
 		{name: "empty", status: 200, announced: 0, body: strings.NewReader(""), limit: 10},
@@ -97,7 +97,7 @@ func TestExchangeReads(t *testing.T) {
 				}
 				return resp, nil
 			}), 0)
-			for range 2 { // the second with memory that has been used
+			for range 2 { // the second with reused memory
 				body.Reader = tt.body
 				var buffer Buffer
 				r := payments.Do(NewExchange(t.Context(), "GET", endpoint, nil), tt.limit, &buffer)
@@ -139,7 +139,7 @@ func TestBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestErrorTexts: what callers see of an exchange that failed here.
+// TestErrorTexts checks the texts of the errors of this package.
 func TestErrorTexts(t *testing.T) {
 	for err, want := range map[error]string{
 		errTooLarge:    "the response is too large",
@@ -156,7 +156,7 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// TestExchangeSends: once, whatever the request was prepared for, and with the proof of what was read.
+// TestExchangeSends: a request is sent once, whatever a hook has set, and reads of its body are reported.
 func TestExchangeSends(t *testing.T) {
 	failed := errors.New("connection reset")
 	whole := func(r *http.Request) (string, error) {
@@ -231,7 +231,7 @@ func TestExchangeSends(t *testing.T) {
 	}
 }
 
-// TestSealedLate: what a transport reads of the body after the exchange has ended is nothing.
+// TestSealedLate: a transport can read nothing of the body after the exchange has ended.
 func TestSealedLate(t *testing.T) {
 	var kept io.Reader
 	payments, _ := New(roundTrip(func(r *http.Request) (*http.Response, error) {

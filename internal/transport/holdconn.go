@@ -10,31 +10,31 @@ import (
 
 // holdConn is a connection that holds back the head of a payment until its body can follow in the same write.
 //
-// net/http writes the head of a request and then has the connection read the body from its source. Were the head written
-// at once, the token in its path would have left although the body can still be sealed. So Write keeps the head, and
-// ReadFrom writes head and body together: as long as the body is sealed, nothing has left, and both take one write.
+// net/http writes the head of a request and then lets the connection read the body from its source. If the head were
+// written at once, the token in its path would have been sent although the body can still be sealed. So Write keeps the
+// head, and ReadFrom writes head and body together: if the body is sealed, nothing was sent, and both need only one write.
 //
-// Everything else passes at once: a query, a large head, and a head that asks the server for leave to send the body. A
-// head that was kept leaves with whatever is written next, in case net/http hands over the body in another way.
+// Everything else is written at once: a query, a large head, and a head that asks the server for permission to send the
+// body. A held head is written together with whatever is written next, in case net/http passes the body in another way.
 //
-// The connection also knows what it has given since the request that is under way was written; see connWatch.
+// The connection also counts what was read since the current request was written; see connWatch.
 type holdConn struct {
 	net.Conn
-	held   []byte // a head that waits, then what is written with it; overwritten afterwards
+	held   []byte // a head that is held back, then also what is written with it; overwritten afterwards
 	closed atomic.Bool
 
-	input     input        // asks for bytes that have arrived and not been read
+	input     input        // detects bytes that have arrived and were not read
 	reused    bool         // there was another request before; set by lend, read by the goroutine that writes
-	reads     atomic.Int64 // reads that gave something
-	writtenAt atomic.Int64 // reads when the request under way was begun to be written, or notWritten
+	reads     atomic.Int64 // reads that returned data
+	writtenAt atomic.Int64 // value of reads when writing the current request began, or notWritten
 }
 
-// notWritten stands for a request of which nothing has been written.
+// notWritten means that nothing of the request has been written.
 const notWritten = -1
 
 const (
-	holdSize    = 8 << 10      // a larger request takes several writes
-	largestHead = holdSize / 2 // a larger head does not wait
+	holdSize    = 8 << 10      // a larger request needs several writes
+	largestHead = holdSize / 2 // a larger head is not held back
 )
 
 var errStale = errors.New("the connection was closed by the server, or carries an unsolicited response")
@@ -56,13 +56,13 @@ func (c *holdConn) lend(reused bool) {
 	c.writtenAt.Store(notWritten)
 }
 
-// readSinceWrite reports whether the connection has given anything since the request was written.
+// readSinceWrite reports whether anything was read since the request was written.
 func (c *holdConn) readSinceWrite() bool {
 	at := c.writtenAt.Load()
 	return at != notWritten && c.reads.Load() > at
 }
 
-// Read counts the reads that give something.
+// Read counts the reads that return data.
 func (c *holdConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
@@ -71,7 +71,7 @@ func (c *holdConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write holds back a payment's head.
+// Write holds back the head of a payment.
 func (c *holdConn) Write(p []byte) (int, error) {
 	switch {
 	case len(c.held) > 0:
@@ -87,15 +87,15 @@ func (c *holdConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// isPaymentHead reports whether a write is a whole head that a body follows at once. A head that asks the server for
-// leave to send the body has to go ahead of it.
+// isPaymentHead reports whether a write is a complete head that a body follows at once. A head that asks the server for
+// permission to send the body has to be sent first.
 func isPaymentHead(p []byte) bool {
 	return len(p) <= largestHead && bytes.HasPrefix(p, []byte("POST ")) && bytes.HasSuffix(p, []byte("\r\n\r\n")) &&
 		!bytes.Contains(p, []byte("\r\nExpect: "))
 }
 
 // begin is called before each write and acts on the first one of a request. On a connection that was used before, the
-// server may have closed it, or have sent what nobody asked for: then nothing is written, and a payment is proved unsent.
+// server may have closed it, or have sent an unsolicited response: then nothing is written, and a payment is proved unsent.
 func (c *holdConn) begin() error {
 	if c.writtenAt.Load() != notWritten {
 		return nil
@@ -107,8 +107,8 @@ func (c *holdConn) begin() error {
 	return nil
 }
 
-// ReadFrom writes the head that waits, if any, and all that r gives. If r gives an error before anything was written,
-// nothing is. On a connection that net/http has given up meanwhile it leaves r unread, and so proved unsent.
+// ReadFrom writes the held head, if any, and everything that it reads from r. If r returns an error before anything was
+// written, nothing is written. If net/http has closed the connection meanwhile, r is not read, and so proved unsent.
 func (c *holdConn) ReadFrom(r io.Reader) (n int64, err error) {
 	defer c.wipe()
 	if c.closed.Load() {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// writes is a connection that notes what is written to it.
+// writes is a connection that records what is written to it.
 type writes struct {
 	net.Conn
 	texts []string

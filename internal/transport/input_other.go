@@ -4,7 +4,7 @@ package transport
 
 import "net"
 
-// input knows of nothing where sockets cannot be asked.
+// input detects nothing on this system.
 type input struct{}
 
 func (*input) init(net.Conn) {}

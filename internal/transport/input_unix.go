@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// input asks a socket for bytes that have arrived and not been read. It takes nothing out of the socket and does not wait.
+// input checks a socket for bytes that have arrived and were not read. It consumes nothing and does not block.
 type input struct {
-	socket syscall.RawConn // nil where the connection is none
+	socket syscall.RawConn // nil if the connection is not a socket
 	peek   func(fd uintptr)
 	found  bool
 	one    [1]byte
@@ -31,6 +31,6 @@ func (in *input) pending() bool {
 		return false
 	}
 	in.found = false
-	_ = in.socket.Control(in.peek) // fails on a closed socket, which the write then finds
+	_ = in.socket.Control(in.peek) // fails on a closed socket, as the write then does
 	return in.found
 }

@@ -34,7 +34,7 @@ func connected(t *testing.T) (client, server net.Conn) {
 	return client, server
 }
 
-// eventually waits until pending says so; what the other side does takes a moment to arrive.
+// eventually waits until pending reports true, because data of the other side take a moment to arrive.
 func eventually(t *testing.T, in *input, want bool) bool {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -81,7 +81,7 @@ func TestInput(t *testing.T) {
 	}
 }
 
-// TestInputOfResetSockets: a reset is found before anything is written, so that a payment is proved unsent.
+// TestInputOfResetSockets: a reset is detected before anything is written, so a payment is proved unsent.
 func TestInputOfResetSockets(t *testing.T) {
 	client, server := connected(t)
 	_ = server.(*net.TCPConn).SetLinger(0)
@@ -128,7 +128,7 @@ func TestStaleConnections(t *testing.T) {
 			if unread := body.seal(); unread != tt.stale {
 				t.Errorf("payment: the body is unread: got %t, want %t", unread, tt.stale)
 			}
-			for range 2 { // each write, until the connection is lent again
+			for range 2 { // each write, until the connection is reused
 				if _, err := io.WriteString(c, "GET / HTTP/1.1\r\n\r\n"); errors.Is(err, errStale) != tt.stale {
 					t.Errorf("query: got %v, stale: want %t", err, tt.stale)
 				}
@@ -142,10 +142,10 @@ func TestStaleConnections(t *testing.T) {
 	}
 }
 
-// TestStaleTLSConnections: a connection with TLS on top is asked for the bytes of its socket.
+// TestStaleTLSConnections: for a TLS connection, the underlying socket is checked.
 func TestStaleTLSConnections(t *testing.T) {
 	client, server := connected(t)
-	_ = client.SetDeadline(time.Now().Add(5 * time.Second)) // a write that is not refused waits for a handshake
+	_ = client.SetDeadline(time.Now().Add(5 * time.Second)) // a write that does not fail waits for a handshake
 	c := newHoldConn(tls.Client(client, &tls.Config{ServerName: "pay.example"}))
 	c.lend(true)
 	_, _ = io.WriteString(server, "x")

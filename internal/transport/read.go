@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// Bounds on what is read of a response.
+// Limits of what is read of a response.
 const (
 	MaxPayment = 1 << 20  // bytes of the response to a payment
-	MaxQuery   = 8 << 20  // bytes of the response to a query: a page of 999 rows takes some 650 kB
+	MaxQuery   = 8 << 20  // bytes of the response to a query: a page of 999 rows has some 650 kB
 	maxHeader  = 64 << 10 // bytes of all headers
 )
 
@@ -22,13 +22,13 @@ var (
 	errCompressed = errors.New("the response is compressed, which was not asked for")
 )
 
-// Buffer is memory for the body of a response. Bodies share it one after another: a page is large, and nothing that is
-// decoded points into it.
+// Buffer is memory for the body of a response, which bodies use one after another: a page is large, and decoded values do
+// not point into it.
 type Buffer struct{ data *[]byte }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Release gives the memory back, once nobody looks at the last body any more.
+// Release returns the memory. The last body must not be used any more.
 func (b *Buffer) Release() {
 	if b.data != nil {
 		buffers.Put(b.data)
@@ -36,13 +36,13 @@ func (b *Buffer) Release() {
 	}
 }
 
-// readBody reads the body of a response. One byte beyond the limit is an error, never a silent cut.
+// readBody reads the body of a response. A body beyond the limit is an error; it is never silently truncated.
 func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) {
-	if resp.Body == nil { // net/http's client allows a RoundTripper this, too
+	if resp.Body == nil { // as net/http's client allows a RoundTripper
 		return nil, nil
 	}
-	defer func() { _ = resp.Body.Close() }()              // everything wanted has been read
-	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, which no timeout ends
+	defer func() { _ = resp.Body.Close() }()              // everything needed has been read
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the raw connection, for which no timeout applies
 		return nil, errSwitched
 	}
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
@@ -62,14 +62,14 @@ func readBody(resp *http.Response, limit int64, buffer *Buffer) ([]byte, error) 
 	return body, nil
 }
 
-// readBounded reads into data, in place of what is there, or into new memory if it is too small.
+// readBounded reads into data, replacing its contents, or into new memory if it is too small.
 func readBounded(data []byte, body io.Reader, announced, limit int64) ([]byte, error) {
 	const unannounced = 4096
 	size := announced
 	if size < 0 {
 		size = unannounced
 	}
-	data = slices.Grow(data[:0], int(size)+1) // one more, for the read that finds the end
+	data = slices.Grow(data[:0], int(size)+1) // one more byte, for the read that returns io.EOF
 	for {
 		n, err := body.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]

@@ -10,8 +10,8 @@ import (
 // New returns a sender for payments and one for queries. Payments do not use connections that have been idle for longer
 // than idleTimeout; negative means a new connection for each.
 //
-// A given *http.Transport is cloned and hardened; nil means one of our own. Any other RoundTripper is used as it is: of
-// it neither can be enforced that a payment is sent once, nor that a response came after its request.
+// A given *http.Transport is cloned and hardened; nil means a new one. Any other RoundTripper is used as it is: for such a
+// one it can be enforced neither that a payment is sent once, nor that a response came after its request.
 func New(given http.RoundTripper, idleTimeout time.Duration) (payments, queries *Sender) {
 	base, ok := given.(*http.Transport)
 	if given != nil && !ok {
@@ -37,8 +37,8 @@ func SkipsVerification(given http.RoundTripper) bool {
 	return ok && t != nil && t.TLSClientConfig != nil && t.TLSClientConfig.InsecureSkipVerify
 }
 
-// newTransport returns what is used where the caller gives no transport. Unlike http.DefaultTransport it takes no
-// proxy from the environment: a proxy for plain http would see whole bodies.
+// newTransport returns the default transport. Unlike http.DefaultTransport it uses no proxy from the environment: a proxy
+// for plain http would see complete bodies.
 func newTransport() *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Transport{
@@ -48,15 +48,15 @@ func newTransport() *http.Transport {
 	}
 }
 
-// connectionsPerHost is how many idle connections are kept: as many as a busy shop has calls at once. With the two
-// that net/http keeps by default, 64 callers over TLS are many times slower.
+// connectionsPerHost is how many idle connections are kept: as many as a busy shop has concurrent calls. With net/http's
+// default of two, 64 callers over TLS are many times slower.
 const connectionsPerHost = 128
 
-// harden returns a copy of t that keeps the promises of a payment. HTTP/1.1 only: over HTTP/2 net/http sends a
+// harden returns a copy of t that keeps the guarantees of a payment. It uses HTTP/1.1 only: over HTTP/2 net/http sends a
 // request again by itself when the server resets the stream, and GODEBUG=http2debug=2 prints headers and bodies.
 func harden(t *http.Transport) *http.Transport {
 	h := t.Clone()
-	h.DisableCompression = true // a compressed response could be a bomb
+	h.DisableCompression = true // a compressed response could be a decompression bomb
 	if h.MaxResponseHeaderBytes <= 0 || h.MaxResponseHeaderBytes > maxHeader {
 		h.MaxResponseHeaderBytes = maxHeader
 	}
@@ -66,7 +66,7 @@ func harden(t *http.Transport) *http.Transport {
 	if h.MaxIdleConns != 0 && h.MaxIdleConns < h.MaxIdleConnsPerHost {
 		h.MaxIdleConns = h.MaxIdleConnsPerHost
 	}
-	h.WriteBufferSize = max(h.WriteBufferSize, largestHead) // a head that comes in pieces cannot be held back
+	h.WriteBufferSize = max(h.WriteBufferSize, largestHead) // a head that is written in pieces cannot be held back
 	if h.ExpectContinueTimeout == 0 {
 		h.ExpectContinueTimeout = time.Second
 	}

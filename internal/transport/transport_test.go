@@ -1,4 +1,4 @@
-//lint:file-ignore SA1019 what callers may still set is tested
+//lint:file-ignore SA1019 deprecated fields that a caller may set are tested
 
 package transport
 
@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHarden has a row for every setting that is hardened, and checks that every other one is the caller's.
+// TestHarden tests every setting that is hardened, and checks that all others are the caller's.
 func TestHarden(t *testing.T) {
 	both := new(http.Protocols)
 	both.SetHTTP1(true)
@@ -104,7 +104,7 @@ func TestHarden(t *testing.T) {
 	}
 }
 
-// TestNewTransport: what is used where the caller gives no transport.
+// TestNewTransport checks the default transport.
 func TestNewTransport(t *testing.T) {
 	own := newTransport()
 	if own.Proxy != nil {
@@ -173,13 +173,13 @@ func send(t *testing.T, s *Sender, payload []byte) string {
 	return string(r.Body)
 }
 
-// TestNewBoundsIdleTime: how long a connection may have been idle to be used again, for payments and for queries.
+// TestNewBoundsIdleTime checks how long a connection may be idle before reuse, for payments and for queries.
 func TestNewBoundsIdleTime(t *testing.T) {
 	for _, tt := range []struct {
 		name                   string
 		given                  *http.Transport
 		idle, rest             time.Duration
-		payments, queriesAgain bool // the connection is used again
+		payments, queriesAgain bool // the connection is reused
 	}{
 		{"within both", &http.Transport{IdleConnTimeout: time.Minute}, 3 * time.Second, 2 * time.Second, true, true},
 		{"longer than payments wait", &http.Transport{IdleConnTimeout: time.Minute}, 3 * time.Second, 4 * time.Second, false, true},
@@ -223,7 +223,7 @@ func TestNewBoundsIdleTime(t *testing.T) {
 	}
 }
 
-// TestCloseIdle: each sender closes its own.
+// TestCloseIdle: each sender closes its own connections.
 func TestCloseIdle(t *testing.T) {
 	var p pipes
 	payments, queries := New(&http.Transport{DialContext: p.dial}, time.Minute)
@@ -240,7 +240,7 @@ func TestCloseIdle(t *testing.T) {
 	p.servers.Wait()
 }
 
-// TestForeignRoundTrippers are used as they are, for payments and queries alike.
+// TestForeignRoundTrippers: they are used as they are, for payments and queries alike.
 func TestForeignRoundTrippers(t *testing.T) {
 	failed := errors.New("refused by the caller's RoundTripper")
 	asked := 0

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// PathElement is one element of a path, as it is and as a path has it.
+// PathElement is one element of a path, unescaped and escaped.
 type PathElement struct{ Plain, Escaped string }
 
-// Endpoint returns the URL of an operation: template follows the path of base, with element in place of what it leaves open.
+// Endpoint returns the URL of an operation: the path of base, then template, with element in place of its {parameter}.
 func Endpoint(base *url.URL, template string, element PathElement, query url.Values) url.URL {
 	path, _, _ := strings.Cut(template, "{")
 	u := url.URL{

@@ -1,5 +1,5 @@
-// Package verdict says what one response means for the payment or the refund that was sent: it was taken, declined,
-// refused, provably not sent, or nobody knows. It is a pure function of what was observed.
+// Package verdict determines what a response means for the payment or the refund that was sent: accepted, declined,
+// refused, provably not sent, or unknown. It is a pure function of what was observed.
 package verdict
 
 import (
@@ -14,54 +14,54 @@ import (
 type Response struct {
 	Status  int
 	Body    []byte
-	Unsent  bool  // it is proved that nothing was submitted
-	Invalid bool  // Failure is a refusal of this side, for a reason that stays
+	Unsent  bool  // it is proved that nothing was sent
+	Invalid bool  // Failure is an error of this side that would occur again
 	Failure error // why no usable response came
 }
 
-// Statement is what a response says about itself: enough to decide what it means, whether a payment or a refund was sent.
+// Statement is what a response says about itself: enough to determine what it means, for payments and refunds.
 type Statement struct {
 	Unreadable  error // why there is no statement; nothing else is set then
 	Code        int
 	State       State
-	Refuses     bool  // gateways publish the code for what they did not process
-	Named       bool  // it has the merchant's id that was sent, or another
-	Contradicts bool  // an id, the amount, the currency or the app is not what was sent
-	Anonymous   bool  // it says nothing that could belong to anything else
-	Assigned    bool  // it has an id that the gateway gave, so that something exists
-	Bad         error // why the first essential member that could not be read could not
-	BadRedirect bool  // there is an address to which nobody should be sent
-	HasRedirect bool  // there is one to send the cardholder to
+	Refuses     bool  // the code is published for requests that were not processed
+	Named       bool  // it has a merchant's id, the one that was sent or another
+	Contradicts bool  // an id, the amount, the currency or the app differs from what was sent
+	Anonymous   bool  // it has nothing that could belong to another transaction
+	Assigned    bool  // it has an id of the gateway, so something exists
+	Bad         error // why an essential member could not be read; the first one
+	BadRedirect bool  // redirectUrl is not a URL to which a cardholder may be redirected
+	HasRedirect bool  // it has a valid redirectUrl
 }
 
-// State is what the code of a response or of a row says.
+// State is the meaning of the code of a response or of a row.
 type State int
 
 // A response or a row is in one of these states.
 const (
-	Unclear    State = iota // a code that says nothing certain
+	Unclear    State = iota // a code that does not tell the outcome
 	Approved                // it was done, and money moved
 	Declined                // it was declined
-	Processing              // it was accepted, the outcome comes later
+	Processing              // it was accepted, the outcome follows
 	Redirect                // it waits for the cardholder
 )
 
-// Shows reports whether a response shows that the gateway has what it names, whatever became of that.
+// Shows reports whether a response shows that the payment or refund exists at the gateway, whatever its outcome.
 func (s *Statement) Shows() bool {
 	return s.Named && (s.Assigned || s.State != Unclear && s.State != Declined)
 }
 
-// Verdict is what became of what was sent.
+// Verdict is the outcome of what was sent.
 type Verdict int
 
 // The verdicts.
 const (
 	Unknown     Verdict = iota // it may have happened
-	Taken                      // the gateway took it
+	Taken                      // the gateway accepted it
 	WasDeclined                // the gateway declined it
 	Refused                    // the gateway did not process it
-	NotSent                    // provably nothing was submitted
-	Invalid                    // this side refused, for a reason that stays
+	NotSent                    // provably nothing was sent
+	Invalid                    // this side refused, and would refuse again
 )
 
 // Why a verdict is Unknown.
@@ -73,9 +73,9 @@ var (
 	errNobodys  = errors.New("the response does not say which transaction it is about")
 )
 
-// Of says what the last attempt means, and why where it is not clear. A response is believed only if it came whole, with
-// HTTP 200 and about the very thing that was sent; of everything else that could have reached the gateway the outcome is
-// unknown.
+// Of returns what the last attempt means and, if the verdict is not Taken, WasDeclined or Refused, why. A response is
+// trusted only if it was received completely, with HTTP 200 and about what was sent; for everything else that may have
+// reached the gateway the outcome is unknown.
 func Of(r *Response, says *Statement) (Verdict, error) {
 	switch {
 	case r.Failure != nil && r.Invalid:
@@ -111,7 +111,7 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 	return Taken, nil
 }
 
-// unsentOr returns NotSent if it is proved that nothing was sent, and otherwise what it is given.
+// unsentOr returns NotSent if it is proved that nothing was sent, and otherwise the given verdict.
 func (r *Response) unsentOr(otherwise Verdict) Verdict {
 	if r.Unsent {
 		return NotSent
@@ -119,15 +119,15 @@ func (r *Response) unsentOr(otherwise Verdict) Verdict {
 	return otherwise
 }
 
-// IsRefusalStatus lists the statuses with which a server says that it did not take a request. 408 is not among them:
-// what timed out may be the response of a server behind the first.
+// IsRefusalStatus reports whether a server uses the status for requests that it did not accept. 408 is not one of them: it
+// may be the response of a server behind the first one.
 func IsRefusalStatus(status int) bool {
 	return slices.Contains([]int{400, 401, 403, 404, 405, 413, 415, 422, 429}, status)
 }
 
-// refuses reports whether the body of a 4xx response agrees that nothing was processed. It is empty or a page for people;
-// or an object without an id of the gateway's that contradicts nothing, and whose code, if any, is a refusal, a decline or
-// the status once more.
+// refuses reports whether the body of a 4xx response agrees that nothing was processed. It is empty or not JSON; or it is
+// an object without an id of the gateway that contradicts nothing, and whose code, if any, is a refusal, a decline or the
+// same number as the status.
 func refuses(r *Response, says *Statement) bool {
 	if says.Unreadable != nil {
 		text := trimmed(r.Body)
@@ -154,7 +154,7 @@ func Hint(status int, body []byte) string {
 	return ""
 }
 
-// trimmed returns a body without a byte order mark and the white space around it.
+// trimmed returns a body without byte order mark and surrounding white space.
 func trimmed(body []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\uFEFF")))
 }

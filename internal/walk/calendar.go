@@ -6,15 +6,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// span is a range of the gateway's wall clock: from is in it, to is not.
+// span is a range of the gateway's wall-clock time, including from and excluding to.
 type span struct{ from, to civil.Time }
 
 func (s span) seconds() int64         { return int64(s.to - s.from) }
 func (s span) has(at civil.Time) bool { return s.from <= at && at < s.to }
 
-// padding is how far a query reaches beyond its window on both sides, in seconds. It is not known whether the gateway
-// includes the bounds of a query. With a padding of one, every second of the window is found either way. The queries of
-// neighbouring windows then overlap by two seconds, so that some rows come twice.
+// padding is the number of seconds by which a query is longer than its window on both sides. It is unknown whether the
+// gateway includes the bounds of a query; with a padding of one, every second of the window is included either way. The
+// queries of adjacent windows then overlap by two seconds, so that some rows are returned twice.
 const padding = 1
 
 // minWindow is the shortest window, in seconds. With shorter ones, each second around a burst of rows would be a window,
@@ -27,15 +27,15 @@ type calendar struct {
 	maxQuery int64 // seconds that a query may span; zero means one calendar month
 }
 
-// cover returns all wall times that the clock shows from the instant start up to the instant end.
+// cover returns all wall-clock times that the clock shows from the instant start until the instant end.
 //
-// These are not always the times between what it shows at start and what it shows at end. Where the clock is set back
-// between the two, an hour is shown twice: the times just after the change can be earlier than that of start, and the times
-// just before it later than that of end. A query bounded by start and end alone would not find rows with such times. The
-// span that has them all may have rows from outside the range as well: within a repeated hour, a row's time does not say
-// which of the two it means. The walk then yields too many rows rather than too few.
+// These are not always the times between those of start and end. If the clock is set back between the two, an hour is shown
+// twice: the times just after the change can be earlier than the time of start, and those just before it later than the
+// time of end. A query from the time of start to the time of end would not find rows with such times. The span that
+// contains them all may also have rows from outside the range: within a repeated hour, a wall-clock time is ambiguous. The
+// walk then yields too many rows rather than too few.
 func (c calendar) cover(start, end time.Time) span {
-	const maxSetBack = 48 * time.Hour // no clock is set back further, so that changes beyond that make no difference
+	const maxSetBack = 48 * time.Hour // no clock is set back further, so changes further away make no difference
 	s := span{civil.Of(start, c.loc), civil.Of(civil.CeilSecond(end), c.loc)}
 	for t := start.In(c.loc); ; {
 		_, change := t.ZoneBounds()
@@ -61,8 +61,8 @@ func (c calendar) query(window span) (from, to civil.Time) {
 	return c.atOrBefore(window.from - padding), c.atOrAfter(window.to + padding)
 }
 
-// maxEnd returns the latest end of a window that begins at from, so that its query does not span more than a month, or
-// more than the walk's options or the gateway allow.
+// maxEnd returns the latest end of a window that begins at from, such that its query spans no more than a month, or than
+// the walk's options or the gateway allow.
 func (c calendar) maxEnd(from civil.Time) civil.Time {
 	first := c.atOrBefore(from - padding)
 	last := first.NextMonth()
@@ -75,7 +75,7 @@ func (c calendar) maxEnd(from civil.Time) civil.Time {
 // isTooLong reports whether a window is longer than one query may be.
 func (c calendar) isTooLong(window span) bool { return window.to > c.maxEnd(window.from) }
 
-// atOrBefore returns a wall time, or where a change of the clock skips it the last one that the clock shows before.
+// atOrBefore returns at, or if a clock change skips it, the last time that the clock shows before the change.
 func (c calendar) atOrBefore(at civil.Time) civil.Time {
 	if change, skipped := c.skippedBy(at); skipped {
 		return civil.Of(change.Add(-time.Second), c.loc)
@@ -83,7 +83,7 @@ func (c calendar) atOrBefore(at civil.Time) civil.Time {
 	return at
 }
 
-// atOrAfter returns a wall time, or where a change of the clock skips it the first one that the clock shows after.
+// atOrAfter returns at, or if a clock change skips it, the first time that the clock shows after the change.
 func (c calendar) atOrAfter(at civil.Time) civil.Time {
 	if change, skipped := c.skippedBy(at); skipped {
 		return civil.Of(change, c.loc)
@@ -91,19 +91,19 @@ func (c calendar) atOrAfter(at civil.Time) civil.Time {
 	return at
 }
 
-// isSkipped reports whether a change of the clock skips a wall time.
+// isSkipped reports whether a clock change skips a wall-clock time.
 func (c calendar) isSkipped(at civil.Time) bool {
 	_, skipped := c.skippedBy(at)
 	return skipped
 }
 
-// skippedBy returns the change of the clock that skips a wall time, if one does.
+// skippedBy returns the clock change that skips a wall-clock time, if any.
 func (c calendar) skippedBy(at civil.Time) (change time.Time, skipped bool) {
 	t := at.In(c.loc)
 	if civil.Of(t, c.loc) == at {
 		return time.Time{}, false
 	}
-	start, end := t.ZoneBounds() // package time takes one of the two offsets around the change
+	start, end := t.ZoneBounds() // package time uses one of the two offsets around the change
 	for _, change := range []time.Time{start, end} {
 		if !change.IsZero() && civil.Of(change.Add(-time.Second), c.loc) < at && at < civil.Of(change, c.loc) {
 			return change, true
@@ -112,7 +112,7 @@ func (c calendar) skippedBy(at civil.Time) (change time.Time, skipped bool) {
 	return time.Time{}, false
 }
 
-// earliest returns the first instant at which the clock shows at, or where that is skipped a later time.
+// earliest returns the first instant at which the clock shows at or, if that is skipped, a later time.
 func (c calendar) earliest(at civil.Time) time.Time {
 	if change, skipped := c.skippedBy(at); skipped {
 		return change

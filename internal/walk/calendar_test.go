@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// FuzzCalendar checks the arithmetic on the wall clock for any range in any zone.
+// FuzzCalendar checks the arithmetic of wall-clock times for any range in any zone.
 func FuzzCalendar(f *testing.F) {
 	zones := []string{"UTC", "Asia/Singapore", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "America/St_Johns", "Africa/Casablanca"}
 	var locations []*time.Location
@@ -20,7 +20,7 @@ func FuzzCalendar(f *testing.F) {
 	}
 	f.Add(int64(1675206000), int64(90*86400), int64(0), uint8(2))  // 31 January
 	f.Add(int64(1711846800), int64(7200), int64(3600), uint8(3))   // into summer time
-	f.Add(int64(1711846720), int64(7200), int64(3601), uint8(3))   // with windows hardly wider than what is skipped
+	f.Add(int64(1711846720), int64(7200), int64(3601), uint8(3))   // with windows hardly longer than the skipped time
 	f.Add(int64(1698537600), int64(7200), int64(600), uint8(3))    // out of it
 	f.Add(int64(1325100000), int64(5*86400), int64(0), uint8(5))   // Apia had no 30 December 2011
 	f.Add(int64(1680364800), int64(86400*400), int64(0), uint8(4)) // half an hour
@@ -37,7 +37,7 @@ func FuzzCalendar(f *testing.F) {
 				t.Fatalf("%v to %v does not cover %v", cover.from, cover.to, second)
 			}
 		}
-		shortest := int64(24 * 3600) // a month, or what is given
+		shortest := int64(24 * 3600) // a month, or the given limit
 		if c.maxQuery > 0 {
 			shortest = min(shortest, c.maxQuery/2)
 		}
@@ -66,7 +66,7 @@ func checkQuery(t *testing.T, c calendar, window span) {
 	if from > window.from-padding || to < window.to+padding {
 		t.Fatalf("%v to %v is too narrow for %v to %v", from, to, window.from, window.to)
 	}
-	if window.to-c.atOrAfter(window.from) <= 1 { // the least that there is, beside what the clock skips, whatever the limit
+	if window.to-c.atOrAfter(window.from) <= 1 { // the minimum, without skipped time, whatever the limit
 		return
 	}
 	if to > from.NextMonth() {

@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestCappedTotals: a gateway that announces no more rows than a page can hold must not pass for one that has no more. All
-// rows are yielded, and the walk says that it cannot be sure.
+// TestCappedTotals: a gateway that announces at most as many rows as fit on a page must not seem complete. All rows are
+// yielded, and the walk reports that it cannot be sure.
 func TestCappedTotals(t *testing.T) {
 	for name, limit := range map[string]int{"at the page asked for": 0, "at 200": 200} {
 		inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
@@ -37,7 +37,7 @@ func TestCappedTotals(t *testing.T) {
 	}
 }
 
-// TestFullWindowIsNotCapped: a window that happens to fill its page exactly costs one request more, and is complete.
+// TestFullWindowIsNotCapped: a window that exactly fills its page needs one more request, and is complete.
 func TestFullWindowIsNotCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 0, 20)
@@ -52,8 +52,8 @@ func TestFullWindowIsNotCapped(t *testing.T) {
 	})
 }
 
-// TestCompleteWithinAMonth: in a month of many windows, the walk says before its end how far it is complete, never too far,
-// and that costs at most two requests in a hundred.
+// TestCompleteWithinAMonth: in a month of many windows, the walk reports before its end up to where it is complete, never
+// too far, and that needs at most two requests in a hundred.
 func TestCompleteWithinAMonth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 1, 0)
@@ -87,7 +87,8 @@ func TestCompleteWithinAMonth(t *testing.T) {
 	})
 }
 
-// TestNotCompleteWithinAMonth: where rows arrive behind the reader, the walk does not say so before it has found them.
+// TestNotCompleteWithinAMonth: if rows are added to a part already read, the walk does not report that part as complete
+// before it has found them.
 func TestNotCompleteWithinAMonth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 1, 0)
@@ -114,8 +115,8 @@ func TestNotCompleteWithinAMonth(t *testing.T) {
 	})
 }
 
-// TestMovingRows: what is promised of rows that change while they are read. A row that moves to a later time is yielded at
-// least once, and one that is there all the time exactly once, whatever comes and goes beside it.
+// TestMovingRows: the guarantees for rows that change during the walk. A row that moves to a later time is yielded at least
+// once, and one that does not move exactly once, whatever is added and removed beside it.
 func TestMovingRows(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		const moving = 10

@@ -6,20 +6,20 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// density is what a walk has learned of how rows are distributed over time, so that it can ask for windows that just fit
-// one page. It decides only how many requests a walk needs; completeness does not depend on it.
+// density is what a walk has learned about the distribution of rows over time, to choose windows that just fit on one page.
+// It determines only how many requests a walk needs; completeness does not depend on it.
 //
-// Shops have days, nights and weekends. The density therefore keeps a rate for each hour of the week. While little of an
-// hour was observed, its rate is blended with that of the same hour on all days, and that one with the mean.
+// Shops have days, nights and weekends. The density therefore has a rate for each hour of the week. If little of an hour
+// was observed, its rate is blended with that of the same hour on all days, and that one with the mean.
 type density struct {
 	known      bool // something has been observed
 	week       [7 * 24]observed
 	day        [24]observed
 	all        observed
-	dispersion float64 // variance of the rows in a window, as a multiple of their number: 0 if they come evenly, 1 if at random
+	dispersion float64 // variance of the number of rows in a window, divided by that number: 0 for evenly spaced rows, 1 for random ones
 }
 
-// observed is a number of rows and the seconds in which they came.
+// observed is a number of rows and the number of seconds in which they occurred.
 type observed struct{ rows, seconds float64 }
 
 func (o *observed) add(rows, seconds float64) {
@@ -27,9 +27,9 @@ func (o *observed) add(rows, seconds float64) {
 	o.seconds += seconds
 }
 
-// blend returns the observed rate, drawn towards another one: as if rows had come at the rate prior for weight seconds
-// more. With little observed the result is close to prior, with much it is close to what was observed. (For rows that come
-// at random, this is the mean of the Bayesian posterior with a gamma distribution as its prior.)
+// blend returns the observed rate, drawn towards another one: as if rows had occurred at the rate prior for weight more
+// seconds. If little was observed, the result is close to prior; if much, it is close to the observed rate. (For random
+// rows, this is the mean of the Bayesian posterior with a gamma distribution as its prior.)
 func (o *observed) blend(prior, weight float64) float64 {
 	return (o.rows + prior*weight) / (o.seconds + weight)
 }
@@ -37,27 +37,28 @@ func (o *observed) blend(prior, weight float64) float64 {
 const (
 	hour = 60 * 60
 
-	// How long an hour of the day must have been observed to count as much as the mean, and an hour of the week to count as
-	// much as that hour of the day. One is seen 30 times a month, the other 4 times.
+	// How long an hour of the day must have been observed to weigh as much as the mean, and an hour of the week to weigh as
+	// much as that hour of the day. In a month, the former is observed 30 times and the latter 4 times.
 	dayWeight  = 2 * hour
 	weekWeight = 6 * hour
 
-	// A page is planned to be filled up to so many standard deviations below its end. Less is refused more often and has
-	// to be narrowed, more leaves pages emptier: this costs the fewest requests at 50 to 999 rows a page.
+	// A window is planned to fill its page up to this many standard deviations below the capacity. With a smaller margin
+	// more windows have to be split, with a larger one pages are emptier; this value needs the fewest requests at 50 to 999
+	// rows per page.
 	safetyMargin = 1.3
 
-	dispersionWeight = 1.0 / 16 // of the newest response in the dispersion, an exponential moving average
-	maxDeviation     = 16       // squared deviation of one response, in multiples of its expected rows, that counts at most
+	dispersionWeight = 1.0 / 16 // weight of the newest response in the dispersion, an exponential moving average
+	maxDeviation     = 16       // limit of the squared deviation of one response, divided by its expected rows
 
-	// Once so much was observed, the rate of an hour counts at most as maxOutlier times the one expected: a burst is no
-	// reason to expect another at the same hour of every day.
+	// Once this much was observed, an hour counts with at most maxOutlier times its expected rate: one burst does not mean
+	// that there is one at the same hour of every day.
 	maxOutlier    = 8
 	outliersAfter = 48 * hour
 )
 
 func newDensity() density { return density{dispersion: 1} }
 
-// start takes the rows of a span, about which nothing else is known, as the mean rate. It weighs as little as an hour.
+// start uses the rows of a span, about which nothing else is known, as the mean rate. It has the weight of one hour.
 func (d *density) start(s span, total int) {
 	d.known = true
 	d.all.add(float64(total)/float64(s.seconds())*hour, hour)
@@ -72,21 +73,21 @@ func hourOf(at civil.Time) int64 {
 	return int64(h)
 }
 
-// slots returns where the observations of an hour are kept.
+// slots returns the observations of an hour of the day and of the week.
 func (d *density) slots(h int64) (ofDay, ofWeek *observed) {
 	const hours = 7 * 24
 	i := (h%hours + hours) % hours // h may be negative
 	return &d.day[i%24], &d.week[i]
 }
 
-// rate returns the rows per second that are expected in an hour.
+// rate returns the expected rows per second in an hour.
 func (d *density) rate(h int64) float64 {
 	ofDay, ofWeek := d.slots(h)
 	mean := d.all.rows / max(d.all.seconds, 1)
 	return ofWeek.blend(ofDay.blend(mean, dayWeight), weekWeight)
 }
 
-// hours cuts a span at full hours.
+// hours splits a span at full hours.
 func (s span) hours(yield func(h int64, part span) bool) {
 	for from := s.from; from < s.to; {
 		h := hourOf(from)
@@ -98,7 +99,7 @@ func (s span) hours(yield func(h int64, part span) bool) {
 	}
 }
 
-// expect returns how many rows are expected in a span.
+// expect returns the expected number of rows in a span.
 func (d *density) expect(s span) (rows float64) {
 	for h, part := range s.hours {
 		rows += d.rate(h) * float64(part.seconds())
@@ -106,22 +107,22 @@ func (d *density) expect(s span) (rows float64) {
 	return rows
 }
 
-// isSteady reports whether rows come about as expected. Where they come in bursts, the number of rows in a month does not
-// say how dense they are in a part of it.
+// isSteady reports whether the number of rows is about as expected. If rows occur in bursts, the number in a month does not
+// tell how dense they are in a part of it.
 func (d *density) isSteady() bool { return d.dispersion < 2 }
 
-// fit returns how many rows to expect of a window so that chance seldom brings more than a page holds.
+// fit returns the expected number of rows for which a window rarely has more rows than fit on a page.
 //
-// With n rows expected, their standard deviation is sqrt(dispersion*n). fit solves
-// n + safetyMargin*sqrt(dispersion*n) = capacity-1 for n, as a quadratic equation for the root of n.
+// With n rows expected, their standard deviation is sqrt(dispersion*n). fit solves n + safetyMargin*sqrt(dispersion*n) =
+// capacity-1 for n, as a quadratic equation for the square root of n.
 func (d *density) fit(capacity int) float64 {
 	margin := safetyMargin * math.Sqrt(min(d.dispersion, 1)) / 2
 	root := math.Sqrt(margin*margin+float64(capacity-1)) - margin
 	return max(root*root, 0.5)
 }
 
-// cut returns the first part of a span, which is expected to fit a page together with the padding of its query. All rates
-// are taken times scale.
+// cut returns the first part of a span that is expected to fit on a page, including the padding of its query. All rates are
+// multiplied by scale.
 func (d *density) cut(s span, capacity int, scale float64) span {
 	if !d.known {
 		return s
@@ -143,25 +144,25 @@ func (d *density) cut(s span, capacity int, scale float64) span {
 	return span{s.from, to}
 }
 
-// split cuts a span in which there are total rows, too many for a page, into parts that should each fit one: into two at
-// least, if it has the length of two windows.
+// split divides a span with total rows, too many for a page, into parts that should each fit on one: into at least two, if
+// it is long enough for two windows.
 func (d *density) split(s span, total, capacity int) []span {
 	n := math.Ceil(float64(total) / d.fit(capacity))
-	// Far more rows than expected are a burst at an unknown place, of which most of many equal parts would hold nothing. A
-	// few parts show where it is.
+	// Far more rows than expected mean a burst at an unknown place. Most of many equal parts would then be empty; a few
+	// parts show where the burst is.
 	if n > 16 {
 		n = 8
 	}
 	n = max(2, min(n, float64(s.seconds()/minWindow)))
 
-	// Each part gets the same share of the expected rows. A tenth of the rows is expected evenly over the span, in case
-	// the rates are wrong about where they are.
+	// Each part gets the same share of the expected rows. A tenth of the rows is expected evenly over the span, in case the
+	// rates are wrong.
 	length := float64(s.seconds())
 	even := (d.expect(s) + 1) / 10 / length
 	share := (d.expect(s) + even*length) / n
 
 	parts := make([]span, 0, int(n))
-	from, rows := s.from, 0.0 // of the part at hand
+	from, rows := s.from, 0.0 // of the current part
 	for h, part := range s.hours {
 		for at := part.from; at < part.to && len(parts) < int(n)-1 && s.to-from >= 2*minWindow; {
 			rate := d.rate(h) + even
@@ -177,7 +178,7 @@ func (d *density) split(s span, total, capacity int) []span {
 	return append(parts, span{from, s.to})
 }
 
-// compare learns the dispersion from how far the rows that a response announced are from those that were expected.
+// compare updates the dispersion from the difference between announced and expected rows.
 func (d *density) compare(expected float64, total int) {
 	if expected > 0 {
 		difference := float64(total) - expected
@@ -186,7 +187,7 @@ func (d *density) compare(expected float64, total int) {
 	}
 }
 
-// learn adds the rows of a window that was read whole, by the times at which they happened.
+// learn adds the rows of a window that was read completely, by the times at which they happened.
 func (d *density) learn(window span, times func(yield func(civil.Time) bool)) {
 	rows := make(map[int64]float64) // by hour
 	for at := range times {

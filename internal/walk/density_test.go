@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestFit: the rows to aim for leave safetyMargin standard deviations free.
+// TestFit: the expected rows leave room for safetyMargin standard deviations.
 func TestFit(t *testing.T) {
 	for _, tt := range []struct {
 		dispersion float64
@@ -44,7 +44,7 @@ func TestBlend(t *testing.T) {
 	}
 }
 
-// TestHourOf: hours are rounded down, before 1970 too, and each finds its place in the week.
+// TestHourOf: hours are rounded down, also before 1970, and each has its place in the week.
 func TestHourOf(t *testing.T) {
 	d := newDensity()
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func TestHourOf(t *testing.T) {
 	}
 }
 
-// TestOutlier: once the hours are known, a burst counts as a few times what was expected.
+// TestOutlier: once the hours are known, a burst counts as a few times the expected rows.
 func TestOutlier(t *testing.T) {
 	d := newDensity()
 	every := func(s span, step civil.Time) func(yield func(civil.Time) bool) {
@@ -85,7 +85,7 @@ func TestOutlier(t *testing.T) {
 	}
 }
 
-// FuzzDensity checks that windows and their parts make up their span without gaps and without an end.
+// FuzzDensity checks that windows and their parts cover their span without gaps, and in a finite number of steps.
 func FuzzDensity(f *testing.F) {
 	f.Add(int64(1_700_000_000), int64(30*86400), 2000, 100, uint16(7))
 	f.Add(int64(1_707_552_000-4), int64(8), 120, 50, uint16(1))

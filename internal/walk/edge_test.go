@@ -14,9 +14,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
-// Walks that once went wrong, or nearly did.
+// Regression tests of walks.
 
-// byEitherTime finds rows as a search for refunds does, in the order of their ids.
+// byEitherTime finds rows like a search for refunds, in the order of their ids.
 func byEitherTime(rows []modelRow) fetchFunc {
 	return func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
 		if err := retry.Sleep(ctx, 50*time.Millisecond); err != nil {
@@ -34,7 +34,7 @@ func byEitherTime(rows []modelRow) fetchFunc {
 	}
 }
 
-// refundRows are spread over a range and have a second time, so much later.
+// refundRows returns rows spread over a range with a second time, so much later.
 func refundRows(start, end time.Time, n int, later time.Duration) (rows []modelRow) {
 	for i, at := range evenly(n, start, end) {
 		s := civil.Of(at, gatewayZone)
@@ -54,7 +54,7 @@ func wantOnce(t *testing.T, rows []modelRow, got map[int]int, err error) {
 	}
 }
 
-// TestThrottledAtTheStart: a gateway that refuses a second request beside the first.
+// TestThrottledAtTheStart: the gateway refuses a request that is concurrent with the first.
 func TestThrottledAtTheStart(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, settings{pageSize: 50})
@@ -72,7 +72,7 @@ func TestThrottledAtTheStart(t *testing.T) {
 	})
 }
 
-// TestFirstMonthFailsOnce: the other months were answered, so that the gateway is there.
+// TestFirstMonthFailsOnce: the other months got responses, so the gateway is up.
 func TestFirstMonthFailsOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, settings{pageSize: 50})
@@ -104,11 +104,11 @@ func TestRefundsOnce(t *testing.T) {
 	})
 }
 
-// TestReadsADensePartAgain: 300 rows of five minutes become visible behind the reader.
+// TestReadsADensePartAgain: 300 rows of five minutes become visible in a part already read.
 func TestReadsADensePartAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		x := start.AddDate(0, 0, 3)
-		for _, at := range evenly(300, x, x.Add(5*time.Minute)) { // all become visible at once, behind the reader
+		for _, at := range evenly(300, x, x.Add(5*time.Minute)) { // all become visible at the same time, in a part already read
 			m.add(time.Now().Add(500*time.Millisecond).Sub(at), at)
 		}
 		got, err := collect(t.Context(), m.walk(start, end, settings{pageSize: 50, prefetch: 1}))
@@ -116,8 +116,8 @@ func TestReadsADensePartAgain(t *testing.T) {
 	})
 }
 
-// TestReadsOtherTimesAgain: as above, of a gateway that selects rows by a time an hour later than the one it shows. What the
-// rows say does not keep them from coming again with the neighbours of their window.
+// TestReadsOtherTimesAgain: as above, with a gateway that selects rows by a time an hour later than the one in the
+// response. The times of such rows do not prevent them from being returned again with an adjacent window.
 func TestReadsOtherTimesAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		m.late = nil
@@ -143,7 +143,7 @@ func TestReadsOtherTimesAgain(t *testing.T) {
 	})
 }
 
-// TestOrderedByID: the gateway gives rows by id, which is nearly the order of time.
+// TestOrderedByID: the gateway returns rows ordered by id, which is nearly the order of time.
 func TestOrderedByID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 2, 0)
@@ -166,7 +166,7 @@ func TestOrderedByID(t *testing.T) {
 	})
 }
 
-// TestResumesRefunds: rows before the checkpoint come again behind it.
+// TestResumesRefunds: rows before the checkpoint are returned again after it.
 func TestResumesRefunds(t *testing.T) {
 	bad, unsettled := 0, 0
 	for kill := int64(1); kill < 60; kill++ {
@@ -207,7 +207,7 @@ func TestResumesRefunds(t *testing.T) {
 	}
 }
 
-// TestResumesLongMonth: what lies before the checkpoint is longer than the gateway lets a query be.
+// TestResumesLongMonth: the part before the checkpoint is longer than a query may be.
 func TestResumesLongMonth(t *testing.T) {
 	for kill := 1; kill < 60; kill++ {
 		for _, empty := range []bool{false, true} {
@@ -240,7 +240,7 @@ func TestResumesLongMonth(t *testing.T) {
 	}
 }
 
-// TestLateRefusal: of a page size that is no longer asked for.
+// TestLateRefusal: a refusal of a page size that is no longer used.
 func TestLateRefusal(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		m.refuseAbove = 100
@@ -258,7 +258,7 @@ func TestLateRefusal(t *testing.T) {
 	})
 }
 
-// TestRefusedRange: a refusal of the first month for its length does not make the pages small.
+// TestRefusedRange: a refusal of the first month because of its length does not reduce the page size.
 func TestRefusedRange(t *testing.T) {
 	most := map[int]int{}
 	synctest.Test(t, func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestRefusedRange(t *testing.T) {
 		fetch := w.config.Source.Fetch
 		w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
 			if from > civil.Of(start, m.loc)+3600 {
-				_ = retry.Sleep(ctx, 10*time.Millisecond) // the head is answered first
+				_ = retry.Sleep(ctx, 10*time.Millisecond) // the head gets its response first
 			}
 			p, err := fetch(ctx, from, to, page, size)
 			m.mu.Lock()
@@ -286,7 +286,7 @@ func TestRefusedRange(t *testing.T) {
 	})
 }
 
-// TestFixedPages: the size of pages is the gateway's affair, whatever the walk and its counts ask for.
+// TestFixedPages: the gateway determines the page size, whatever the walk and its counts request.
 func TestFixedPages(t *testing.T) {
 	for _, given := range []int{3, 10, 20, 50, 100, 999} {
 		for _, size := range []int{0, 20, 100} {
@@ -307,7 +307,7 @@ func TestFixedPages(t *testing.T) {
 	}
 }
 
-// TestNarrowWindowsAtClockChanges: windows are no narrower where the clock is set forward.
+// TestNarrowWindowsAtClockChanges: windows are not shorter if the clock is set forward.
 func TestNarrowWindowsAtClockChanges(t *testing.T) {
 	for _, tt := range []struct {
 		zone     string
@@ -342,7 +342,7 @@ func TestNarrowWindowsAtClockChanges(t *testing.T) {
 	}
 }
 
-// TestTinyPages: counts do not ask for more rows than the gateway grants.
+// TestTinyPages: counts do not request more rows than the gateway returns.
 func TestTinyPages(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		m.refuseAbove = 5
@@ -351,7 +351,7 @@ func TestTinyPages(t *testing.T) {
 	})
 }
 
-// TestOneSecond: all rows of three months came in one second.
+// TestOneSecond: all rows of three months are in one second.
 func TestOneSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 3, 0)
@@ -368,7 +368,7 @@ func TestOneSecond(t *testing.T) {
 	})
 }
 
-// TestLeavesLessThanAMonth: what is left of a month beside a kept page can be longer than a month that begins there.
+// TestLeavesLessThanAMonth: the rest of a month without a kept page can be longer than a month that begins there.
 func TestLeavesLessThanAMonth(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Date(2023, 5, 30, 12, 0, 0, 0, gatewayZone)
@@ -386,7 +386,7 @@ func TestLeavesLessThanAMonth(t *testing.T) {
 	})
 }
 
-// TestOfWideWindows: SplitAbove may be beyond what one window can hold; the walk then narrows all the same.
+// TestOfWideWindows: SplitAbove may be more than the limit of one window; the walk then splits all the same.
 func TestOfWideWindows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from, to := day0, day0.AddDate(0, 1, 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestMisbehavior lets the gateway answer wrongly every so many times.
+// TestMisbehavior makes every n-th response of the gateway wrong.
 func TestMisbehavior(t *testing.T) {
 	foreign := modelRow{id: 1, second: civil.Of(day0, gatewayZone)}
 	var previous []modelRow
@@ -30,7 +30,7 @@ func TestMisbehavior(t *testing.T) {
 		name    string
 		set     func(m *modelGateway)
 		opts    settings
-		reread  bool // the report must show that something was read again
+		reread  bool // the report must say that something was read again
 		atMost  int  // requests
 		longest time.Duration
 	}{
@@ -114,7 +114,7 @@ func TestMisbehavior(t *testing.T) {
 	}
 }
 
-// TestErrors lets the gateway fail for good: the walk ends with an error that says where, after the rows before it.
+// TestErrors lets the gateway fail permanently: the walk ends with an error that says where, after the rows before it.
 func TestErrors(t *testing.T) {
 	unreadable := errors.New("row 3 is unreadable")
 	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
@@ -180,8 +180,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryRequest ends a walk at each of its requests in turn, and resumes it from its last checkpoint in
-// another one. Both together must give what an unbroken walk gives.
+// TestKilledAtEveryRequest ends a walk at each of its requests in turn, and resumes it from its last checkpoint in another
+// one. Together they must yield the same rows as an uninterrupted walk.
 func TestKilledAtEveryRequest(t *testing.T) {
 	for _, prefetch := range []int{1, 4} {
 		again, kills := 0, 0
@@ -227,7 +227,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 	}
 }
 
-// TestStops breaks out, cancels and fails, and looks for goroutines and requests that go on.
+// TestStops breaks out of the loop, cancels and fails, and checks for goroutines and requests that continue.
 func TestStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for stopAt := 1; stopAt < 1500; stopAt += 97 {

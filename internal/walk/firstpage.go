@@ -2,17 +2,17 @@ package walk
 
 import "github.com/cardgateway/cardgateway-go/internal/civil"
 
-// A window that announces more rows than a page holds is narrowed. The page that said so need not be lost: where its rows
-// are in the order of time, it shows one end of the window completely, and only the rest must be asked for again.
+// A window that announces more rows than fit on a page is split. Its first page is not wasted: if its rows are in order of
+// time, it contains one end of the window completely, and only the rest has to be queried again.
 
-// shownEnd looks for the end of the window that its first page shows completely. It returns the boundary of that end: up
-// to this second, or from it on if the newest rows come first, the page has every row.
+// shownEnd finds the end of the window that its first page contains completely. It returns the boundary of that end: the
+// page has every row up to this second or, if the newest rows come first, from this second on.
 //
-// More rows of the last row's second may be on the next page, so the boundary lies between two rows of the page, as close
-// to its last row as possible. It is a second without rows, since it is not known whether the gateway includes a bound:
-// both the end that is kept and the query for the rest stop there, and neither may lose a row of that second.
+// More rows of the last row's second may be on the next page, so the boundary is between two rows of the page, as close to
+// its last row as possible. It is a second without rows, because it is unknown whether the gateway includes a bound: both
+// the end that is kept and the query for the rest stop there, and neither may lose a row of that second.
 //
-// A row with two times says nothing, because the page may be sorted by either.
+// If a row has two times there is no such end, because the page may be sorted by either.
 func (r *windowReader[T]) shownEnd() (boundary civil.Time, newestFirst, ok bool) {
 	if r.requests != 1 || len(r.rows) != r.granted || r.inside != len(r.rows) {
 		return 0, false, false
@@ -36,7 +36,7 @@ func (r *windowReader[T]) shownEnd() (boundary civil.Time, newestFirst, ok bool)
 	return boundary, newestFirst, ok
 }
 
-// restrictedTo returns the reader as if it had asked only for a part of its window, which its first page shows completely.
+// restrictedTo returns the reader as if it had queried only a part of its window, which its first page contains completely.
 func (r *windowReader[T]) restrictedTo(from, to civil.Time) windowReader[T] {
 	part := windowReader[T]{from: from, to: to, rounds: 1, generation: r.generation, state: complete}
 	for _, row := range r.rows {

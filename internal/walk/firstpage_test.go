@@ -7,13 +7,13 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestShownEnd looks for the end of a window that a first page shows completely, if it does not have all rows.
+// TestShownEnd finds the end of a window that its first page contains completely, if the page does not have all rows.
 func TestShownEnd(t *testing.T) {
 	tests := []struct {
 		name        string
 		seconds     []civil.Time // of the rows, in the page's order
 		second2     civil.Time   // of the first row
-		granted     int          // zero means as many as there are
+		granted     int          // zero means the number of rows
 		boundary    civil.Time
 		newestFirst bool
 		ok          bool

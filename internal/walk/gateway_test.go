@@ -18,9 +18,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
-// What the tests of walks share: a gateway, and walks over it.
+// Helpers of the tests: a gateway, and walks over it.
 
-// gatewayZone is the zone of the gateway's clock where a test does not choose another.
+// gatewayZone is the default zone of the gateway's clock in tests.
 var gatewayZone = time.FixedZone("UTC+8", 8*60*60)
 
 const (
@@ -28,17 +28,17 @@ const (
 	lag             = 15 * time.Minute
 )
 
-// modelGateway answers queries for windows like a gateway, without HTTP, and misbehaves in every way that the interface
-// leaves open. Rows have the text of a wall clock, and are found by comparing texts, as a database would.
+// modelGateway responds to queries for windows like a gateway, without HTTP, and misbehaves in every way that the interface
+// allows. Rows have wall-clock times as strings, and are found by comparing strings, like in a database.
 type modelGateway struct {
 	loc            *time.Location
 	startExclusive bool
 	endExclusive   bool
 	oldestFirst    bool
 	unstableTies   bool
-	maxSize        int           // larger pages are cut down
-	fixedSize      int           // of every page, whatever is asked for
-	silentMax      bool          // and the page does not say so
+	maxSize        int           // larger pages are reduced to it
+	fixedSize      int           // of every page, whatever is requested
+	silentMax      bool          // and pages do not announce it
 	refuseAbove    int           // larger pages are refused
 	maxRange       time.Duration // longer ranges are refused
 	latency        time.Duration
@@ -47,11 +47,11 @@ type modelGateway struct {
 
 	mu       sync.Mutex
 	rows     []modelRow // by second
-	late     []modelRow // not yet visible, by the time at which they are
-	unsorted bool       // late is not
+	late     []modelRow // not visible yet, ordered by the time from which they are
+	unsorted bool       // late is not sorted
 	requests int
 	inFlight int
-	most     int // in flight at once
+	most     int // concurrent requests
 	faults   []string
 }
 
@@ -110,7 +110,7 @@ func (m *modelGateway) source() Source[modelRow] {
 	}
 }
 
-// settings of a walk, as the client's callers have them; zero means the client's defaults.
+// settings of a walk, as used by the client's callers; zero means the client's defaults.
 type settings struct {
 	pageSize, prefetch, splitAbove int
 	window                         time.Duration
@@ -127,7 +127,7 @@ func (m *modelGateway) walk(start, end time.Time, s settings) *Walk[modelRow] {
 
 type fetchFunc = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error)
 
-// add puts rows into the book at instants; each is visible from that instant, plus delay, on.
+// add adds rows at instants; each is visible from that instant, plus delay, on.
 func (m *modelGateway) add(delay time.Duration, times ...time.Time) {
 	for _, t := range times {
 		id := len(m.rows) + len(m.late) + 1
@@ -136,7 +136,7 @@ func (m *modelGateway) add(delay time.Duration, times ...time.Time) {
 	m.unsorted = true
 }
 
-// show moves the rows that have become visible into the book.
+// show adds the rows that have become visible.
 func (m *modelGateway) show(now time.Time) {
 	if m.unsorted {
 		sort.SliceStable(m.late, func(i, j int) bool { return m.late[i].visible.Before(m.late[j].visible) })
@@ -180,7 +180,7 @@ func (m *modelGateway) fetch(ctx context.Context, from, to civil.Time, page, siz
 	return p, nil
 }
 
-// check notes questions that no gateway should be asked.
+// check records queries that should never be sent.
 func (m *modelGateway) check(from, to civil.Time) {
 	if to > from.NextMonth() {
 		m.faults = append(m.faults, fmt.Sprintf("range %v to %v is longer than a month", from, to))
@@ -229,7 +229,7 @@ func (m *modelGateway) respond(from, to civil.Time, page, size, n int) *modelPag
 	return p
 }
 
-// slice returns rows i to j-1. With unstable ties, rows of one second stand in another order in every response.
+// slice returns rows i to j-1. With unstable ties, the order of the rows of one second differs in every response.
 func (m *modelGateway) slice(i, j, n int) []modelRow {
 	if !m.unstableTies || i >= j {
 		return slices.Clone(m.rows[i:j])
@@ -243,7 +243,7 @@ func (m *modelGateway) slice(i, j, n int) []modelRow {
 	return rows[i-lo : j-lo]
 }
 
-// collect walks to the end and returns how often each row came.
+// collect walks to the end and returns how many times each row was yielded.
 func collect(ctx context.Context, w *Walk[modelRow]) (times map[int]int, err error) {
 	times = map[int]int{}
 	err = w.Run(ctx, func(row *modelRow) bool {
@@ -253,7 +253,7 @@ func collect(ctx context.Context, w *Walk[modelRow]) (times map[int]int, err err
 	return times, err
 }
 
-// checkpointOf is where a walk stands. It must have begun.
+// checkpointOf returns the checkpoint of a walk that has begun.
 func checkpointOf(t *testing.T, w *Walk[modelRow]) *Checkpoint {
 	t.Helper()
 	c, ok := w.Checkpoint()
@@ -263,7 +263,7 @@ func checkpointOf(t *testing.T, w *Walk[modelRow]) *Checkpoint {
 	return &c
 }
 
-// judge compares what a walk gave with the rows that were to be given: must for certain, may perhaps.
+// judge compares what a walk yielded with the rows of the gateway: must have to be yielded, may can be.
 func judge(t *testing.T, m *modelGateway, got map[int]int, must, may func(modelRow) bool) (missed, repeated, foreign int) {
 	t.Helper()
 	for _, row := range m.rows {
@@ -292,7 +292,7 @@ func wantAll(t *testing.T, m *modelGateway, got map[int]int, err error) {
 	}
 }
 
-// missing reports rows that neither of two walks has given.
+// missing reports rows that neither of two walks has yielded.
 func missing(m *modelGateway, walks ...map[int]int) error {
 	union := map[int]int{}
 	for _, got := range walks {

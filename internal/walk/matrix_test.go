@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// long reports whether the larger variants of the tests are wanted.
+// long reports whether the larger variants of the tests are requested.
 func long() bool { return os.Getenv("CARDGATEWAY_LONG") != "" }
 
-// TestMatrix walks over every combination of what the interface leaves open, and counts what went wrong.
+// TestMatrix walks with every combination of what the interface leaves open, and counts errors.
 func TestMatrix(t *testing.T) {
 	zones := []string{"Asia/Singapore", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe"}
 	if long() {

@@ -8,15 +8,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
-// A walk of hours should not end because the gateway was down for a minute. A query that failed for a reason that passes is
-// therefore repeated after growing pauses, on top of what the source does within one query.
+// A walk that takes hours should not end because the gateway was down for a minute. A query that failed for a temporary
+// reason is therefore repeated after increasing pauses, in addition to the attempts of the source within one query.
 const (
 	firstPause   = time.Second
 	longestPause = 15 * time.Second
-	jitter       = 0.5 // of each pause is random
+	jitter       = 0.5 // random share of each pause
 )
 
-// retryWhileDown returns what fetch does, once that is a page or an error that does not pass. It gives up after limit.
+// retryWhileDown returns the result of fetch once it is a page or an error that is not temporary. It gives up after limit.
 func retryWhileDown[T any](ctx context.Context, s *Source[T], limit time.Duration, fetch func() (*Page[T], error)) (*Page[T], error) {
 	begun := time.Now()
 	for next := firstPause; ; next = min(2*next, longestPause) {

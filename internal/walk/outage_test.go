@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// TestRetryWhileDown: what passes is asked again until the limit, with pauses that grow to 15 s and respect Retry-After.
+// TestRetryWhileDown: a query with a temporary error is repeated until the limit, with pauses that increase to 15 s and
+// respect Retry-After.
 func TestRetryWhileDown(t *testing.T) {
 	down := errUnavailable
 	tests := []struct {
 		name           string
 		limit          time.Duration
-		fails          int // before it answers
+		fails          int // before it responds
 		err            error
 		ok             bool
 		tries          int // at least

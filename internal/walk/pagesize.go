@@ -1,23 +1,23 @@
 package walk
 
-// pageSize is how many rows a walk asks for at once, and how many it gets.
+// pageSize is how many rows a walk requests per page, and how many it gets.
 type pageSize struct {
-	size       int   // asked for
-	granted    int   // what the gateway gives of that
-	splitAbove int   // rows in a window that are paged through rather than narrowed; see Config
-	smaller    []int // what to ask for if the gateway refuses size
-	choices    []int // what to ask for, the first one first
+	size       int   // requested
+	granted    int   // rows that the gateway returns at most
+	splitAbove int   // a window with at most so many rows is paged through and not split; see Config
+	smaller    []int // sizes to try if the gateway refuses size
+	choices    []int // sizes to try, in this order
 	proven     bool  // the gateway has accepted size
-	guess      int   // the size of pages according to the last window that had to guess it
-	most       int   // rows that came at once
+	guess      int   // page size according to the last window that had to guess it
+	most       int   // largest number of rows of a response
 
-	mayBeCapped bool // the gateway has never announced more rows than it gave
+	mayBeCapped bool // the gateway has never announced more rows than it returned
 }
 
-// newPageSize takes the caller's size, or with zero as many rows as the gateway grants: the largest size that there is,
-// and where that is refused, smaller ones. Ten is the size of the published examples.
+// newPageSize uses the caller's size or, if it is zero, as many rows as the gateway returns: the largest size or, if that
+// is refused, smaller ones. Ten is the size of the published examples.
 func newPageSize(size, largest, splitAbove int) pageSize {
-	// What is announced may grow while a window is read, so that half of what one may hold is allowed.
+	// The total may grow while a window is read, so only half of maxRows is allowed.
 	p := pageSize{choices: []int{size}, splitAbove: min(splitAbove, maxRows/2), mayBeCapped: true}
 	if size == 0 {
 		p.choices = []int{largest, 100, 10}
@@ -26,7 +26,7 @@ func newPageSize(size, largest, splitAbove int) pageSize {
 	return p
 }
 
-// restart begins anew with the size that was asked for at first, unless the gateway has accepted another.
+// restart begins again with the first size, unless the gateway has accepted one.
 func (p *pageSize) restart() {
 	if !p.proven {
 		p.size, p.smaller = p.choices[0], p.choices[1:]
@@ -34,7 +34,7 @@ func (p *pageSize) restart() {
 	}
 }
 
-// shrink asks for less after the gateway has refused a window, and reports whether there is less to ask for.
+// shrink selects the next smaller size after the gateway refused a window, and reports whether there is one.
 func (p *pageSize) shrink() bool {
 	if p.proven || len(p.smaller) == 0 {
 		return false
@@ -44,8 +44,8 @@ func (p *pageSize) shrink() bool {
 	return true
 }
 
-// learn records how many rows a page of a window had room for, and the most that came at once. A guess counts when two
-// windows agree on it and none had more, since a page can be short by accident.
+// learn records how many rows fit on a page of a window, and the largest response. A guess counts if two windows agree on
+// it and none had more rows, because a page can be short by accident.
 func (p *pageSize) learn(granted int, guessed bool, most int) {
 	p.proven = true
 	p.most = max(p.most, most)
@@ -60,5 +60,5 @@ func (p *pageSize) learn(granted int, guessed bool, most int) {
 	}
 }
 
-// capacity is how many rows a window may have without being narrowed.
+// capacity is how many rows a window may have without being split.
 func (p *pageSize) capacity() int { return max(p.granted, p.splitAbove) }

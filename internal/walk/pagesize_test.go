@@ -2,7 +2,7 @@ package walk
 
 import "testing"
 
-// TestPageSize plays what windows tell of the pages that a gateway gives.
+// TestPageSize simulates windows with the pages that a gateway returns.
 func TestPageSize(t *testing.T) {
 	type response struct {
 		refused       bool
@@ -15,7 +15,7 @@ func TestPageSize(t *testing.T) {
 		responses        []response
 		size, granted    int
 		capacity         int
-		refusedAtTheLast bool // and nothing smaller is left to ask for
+		refusedAtTheLast bool // and there is no smaller size left
 	}{
 		{name: "free", size: 999, granted: 999, capacity: 999},
 		{name: "the caller's", asked: 50, size: 50, granted: 50, capacity: 50},
@@ -51,7 +51,7 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// TestPageSizeRestart: a shorter range is asked for with the first size anew, unless another one was accepted.
+// TestPageSizeRestart: a shorter range is queried with the first size again, unless another one was accepted.
 func TestPageSizeRestart(t *testing.T) {
 	p := newPageSize(0, largestPageSize, 0)
 	p.shrink()

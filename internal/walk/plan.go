@@ -6,24 +6,24 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// planner decides which windows to ask for, and learns from what they held.
+// planner decides which windows to query, and learns from their rows.
 type planner[T any] struct {
 	calendar calendar
 	density  density
 	pages    pageSize
 
-	whole      span       // what the walk is to read
+	whole      span       // the range of the walk
 	next       civil.Time // where the next month begins
 	finalUntil civil.Time // rows before this no longer change
 
-	// Before the first response nothing is known of the density, and the windows are whole months: probes. Several go out
-	// at once. Where one of these fails, the gateway may be refusing parallel requests rather than the window, so that from
-	// then on there is one probe at a time until one is answered.
+	// Before the first response the density is unknown, and the windows are whole months: probes. Several are sent
+	// concurrently. If one of them fails, the gateway may be refusing concurrent requests rather than the window, so from
+	// then on there is one probe at a time until one gets a response.
 	probes       int
 	serialProbes bool
 }
 
-// monthFrom returns the month that begins at from. Rows that are final and rows that may still change are not in one month.
+// monthFrom returns the month that begins at from. A month does not contain both final rows and rows that may still change.
 func (p *planner[T]) monthFrom(from civil.Time) span {
 	end := min(p.calendar.maxEnd(from), p.whole.to)
 	if from < p.finalUntil {
@@ -40,7 +40,7 @@ func (p *planner[T]) openMonth() *month {
 	return &month{span: p.monthFrom(p.next), final: p.next < p.finalUntil}
 }
 
-// cut takes a window off the front of a range, which is left with the rest.
+// cut removes a window from the front of a range and returns it.
 func (p *planner[T]) cut(r *step[T]) *step[T] {
 	longest := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
 	scale := p.scale(r)
@@ -50,8 +50,7 @@ func (p *planner[T]) cut(r *step[T]) *step[T] {
 	return newWindow[T](r.month, s, expected)
 }
 
-// scale returns how the rows of a range compare with what the density predicts for it, where a response has said how many
-// it has.
+// scale returns the ratio between the rows of a range, if a response has announced them, and the prediction of the density.
 func (p *planner[T]) scale(r *step[T]) float64 {
 	const most = 4
 	if r.expected <= 0 || !p.density.isSteady() {
@@ -64,18 +63,18 @@ func (p *planner[T]) scale(r *step[T]) float64 {
 	return min(r.expected/predicted, most)
 }
 
-// isWasteful reports whether one more window for the rest of a month would be filled too little, so that the month had
-// better end before it. A month of n windows takes n+1 queries, the last one being its count. One window more pays only if
-// it is filled by more than 1-1/n: of a shop whose months have a few rows more than a page, each month takes one query if it
-// is ended early, and three otherwise.
+// isWasteful reports whether one more window for the rest of a month would contain too few rows, so that the month should
+// end before it. A month of n windows takes n+1 queries, the last one for its row count. One more window pays only if it is
+// filled by more than 1-1/n: in a shop whose months have a few rows more than a page, each month takes one query if it ends
+// early, and three otherwise.
 func (p *planner[T]) isWasteful(rest *step[T]) bool {
 	n := float64(rest.month.windows + 1)
 	return rest.month.final && p.density.expect(rest.span) <= (1-1/n)*p.density.fit(p.pages.capacity())
 }
 
-// narrow returns what takes the place of a window that has more rows than a page. Its first page, which said so, may have
-// shown one end of the window completely: that end becomes a window that needs no query. The rest is divided so that each
-// part should fit a page, or if the window was a probe becomes a range again, to be cut once more is known of the density.
+// narrow returns the steps that replace a window with more rows than a page. Its first page may contain one end of the
+// window completely: that end becomes a window that needs no query. The rest is divided into parts that should each fit on
+// a page or, if the window was a probe, becomes a range again that is cut once more is known about the density.
 func (p *planner[T]) narrow(s *step[T]) []*step[T] {
 	s.month.windows--
 	end, rest := p.keepShownEnd(s)
@@ -89,9 +88,9 @@ func (p *planner[T]) narrow(s *step[T]) []*step[T] {
 	return append(steps, end)
 }
 
-// keepShownEnd makes a window of the end of s that its first page has shown completely, or returns nil. It also returns
-// what is left of s. Whether the page had every row of that end is checked when the month is counted, and therefore not
-// relied on in a month that is not counted, or was found wrong before.
+// keepShownEnd returns a window for the end of s that its first page contains completely, or nil, and the rest of s.
+// Whether the page had every row of that end is verified when the month is counted. It is therefore not used in a month
+// that is not counted, or whose count was wrong before.
 func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	boundary, newestFirst, ok := s.reader.shownEnd()
 	if !ok || !s.month.final || s.month.uncertain || p.calendar.isSkipped(boundary) {
@@ -111,7 +110,7 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	return end, rest
 }
 
-// divide returns the steps that read the rest of a window that was too long, in which total rows are to be expected.
+// divide returns the steps that read the rest of a window that was too long, with total expected rows.
 func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
 	if s.probe {
 		return []*step[T]{{kind: uncutRange, month: s.month, span: rest, expected: float64(total)}}
@@ -127,7 +126,7 @@ func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
 	return steps
 }
 
-// learn learns from a window that was answered.
+// learn learns from the response to a window.
 func (p *planner[T]) learn(s *step[T]) {
 	p.pages.learn(s.reader.granted, s.reader.guessed, s.reader.largestPage)
 	p.pages.mayBeCapped = p.pages.mayBeCapped && s.reader.mayBeCapped
@@ -141,13 +140,14 @@ func (p *planner[T]) learn(s *step[T]) {
 	}
 }
 
-// adapt makes a window that failed a range again, if there is another way to read it: one probe at a time, smaller pages, or
-// windows of at most 28 days, which is a month in every reading of the word. Otherwise the failure stays, and ends the walk.
+// adapt turns a failed window back into a range if there is another way to read it: one probe at a time, smaller pages, or
+// windows of at most 28 days, which are a month in every reading of the word. Otherwise the failure remains, and ends the
+// walk.
 func (p *planner[T]) adapt(s *step[T], refused bool) {
 	const shortestMonth = 28 * 24 * hour
 	switch {
 	case s.kind == window && s.probe && !s.onlyProbe && p.probes > 1:
-		p.serialProbes = true // it is not known which of the probes the gateway minds
+		p.serialProbes = true // it is unknown which of the probes the gateway refuses
 	case s.kind != window || !refused:
 		return
 	case p.pages.shrink():

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// prefetcher reads ahead of a walk. It has up to limit steps in flight at once and hands them out in the order of time.
-// Its state belongs to the one goroutine that calls it; each goroutine that it starts works on one step and sends it back.
+// prefetcher reads ahead of a walk. It runs up to limit steps concurrently and returns them in order of time. Its state
+// belongs to the one goroutine that calls it; each goroutine that it starts works on one step and sends it back.
 type prefetcher[T any] struct {
 	planner[T]
 	source      Source[T]
 	limit       int
-	largestPage int // that may be asked for
+	largestPage int // that may be requested
 
-	queue    []*step[T] // what was not handed out, in the order of time
+	queue    []*step[T] // steps that were not returned yet, in order of time
 	inFlight int
 	results  chan *step[T]
 }
 
-// nextDone waits for the first step and takes it off the queue. It returns nil at the end of the range. Unless the step has
-// an error, it is a window that was read, completely or not, or a count, or the end of a month that needs none.
+// nextDone waits for the first step and removes it from the queue. It returns nil at the end of the range. Unless the step
+// has an error, it is a window that was read, completely or not, or a row count, or the end of a month that needs none.
 func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
 	for {
-		for len(p.results) > 0 { // all that have arrived, so that no connection idles while the caller takes rows
+		for len(p.results) > 0 { // all that have arrived, so that no connection is idle while the caller receives rows
 			p.awaitOne()
 		}
 		p.schedule(ctx)
@@ -40,7 +40,7 @@ func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
 // pushFront puts a step before all others.
 func (p *prefetcher[T]) pushFront(s *step[T]) { p.queue = slices.Insert(p.queue, 0, s) }
 
-// enqueue adds a month, of which the given range is to be read.
+// enqueue adds a month, of which the given range is still unread.
 func (p *prefetcher[T]) enqueue(m *month, unread span) {
 	if unread.seconds() > 0 {
 		p.queue = append(p.queue, &step[T]{kind: uncutRange, month: m, span: unread})
@@ -50,8 +50,8 @@ func (p *prefetcher[T]) enqueue(m *month, unread span) {
 }
 
 // schedule goes through the queue and starts as many steps as may be in flight. There may be twice as many windows that are
-// being read or were read, so that one that takes longer does not leave the others idle. Counts are not among them, since
-// they hold no rows.
+// being read or were read, so that a slow one does not leave the others idle. Row counts are not included, because they
+// hold no rows.
 func (p *prefetcher[T]) schedule(ctx context.Context) {
 	windows := 0
 	for i := 0; windows < 2*p.limit; {
@@ -66,7 +66,7 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 		case s.isOverflowed():
 			p.queue = slices.Replace(p.queue, i, i+1, p.narrow(s)...)
 		case s.state == done && s.err != nil:
-			return // the walk ends here
+			return // the walk ends at this step
 		case s.state != waiting:
 			if s.kind == window {
 				windows++
@@ -83,7 +83,7 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 		case s.kind == monthEnd:
 			s.kind, s.span = rowCount, s.month.span
 		case s.kind == window && p.calendar.isTooLong(s.span):
-			s.uncut(s.expected) // it was divided from a month, and from where it begins a month is shorter
+			s.uncut(s.expected) // it is a part of a longer month than the one that begins with it
 		default:
 			p.start(ctx, s)
 		}
@@ -103,7 +103,7 @@ func (p *prefetcher[T]) isRead(i int) bool {
 	})
 }
 
-// cutAt takes a window off the range at i.
+// cutAt cuts a window from the range at i.
 func (p *prefetcher[T]) cutAt(i int) {
 	rest := p.queue[i]
 	p.queue = slices.Insert(p.queue, i, p.cut(rest))
@@ -112,8 +112,8 @@ func (p *prefetcher[T]) cutAt(i int) {
 	}
 }
 
-// endMonthBefore ends the newest month before the range at i, and lets the next month begin there, if that range is all
-// that remains of the month and not worth a window. It reports whether it did.
+// endMonthBefore ends the newest month before the range at i, and lets the next month begin there, if that range is the
+// rest of the month and not worth a window. It reports whether it did.
 func (p *prefetcher[T]) endMonthBefore(i int) bool {
 	rest := p.queue[i]
 	last := i == len(p.queue)-2 && p.queue[i+1].kind == monthEnd && p.queue[i+1].month == rest.month
@@ -124,10 +124,10 @@ func (p *prefetcher[T]) endMonthBefore(i int) bool {
 	return true
 }
 
-// countPageSize is what a count asks for, of which only the total is of interest: the size of the published examples.
+// countPageSize is the page size of a row count, which needs only the total: that of the published examples.
 const countPageSize = 10
 
-// start lets a goroutine work on a step.
+// start starts a goroutine for a step.
 func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.state = inFlight
 	p.inFlight++
@@ -164,7 +164,7 @@ func (p *prefetcher[T]) awaitOne() {
 	}
 }
 
-// stop waits for the goroutines, whose context has ended.
+// stop waits for the goroutines. Their context must have ended.
 func (p *prefetcher[T]) stop() {
 	for ; p.inFlight > 0; p.inFlight-- {
 		<-p.results

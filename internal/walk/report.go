@@ -11,33 +11,33 @@ import (
 
 // Report counts what a walk has done.
 type Report struct {
-	Windows       int // that were read completely
+	Windows       int // read completely
 	Requests      int
 	RowsAnnounced int // sum of the totals of those windows, paddings included
 	RowsSeen      int // rows yielded
-	Duplicates    int // rows that came again and were dropped
+	Duplicates    int // rows that were returned again and dropped
 	Reread        int // times that a window was read again
 	CompleteUpTo  time.Time
 }
 
-// Progress says how far a walk has come.
+// Progress reports how far a walk has come.
 type Progress struct {
 	Windows, Requests, Rows int
 	CompleteUpTo            time.Time
 	Fraction                float64 // of the range in time, 0 to 1
 }
 
-// Checkpoint is where a walk stands, and where another one can continue.
+// Checkpoint is the position of a walk, from which another one can resume.
 type Checkpoint struct {
-	Month        civil.Time // where the month that is being read begins
+	Month        civil.Time // start of the current month
 	Next         civil.Time // before this, every row was yielded
 	Counted      int        // distinct rows from Month to Next
-	Boundary     []uint64   // hashed ids of rows that a query from Next on brings again
+	Boundary     []uint64   // hashed ids of rows that a query from Next on returns again
 	CompleteUpTo time.Time
 }
 
-// UnsettledError says that a window, or a month, did not come to rest: the total that the gateway announces and the
-// distinct rows that were seen kept differing.
+// UnsettledError says that a window or a month could not be completed: the total that the gateway announces and the number
+// of distinct rows kept differing.
 type UnsettledError struct {
 	From, To  civil.Time // bounds of the query
 	Announced int        // rows, in the last response
@@ -62,7 +62,7 @@ func (e *WindowError) Error() string {
 
 func (e *WindowError) Unwrap() error { return e.Err }
 
-// state is what can be asked of a walk at any time, from any goroutine.
+// state is the part of a walk that any goroutine can read at any time.
 type state struct {
 	requests   atomic.Int64
 	mu         sync.Mutex

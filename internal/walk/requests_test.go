@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// books are the shapes of shops: how rows spread over three months.
+// books are kinds of shops: how rows are distributed over three months.
 func books(n int, from, to time.Time) map[string][]time.Time {
 	span := to.Sub(from)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 	const pages = 400
 	from, to := day0, day0.AddDate(0, 3, 0)
 	limits := map[string]float64{"uniform": 1.25, "random": 1.4, "day-night": 1.6, "100-fold": 2}
-	sizes := []int{50} // the smaller the page, the more chance costs
+	sizes := []int{50} // with smaller pages, random variation costs more
 	if long() {
 		sizes = append(sizes, 100, 200, 999)
 	}
@@ -81,8 +81,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestRequestsOfSmallShops: months that hold a little more than a page are ended early, rather than read in two windows and
-// counted.
+// TestRequestsOfSmallShops: months with slightly more rows than a page are ended early, instead of being read in two
+// windows and counted.
 func TestRequestsOfSmallShops(t *testing.T) {
 	for _, rows := range []int{30, 49, 55, 60} { // a month
 		synctest.Test(t, func(t *testing.T) {

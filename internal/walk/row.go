@@ -8,7 +8,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// row is a row with what the walk needs to know of it.
+// row is a row with what the walk needs to know about it.
 type row[T any] struct {
 	value      *T
 	id         uint64 // hash of its id
@@ -16,15 +16,15 @@ type row[T any] struct {
 	generation int // of the window's total, when the row was last seen; see windowReader
 }
 
-// hashID makes 64 bits of an id: what a walk remembers of a row. The hash must be the same in another process, since
-// checkpoints hold some.
+// hashID returns a 64-bit hash of an id, which is what a walk stores of a row. The hash must be the same in every process,
+// because checkpoints contain some.
 func hashID(id string) uint64 {
 	sum := sha256.Sum256([]byte(id))
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// within reports whether one of the row's times is from from to to, both included. A row that states no time counts as
-// within every range.
+// within reports whether one of the row's times is between from and to, inclusive. A row without a time is within every
+// range.
 func (r *row[T]) within(from, to civil.Time) bool {
 	stated := false
 	for _, t := range r.times {
@@ -38,11 +38,11 @@ func (r *row[T]) within(from, to civil.Time) bool {
 	return !stated
 }
 
-// forever is later than every time that a row can state.
+// forever is later than any time of a row.
 const forever civil.Time = math.MaxInt64
 
-// lastSecond returns the last second that finds the row: the later of its times, or forever if it states none. A query
-// that begins after it does not bring the row again, so that nothing need be remembered of it.
+// lastSecond returns the last second at which a query finds the row: the later of its times, or forever if it has none. A
+// query that begins later does not return the row again, so its id need not be stored any more.
 func (r *row[T]) lastSecond() civil.Time {
 	if last := max(r.times[0], r.times[1]); last != civil.None {
 		return last

@@ -13,15 +13,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// Saved is a checkpoint as a program stores it, with what it needs to continue the same walk. The zero value is the
+// Saved is a checkpoint as a program stores it, with what is needed to resume the same walk. The zero value is the
 // beginning of a walk.
 type Saved struct {
 	Query      string // see HashQuery
 	At         Checkpoint
-	Start, End time.Time // as the caller gave them; zero if an earlier version made it
+	Start, End time.Time // as given by the caller; zero if written by an earlier version
 }
 
-// savedJSON is the form of a Saved outside.
+// savedJSON is the JSON format of a Saved.
 type savedJSON struct {
 	Version      int       `json:"version"`
 	Query        string    `json:"query"`
@@ -36,7 +36,7 @@ type savedJSON struct {
 
 const savedVersion = 1
 
-// IsZero reports whether it is the beginning of a walk.
+// IsZero reports whether s is the beginning of a walk.
 func (s Saved) IsZero() bool { return s.Query == "" }
 
 // MarshalJSON returns null for the zero value.
@@ -84,9 +84,9 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// HashQuery makes one text of everything that decides which rows a walk gives: the operation, the range on the gateway's
-// clock, and the ids that are asked for, empty ones too. Of the bounds these are the whole seconds, as they are sent, so
-// that a database may cut nanoseconds off.
+// HashQuery returns a hash of everything that determines which rows a walk yields: the operation, the range on the
+// gateway's clock, and the ids of the query, including empty ones. Bounds count in whole seconds, as they are sent, so a
+// database may truncate nanoseconds.
 func HashQuery(op string, start, end time.Time, loc *time.Location, ids []string) string {
 	var b strings.Builder
 	end = civil.CeilSecond(end)

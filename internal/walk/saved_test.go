@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// stored is a checkpoint in the middle of a month, as an earlier version stored it.
+// stored is a checkpoint in the middle of a month, stored by an earlier version.
 const stored = `{"version":1,"query":"0123","month":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
 	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z"}`
 
@@ -36,7 +36,7 @@ func TestSavedJSON(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got Saved
-			for _, text := range []string{stored, tt.text} { // what is read replaces what was there
+			for _, text := range []string{stored, tt.text} { // decoding replaces all fields
 				if err := json.Unmarshal([]byte(text), &got); err != nil {
 					t.Fatal(err)
 				}
@@ -81,7 +81,7 @@ func TestSavedJSONRefused(t *testing.T) {
 	}
 }
 
-// FuzzSaved: what is accepted comes back as it is, and an error does not quote its input.
+// FuzzSaved: what is accepted is encoded the same way again, and an error does not quote its input.
 func FuzzSaved(f *testing.F) {
 	f.Add([]byte(stored))
 	f.Add([]byte("null"))
@@ -104,7 +104,7 @@ func FuzzSaved(f *testing.F) {
 	})
 }
 
-// TestHashQuery: the hash is stored with checkpoints, and so may never change; it differs where the rows may differ.
+// TestHashQuery: the hash is stored in checkpoints, so it must never change; it differs if the rows may differ.
 func TestHashQuery(t *testing.T) {
 	zone := time.FixedZone("UTC+8", 8*60*60)
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, zone)

@@ -6,16 +6,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// seenRows knows which rows a walk has yielded, and how many distinct rows it has read of the current month. Of earlier
-// months it remembers only rows that a later query can bring again, so that its size does not grow with the range.
+// seenRows stores which rows a walk has yielded, and how many distinct rows it has read of the current month. Of earlier
+// months it stores only rows that a later query can return again, so that its size does not grow with the range.
 type seenRows struct {
 	parts   []part
 	counted map[uint64]struct{} // ids of the rows of the parts
-	// yielded has ids of earlier months, and of rows of this month that the gateway no longer gives, each with the last
-	// second that finds the row.
+	// yielded has ids of earlier months, and of rows of this month that the gateway no longer returns, each with the last
+	// second at which a query finds the row.
 	yielded map[uint64]civil.Time
-	// boundary has ids that the restored part has counted and that the part after it brings again. Only the number of rows
-	// of a restored part is known, so that they must not be counted as rows of its neighbour too.
+	// boundary has ids that the restored part has counted and that the next part returns again. Only the number of rows of
+	// a restored part is known, so they must not be counted as rows of the next part, too.
 	boundary map[uint64]struct{}
 }
 
@@ -27,8 +27,8 @@ type part struct {
 	restored     bool // from a checkpoint, which has only the number of its rows
 	restoredRows int  // that number
 
-	// uncertain says that the part may have rows in place of others: some have times outside the window, or nobody has
-	// asked for this window by itself.
+	// uncertain says that the part may have wrong rows instead of right ones: some have times outside the window, or there
+	// was no separate query for this window.
 	uncertain bool
 }
 
@@ -36,7 +36,7 @@ func newSeenRows() seenRows {
 	return seenRows{counted: map[uint64]struct{}{}, yielded: map[uint64]civil.Time{}, boundary: map[uint64]struct{}{}}
 }
 
-// restore begins a month with what a checkpoint says of it.
+// restore begins a month with the part that a checkpoint describes.
 func (s *seenRows) restore(window span, rows int, boundary []uint64) {
 	if window.seconds() > 0 {
 		s.parts = append(s.parts, part{window: window, restored: true, restoredRows: rows, uncertain: true})
@@ -71,10 +71,10 @@ func (s *seenRows) include(p part) {
 	}
 }
 
-// remember keeps the id of a row that can come again after this month, in queries that begin at last or earlier.
+// remember stores the id of a row that queries beginning at last or earlier can return again after this month.
 func (s *seenRows) remember(id uint64, last civil.Time) { s.yielded[id] = max(s.yielded[id], last) }
 
-// count returns how many distinct rows the parts have.
+// count returns the number of distinct rows of all parts.
 func (s *seenRows) count() int {
 	n := len(s.counted)
 	for _, p := range s.parts {
@@ -83,7 +83,7 @@ func (s *seenRows) count() int {
 	return n
 }
 
-// distinct returns how many distinct rows parts i to j-1 have.
+// distinct returns the number of distinct rows of parts i to j-1.
 func (s *seenRows) distinct(i, j int) int {
 	n := 0
 	ids := make(map[uint64]struct{})
@@ -101,7 +101,7 @@ func (s *seenRows) distinct(i, j int) int {
 	return n + len(ids)
 }
 
-// replace puts what was read anew in the place of part i. Rows that are no longer found remain yielded.
+// replace replaces part i by the parts that were read again. Rows that are no longer found remain in yielded.
 func (s *seenRows) replace(i int, by []part) {
 	if i == 0 {
 		clear(s.boundary)
@@ -117,13 +117,13 @@ func (s *seenRows) replace(i int, by []part) {
 	}
 }
 
-// endMonth forgets what no query that begins at next or later can bring again.
+// endMonth removes everything that no query beginning at next or later can return again.
 func (s *seenRows) endMonth(next civil.Time) {
 	for id, last := range s.yielded {
 		switch {
 		case last < next:
 			delete(s.yielded, id)
-		case last == forever: // without a time, it is found anywhere: kept for one more month
+		case last == forever: // without a time, any query may return it: keep it for one more month
 			s.yielded[id] = next
 		}
 	}

@@ -25,7 +25,7 @@ func TestSeenRows(t *testing.T) {
 	expect("at first", 0, map[uint64]bool{1: true})
 
 	s.addPart(give(span{0, 10}, 1, 2, 3))
-	s.addPart(give(span{10, 20}, 3, 4)) // 3 stands in the overlap
+	s.addPart(give(span{10, 20}, 3, 4)) // 3 is in the overlap
 	expect("two windows", 4, map[uint64]bool{1: false, 3: false, 4: false, 5: true})
 	if a, b, both := s.distinct(0, 1), s.distinct(1, 2), s.distinct(0, 2); a != 3 || b != 2 || both != 4 {
 		t.Errorf("distinct: %d, %d, %d together", a, b, both)
@@ -35,7 +35,7 @@ func TestSeenRows(t *testing.T) {
 	expect("the first read anew, without 2 and with 6", 4, map[uint64]bool{2: false, 6: false, 7: true})
 
 	s.endMonth(15)
-	expect("next month", 0, map[uint64]bool{4: false, 1: false, 7: true}) // kept until 20: a query from 15 on can bring them
+	expect("next month", 0, map[uint64]bool{4: false, 1: false, 7: true}) // kept until 20: a query from 15 on can return them
 	s.endMonth(40)
 	expect("the month after", 0, map[uint64]bool{4: true, 1: true})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestPrefetch walks twelve months with a latency of 50 ms a request, in virtual time.
+// TestPrefetch walks twelve months with a latency of 50 ms per request, in virtual time.
 func TestPrefetch(t *testing.T) {
 	const rows = 24_000
 	took := map[int]time.Duration{}
@@ -39,10 +39,10 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
-// TestMemory compares the largest live heap of a short and a long walk of the same density. Rows are made up as they are asked
-// for, so that the heap is the walk's.
+// TestMemory compares the largest live heap of a short and a long walk of the same density. Rows are generated on demand,
+// so that the heap is only the walk's.
 func TestMemory(t *testing.T) {
-	heapOf(t, 1) // what the first walk of a process leaves behind
+	heapOf(t, 1) // what the first walk of a process allocates permanently
 	short, long := heapOf(t, 3), heapOf(t, 60)
 	const noise = 64 << 10 // of the runtime; one byte for each of the 250,000 rows more would be four times that
 	if float64(long) > 1.1*float64(short)+noise {
@@ -70,7 +70,7 @@ func heapOf(t *testing.T, months int) (most uint64) {
 		rows := 0
 		err := w.Run(t.Context(), func(*modelRow) bool {
 			if rows++; rows%(months*4400/samples) == 0 {
-				synctest.Wait() // all that is in flight has arrived: the most that a walk holds
+				synctest.Wait() // everything in flight has arrived: the maximum that a walk holds
 				var s runtime.MemStats
 				runtime.GC()
 				runtime.ReadMemStats(&s)

@@ -11,16 +11,16 @@ import (
 // Config says what a walk reads, and how.
 type Config[T any] struct {
 	Source     Source[T]
-	Start, End time.Time      // the range: End is not in it, and one in the future means now
+	Start, End time.Time      // the range: End is exclusive, and an End in the future means now
 	Location   *time.Location // of the gateway's wall clock
 
-	PageSize        int           // rows asked for at once; zero means as many as the gateway grants
-	LargestPageSize int           // that may be asked for
-	Prefetch        int           // requests in flight
+	PageSize        int           // rows per request; zero means as many as the gateway returns
+	LargestPageSize int           // that may be requested
+	Prefetch        int           // concurrent requests
 	Window          time.Duration // longest range of one query; zero means one calendar month
-	SplitAbove      int           // a window that announces more rows than this, and than a page, is narrowed
+	SplitAbove      int           // a window that announces more rows than this, and than a page, is split
 	Lag             time.Duration // rows younger than this may be incomplete
-	Outage          time.Duration // how long a gateway that has answered before may be down
+	Outage          time.Duration // how long a gateway that has responded before may be down
 
 	Resume   *Checkpoint    // of an earlier walk of the same rows; nil means from the beginning
 	Progress func(Progress) // called between windows, by Run; may be nil
@@ -51,8 +51,8 @@ func (w *Walk[T]) Run(ctx context.Context, yield func(*T) bool) error {
 	return walker.run(ctx)
 }
 
-// Checkpoint returns where the walk stands: at the end of the last window of which the caller has taken every row and
-// asked for more. A walk that was neither begun nor resumed has none.
+// Checkpoint returns the position of the walk: the end of the last window of which the caller has received every row and
+// gone on to the next. A walk that was neither begun nor resumed has none.
 func (w *Walk[T]) Checkpoint() (c Checkpoint, ok bool) {
 	w.state.mu.Lock()
 	defer w.state.mu.Unlock()
@@ -71,7 +71,7 @@ func (w *Walk[T]) Report() Report {
 	return report
 }
 
-// begin puts the parts together, for a walk that begins now.
+// begin creates the walker of a walk that begins now.
 func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
 	c := &w.config
 	end := c.End
@@ -113,7 +113,7 @@ func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
 	return walker
 }
 
-// countingSource returns the source with every query counted, and repeated for a while if the gateway has answered before
+// countingSource returns the source with every query counted, and repeated for a while if the gateway has responded before
 // and is down now.
 func (w *Walk[T]) countingSource() Source[T] {
 	s := w.config.Source

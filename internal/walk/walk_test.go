@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// TestProgress: it moves on, and ends with the whole range.
+// TestProgress: progress increases, and ends with the whole range.
 func TestProgress(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, settings{pageSize: 50})
@@ -31,7 +31,7 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// TestNoCheckpoint: a walk that has not begun has none, and one that resumes has that of the other.
+// TestNoCheckpoint: a walk that has not begun has no checkpoint, and one that resumes has the one that it was given.
 func TestNoCheckpoint(t *testing.T) {
 	m := &modelGateway{loc: gatewayZone}
 	if c, ok := m.walk(day0, day0, settings{}).Checkpoint(); ok {
@@ -43,7 +43,7 @@ func TestNoCheckpoint(t *testing.T) {
 	}
 }
 
-// TestFuture: a range that has not begun has no rows, and nothing is asked.
+// TestFuture: a range in the future has no rows, and there is no query.
 func TestFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &modelGateway{loc: gatewayZone}
@@ -56,7 +56,7 @@ func TestFuture(t *testing.T) {
 	})
 }
 
-// TestRowsWithoutTime: what states no time is yielded, once, also where a later month brings it again.
+// TestRowsWithoutTime: a row without a time is yielded once, even if a later month returns it again.
 func TestRowsWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 4, 0)
@@ -77,7 +77,7 @@ func TestRowsWithoutTime(t *testing.T) {
 	})
 }
 
-// TestMonthUnsettled: the count of a month never agrees with what its windows hold.
+// TestMonthUnsettled: the count of a month never equals the rows of its windows.
 func TestMonthUnsettled(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, settings{pageSize: 50})
@@ -97,7 +97,7 @@ func TestMonthUnsettled(t *testing.T) {
 	})
 }
 
-// TestResumeWithShorterWindows: the month of the checkpoint is longer than a query may be now, and is read anew.
+// TestResumeWithShorterWindows: the month of the checkpoint is longer than a query may now be, and is read again.
 func TestResumeWithShorterWindows(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		first := m.walk(start, end, settings{pageSize: 50})
@@ -121,7 +121,7 @@ func TestResumeWithShorterWindows(t *testing.T) {
 	})
 }
 
-// TestDenseSecond: the second of a burst is paged through where the gateway refuses larger pages.
+// TestDenseSecond: the second of a burst is paged through if the gateway refuses larger pages.
 func TestDenseSecond(t *testing.T) {
 	for _, refuseAbove := range []int{50, 500} {
 		inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {

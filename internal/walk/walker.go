@@ -8,7 +8,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// walker yields the rows that its prefetcher reads, each once, and counts every month before it goes on.
+// walker yields the rows that its prefetcher reads, each once, and verifies the row count of every month before it
+// continues.
 type walker[T any] struct {
 	ahead    prefetcher[T]
 	seen     seenRows
@@ -20,13 +21,13 @@ type walker[T any] struct {
 	first, last civil.Time // its first and last second on the wall clock
 }
 
-// maxRecounts bounds how often a month is counted whose total differs from the rows that were read.
+// maxRecounts limits how many times a month is counted if its total differs from the rows that were read.
 const maxRecounts = 8
 
-// ErrStopped says that the caller wants no more rows.
+// ErrStopped says that the caller stopped the loop.
 var ErrStopped = errors.New("stopped")
 
-// resume begins where a checkpoint ends. One that lies beyond what is final begins at its month.
+// resume begins at a checkpoint. If that is in a part that is no longer final, the walk begins at its month.
 func (w *walker[T]) resume(c Checkpoint) {
 	begun := month{span: w.ahead.monthFrom(c.Month), final: true, restored: true}
 	if c.Next > begun.span.to {
@@ -58,7 +59,7 @@ func (w *walker[T]) run(ctx context.Context) error {
 	}
 }
 
-// handle deals with one step.
+// handle processes one step.
 func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 	if s.kind == window {
 		p, err := w.yieldRows(s)
@@ -81,8 +82,8 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 // yieldRows yields the rows of a window that were not yielded before, and returns the window as a part of its month.
 func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 	r := &s.reader
-	// The month may yet end with this window, and the next month's first query then begins here. A row with a time from
-	// here on can come again after its month was forgotten.
+	// The month may end with this window, and the first query of the next month then begins here. A row with a time from
+	// here on can be returned again after the rows of its month were removed.
 	nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
 	for _, row := range r.rows {
 		if !w.seen.isNew(row.id) {
@@ -101,7 +102,7 @@ func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 		}
 	}
 	w.state.update(func(report *Report, _ *Checkpoint) { report.Reread += r.rounds - 1 })
-	if s.err != nil { // what it says of pages and rows is no use without the window
+	if s.err != nil { // the error does not name the window
 		return part{}, &WindowError{From: r.from, To: r.to, Err: s.err}
 	}
 	if r.state != complete {
@@ -131,12 +132,12 @@ func (w *walker[T]) windowDone(s *step[T]) {
 	w.progress(s.span.to)
 }
 
-// countEvery is after how many windows the rows of a month are counted before its end. A count costs as much as a window:
-// one in a hundred requests.
+// countEvery is the number of windows after which the rows of a month are counted before its end. A count costs as much as
+// a window: one in a hundred requests.
 const countEvery = 100
 
-// countSoFar counts what was read of a long month, so that the walk is complete up to here before the month's end. Where the
-// count differs, nothing is said: the month's end deals with it.
+// countSoFar counts the rows read so far of a long month, so that the walk is complete up to here before the month's end.
+// If the count differs it does nothing: the end of the month handles it.
 func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 	m := s.month
 	if !m.final || len(w.seen.parts)-m.counted < countEvery || s.span.to >= m.span.to {
@@ -153,7 +154,7 @@ func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 	return nil
 }
 
-// monthDone ends a month that was read completely. Unless its rows may still change, the walk is complete up to its end.
+// monthDone ends a month that was read completely. If it is final, the walk is complete up to its end.
 func (w *walker[T]) monthDone(m *month) {
 	w.seen.endMonth(w.ahead.calendar.atOrBefore(m.span.to - padding))
 	if m.final {
@@ -176,8 +177,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// recountMonth brings a month to rest whose total differs from the rows that were read: rows came or went behind the
-// reader.
+// recountMonth completes a month whose total differs from the rows that were read, because rows were added or removed in a
+// part already read.
 func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
 	m.uncertain = true
 	announced := 0
@@ -192,8 +193,8 @@ func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
 	return &UnsettledError{From: from, To: to, Announced: announced, Seen: w.seen.count(), Rounds: maxRecounts}
 }
 
-// verify counts the rows of parts i to j-1 once more, and reports whether the total is as many as were read. If it is not,
-// verify bisects the parts, down to those that differ, and reads them again.
+// verify counts the rows of parts i to j-1 again, and reports whether the total equals the number of rows that were read.
+// If it does not, verify bisects the parts, down to those that differ, and reads them again.
 func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, total int, err error) {
 	parts := w.seen.parts
 	counted := span{parts[i].window.from, parts[j-1].window.to}
@@ -202,7 +203,8 @@ func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, 
 		total, err = w.countRows(ctx, m, counted)
 		refused = err != nil && w.ahead.source.IsRefused(err)
 	}
-	// A range that is too long for the gateway is counted in two, and one that was restored from a checkpoint is read again.
+	// A range that is too long for the gateway is counted in two halves, and one that was restored from a checkpoint is
+	// read again.
 	divisible := j-i > 1 || parts[i].restored
 	switch {
 	case err != nil && !(refused && divisible):
@@ -213,7 +215,7 @@ func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, 
 		return false, total, w.reread(ctx, m, i)
 	}
 	mid := (i + j) / 2
-	right, _, err := w.verify(ctx, m, mid, j) // first, since reading again changes the number of parts
+	right, _, err := w.verify(ctx, m, mid, j) // first, because reading again changes the number of parts
 	if err != nil {
 		return false, total, err
 	}
@@ -221,21 +223,21 @@ func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, 
 	if err != nil || !left || !right || refused {
 		return refused && left && right, total, err
 	}
-	// The halves are right and the whole is not: a row that belongs elsewhere is in the place of another, in both halves.
+	// The halves are right and the whole is not: each half has a wrong row instead of a right one.
 	return false, total, w.rereadUncertain(ctx, m)
 }
 
-// countRows asks how many rows the gateway has of a range.
+// countRows queries the number of rows in a range.
 func (w *walker[T]) countRows(ctx context.Context, m *month, s span) (int, error) {
 	w.ahead.pushFront(&step[T]{kind: rowCount, month: m, span: s})
 	counted := w.ahead.nextDone(ctx)
-	if counted.reader.total > 0 { // rows that cannot be read were counted nevertheless
+	if counted.reader.total > 0 { // the total includes rows that cannot be read
 		return counted.reader.total, nil
 	}
 	return 0, counted.err
 }
 
-// rereadUncertain reads all parts again that may have rows in place of others.
+// rereadUncertain reads all uncertain parts again.
 func (w *walker[T]) rereadUncertain(ctx context.Context, m *month) error {
 	for i := len(w.seen.parts) - 1; i >= 0; i-- {
 		if w.seen.parts[i].uncertain {
@@ -247,7 +249,7 @@ func (w *walker[T]) rereadUncertain(ctx context.Context, m *month) error {
 	return nil
 }
 
-// reread reads part i again and yields what was not yielded before.
+// reread reads part i again and yields rows that were not yielded before.
 func (w *walker[T]) reread(ctx context.Context, m *month, i int) error {
 	again := w.seen.parts[i].window
 	w.ahead.pushFront(&step[T]{kind: uncutRange, month: m, span: again})
@@ -259,7 +261,7 @@ func (w *walker[T]) reread(ctx context.Context, m *month, i int) error {
 			return err
 		}
 		w.state.update(func(report *Report, _ *Checkpoint) { report.Reread++ })
-		w.seen.include(p) // or its neighbour yields the rows of both again
+		w.seen.include(p) // otherwise rows of both would be yielded again with the next part
 		by = append(by, p)
 		from = s.span.to
 	}

@@ -10,72 +10,73 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
-// windowReader reads one window until it is known to be complete. Pages may be cut, empty, repeated, or hold rows of
-// other times; the total that the gateway announces is the measure: a window is complete once as many distinct rows were
-// seen.
+// windowReader reads one window until it is known to be complete. Pages may be cut off, empty, repeated, or contain rows
+// with other times. The total that the gateway announces decides: a window is complete once as many distinct rows were
+// read.
 //
-// A new total means that rows came or went, so that what was seen before may be gone. Each change of the total therefore
-// begins a new generation, and only rows seen in the current generation count. Older ones are yielded all the same.
+// A new total means that rows were added or removed, so that rows read before may no longer exist. Each change of the total
+// therefore begins a new generation, and only rows read in the current generation count. Older ones are yielded all the
+// same.
 type windowReader[T any] struct {
 	source      *Source[T]
 	from, to    civil.Time // bounds of the query
-	size        int        // rows asked for at once
-	largestSize int        // that may be asked for
-	splitAbove  int        // a window that announces more rows than this, and than a page, is narrowed
-	narrowable  bool       // it is long enough for that
-	mayBeCapped bool       // the gateway has never announced more rows than it gave; see checkCap
+	size        int        // rows per request
+	largestSize int        // that may be requested
+	splitAbove  int        // a window that announces more rows than this, and than a page, is split
+	narrowable  bool       // it is long enough to be split
+	mayBeCapped bool       // the gateway has never announced more rows than it returned; see checkCap
 
 	state    windowState
-	rows     []*row[T] // distinct rows of all generations, in the order in which they came
+	rows     []*row[T] // distinct rows of all generations, in the order received
 	total    int       // rows announced by the last response
-	granted  int       // rows in a page: size, or less if the gateway gives less
-	guessed  bool      // granted is what two short pages had in common, not what the gateway says
+	granted  int       // rows per page: size, or less if the gateway returns less
+	guessed  bool      // granted is the length of two short pages, not announced by the gateway
 	requests int
-	rounds   int // times that all pages were asked for
+	rounds   int // times that all pages were requested
 
 	byID                 map[uint64]*row[T]
 	generation           int
 	distinct             int // rows of this generation
-	inside               int // those of them whose time is between the bounds, or not stated
+	inside               int // those of them with a time between the bounds, or without a time
 	distinctAtRoundStart int
-	stableRounds         int // rounds of this generation that showed as many rows as announced, and none that was new
-	lastFruitful         int // the last page that brought a row that was not known
+	stableRounds         int // rounds of this generation with as many rows as announced, and no new one
+	lastFruitful         int // the last page with a new row
 	lastPage             int // rows of the last response
-	previousPage         int // and of the one before
-	largestPage          int // and of the largest
+	previousPage         int // rows of the response before that
+	largestPage          int // rows of the largest response
 }
 
 type windowState int
 
 const (
 	incomplete windowState = iota // also after maxRounds
-	complete                      // everything announced was seen
-	overflowed                    // it has too many rows and is to be narrowed
+	complete                      // as many rows as announced were read
+	overflowed                    // it has too many rows and must be split
 )
 
-// maxRounds bounds how often a window is read again. Where the order of rows within a second changes with every
-// response, a round shows some 63 of 100 rows that were not seen before: after twenty rounds, one row in a hundred
-// million is still missing.
+// maxRounds limits how many times a window is read again. If the order of rows within a second changes with every response,
+// a round returns some 63 of 100 rows that were not read before: after twenty rounds, about one row in a hundred million is
+// missing.
 const maxRounds = 20
 
-// How often, and how long apart at most, a window must show the same rows to be believed; see confirm.
+// How many times, and with which pauses at most, a window must return the same rows; see confirm.
 const (
 	enoughStableRounds = 5
 	maxPause           = 500 * time.Millisecond
 )
 
-// Bounds of one window, whatever the gateway announces: the pages of a round, and the rows that are held until the window
-// is complete. No shop has so many in the few seconds of the narrowest window.
+// Limits for one window, whatever the gateway announces: the pages of a round, and the rows in memory until the window is
+// complete. No shop has so many in the few seconds of the shortest window.
 const (
 	maxPages  = 1000
-	maxBarren = 10 // pages in a row that bring nothing new: a few can be empty by accident
+	maxBarren = 10 // consecutive pages without a new row: a few can be empty by accident
 	maxRows   = 100_000
 )
 
-// run asks until the window is complete, or is to be narrowed, or has been read maxRounds times. After an error, rows has
+// run reads until the window is complete, or must be split, or has been read maxRounds times. After an error, rows has
 // those that could be read.
 func (r *windowReader[T]) run(ctx context.Context) error {
-	defer func() { r.byID = nil }() // the rows are held for longer
+	defer func() { r.byID = nil }() // the rows remain in memory for longer
 	for r.rounds = 1; ; r.rounds++ {
 		r.distinctAtRoundStart = r.distinct
 		for page := 1; page == 1 || page <= r.pages(); page++ {
@@ -97,12 +98,12 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 		}
 		r.guessPageSize()
 		if r.stableRounds > 0 {
-			_ = retry.Sleep(ctx, time.Duration(rand.Float64()*float64(maxPause))) // fetch sees the end of ctx
+			_ = retry.Sleep(ctx, time.Duration(rand.Float64()*float64(maxPause))) // fetch returns the error of ctx
 		}
 	}
 }
 
-// pages returns how many pages a round has: not many more than have brought rows, whatever the gateway announces.
+// pages returns how many pages a round has: not many more than have returned rows, whatever the gateway announces.
 func (r *windowReader[T]) pages() int {
 	return min((r.total+r.granted-1)/r.granted, r.lastFruitful+maxBarren, maxPages)
 }
@@ -143,7 +144,7 @@ func (r *windowReader[T]) addPage(p *Page[T]) {
 	}
 }
 
-// addRow counts a row, and keeps it, in fresh, if it was not seen before.
+// addRow counts a row. If it is new it is stored in fresh.
 func (r *windowReader[T]) addRow(value *T, fresh *row[T]) {
 	id := hashID(r.source.ID(value))
 	seen, ok := r.byID[id]
@@ -162,8 +163,8 @@ func (r *windowReader[T]) addRow(value *T, fresh *row[T]) {
 	}
 }
 
-// finish ends the reading if as many rows with times between the bounds were seen as announced, and reports whether it
-// did. Rows of other times that came on top of these belong to no response to this query and are dropped.
+// finish completes the window if as many rows with times between the bounds were read as announced, and reports whether it
+// did. Additional rows with other times do not match this query and are dropped.
 func (r *windowReader[T]) finish() bool {
 	if r.inside != r.total {
 		return false
@@ -177,14 +178,14 @@ func (r *windowReader[T]) finish() bool {
 	return true
 }
 
-// confirm ends a round in which finish did not end the reading. It reports whether the rows that were seen can be believed
-// to be all, although some have times outside the bounds.
+// confirm ends a round in which finish did not complete the window. It reports whether the rows can be accepted as
+// complete, although some have times outside the bounds.
 //
-// With such rows the count is right for one of two reasons. Either the gateway selects rows by another time than the one
-// it shows: then the rows are the right ones, and every response shows the same. Or each of them is in the place of a row
-// that the response should have had: a fault, which another response at another time hardly repeats exactly. So once the
-// distinct rows are as many as announced, further rounds follow after pauses of random length, so that a fault which
-// strikes periodically meets other requests. After enoughStableRounds without one new row, the first reason is taken.
+// The count can be right with such rows for one of two reasons. Either the gateway selects rows by another time than the
+// one in the response: then these rows are right, and every response returns the same ones. Or each of them replaces a row
+// that should have been returned: a fault that another response at another time is unlikely to repeat exactly. So once
+// there are as many distinct rows as announced, further rounds follow after pauses of random length, so that a periodic
+// fault affects other requests. After enoughStableRounds without a new row, the first reason is assumed.
 func (r *windowReader[T]) confirm() bool {
 	if r.distinct != r.total || r.distinctAtRoundStart != r.distinct {
 		return false
@@ -196,16 +197,16 @@ func (r *windowReader[T]) confirm() bool {
 	return true
 }
 
-// guessPageSize notices that the gateway gives fewer rows than asked for and does not say so: the last two pages, or the one page
-// that should hold all rows twice, were short by the same number.
+// guessPageSize detects that the gateway returns fewer rows than requested without announcing it: the last two pages, or
+// the one page that should contain all rows twice, were short by the same number.
 func (r *windowReader[T]) guessPageSize() {
 	if 0 < r.lastPage && r.lastPage == r.previousPage && r.lastPage < min(r.total, r.granted) {
 		r.granted, r.guessed = r.lastPage, true
 	}
 }
 
-// checkCap looks behind a first page that is full and holds exactly what is announced: a gateway may announce no more rows
-// than a page can hold, however many there are. If it does, the window is narrowed, or ends incomplete.
+// checkCap requests a second page if the first is full and has exactly as many rows as announced: a gateway may announce at
+// most as many rows as fit on a page, however many there are. If so, the window is split, or remains incomplete.
 func (r *windowReader[T]) checkCap(ctx context.Context) (capped bool, err error) {
 	if r.lastPage != r.total || r.lastPage != r.granted {
 		return false, nil
@@ -227,7 +228,7 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (capped bool, err error)
 	return true, nil
 }
 
-// overflow ends the reading of a window that is to be narrowed, and reports whether it did.
+// overflow stops reading a window that must be split, and reports whether it did.
 func (r *windowReader[T]) overflow() bool {
 	if !r.narrowable || r.total <= r.granted || r.total <= r.splitAbove {
 		return false
@@ -236,12 +237,12 @@ func (r *windowReader[T]) overflow() bool {
 	return true
 }
 
-// isDense reports whether the window holds more than a page, cannot be narrowed, and could be read with larger pages.
+// isDense reports whether the window has more rows than a page, cannot be split, and could be read with larger pages.
 func (r *windowReader[T]) isDense() bool {
 	return !r.narrowable && r.total > r.granted && r.granted == r.size && r.size < r.largestSize
 }
 
-// enlargePage asks for the largest page there is, and goes on as before if the gateway refuses that.
+// enlargePage requests the largest page size, and continues with the previous one if the gateway refuses it.
 func (r *windowReader[T]) enlargePage(ctx context.Context) error {
 	size, granted := r.size, r.granted
 	r.size, r.granted = r.largestSize, r.largestSize
@@ -253,7 +254,7 @@ func (r *windowReader[T]) enlargePage(ctx context.Context) error {
 	return err
 }
 
-// times yields when the rows happened, as far as they state it and between the bounds.
+// times yields the times of the rows that are between the bounds.
 func (r *windowReader[T]) times(yield func(civil.Time) bool) {
 	for _, row := range r.rows {
 		for _, at := range row.times {

@@ -27,7 +27,7 @@ func secondsReader(fetch func(request, page, size int) *Page[int]) *windowReader
 
 func strconvID(n *int) string { return strconv.Itoa(*n) }
 
-// TestWindowState looks at when a window counts as complete.
+// TestWindowState checks when a window counts as complete.
 func TestWindowState(t *testing.T) {
 	pages := func(pages ...[]int) func(request, _, size int) *Page[int] {
 		return func(request, _, size int) *Page[int] {
@@ -49,7 +49,7 @@ func TestWindowState(t *testing.T) {
 			return &Page[int]{Rows: []int{110, 120, 200 + request}, Size: size, Total: 3}
 		}, incomplete, 2 + maxRounds, maxRounds},
 		{"a row from outside that gives way", pages([]int{90, 110, 120}, []int{90, 110, 120}, []int{110, 120, 130}), complete, 3, 3},
-		{"never enough", pages([]int{110, 120}), incomplete, 2, 2 + 2*(maxRounds-2)}, // from the third round on, two pages are asked for
+		{"never enough", pages([]int{110, 120}), incomplete, 2, 2 + 2*(maxRounds-2)}, // from the third round on, two pages are requested
 		{"a total that changes", func(request, _, size int) *Page[int] {
 			return &Page[int]{Rows: []int{110, 120, 130}[:min(request, 3)], Size: size, Total: min(request+1, 3)}
 		}, complete, 3, 3},
@@ -71,8 +71,8 @@ func TestWindowState(t *testing.T) {
 	}
 }
 
-// TestPagedInSilence: a window that is paged rather than narrowed is read whole, too, if the pages are shorter than asked for and do
-// not say so.
+// TestPagedInSilence: a window that is paged instead of split is also read completely if the pages are shorter than
+// requested without announcing it.
 func TestPagedInSilence(t *testing.T) {
 	r := secondsReader(func(_, page, size int) *Page[int] {
 		rows := []int{110, 120, 130, 140, 150, 160, 170, 180, 190, 191, 192, 193}
@@ -84,7 +84,8 @@ func TestPagedInSilence(t *testing.T) {
 	}
 }
 
-// TestFarTooManyAnnounced: a gateway that announces the rows of all time for each window, say, is not asked for all their pages.
+// TestFarTooManyAnnounced: if a gateway announces, for example, the total of all time for each window, not all these pages
+// are requested.
 func TestFarTooManyAnnounced(t *testing.T) {
 	r := secondsReader(func(_, _, size int) *Page[int] {
 		return &Page[int]{Rows: []int{110, 120}, Size: size, Total: 100_000}
@@ -94,8 +95,8 @@ func TestFarTooManyAnnounced(t *testing.T) {
 	}
 }
 
-// TestEndlessRows: a gateway that announces ever more rows in a few seconds, each with an id of its own, ends the walk
-// instead of filling the memory.
+// TestEndlessRows: a gateway that announces more and more rows in a few seconds, each with a new id, ends the walk instead
+// of filling the memory.
 func TestEndlessRows(t *testing.T) {
 	n := 0
 	r := windowReader[int]{

@@ -45,8 +45,8 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// appendUnescaped appends the text of a JSON string whose content is raw. A backslash that starts no escape stays as it
-// is. It reports false if there is half a surrogate pair, for which the replacement character is written.
+// appendUnescaped appends the text of a JSON string with content raw. A backslash that starts no escape is kept. It reports
+// false if there is half a surrogate pair, which becomes the replacement character.
 func appendUnescaped(buf, raw []byte) (text []byte, complete bool) {
 	complete = true
 	for i := 0; i < len(raw); {
@@ -91,7 +91,7 @@ func unescape(c byte) byte {
 	return c // a quote, a backslash or a slash
 }
 
-// Unescape returns text with every escape of JSON decoded, for a search in texts of any form: nothing in it fails.
+// Unescape returns text with every JSON escape decoded, for searches in any text. It never fails.
 func Unescape[T ascii.Text](text T) string {
 	if !strings.Contains(string(text), `\`) {
 		return string(text)

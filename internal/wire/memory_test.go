@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// TestReleaseOverwrites: the memory that Writers share never holds the text of another document, nor what Reset forgot.
+// TestReleaseOverwrites: memory shared by Writers never contains the text of another document, nor text removed by Reset.
 func TestReleaseOverwrites(t *testing.T) {
 	w := NewWriter()
 	w.String("cardNumber", "4111111111111111")

@@ -9,24 +9,24 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
-// Reader reads one JSON value in one pass, more strictly than encoding/json: names match exactly, no name may come
-// twice in an object, nothing may follow the value, and depth, members and numbers are bounded.
+// Reader reads one JSON value in one pass, more strictly than encoding/json: names match exactly, a name must not occur
+// twice in an object, nothing may follow the value, and depth, members and numbers are limited.
 //
-// The first fault is kept. From then on every method returns zero values, so that callers ask for it once, at the end,
-// by Finish.
+// The first error is kept. From then on every method returns zero values, so callers check it once, at the end, with
+// Finish.
 type Reader struct {
 	data  []byte
 	pos   int
 	depth int
 	err   error
-	names [][]byte // of the members seen so far, of all objects that are open
+	names [][]byte // of the members read so far, of all open objects
 	texts texts
 }
 
-// Bounds on a document, beyond which it is refused before anything expensive happens.
+// Limits of a document, checked before anything expensive happens.
 const (
 	maxDepth   = 32  // nested objects and arrays
-	maxMembers = 256 // of one object; bounds the search for a repeated name too
+	maxMembers = 256 // of one object; also bounds the search for a repeated name
 	maxNumber  = 128 // characters of a number; the longest documented one has 32
 )
 
@@ -38,7 +38,7 @@ var (
 	errNumber   = errors.New("has a number that is too long")
 )
 
-// readers keeps the working memory of readers that have been released. It holds nothing of what they read.
+// readers keeps the working memory of released readers. It contains nothing of what they read.
 var readers = sync.Pool{New: func() any {
 	return &Reader{
 		names: make([][]byte, 0, 24),
@@ -46,14 +46,14 @@ var readers = sync.Pool{New: func() any {
 	}
 }}
 
-// NewReader returns a Reader of data. Release it when all is read.
+// NewReader returns a Reader of data. Call Release after use.
 func NewReader(data []byte) *Reader {
 	r := readers.Get().(*Reader)
 	r.data = data
 	return r
 }
 
-// Release gives the reader's memory back, emptied. Nothing that was read points into it.
+// Release returns the reader's memory, emptied. Values that were read do not point into it.
 func (r *Reader) Release() {
 	const largest = 4096 // a document that needed more is rare, and its reader is dropped
 	if cap(r.names)+cap(r.texts.arena) > largest {
@@ -67,8 +67,8 @@ func (r *Reader) Release() {
 	readers.Put(r)
 }
 
-// Finish stores all texts and returns what was wrong with the document, a second value behind the first included. The
-// error continues a sentence: "the response " + err.
+// Finish stores all texts and returns what is wrong with the document, including a second value after the first. The error
+// continues a sentence: "the response " + err.
 func (r *Reader) Finish() error {
 	if r.Peek(); r.pos < len(r.data) {
 		r.Fail(errSyntax)
@@ -77,13 +77,13 @@ func (r *Reader) Finish() error {
 	return r.err
 }
 
-// HasPending reports whether a text for dst has been read and not stored yet.
+// HasPending reports whether a text for dst was read and not stored yet.
 func (r *Reader) HasPending(dst *string) bool { return r.texts.has(dst) }
 
-// StoreTexts stores the texts that have been read since the last time. Call it at the end of each row.
+// StoreTexts stores the texts that were read since the last call. Call it at the end of each row.
 func (r *Reader) StoreTexts() { r.texts.store() }
 
-// Fail ends the reading with a fault, unless there has been one.
+// Fail records an error, unless there is one.
 func (r *Reader) Fail(fault error) {
 	if r.err == nil {
 		r.err = fault
@@ -91,7 +91,7 @@ func (r *Reader) Fail(fault error) {
 	r.pos = len(r.data)
 }
 
-// Failed reports whether there has been a fault.
+// Failed reports whether there is an error.
 func (r *Reader) Failed() bool { return r.err != nil }
 
 // Peek returns the next byte that is not white space, or 0 at the end.
@@ -115,13 +115,13 @@ func (r *Reader) accept(c byte) bool {
 	return true
 }
 
-// Pos returns the place of what comes next, for Raw and Rewind.
+// Pos returns the current position, for Raw and Rewind.
 func (r *Reader) Pos() int { return r.pos }
 
-// Rewind goes back to a place that Pos returned, to read a value a second time.
+// Rewind goes back to a position that Pos returned, to read a value a second time.
 func (r *Reader) Rewind(pos int) { r.pos = pos }
 
-// Raw returns a copy of what was read from pos on, as it stands in the document, or nil after a fault.
+// Raw returns a copy of the document from pos to the current position, or nil after an error.
 func (r *Reader) Raw(pos int) []byte {
 	if r.err != nil {
 		return nil
@@ -129,7 +129,7 @@ func (r *Reader) Raw(pos int) []byte {
 	return bytes.Clone(bytes.TrimSpace(r.data[pos:r.pos]))
 }
 
-// Remaining returns how many bytes have not been read.
+// Remaining returns the number of unread bytes.
 func (r *Reader) Remaining() int { return len(r.data) - r.pos }
 
 // Members reads an object, for use with range: after each name the loop's body must read exactly the value.
@@ -231,10 +231,10 @@ func (r *Reader) open(bracket byte) bool {
 	return true
 }
 
-// Value is one JSON value as it stands in the document, valid as long as the document is.
+// Value is one JSON value in the document, valid as long as the document is.
 type Value struct {
 	Kind    Kind
-	raw     []byte // of a string, what is between the quotes
+	raw     []byte // of a string, the part between the quotes
 	escaped bool   // a string has escapes
 	ascii   bool   // a string has ASCII bytes only
 }
@@ -244,7 +244,7 @@ type Kind byte
 
 // The kinds of values.
 const (
-	None Kind = iota // nothing, after a fault
+	None Kind = iota // after an error
 	Null
 	False
 	True
@@ -253,8 +253,7 @@ const (
 	Composite // an object or an array
 )
 
-// Text returns a text without its quotes and escapes, a number or a truth value as it was written, and nothing for any
-// other value.
+// Text returns a string without its quotes and escapes, a number or a boolean as written, and "" for any other value.
 func (v Value) Text() string {
 	switch v.Kind {
 	case Number, True, False:
@@ -269,7 +268,7 @@ func (v Value) Text() string {
 	return ""
 }
 
-// Value reads the next value. Objects and arrays are checked and passed over.
+// Value reads the next value. Objects and arrays are checked and skipped.
 func (r *Reader) Value() Value {
 	c := r.Peek()
 	start := r.pos
@@ -315,7 +314,7 @@ func (r *Reader) passWord(word string) bool {
 	return true
 }
 
-// passNumber checks the grammar of a JSON number and its length.
+// passNumber skips a JSON number and checks its grammar and length.
 func (r *Reader) passNumber() {
 	d, start := r.data, r.pos
 	i := start
@@ -355,7 +354,7 @@ func passDigits(d []byte, i int) int {
 	return i
 }
 
-// plainString reads a string of ASCII without escapes, as nearly all are. Of any other it reads nothing.
+// plainString reads an ASCII string without escapes, like nearly all strings. If it is another string, it reads nothing.
 func (r *Reader) plainString() (text []byte, ok bool) {
 	start := r.pos + 1
 	end := plainPrefix(r.data, start)
@@ -366,13 +365,12 @@ func (r *Reader) plainString() (text []byte, ok bool) {
 	return r.data[start:end], true
 }
 
-// stringValue reads a string up to its closing quote. Escapes are checked here and decoded only where the text is
-// wanted.
+// stringValue reads a string up to its closing quote. Escapes are checked here and decoded only when the text is needed.
 func (r *Reader) stringValue() Value {
 	r.pos++
 	start := r.pos
 	var escaped bool
-	var bits byte // of all bytes together
+	var bits byte // of all bytes, combined by or
 	for i := plainPrefix(r.data, start); i < len(r.data); i++ {
 		switch c := r.data[i]; {
 		case c == '"':

@@ -15,7 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// What is wrong with a document, in the words of its error.
+// Texts of errors.
 const (
 	noFault  = ""
 	syntax   = "is not one whole JSON value"
@@ -25,7 +25,7 @@ const (
 	number   = "has a number that is too long"
 )
 
-// check reads a document of any kind and returns its fault.
+// check reads a document of any kind and returns its error.
 func check(data string) string {
 	r := wire.NewReader([]byte(data))
 	defer r.Release()
@@ -112,14 +112,14 @@ func TestSyntax(t *testing.T) {
 		if got := check(tt.text); got != tt.want {
 			t.Errorf("%s, %.60s: got %q, want %q", tt.name, tt.text, got, tt.want)
 		}
-		if again := check(tt.text); again != tt.want { // by a reader that has been used
+		if again := check(tt.text); again != tt.want { // by a reused reader
 			t.Errorf("%s, %.60s, read again: got %q, want %q", tt.name, tt.text, again, tt.want)
 		}
 	}
 	t.Logf("%d documents", len(tests))
 }
 
-// TestCutDocuments: a document that is cut anywhere is at fault.
+// TestCutDocuments: a document that is cut anywhere is invalid.
 func TestCutDocuments(t *testing.T) {
 	const whole = `{"a":[1,-2.5e+3,"text \u0041\n é",null,true,false,{"b":{}}],"longer than eight":"longer than eight, too"}`
 	if got := check(whole); got != noFault {
@@ -132,7 +132,7 @@ func TestCutDocuments(t *testing.T) {
 	}
 }
 
-// TestAfterAFault: every method returns zero values, and the first fault stays.
+// TestAfterAFault: after an error every method returns zero values, and the first error stays.
 func TestAfterAFault(t *testing.T) {
 	r := wire.NewReader([]byte(`[1, x, 2]`))
 	defer r.Release()
@@ -167,7 +167,7 @@ func TestAfterAFault(t *testing.T) {
 	}
 }
 
-// TestCallersFault: a fault that the caller finds ends the reading like any other.
+// TestCallersFault: an error recorded by the caller has the same effect as any other.
 func TestCallersFault(t *testing.T) {
 	own := errors.New("is not wanted")
 	r := wire.NewReader([]byte(`{"a":1,"b":2}`))
@@ -213,7 +213,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestRawIsACopy: what it returns is the caller's own.
+// TestRawIsACopy: Raw returns a copy.
 func TestRawIsACopy(t *testing.T) {
 	data := []byte(` [1] `)
 	r := wire.NewReader(data)
@@ -226,7 +226,7 @@ func TestRawIsACopy(t *testing.T) {
 	}
 }
 
-// TestBreaks: a loop that ends early leaves the reader fit for what follows.
+// TestBreaks: after a loop that ends early the reader can be used further.
 func TestBreaks(t *testing.T) {
 	lists := wire.NewReader([]byte(strings.Repeat("[1", 40)))
 	defer lists.Release()
@@ -272,7 +272,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestReleaseEmptiesMemory: the next document sees nothing of the last one, large or small.
+// TestReleaseEmptiesMemory: nothing of a released document remains in the memory, large or small.
 func TestReleaseEmptiesMemory(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for _, text := range []string{"first", long, `with \u0041 escape`} {
@@ -303,7 +303,7 @@ func TestReleaseEmptiesMemory(t *testing.T) {
 	}
 }
 
-// tree reads any value into what encoding/json makes of it.
+// tree reads any value into the same form as encoding/json.
 func tree(r *wire.Reader) any {
 	switch r.Peek() {
 	case '{':
@@ -330,8 +330,8 @@ func tree(r *wire.Reader) any {
 	return nil
 }
 
-// refusable reports what the reader refuses although it is JSON: depth, members, numbers and names beyond its bounds.
-// It reports uncertain where encoding/json does not tell what a name was.
+// refusable reports valid JSON that the reader refuses: depth, members, numbers and names beyond its limits. It reports
+// uncertain if encoding/json does not tell what a name was.
 func refusable(data []byte) (refused, uncertain bool) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -375,7 +375,7 @@ func refusable(data []byte) (refused, uncertain bool) {
 	}
 }
 
-// FuzzReader reads what encoding/json reads, but for the bounds, and as the same values.
+// FuzzReader: the reader reads the same values as encoding/json, within its limits.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		`{"a":[1,-2.5e+3,"text \u0041\n é",null,true,false,{"b":{}}],"longer than eight":"longer than eight, too"}`, "[]", `""`, "0", "null", " 1 ", "{} {}",

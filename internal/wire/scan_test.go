@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// plainByByte is plainPrefix without its trick: what it may not pass, and what it may leave to the caller.
+// plainByByte is plainPrefix byte by byte, without SWAR.
 func plainByByte(d []byte, start int) (first int) {
 	for i := start; i < len(d); i++ {
 		if c := d[i]; c < 0x20 || c == '"' || c == '\\' || c >= 0x80 {
@@ -19,14 +19,14 @@ func plainByByte(d []byte, start int) (first int) {
 func checkPlainPrefix(t *testing.T, d []byte, start int) {
 	t.Helper()
 	got, first := plainPrefix(d, start), plainByByte(d, start)
-	tail := start + (len(d)-start)/8*8 // of which the caller looks at each byte
+	tail := start + (len(d)-start)/8*8 // in which the caller checks each byte
 	if got != min(first, tail) {
 		t.Errorf("%q from %d on: got %d, want %d", d, start, got, min(first, tail))
 	}
 }
 
-// TestPlainPrefix puts every byte at every place of up to three words, at every alignment, after and before every kind of
-// neighbour: a borrow of the subtraction must not show in a byte below the first match.
+// TestPlainPrefix puts every byte at every position of up to three words, at every alignment, after and before every kind
+// of neighbour: a borrow of the subtraction must not affect a byte below the first match.
 func TestPlainPrefix(t *testing.T) {
 	neighbours := []byte{' ', '!', '"' + 1, '#', '[', ']', '\\' - 1, '\\' + 1, '~', 0x7f, 'a', 0x20, 0x21}
 	tried := 0

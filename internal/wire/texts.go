@@ -2,14 +2,14 @@ package wire
 
 import "slices"
 
-// texts collects the texts of one row, so that they become strings together: one allocation a row.
+// texts collects the texts of one row and converts them to strings together, with one allocation per row.
 type texts struct {
 	arena   []byte
 	pending []pendingText
 	scratch []byte // the last text that had escapes
 }
 
-// pendingText is a part of the arena and where its string goes.
+// pendingText is a part of the arena and the destination of its string.
 type pendingText struct {
 	dst        *string
 	start, end int
@@ -26,7 +26,7 @@ func (t *texts) has(dst *string) bool {
 	return slices.ContainsFunc(t.pending, func(p pendingText) bool { return p.dst == dst })
 }
 
-// store makes the strings and is ready for the next row.
+// store creates the strings and empties t for the next row.
 func (t *texts) store() {
 	all := string(t.arena)
 	for _, p := range t.pending {

@@ -8,8 +8,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/ascii"
 )
 
-// IsWebURL reports whether s is an absolute http or https URL without user info: one that can be given to a browser or
-// a server.
+// IsWebURL reports whether s is an absolute http or https URL without user info, which is safe to pass to a browser or a
+// server.
 func IsWebURL(s string) bool {
 	if isCommonURL(s) {
 		return true
@@ -21,7 +21,7 @@ func IsWebURL(s string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil
 }
 
-// isCommonURL is a quick check that accepts most URLs: https, and characters that stand for themselves.
+// isCommonURL is a quick check that accepts most URLs: https, with characters that need no parsing.
 func isCommonURL(s string) bool {
 	rest, ok := strings.CutPrefix(s, "https://")
 	if !ok || rest == "" || !ascii.IsAlphanumeric(rest[0]) {
@@ -37,7 +37,7 @@ func isCommonURL(s string) bool {
 	return true
 }
 
-// EscapePathElement escapes everything but the unreserved characters. It returns nil if nothing is to be escaped.
+// EscapePathElement escapes everything except unreserved characters. It returns nil if nothing has to be escaped.
 func EscapePathElement(element []byte) (escaped []byte) {
 	const hex = "0123456789ABCDEF"
 	for i, c := range element {

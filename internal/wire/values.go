@@ -12,13 +12,13 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/mask"
 )
 
-// The methods in this file read the value of one member each. They report false, and store a zero at most, if it has
-// the wrong form; a null is as good as a missing member. Numbers are accepted as text and texts as numbers.
+// Each method in this file reads the value of one member. If it has the wrong format, the method returns false, and stores
+// at most a zero value; a null is treated like a missing member. Numbers are accepted as strings and strings as numbers.
 //
 // Texts are stored by StoreTexts or Finish, not before.
 
-// MaxID bounds identifiers that are read, in characters. The interface gives transactionId 128, what is published for
-// answers 255: a response is read more generously than a request is written.
+// MaxID is the length limit of identifiers that are read, in characters. The interface has 128 for transactionId; published
+// for responses is 255. Reading is more tolerant than writing.
 const MaxID = 255
 
 const (
@@ -29,14 +29,14 @@ const (
 	maxDecimals    = 3
 )
 
-// Scalar is the text of a string or the digits of a number, valid until the next value is read.
+// Scalar is the text of a string or a number, valid until the next value is read.
 type Scalar struct {
 	Text      []byte
-	Null      bool // also for the empty text, which gateways send for "nothing"
-	validUTF8 bool // without half surrogates, too
+	Null      bool // also for the empty string, which gateways send for a missing value
+	validUTF8 bool // and without half surrogate pairs
 }
 
-// Scalar reads a value that can be taken as text. It reports false for truth values, objects and arrays.
+// Scalar reads a string, a number or null. It reports false for booleans, objects and arrays.
 func (r *Reader) Scalar() (Scalar, bool) {
 	if r.Peek() == '"' {
 		return r.stringScalar(), true
@@ -66,7 +66,7 @@ func (r *Reader) stringScalar() Scalar {
 	return s
 }
 
-// sanitized returns the text with what is not valid UTF-8 in it replaced.
+// sanitized returns the text with invalid UTF-8 replaced.
 func (s *Scalar) sanitized() []byte {
 	if s.validUTF8 {
 		return s.Text
@@ -74,7 +74,7 @@ func (s *Scalar) sanitized() []byte {
 	return bytes.ToValidUTF8(s.Text, []byte("\uFFFD"))
 }
 
-// Text reads a text of any content.
+// Text reads a string of any content.
 func (r *Reader) Text(dst *string) bool {
 	s, ok := r.Scalar()
 	if ok && !s.Null {
@@ -83,7 +83,7 @@ func (r *Reader) Text(dst *string) bool {
 	return ok
 }
 
-// Message reads a text in the gateway's own words. Runs of digits that could be a card number are masked.
+// Message reads a text of the gateway. Digits that could be a card number are masked.
 func (r *Reader) Message(dst *string) bool {
 	s, ok := r.Scalar()
 	if ok && !s.Null {
@@ -96,7 +96,7 @@ func (r *Reader) Message(dst *string) bool {
 	return ok
 }
 
-// ID reads an identifier of at most MaxID characters. It is compared byte for byte, and therefore must be valid UTF-8.
+// ID reads an identifier of at most MaxID characters. It must be valid UTF-8, because it is compared byte by byte.
 func (r *Reader) ID(dst *string) bool {
 	s, ok := r.Scalar()
 	if !ok || s.Null {
@@ -152,8 +152,8 @@ func (r *Reader) MaskedCardNumber(dst *string) bool {
 	return true
 }
 
-// Int reads a whole number of at most the given digits, without sign or leading zeros, so that no other text can pass
-// for it. Null is set where the member says nothing.
+// Int reads an integer with at most the given number of digits, without sign or leading zeros, so that its text is unique.
+// Null is set if the member has no value.
 func (r *Reader) Int(maxDigits int) (n int64, null, ok bool) {
 	s, ok := r.Scalar()
 	if !ok || s.Null {
@@ -175,17 +175,17 @@ func (r *Reader) Code(dst *int) bool {
 	return ok
 }
 
-// Count reads a number of things. It reports too whether the member says one.
+// Count reads a number of things. It also reports whether the member has a value.
 func (r *Reader) Count(dst *int) (ok, said bool) {
 	n, null, ok := r.Int(maxIntDigits)
-	if int64(int(n)) != n { // an int of 32 bits
+	if int64(int(n)) != n { // on 32 bits
 		n, ok = 0, false
 	}
 	*dst = int(n)
 	return ok, ok && !null
 }
 
-// Instant reads a time in milliseconds since 1970, up to the year 9999: encoding/json writes no later one.
+// Instant reads a time in milliseconds since 1970, up to the year 9999, the limit of encoding/json.
 func (r *Reader) Instant(dst *time.Time) bool {
 	const year10000 = 253402300800000
 	n, null, ok := r.Int(maxIntDigits)
@@ -199,7 +199,7 @@ func (r *Reader) Instant(dst *time.Time) bool {
 	return true
 }
 
-// Bool reads a truth value, or one written as text. It reports too whether the member says one.
+// Bool reads a boolean, or one written as a string. It also reports whether the member has a value.
 func (r *Reader) Bool(dst *bool) (ok, said bool) {
 	switch v := r.Value(); v.Kind {
 	case True, False:
@@ -217,7 +217,7 @@ func (r *Reader) Bool(dst *bool) (ok, said bool) {
 	}
 }
 
-// Amount reads Number(12,3), as text or number. It reports too whether the member says one.
+// Amount reads Number(12,3), as a string or a number. It also reports whether the member has a value.
 func (r *Reader) Amount(dst *decimal.Decimal) (ok, said bool) {
 	s, ok := r.Scalar()
 	if !ok || s.Null {
@@ -227,9 +227,8 @@ func (r *Reader) Amount(dst *decimal.Decimal) (ok, said bool) {
 	return ok, ok
 }
 
-// parseAmount reads an optional minus, 1 to 12 digits, and optionally a point with 1 to 3 decimals. Decimals are kept
-// as they were written. It looks at every byte before it makes a number of them: a hostile number costs the decimal
-// package seconds.
+// parseAmount reads an optional minus, 1 to 12 digits, and optionally a point with 1 to 3 decimals. Decimals are kept as
+// written. It checks every byte before it creates a decimal: a hostile number would cost the decimal package seconds.
 func parseAmount(text []byte) (decimal.Decimal, bool) {
 	number := bytes.TrimPrefix(text, []byte("-"))
 	whole, fraction, hasPoint := bytes.Cut(number, []byte("."))

@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// read reads one value with a method and returns what it stored, in words: "" where it stored nothing, and "refused"
-// before what it stored of a value of the wrong form.
+// read reads one value with a method and returns what it stored, as text: "" if it stored nothing, and "refused" before
+// what it stored of a value with the wrong format.
 func read(t *testing.T, data string, method func(r *wire.Reader) (stored func() string, ok bool)) string {
 	t.Helper()
 	r := wire.NewReader([]byte(`[` + data + `,"behind"]`))
@@ -60,7 +60,7 @@ func integer(maxDigits int) func(r *wire.Reader) (func() string, bool) {
 	}
 }
 
-// said writes a value of which the method tells whether the member says one.
+// said formats a value, for methods that report whether the member has one.
 func said[T any](method func(r *wire.Reader, dst *T) (ok, said bool), show func(T) string) func(r *wire.Reader) (func() string, bool) {
 	return func(r *wire.Reader) (func() string, bool) {
 		var dst T
@@ -177,7 +177,7 @@ func TestTolerantValues(t *testing.T) {
 	t.Logf("%d values", cases)
 }
 
-// TestScalarTells: null and the empty text say nothing, and a text is what it is between the quotes.
+// TestScalarTells: null and the empty string are no value, and a text is the part between the quotes.
 func TestScalarTells(t *testing.T) {
 	for _, tt := range []struct {
 		data, text string
@@ -195,7 +195,7 @@ func TestScalarTells(t *testing.T) {
 	}
 }
 
-// TestTextsAreStoredTogether: at the end of a row, or of the document, and not before; what was stored stays.
+// TestTextsAreStoredTogether: texts are stored at the end of a row or of the document, not before, and stay.
 func TestTextsAreStoredTogether(t *testing.T) {
 	var a, b, c, unread string
 	r := wire.NewReader([]byte(`["first","se\u0063ond",null,"third"]`))
@@ -227,7 +227,7 @@ func TestTextsAreStoredTogether(t *testing.T) {
 	}
 }
 
-// TestUnescape: for a search; what is no escape stays.
+// TestUnescape: text that is not an escape is unchanged.
 func TestUnescape(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "plain": "plain", `a\/b`: "a/b", `\"\\\/\b\f\n\r\t`: "\"\\/\b\f\n\r\t", `\u0041\u00e9\uD83C\uDF70`: "Aé🍰", `\\u0041`: `\u0041`, `\ud800`: "\ufffd", `\ud800\u0041`: "\ufffdA",

@@ -9,14 +9,14 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Writer writes a JSON value exactly as it is told: members in the order of the calls, amounts with the decimals that
-// they have, texts with no escape that JSON does not require.
+// Writer writes a JSON value exactly as requested: members in the order of the calls, amounts with the decimals that they
+// have, strings with no escape that JSON does not require.
 type Writer struct {
 	buf    []byte
-	shared *[]byte // where buf is from; nil for a Writer that NewWriter did not make
+	shared *[]byte // origin of buf; nil for a Writer not created by NewWriter
 }
 
-// NewWriter returns an empty Writer. Writers share their memory one after another, so Release has to end its use.
+// NewWriter returns an empty Writer. Call Release after use, because Writers reuse memory.
 func NewWriter() Writer {
 	shared := documents.Get().(*[]byte)
 	return Writer{*shared, shared}
@@ -29,10 +29,10 @@ const (
 	largestShared = 64 << 10 // memory beyond this is not kept
 )
 
-// Copy returns what has been written, in memory of its own.
+// Copy returns a copy of what was written.
 func (w *Writer) Copy() []byte { return bytes.Clone(w.buf) }
 
-// Release overwrites what has been written and gives the memory back. The Writer is empty afterwards.
+// Release overwrites what was written and returns the memory. The Writer is empty afterwards.
 func (w *Writer) Release() {
 	clear(w.buf[:cap(w.buf)])
 	if w.shared != nil && cap(w.buf) <= largestShared {
@@ -42,7 +42,7 @@ func (w *Writer) Release() {
 	*w = Writer{}
 }
 
-// Reset forgets what has been written.
+// Reset empties the Writer.
 func (w *Writer) Reset() { w.buf = w.buf[:0] }
 
 // Open starts an object or an array.
@@ -51,7 +51,7 @@ func (w *Writer) Open(bracket byte) { w.buf = append(w.buf, bracket) }
 // Close ends an object or an array.
 func (w *Writer) Close(bracket byte) { w.buf = append(w.buf, bracket) }
 
-// Separate writes a comma, unless an object or an array has just been opened.
+// Separate writes a comma, except at the beginning of an object or an array.
 func (w *Writer) Separate() {
 	if n := len(w.buf); n > 0 && w.buf[n-1] != '{' && w.buf[n-1] != '[' {
 		w.buf = append(w.buf, ',')
@@ -66,13 +66,13 @@ func (w *Writer) Name(member string) {
 	w.buf = append(w.buf, '"', ':')
 }
 
-// String writes a text member.
+// String writes a string member.
 func (w *Writer) String(member, s string) {
 	w.Name(member)
 	w.buf = AppendString(w.buf, s)
 }
 
-// Digits writes a text member of digits, without making a string of them that could not be wiped.
+// Digits writes a string member of digits, without converting them to a Go string, which could not be wiped.
 func (w *Writer) Digits(member string, digits []byte) {
 	w.Name(member)
 	w.buf = append(w.buf, '"')
@@ -86,7 +86,7 @@ func (w *Writer) Number(member, digits string) {
 	w.buf = append(w.buf, digits...)
 }
 
-// Int writes a whole number.
+// Int writes an integer.
 func (w *Writer) Int(member string, n int) {
 	w.Name(member)
 	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
@@ -98,7 +98,7 @@ func (w *Writer) True(member string) {
 	w.buf = append(w.buf, "true"...)
 }
 
-// Decimal writes a decimal as text with exactly the decimals that it has.
+// Decimal writes a decimal as a string with exactly the decimals that it has.
 func (w *Writer) Decimal(member string, d decimal.Decimal) {
 	w.Name(member)
 	w.buf = append(w.buf, '"')
@@ -106,19 +106,19 @@ func (w *Writer) Decimal(member string, d decimal.Decimal) {
 	w.buf = append(w.buf, '"')
 }
 
-// Raw writes a member of any name whose value is JSON already.
+// Raw writes a member with any name, and a value that is already JSON.
 func (w *Writer) Raw(member string, value []byte) {
 	w.Separate()
 	w.buf = append(AppendString(w.buf, member), ':')
 	w.buf = append(w.buf, value...)
 }
 
-// AppendString appends s as a JSON string. It escapes what JSON requires and nothing else: URLs stay readable.
+// AppendString appends s as a JSON string. It escapes only what JSON requires, so URLs stay readable.
 func AppendString(buf []byte, s string) []byte {
 	buf = append(buf, '"')
 	start := len(buf)
 	buf = append(buf, s...)          // most texts need no escape
-	buf = append(buf, `"       `...) // the quote ends the search, and the spaces make eight bytes of it
+	buf = append(buf, `"       `...) // the quote ends the search, and the spaces fill eight bytes
 	end := plainPrefix(buf, start)
 	if end == start+len(s) {
 		return buf[:end+1]
@@ -126,7 +126,7 @@ func AppendString(buf []byte, s string) []byte {
 	return append(appendEscaped(buf[:end], s[end-start:]), '"')
 }
 
-// appendEscaped looks at every byte of s.
+// appendEscaped checks every byte of s.
 func appendEscaped(buf []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	start := 0 // of what has not been copied
@@ -146,8 +146,8 @@ func appendEscaped(buf []byte, s string) []byte {
 	return append(buf, s[start:]...)
 }
 
-// appendDecimal appends the digits of d with exactly as many decimals as it has, never in exponent form. It reads the
-// coefficient and not String, whose form depends on variables of the decimal package that a host program may have
+// appendDecimal appends the digits of d with exactly as many decimals as it has, never with an exponent. It uses the
+// coefficient and not String, whose format depends on variables of the decimal package that a host program may have
 // changed.
 func appendDecimal(buf []byte, d decimal.Decimal) []byte {
 	if d.Sign() < 0 {

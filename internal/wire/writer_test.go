@@ -48,8 +48,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestWriterMemory: what a Writer has returned is its own, whatever is written afterwards, and a Writer that was released is
-// empty, and a new one, too.
+// TestWriterMemory: Copy returns a copy that later writes do not change, and a released Writer is empty, as is a new one.
 func TestWriterMemory(t *testing.T) {
 	long := strings.Repeat("x", 100<<10)
 	for _, text := range []string{"first", long, "second"} {

@@ -1,6 +1,6 @@
-// Command ratios reads the output of this module's benchmarks and prints, for every scenario, what each client takes
-// over code written by hand, or over the first one where there is none: the median of the ratios of the rounds, in each
-// of which the clients ran one after another.
+// Command ratios reads the output of this module's benchmarks and prints, for every scenario, what each client needs in
+// relation to code written by hand, or to the first client if there is none: the median of the ratios of the rounds, in
+// each of which the clients ran in sequence.
 //
 //	ratios [-picture ratios.svg] raw/*.txt
 package main
@@ -34,20 +34,20 @@ func main() {
 	}
 }
 
-// scenario is what several clients were measured in.
+// scenario is a benchmark of several clients.
 type scenario struct {
 	name    string
-	clients []string // the first is the one that the others are compared with
+	clients []string // the others are compared with the first
 	rounds  map[string][]map[string]float64
 }
 
-// byHand is the client that the others are compared with.
+// byHand is the client with which the others are compared.
 const byHand = "hand"
 
-// units are those of which ratios are printed.
+// units are the units for which ratios are printed.
 var units = []string{"cpu-ns/op", "ns/op", "B/op", "allocs/op", "peak-B", "binary-B"}
 
-// read takes the clients of a scenario from the names of its benchmarks, of the form Name/key=value/client=name.
+// read gets the clients of a scenario from the names of its benchmarks, which have the form Name/key=value/client=name.
 func read(files []string) (scenarios []*scenario, err error) {
 	byName := map[string]*scenario{}
 	input := benchfmt.Files{Paths: files}
@@ -90,8 +90,8 @@ func read(files []string) (scenarios []*scenario, err error) {
 	return scenarios, input.Err()
 }
 
-// ratio is the median of a client's ratios to the first client, and the quartiles around it. It is 0 if the unit was
-// not measured.
+// ratio returns the median of a client's ratios to the first client, and their quartiles. It is 0 if the unit was not
+// measured.
 func (s *scenario) ratio(client, unit string) (median, low, high float64) {
 	var ratios []float64
 	for i, base := range s.rounds[s.clients[0]] {
@@ -102,7 +102,7 @@ func (s *scenario) ratio(client, unit string) (median, low, high float64) {
 	return quantile(ratios, 0.5), quantile(ratios, 0.25), quantile(ratios, 0.75)
 }
 
-// median is that of a client's values.
+// median returns the median of a client's values.
 func (s *scenario) median(client, unit string) float64 {
 	var values []float64
 	for _, v := range s.rounds[client] {

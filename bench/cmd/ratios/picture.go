@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// bars are the scenarios of the picture, with what they are called there.
+// bars are the scenarios of the picture, with their labels.
 var bars = []struct{ scenario, label string }{
 	{"Call/op=token/tls=false/callers=1", "token payment\n1 caller"},
 	{"Call/op=token/tls=false/callers=16", "token payment\n16 callers"},
@@ -23,7 +23,7 @@ var bars = []struct{ scenario, label string }{
 // clients are the colours of the picture.
 var clients = []string{"cardgateway", "limit", "go-github", "paypal", "stripe-go"}
 
-// draw shows the CPU time of each client in each scenario over that of code written by hand.
+// draw draws the CPU time of each client in each scenario in relation to code written by hand.
 func draw(file string, scenarios []*scenario) error {
 	p := plot.New()
 	p.Title.Text = "CPU time of the client over net/http and encoding/json by hand"
@@ -62,7 +62,7 @@ func draw(file string, scenarios []*scenario) error {
 	return p.Save(28*vg.Centimeter, 12*vg.Centimeter, file)
 }
 
-// cpuRatio is 0 where a client was not measured. Of the walks of the client itself it takes the default.
+// cpuRatio is 0 if a client was not measured. For walks of the project's client it is that of the default settings.
 func cpuRatio(scenarios []*scenario, name, client string) float64 {
 	if strings.HasPrefix(name, "Walk") && client == "cardgateway" {
 		client = "cardgateway-default"

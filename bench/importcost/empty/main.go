@@ -1,4 +1,4 @@
-// Command empty is what a Go program costs that does nothing.
+// Command empty does nothing: it shows the cost of a Go program.
 package main
 
 func main() {}

@@ -1,6 +1,6 @@
 package loopback
 
-// What the server's answers say, for clients that look.
+// Contents of the server's responses, for clients that check them.
 const (
 	AppID         = "1625420154047475713"
 	TransactionID = "token-pay-2026-000001"
@@ -9,7 +9,7 @@ const (
 	Currency      = "USD"
 )
 
-// PaymentAnswer is the answer to both payments.
+// PaymentAnswer is the response to both payments.
 const PaymentAnswer = `{"code":100,"message":"successful transaction","isTest":true,"appId":` + AppID +
 	`,"uniqueId":"2011621142686601218","transactionId":"` + TransactionID +
 	`","billDescription":"shop.example","timestamp":1768442829499,"transactionAmount":"` + Amount +
@@ -22,8 +22,7 @@ const address = `{"firstName":"Gross","lastName":"Müller","country":"US","email
 
 const payPalToken = `{"scope":"payments","access_token":"A21AAFexample","token_type":"Bearer","app_id":"APP-1","expires_in":31668}`
 
-// intentAnswer has the members of a payment intent just created, as the version of the API that the library pins
-// documents them.
+// intentAnswer has the members of a newly created payment intent, as documented for the API version of the library.
 const intentAnswer = intentHead + "pi_3MtwBwLkdIwHu7ix28a3tqPa" + intentTail
 
 const (

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The book of orders: every month has as many, evenly spread over its days and hours.
+// The book of orders: every month has the same number, evenly spaced.
 const (
 	MaxMonths    = 60
 	RowsPerMonth = 2000
@@ -18,7 +18,7 @@ const (
 // Month returns the start of the n-th month of the book, counted from 0, on the gateway's wall clock.
 func Month(n int) time.Time { return time.Date(2020, time.Month(1+n), 1, 0, 0, 0, 0, time.UTC) }
 
-// book holds orders in the order of their time, each as the JSON that it is sent as.
+// book has orders in order of time, each as JSON.
 type book struct {
 	at   []int64 // seconds
 	rows []byte  // with a comma after each row
@@ -39,7 +39,7 @@ func newBook(months int) *book {
 	return b
 }
 
-// appendRow writes an order as the interface's order query shows it, with every member.
+// appendRow appends an order as in the interface's order query, with every member.
 func appendRow(buf []byte, n int, at time.Time) []byte {
 	buf = append(buf, `{"code":100,"message":"successful transaction","isTest":true,"appId":`+AppID+`,"uniqueId":"20098235303`...)
 	buf = strconv.AppendInt(buf, int64(10_000_000+n), 10)
@@ -56,7 +56,7 @@ func appendRow(buf []byte, n int, at time.Time) []byte {
 		`"transactionMethod":"CreditCard","is3d":"false","transactionType":"Tokenization","billingAddress":`+address+`}`...)
 }
 
-// search answers a batch order query.
+// search serves a batch order query.
 func (b *book) search(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	first, past, err := b.between(q)
@@ -73,7 +73,7 @@ func (b *book) search(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// between finds the rows of a query's range, both bounds included.
+// between returns the rows of a query's range, including both bounds.
 func (b *book) between(q url.Values) (first, past int, err error) {
 	start, err := time.Parse(time.DateTime, q.Get("startDate"))
 	if err != nil {
@@ -113,7 +113,7 @@ func appendPage(buf []byte, page, size, total int, rows []byte) []byte {
 	return append(buf, ']', '}')
 }
 
-// number reads a parameter; nonsense is -1.
+// number reads a parameter; it returns -1 if that is not a number.
 func number(q url.Values, name string, missing int) int {
 	text := q.Get(name)
 	if text == "" {
@@ -126,7 +126,7 @@ func number(q url.Values, name string, missing int) int {
 	return n
 }
 
-// Page returns an answer with the first n rows of the book.
+// Page returns a response with the first n rows of the book.
 func Page(n int) []byte {
 	b := newBook(1 + n/RowsPerMonth)
 	return appendPage(nil, 1, n, n, b.slice(0, n))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// listIntents answers with a page of payment intents after a cursor, which here is the number of the intent before.
-// The parameter customer, which a list of all does not need, says how many there are.
+// listIntents serves a page of payment intents after a cursor, which here is the number of the previous intent. The
+// parameter customer, which a list of all intents does not need, is the total number.
 func listIntents(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	after, _ := strconv.Atoi(strings.TrimPrefix(q.Get("starting_after"), "pi_"))
@@ -27,7 +27,7 @@ func listIntents(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(b.String()))
 }
 
-// listIssues answers with a page of issues, each about as long as an order, and the link to the next page.
+// listIssues serves a page of issues, each about as long as an order, and the link to the next page.
 func listIssues(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	page, size, stop := number(q, "page", 1), number(q, "per_page", 30), number(q, "milestone", 0)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Process is a server in a process of its own, so that the CPU time and the allocations of this process are the
-// client's alone.
+// Process is a server in a separate process, so that the CPU time and the allocations of this process are only the
+// client's.
 type Process struct {
 	hello
 	Roots *x509.CertPool // that the TLS server's certificate is verified against
@@ -50,7 +50,7 @@ func Start(ctx context.Context, path string, env ...string) (*Process, error) {
 	return p, nil
 }
 
-// At names a server that another process has started, with one of its addresses.
+// At returns a server that another process has started, by one of its addresses.
 func At(url string) *Process {
 	return &Process{hello: hello{Doors: []door{{URL: url}}}, Roots: x509.NewCertPool()}
 }
@@ -60,7 +60,7 @@ func (p *Process) Close() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait())
 }
 
-// URL returns the base URL at which the server waits so long before it answers, which must be one of Delays.
+// URL returns the base URL at which the server delays each response by delay, which must be one of Delays.
 func (p *Process) URL(secure bool, delay time.Duration) string {
 	for _, d := range p.Doors {
 		if d.Secure == secure && d.Delay == delay {
@@ -78,7 +78,7 @@ func (p *Process) Transport(idle int) *http.Transport {
 	}
 }
 
-// Connections says how many connections the server has accepted so far, this question's own included.
+// Connections returns how many connections the server has accepted so far, including that of this request.
 func (p *Process) Connections(ctx context.Context) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL(false, 0)+"/connections", nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package loopback is the server that all clients are measured against: ready answers over net/http, so that what
-// differs between two measurements is the client. It runs in a process of its own; see Start.
+// Package loopback is the server for all measured clients. It has prepared responses and uses net/http, so that
+// measurements differ only by the client. It runs in a separate process; see Start.
 package loopback
 
 import (
@@ -16,23 +16,23 @@ import (
 	"time"
 )
 
-// hello is what a server process says of itself on its standard output.
+// hello is what a server process writes about itself to its standard output.
 type hello struct {
 	Doors       []door
-	Certificate string // of the doors with TLS, PEM
+	Certificate string // of the addresses with TLS, PEM
 }
 
 // door is one address of the server.
 type door struct {
 	URL    string
 	Secure bool
-	Delay  time.Duration // before each answer
+	Delay  time.Duration // before each response
 }
 
-// Delays are those that a server can be asked with.
+// Delays are the delays that a server offers.
 var Delays = []time.Duration{0, 20 * time.Millisecond, 50 * time.Millisecond}
 
-// Serve answers until its standard input ends, which it does at the latest with the process that started it.
+// Serve serves until its standard input ends, which happens at the latest when the process that started it ends.
 func Serve() {
 	s := newServer()
 	var h hello
@@ -80,7 +80,7 @@ func (s *server) listen(secure bool, delay time.Duration) *httptest.Server {
 		time.Sleep(delay)
 		s.mux.ServeHTTP(w, r)
 	}))
-	l.Config.ErrorLog = log.New(io.Discard, "", 0) // connections that a client closes early
+	l.Config.ErrorLog = log.New(io.Discard, "", 0) // clients close connections early
 	l.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
 			s.opened.Add(1)
@@ -94,7 +94,7 @@ func (s *server) listen(secure bool, delay time.Duration) *httptest.Server {
 	return l
 }
 
-// always reads the request to its end and gives the same answer to everyone.
+// always reads the whole request and always returns the same response.
 func always(answer string) http.HandlerFunc {
 	body, length := []byte(answer), []string{strconv.Itoa(len(answer))}
 	return func(w http.ResponseWriter, r *http.Request) {

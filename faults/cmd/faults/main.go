@@ -1,7 +1,7 @@
-// Command faults prints the figures of docs/money.md: payments and refunds through broken connections, under every
-// behavior of the gateway, with this client and with what is commonly used instead; a program that is killed; two programs
-// that make the same payment; what a clean payment costs, how many are made in a second; and what very many
-// open payments cost.
+// Command faults prints the figures of docs/money.md: payments and refunds over broken connections, with every behavior of
+// the gateway, with this client and with commonly used alternatives; a program that is killed; two programs that make the
+// same payment; the duration of a payment without faults, and the number of payments per second; and the cost of very many
+// open payments.
 //
 //	go run ./cmd/faults [-payments 10000] [-refunds 5000] [-seed 11] [-entries 100000]
 //		[-part mix|refunds|kill|race|cost|speed|many|stores]
@@ -106,8 +106,8 @@ func mixRefunds(refunds int, seed uint64) error {
 	return errors.Join(faults.PrintRefunds(os.Stdout, rows), err)
 }
 
-// runAll makes the rows of a table, each behavior with so many designs, and says when one is done, since it takes a while. The
-// first two designs of each behavior are this project's: it fails if they broke a promise.
+// runAll runs all rows of a table, each behavior with so many designs, and reports progress. The first two designs of each
+// behavior are this project's: it fails if they broke a guarantee.
 func runAll(runs []func() (*faults.Row, error), designs int) (rows []*faults.Row, failed error) {
 	for i, run := range runs {
 		row, err := run()
@@ -124,7 +124,7 @@ func runAll(runs []func() (*faults.Row, error), designs int) (rows []*faults.Row
 	return rows, failed
 }
 
-// stores makes one empty store of each kind.
+// stores creates one empty store of each kind.
 func stores() (specs map[string]string, done func(), err error) {
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package delivery sends notifications to merchants: a queue by due time, a bounded number of deliveries at once, and
-// the published repeats of what was not accepted. It knows URLs and bodies, and nothing of payments.
+// Package delivery sends notifications to merchants: a queue ordered by due time, a bounded number of concurrent
+// deliveries, and the published repetitions of notifications that were not accepted. It handles URLs and bodies, and knows
+// nothing of payments.
 package delivery
 
 import (
@@ -15,14 +16,14 @@ import (
 	"time"
 )
 
-// Notifier delivers notifications. Its goroutines exist only while something is waiting to be delivered. It is safe for
-// concurrent use. Make one with New.
+// Notifier delivers notifications. It has goroutines only while something is waiting to be delivered. It is safe for
+// concurrent use. Create one with New.
 type Notifier struct {
 	client   *http.Client
-	anywhere bool // also to host names that are reserved for examples
+	anywhere bool // also to host names reserved for examples
 	scale    float64
 
-	ctx    context.Context // ends with close
+	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	wake   chan struct{} // tells the dispatcher that the queue has changed
 	slots  chan struct{} // bounds the deliveries in flight
@@ -32,7 +33,7 @@ type Notifier struct {
 	queue   byTime
 	pending int           // queued or in flight
 	idle    chan struct{} // closed while pending is zero
-	started bool          // a dispatcher runs
+	started bool          // a dispatcher is running
 
 	generation int // of the queue; Drop begins a new one
 }
@@ -43,8 +44,8 @@ type Message struct {
 	Body  []byte        // JSON
 	Delay time.Duration // before the first attempt
 
-	// Report, if not nil, is told of every attempt when it has ended. It is called without a lock held, from any
-	// goroutine, and must not wait.
+	// Report, if not nil, is called after every attempt. It is called without a lock held, from any goroutine, and must not
+	// block.
 	Report func(Attempt)
 }
 
@@ -53,19 +54,19 @@ type Attempt struct {
 	At     time.Time
 	Took   time.Duration
 	Status int       // of the merchant's response; zero if there was none
-	Body   string    // what the merchant responded, its first MaxKept bytes
+	Body   string    // the first MaxKept bytes of the merchant's response
 	Err    error     // why there was no response
 	Next   time.Time // of the next attempt; zero if there is none
 }
 
-// Accepted reports whether the merchant has taken the notification. Only HTTP status 200 does so.
+// Accepted reports whether the merchant accepted the notification, which means HTTP status 200.
 func (a Attempt) Accepted() bool { return a.Status == http.StatusOK }
 
-// MaxKept is how much of a merchant's response is kept.
+// MaxKept is how many bytes of a merchant's response are kept.
 const MaxKept = 2 << 10
 
-// ErrReserved is the error of a notification that is not sent at all.
-var ErrReserved = errors.New("not sent: the host name is reserved for examples, so that nobody can be listening")
+// ErrReserved is the error of a notification to a reserved host name, which is not sent.
+var ErrReserved = errors.New("not sent: the host name is reserved for examples, so there cannot be a server")
 
 // queued is a notification that has not been accepted yet.
 type queued struct {
@@ -87,18 +88,18 @@ const (
 	deliveryTimeout = 10 * time.Second
 )
 
-// repeats are the published waits, each counted from the first failure.
+// repeats returns the published pauses, each counted from the first failure.
 func repeats() [4]time.Duration {
 	return [4]time.Duration{5 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 }
 
-// New returns a Notifier that sends through transport, and multiplies the waits between repeats by scale. Without a
-// transport it sends to any host except the reserved names example.com, example.net, example.org, .example, .test and
-// .invalid, where nobody can be listening.
+// New returns a Notifier that sends through transport, and multiplies the pauses between repetitions by scale. If transport
+// is nil, it sends to any host except the reserved names example.com, example.net, example.org, .example, .test and
+// .invalid, where there cannot be a server.
 func New(transport http.RoundTripper, scale float64) *Notifier {
 	n := &Notifier{anywhere: transport != nil, scale: scale}
 	if transport == nil {
-		// Without kept connections nothing is left behind between deliveries.
+		// Without keep-alives no goroutine remains between deliveries.
 		transport = &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: deliveryTimeout}
 	}
 	n.client = &http.Client{
@@ -137,7 +138,7 @@ func (n *Notifier) Add(m Message) {
 	}
 }
 
-// Drop forgets what is queued. Attempts that have begun go on, and are not repeated.
+// Drop removes everything from the queue. Attempts that have begun continue, and are not repeated.
 func (n *Notifier) Drop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -153,7 +154,7 @@ func (n *Notifier) Drop() {
 	n.signal()
 }
 
-// reserved reports whether nobody can be listening at a URL, because its host name is reserved for examples.
+// reserved reports whether the host name of a URL is reserved for examples.
 func reserved(to string) bool {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -177,11 +178,11 @@ func (n *Notifier) push(d *queued) {
 func (n *Notifier) signal() {
 	select {
 	case n.wake <- struct{}{}:
-	default: // it is being woken already
+	default: // a signal is already pending
 	}
 }
 
-// dispatch starts each delivery when it is due, and returns when there is nothing left to do.
+// dispatch starts each delivery when it is due, and returns when there are none left.
 func (n *Notifier) dispatch() {
 	for {
 		d, wait, done := n.next()
@@ -204,7 +205,7 @@ func (n *Notifier) dispatch() {
 	}
 }
 
-// next returns the delivery that is due, or how long to sleep: zero means until something changes.
+// next returns the delivery that is due, or how long to sleep; zero means until the next signal.
 func (n *Notifier) next() (d *queued, wait time.Duration, done bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -257,11 +258,11 @@ func (n *Notifier) exchange(d *queued) (status int, text string, err error) {
 	}
 	defer resp.Body.Close()
 	kept, _ := io.ReadAll(io.LimitReader(resp.Body, MaxKept))
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // lets the merchant finish
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the merchant can finish its response
 	return resp.StatusCode, string(kept), nil
 }
 
-// withoutURL keeps the address out of an error that would print it: its query can be all that guards a token.
+// withoutURL removes the URL from an error, because its query may be the only protection of a token.
 func withoutURL(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err
@@ -269,7 +270,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// conclude queues a failed delivery again, until it has failed five times.
+// conclude ends an attempt. It queues a failed delivery again, until it has failed five times.
 func (n *Notifier) conclude(d *queued, a Attempt) {
 	n.mu.Lock()
 	waits := repeats()
@@ -283,7 +284,7 @@ func (n *Notifier) conclude(d *queued, a Attempt) {
 		a.Next = d.at
 	}
 	n.mu.Unlock()
-	d.report(a) // before the notification counts as done, so that Flush also waits for the report
+	d.report(a) // while the notification is still pending, so that Flush also waits for the report
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if again && d.generation == n.generation {
@@ -311,7 +312,7 @@ func (n *Notifier) Flush(ctx context.Context) error {
 	}
 }
 
-// Close gives up what is queued and returns when no goroutine of the Notifier runs any more.
+// Close drops everything in the queue and returns when all goroutines of the Notifier have ended.
 func (n *Notifier) Close() {
 	n.mu.Lock()
 	n.cancel()
@@ -320,7 +321,7 @@ func (n *Notifier) Close() {
 	n.client.CloseIdleConnections()
 }
 
-// byTime is a heap, the next one due first.
+// byTime is a heap ordered by due time.
 type byTime []*queued
 
 func (q byTime) Len() int           { return len(q) }

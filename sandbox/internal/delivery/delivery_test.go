@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// slow waits before it refuses.
+// slow is a transport that waits before it fails.
 type slow struct{}
 
 func (slow) RoundTrip(*http.Request) (*http.Response, error) {
@@ -47,7 +47,7 @@ func TestReservedHosts(t *testing.T) {
 	}
 }
 
-// transport answers with the next of the statuses; zero is a connection that fails.
+// transport responds with each of the statuses in turn; zero is a connection error.
 type transport struct {
 	mu       sync.Mutex
 	statuses []int
@@ -93,7 +93,7 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// TestReportOfWhatIsNotSent: a reserved host is reported at once.
+// TestReportOfWhatIsNotSent: a notification to a reserved host is reported at once.
 func TestReportOfWhatIsNotSent(t *testing.T) {
 	n := New(nil, 1)
 	defer n.Close()
@@ -104,7 +104,7 @@ func TestReportOfWhatIsNotSent(t *testing.T) {
 	}
 }
 
-// TestDrop: what waits is forgotten, and what is added later is delivered.
+// TestDrop: what is queued is removed, and what is added later is delivered.
 func TestDrop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := New(&transport{statuses: []int{500, 200}}, 1)

@@ -1,7 +1,7 @@
-// Package listing merges rows of several series into one list in the order of their wall-clock times, and cuts pages
-// out of it. It compares whole wall-clock seconds, as a database does that stores local times: where the clocks of a
-// zone are set back, rows of two different hours share their texts and stand side by side. A listing stores no rows,
-// so that a page of many millions costs no more than a page of a hundred.
+// Package listing merges rows of several series into one list in the order of their wall-clock times, and returns pages of
+// it. It compares whole wall-clock seconds, like a database that stores local times: if the clocks of a zone are set back,
+// rows of two different hours have the same wall-clock times and are mixed. A listing stores no rows, so a page of many
+// millions costs no more than a page of a hundred.
 package listing
 
 import (
@@ -11,39 +11,38 @@ import (
 	"time"
 )
 
-// Series is a list of rows in the order of their times.
+// Series is a list of rows in order of time.
 type Series interface {
 	Len() int
-	At(i int) time.Time // never before the row i-1
+	At(i int) time.Time // not before row i-1
 }
 
-// RowRef names row I of a series.
+// RowRef refers to row I of a series.
 type RowRef[S Series] struct {
 	Series S
 	I      int
 }
 
-// Tie chooses the order of the rows of one second: it returns which of the n rows of that wall-clock second stands at
-// place p. For every second it must be a permutation.
+// Tie selects the order of the rows of one second: it returns which of the n rows of that wall-clock second is at position
+// p. For every second it must be a permutation.
 type Tie func(wall int64, n, p int) int
 
-// Listing is the rows of any number of series whose wall-clock second is in a range. Make one with New.
+// Listing is the rows of any number of series whose wall-clock second is in a range. Create one with New.
 type Listing[S Series] struct {
 	runs     []zoneRun[S]
 	from, to int64
 }
 
-// New returns a listing without rows. The bounds are wall-clock seconds as if the wall clock showed UTC; both belong
-// to the range.
+// New returns a listing without rows. The bounds are wall-clock seconds, counted as if they were UTC, and inclusive.
 func New[S Series](from, to int64) *Listing[S] {
 	return &Listing[S]{from: from, to: to}
 }
 
 const day = 24 * 60 * 60
 
-// Add takes rows lo to hi-1 of a series, as far as they are in the range.
+// Add adds those of rows lo to hi-1 of a series that are in the range.
 func (l *Listing[S]) Add(series S, lo, hi int, loc *time.Location) {
-	const widest = 2 * day // further than any zone is from UTC
+	const widest = 2 * day // more than the offset of any zone
 	for at := l.from - widest; at <= l.to+widest; {
 		t := time.Unix(at, 0).In(loc)
 		_, offset := t.Zone()
@@ -72,7 +71,7 @@ func (l *Listing[S]) Total() int {
 	return n
 }
 
-// Page returns rows a to b-1, the newest row of the listing being row 0 unless oldestFirst is set. Rows that do not
+// Page returns rows a to b-1. Row 0 is the newest row of the listing, or the oldest if oldestFirst is set. Rows that do not
 // exist are left out.
 func (l *Listing[S]) Page(a, b int, oldestFirst bool, tie Tie) []RowRef[S] {
 	total := l.Total()
@@ -88,13 +87,13 @@ func (l *Listing[S]) Page(a, b int, oldestFirst bool, tie Tie) []RowRef[S] {
 	return refs
 }
 
-// FirstAt returns the first row of a series at or after a second of Unix time, or its length.
+// FirstAt returns the index of the first row of a series at or after a second of Unix time, or its length.
 func FirstAt(series Series, second int64) int {
 	return zoneRun[Series]{series: series, hi: series.Len()}.find(second)
 }
 
-// zoneRun is rows lo to hi-1 of a series, over which the zone's distance from UTC is the same, so that they are also
-// in the order of their wall-clock texts. A range over a clock change has several.
+// zoneRun is rows lo to hi-1 of a series, for which the zone's offset is the same, so that they are also in the order of
+// their wall-clock times. A range that contains a clock change has several.
 type zoneRun[S Series] struct {
 	series S
 	lo, hi int
@@ -117,11 +116,10 @@ func (l *Listing[S]) before(wall int64) int {
 	return n
 }
 
-// slice returns rows a to b-1 in the order of time, the oldest first: it looks for the second that row a is in and
-// merges the runs from there.
+// slice returns rows a to b-1 in order of time, oldest first: it finds the second of row a and merges the runs from there.
 func (l *Listing[S]) slice(a, b int, tie Tie) []RowRef[S] {
 	refs := make([]RowRef[S], 0, b-a)
-	// The second that row a is in is the last one that has no more than a rows before it.
+	// The second of row a is the last one with at most a rows before it.
 	wall := l.to - int64(sort.Search(int(l.to-l.from), func(n int) bool { return l.before(l.to-int64(n)) <= a }))
 	skip := a - l.before(wall)
 	cursors := make([]cursor[S], 0, len(l.runs))
@@ -150,24 +148,24 @@ func (l *Listing[S]) slice(a, b int, tie Tie) []RowRef[S] {
 	return refs
 }
 
-// cursor is a place in a run.
+// cursor is a position in a run.
 type cursor[S Series] struct {
 	zoneRun[S]
 	i      int
 	second int64 // wall-clock second of row i
 }
 
-// group is the rows of one series that are in one second.
+// group is the rows of one series in one second.
 type group[S Series] struct {
 	series   S
 	first, n int
 }
 
-// advance moves the cursor behind the rows of a second and returns them.
+// advance moves the cursor past the rows of a second and returns them.
 func (c *cursor[S]) advance(second int64) group[S] {
 	g := group[S]{series: c.series, first: c.i}
 	for c.second == second && c.i < c.hi {
-		if c.i-g.first < 8 { // nearly every second ends here; in a crowded one, a binary search finds its end
+		if c.i-g.first < 8 { // enough for nearly every second; for more rows, a binary search finds the end
 			c.i++
 		} else {
 			rest := zoneRun[S]{series: c.series, lo: c.i, hi: c.hi, offset: c.offset}

@@ -16,7 +16,7 @@ func (s times) At(i int) time.Time { return time.Unix(s[i], 0) }
 
 func inOrder(_ int64, _, p int) int { return p }
 
-// TestFind: the binary search for the first row at a time agrees with the times of the rows.
+// TestFind: the first row found for a time agrees with the times of the rows.
 func TestFind(t *testing.T) {
 	rows := times{100, 100, 103, 110, 110, 110, 200}
 	for offset := int64(-50); offset <= 50; offset += 25 {
@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestPages merges two series and cuts pages of every size at every place.
+// TestPages merges two series and reads pages of every size at every position.
 func TestPages(t *testing.T) {
 	a, b := times{10, 20, 20, 20, 30, 90}, times{5, 20, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31}
 	l := New[times](10, 60)
@@ -66,7 +66,7 @@ func describe(refs []RowRef[times]) []int64 {
 	return seconds
 }
 
-// TestClockChange: where the clocks are set back, rows of two hours are merged by their wall-clock texts.
+// TestClockChange: if the clocks are set back, rows of two hours are merged by their wall-clock times.
 func TestClockChange(t *testing.T) {
 	loc, err := time.LoadLocation("America/New_York")
 	if err != nil {
@@ -83,7 +83,7 @@ func TestClockChange(t *testing.T) {
 	}
 }
 
-// TestTie: the caller orders the rows of one second.
+// TestTie: the caller selects the order of the rows of one second.
 func TestTie(t *testing.T) {
 	rows := times{7, 7, 7}
 	l := New[times](0, 10)

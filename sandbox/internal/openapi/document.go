@@ -1,9 +1,9 @@
-// Package openapi makes the OpenAPI description of the gateway from testdata/interface.json.
+// Package openapi generates the OpenAPI description of the gateway from testdata/interface.json.
 //
-// A schema holds what the interface says, and nothing that only the client or only the sandbox asks for. Its x-source
-// names where it comes from: "interface: " and a heading of the interface description, "published" for what gateways of
-// this kind publish beyond the interface, "own" for a reading of this repository where both are silent. Keywords that are
-// only published stand under x-published, apart from the schema that they would narrow.
+// A schema contains what the interface documents, and nothing that only the client or only the sandbox requires. Its
+// x-source is the source: "interface: " and a heading of the interface description, "published" for what gateways of this
+// kind publish beyond the interface, "own" for a choice of this repository because neither defines it. Keywords that are
+// only published are under x-published, outside of the schema, which they would narrow.
 package openapi
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Generate returns the description that belongs to a table.
+// Generate returns the description for an interface table.
 func Generate(interfaceTable []byte) ([]byte, error) {
 	var g generator
 	if err := json.Unmarshal(interfaceTable, &g.table); err != nil {
@@ -40,9 +40,9 @@ func (g *generator) document() object {
 		"info", object{
 			"title", "Card payment gateway",
 			"version", "1", "x-version", "own: the interface has no versions",
-			"description", "x-source says where each part comes from: the interface, with its heading; published, for what gateways of " +
-				"this kind publish beyond it; own, for a reading where both are silent. x-published holds keywords that are published " +
-				"and that the interface does not have. Objects are open: a gateway may send more, and a request may carry more.",
+			"description", "x-source is the source of each part: interface, with its heading; published, for what gateways of " +
+				"this kind publish beyond it; own, for a choice because neither defines it. x-published contains keywords that are published " +
+				"and not in the interface. Objects are open: requests and responses may have additional members.",
 		},
 		"servers", list{object{"url", "/", "description", "the gateway that serves this description"}},
 		"security", list{object{}, object{"basic", list{}}},
@@ -79,8 +79,8 @@ func jsonContent(schema object) object {
 	return object{"application/json", object{"schema", schema}}
 }
 
-// parameters are the members in the path and in the query. The token of a token payment is only in the path: the
-// interface gives it neither type nor limit.
+// parameters returns the parameters in the path and in the query. The token of a token payment is only in the path: the
+// interface documents neither its type nor its limit.
 func (g *generator) parameters(op *operation) (parameters list) {
 	if strings.Contains(op.Path, "{tokenization}") {
 		parameters = append(parameters, object{
@@ -102,7 +102,7 @@ func (g *generator) parameters(op *operation) (parameters list) {
 	return parameters
 }
 
-// parameterSchema describes the text of a parameter: a number of 20 digits is wider than the integers of most programs.
+// parameterSchema describes a parameter as a string: a number of 20 digits is wider than the integers of most programs.
 func parameterSchema(m *member) object {
 	switch {
 	case m.Type == "Number":
@@ -118,7 +118,7 @@ func parameterSchema(m *member) object {
 	return object{"type", "string", "maxLength", m.Limit}
 }
 
-// Calendar dates but for the last day of February, and times of the day.
+// Calendar dates, except that February always has 29 days, and times of day.
 const (
 	datePattern = "[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|[12][0-9]))"
 	timePattern = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"

@@ -2,13 +2,13 @@ package openapi
 
 import "encoding/json"
 
-// object is a JSON object whose members keep their order: names and values in turn.
+// object is a JSON object with ordered members: names and values alternate.
 type object []any
 
 // set appends a member.
 func (o *object) set(name string, value any) { *o = append(*o, name, value) }
 
-// MarshalJSON writes the members in their order.
+// MarshalJSON writes the members in order.
 func (o object) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}
 	for i := 0; i < len(o); i += 2 {

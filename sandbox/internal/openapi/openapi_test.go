@@ -9,15 +9,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/openapi"
 )
 
-// TestKeptDescription: the description in the repository is the one that belongs to the table.
+// TestKeptDescription: the description in the repository is up to date.
 func TestKeptDescription(t *testing.T) {
 	want, kept := generate(t), read(t, "../../openapi.json")
 	if !bytes.Equal(want, kept) {
-		t.Error("sandbox/openapi.json is not what the table makes; run go generate ./sandbox")
+		t.Error("sandbox/openapi.json is not up to date; run go generate ./sandbox")
 	}
 }
 
-// TestEveryPartHasASource: operations, parameters, responses and objects say where they come from.
+// TestEveryPartHasASource: operations, parameters, responses and objects have an x-source.
 func TestEveryPartHasASource(t *testing.T) {
 	var document any
 	if err := json.Unmarshal(generate(t), &document); err != nil {

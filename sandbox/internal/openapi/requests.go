@@ -27,8 +27,8 @@ func (g *generator) body(op *operation) object {
 	return schema
 }
 
-// object is the schema of an object with such members: the body of an operation, or a nested object of that name where
-// it stands under the member parent.
+// object returns the schema of an object with these members: the body of an operation, or the nested object of that name in
+// the member parent.
 func (g *generator) object(name, parent string, members []member, source string) object {
 	var properties, filled object
 	var required, publishedRequired list
@@ -66,8 +66,8 @@ func (g *generator) object(name, parent string, members []member, source string)
 	return schema
 }
 
-// isRequired reports whether the member must be given inside the member of that name. Of a card and a subscription the
-// interface does not say it; what is published does.
+// isRequired reports whether the member is required in the parent of that name. For a card and a subscription the interface
+// does not say it, but published documents do.
 func (m *member) isRequired(parent string) bool {
 	if m.Required == "" {
 		return m.PublicFacts.Required == "R" && (parent == "card" || parent == "extension")
@@ -106,8 +106,8 @@ func (g *generator) property(m *member, required bool, source string) object {
 	return schema
 }
 
-// publishedKeywords are those that are published and not in the interface. Of a member that is published as a whole they
-// are in its schema.
+// publishedKeywords returns the keywords that are published and not in the interface. For a member that is only published,
+// they are in its schema.
 func (m *member) publishedKeywords(required bool) (more object) {
 	limit := m.PublicFacts.Limit
 	switch {
@@ -126,7 +126,7 @@ func (m *member) publishedKeywords(required bool) (more object) {
 	return more
 }
 
-// nested is a reference to a component, or an array of such. An address differs by where it stands.
+// nested returns a reference to a component, or an array of references. The schema of an address depends on its parent.
 func (g *generator) nested(m *member) object {
 	name := componentName(m.Object, m.Name)
 	if m.Type == "Array" {
@@ -142,7 +142,7 @@ func componentName(object, parent string) string {
 	return strings.ToUpper(object[:1]) + object[1:]
 }
 
-// Forms of texts. The interface gives them in words.
+// Patterns of strings. The interface describes them in words.
 const (
 	urlPattern  = `^[Hh][Tt][Tt][Pp][Ss]?://` + userPattern + `(` + namePattern + `|\[` + ipv6Pattern + `\])(:[0-9]*)?` + restPattern + `$`
 	userPattern = `(([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*@)?`
@@ -182,7 +182,7 @@ func text(m *member, required bool) object {
 	case "cardholder":
 		return append(schema, "pattern", `\S`, "x-form", "own: not only white space")
 	case "uniqueId":
-		if m.Required == "R" { // of the published operations, whose example has a number
+		if m.Required == "R" { // only the published operations; their example has a number
 			return object{"anyOf", list{
 				object{"type", "string", "minLength", 1, "maxLength", m.Limit}, object{"type", "integer", "minimum", 0},
 			}}
@@ -200,7 +200,8 @@ func text(m *member, required bool) object {
 	return schema
 }
 
-// number is a number, or a text of its digits: the examples send the amount as text, and the published ones the appId.
+// number returns the schema of a number or a string of its digits: the examples send the amount as a string, and the
+// published ones the appId.
 func number(m *member) object {
 	switch m.Name {
 	case "amount":
@@ -215,7 +216,8 @@ func number(m *member) object {
 	return object{"anyOf", integerOf(m.Limit, 0)}
 }
 
-// integerOf is a whole number of at most so many digits, if there is a limit, as a number and as text.
+// integerOf returns the schemas of an integer with a limited number of digits, as a number and as a string. Zero means no
+// limit.
 func integerOf(digits, minimum int) list {
 	asNumber, asText := object{"type", "integer", "minimum", minimum}, object{"type", "string", "pattern", "^[0-9]+$"}
 	if digits > 0 {
@@ -228,7 +230,8 @@ func integerOf(digits, minimum int) list {
 	return list{asText, asNumber}
 }
 
-// decimalOf is Number(digits,decimals), zero or above zero: the more decimals, the fewer digits before the point.
+// decimalOf returns the schemas of Number(digits,decimals), zero or above: the more decimals, the fewer digits before the
+// point.
 func decimalOf(digits, decimals int, aboveZero bool) list {
 	var forms []string
 	var numbers list

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// stateNames name the components for the codes of a transaction and of a refund.
+// stateNames are the names of the components for the codes of a transaction and of a refund.
 var stateNames = []struct {
 	code         int
 	result, name string
@@ -17,11 +17,11 @@ var stateNames = []struct {
 	{110, "refund", "AcceptedRefund"}, {111, "refund", "MadeRefund"}, {112, "refund", "RefusedRefund"},
 }
 
-// responses are those of an operation. The interface: "HTTP status codes: not shown". A failure in the body may come with
-// the status of its code, or with 200.
+// responses returns the responses of an operation. The interface: "HTTP status codes: not shown". A failure in the body may
+// be sent with the status of its code, or with 200.
 func (g *generator) responses(op *operation) object {
 	return object{
-		"200", object{"description", "the result, or a refusal in its place", "content", jsonContent(g.result(op))},
+		"200", object{"description", "the result, or a refusal instead", "content", jsonContent(g.result(op))},
 		"4XX", refusal("own: HTTP status codes are not shown"),
 		"5XX", refusal("own: HTTP status codes are not shown"),
 	}
@@ -34,7 +34,7 @@ func refusal(source string) object {
 	}
 }
 
-// result is one of the results of an operation, each with its code, or a refusal.
+// result returns the schema of the results of an operation, each with its code, or a refusal.
 func (g *generator) result(op *operation) object {
 	var any list
 	switch op.Name {
@@ -77,7 +77,7 @@ func (g *generator) resultOf(op *operation, r response) object {
 		return s.code == r.Code
 	})
 	component := ref(stateNames[i].name)
-	if op.Name == "GetTransaction" { // the row that was asked for
+	if op.Name == "GetTransaction" { // the requested row
 		return object{"allOf", list{component, object{"required", list{"uniqueId"}}}, "x-source", r.source(op)}
 	}
 	return object{"allOf", list{component}, "x-source", r.source(op)}
@@ -241,7 +241,7 @@ func resultMember(m *member) object {
 	return schema
 }
 
-// instant is a time in milliseconds since 1970, before the year 10000.
+// instant returns the schema of a time in milliseconds since 1970, before the year 10000.
 func instant() object {
 	return object{"type", "integer", "minimum", 0, "maximum", jsonNumber("253402300799999")}
 }
@@ -262,8 +262,8 @@ func (g *generator) page(rows list) object {
 	return object{"type", "object", "x-source", "interface: Page envelope (batch queries)", "properties", properties, "required", required}
 }
 
-// failure is the body of a response to what was not carried out. "Responses for validation failures, unknown identifiers,
-// and failures of the token operations: not shown"; the codes are published.
+// failure returns the body of a response to a request that was not carried out. "Responses for validation failures, unknown
+// identifiers, and failures of the token operations: not shown"; the codes are published.
 func failure(code, more object) object {
 	properties := append(object{
 		"code", code, "message", object{"type", "string"}, "timestamp", instant(),

@@ -27,7 +27,7 @@ type member struct {
 	Source                                        string
 }
 
-// facts is what is published about a member beyond the interface.
+// facts holds what is published about a member beyond the interface.
 type facts struct {
 	Limit, Digits, Decimals int
 	Required, Note          string
@@ -44,4 +44,4 @@ type code struct {
 	Source           string
 }
 
-const published = "public-facts" // the source of what is not in the interface
+const published = "public-facts" // source of members that are not in the interface

@@ -2,27 +2,27 @@ package pages
 
 import "slices"
 
-// Dashboard is one page of the dashboard: what stands in its head, and its sections.
+// Dashboard is one page of the dashboard: its header and its sections.
 type Dashboard struct {
 	Title  string
 	Label  string // of this sandbox
 	Tabs   []Tab
-	Notice string // what has just been done
-	Live   string // seconds after which the page is read again, if that was asked for
+	Notice string // result of the action before
+	Live   string // seconds after which the page reloads, or empty
 
-	Path, LivePath string // links to this page, and to it read again and again
+	Path, LivePath string // links to this page without and with automatic reload
 	OpenAPI        string // link to the description
 
 	Sections []Section
 }
 
-// Tab is a link in the head.
+// Tab is a link in the header.
 type Tab struct {
 	Text, Link string
 	Here       bool
 }
 
-// Section is a part of a page. What is empty is left out.
+// Section is a part of a page. Empty fields are left out.
 type Section struct {
 	Heading, Text string
 	Terms         []Term
@@ -32,11 +32,11 @@ type Section struct {
 	Table         *Table
 }
 
-// Table has a row for each thing. On a phone each row is a box of its own.
+// Table is a table. On a phone each row is shown as a box.
 type Table struct {
 	Columns []string
 	Rows    [][]Cell
-	Empty   string // what to say without rows
+	Empty   string // shown if there are no rows
 	LeftOff int    // rows that are not shown
 }
 
@@ -62,11 +62,11 @@ type Term struct {
 	Cell
 }
 
-// Form is a button with what it needs.
+// Form is a button with its inputs.
 type Form struct {
 	Action, Label string
-	Describe      string // what the button is for, where its label alone does not say
-	Get           bool   // only looks
+	Describe      string // accessible name of the button, if the label is not enough
+	Get           bool   // only reads
 	Danger        bool
 	Inputs        []Input
 }
@@ -75,11 +75,11 @@ type Form struct {
 type Input struct {
 	Name, Label, Value, Placeholder string
 	Hidden                          bool
-	Short                           bool     // holds a few characters
-	Options                         []string // makes it a list to choose from
+	Short                           bool     // for a few characters
+	Options                         []string // if not nil, the input is a list
 }
 
-// Asks reports whether somebody has to fill in something.
+// Asks reports whether the form has visible inputs.
 func (f Form) Asks() bool {
 	return slices.ContainsFunc(f.Inputs, func(i Input) bool { return !i.Hidden })
 }

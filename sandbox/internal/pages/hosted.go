@@ -1,15 +1,15 @@
 package pages
 
-// Payment is what a hosted page says about the payment.
+// Payment is what a hosted page shows of the payment.
 type Payment struct {
-	Merchant string // shown name
+	Merchant string // display name
 	OrderID  string
 	Amount   string // with its currency
-	Token    bool   // no money is taken, the card is stored
+	Token    bool   // the card is stored and no money is charged
 	Lines    []Line
 }
 
-// Initial is the letter that stands for the merchant's logo.
+// Initial returns the letter shown as the merchant's logo.
 func (p Payment) Initial() string {
 	for _, r := range p.Merchant {
 		return string(r)
@@ -20,14 +20,14 @@ func (p Payment) Initial() string {
 // Line is one product of the order summary.
 type Line struct{ Name, Quantity, Price string }
 
-// CardPage asks for a card.
+// CardPage is the page with the card form.
 type CardPage struct {
 	Title string
 	Payment
-	Declined  string // what to say of the card before, if that was declined
+	Declined  string // message if the previous card was declined
 	Fields    []Field
 	TestCards []TestCard
-	Filled    bool // a test card is in the form: what is left is to pay
+	Filled    bool // a test card is filled in
 }
 
 // Field is one input of the card form. The names are those of the interface's card object.
@@ -35,12 +35,12 @@ type Field struct {
 	Name, Label, Hint, Autocomplete string
 	InputMode                       string
 	MaxLength                       int
-	Half                            bool // two stand side by side
+	Half                            bool // two are shown side by side
 	Value, Error                    string
 	Focus                           bool // the first one with an error
 }
 
-// Problems counts the fields with an error.
+// Problems returns the number of fields with an error.
 func (c CardPage) Problems() (n int) {
 	for _, f := range c.Fields {
 		if f.Error != "" {
@@ -50,7 +50,7 @@ func (c CardPage) Problems() (n int) {
 	return n
 }
 
-// Describe names the elements that explain the input, for aria-describedby.
+// Describe returns the ids of the elements that explain the input, for aria-describedby.
 func (f Field) Describe() string {
 	switch {
 	case f.Hint != "" && f.Error != "":
@@ -63,7 +63,7 @@ func (f Field) Describe() string {
 	return ""
 }
 
-// TestCard is a button that fills the form.
+// TestCard is a button that fills in the form.
 type TestCard struct{ Value, Label, Hint string }
 
 // ThreeDPage asks the cardholder to confirm the payment.
@@ -74,7 +74,7 @@ type ThreeDPage struct {
 	At   string
 }
 
-// MessagePage says one thing.
+// MessagePage shows a message.
 type MessagePage struct {
 	Title, Text, Link string
 	Payment

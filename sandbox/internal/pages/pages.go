@@ -1,5 +1,5 @@
-// Package pages renders what people see of the sandbox: the hosted card page and the 3D page of a cardholder, and the
-// dashboard of a developer. It knows plain values only, and no page needs a script.
+// Package pages renders the HTML pages of the sandbox: the hosted card page and the 3D page for cardholders, and the
+// dashboard for developers. Its input is plain values, and no page needs JavaScript.
 package pages
 
 import (
@@ -19,7 +19,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	},
 }).ParseFS(files, "templates/*.html"))
 
-// Render returns a page as HTML. The data is one of the types of this package, and its name that of the type.
+// Render returns a page as HTML. The data has one of the types of this package, and name is the name of that type.
 func Render(name string, data any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {

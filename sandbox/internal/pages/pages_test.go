@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRender renders every page, with everything and with nothing in it: no script, and what strangers wrote is text.
+// TestRender renders every page, with all fields and with none: there is no script, and untrusted text is escaped.
 func TestRender(t *testing.T) {
 	const evil = `"><script>alert(1)</script>`
 	payment := Payment{Merchant: evil, OrderID: evil, Amount: evil, Lines: []Line{{evil, evil, evil}}}

@@ -1,4 +1,4 @@
-// Command write makes the OpenAPI description of the gateway from the interface's table.
+// Command write generates the OpenAPI description of the gateway from the interface table.
 package main
 
 import (
