@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -412,6 +413,7 @@ func TestLeftWhileAsking(t *testing.T) {
 		s.network = asking
 		j := s.restarted(journal.Options{Parallel: 2})
 		for range j.Recover(t.Context()) {
+			synctest.Wait() // b and c are asked about, and d waits for its turn
 			break
 		}
 		if n := asking.under.Load(); n != 0 || asking.ended.Load() < 1 {
