@@ -63,8 +63,8 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction", "t-2").want(t, exit.No, "the gateway has no payment with this transactionId since ")
 	tool(t, env, "get", "999").want(t, exit.No, "the gateway does not know it")
 	tool(t, env, "get", "abc").want(t, exit.NoAnswer, "uniqueId ")
-	tool(t, env, "get").want(t, exit.NoAnswer, "name the payment")
-	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.NoAnswer, "name the payment")
+	tool(t, env, "get").want(t, exit.NoAnswer, "specify the payment")
+	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.NoAnswer, "specify the payment")
 	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.NoAnswer, `"soon" is no time to look back`)
 }
 

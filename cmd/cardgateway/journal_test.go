@@ -25,7 +25,7 @@ func TestJournal(t *testing.T) {
 		s := openShop(t, server, at)
 		env := journalEnv(server, at)
 		tool(t, env, "journal", "list").want(t, exit.OK, "no rows")
-		tool(t, env, "journal", "run").want(t, exit.OK, "no rows", "without one: 0")
+		tool(t, env, "journal", "run").want(t, exit.OK, "no rows", "0 without one")
 		s.fill(t)
 		lines := func(r result) string { return strings.TrimSuffix(r.out, "\n") }
 
@@ -65,7 +65,7 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 
 		prom := filepath.Join(t.TempDir(), "journal.prom")
 		r = tool(t, env, "journal", "run", "--columns", "kind,id,state", "--no-header", "--metrics-file", prom)
-		r.want(t, exit.No, "with an outcome that waits to be acknowledged: 2; without one: 3; in conflict: 1")
+		r.want(t, exit.No, "not acknowledged: 2 with an outcome, 3 without one, 1 in conflict")
 		if want := "payment,paid,conflict\npayment,declined,declined\npayment,lost,succeeded\npayment,refused,refused\n" +
 			"payment,waiting,pending\nrefund,lost,pending"; lines(r) != want {
 			t.Errorf("run: got\n%s\nwant\n%s", r.out, want)
@@ -79,7 +79,7 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.No, `has no payment "nobody"`)
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged: payment lost, succeeded")
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged before")
-		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "nobody asks the gateway about it any more")
+		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "the gateway is no longer queried for it")
 		e, err := s.Get(t.Context(), "lost")
 		if err != nil || e.Unacked() || e.State() != journal.Succeeded {
 			t.Errorf("the shop sees %v, unacknowledged %v, %v", e.State(), e.Unacked(), err)
@@ -245,7 +245,7 @@ func TestJournalWrongUse(t *testing.T) {
 		{[]string{"list", "--columns", "id,id"}, "--columns: id is there twice"},
 		{[]string{"run", "--absent-after", "1m"}, "--absent-after must be 15m or more"},
 		{[]string{"run", "--abandon-after", "0s"}, "--abandon-after must not be zero"},
-		{[]string{"run", "--every=-1s"}, "--every must be above zero"},
+		{[]string{"run", "--every=-1s"}, "--every must not be negative"},
 		{[]string{"run", "--metrics-file", "x.txt"}, "--metrics-file: the name must end with .prom"},
 		{[]string{"ack", "x"}, "missing flags: --state=WORD"},
 		{[]string{"ack", "x", "--state", "fine"}, `there is no state "fine"`},

@@ -258,12 +258,12 @@ func TestListenInterrupted(t *testing.T) {
 	}()
 	<-arrived
 	l.cancel()
-	l.waitFor(t, "finishing what is in flight; Ctrl-C again ends at once")
+	l.waitFor(t, "waiting for requests in flight; press Ctrl-C again to exit at once")
 	close(release)
 	if status := <-answered; status != http.StatusOK {
 		t.Errorf("got %d, want 200", status)
 	}
-	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
+	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications arrived")
 	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != relay.Forwarded {
 		t.Errorf("got record %+v", got)
 	}
