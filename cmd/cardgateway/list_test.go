@@ -134,8 +134,8 @@ func TestListWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no range", nil, "a time range is missing"},
-		{"upside down", []string{"--from", "2026-11-02", "--to", "2026-11-01"}, "the range is upside down: it would begin at 2026-11-02 00:00:00"},
+		{"no range", nil, "the time range is missing"},
+		{"upside down", []string{"--from", "2026-11-02", "--to", "2026-11-01"}, "the range is empty: it begins at 2026-11-02 00:00:00"},
 		{"no such state", []string{"--last", "1h", "--state", "paid"}, `there is no state "paid" of orders; the states are approved,`},
 		{"checkpoint in no directory", []string{"--last", "1h", "--checkpoint", dir + "/none/c.json"}, "--checkpoint cannot be written"},
 		{"checkpoint is a directory", []string{"--last", "1h", "--checkpoint", dir}, "--checkpoint cannot be read"},

@@ -64,9 +64,9 @@ func TestListenWrongUse(t *testing.T) {
 		{"a timeout", env, []string{"--forward-to", "http://localhost/", "--timeout", "soon"}, "timeout (flag --timeout)"},
 		{"less than none", env, []string{"--exit-after=-1"}, "--exit-after must not be negative"},
 		{"to itself", env, []string{"--addr", free.Addr().String(), "--forward-to", "http://" + free.Addr().String() + "/"}, "notifications would be forwarded to this program itself"},
-		{"a record that is none", env, []string{"--record", foreign}, "is not a record of this program: line 1 is not one of a record of this program. Name another file"},
+		{"a record that is none", env, []string{"--record", foreign}, "is not a record of this program: line 1 is not a line of a record. Choose another file"},
 		{"a record that is a directory", env, []string{"--record", t.TempDir()}, "--record cannot be written"},
-		{"a record that is a device", env, []string{"--record", os.DevNull}, "is no regular file"},
+		{"a record that is a device", env, []string{"--record", os.DevNull}, "is not a regular file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			args := test.args

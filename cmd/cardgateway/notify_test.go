@@ -257,7 +257,7 @@ func TestReplayWrongUse(t *testing.T) {
 		{"nowhere", []string{"n-1", "--from", good}, exit.NoAnswer, "the URL of the handler is missing: set --to http://localhost:8080/notify"},
 		{"twice", []string{"n-1", "--from", double}, exit.NoAnswer, "n-1 is in "},
 		{"none failed", []string{"--failed", "--from", good}, exit.OK, "no notification failed"},
-		{"foreign", []string{"n-1", "--from", foreign}, exit.NoAnswer, "is not a record of listen: line 1 is not one of a record of this program"},
+		{"foreign", []string{"n-1", "--from", foreign}, exit.NoAnswer, "is not a record of listen: line 1 is not a line of a record"},
 		{"a long line", []string{"n-1", "--from", long}, exit.NoAnswer, "line 1 has more than 1 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -170,7 +170,7 @@ func TestResolvePayment(t *testing.T) {
 		{twice.URL, "t-twice", nil, exit.No, "TWICE: the gateway has two successes. This needs manual review"},
 		{"http://127.0.0.1:1", "t-approved", nil, exit.Unknown, "connection refused"},
 		{server.URL, "t-approved", []string{"--wait", "0s"}, exit.NoAnswer, "--wait must be greater than 0"},
-		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.NoAnswer, `--sent-at: "noon" is no time`},
+		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.NoAnswer, `--sent-at: "noon" is not a time`},
 		{server.URL, "t-approved", []string{"--currency", "euro"}, exit.NoAnswer, "currency "},
 	} {
 		t.Run(test.id+" "+strings.Join(test.args, " "), func(t *testing.T) {
