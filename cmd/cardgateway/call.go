@@ -12,7 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 )
 
-// system is what the program uses of its surroundings.
+// system is the environment of the program.
 type system struct {
 	in        io.Reader
 	out, err  io.Writer
@@ -21,26 +21,26 @@ type system struct {
 	now       func() time.Time
 }
 
-// call is one run of the program: what its command gets.
+// call is one run of the program. Commands receive it as their argument.
 type call struct {
 	system
 	ctx      context.Context
 	settings *settings.Flags
-	metrics  []metrics.Metric // what --metrics-file says of the command's own
+	metrics  []metrics.Metric // of the command itself, for --metrics-file
 }
 
-// load finds the settings.
+// load returns the settings.
 func (c *call) load() (*settings.Settings, error) {
 	return c.settings.Load(c.ctx, settings.Source{Getenv: c.getenv, ConfigDir: c.configDir, Stderr: c.err})
 }
 
-// client makes the client that the settings describe.
+// client creates a client from the settings.
 func (c *call) client() (*cardgateway.Client, error) {
 	_, client, err := c.configure(nil)
 	return client, err
 }
 
-// configure finds the settings and makes their client. Transport is nil for the usual one.
+// configure returns the settings, and a client created from them. A nil transport means the default.
 func (c *call) configure(transport http.RoundTripper) (*settings.Settings, *cardgateway.Client, error) {
 	set, err := c.load()
 	if err != nil {
@@ -50,14 +50,14 @@ func (c *call) configure(transport http.RoundTripper) (*settings.Settings, *card
 	return set, client, err
 }
 
-// say tells people something that scripts do not need.
+// say prints a message on stderr, unless --quiet is set.
 func (c *call) say(format string, args ...any) {
 	if !c.settings.Quiet {
 		c.tell(format, args...)
 	}
 }
 
-// tell tells people something.
+// tell prints a message on stderr.
 func (c *call) tell(format string, args ...any) {
 	fmt.Fprintf(c.err, "cardgateway: "+format+"\n", args...)
 }

@@ -20,11 +20,13 @@ type checkCommand struct{}
 
 // Help is shown below the flags.
 func (*checkCommand) Help() string {
-	return `Shows every setting and where it comes from, and asks the gateway for the payments of the last day. It changes nothing.
-Ends with 0 if all is well, 1 if a line says what to look at, 2 if the gateway did not answer or did not accept the credentials.`
+	return `Prints each setting and its source, then queries the gateway for the payments of the last day. It changes nothing.
+
+The exit code is 0 if everything is fine, 1 if a line begins with "look", and 2 if the gateway did not respond or did not accept
+the credentials.`
 }
 
-// Run looks at the settings and at the gateway.
+// Run prints the settings and checks the gateway.
 func (*checkCommand) Run(c *call) error {
 	dates := &dateTransport{inner: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
@@ -36,7 +38,7 @@ func (*checkCommand) Run(c *call) error {
 	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
 	for _, s := range set.List {
 		value, from := terminal.Clean(s.Value), s.From
-		switch { // a place can have a password in it
+		switch { // a location can contain a password
 		case value == "":
 		case s.Name == settings.Secret:
 			value = "set"
@@ -56,7 +58,7 @@ func (*checkCommand) Run(c *call) error {
 		return err
 	}
 	if k.failed != nil {
-		return exit.CannotWrite("answer", k.failed)
+		return exit.CannotWrite("result", k.failed)
 	}
 	if k.looks > 0 {
 		return exit.Fail(exit.No, "lines that begin with \"look\": %d", k.looks)
@@ -64,14 +66,14 @@ func (*checkCommand) Run(c *call) error {
 	return nil
 }
 
-// checker asks the gateway, and prints a line for each answer.
+// checker queries the gateway, and prints a line for each check.
 type checker struct {
 	*call
 	client *cardgateway.Client
 	dates  *dateTransport
 	newest *cardgateway.Transaction // of the last day; nil if there is none
 	looks  int
-	failed error // of stdout
+	failed error // of writing to stdout
 }
 
 func (k *checker) line(format string, args ...any) {
@@ -89,7 +91,7 @@ func (k *checker) look(what, format string, args ...any) {
 	k.line("look  %-14s %s\n", what, fmt.Sprintf(format, args...))
 }
 
-// reach asks for the payments of the last day.
+// reach queries the payments of the last day.
 func (k *checker) reach(credentials bool) error {
 	begun := time.Now()
 	page, err := k.search(k.now().AddDate(0, 0, -1), k.now())
@@ -104,7 +106,7 @@ func (k *checker) reach(credentials bool) error {
 	if credentials {
 		k.ok("credentials", "accepted")
 	} else {
-		k.ok("credentials", "none are set, and the gateway asked for none")
+		k.ok("credentials", "none are set, and the gateway requires none")
 	}
 	for i := range page.Data {
 		if t := &page.Data[i]; k.newest == nil || t.TransactionAt.Compare(k.newest.TransactionAt) > 0 {
@@ -114,7 +116,7 @@ func (k *checker) reach(credentials bool) error {
 	return nil
 }
 
-// search asks for one page. Rows that cannot be read do not matter here.
+// search queries one page, and ignores rows that cannot be read.
 func (k *checker) search(from, to time.Time) (*cardgateway.Page[cardgateway.Transaction], error) {
 	page, err := k.client.SearchOrders(k.ctx, cardgateway.OrderQuery{Start: from, End: to, PageSize: 100})
 	if page != nil {
@@ -126,7 +128,8 @@ func (k *checker) search(from, to time.Time) (*cardgateway.Page[cardgateway.Tran
 	return nil, err
 }
 
-// clock compares this machine's clock with that of the gateway, or of a proxy before it. The header counts whole seconds.
+// clock compares this machine's clock with that of the gateway, or of a proxy in front of it. The Date header has a resolution
+// of one second.
 func (k *checker) clock() {
 	date, at := k.dates.last()
 	if date.IsZero() {
@@ -141,12 +144,12 @@ func (k *checker) clock() {
 	case apart < -most:
 		k.look("clock", "this machine is %v behind the gateway; set its clock", -apart)
 	default:
-		k.ok("clock", "%v apart from the gateway's", apart.Abs())
+		k.ok("clock", "differs from the gateway's by %v", apart.Abs())
 	}
 }
 
-// zone looks for payments that would have been made in the future. A zone that is wrong in the other direction makes payments
-// look old, which they may be.
+// zone searches for payments with a time in the future, which prove that the zone is wrong. If it is wrong in the other
+// direction, payments only look older, which proves nothing.
 func (k *checker) zone() error {
 	now, zone := k.now(), k.client.Location()
 	page, err := k.search(now.Add(15*time.Minute), now.AddDate(0, 0, 1))
@@ -155,21 +158,21 @@ func (k *checker) zone() error {
 	}
 	for i := range page.Data {
 		if at := page.Data[i].TransactionAt; at.In(zone).After(now.Add(15 * time.Minute)) {
-			k.look("zone", "in %s a payment was made at %s, which is yet to come: zone is not that of the gateway's clock", zone, at)
+			k.look("zone", "in %s a payment was made at %s, which is in the future: zone is not the gateway's time zone", zone, at)
 			return nil
 		}
 	}
 	if k.newest == nil {
-		k.ok("zone", "%s; no payment of the last day to compare it with", zone)
+		k.ok("zone", "%s; not checked, because there is no payment of the last day", zone)
 		return nil
 	}
 	at := k.newest.TransactionAt
-	k.ok("zone", "%s; the newest payment on the first page is of %s, %v ago. Was one made since? Then zone is wrong", zone, at,
+	k.ok("zone", "%s; the newest payment on the first page was made at %s, %v ago. If you know of a later one, zone is wrong", zone, at,
 		now.Sub(at.In(zone)).Round(time.Minute))
 	return nil
 }
 
-// dateTransport notes the Date header of the last response.
+// dateTransport records the Date header of the last response.
 type dateTransport struct {
 	inner http.RoundTripper
 
@@ -192,7 +195,7 @@ func (d *dateTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// last returns the gateway's time of the last response, and that of this machine at that moment.
+// last returns the Date header of the last response, and this machine's time at that moment.
 func (d *dateTransport) last() (date, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -32,9 +32,9 @@ func TestCheck(t *testing.T) {
 		{"fine", with(environment(near.URL), "CARDGATEWAY_ZONE", "UTC"), exit.OK, []string{
 			"      base-url       " + near.URL + " (environment CARDGATEWAY_BASE_URL)\n", "      secret         set (environment CARDGATEWAY_SECRET)\n",
 			"      timeout        30s (not set)\n", "ok    reachable      in ", "ok    credentials    accepted\n", "ok    clock          ",
-			"ok    zone           UTC; the newest payment on the first page is of ",
+			"ok    zone           UTC; the newest payment on the first page was made at ",
 		}, ""},
-		{"no payments", environment(gatewayFor(t, utc).URL), exit.OK, []string{"no payment of the last day to compare it with"}, ""},
+		{"no payments", environment(gatewayFor(t, utc).URL), exit.OK, []string{"not checked, because there is no payment of the last day"}, ""},
 		{"zone", environment(far.URL), exit.No, []string{"look  zone           in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
 		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exit.No, []string{"look  clock          this machine is 2m"}, ""},
 		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exit.NoAnswer, []string{"ok    reachable      HTTP 200 in "},

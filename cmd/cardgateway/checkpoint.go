@@ -17,7 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// saved is what a file of --checkpoint holds: no row and no secret.
+// saved is the content of a --checkpoint file. It contains no rows and no secrets.
 type saved struct {
 	List    string                 `json:"list"` // orders or refunds
 	Gateway string                 `json:"gateway"`
@@ -25,17 +25,17 @@ type saved struct {
 	Zone    string                 `json:"zone"`
 	From    time.Time              `json:"from"`
 	To      time.Time              `json:"to"`
-	Filter  map[string]string      `json:"filter,omitempty"` // ids and states that were asked for
+	Filter  map[string]string      `json:"filter,omitempty"` // --state and the id flags
 	Format  string                 `json:"format"`
-	Columns []string               `json:"columns,omitempty"` // that were asked for; none are all
-	Headed  bool                   `json:"headed"`            // the titles have been written
+	Columns []string               `json:"columns,omitempty"` // --columns; empty means all
+	Headed  bool                   `json:"headed"`            // the header line has been written
 	Sums    tabular.Sums           `json:"sums"`              // of the rows that have been written
 	At      cardgateway.Checkpoint `json:"at"`
 }
 
-// readSaved reads a checkpoint. Nil means that there is none: a list begins.
+// readSaved reads a checkpoint. It returns nil if there is no file: a new list begins.
 func readSaved(path string) (*saved, error) {
-	text, err := files.ReadBounded(path, 64<<20) // hashes of the rows of the last second, of which there may be many
+	text, err := files.ReadBounded(path, 64<<20) // contains a hash of each row of the last second
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -45,14 +45,14 @@ func readSaved(path string) (*saved, error) {
 	var s saved
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
-	isHuge := func(at tabular.Sum) bool { return at.Amount.Exponent() < -20 || at.Amount.Exponent() > 20 } // would take all memory to print
+	isHuge := func(at tabular.Sum) bool { return at.Amount.Exponent() < -20 || at.Amount.Exponent() > 20 } // printing it would take all memory
 	if err := decoder.Decode(&s); err != nil || s.List == "" || !s.From.Before(s.To) || slices.ContainsFunc(s.Sums, isHuge) {
-		return nil, exit.Fail(exit.NoAnswer, "--checkpoint %s is not a checkpoint of this program; name another file", path)
+		return nil, exit.Fail(exit.NoAnswer, "--checkpoint %s is not a checkpoint of this program; choose another file", path)
 	}
 	return &s, nil
 }
 
-// write replaces the file in one step: it is the old or the new checkpoint at every moment, also after a power failure.
+// write replaces the file atomically: even after a power failure it is the old or the new checkpoint.
 func (s *saved) write(path string) error {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err == nil {
@@ -64,7 +64,8 @@ func (s *saved) write(path string) error {
 	return nil
 }
 
-// differs says in what the checkpoint is one of another list, or nothing.
+// differs describes the first difference between the list of the checkpoint and that of now. It returns an empty text if there
+// is none.
 func (s *saved) differs(now *saved) string {
 	for _, d := range []struct{ what, old, new string }{
 		{"command", s.List, now.List},
@@ -80,10 +81,10 @@ func (s *saved) differs(now *saved) string {
 	}
 	switch {
 	case !now.From.IsZero() && (!now.From.Equal(s.From) || !now.To.Equal(s.To)):
-		return fmt.Sprintf("the range was %s to %s and is %s to %s now; it may be left out",
+		return fmt.Sprintf("the range was %s to %s and is %s to %s now; you can omit it",
 			terminal.Wall(s.From.In(now.From.Location())), terminal.Wall(s.To.In(now.From.Location())), terminal.Wall(now.From), terminal.Wall(now.To))
 	case !maps.Equal(s.Filter, now.Filter):
-		return "the ids or states that are asked for are others"
+		return "the ids or states are different"
 	}
 	return ""
 }

@@ -18,22 +18,23 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// compareFlags say what is compared with what.
+// compareFlags select what is compared.
 type compareFlags struct {
-	period.Period `group:"Period, in the zone of the gateway; what your list covers if none is given:"`
-	listsFlags    `group:"Your lists; those that were read last if none is given:"`
-	Grace         string `default:"48h" placeholder:"DURATION" help:"How near to the edge of what is compared a row may lack its counterpart: 48h; 0 for not at all."`
-	Known         string `placeholder:"FILE" help:"CSV file of differences that may stay: class, id, reason, and value if it may not change."`
+	period.Period `group:"Period, in the gateway's time zone; default: what your list covers:"`
+	listsFlags    `group:"Your lists; default: those that were read last:"`
+	Grace         string `default:"48h" placeholder:"DURATION" help:"A row that has no counterpart is timing if it is this near to a limit of the period; default 48h, 0 for never."`
+	Known         string `placeholder:"FILE" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
 }
 
-const compareHelp = `Your list is a CSV file (separator , ; | or TAB, UTF-8) or a query of your database. It is kept in the database with the copy of
-the gateway until another one is read. With a column order, several successful payments of one order are paid_twice: leave it
-out with --columns order= where customers pay in parts.
+const compareHelp = `Your list is a CSV file (separator , ; | or TAB, UTF-8) or a query of your database. It stays in the database of --db until you
+read another one. If it has a column order, several successful payments of one order are paid_twice: if your customers pay in
+parts, ignore that column with --columns order=.
 
-A period is compared as far as the copy of the gateway reaches. Without one, the period is what the list covers. What is near
-an edge or still in processing is timing, and no error.
+The default period is what your list covers. Nothing outside the copy of the gateway is compared. Rows that are near a limit of
+the period, or in processing, are timing, which is not an error.
 
-Ends with 0 if everything ties out, 1 if there are differences that are neither timing nor known, 2 if it could not find out.`
+The exit code is 0 if everything ties out, 1 if there are differences that are neither timing nor known, and 2 if the comparison
+was not possible.`
 
 // comparison is one run of match or report.
 type comparison struct {
@@ -47,7 +48,7 @@ type comparison struct {
 	isDemonstration bool
 }
 
-// openCompared opens the books, reads the lists that are given, and finds the period.
+// openCompared opens the database, reads the lists in the flags, and determines the period.
 func (c *call) openCompared(f *compareFlags) (_ *comparison, err error) {
 	set, err := c.load()
 	if err != nil {
@@ -64,7 +65,7 @@ func (c *call) openCompared(f *compareFlags) (_ *comparison, err error) {
 	return m, nil
 }
 
-// compared is openCompared of books that are open.
+// compared is openCompared with an open database.
 func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 	m := &comparison{call: c, flags: f, books: b}
 	if err := m.readKnown(); err != nil { // before the lists are replaced
@@ -75,7 +76,7 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 		return nil, booksError("db: ", err)
 	}
 	if info.Zone == nil || !info.Since.Before(info.CompleteUpTo) {
-		return nil, exit.Fail(exit.NoAnswer, "the database has no copy of the gateway yet; make one: %s",
+		return nil, exit.Fail(exit.NoAnswer, "the database has no copy of the gateway yet; create one: %s",
 			terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...))
 	}
 	if err := f.listsFlags.read(c, b); err != nil {
@@ -85,7 +86,7 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 		return nil, booksError("db: ", err)
 	}
 	if m.info.Payments.ReadAt.IsZero() {
-		return nil, exit.Fail(exit.NoAnswer, "there is no list of your payments to compare with: give --list, or --list-dsn and --list-query")
+		return nil, exit.Fail(exit.NoAnswer, "there is no list of your payments to compare with: set --list, or --list-dsn and --list-query")
 	}
 	if m.Grace, err = parseGrace(f.Grace); err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (m *comparison) readKnown() error {
 	return nil
 }
 
-// list says what there is of a list.
+// list returns whether a list was read, and the period that it covers.
 func (m *comparison) list(kind string, info books.ListInfo) (match.List, error) {
 	if info.ReadAt.IsZero() {
 		return match.List{}, nil
@@ -136,12 +137,12 @@ func parseGrace(text string) (time.Duration, error) {
 	}
 	grace, err := period.ParseLast(text)
 	if err != nil {
-		return 0, exit.Fail(exit.NoAnswer, "--grace: %q is no duration; write 48h, 7d or 0", terminal.Clean(text))
+		return 0, exit.Fail(exit.NoAnswer, "--grace: %q is not a duration; write 48h, 7d or 0", terminal.Clean(text))
 	}
 	return grace, nil
 }
 
-// findPeriod finds the period: that of the flags, or what the list covers, as far as the copy reaches.
+// findPeriod sets the period: that of the flags, or else what the list covers, limited to the copy.
 func (m *comparison) findPeriod() error {
 	zone := m.Copy.From.Location()
 	asked := match.Span{}
@@ -158,7 +159,7 @@ func (m *comparison) findPeriod() error {
 			}
 		}
 		if asked.IsZero() {
-			return exit.Fail(exit.NoAnswer, "your list has no times, and names no payment of the copy (%s to %s), so its period is not known: give one with --month or --from",
+			return exit.Fail(exit.NoAnswer, "your list has no times, and none of its payments is in the copy (%s to %s), so its period is unknown: set it with --month or --from",
 				terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To))
 		}
 		asked = match.Span{From: asked.From.In(zone), To: asked.To.In(zone)}
@@ -166,33 +167,33 @@ func (m *comparison) findPeriod() error {
 	m.Period = asked
 	if m.Period.From.Before(m.Copy.From) {
 		m.Period.From = m.Copy.From
-		m.note("The copy of the gateway begins at %s: nothing before is compared.", terminal.Wall(m.Copy.From))
+		m.note("The copy of the gateway begins at %s: nothing earlier is compared.", terminal.Wall(m.Copy.From))
 	}
 	if m.Period.To.After(m.Copy.To) {
 		m.Period.To = m.Copy.To
 		if asked.To.Sub(m.Copy.To) > time.Hour {
-			m.note("The copy of the gateway is complete up to %s: nothing after is compared.", terminal.Wall(m.Copy.To))
+			m.note("The copy of the gateway is complete up to %s: nothing later is compared.", terminal.Wall(m.Copy.To))
 		}
 	}
 	if !m.Period.From.Before(m.Period.To) {
-		return exit.Fail(exit.NoAnswer, "the copy of the gateway, from %s to %s, has nothing of %s to %s; bring it up to date with cardgateway reconcile sync",
+		return exit.Fail(exit.NoAnswer, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; update it with cardgateway reconcile sync",
 			terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
 	}
 	return nil
 }
 
-// noteList says where a list does not reach as far as the period that was asked for.
+// noteList adds a note if the list does not cover the period in the flags.
 func (m *comparison) noteList(asked match.Span) {
 	list := m.Payments.Span
 	end := period.Earlier(asked.To, m.Copy.To)
 	switch {
 	case list.IsZero():
 	case !list.From.Before(asked.To) || !list.To.After(asked.From):
-		m.note("Your list has no payment in the period: it goes from %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
+		m.note("Your list has no payment in the period: it covers %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
 	case end.Sub(list.To) > m.Grace:
-		m.note("The last payment of your list is of %s, and the period ends at %s. Is the list whole?", terminal.Wall(list.To.Add(-time.Second)), terminal.Wall(end))
+		m.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)), terminal.Wall(end))
 	case list.From.Sub(asked.From) > m.Grace && list.From.Sub(m.Copy.From) > m.Grace:
-		m.note("The first payment of your list is of %s, and the period begins at %s. Is the list whole?", terminal.Wall(list.From), terminal.Wall(asked.From))
+		m.note("The first payment in your list was made at %s, but the period begins at %s. Is the list complete?", terminal.Wall(list.From), terminal.Wall(asked.From))
 	}
 }
 
@@ -200,7 +201,7 @@ func (m *comparison) note(format string, args ...any) {
 	m.notes = append(m.notes, fmt.Sprintf(format, args...))
 }
 
-// run compares, and says on stderr what was found.
+// run compares, and prints a summary on stderr.
 func (m *comparison) run() (*match.Summary, error) {
 	for _, note := range m.notes {
 		m.say("%s", note)
@@ -222,14 +223,14 @@ func (m *comparison) run() (*match.Summary, error) {
 	return summary, nil
 }
 
-// print writes the classes and the bridges.
+// print prints the differences by class, and the totals of both sides.
 func (m *comparison) print(s *match.Summary) error {
 	m.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.Period.From), terminal.Wall(m.Period.To), terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 	if s.Elsewhere > 0 {
 		m.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
 	}
 	if n := len(s.Unused); n > 0 {
-		m.tell("%s: marks that fit no difference: %d, the first in line %d", terminal.Clean(m.flags.Known), n, s.Unused[0].Line)
+		m.tell("%s: entries that match no difference: %d, the first in line %d", terminal.Clean(m.flags.Known), n, s.Unused[0].Line)
 	}
 	if len(s.Classes) > 0 {
 		t := tabular.PlainTable()
@@ -273,11 +274,11 @@ func numbersRight(columns ...int) (configs []table.ColumnConfig) {
 	return configs
 }
 
-// ended says with the exit code what was found.
+// ended returns an error whose exit code is that of the result, or nil.
 func (m *comparison) ended(s *match.Summary) error {
 	for i := range s.Bridges {
 		if b := &s.Bridges[i]; !b.LeftOver().IsZero() {
-			return exit.Fail(exit.NoAnswer, "the comparison contradicts itself: %s in %s leave %s over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
+			return exit.Fail(exit.NoAnswer, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
 		}
 	}
 	if n := s.Differences(); n > 0 {

@@ -22,7 +22,7 @@ func (*shellCommand) Help() string {
   fish  cardgateway completion fish >~/.config/fish/completions/cardgateway.fish`
 }
 
-// Run prints the completion of a shell.
+// Run prints the completion script of a shell.
 func (s *shellCommand) Run(c *call, ctx *kong.Context) error {
 	write := map[string]func(io.Writer, []completed){"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[s.Shell]
 	var b strings.Builder
@@ -37,18 +37,18 @@ func (s *shellCommand) Run(c *call, ctx *kong.Context) error {
 type completed struct {
 	path     string // such as "journal list"
 	commands []candidate
-	flags    []candidate // of the program itself: those of every command
+	flags    []candidate // in the program itself: the global flags
 }
 
-// candidate is a word that can follow, and of a flag its value.
+// candidate is a word that can follow: a command, a value or a flag.
 type candidate struct {
 	name, help string
 	takesValue bool
-	values     []string // that it can have, if they are known
+	values     []string // the allowed ones, if they are known
 	isFile     bool
 }
 
-// completions are those of a command and of all below it.
+// completions returns a command and all its subcommands.
 func completions(node *kong.Node) []completed {
 	var at completed
 	if node.Type != kong.ApplicationNode {
@@ -73,12 +73,12 @@ func completions(node *kong.Node) []completed {
 	return append([]completed{at}, all...)
 }
 
-// valuesOf are the values that a flag or an argument can have, if they are known.
+// valuesOf returns the allowed values of a flag or an argument, if they are known.
 func valuesOf(v *kong.Value) []string {
 	return slices.DeleteFunc(v.EnumSlice(), func(value string) bool { return value == "" })
 }
 
-// wordsOf are all that can follow a command: its own words, and the flags of every command.
+// wordsOf returns everything that can follow a command: its own words and the global flags.
 func wordsOf(all []completed, i int) []candidate {
 	words := slices.Concat(all[i].commands, all[i].flags)
 	if i > 0 {
@@ -87,10 +87,10 @@ func wordsOf(all []completed, i int) []candidate {
 	return words
 }
 
-// shellText puts a text into single quotes of a shell.
+// shellText quotes a text for a shell.
 func shellText(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// subcommands are the patterns of a shell's case for a command that follows the path of another: 'journal list'.
+// subcommands returns the patterns for a command after the path of its parent, such as 'journal list'.
 func subcommands(all []completed, separator string) string {
 	var patterns []string
 	for _, at := range all[1:] {
@@ -103,8 +103,8 @@ func subcommands(all []completed, separator string) string {
 	return strings.Join(patterns, separator)
 }
 
-// valueCases writes a shell's case for each flag with a value. Words gives the code that offers words, and files is that
-// which offers files.
+// valueCases writes a case for each flag with a value. Words returns the shell code that offers words; files is the code that
+// offers files.
 func valueCases(w io.Writer, all []completed, words func([]string) string, files string) {
 	for i, at := range all {
 		for _, flag := range at.flags {
@@ -219,7 +219,7 @@ complete -c cardgateway -f
 	}
 }
 
-// fishText puts a text into single quotes of fish.
+// fishText quotes a text for fish.
 func fishText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// The sandbox's orders in the demonstration: so many, in the year before now.
+// demoOrders is the number of orders in the demonstration, spread over the year before now.
 const demoOrders = 12_000
 
 // demo is a gateway in this process, with a year of orders.
@@ -25,7 +25,7 @@ type demo struct {
 	server   *sandbox.Server
 	client   *cardgateway.Client
 	from, to time.Time
-	dir      string // for the database and the lists; it stays
+	dir      string // of the database and the lists; it is not removed
 }
 
 // startDemo starts the gateway. Close it after use.
@@ -55,7 +55,8 @@ func (d *demo) close() {
 	d.server.Close()
 }
 
-// plantLists writes lists of what the copy has, with mistakes of every class that a list can have, and marks one as known.
+// plantLists writes lists of what the copy contains, with errors of every class that a list can have. One of them is marked as
+// known.
 func plantLists(ctx context.Context, b *books.Books, dir string) error {
 	info, err := b.Info(ctx)
 	if err != nil {
@@ -113,7 +114,7 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 	return nil
 }
 
-// csvLines are lines of CSV whose cells need no quotation marks.
+// csvLines are lines of CSV whose cells need no quotes.
 type csvLines struct{ text []byte }
 
 func (l *csvLines) add(cells ...string) {
@@ -126,22 +127,22 @@ func (l *csvLines) add(cells ...string) {
 	l.text = append(l.text, '\n')
 }
 
-// planter writes the line of a payment, now and then with a mistake.
+// planter writes the lines of payments, some of them with an error.
 type planter struct {
 	payments *csvLines
-	inside   func(time.Time) bool // not near an edge
-	n        int                  // payments that were approved, inside
-	open     int                  // those that were not
+	inside   func(time.Time) bool // not near a limit of the copy
+	n        int                  // approved payments, inside
+	open     int                  // payments that were not approved, inside
 	order    int
-	twice    int    // an order that is to be paid a second time
+	twice    int    // an order that gets a second payment
 	currency string // in this currency; empty for none
 }
 
-// plant writes what there is of one transaction id.
+// plant writes the line of one transaction id, if it has one.
 func (p *planter) plant(rows []books.Order) {
 	at := slices.IndexFunc(rows, func(o books.Order) bool { return o.State == "approved" })
 	if at < 0 {
-		// What is not paid is not in the list. A few are: as if the answer had been misread, or were still to come.
+		// Payments that were not approved are not in the list, except a few: as if the response had been misread.
 		if o := rows[0]; p.inside(o.At) {
 			if p.open++; p.open%180 == 90 {
 				p.add(o.TransactionID, o.Amount.String(), o.Currency, o.At)

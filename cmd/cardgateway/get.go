@@ -12,15 +12,15 @@ import (
 )
 
 type getCommand struct {
-	ID          string `arg:"" optional:"" help:"The payment's uniqueId: the gateway's, digits."`
-	Transaction string `placeholder:"ID" help:"Look for your transactionId instead. It can have several payments, such as two cards that were tried."`
-	Since       string `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to look back: 36h or 7d; 30d if not given."`
-	Format      string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; details if not given."`
+	ID          string `arg:"" optional:"" help:"The payment's uniqueId: the gateway's id, digits only."`
+	Transaction string `placeholder:"ID" help:"Search by your transactionId instead. Several payments can have it, such as attempts with two cards."`
+	Since       string `default:"30d" placeholder:"DURATION" help:"With --transaction: how far to search back, such as 36h or 7d; default 30d."`
+	Format      string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
 }
 
 // Help is shown below the flags.
 func (*getCommand) Help() string {
-	return `Ends with 1 if the gateway does not know the payment. A declined payment is an answer: 0.
+	return `The exit code is 1 if the gateway does not know the payment, and 0 for a declined payment.
 
 Examples:
   cardgateway get 1234567890
@@ -31,7 +31,7 @@ Examples:
 // Run shows a payment.
 func (g *getCommand) Run(c *call) error {
 	if (g.ID == "") == (g.Transaction == "") {
-		return exit.Fail(exit.NoAnswer, "name the payment: by its uniqueId, or with --transaction by your transactionId")
+		return exit.Fail(exit.NoAnswer, "specify the payment: its uniqueId as the argument, or your transactionId with --transaction")
 	}
 	client, err := c.client()
 	if err != nil {
@@ -50,7 +50,7 @@ func (g *getCommand) Run(c *call) error {
 	return show(c, tabular.PaymentColumns(client.Location()), found, g.Format)
 }
 
-// search looks for all payments with the transactionId.
+// search finds all payments with the transactionId.
 func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardgateway.Transaction, err error) {
 	back, err := period.ParseLast(g.Since)
 	if err != nil {
@@ -66,22 +66,22 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 	}
 	found, err = payments.all(now.Add(-back), now)
 	if err == nil && len(found) == 0 {
-		return nil, exit.Fail(exit.No, "the gateway has no payment with this transactionId since %s; look further back with --since",
+		return nil, exit.Fail(exit.No, "the gateway has no payment with this transactionId since %s; search further back with --since",
 			terminal.Wall(now.Add(-back).In(client.Location())))
 	}
 	return found, err
 }
 
-// show prints a few rows.
+// show prints rows.
 func show[T any](c *call, columns []tabular.Column[T], rows []*T, format string) error {
 	w := tabular.NewWriter(cmp.Or(format, tabular.Details), columns, false, c.out)
 	for _, row := range rows {
 		if err := w.Write(row); err != nil {
-			return exit.CannotWrite("answer", err)
+			return exit.CannotWrite("result", err)
 		}
 	}
 	if err := w.Flush(); err != nil {
-		return exit.CannotWrite("answer", err)
+		return exit.CannotWrite("result", err)
 	}
 	return nil
 }

@@ -63,16 +63,16 @@ func TestGet(t *testing.T) {
 	tool(t, env, "get", "--transaction", "t-2").want(t, exit.No, "the gateway has no payment with this transactionId since ")
 	tool(t, env, "get", "999").want(t, exit.No, "the gateway does not know it")
 	tool(t, env, "get", "abc").want(t, exit.NoAnswer, "uniqueId ")
-	tool(t, env, "get").want(t, exit.NoAnswer, "name the payment")
-	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.NoAnswer, "name the payment")
-	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.NoAnswer, `"soon" is no time to look back`)
+	tool(t, env, "get").want(t, exit.NoAnswer, "specify the payment")
+	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.NoAnswer, "specify the payment")
+	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.NoAnswer, `"soon" is not a duration`)
 }
 
 func TestWrongCredentials(t *testing.T) {
 	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {HTTPStatusFollowsCode: true}} {
 		t.Run(name, func(t *testing.T) {
 			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
-			tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway does not accept the credentials; are merchant-id and the secret key right?")
+			tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway does not accept the credentials; check merchant-id and the secret key: ")
 			tool(t, env, "orders", "--last", "1h").want(t, exit.NoAnswer, "the gateway does not accept the credentials")
 		})
 	}
@@ -85,7 +85,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	l.Close() // nobody listens there now
 	env := environment("http://" + l.Addr().String())
-	tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway cannot be reached; is base-url right, and the network up?", "connection refused")
+	tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway cannot be reached; check base-url and the network: ", "connection refused")
 }
 
 // TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.

@@ -11,23 +11,24 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-const description = `Look up, list, resolve, refund and reconcile payments of a card gateway, receive and send its notifications, and settle a shop's journal.`
+const description = `Look up, list and refund payments of a card gateway, resolve unknown outcomes, reconcile the gateway's data with your own, receive and send notifications, and inspect a shop's journal.`
 
 const helpEnd = `
-Settings: a flag counts before the environment, the environment before the file. The variable of --base-url is
-CARDGATEWAY_BASE_URL, and so on. The file is TOML with the names of the flags (base-url = "https://..."): --config,
-CARDGATEWAY_CONFIG, or cardgateway/config.toml in the user's configuration directory.
-The secret key is never a flag: CARDGATEWAY_SECRET, or a file or a command named by --secret-file or --secret-command.
+Configuration: flags override environment variables, and environment variables override the configuration file. The
+variable for --base-url is CARDGATEWAY_BASE_URL, and so on. The file is TOML, with the names of the flags
+(base-url = "https://..."). Set its path with --config or CARDGATEWAY_CONFIG; the default is cardgateway/config.toml in
+the user's configuration directory.
+There is no flag for the secret key: set CARDGATEWAY_SECRET, or use --secret-file or --secret-command.
 
 Exit codes:
-    0  fine
-    1  the answer is no (not found, declined, not wanted), something differs, or a notification failed
-    2  could not find out: wrong use, settings, network, credentials
-    3  sent, and the outcome is unknown: never send again; the command that settles it is printed
+    0  success
+    1  negative result: not found, declined, refused, not confirmed, differences found, or a notification failed
+    2  no result: wrong usage, configuration, network or credentials; no refund was made
+    3  sent, but the outcome is unknown or not final: do not send again; run the command that is printed
   130  interrupted
 `
 
-// printHelp prints a command's help, and below it what every command needs: settings and exit codes.
+// printHelp prints the help of a command, followed by helpEnd.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
 		return err
@@ -36,12 +37,12 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	return err
 }
 
-// usageError says what is wrong with the command line, and where help is. Values of flags are not repeated.
+// usageError says what is wrong with the command line, and where to find help.
 func usageError(args []string, err error) error {
 	for _, arg := range args {
 		if name, _, _ := strings.Cut(arg, "="); name == "--secret" {
-			return exit.Fail(exit.NoAnswer, "the secret key is not given as a flag, where every user of this machine can read it: "+
-				"set CARDGATEWAY_SECRET, or name a file with --secret-file")
+			return exit.Fail(exit.NoAnswer, "there is no flag for the secret key, because every user of this machine could read it: "+
+				"set CARDGATEWAY_SECRET, or use --secret-file")
 		}
 	}
 	command := "cardgateway"
@@ -51,7 +52,7 @@ func usageError(args []string, err error) error {
 	return exit.Fail(exit.NoAnswer, "%s; see %s --help", terminal.Clean(err.Error()), command)
 }
 
-// version is that of the module this program was built from, or of the client if it was built in a clone.
+// version returns the version of this module, or that of the client if the program was built in a clone.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
 		return "cardgateway " + info.Main.Version

@@ -25,18 +25,18 @@ func TestJournal(t *testing.T) {
 		s := openShop(t, server, at)
 		env := journalEnv(server, at)
 		tool(t, env, "journal", "list").want(t, exit.OK, "no rows")
-		tool(t, env, "journal", "run").want(t, exit.OK, "no rows", "without one: 0")
+		tool(t, env, "journal", "run").want(t, exit.OK, "no rows", "0 without one")
 		s.fill(t)
 		lines := func(r result) string { return strings.TrimSuffix(r.out, "\n") }
 
 		r := tool(t, env, "journal", "list", "--columns", "kind,id,state,amount,currency,why", "--no-header")
 		r.want(t, exit.No, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
-		if want := `payment,paid,conflict,12.50,EUR,outcomes that cannot all be true; a person has to look
+		if want := `payment,paid,conflict,12.50,EUR,contradictory outcomes; needs manual review
 payment,declined,declined,7,JPY,"code 101, not acknowledged"
-payment,lost,unknown,30.00,EUR,its call ended without a certain answer
+payment,lost,unknown,30.00,EUR,the call ended with an unknown outcome
 payment,refused,refused,5.00,EUR,"HTTP 200, code 201"
-payment,waiting,pending,9.00,EUR,it waits for the cardholder (code 301)
-refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != want {
+payment,waiting,pending,9.00,EUR,waiting for the cardholder (code 301)
+refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != want {
 			t.Errorf("got\n%s\nwant\n%s", r.out, want)
 		}
 		r = tool(t, env, "journal", "list", "--state", "unknown,refused", "--columns", "id", "--no-header")
@@ -54,8 +54,8 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 		r = tool(t, env, "journal", "show", "lost")
 		r.want(t, exit.OK)
 		for _, words := range []string{
-			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: its call ended without a certain answer\n",
-			"acknowledged  no\n", "submitted; written down before anything was sent\n", "its call ended: unknown\n", "it is presumed absent. Until then never send it again\n",
+			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: the call ended with an unknown outcome\n",
+			"acknowledged  no\n", "submitted; recorded before anything was sent\n", "the call ended: unknown\n", "it is presumed absent. Until then do not send it again\n",
 		} {
 			if !strings.Contains(r.out, words) {
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)
@@ -65,7 +65,7 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 
 		prom := filepath.Join(t.TempDir(), "journal.prom")
 		r = tool(t, env, "journal", "run", "--columns", "kind,id,state", "--no-header", "--metrics-file", prom)
-		r.want(t, exit.No, "with an outcome that waits to be acknowledged: 2; without one: 3; in conflict: 1")
+		r.want(t, exit.No, "not acknowledged: 2 with an outcome, 3 without one, 1 in conflict")
 		if want := "payment,paid,conflict\npayment,declined,declined\npayment,lost,succeeded\npayment,refused,refused\n" +
 			"payment,waiting,pending\nrefund,lost,pending"; lines(r) != want {
 			t.Errorf("run: got\n%s\nwant\n%s", r.out, want)
@@ -79,7 +79,7 @@ refund,lost,unknown,2.50,,its call ended without a certain answer`; lines(r) != 
 		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.No, `has no payment "nobody"`)
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged: payment lost, succeeded")
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged before")
-		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "nobody asks the gateway about it any more")
+		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "the gateway is no longer queried for it")
 		e, err := s.Get(t.Context(), "lost")
 		if err != nil || e.Unacked() || e.State() != journal.Succeeded {
 			t.Errorf("the shop sees %v, unacknowledged %v, %v", e.State(), e.Unacked(), err)
@@ -169,13 +169,13 @@ func TestJournalPlaces(t *testing.T) {
 		name, place, want string
 	}{
 		{"none", "", "journal is missing: set --journal, CARDGATEWAY_JOURNAL, or journal in "},
-		{"no file", filepath.Join(dir, "none.db"), "no such file or directory; none was made"},
-		{"no folder", filepath.Join(dir, "none", "x.db"), "no such file or directory; none was made"},
+		{"no file", filepath.Join(dir, "none.db"), "no such file or directory; no file was created"},
+		{"no folder", filepath.Join(dir, "none", "x.db"), "no such file or directory; no file was created"},
 		{"a folder", dir, "is not a file"},
 		{"not a database", text, "file is not a database"},
-		{"no journal, SQLite", other, other + " has no journal; is it the right database? Nothing was made"},
-		{"no journal, Postgres", emptyPG.setting, " has no journal; is it the right database? Nothing was made"},
-		{"no journal, MySQL", emptyMy.setting, " has no journal; is it the right database? Nothing was made"},
+		{"no journal, SQLite", other, other + " contains no journal; check that it is the right database. Nothing was created"},
+		{"no journal, Postgres", emptyPG.setting, " contains no journal; check that it is the right database. Nothing was created"},
+		{"no journal, MySQL", emptyMy.setting, " contains no journal; check that it is the right database. Nothing was created"},
 		{"driver's text, MySQL", "shop:" + password + "@tcp(127.0.0.1:1)/shop", "looks like a database server and is not understood; write it as a URL: mysql://"},
 		{"driver's text, Postgres", "host=127.0.0.1 password=" + password, "looks like a database server and is not understood; write it as a URL: postgres://"},
 		{"another scheme", "oracle://x:" + password + "@y/z", "begins with oracle:, which is no database of this program"},
@@ -226,7 +226,7 @@ func TestJournalOfOthers(t *testing.T) {
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
 		env := journalEnv(server, at)
 		tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "journal", "list").want(t, exit.NoAnswer,
-			"has no entry of "+server.URL+", app 8; it has those of "+server.URL+", app 7. Are base-url and app-id right, or is --gateway needed?")
+			"has no entry of "+server.URL+", app 8, only of "+server.URL+", app 7. Check base-url and app-id, or set --gateway")
 		moved := with(env, "CARDGATEWAY_BASE_URL", "https://new.example")
 		tool(t, moved, "journal", "list").want(t, exit.NoAnswer, "has no entry of https://new.example")
 		tool(t, moved, "journal", "list", "--gateway", server.URL).want(t, exit.No)
@@ -240,12 +240,12 @@ func TestJournalWrongUse(t *testing.T) {
 		want string
 	}{
 		{[]string{"list", "--state", "open"}, `--state: there is no state "open" of the journal; there are conflict, unknown, not-sent, `},
-		{[]string{"list", "--older", "x"}, `--older: "x" is no time to look back`},
+		{[]string{"list", "--older", "x"}, `--older: "x" is not a duration`},
 		{[]string{"list", "--columns", "id,x"}, `--columns: there is no column "x"; there are begunAt, at, kind, id, `},
 		{[]string{"list", "--columns", "id,id"}, "--columns: id is there twice"},
-		{[]string{"run", "--absent-after", "1m"}, "--absent-after must be 15m or more"},
-		{[]string{"run", "--abandon-after", "0s"}, "--abandon-after must not be zero"},
-		{[]string{"run", "--every=-1s"}, "--every must be above zero"},
+		{[]string{"run", "--absent-after", "1m"}, "--absent-after must be at least 15m"},
+		{[]string{"run", "--abandon-after", "0s"}, "--abandon-after must not be 0"},
+		{[]string{"run", "--every=-1s"}, "--every must not be negative"},
 		{[]string{"run", "--metrics-file", "x.txt"}, "--metrics-file: the name must end with .prom"},
 		{[]string{"ack", "x"}, "missing flags: --state=WORD"},
 		{[]string{"ack", "x", "--state", "fine"}, `there is no state "fine"`},

@@ -11,16 +11,18 @@ import (
 
 type journalAck struct {
 	ID     string `arg:"" help:"Your id: the transactionId of a payment, or with --refund the refundTransactionId of a refund."`
-	Refund bool   `help:"The id is that of a refund."`
-	State  string `required:"" placeholder:"WORD" help:"The state that your books have. If the journal knows another one, nothing is done."`
+	Refund bool   `help:"The id belongs to a refund."`
+	State  string `required:"" placeholder:"WORD" help:"The state in your own database. If the journal has another state, nothing is acknowledged."`
 	journalFlags
 }
 
 // Help is shown below the flags.
 func (*journalAck) Help() string {
-	return `Says that the shop's books hold the outcome, which the shop's program does otherwise. It is not told again. What is pending,
-refused or presumed absent is not asked about any more, either. Ends with 0 if it is acknowledged, 1 if the journal has no such
-entry or knows another state.
+	return `Acknowledges an outcome manually, if the shop's program cannot: its outcome is then not reported again. An entry that is pending,
+refused or presumed absent is no longer queried either.
+
+The exit code is 0 if the entry is acknowledged, and 1 if the journal has no such entry, or has it in another state or without an
+outcome.
 
 Example:
   cardgateway journal ack t-1002 --state succeeded`
@@ -50,7 +52,7 @@ func (a *journalAck) Run(c *call) (err error) {
 	case shopjournal.State(&e) != state:
 		return exit.Fail(exit.No, "nothing was acknowledged: the %s is %s (%s)", a.kind(), shopjournal.State(&e), shopjournal.Why(&e))
 	case !e.Unacked():
-		c.say("it has been acknowledged before")
+		c.say("it was acknowledged before")
 		return nil
 	case state == journal.Unknown.String():
 		return exit.Fail(exit.No, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), terminal.CommandLine("journal", "show", a.ID))
@@ -58,14 +60,14 @@ func (a *journalAck) Run(c *call) (err error) {
 	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
 	switch {
 	case errors.Is(err, journal.ErrChanged):
-		return exit.Fail(exit.No, "nothing was acknowledged: more is known by now; see %s", terminal.CommandLine("journal", "show", a.ID))
+		return exit.Fail(exit.No, "nothing was acknowledged: the entry has changed; see %s", terminal.CommandLine("journal", "show", a.ID))
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}
 	c.say("acknowledged: %s %s, %s", a.kind(), terminal.Clean(a.ID), state)
 	switch e.State() {
 	case journal.Pending, journal.Refused, journal.PresumedAbsent:
-		c.say("nobody asks the gateway about it any more")
+		c.say("the gateway is no longer queried for it")
 	}
 	return nil
 }

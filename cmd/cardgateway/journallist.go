@@ -17,15 +17,17 @@ import (
 type journalList struct {
 	journalFlags
 	tabular.Flags
-	State []string `placeholder:"WORD" help:"Only entries in these states; comma between them."`
-	Older string   `placeholder:"DURATION" help:"Only entries that are this old: 1h or 2d. What is younger may be in flight."`
-	Sum   bool     `help:"Print the sums and no rows."`
+	State []string `placeholder:"WORD" help:"Only entries in these states, separated by commas."`
+	Older string   `placeholder:"DURATION" help:"Only entries at least this old, such as 1h or 2d. Entries younger than a minute may be in flight."`
+	Sum   bool     `help:"Print only the totals."`
 }
 
 // Help is shown below the flags.
 func (*journalList) Help() string {
-	return `Lists every payment and refund that the shop has not acknowledged: what has no outcome yet, and outcomes that its books may
-not have. It asks nobody. Ends with 0 if there is none, 1 if there are some, 2 if the journal could not be read.
+	return `Lists the payments and refunds that the shop has not acknowledged, oldest first: those without an outcome, and those whose
+outcome may not be in the shop's database yet. It does not query the gateway.
+
+The exit code is 0 if there are none, 1 if there are some, and 2 if the journal cannot be read.
 
 States: unknown, not-sent, refused, presumed-absent, pending, abandoned, declined, succeeded, conflict.
 
@@ -35,7 +37,7 @@ Examples:
   cardgateway journal list --format jsonl --columns id,state,why`
 }
 
-// Run lists the journal.
+// Run lists the entries.
 func (l *journalList) Run(c *call) (err error) {
 	var states []string
 	for _, word := range l.State {
@@ -64,7 +66,7 @@ func (l *journalList) Run(c *call) (err error) {
 	return l.list(c, j, wanted)
 }
 
-// list prints the entries that are wanted, oldest first.
+// list prints the wanted entries, oldest first.
 func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal.Entry) bool) error {
 	rows, err := newEntryRows(c, &l.Flags, l.Sum, j.Zone)
 	if err != nil {
@@ -101,12 +103,12 @@ func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal
 	return nil
 }
 
-// entryRows prints entries, and counts them.
+// entryRows prints entries and their totals.
 type entryRows struct {
 	writer  tabular.Writer[journal.Entry]
 	format  string
 	sums    tabular.Sums
-	onlyNew bool // no rows mean that nothing is new
+	onlyNew bool // without rows, nothing is new: print no totals
 }
 
 func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) (*entryRows, error) {
@@ -134,7 +136,7 @@ func (r *entryRows) write(e *journal.Entry) error {
 	return nil
 }
 
-// end prints what is left, and the sums: to stdout if they were asked for, or else for people.
+// end prints the remaining rows, and the totals: on stdout with --sum, otherwise on stderr.
 func (r *entryRows) end(c *call) error {
 	if err := r.writer.Flush(); err != nil {
 		return exit.CannotWrite("rows", err)
@@ -146,7 +148,7 @@ func (r *entryRows) end(c *call) error {
 		return nil
 	}
 	if err := r.sums.Print(out); err != nil {
-		return exit.CannotWrite("sums", err)
+		return exit.CannotWrite("totals", err)
 	}
 	return nil
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
 )
 
-// journalFlags are those of all four.
+// journalFlags are the flags of every journal command.
 type journalFlags struct {
-	Gateway string `placeholder:"URL" help:"What the entries are filed under, if the shop's program sets journal.Options.Gateway; base-url if not given."`
+	Gateway string `placeholder:"URL" help:"Base URL under which the entries are stored, if the shop's program sets journal.Options.Gateway; default base-url."`
 }
 
-// open opens the journal that the settings name. It makes no file and no table.
+// open opens the journal of the settings. It creates no file and no table.
 func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
 	set, client, err := c.configure(nil)
 	if err != nil {
@@ -22,7 +22,7 @@ func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
 	place := set.Get(settings.Journal)
 	if place.Value == "" {
 		return nil, exit.Fail(exit.NoAnswer, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
-			cmp.Or(set.File, "a file that --config names"))
+			cmp.Or(set.File, "the configuration file"))
 	}
 	return shopjournal.Open(c.ctx, client, place, f.Gateway, c.getenv("MYSQL_PWD"))
 }

@@ -17,28 +17,29 @@ type journalRun struct {
 	journalFlags
 	shopjournal.Patience
 	tabular.Flags
-	Every time.Duration `placeholder:"DURATION" help:"Do it again and again, until Ctrl-C, with this pause: 1m. Once if not given."`
+	Every time.Duration `placeholder:"DURATION" help:"Repeat after this pause, such as 1m, until Ctrl-C; default: run once."`
 }
 
 // Help is shown below the flags.
 func (*journalRun) Help() string {
-	return `Asks the gateway about every payment and refund without an outcome, records what it says, and prints what each comes to. It
-sends no payment and no refund, and acknowledges nothing: outcomes wait for the shop's program, or for journal ack. It may run
-beside the shop's program. Ends with 0 if nothing is left, 1 if something is, 2 if the gateway could not be asked about all, or
-the journal failed.
+	return `Queries the gateway for every payment and refund without an outcome, records the results, and prints the entries. It sends no
+payment and no refund, and acknowledges nothing: the shop's program, or journal ack, acknowledges the outcomes. It can run at the
+same time as the shop's program.
+
+The exit code is 0 if everything is acknowledged, 1 if something is not, and 2 if a query or the journal failed.
 
 Examples:
   cardgateway journal run
   cardgateway journal run --every 1m --metrics-file /var/lib/prometheus/node-exporter/cardgateway-journal.prom`
 }
 
-// Run settles what can be settled.
+// Run queries the gateway once, or repeatedly with --every.
 func (r *journalRun) Run(c *call) (err error) {
 	if err := r.Check(); err != nil {
 		return err
 	}
 	if r.Every < 0 {
-		return exit.Fail(exit.NoAnswer, "--every must be above zero")
+		return exit.Fail(exit.NoAnswer, "--every must not be negative")
 	}
 	j, err := r.open(c)
 	if err != nil {
@@ -59,19 +60,19 @@ func (r *journalRun) Run(c *call) (err error) {
 		if c.ctx.Err() != nil {
 			return err
 		}
-		// A round that failed does not end the others: the database or the gateway may come back.
+		// Continue after a failed round: the database or the gateway may become available again.
 		if err := c.writeMetrics("journal run", begun, exit.Report(c.err, err)); err != nil {
 			exit.Report(c.err, err)
 		}
 		select {
 		case <-c.ctx.Done():
-			return exit.Fail(exit.Interrupted, "interrupted; what the gateway said is recorded")
+			return exit.Fail(exit.Interrupted, "interrupted; the results so far are recorded")
 		case <-time.After(r.Every):
 		}
 	}
 }
 
-// settling is one run.
+// settling is one run of journal run.
 type settling struct {
 	*journalRun
 	*call
@@ -82,7 +83,7 @@ type settling struct {
 	headed  bool
 }
 
-// round asks about everything once. It prints what is new since the round before.
+// round queries every entry once. It prints what is new since the previous round.
 func (s *settling) round() error {
 	flags := s.Flags
 	flags.NoHeader = flags.NoHeader || s.headed
@@ -119,22 +120,22 @@ func (s *settling) round() error {
 	return s.result(failed)
 }
 
-// result says what is left, to people and as metrics.
+// result reports what is not acknowledged, as a message, as metrics and as the exit code.
 func (s *settling) result(failed error) error {
 	i := &s.info
 	switch {
 	case s.ctx.Err() != nil:
-		return exit.Fail(exit.Interrupted, "interrupted; what the gateway said is recorded")
+		return exit.Fail(exit.Interrupted, "interrupted; the results so far are recorded")
 	case failed != nil:
 		s.metrics = nil
-		return shopjournal.Failed(s.ctx, "not everything was asked about", failed)
+		return shopjournal.Failed(s.ctx, "not every entry was queried", failed)
 	}
 	s.metrics = journalMetrics(i)
-	s.say("with an outcome that waits to be acknowledged: %d; without one: %d; in conflict: %d", i.Settled,
+	s.say("not acknowledged: %d with an outcome, %d without one, %d in conflict", i.Settled,
 		i.Open+i.Pending+i.PresumedAbsent+i.Refused, i.Conflicts)
 	switch {
 	case i.Unanswered > 0:
-		return exit.Fail(exit.NoAnswer, "the gateway could not be asked about %d; the last time: %s", i.Unanswered, exit.Explain(i.LastError).Text)
+		return exit.Fail(exit.NoAnswer, "entries for which the query failed: %d; the last error: %s", i.Unanswered, exit.Explain(i.LastError).Text)
 	case i.Unreadable > 0:
 		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", i.Unreadable)
 	case i.Told > 0:
@@ -143,7 +144,7 @@ func (s *settling) result(failed error) error {
 	return nil
 }
 
-// journalMetrics are what a round has found. The time of the oldest is there only if there is one.
+// journalMetrics returns the metrics of a round. The time of the oldest unknown entry is absent if there is none.
 func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	var all []metrics.Metric
 	for state, n := range map[string]int{
@@ -151,17 +152,17 @@ func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 		"settled": i.Settled,
 	} {
 		all = append(all, metrics.Metric{
-			Name: "cardgateway_journal_entries", Help: "Payments and refunds that are not acknowledged; settled ones have an outcome.",
+			Name: "cardgateway_journal_entries", Help: "Payments and refunds that are not acknowledged, by state; settled ones have an outcome.",
 			Labels: []metrics.Label{{Name: "state", Value: state}}, Value: float64(n),
 		})
 	}
 	all = append(all,
-		metrics.Metric{Name: "cardgateway_journal_unanswered", Help: "Payments and refunds about which the gateway was last asked in vain.", Value: float64(i.Unanswered)},
+		metrics.Metric{Name: "cardgateway_journal_unanswered", Help: "Payments and refunds for which the last query failed.", Value: float64(i.Unanswered)},
 		metrics.Metric{Name: "cardgateway_journal_unreadable", Help: "Entries that cannot be read.", Value: float64(i.Unreadable)},
 	)
 	if !i.OldestOpen.IsZero() {
 		all = append(all, metrics.Metric{
-			Name: "cardgateway_journal_oldest_unknown_timestamp_seconds", Help: "When the oldest payment or refund of unknown outcome was submitted.",
+			Name: "cardgateway_journal_oldest_unknown_timestamp_seconds", Help: "When the oldest payment or refund with an unknown outcome was submitted.",
 			Value: float64(i.OldestOpen.UnixMilli()) / 1e3,
 		})
 	}

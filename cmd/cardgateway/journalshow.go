@@ -17,8 +17,8 @@ type journalShow struct {
 
 // Help is shown below the flags.
 func (*journalShow) Help() string {
-	return `Prints what was submitted, everything that became known since and from where, what that comes to, and what the journal does
-next. A payment and a refund with one id are both shown. Ends with 1 if the journal has neither.
+	return `Prints what was submitted, all evidence since then with its source, the state, and what the journal does next. If a payment and
+a refund have the same id, both are shown. The exit code is 1 if the journal has neither.
 
 Example:
   cardgateway journal show t-1002`

@@ -19,17 +19,17 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// listFlags are those of orders and refunds.
+// listFlags are the flags of orders and refunds.
 type listFlags struct {
-	period.Period `group:"Range, in the zone of the gateway:"`
-	State         []string `placeholder:"WORD" help:"Only rows in these states; comma between them."`
+	period.Period `group:"Range, in the gateway's time zone:"`
+	State         []string `placeholder:"WORD" help:"Only rows in these states, separated by commas."`
 	tabular.Flags
-	Sum        bool          `help:"Print the sums and no rows."`
-	Checkpoint string        `placeholder:"FILE" help:"Save here how far the list is, and continue where it ends."`
-	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far the list is."`
+	Sum        bool          `help:"Print only the totals."`
+	Checkpoint string        `placeholder:"FILE" help:"Save the position in the list to this file, or resume the list from it."`
+	LogEvery   time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
 }
 
-// listing is one run of orders or of refunds.
+// listing is one run of orders or refunds.
 type listing[T any] struct {
 	*call
 	flags   *listFlags
@@ -42,12 +42,12 @@ type listing[T any] struct {
 	matches func(*T) bool
 	money   func(*T) (currency, state string, amount decimal.Decimal)
 
-	saved    saved // what the checkpoint says, or would say
+	saved    saved // the content of the checkpoint, also without --checkpoint
 	writer   tabular.Writer[T]
-	pending  []*T // rows that are not written yet
-	ready    int  // so many of them may be written: they are sorted and, with a checkpoint, covered by saved.At
+	pending  []*T // rows not written yet
+	ready    int  // how many of them can be written: they are sorted and, with a checkpoint, covered by saved.At
 	progress *terminal.Progress
-	watched  bool      // a person sees stdout
+	watched  bool      // stdout is a terminal
 	last     time.Time // of the last flush
 }
 
@@ -90,14 +90,14 @@ func (l *listing[T]) run() error {
 	return l.finish(walk.Report())
 }
 
-// prepare finds the range and the format: of the flags, or of the checkpoint that is continued.
+// prepare sets the range and the format, from the flags or from the checkpoint.
 func (l *listing[T]) prepare() error {
 	if l.flags.LogEvery <= 0 {
-		return exit.Fail(exit.NoAnswer, "--log-every must be above zero; --quiet says nothing")
+		return exit.Fail(exit.NoAnswer, "--log-every must be greater than 0; use --quiet to print no progress")
 	}
 	for _, state := range l.flags.State {
 		if !slices.Contains(l.states, state) {
-			return exit.Fail(exit.NoAnswer, "--state: there is no state %q of %s; there are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
+			return exit.Fail(exit.NoAnswer, "--state: there is no state %q of %s; the states are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
 		}
 	}
 	var before *saved
@@ -132,25 +132,25 @@ func (l *listing[T]) prepare() error {
 		if len(l.flags.Columns) == 0 {
 			l.saved.Columns = before.Columns
 		}
-		if l.flags.Last != "" || l.flags.From != "" && l.flags.To == "" { // these mean another range with every second
+		if l.flags.Last != "" || l.flags.From != "" && l.flags.To == "" { // their range changes every second
 			l.saved.From, l.saved.To = before.From, before.To
 		}
 		if what := before.differs(&l.saved); what != "" {
-			return exit.Fail(exit.NoAnswer, "--checkpoint %s is that of another list: %s. Finish that one, or name another file",
+			return exit.Fail(exit.NoAnswer, "--checkpoint %s belongs to another list: %s. Finish that list, or choose another file",
 				terminal.Clean(l.flags.Checkpoint), what)
 		}
 		l.saved = *before
-		l.say("continuing %s from %s to %s: %s rows have been written before", l.name, terminal.Wall(before.From.In(zone)),
+		l.say("resuming %s from %s to %s: %s rows were written before", l.name, terminal.Wall(before.From.In(zone)),
 			terminal.Wall(before.To.In(zone)), terminal.Thousands(before.Sums.Rows()))
 		return nil
 	}
 	if l.flags.Checkpoint != "" {
-		return l.saved.write(l.flags.Checkpoint) // before the first query: where it cannot be written, nothing is lost
+		return l.saved.write(l.flags.Checkpoint) // before the first query, so that an error loses nothing
 	}
 	return nil
 }
 
-// format is the one that was asked for, that of the checkpoint, or the one that suits stdout.
+// format returns the format of the flags, that of the checkpoint, or the default for stdout.
 func (l *listing[T]) format(before *saved) string {
 	switch {
 	case l.flags.Sum:
@@ -163,8 +163,8 @@ func (l *listing[T]) format(before *saved) string {
 	return cmp.Or(l.flags.Format, tabular.CSV)
 }
 
-// windowDone gets the rows of a window ready, the oldest first: gateways give the newest first. With a checkpoint that has
-// not moved they wait: they are so young that they come again when the list is continued.
+// windowDone makes the rows of a window ready, sorted oldest first: gateways return the newest first. With --checkpoint, the
+// rows wait until the checkpoint advances: rows that are too recent for it are returned again when the list is resumed.
 func (l *listing[T]) windowDone(at cardgateway.Checkpoint) {
 	slices.SortStableFunc(l.pending[l.ready:], l.byTime)
 	if l.flags.Checkpoint == "" || !reflect.DeepEqual(at, l.saved.At) {
@@ -183,8 +183,8 @@ func (l *listing[T]) wanted(row *T) bool {
 	return l.matches(row) && (len(l.flags.State) == 0 || slices.Contains(l.flags.State, state))
 }
 
-// write writes the rows that are ready, at most once a second. They are out before the checkpoint says so: should the machine
-// fail in between, some come twice and none is missing.
+// write writes the rows that are ready, and then the checkpoint. Unless now is set, it does so at most once a second. If the
+// machine fails in between, some rows are written twice after resuming, but none is missing.
 func (l *listing[T]) write(now bool) error {
 	if !now && time.Since(l.last) < time.Second {
 		return nil
@@ -194,7 +194,7 @@ func (l *listing[T]) write(now bool) error {
 		currency, state, amount := l.money(row)
 		l.saved.Sums.Add(currency, state, amount)
 		if l.watched {
-			l.progress.Stop() // the rows show it, and a bar would be written into them
+			l.progress.Stop() // a bar would be written between the rows
 		}
 		if err := l.writer.Write(row); err != nil {
 			return exit.CannotWrite("rows", err)
@@ -211,12 +211,12 @@ func (l *listing[T]) write(now bool) error {
 	return l.saved.write(l.flags.Checkpoint)
 }
 
-// interrupted writes what it can, and says what is saved and how to go on.
+// interrupted writes the rows that are ready, and prints what is saved and how to resume.
 func (l *listing[T]) interrupted(err error) error {
 	path := l.flags.Checkpoint
 	if own, ok := errors.AsType[*exit.Failure](err); ok { // nothing more can be written
 		if path != "" {
-			l.tell("%s is as it was about a second ago: a list that goes on from there writes the last rows twice", terminal.Clean(path))
+			l.tell("%s was last saved about a second ago: a list that resumes from it writes the last rows twice", terminal.Clean(path))
 		}
 		return exit.Fail(own.Code, "the list is not complete: %s", own.Text)
 	}
@@ -227,7 +227,7 @@ func (l *listing[T]) interrupted(err error) error {
 		return writeErr
 	}
 	if path != "" {
-		l.tell("saved in %s: %s rows are written. To go on, append to the same file: %s", terminal.Clean(path), terminal.Thousands(l.saved.Sums.Rows()), l.goOn())
+		l.tell("saved in %s: %s rows were written. To resume, append to the same file: %s", terminal.Clean(path), terminal.Thousands(l.saved.Sums.Rows()), l.goOn())
 	}
 	if errors.Is(err, context.Canceled) {
 		return exit.Fail(exit.Interrupted, "interrupted; the list is not complete")
@@ -236,7 +236,7 @@ func (l *listing[T]) interrupted(err error) error {
 	return exit.Fail(failed.Code, "the list is not complete: %s", failed.Text)
 }
 
-// goOn is the command that continues the list.
+// goOn returns the command that resumes the list.
 func (l *listing[T]) goOn() string {
 	words := []string{l.name, "--checkpoint", l.flags.Checkpoint}
 	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
@@ -245,7 +245,7 @@ func (l *listing[T]) goOn() string {
 	return terminal.CommandLine(append(words, l.settings.AsFlags()...)...)
 }
 
-// finish prints the sums, and says what the list cannot hold yet.
+// finish prints the totals, and up to when the list is complete. It removes the checkpoint.
 func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	zone := l.client.Location()
 	out, isWanted := l.err, !l.settings.Quiet
@@ -254,17 +254,17 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	}
 	if isWanted {
 		if err := l.saved.Sums.Print(out); err != nil {
-			return exit.CannotWrite("sums", err)
+			return exit.CannotWrite("totals", err)
 		}
 	}
 	if end := period.Earlier(l.saved.To, l.now()); r.CompleteUpTo.Before(end) {
-		l.say("complete up to %s; the gateway may still show rows of the time after that", terminal.Wall(r.CompleteUpTo.In(zone)))
+		l.say("complete up to %s; the gateway may not list all rows after that yet", terminal.Wall(r.CompleteUpTo.In(zone)))
 	}
 	if path := l.flags.Checkpoint; path != "" {
 		if err := os.Remove(path); err != nil {
 			return exit.Fail(exit.NoAnswer, "the list is complete, but --checkpoint cannot be removed: %v", err)
 		}
-		l.say("the list is complete, %s is removed", terminal.Clean(path))
+		l.say("the list is complete, %s was removed", terminal.Clean(path))
 	}
 	return nil
 }

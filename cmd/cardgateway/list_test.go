@@ -134,12 +134,12 @@ func TestListWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no range", nil, "a time range is missing"},
-		{"upside down", []string{"--from", "2026-11-02", "--to", "2026-11-01"}, "the range is upside down: it would begin at 2026-11-02 00:00:00"},
-		{"no such state", []string{"--last", "1h", "--state", "paid"}, `there is no state "paid" of orders; there are approved,`},
+		{"no range", nil, "the time range is missing"},
+		{"upside down", []string{"--from", "2026-11-02", "--to", "2026-11-01"}, "the range is empty: it begins at 2026-11-02 00:00:00"},
+		{"no such state", []string{"--last", "1h", "--state", "paid"}, `there is no state "paid" of orders; the states are approved,`},
 		{"checkpoint in no directory", []string{"--last", "1h", "--checkpoint", dir + "/none/c.json"}, "--checkpoint cannot be written"},
 		{"checkpoint is a directory", []string{"--last", "1h", "--checkpoint", dir}, "--checkpoint cannot be read"},
-		{"log-every", []string{"--last", "1h", "--log-every", "0s"}, "--log-every must be above zero"},
+		{"log-every", []string{"--last", "1h", "--log-every", "0s"}, "--log-every must be greater than 0"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, env, append([]string{"orders"}, test.args...)...)
@@ -166,10 +166,10 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "c.json")
 		code, err := toolTo(t, full{}, env, append(args, "--checkpoint", path)...)
-		if code != exit.NoAnswer || !strings.Contains(err, path+" is as it was about a second ago") {
+		if code != exit.NoAnswer || !strings.Contains(err, path+" was last saved about a second ago") {
 			t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
 		}
-		tool(t, env, "orders", "--checkpoint", path).want(t, exit.OK, " 0 rows have been written before", "the list is complete")
+		tool(t, env, "orders", "--checkpoint", path).want(t, exit.OK, " 0 rows were written before", "the list is complete")
 	}
 }
 

@@ -17,35 +17,36 @@ import (
 )
 
 type listenCommand struct {
-	Addr       string        `default:"127.0.0.1:4242" placeholder:"HOST:PORT" help:"Address to listen on; port 0 is any free one."`
-	Public     bool          `help:"Take an --addr that other machines can reach."`
-	ForwardTo  string        `name:"forward-to" placeholder:"URL" help:"Program to forward to. Without it notifications are shown only."`
-	Record     string        `placeholder:"FILE" help:"Append what comes to a file, without secrets, for replay."`
-	Only       []string      `placeholder:"WORD" help:"Forward these only, such as refund,approved: kinds, states, or token."`
-	Ack        bool          `help:"Answer 200 to what is not forwarded. Without it the gateway sends it again."`
-	SkipVerify bool          `name:"skip-verify" help:"Take notifications without a good signature. Each is confirmed by query all the same."`
-	ExitAfter  int           `name:"exit-after" placeholder:"N" help:"End after N notifications."`
-	Wait       time.Duration `placeholder:"DURATION" help:"End after this time."`
-	Output     string        `enum:"compact,quiet" default:"compact" help:"compact: all lines. quiet: those of what was refused or failed."`
+	Addr       string        `default:"127.0.0.1:4242" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free port."`
+	Public     bool          `help:"Allow an --addr that other machines can reach."`
+	ForwardTo  string        `name:"forward-to" placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
+	Record     string        `placeholder:"FILE" help:"Append notifications to this file, without secrets, for replay."`
+	Only       []string      `placeholder:"WORD" help:"Forward only these kinds and states, or token: refund,approved; one match is enough."`
+	Ack        bool          `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
+	SkipVerify bool          `name:"skip-verify" help:"Do not verify signatures. Notifications are still confirmed by a query."`
+	ExitAfter  int           `name:"exit-after" placeholder:"N" help:"Exit after N notifications."`
+	Wait       time.Duration `placeholder:"DURATION" help:"Exit after this time."`
+	Output     string        `enum:"compact,quiet" default:"compact" help:"compact prints all notifications; quiet only refused and failed ones."`
 	relay.LineFlags
 }
 
 // Help is shown below the flags.
 func (*listenCommand) Help() string {
-	return `Receives the gateway's notifications, verifies their signature with the secret key, confirms each by a query, and forwards the
-bytes as they came, with their headers and the query of their URL, to a program, whose answer it passes on. --timeout bounds the
-program's answer too. What is not signed, or not confirmed, is shown and not forwarded. Ctrl-C finishes what is in flight and
-prints how many were received, forwarded, failed (not answered with 200), refused and not forwarded.
+	return `Receives the gateway's notifications, verifies their signature with the secret key, and confirms each by a query. It forwards the
+original body, headers and query string to your program, and returns your program's response to the gateway. --timeout also
+applies to your program's response. A notification that is not signed correctly, or not confirmed, is shown but not forwarded.
+Ctrl-C waits for requests in flight, then prints how many notifications were received, forwarded, failed (the response was not
+200), refused and not forwarded.
 
-Ends with 0 if none failed and none was refused, 1 if one did, or if fewer than --exit-after came within --wait, 130 if it was
-interrupted before --exit-after.
+The exit code is 0 if none failed and none was refused, 1 if one was or if fewer than --exit-after arrived within --wait, and 130
+if interrupted before --exit-after.
 
 Examples:
   cardgateway listen --forward-to http://localhost:8080/notify --record events.jsonl
   cardgateway listen --exit-after 1 --wait 60s --ack --format json`
 }
 
-// Run listens until it is interrupted, or until enough has come.
+// Run listens until it is interrupted, or until --exit-after or --wait.
 func (f *listenCommand) Run(c *call) (err error) {
 	o, client, err := f.options(c)
 	if err != nil {
@@ -57,9 +58,9 @@ func (f *listenCommand) Run(c *call) (err error) {
 	}
 	defer socket.Close()
 	if o.Forwarder != nil && o.Forwarder.IsAt(socket.Addr()) {
-		return exit.Fail(exit.NoAnswer, "--forward-to is --addr: it would be forwarded to itself")
+		return exit.Fail(exit.NoAnswer, "--forward-to is the address of --addr: notifications would be forwarded to this program itself")
 	}
-	if f.Record != "" { // after all that can fail: a file that is not needed is not made
+	if f.Record != "" { // after the other checks: create no file that is not needed
 		if o.Recorder, o.Number, err = relay.OpenRecord(f.Record); err != nil {
 			return err
 		}
@@ -81,11 +82,11 @@ func (f *listenCommand) Run(c *call) (err error) {
 	return f.finish(c, l.Totals(), &o, err)
 }
 
-// options checks the flags, and says what they mean for a listener.
+// options checks the flags, and converts them to the options of a listener.
 func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Client, err error) {
 	for _, word := range f.Only {
 		if !slices.Contains(relay.EventWords(), word) {
-			return o, nil, exit.Fail(exit.NoAnswer, "--only: there is no %q; there are %s", terminal.Clean(word), strings.Join(relay.EventWords(), ", "))
+			return o, nil, exit.Fail(exit.NoAnswer, "--only: there is no kind or state %q; use %s", terminal.Clean(word), strings.Join(relay.EventWords(), ", "))
 		}
 	}
 	switch {
@@ -94,7 +95,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 	case f.Wait < 0:
 		return o, nil, exit.Fail(exit.NoAnswer, "--wait must not be negative")
 	case f.ForwardTo == "" && len(f.Only) > 0:
-		return o, nil, exit.Fail(exit.NoAnswer, "--only says what is forwarded: it needs --forward-to")
+		return o, nil, exit.Fail(exit.NoAnswer, "--only requires --forward-to")
 	}
 	set, client, err := c.configure(nil)
 	if err != nil {
@@ -102,15 +103,15 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 	}
 	secret := set.Get(settings.Secret).Value
 	if secret == "" && !f.SkipVerify {
-		return o, nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file and "+
-			"--merchant-id; or say --skip-verify", settings.Variable(settings.Secret))
+		return o, nil, exit.Fail(exit.NoAnswer, "the secret key is missing, which verifies signatures: set %s, or --secret-file and "+
+			"--merchant-id; or use --skip-verify", settings.Variable(settings.Secret))
 	}
 	o = listener.Options{
 		SecretKey: secret, SkipVerify: f.SkipVerify, Only: f.Only, Ack: f.Ack, Quiet: f.Output == "quiet", Most: f.ExitAfter,
 		Printer: &relay.Printer{Format: f.Format, Zone: client.Location(), Body: 200, Out: c.out},
 		Now:     c.now, Tell: c.tell, End: func(inFlight int) {
 			if c.ctx.Err() != nil && inFlight > 0 {
-				c.say("finishing what is in flight; Ctrl-C again ends at once")
+				c.say("waiting for requests in flight; press Ctrl-C again to exit at once")
 			}
 		},
 	}
@@ -126,14 +127,14 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 	return o, client, nil
 }
 
-// listen opens the port. Only this machine reaches it, unless --public says otherwise.
+// listen opens the port. Without --public, only this machine can reach it.
 func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(f.Addr)
 	if err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "--addr: %q is no address; write 127.0.0.1:4242", terminal.Clean(f.Addr))
+		return nil, exit.Fail(exit.NoAnswer, "--addr: %q is not an address; write 127.0.0.1:4242", terminal.Clean(f.Addr))
 	}
 	if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() && !f.Public {
-		return nil, exit.Fail(exit.NoAnswer, "--addr %s can be reached by other machines: say --public if that is meant, or listen on 127.0.0.1:%s",
+		return nil, exit.Fail(exit.NoAnswer, "other machines can reach --addr %s: use --public to allow that, or listen on 127.0.0.1:%s",
 			terminal.Clean(f.Addr), terminal.Clean(port))
 	}
 	var config net.ListenConfig
@@ -144,7 +145,7 @@ func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 	return socket, nil
 }
 
-// finish prints the totals, and says how it went.
+// finish prints the totals, and returns the result.
 func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, err error) error {
 	if o.Recorder != nil {
 		if failed := o.Recorder.Close(); failed != nil {
@@ -160,9 +161,9 @@ func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, 
 	}
 	if n := f.ExitAfter; t.Received() < n {
 		if c.ctx.Err() != nil {
-			return exit.Fail(exit.Interrupted, "interrupted; %d of %d notifications have come", t.Received(), n)
+			return exit.Fail(exit.Interrupted, "interrupted; %d of %d notifications arrived", t.Received(), n)
 		}
-		return exit.Fail(exit.No, "%d of %d notifications have come within %v", t.Received(), n, f.Wait)
+		return exit.Fail(exit.No, "%d of %d notifications arrived within %v", t.Received(), n, f.Wait)
 	}
 	if t.Failed+t.Refused > 0 {
 		return exit.Fail(exit.No, "")

@@ -133,18 +133,18 @@ func TestListenAnswers(t *testing.T) {
 		{name: "a redirect", answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere?a=b", http.StatusFound) }, status: 302,
 			want: `<- 302 .*\[n-1\]  to /elsewhere; redirects are not followed`},
 		{name: "hangs", answer: func(http.ResponseWriter, *http.Request) { <-hang }, status: 504,
-			want: `<- no answer in \d+ ms.*no answer within 300ms \(--timeout\)`},
+			want: `<- no response in \d+ ms.*no response within 300ms \(--timeout\)`},
 		{name: "breaks off", answer: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "10")
 			_, _ = w.Write([]byte("half"))
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
-		}, status: 502, want: `<- no answer .*the answer, 200, broke off: unexpected EOF`},
+		}, status: 502, want: `<- no response .*the response, 200, was cut off: unexpected EOF`},
 		{name: "hangs up", answer: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, status: 502,
-			want: `<- no answer .*the connection was closed without an answer`},
+			want: `<- no response .*the connection was closed without a response`},
 		{name: "is too long", answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20+1)) }, status: 502,
-			want: `<- no answer .*the answer, 200, has more than 1 MiB`},
-		{name: "no program", to: closed.URL, status: 502, want: `<- no answer .*connection refused; is the program running\?`},
+			want: `<- no response .*the response, 200, has more than 1 MiB`},
+		{name: "no program", to: closed.URL, status: 502, want: `<- no response .*connection refused; is the program running\?`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			to := test.to
@@ -258,12 +258,12 @@ func TestListenInterrupted(t *testing.T) {
 	}()
 	<-arrived
 	l.cancel()
-	l.waitFor(t, "finishing what is in flight; Ctrl-C again ends at once")
+	l.waitFor(t, "waiting for requests in flight; press Ctrl-C again to exit at once")
 	close(release)
 	if status := <-answered; status != http.StatusOK {
 		t.Errorf("got %d, want 200", status)
 	}
-	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications have come")
+	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications arrived")
 	if got := readRecord(t, path); len(got) != 1 || got[0].Outcome != relay.Forwarded {
 		t.Errorf("got record %+v", got)
 	}

@@ -18,7 +18,7 @@ import (
 func TestListenWait(t *testing.T) {
 	server := notifyingGateway(t)
 	listen(t, environment(server.URL), "--wait", "50ms").wait(t).want(t, exit.OK, "received 0: ")
-	listen(t, environment(server.URL), "--wait", "50ms", "--exit-after", "1").wait(t).want(t, exit.No, "0 of 1 notifications have come within 50ms")
+	listen(t, environment(server.URL), "--wait", "50ms", "--exit-after", "1").wait(t).want(t, exit.No, "0 of 1 notifications arrived within 50ms")
 	listen(t, environment(server.URL)).end(t).want(t, exit.OK, "received 0: ")
 	listen(t, environment(server.URL), "--exit-after", "1").end(t).want(t, exit.Interrupted, "0 of 1")
 }
@@ -51,22 +51,22 @@ func TestListenWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"all interfaces", env, []string{"--addr", ":0"}, "--addr :0 can be reached by other machines: say --public if that is meant, or listen on 127.0.0.1:0"},
-		{"another interface", env, []string{"--addr", "192.0.2.1:80"}, "say --public"},
-		{"no port", env, []string{"--addr", "localhost"}, `--addr: "localhost" is no address; write 127.0.0.1:4242`},
+		{"all interfaces", env, []string{"--addr", ":0"}, "other machines can reach --addr :0: use --public to allow that, or listen on 127.0.0.1:0"},
+		{"another interface", env, []string{"--addr", "192.0.2.1:80"}, "use --public"},
+		{"no port", env, []string{"--addr", "localhost"}, `--addr: "localhost" is not an address; write 127.0.0.1:4242`},
 		{"a port that is taken", env, []string{"--addr", taken.Addr().String()}, "address already in use"},
 		{"no URL", env, []string{"--forward-to", "localhost:8080"}, "--forward-to must be an http or https URL"},
 		{"a password", env, []string{"--forward-to", "http://a:pw-1@localhost/"}, "--forward-to must not have a user or a password"},
-		{"a word", env, []string{"--forward-to", "http://localhost/", "--only", "refunds"}, `--only: there is no "refunds"; there are payment, refund,`},
-		{"only what", env, []string{"--only", "refund"}, "it needs --forward-to"},
-		{"no secret", map[string]string{"CARDGATEWAY_BASE_URL": server.URL, "CARDGATEWAY_APP_ID": "7"}, nil, "the secret key, with which notifications are signed, is missing: set CARDGATEWAY_SECRET"},
+		{"a word", env, []string{"--forward-to", "http://localhost/", "--only", "refunds"}, `--only: there is no kind or state "refunds"; use payment, refund,`},
+		{"only what", env, []string{"--only", "refund"}, "--only requires --forward-to"},
+		{"no secret", map[string]string{"CARDGATEWAY_BASE_URL": server.URL, "CARDGATEWAY_APP_ID": "7"}, nil, "the secret key is missing, which verifies signatures: set CARDGATEWAY_SECRET"},
 		{"no settings", nil, nil, "base-url is missing"},
 		{"a timeout", env, []string{"--forward-to", "http://localhost/", "--timeout", "soon"}, "timeout (flag --timeout)"},
 		{"less than none", env, []string{"--exit-after=-1"}, "--exit-after must not be negative"},
-		{"to itself", env, []string{"--addr", free.Addr().String(), "--forward-to", "http://" + free.Addr().String() + "/"}, "it would be forwarded to itself"},
-		{"a record that is none", env, []string{"--record", foreign}, "is not a record of this program: line 1 is not one of a record of this program. Name another file"},
+		{"to itself", env, []string{"--addr", free.Addr().String(), "--forward-to", "http://" + free.Addr().String() + "/"}, "notifications would be forwarded to this program itself"},
+		{"a record that is none", env, []string{"--record", foreign}, "is not a record of this program: line 1 is not a line of a record. Choose another file"},
 		{"a record that is a directory", env, []string{"--record", t.TempDir()}, "--record cannot be written"},
-		{"a record that is a device", env, []string{"--record", os.DevNull}, "is no regular file"},
+		{"a record that is a device", env, []string{"--record", os.DevNull}, "is not a regular file"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			args := test.args

@@ -12,17 +12,17 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// listsFlags say where the merchant's lists are.
+// listsFlags select the merchant's lists.
 type listsFlags struct {
-	List          string   `placeholder:"FILE" help:"CSV file with your payments: transaction_id, amount, currency; if it has them also state, order and at."`
-	RefundList    string   `placeholder:"FILE" help:"CSV file with your refunds: refund_id, amount, currency; if it has them also transaction_id and at."`
-	ListDSN       string   `name:"list-dsn" placeholder:"DATABASE" help:"Read the lists from this database: SQLite file, postgres:// or mysql://; or set CARDGATEWAY_LIST_DSN."`
-	ListQuery     string   `placeholder:"SQL" help:"Of that database: a SELECT that gives your payments, or a table."`
-	RefundQuery   string   `placeholder:"SQL" help:"Of that database: a SELECT that gives your refunds, or a table."`
-	Columns       []string `placeholder:"OURS=YOURS" help:"Names of the columns in your list: transaction_id=Ref,amount=Total. Nothing after = means that there is none."`
-	RefundColumns []string `placeholder:"OURS=YOURS" help:"The same of your list of refunds."`
-	ListCurrency  string   `placeholder:"CODE" help:"Currency of all lines, if your lists have none."`
-	DecimalComma  bool     `help:"Amounts in your lists are written 1.234,50."`
+	List          string   `placeholder:"FILE" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, at."`
+	RefundList    string   `placeholder:"FILE" help:"CSV file of your refunds: refund_id, amount, currency; optionally transaction_id, at."`
+	ListDSN       string   `name:"list-dsn" placeholder:"DATABASE" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN instead."`
+	ListQuery     string   `placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
+	RefundQuery   string   `placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`
+	Columns       []string `placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column."`
+	RefundColumns []string `placeholder:"OURS=YOURS" help:"Column names in your list of refunds, as in --columns."`
+	ListCurrency  string   `placeholder:"CODE" help:"Currency of all lines, if your lists have no currency column."`
+	DecimalComma  bool     `help:"Amounts in your lists are written like 1.234,50."`
 }
 
 // isSet reports whether a list is to be read.
@@ -30,20 +30,20 @@ func (l *listsFlags) isSet() bool {
 	return cmp.Or(l.List, l.RefundList, l.ListQuery, l.RefundQuery) != ""
 }
 
-// read replaces the lists in the books by those that are named.
+// read replaces the lists in the database with those in the flags.
 func (l *listsFlags) read(c *call, b *books.Books) error {
 	dsn := cmp.Or(l.ListDSN, c.getenv(settings.Variable("list-dsn")))
 	switch {
 	case database.HasPassword(l.ListDSN):
-		return exit.Fail(exit.NoAnswer, "--list-dsn has a password in it, which every user of this machine can read there: set %s", settings.Variable("list-dsn"))
+		return exit.Fail(exit.NoAnswer, "--list-dsn contains a password, which every user of this machine could read: set %s instead", settings.Variable("list-dsn"))
 	case l.List != "" && l.ListQuery != "", l.RefundList != "" && l.RefundQuery != "":
-		return exit.Fail(exit.NoAnswer, "a list is either a file or a query: give --list or --list-query, --refund-list or --refund-query")
+		return exit.Fail(exit.NoAnswer, "a list is either a file or a query: set --list or --list-query, and --refund-list or --refund-query")
 	case l.ListQuery != "" || l.RefundQuery != "":
 		if dsn == "" {
-			return exit.Fail(exit.NoAnswer, "--list-query and --refund-query need --list-dsn or %s", settings.Variable("list-dsn"))
+			return exit.Fail(exit.NoAnswer, "--list-query and --refund-query require --list-dsn or %s", settings.Variable("list-dsn"))
 		}
 	case l.ListDSN != "":
-		return exit.Fail(exit.NoAnswer, "--list-dsn needs --list-query or --refund-query")
+		return exit.Fail(exit.NoAnswer, "--list-dsn requires --list-query or --refund-query")
 	}
 	for _, list := range []struct {
 		flag, path, query string
@@ -56,7 +56,7 @@ func (l *listsFlags) read(c *call, b *books.Books) error {
 	} {
 		if list.path == "" && list.query == "" {
 			if len(list.columns) > 0 {
-				return exit.Fail(exit.NoAnswer, "%s needs %s", list.columnsFlag, list.flag)
+				return exit.Fail(exit.NoAnswer, "%s requires %s", list.columnsFlag, list.flag)
 			}
 			continue
 		}
@@ -77,7 +77,7 @@ func (l *listsFlags) read(c *call, b *books.Books) error {
 	return nil
 }
 
-// mapping reads the names of columns.
+// mapping parses column names.
 func mapping(flag string, pairs []string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, pair := range pairs {

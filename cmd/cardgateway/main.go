@@ -1,5 +1,5 @@
-// Command cardgateway looks up, lists, resolves, refunds and reconciles payments of a card gateway, receives and sends its
-// notifications, and settles what is open in a shop's journal, without a line of Go.
+// Command cardgateway looks up, lists and refunds payments of a card gateway, resolves unknown outcomes, reconciles the
+// gateway's data with your own, receives and sends notifications, and inspects a shop's journal.
 //
 //	cardgateway check
 //	cardgateway get 1234567890
@@ -15,8 +15,8 @@
 //	cardgateway reconcile report --month last --list paid.csv
 //	cardgateway sandbox --seed 1000
 //
-// It ends with 0 (fine), 1 (the answer is no, or something differs), 2 (it could not find out), 3 (sent, and the outcome
-// is unknown) or 130 (interrupted). docs/tool.md has an example of every command.
+// The exit code is 0 (success), 1 (negative result), 2 (no result), 3 (sent, but the outcome is unknown or not final) or
+// 130 (interrupted). docs/tool.md has an example of every command.
 package main
 
 import (
@@ -42,25 +42,25 @@ func main() {
 
 // commands is the command line.
 type commands struct {
-	settings.Flags `group:"Settings:"`
-	Get            getCommand       `cmd:"" help:"Show one payment."`
+	settings.Flags `group:"Global flags:"`
+	Get            getCommand       `cmd:"" help:"Show a payment."`
 	Orders         ordersCommand    `cmd:"" help:"List payments of a time range."`
 	Refunds        refundsCommand   `cmd:"" help:"List refunds of a time range."`
-	Resolve        resolveCommand   `cmd:"" help:"Find out what became of a payment or a refund whose outcome is unknown."`
-	Refund         refundCommand    `cmd:"" help:"Give money back."`
-	Check          checkCommand     `cmd:"" help:"Check settings, connection, credentials, clock and zone."`
-	Reconcile      reconcileCommand `cmd:"" help:"Keep a copy of the gateway in a database, and compare your books with it."`
-	Journal        journalCommand   `cmd:"" help:"Look at the journal of a shop, settle what is open in it, and acknowledge."`
-	Listen         listenCommand    `cmd:"" help:"Receive notifications, and forward them to a program on this machine."`
+	Resolve        resolveCommand   `cmd:"" help:"Find the outcome of a payment or refund whose outcome is unknown."`
+	Refund         refundCommand    `cmd:"" help:"Refund a payment."`
+	Check          checkCommand     `cmd:"" help:"Check configuration, connection, credentials, clock and time zone."`
+	Reconcile      reconcileCommand `cmd:"" help:"Keep a copy of the gateway's data in a database, and compare your own data with it."`
+	Journal        journalCommand   `cmd:"" help:"Inspect a shop's journal, resolve unknown outcomes, and acknowledge entries."`
+	Listen         listenCommand    `cmd:"" help:"Receive notifications and forward them to your program."`
 	Notify         notifyCommand    `cmd:"" help:"Send a signed notification of a test payment to a handler."`
 	Replay         replayCommand    `cmd:"" help:"Send recorded notifications again."`
-	Sandbox        sandboxCommand   `cmd:"" passthrough:"" help:"Run a gateway on this machine, to try all this without an account."`
-	Shell          shellCommand     `cmd:"" name:"completion" help:"Print what a shell needs to complete commands and flags."`
-	Man            manCommand       `cmd:"" help:"Print the man page."`
+	Sandbox        sandboxCommand   `cmd:"" passthrough:"" help:"Run a sandbox gateway on this machine, to try everything without an account."`
+	Shell          shellCommand     `cmd:"" name:"completion" help:"Print a shell completion script."`
+	Man            manCommand       `cmd:"" help:"Print the manual page."`
 	Version        kong.VersionFlag `help:"Print the version."`
 }
 
-// run executes the command and returns the exit code. Whatever goes wrong has been said on sys.err by then.
+// run executes the command and returns the exit code. Errors have been printed to sys.err by then.
 func run(ctx context.Context, args []string, sys system) int {
 	var cli commands
 	exited := false
@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string, sys system) int {
 	begun := time.Now()
 	code := exit.Report(sys.err, parsed.Run(c))
 	if err := c.writeMetrics(parsed.Selected().Path(), begun, code); err != nil {
-		exit.Report(sys.err, err) // the code says what the command did: 2 would say that no refund was made
+		exit.Report(sys.err, err) // the exit code stays that of the command: 2 would mean that no refund was made
 	}
 	return code
 }

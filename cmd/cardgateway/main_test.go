@@ -150,7 +150,7 @@ func TestWrongUse(t *testing.T) {
 		{"no such command", []string{"pay"}, "unexpected argument pay"},
 		{"no such flag", []string{"orders", "--dai", "2026-11-21"}, "unknown flag --dai"},
 		{"no such format", []string{"orders", "--format", "xml"}, `--format must be one of`},
-		{"a secret as a flag", []string{"check", "--secret=" + secretKey}, "set CARDGATEWAY_SECRET, or name a file with --secret-file"},
+		{"a secret as a flag", []string{"check", "--secret=" + secretKey}, "set CARDGATEWAY_SECRET, or use --secret-file"},
 		{"a secret as a flag's next word", []string{"orders", "--secret", secretKey}, "set CARDGATEWAY_SECRET"},
 		{"a control character", []string{"get\x1b[31m"}, `unexpected argument get\u001b[31m`},
 	} {

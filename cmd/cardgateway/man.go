@@ -18,12 +18,12 @@ func (*manCommand) Help() string {
 To install it: cardgateway man >~/.local/share/man/man1/cardgateway.1`
 }
 
-// Run prints the man page.
+// Run prints the manual page.
 func (*manCommand) Run(c *call, ctx *kong.Context) error {
 	page := &manPage{}
 	page.app(ctx.Model)
 	if _, err := io.WriteString(c.out, page.String()); err != nil {
-		return exit.CannotWrite("man page", err)
+		return exit.CannotWrite("manual page", err)
 	}
 	return nil
 }
@@ -41,13 +41,13 @@ func (p *manPage) app(app *kong.Application) {
 	for _, node := range app.Leaves(true) {
 		p.command(node)
 	}
-	p.macro("SH", "FLAGS OF EVERY COMMAND")
+	p.macro("SH", "GLOBAL FLAGS")
 	p.flags(app.Flags)
-	p.macro("SH", "SETTINGS AND EXIT STATUS")
+	p.macro("SH", "CONFIGURATION AND EXIT STATUS")
 	p.literal(helpEnd)
 }
 
-// command writes one command with the flags that are its own, or those of a command above it that is not the program.
+// command writes one command with its flags and those of its parent commands, but without the global ones.
 func (p *manPage) command(node *kong.Node) {
 	p.macro("SS", strings.TrimSpace("cardgateway "+argumentsOf(node)))
 	p.text(node.Help)
@@ -66,7 +66,7 @@ func (p *manPage) command(node *kong.Node) {
 	}
 }
 
-// argumentsOf is a command with its arguments.
+// argumentsOf returns a command with its arguments.
 func argumentsOf(node *kong.Node) string {
 	words := []string{node.Path()}
 	for _, arg := range node.Positional {
@@ -90,7 +90,7 @@ func (p *manPage) flags(flags []*kong.Flag) {
 	}
 }
 
-// macro writes a request with its arguments.
+// macro writes a macro call with its arguments.
 func (p *manPage) macro(name string, args ...string) {
 	p.WriteString("." + name)
 	for _, arg := range args {
@@ -101,13 +101,13 @@ func (p *manPage) macro(name string, args ...string) {
 
 // text writes a line.
 func (p *manPage) text(line string) {
-	if line = manText(line); strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") { // would be a request
+	if line = manText(line); strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") { // would be a macro call
 		line = `\&` + line
 	}
 	p.WriteString(line + "\n")
 }
 
-// literal writes lines as they are broken.
+// literal writes lines without joining them.
 func (p *manPage) literal(lines string) {
 	p.macro("PP")
 	p.macro("nf")

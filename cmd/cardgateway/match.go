@@ -12,16 +12,16 @@ import (
 
 type matchCommand struct {
 	compareFlags
-	Format string `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; table on a terminal, csv otherwise."`
-	Sum    bool   `help:"Print the sums and no rows."`
+	Format string `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; default table on a terminal, csv otherwise."`
+	Sum    bool   `help:"Print only the totals."`
 }
 
 // Help is shown below the flags.
 func (*matchCommand) Help() string {
 	return compareHelp + `
 
-Differences go to stdout, sums to stderr. To mark differences as known, give rows of the CSV a reason and name the file with
---known.
+Differences go to stdout, everything else to stderr. To mark differences as known, fill in the reason in rows of the CSV output,
+and pass them with --known.
 
 Examples:
   cardgateway reconcile match --db books.db --month last --list paid.csv

@@ -60,7 +60,7 @@ func (m *closedMonth) file(t *testing.T, name, text string) string {
 
 func TestMatch(t *testing.T) {
 	m := newClosedMonth(t)
-	tool(t, m.env, "reconcile", "match").want(t, exit.NoAnswer, "there is no list of your payments to compare with: give --list")
+	tool(t, m.env, "reconcile", "match").want(t, exit.NoAnswer, "there is no list of your payments to compare with: set --list")
 	r := tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...))
 	r.want(t, exit.OK, "273 lines read from paid.csv, 0 not readable", "273 of 273 rows tie out", "payments  EUR", "0.00")
 	if want := "class,kind,id,reason,value,"; !strings.HasPrefix(r.out, want) || strings.Count(r.out, "\n") != 1 {
@@ -87,7 +87,7 @@ func TestMatch(t *testing.T) {
 
 	known := m.file(t, "known.csv", "class,id,reason\nmissing_here,"+id+",paid by invoice\namount,nothing,gone\n")
 	r = tool(t, m.env, "reconcile", "match", "--sum", "--known", known)
-	r.want(t, exit.No, "differences: 1", "marks that fit no difference: 1, the first in line 3")
+	r.want(t, exit.No, "differences: 1", "entries that match no difference: 1, the first in line 3")
 	if r.out != "" {
 		t.Errorf("got %q with --sum", r.out)
 	}
@@ -105,12 +105,12 @@ func TestMatchPeriod(t *testing.T) {
 	tool(t, m.env, "reconcile", "match", "--list", m.file(t, "plain.csv", withoutTimes)).want(t, exit.OK, "100 of 100 rows tie out")
 	from := m.lastOf.AddDate(0, 0, -30)
 	r := tool(t, m.env, "reconcile", "match", "--list", part, "--from", from.Format(time.RFC3339), "--to", m.lastOf.Format(time.RFC3339))
-	r.want(t, exit.No, "Is the list whole?", "missing_here")
+	r.want(t, exit.No, "Is the list complete?", "missing_here")
 	day := func(n int) string { return from.AddDate(0, 0, n).Format(time.DateOnly) }
 	r = tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...), "--from", day(5), "--to", day(12))
 	r.want(t, exit.OK, "lines of other periods were not compared")
-	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.NoAnswer, "has nothing of 2020-01-01", "reconcile sync")
-	tool(t, m.env, "reconcile", "match", "--from", from.AddDate(0, -6, 0).Format(time.DateOnly)).want(t, exit.OK, "begins at", "nothing before is compared")
+	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.NoAnswer, "contains nothing from 2020-01-01", "reconcile sync")
+	tool(t, m.env, "reconcile", "match", "--from", from.AddDate(0, -6, 0).Format(time.DateOnly)).want(t, exit.OK, "begins at", "nothing earlier is compared")
 }
 
 func TestMatchWrongUse(t *testing.T) {
@@ -127,18 +127,18 @@ func TestMatchWrongUse(t *testing.T) {
 		{"no such list", m.env, []string{"--list", filepath.Join(m.dir, "none.csv")}, "none.csv"},
 		{"no such column", m.env, []string{"--list", list, "--columns", "transaction_id=Ref"}, `no column "Ref"`},
 		{"no mapping", m.env, []string{"--list", list, "--columns", "Ref"}, "is not OURS=YOURS"},
-		{"columns of no list", m.env, []string{"--columns", "amount=Total"}, "--columns needs --list"},
+		{"columns of no list", m.env, []string{"--columns", "amount=Total"}, "--columns requires --list"},
 		{"two lists", m.env, []string{"--list", list, "--list-query", "payments"}, "either a file or a query"},
-		{"a query of nothing", m.env, []string{"--list-query", "payments"}, "need --list-dsn"},
-		{"a database of no query", m.env, []string{"--list-dsn", "shop.db"}, "needs --list-query"},
-		{"a password as a flag", m.env, []string{"--list-dsn", "postgres://u:p@h/d", "--list-query", "payments"}, "has a password in it"},
-		{"grace", m.env, []string{"--list", list, "--grace", "soon"}, `--grace: "soon" is no duration`},
+		{"a query of nothing", m.env, []string{"--list-query", "payments"}, "require --list-dsn"},
+		{"a database of no query", m.env, []string{"--list-dsn", "shop.db"}, "requires --list-query"},
+		{"a password as a flag", m.env, []string{"--list-dsn", "postgres://u:p@h/d", "--list-query", "payments"}, "contains a password"},
+		{"grace", m.env, []string{"--list", list, "--grace", "soon"}, `--grace: "soon" is not a duration`},
 		{"known is not there", m.env, []string{"--known", filepath.Join(m.dir, "none")}, "--known"},
 		{"known is something else", m.env, []string{"--known", list}, "must name the columns class, id and reason"},
 		{"a class that there is not", m.env, []string{"--known", m.file(t, "bad.csv", "class,id,reason\nlost,a,b\n")}, `line 2: there is no class "lost"`},
 		{"a value that is none", m.env, []string{"--known", m.file(t, "bad2.csv", "class,id,reason,value\namount,a,b,1e9\n")}, `line 2: the value "1e9" is no amount`},
 		{"two periods", m.env, []string{"--list", list, "--day", "today", "--last", "7d"}, "more than one time range"},
-		{"a report without a name", m.env, []string{"--out", "x.txt"}, "does not end with a name and .html"},
+		{"a report without a name", m.env, []string{"--out", "x.txt"}, "must end with a file name and .html"},
 		{"a report nowhere", m.env, []string{"--list", list, "--out", filepath.Join(m.dir, "no", "x.html")}, "cannot be written"},
 		{"rows below zero", m.env, []string{"--rows", "-1"}, "--rows"},
 	} {

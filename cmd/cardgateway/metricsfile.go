@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// writeMetrics writes --metrics-file: how a command has ended, and what it has put into c.metrics. It is written after a
-// failure too, and then keeps the time of the last success that the file has. A success is an answer: exit code 0 or 1.
+// writeMetrics writes --metrics-file: how a command ended, and c.metrics. After a failure it keeps the time of the last success
+// in the file. Exit codes 0 and 1 count as success.
 func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	path := c.settings.MetricsFile
 	if path == "" {
@@ -34,10 +34,10 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	all := append(slices.Clone(c.metrics),
 		gauge("cardgateway_last_run_timestamp_seconds", "When the command last ended.", now),
 		gauge("cardgateway_last_run_duration_seconds", "How long the command last took.", time.Since(begun).Seconds()),
-		gauge("cardgateway_last_run_exit_code", "Exit code of the command: 0 fine, 1 the answer is no, 2 no answer, 3 sent and unknown, 130 interrupted.", float64(code)),
+		gauge("cardgateway_last_run_exit_code", "Exit code of the command: 0 success, 1 negative result, 2 no result, 3 outcome unknown, 130 interrupted.", float64(code)),
 	)
 	if ok {
-		all = append(all, gauge(name, "When the command last found an answer: exit code 0 or 1.", success))
+		all = append(all, gauge(name, "When the command last ended with exit code 0 or 1.", success))
 	}
 	if err := metrics.Write(path, all); err != nil {
 		return exit.Fail(exit.NoAnswer, "--metrics-file cannot be written: %v", err)
@@ -45,17 +45,17 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	return nil
 }
 
-// checkMetricsFile refuses a file that the collector would not read, and one without a folder, before the command begins.
+// checkMetricsFile rejects a file that the collector would not read, and a missing directory, before the command begins.
 func (c *call) checkMetricsFile() error {
 	path := c.settings.MetricsFile
 	if path == "" {
 		return nil
 	}
 	if filepath.Ext(path) != ".prom" {
-		return exit.Fail(exit.NoAnswer, "--metrics-file: the name must end with .prom, since the node exporter reads no other")
+		return exit.Fail(exit.NoAnswer, "--metrics-file: the name must end with .prom, because the node exporter reads no other files")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return exit.Fail(exit.NoAnswer, "--metrics-file: there is no folder %s", terminal.Clean(filepath.Dir(path)))
+		return exit.Fail(exit.NoAnswer, "--metrics-file: there is no directory %s", terminal.Clean(filepath.Dir(path)))
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestMetricsFile(t *testing.T) {
 	if got, _ := get(env, exit.No); got <= first {
 		t.Errorf("after another success: got %v, want more than %v", got, first)
 	}
-	tool(t, env, "get", "123", "--metrics-file", filepath.Join(path, "x.prom")).want(t, exit.NoAnswer, "--metrics-file: there is no folder "+path)
+	tool(t, env, "get", "123", "--metrics-file", filepath.Join(path, "x.prom")).want(t, exit.NoAnswer, "--metrics-file: there is no directory "+path)
 }
 
 // TestColumns: those that are asked for, in any format, and with a checkpoint the same to the end.

@@ -19,28 +19,28 @@ import (
 )
 
 type notifyCommand struct {
-	URL            string `arg:"" help:"Address of the handler."`
+	URL            string `arg:"" help:"URL of the handler."`
 	Event          string `enum:"approved,declined,refunded,refund-refused,chargeback" default:"approved" help:"approved, declined, refunded, refund-refused or chargeback."`
-	WithToken      bool   `name:"with-token" help:"Bring a token, as after a token order. It is made up."`
+	WithToken      bool   `name:"with-token" help:"Add a made-up token."`
 	Transaction    string `default:"t-test" placeholder:"ID" help:"Your transactionId."`
 	UniqueID       string `name:"unique-id" default:"1867098610731065345" placeholder:"DIGITS" help:"The gateway's id of the payment."`
 	RefundID       string `name:"refund-id" default:"r-test" placeholder:"ID" help:"Your id of the refund."`
 	RefundUniqueID string `name:"refund-unique-id" default:"1867098723574620161" placeholder:"ID" help:"The gateway's id of the refund."`
-	Amount         string `default:"12.50" placeholder:"AMOUNT" help:"The amount, such as 12.50."`
+	Amount         string `default:"12.50" placeholder:"AMOUNT" help:"The amount."`
 	Currency       string `default:"EUR" placeholder:"CODE" help:"The currency."`
-	Code           int    `placeholder:"CODE" help:"The result code; that of the event if not given."`
-	WrongSignature bool   `name:"wrong-signature" help:"Sign with another key. A handler must refuse it."`
-	Repeat         int    `default:"1" placeholder:"N" help:"Send the same N times, one after the other, at most 1,000."`
+	Code           int    `placeholder:"CODE" help:"The result code; default that of the event."`
+	WrongSignature bool   `name:"wrong-signature" help:"Sign with a different key. The handler must reject it."`
+	Repeat         int    `default:"1" placeholder:"N" help:"Send the same notification N times, one after the other; at most 1,000."`
 	relay.LineFlags
 }
 
 // Help is shown below the flags.
 func (*notifyCommand) Help() string {
-	return `Makes up a notification of a test payment, signs it with the secret key as the gateway does, sends it to a handler, and prints
-the answer. A handler that confirms by query, as package notify does, takes it only if the gateway knows the ids: make a payment
-in the sandbox and give its --unique-id and --transaction.
+	return `Creates a notification of a test payment, signs it with the secret key as the gateway does, sends it to a handler, and prints the
+response. A handler that confirms by a query, as package notify does, accepts it only if the gateway knows the ids: make a payment
+in the sandbox, and use its ids with --unique-id and --transaction.
 
-Ends with 0 if the handler took it (200) each time, 1 if it answered otherwise, 2 if it could not be reached.
+The exit code is 0 if the handler accepted it (200) each time, 1 for any other response, and 2 if there was no response.
 
 Examples:
   cardgateway notify http://localhost:8080/notify --unique-id 1600000000000002994 --transaction t-1002
@@ -80,7 +80,7 @@ func (n *notifyCommand) Run(c *call) error {
 	}
 	r, err := sandbox.NotificationRequest(n.URL, key, made.Fields("token"))
 	if err != nil {
-		return exit.Fail(exit.NoAnswer, "the notification cannot be made: %s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "the notification cannot be created: %s", terminal.Clean(err.Error()))
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -97,21 +97,21 @@ func (n *notifyCommand) Run(c *call) error {
 		}
 	}
 	if n.WrongSignature && s.taken > 0 {
-		c.tell("THE HANDLER TOOK A NOTIFICATION WITH A WRONG SIGNATURE: does it verify?")
+		c.tell("THE HANDLER ACCEPTED A NOTIFICATION WITH A WRONG SIGNATURE: does it verify signatures?")
 	}
 	return s.result()
 }
 
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// notification checks the flags.
+// notification checks the flags, and creates the notification.
 func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification, error) {
 	if _, err := parseAmount(n.Amount); err != nil {
 		return nil, err
 	}
 	switch {
 	case !currencyForm.MatchString(n.Currency):
-		return nil, exit.Fail(exit.NoAnswer, "--currency: %q is no currency; write EUR", terminal.Clean(n.Currency))
+		return nil, exit.Fail(exit.NoAnswer, "--currency: %q is not a currency; write EUR", terminal.Clean(n.Currency))
 	case strings.Trim(n.UniqueID, "0123456789") != "" || n.UniqueID == "" || len(n.UniqueID) > 32:
 		return nil, exit.Fail(exit.NoAnswer, "--unique-id must be 1 to 32 digits")
 	case strings.Trim(appID, "0123456789") != "" || len(appID) > 32:
@@ -141,7 +141,7 @@ func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification
 	return made, nil
 }
 
-// notificationSender sends signed notifications to a handler, one after the other, and prints its answers.
+// notificationSender sends signed notifications to a handler, one after the other, and prints its responses.
 type notificationSender struct {
 	forwarder *relay.Forwarder
 	lines     *relay.Printer
@@ -151,11 +151,11 @@ type notificationSender struct {
 	sent, taken, unreachable int
 }
 
-// newNotificationSender needs no gateway: of the settings it takes the secret key, the zone and the timeout.
+// newNotificationSender creates a sender from the settings secret, zone and timeout. It needs no gateway.
 func newNotificationSender(c *call, set *settings.Settings, name, to, format string) (*notificationSender, error) {
 	secret := set.Get(settings.Secret).Value
 	if secret == "" {
-		return nil, exit.Fail(exit.NoAnswer, "the secret key, with which notifications are signed, is missing: set %s, or --secret-file",
+		return nil, exit.Fail(exit.NoAnswer, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
 			settings.Variable(settings.Secret))
 	}
 	timeout, err := set.Timeout()
@@ -176,7 +176,7 @@ func newNotificationSender(c *call, set *settings.Settings, name, to, format str
 	}, nil
 }
 
-// send sends one notification, and prints a line for it and one for the answer.
+// send sends one notification, and prints a line for it and one for the response.
 func (s *notificationSender) send(ctx context.Context, line relay.EventLine, header http.Header, body []byte) error {
 	line.At = s.forwarder.Now()
 	s.lines.Event(line)
@@ -198,13 +198,13 @@ func (s *notificationSender) send(ctx context.Context, line relay.EventLine, hea
 	return nil
 }
 
-// result is how it went.
+// result returns an error if a notification was not accepted.
 func (s *notificationSender) result() error {
 	switch {
 	case s.unreachable > 0:
-		return exit.Fail(exit.NoAnswer, "not answered: %d of %d", s.unreachable, s.sent)
+		return exit.Fail(exit.NoAnswer, "no response: %d of %d", s.unreachable, s.sent)
 	case s.taken < s.sent:
-		return exit.Fail(exit.No, "not taken: %d of %d", s.sent-s.taken, s.sent)
+		return exit.Fail(exit.No, "not accepted: %d of %d", s.sent-s.taken, s.sent)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestNotifyDefences(t *testing.T) {
 	var seen []*notify.Notification
 	shop := newReceiver(t, verifying(t, &seen))
 	r := tool(t, noGateway(), "notify", shop.URL, "--wrong-signature")
-	r.want(t, exit.No, "not taken: 1 of 1")
+	r.want(t, exit.No, "not accepted: 1 of 1")
 	wantWords(t, r.out, `wrong signature\n.*<- 403 in \d+ ms .*body: "wrong signature"`)
 
 	r = tool(t, noGateway(), "notify", shop.URL, "--repeat", "3", "--format", "json")
@@ -99,11 +99,11 @@ func TestNotifyDefences(t *testing.T) {
 	}
 
 	careless := newReceiver(t, nil)
-	tool(t, noGateway(), "notify", careless.URL, "--wrong-signature").want(t, exit.OK, "THE HANDLER TOOK A NOTIFICATION WITH A WRONG SIGNATURE")
+	tool(t, noGateway(), "notify", careless.URL, "--wrong-signature").want(t, exit.OK, "THE HANDLER ACCEPTED A NOTIFICATION WITH A WRONG SIGNATURE")
 
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	tool(t, noGateway(), "notify", closed.URL).want(t, exit.NoAnswer, "not answered: 1 of 1")
+	tool(t, noGateway(), "notify", closed.URL).want(t, exit.NoAnswer, "no response: 1 of 1")
 }
 
 func TestNotifyWrongUse(t *testing.T) {
@@ -113,7 +113,7 @@ func TestNotifyWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no secret", nil, []string{"http://127.0.0.1:1/"}, "the secret key, with which notifications are signed, is missing"},
+		{"no secret", nil, []string{"http://127.0.0.1:1/"}, "the secret key is missing, which signs notifications"},
 		{"no URL", noGateway(), []string{"localhost:8080"}, "URL must be an http or https URL"},
 		{"amount", noGateway(), []string{"http://127.0.0.1:1/", "--amount", "1,50"}, "--amount:"},
 		{"currency", noGateway(), []string{"http://127.0.0.1:1/", "--currency", "euro"}, "--currency:"},
@@ -133,7 +133,7 @@ func TestNotifyWrongUse(t *testing.T) {
 	}
 }
 
-// TestReplay records what a program does not take, and sends it again: signed anew, and without the token.
+// TestReplay records what a program does not take, and sends it again: signed again, and without the token.
 func TestReplay(t *testing.T) {
 	server := notifyingGateway(t)
 	env := environment(server.URL)
@@ -186,9 +186,9 @@ func TestReplay(t *testing.T) {
 	r := tool(t, noGateway(), "replay", "--failed", "--from", path, "--to", to.URL)
 	r.want(t, exit.OK)
 	wantWords(t, r.out,
-		`-> payment  approved  t-1  12.50 EUR  \[n-1\]  signed anew, without token, unknown\n.*<- 200`,
-		`-> payment  approved  t-3  12.50 EUR  \[n-4\]  signed anew\n.*<- 200`,
-		`-> payment  approved  t-1  12.50 EUR  \[n-6\]  signed anew\n`,
+		`-> payment  approved  t-1  12.50 EUR  \[n-1\]  signed again, without token, unknown\n.*<- 200`,
+		`-> payment  approved  t-3  12.50 EUR  \[n-4\]  signed again\n.*<- 200`,
+		`-> payment  approved  t-1  12.50 EUR  \[n-6\]  signed again\n`,
 	)
 	if len(seen) != 3 {
 		t.Fatalf("got %d, want three: n-2 was taken later, n-3 was not signed", len(seen))
@@ -209,7 +209,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("got %+v", seen)
 	}
 	r = tool(t, noGateway(), "replay", "n-1", "--from", path)
-	r.want(t, exit.No, "not taken: 1 of 1")
+	r.want(t, exit.No, "not accepted: 1 of 1")
 	wantWords(t, r.out, `<- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]`)
 }
 
@@ -247,17 +247,17 @@ func TestReplayWrongUse(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", []string{"--from", good}, exit.NoAnswer, "name deliveries such as n-17, or say --failed"},
-		{"both", []string{"n-1", "--failed", "--from", good}, exit.NoAnswer, "name deliveries such as n-17, or say --failed"},
-		{"no number", []string{"17", "--from", good}, exit.NoAnswer, `"17" is no delivery; write n-17`},
+		{"nothing", []string{"--from", good}, exit.NoAnswer, "specify notifications such as n-17, or --failed"},
+		{"both", []string{"n-1", "--failed", "--from", good}, exit.NoAnswer, "specify notifications such as n-17, or --failed"},
+		{"no number", []string{"17", "--from", good}, exit.NoAnswer, `"17" is not the name of a notification; write n-17`},
 		{"no record", []string{"n-1"}, exit.NoAnswer, "missing flags: --from=FILE"},
 		{"no such record", []string{"n-1", "--from", filepath.Join(dir, "none")}, exit.NoAnswer, "--from cannot be read"},
 		{"not there", []string{"n-1", "n-3", "--from", good}, exit.NoAnswer, "n-3 is not in "},
-		{"refused", []string{"n-2", "--from", good, "--to", "http://127.0.0.1:1/"}, exit.NoAnswer, "n-2 was refused when it came (signature): it is not sent"},
-		{"nowhere", []string{"n-1", "--from", good}, exit.NoAnswer, "say where to: --to http://localhost:8080/notify"},
+		{"refused", []string{"n-2", "--from", good, "--to", "http://127.0.0.1:1/"}, exit.NoAnswer, "n-2 was refused (signature), so it is not replayed"},
+		{"nowhere", []string{"n-1", "--from", good}, exit.NoAnswer, "the URL of the handler is missing: set --to http://localhost:8080/notify"},
 		{"twice", []string{"n-1", "--from", double}, exit.NoAnswer, "n-1 is in "},
-		{"none failed", []string{"--failed", "--from", good}, exit.OK, "none has failed"},
-		{"foreign", []string{"n-1", "--from", foreign}, exit.NoAnswer, "is not a record of listen: line 1 is not one of a record of this program"},
+		{"none failed", []string{"--failed", "--from", good}, exit.OK, "no notification failed"},
+		{"foreign", []string{"n-1", "--from", foreign}, exit.NoAnswer, "is not a record of listen: line 1 is not a line of a record"},
 		{"a long line", []string{"n-1", "--from", long}, exit.NoAnswer, "line 1 has more than 1 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -268,5 +268,5 @@ func TestReplayWrongUse(t *testing.T) {
 			}
 		})
 	}
-	tool(t, nil, "replay", "n-1", "--from", good, "--to", "http://127.0.0.1:1/").want(t, exit.NoAnswer, "the secret key, with which notifications are signed, is missing")
+	tool(t, nil, "replay", "n-1", "--from", good, "--to", "http://127.0.0.1:1/").want(t, exit.NoAnswer, "the secret key is missing, which signs notifications")
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// openBooks opens the database that the settings name. Close it after use. A file that is not there is made only if the
-// caller says so: it may be a mistyped one.
+// openBooks opens the database of the settings. Close it after use. A missing file is created only if isNew is set, because
+// its name may be mistyped.
 func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, error) {
 	db := set.Get(settings.Database)
 	switch {
 	case db.Value == "":
-		return nil, exit.Fail(exit.NoAnswer, "db is missing: set --db, %s, or db in %s; it is the path of a SQLite file, or postgres://user@host/database",
+		return nil, exit.Fail(exit.NoAnswer, "db is missing: set --db, %s, or db in %s, to the path of a SQLite file or postgres://user@host/database",
 			settings.Variable(settings.Database), set.File)
 	case db.Value == c.settings.DB && database.HasPassword(db.Value):
-		return nil, exit.Fail(exit.NoAnswer, "db (flag --db) has a password in it, which every user of this machine can read there: set %s, PGPASSWORD, "+
+		return nil, exit.Fail(exit.NoAnswer, "db (flag --db) contains a password, which every user of this machine could read: set %s, PGPASSWORD, "+
 			"or db in %s", settings.Variable(settings.Database), set.File)
 	case !isNew && database.IsMissing(db.Value):
-		return nil, exit.Fail(exit.NoAnswer, "db (%s): there is no file %s; to begin a copy there, run reconcile sync with --from", db.From, terminal.Clean(db.Value))
+		return nil, exit.Fail(exit.NoAnswer, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, terminal.Clean(db.Value))
 	}
 	b, err := books.Open(c.ctx, db.Value)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 	return b, nil
 }
 
-// booksError puts an error of the books, or of what filled them, into words of this program.
+// booksError converts an error of the database, or of the gateway's client, to one of this program.
 func booksError(before string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return exit.Fail(exit.Interrupted, "interrupted")

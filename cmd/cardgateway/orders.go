@@ -10,9 +10,9 @@ import (
 
 type ordersCommand struct {
 	listFlags
-	UniqueID    string `name:"unique-id" placeholder:"ID" help:"Only the payment with this id of the gateway."`
-	Order       string `placeholder:"ID" help:"Only payments of this order."`
-	Transaction string `placeholder:"ID" help:"Only the payment with this transactionId of yours."`
+	UniqueID    string `name:"unique-id" placeholder:"ID" help:"Only the payment with this uniqueId, the gateway's id."`
+	Order       string `placeholder:"ID" help:"Only payments of this order id."`
+	Transaction string `placeholder:"ID" help:"Only payments with this transactionId, your id."`
 }
 
 // Help is shown below the flags.
@@ -27,8 +27,9 @@ Examples:
   cardgateway orders --month last --format csv --checkpoint october.json >>october.csv`
 }
 
-const listHelp = `Rows go to stdout, sums and everything else to stderr. With --checkpoint, stop with Ctrl-C at any time and run the same
-command again, with >> in place of >; the range may be left out then. When the list is complete the file is removed.`
+const listHelp = `Rows go to stdout, totals and everything else to stderr. With --checkpoint, you can interrupt the list with Ctrl-C at any time,
+and resume it with the same command and >> instead of >; you can then omit the range. The file is removed when the list is
+complete.`
 
 // Run lists orders.
 func (o *ordersCommand) Run(c *call) error {
@@ -57,10 +58,10 @@ func (o *ordersCommand) Run(c *call) error {
 
 type refundsCommand struct {
 	listFlags
-	Payment        string `placeholder:"ID" help:"Only refunds of the payment with this id of the gateway."`
-	Transaction    string `placeholder:"ID" help:"Only refunds of the payment with this transactionId of yours."`
-	RefundID       string `name:"refund-id" placeholder:"ID" help:"Only the refund with this id of yours."`
-	RefundUniqueID string `name:"refund-unique-id" placeholder:"ID" help:"Only the refund with this id of the gateway."`
+	Payment        string `placeholder:"ID" help:"Only refunds of the payment with this uniqueId, the gateway's id."`
+	Transaction    string `placeholder:"ID" help:"Only refunds of payments with this transactionId, your id."`
+	RefundID       string `name:"refund-id" placeholder:"ID" help:"Only the refund with this refundTransactionId, your id."`
+	RefundUniqueID string `name:"refund-unique-id" placeholder:"ID" help:"Only the refund with this refundUniqueId, the gateway's id."`
 }
 
 // Help is shown below the flags.
@@ -102,5 +103,5 @@ func (r *refundsCommand) Run(c *call) error {
 	return l.run()
 }
 
-// is reports whether an id is the one that was asked for, if one was: some gateways give rows with other ids, too.
+// is reports whether an id is the one in the flag, if that is set: some gateways also return rows with other ids.
 func is(asked, got string) bool { return asked == "" || asked == got }

@@ -50,16 +50,16 @@ func TestProfilesThatAreWrong(t *testing.T) {
 		{"unknown setting of another", "[profile.a]\n[profile.b]\nurl = 'x'", nil, `profile b: there is no setting "url"`},
 		{"two secrets", "[profile.a]\nsecret = 'x'\nsecret-file = 'y'", nil, "the secret key is set twice"},
 		{"environment", "[profile.a]\nbase-url = 'https://a.example'", map[string]string{"CARDGATEWAY_BASE_URL": "https://b.example"},
-			"profile a has base-url, and so has the environment (CARDGATEWAY_BASE_URL)"},
+			"profile a sets base-url, and so does the environment (CARDGATEWAY_BASE_URL)"},
 		{"secret in the environment", "[profile.a]\nsecret-file = '/key'", map[string]string{"CARDGATEWAY_SECRET": secretKey},
-			"profile a has secret-file, and so has the environment (CARDGATEWAY_SECRET)"},
+			"profile a sets secret-file, and so does the environment (CARDGATEWAY_SECRET)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeSettings(t, test.text)
 			tool(t, test.env, "get", "1", "--config", path, "--profile", "a").want(t, exit.NoAnswer, test.want)
 		})
 	}
-	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.NoAnswer, "the file with settings cannot be read")
+	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.NoAnswer, "the configuration file cannot be read")
 }
 
 // TestSecretCommand: the key is what a command prints.
@@ -83,6 +83,6 @@ func TestSecretCommand(t *testing.T) {
 		})
 	}
 	tool(t, with(env, "CARDGATEWAY_SECRET_COMMAND", "true", "CARDGATEWAY_SECRET", "x"), "get", "1").want(t, exit.NoAnswer,
-		"the secret key is set twice, by secret (environment CARDGATEWAY_SECRET) and by secret-command")
+		"the secret key is set twice, with secret (environment CARDGATEWAY_SECRET) and with secret-command")
 	tool(t, env, "get", "123", "--secret-command", "echo "+secretKey).want(t, exit.No, "the gateway does not know it")
 }

@@ -1,9 +1,9 @@
 package main
 
-// reconcileCommand is the group of the commands that work on a copy of the gateway.
+// reconcileCommand groups the commands that use a copy of the gateway's data.
 type reconcileCommand struct {
-	Sync   syncCommand   `cmd:"" help:"Bring a copy of the gateway's orders and refunds up to date."`
+	Sync   syncCommand   `cmd:"" help:"Update a copy of the gateway's orders and refunds."`
 	Match  matchCommand  `cmd:"" help:"Compare your list of payments with the copy, and list the differences."`
-	Report reportCommand `cmd:"" help:"Compare, and write a page for finance, with CSV and JSON beside it."`
-	Run    runCommand    `cmd:"" help:"Sync, match and report in one, for cron. Without any setting: a demonstration."`
+	Report reportCommand `cmd:"" help:"Compare, and write a report for finance as HTML, CSV and JSON."`
+	Run    runCommand    `cmd:"" help:"Run sync, match and report, for cron. Without any setting it runs a demonstration."`
 }

@@ -6,24 +6,24 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 )
 
-// copyMetrics are what a sync has read, and how far the copy goes.
+// copyMetrics returns the metrics of a sync, and of the copy.
 func copyMetrics(report books.SyncReport, info books.Info) []metrics.Metric {
 	gauge := func(name, help string, value float64) metrics.Metric {
 		return metrics.Metric{Name: "cardgateway_reconcile_copy_" + name, Help: help, Value: value}
 	}
 	rows := func(what string, n int) metrics.Metric {
-		m := gauge("rows", "Rows of the last sync: read, and of these late, changed and gone.", float64(n))
+		m := gauge("rows", "Rows of the last sync, by kind: read, late, changed, gone.", float64(n))
 		m.Labels = []metrics.Label{{Name: "what", Value: what}}
 		return m
 	}
 	return []metrics.Metric{
 		rows("read", report.Read), rows("late", report.Late), rows("changed", report.Changed), rows("gone", report.Gone),
 		gauge("complete_timestamp_seconds", "Up to when the copy of the gateway is complete.", float64(info.CompleteUpTo.UnixMilli())/1e3),
-		gauge("open_orders", "Orders of the copy that are not final.", float64(info.OpenOrders)),
+		gauge("open_orders", "Orders in the copy that are not final.", float64(info.OpenOrders)),
 	}
 }
 
-// comparisonMetrics are how many rows were compared, and how many differ, by class.
+// comparisonMetrics returns the metrics of a comparison, with the differences by class.
 func comparisonMetrics(s *match.Summary) []metrics.Metric {
 	differ, known := map[match.Class]int{}, 0
 	for _, c := range s.Classes {
@@ -31,13 +31,13 @@ func comparisonMetrics(s *match.Summary) []metrics.Metric {
 		known += c.Known
 	}
 	all := []metrics.Metric{
-		{Name: "cardgateway_reconcile_compared", Help: "Payments and refunds of the period on either side.", Value: float64(s.Compared)},
-		{Name: "cardgateway_reconcile_tied_out", Help: "Payments and refunds of the period on which both sides agree.", Value: float64(s.TiedOut)},
+		{Name: "cardgateway_reconcile_compared", Help: "Payments and refunds compared in the period.", Value: float64(s.Compared)},
+		{Name: "cardgateway_reconcile_tied_out", Help: "Payments and refunds in the period on which both sides agree.", Value: float64(s.TiedOut)},
 		{Name: "cardgateway_reconcile_known", Help: "Differences that are marked as known.", Value: float64(known)},
 	}
 	for _, c := range match.Classes {
 		all = append(all, metrics.Metric{
-			Name: "cardgateway_reconcile_differences", Help: "Differences that are not marked as known; those of class timing are no errors.",
+			Name: "cardgateway_reconcile_differences", Help: "Differences that are not marked as known, by class; class timing is not an error.",
 			Labels: []metrics.Label{{Name: "class", Value: string(c.Class)}}, Value: float64(differ[c.Class]),
 		})
 	}

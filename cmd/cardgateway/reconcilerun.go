@@ -14,20 +14,20 @@ import (
 type runCommand struct {
 	compareFlags
 	reportFlags
-	Since    string        `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01. Needed once."`
-	Again    string        `placeholder:"DURATION" help:"Read so much of the past of the gateway again: 90d. Every run reads 48h, one a day 28d."`
-	LogEvery time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far it is."`
+	Since    string        `placeholder:"TIME" help:"Where a new copy begins, such as 2026-01-01. Required for the first run."`
+	Again    string        `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
+	LogEvery time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
 }
 
 // Help is shown below the flags.
 func (*runCommand) Help() string {
-	return `Brings the copy of the gateway up to date, compares your list with it and writes the report: what reconcile sync and
-reconcile report do, in one. Without any setting it shows what it does: a sandbox on this machine with a year of orders, and a
-list in which there is a mistake of every class.
+	return `Updates the copy of the gateway, compares your list with it, and writes the report, as reconcile sync and reconcile report do.
+Without any setting it runs a demonstration: a sandbox on this machine with a year of orders, and lists with errors of every
+class.
 
 ` + compareHelp + `
 
-Stdout has the path of the page. Of a demonstration the exit code is 0, although there are differences.
+The path of the page is printed on stdout. After a demonstration the exit code is 0, although there are differences.
 
 Examples:
   cardgateway reconcile run
@@ -35,7 +35,7 @@ Examples:
   cardgateway reconcile run --month last --list-query payments --out /srv/reports/month.html`
 }
 
-// Run does all of it.
+// Run updates the copy, compares, and writes the report.
 func (r *runCommand) Run(c *call) (err error) {
 	set, err := c.load()
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *runCommand) Run(c *call) (err error) {
 	return m.report(&r.reportFlags)
 }
 
-// toStderr is the call with results among what people read: another result follows.
+// toStderr returns the call with stdout replaced by stderr, for a command that runs before the main one.
 func (c *call) toStderr() *call {
 	other := *c
 	other.out = c.err
@@ -80,7 +80,7 @@ func (c *call) toStderr() *call {
 	return &other
 }
 
-// demonstrate reconciles with a gateway in this process. Its lists are made of what was copied, with mistakes put in.
+// demonstrate reconciles with a gateway in this process. The lists are made from the copy, with errors added.
 func (r *runCommand) demonstrate(c *call) (err error) {
 	c.tell("no setting is set: this is a demonstration with a sandbox on this machine. No account, no real money")
 	d, err := startDemo(c.now())

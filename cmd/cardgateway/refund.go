@@ -22,41 +22,43 @@ import (
 
 type refundCommand struct {
 	UniqueID string `arg:"" name:"unique-id" help:"The gateway's id of the payment."`
-	Amount   string `placeholder:"AMOUNT" help:"How much, in the currency of the payment, such as 12.50."`
-	All      bool   `help:"All that has not been given back yet, in place of --amount."`
-	RefundID string `name:"refund-id" placeholder:"ID" help:"Your id of the refund, never used before. Required with --yes; otherwise one is made up and shown."`
-	Remark   string `placeholder:"TEXT" help:"A remark for the gateway."`
-	Yes      bool   `help:"Do not ask. For scripts."`
-	Format   string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; details if not given."`
+	Amount   string `placeholder:"AMOUNT" help:"Amount to refund, in the currency of the payment, such as 12.50."`
+	All      bool   `help:"Refund the remaining amount, instead of --amount."`
+	RefundID string `name:"refund-id" placeholder:"ID" help:"Your id of the refund, which must not have been used before. Required with --yes; default: a random id, which is shown."`
+	Remark   string `placeholder:"TEXT" help:"Remark that is sent to the gateway."`
+	Yes      bool   `help:"Do not ask for confirmation, for scripts."`
+	Format   string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
 }
 
 // Help is shown below the flags.
 func (*refundCommand) Help() string {
-	return `Shows the payment and what was given back before, asks, and sends the refund once. It refuses an amount above what is left,
-and a refund id that the gateway shows already. Ends with 0 if the gateway has taken the refund, 1 if it or you said no, 2 if
-nothing was sent, 3 if the outcome is unknown: then run the command that is printed, and never refund again.
+	return `Shows the payment and its earlier refunds, asks you to confirm, and sends the refund once. It rejects more than the remaining
+amount, and a refund id that the gateway already knows.
+
+The exit code is 0 if the gateway accepted the refund, 1 if it was refused or you did not confirm, 2 if nothing was refunded, and
+3 if the outcome is unknown: do not refund again, but run the command that is printed.
 
 Examples:
   cardgateway refund 1234567890 --amount 12.50
   cardgateway refund 1234567890 --all --refund-id r-1002 --yes`
 }
 
-// plan is a refund before it is sent, and what is known of its payment.
+// plan is a refund before it is sent, with its payment.
 type plan struct {
 	payment *cardgateway.Transaction
 	before  []*cardgateway.Refund
-	given   decimal.Decimal // back before, or on its way
+	given   decimal.Decimal // refunded or accepted before
 	left    decimal.Decimal
 	request cardgateway.RefundRequest
 }
 
-// Run gives money back.
+// Run refunds a payment.
 func (r *refundCommand) Run(c *call) error {
 	if (r.Amount == "") == !r.All {
-		return exit.Fail(exit.NoAnswer, "say how much: --amount 12.50, or --all")
+		return exit.Fail(exit.NoAnswer, "the amount is missing: set --amount 12.50, or --all")
 	}
 	if r.Yes && r.RefundID == "" {
-		return exit.Fail(exit.NoAnswer, "--yes needs --refund-id: a script that runs twice would refund twice under two ids")
+		return exit.Fail(exit.NoAnswer, "--yes requires --refund-id: without it, a script that runs twice would refund twice, with two ids")
 	}
 	client, err := c.client()
 	if err != nil {
@@ -75,7 +77,7 @@ func (r *refundCommand) Run(c *call) error {
 	return r.send(c, client, p)
 }
 
-// plan looks at the payment and at its refunds. It sends nothing.
+// plan queries the payment and its refunds. It sends no refund.
 func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, now time.Time) (*plan, error) {
 	payment, err := client.GetTransaction(ctx, r.UniqueID)
 	if err != nil {
@@ -101,7 +103,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	}
 	for _, f := range p.before {
 		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
-			return nil, exit.Fail(exit.No, "nothing was sent: the gateway shows a refund %s of this payment already, %s %s, %s",
+			return nil, exit.Fail(exit.No, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
 				terminal.Quote(terminal.Clean(r.RefundID)), amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f))
 		}
 		if f.State() != cardgateway.StateDeclined {
@@ -118,13 +120,13 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		}
 	}
 	if !p.left.IsPositive() || p.request.Amount.GreaterThan(p.left) {
-		return nil, exit.Fail(exit.No, "nothing was sent: of %s %s, %s has been given back; %s is left", amount.Plain(payment.TransactionAmount),
+		return nil, exit.Fail(exit.No, "nothing was sent: of %s %s, %s was refunded before; %s can still be refunded", amount.Plain(payment.TransactionAmount),
 			terminal.Clean(payment.TransactionCurrency), amount.Plain(p.given), amount.Plain(p.left))
 	}
 	return p, nil
 }
 
-// print shows what will be done.
+// print prints the payment, its earlier refunds, and the refund to be sent.
 func (p *plan) print(w io.Writer, client *cardgateway.Client) {
 	t, currency := p.payment, terminal.Clean(p.payment.TransactionCurrency)
 	test := ""
@@ -139,19 +141,19 @@ func (p *plan) print(w io.Writer, client *cardgateway.Client) {
 		fmt.Fprintf(w, "refund       %s %s, %s, of %s (%s)\n", amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f),
 			f.RefundRequestAt, terminal.Clean(f.MerchantRefundID))
 	}
-	fmt.Fprintf(w, "left         %s %s\n", amount.Plain(p.left), currency)
-	fmt.Fprintf(w, "GIVE BACK    %s %s as refund %s\n", amount.Plain(p.request.Amount), currency, terminal.Clean(p.request.RefundTransactionID))
+	fmt.Fprintf(w, "remaining    %s %s\n", amount.Plain(p.left), currency)
+	fmt.Fprintf(w, "TO REFUND    %s %s with refund id %s\n", amount.Plain(p.request.Amount), currency, terminal.Clean(p.request.RefundTransactionID))
 }
 
-// confirm asks for the amount that is given back. Where nobody can be asked nothing is sent.
+// confirm asks the user to type the amount to refund. Without a terminal it returns an error.
 func (c *call) confirm(back decimal.Decimal) error {
 	if f, ok := c.in.(*os.File); !ok || !terminal.Is(f) {
-		return exit.Fail(exit.NoAnswer, "nothing was sent: there is no terminal to ask on; in a script say --yes and --refund-id")
+		return exit.Fail(exit.NoAnswer, "nothing was sent: there is no terminal to confirm on; in a script, use --yes and --refund-id")
 	}
-	fmt.Fprintf(c.err, "Type the amount to give it back, anything else to leave it: ")
+	fmt.Fprintf(c.err, "Type the amount to confirm the refund, anything else to cancel: ")
 	line := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(io.LimitReader(c.in, 1<<10)).ReadString('\n') // what is not the amount is a no
+		text, _ := bufio.NewReader(io.LimitReader(c.in, 1<<10)).ReadString('\n') // after an error, the text is not the amount
 		line <- strings.TrimSpace(text)
 	}()
 	select {
@@ -165,17 +167,17 @@ func (c *call) confirm(back decimal.Decimal) error {
 	}
 }
 
-// send sends the refund, once, and says what came of it. Ctrl-C does not end it: half a refund is an unknown one.
+// send sends the refund once, and reports its outcome. Ctrl-C does not interrupt it, because the outcome would be unknown.
 func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
 	settle := func(sentAt time.Time, seen bool) string {
 		words := resolveRefundWords(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
 			sentAt.In(client.Location()).Format(time.RFC3339), seen)
 		return terminal.CommandLine(append(words, c.settings.AsFlags()...)...)
 	}
-	c.tell("sending the refund once. Should this program end without another word, run: %s", settle(c.now(), false))
+	c.tell("sending the refund once. If this program ends without another message, run: %s", settle(c.now(), false))
 	defer func() {
-		if recover() != nil { // Go would end the program with 2, which says that nothing was sent
-			err = exit.Fail(exit.Unknown, "the program failed when the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
+		if recover() != nil { // Go would exit with 2, which means that no refund was made
+			err = exit.Fail(exit.Unknown, "the program failed after the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
 		}
 	}()
 	refund, err := client.CreateRefund(context.WithoutCancel(c.ctx), p.request)
@@ -188,7 +190,7 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 	}
 	if refund != nil {
 		if shown := show(c, tabular.RefundColumns(client.Location()), []*cardgateway.Refund{refund}, r.Format); shown != nil {
-			c.tell("%v", shown) // the outcome matters more than this
+			c.tell("%v", shown) // the outcome is more important
 		}
 	}
 	switch {
@@ -196,22 +198,23 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 		c.say("refunded")
 		return nil
 	case err == nil:
-		c.say("accepted, not yet refunded. To see later what came of it: %s", settle(c.now(), true))
+		c.say("accepted, not refunded yet. To query the outcome later, run: %s", settle(c.now(), true))
 		return nil
 	case errors.Is(err, cardgateway.ErrDeclined):
-		return exit.Fail(exit.No, "the gateway refused the refund for good: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.No, "the gateway declined the refund: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotSent):
-		return exit.Fail(exit.NoAnswer, "nothing was sent; the same command may be run again: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.NoAnswer, "nothing was sent; you can run the same command again: %s", exit.Explain(err).Text)
 	}
 	return notTaken(err)
 }
 
-// notTaken says why the gateway did not process a refund: a no in its own words, or settings and connections that are wrong.
+// notTaken returns the error of a refund that was not processed. If the gateway refused it, the exit code is exit.No; wrong
+// credentials and failed connections are exit.NoAnswer.
 func notTaken(err error) error {
 	failed := exit.Explain(err)
 	refused, ok := errors.AsType[*cardgateway.RefusedError](err)
 	if ok && refused.Code != 0 && refused.Code != cardgateway.CodeUnauthorized {
-		return exit.Fail(exit.No, "the gateway did not take the refund: %s", failed.Text)
+		return exit.Fail(exit.No, "the gateway refused the refund: %s", failed.Text)
 	}
 	return exit.Fail(failed.Code, "nothing was refunded: %s", failed.Text)
 }

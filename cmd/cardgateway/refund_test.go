@@ -25,20 +25,20 @@ func TestRefund(t *testing.T) {
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	r := tool(t, env, "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes", "--remark", "broken")
-	r.want(t, exit.OK, "paid         12.50 EUR\n", "left         12.50 EUR\n", "GIVE BACK    2.50 EUR as refund r-1\n",
-		"sending the refund once.", "accepted, not yet refunded. To see later what came of it: ")
+	r.want(t, exit.OK, "paid         12.50 EUR\n", "remaining    12.50 EUR\n", "TO REFUND    2.50 EUR with refund id r-1\n",
+		"sending the refund once.", "accepted, not refunded yet. To query the outcome later, run: ")
 	if !strings.Contains(r.out, "refundAmount           2.50\n") {
 		t.Errorf("got stdout %q", r.out)
 	}
-	r = tool(t, env, r.printed(t, "To see later what came of it: ")...)
-	r.want(t, exit.OK, "refunded: 2.50 EUR was given back")
+	r = tool(t, env, r.printed(t, "To query the outcome later, run: ")...)
+	r.want(t, exit.OK, "refunded: 2.50 EUR")
 
 	tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exit.No,
-		"nothing was sent: the gateway shows a refund r-1 of this payment already, 2.50 EUR, refunded")
+		"nothing was sent: the gateway already has a refund r-1 of this payment: 2.50 EUR, refunded")
 	tool(t, env, "refund", id, "--amount", "10.01", "--refund-id", "r-2", "--yes").want(t, exit.No,
-		"nothing was sent: of 12.50 EUR, 2.50 has been given back; 10.00 is left")
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exit.OK, "GIVE BACK    10.00 EUR as refund r-3\n")
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exit.No, "0.00 is left")
+		"nothing was sent: of 12.50 EUR, 2.50 was refunded before; 10.00 can still be refunded")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exit.OK, "TO REFUND    10.00 EUR with refund id r-3\n")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exit.No, "0.00 can still be refunded")
 	for refund, want := range map[string]int{"r-1": 1, "r-2": 0, "r-3": 1, "r-4": 0} {
 		if got := server.Refunded(refund); got != want {
 			t.Errorf("got %d refunds %s, want %d", got, refund, want)
@@ -57,11 +57,11 @@ func TestRefundThatIsNotSent(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no amount", []string{id}, exit.NoAnswer, "say how much: --amount 12.50, or --all"},
-		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.NoAnswer, "say how much"},
-		{"no number", []string{id, "--amount", "1e3"}, exit.NoAnswer, `--amount: "1e3" is no amount`},
-		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exit.NoAnswer, "--yes needs --refund-id"},
-		{"nobody to ask", []string{id, "--amount", "1"}, exit.NoAnswer, "nothing was sent: there is no terminal to ask on"},
+		{"no amount", []string{id}, exit.NoAnswer, "the amount is missing: set --amount 12.50, or --all"},
+		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.NoAnswer, "the amount is missing"},
+		{"no number", []string{id, "--amount", "1e3"}, exit.NoAnswer, `--amount: "1e3" is not an amount`},
+		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exit.NoAnswer, "--yes requires --refund-id"},
+		{"nobody to ask", []string{id, "--amount", "1"}, exit.NoAnswer, "nothing was sent: there is no terminal to confirm on"},
 		{"declined payment", []string{declined, "--all", "--refund-id", "r-1", "--yes"}, exit.No, "the payment is not approved, it is declined"},
 		{"no payment", []string{"999", "--all", "--refund-id", "r-1", "--yes"}, exit.No, "the gateway does not know it"},
 		{"too long a remark", []string{id, "--all", "--refund-id", "r-1", "--yes", "--remark", strings.Repeat("x", 256)}, exit.NoAnswer, "remark "},
@@ -82,8 +82,8 @@ func TestRefundWithUnknownOutcome(t *testing.T) {
 		code   int
 		want   string
 	}{
-		"carried out":     {sandbox.CommitNow, exit.OK, "refunded: 12.50 EUR was given back"},
-		"not carried out": {sandbox.CommitNever, exit.No, "the gateway does not have it. That is no proof"},
+		"carried out":     {sandbox.CommitNow, exit.OK, "refunded: 12.50 EUR"},
+		"not carried out": {sandbox.CommitNever, exit.No, "not known to the gateway. That is no proof"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{})
@@ -111,7 +111,7 @@ func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{"merchant", sandbox.Fault{Code: 201}, exit.No, "the gateway did not take the refund: "},
+		{"merchant", sandbox.Fault{Code: 201}, exit.No, "the gateway refused the refund: "},
 		{"credentials", sandbox.Fault{Code: 401}, exit.NoAnswer, "nothing was refunded: the gateway does not accept the credentials"},
 		{"HTTP 403", sandbox.Fault{Status: 403, Reply: sandbox.ReplyHTML}, exit.NoAnswer, "nothing was refunded: "},
 		{"system error", sandbox.Fault{Code: 999}, exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN"},
@@ -161,16 +161,16 @@ func TestResolvePayment(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{server.URL, "t-approved", nil, exit.OK, "approved: 12.50 EUR was taken"},
-		{server.URL, "t-declined", nil, exit.No, "declined for good, no money was moved"},
-		{server.URL, "t-absent", nil, exit.No, "the gateway does not have it. That is no proof"},
-		{server.URL, "t-absent", []string{"--seen"}, exit.Unknown, "the outcome is unknown. Never send it again; ask later: cardgateway resolve payment t-absent"},
+		{server.URL, "t-approved", nil, exit.OK, "approved: 12.50 EUR was charged"},
+		{server.URL, "t-declined", nil, exit.No, "declined, no money was moved"},
+		{server.URL, "t-absent", nil, exit.No, "not known to the gateway. That is no proof"},
+		{server.URL, "t-absent", []string{"--seen"}, exit.Unknown, "the outcome is unknown. Do not send it again; run later: cardgateway resolve payment t-absent"},
 		{server.URL, "t-declined", []string{"--hosted-page"}, exit.Unknown, " --hosted-page --seen\n"},
-		{pending.URL, "t-pending", nil, exit.Unknown, "processing: not final yet. Never send it again; ask later: cardgateway resolve payment t-pending"},
-		{twice.URL, "t-twice", nil, exit.No, "TWICE: the gateway shows two successes. A person has to look"},
+		{pending.URL, "t-pending", nil, exit.Unknown, "processing: not final yet. Do not send it again; run later: cardgateway resolve payment t-pending"},
+		{twice.URL, "t-twice", nil, exit.No, "TWICE: the gateway has two successes. This needs manual review"},
 		{"http://127.0.0.1:1", "t-approved", nil, exit.Unknown, "connection refused"},
-		{server.URL, "t-approved", []string{"--wait", "0s"}, exit.NoAnswer, "--wait must be above zero"},
-		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.NoAnswer, `--sent-at: "noon" is no time`},
+		{server.URL, "t-approved", []string{"--wait", "0s"}, exit.NoAnswer, "--wait must be greater than 0"},
+		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.NoAnswer, `--sent-at: "noon" is not a time`},
 		{server.URL, "t-approved", []string{"--currency", "euro"}, exit.NoAnswer, "currency "},
 	} {
 		t.Run(test.id+" "+strings.Join(test.args, " "), func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestResolveInterrupted(t *testing.T) {
 	url, ctx := interruptedAt(t, gatewayFor(t, sandbox.Options{}), 1)
 	r := toolWith(t, ctx, strings.NewReader(""), environment(url), "resolve", "payment", "it's", "--amount", "1", "--currency", "EUR",
 		"--sent-at", "2026-11-22 03:10:00", "--order", "o 1")
-	r.want(t, exit.Interrupted, "interrupted; the outcome is as unknown as before. Ask again: cardgateway resolve payment 'it'\\''s' "+
+	r.want(t, exit.Interrupted, "interrupted; the outcome is still unknown. Run again: cardgateway resolve payment 'it'\\''s' "+
 		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' --order 'o 1'\n")
 }
 

@@ -15,34 +15,35 @@ import (
 )
 
 type replayCommand struct {
-	Deliveries []string `arg:"" optional:"" name:"delivery" help:"What to send again, such as n-17."`
-	Failed     bool     `help:"Send again what failed and was not forwarded later."`
-	From       string   `required:"" placeholder:"FILE" help:"What listen --record wrote."`
-	To         string   `placeholder:"URL" help:"Where to; where it was forwarded to if not given."`
+	Deliveries []string `arg:"" optional:"" name:"delivery" help:"Notifications to send again, such as n-17."`
+	Failed     bool     `help:"Send the notifications that failed and were not accepted later."`
+	From       string   `required:"" placeholder:"FILE" help:"Record that listen --record wrote."`
+	To         string   `placeholder:"URL" help:"URL of the handler; default: where the notification was forwarded to."`
 	relay.LineFlags
 }
 
 // Help is shown below the flags.
 func (*replayCommand) Help() string {
-	return `Sends recorded notifications again, in the order of the record. The record has no tokens and no members that are not published:
-they are left out, which the line says, and the rest is signed anew with the secret key. So it is not byte for byte what came.
-Neither is the query of the URL recorded. What was refused when it came is not sent: a signature would make it look genuine.
+	return `Sends recorded notifications again, in the order of the record. A replayed notification is not identical to the original: the
+record contains no tokens, no unpublished members and no query string. They are omitted, as the output says, and the rest is
+signed again with the secret key. Notifications that were refused are never replayed, because signing them would make them look
+genuine.
 
-Ends with 0 if all were taken (200), 1 if one was answered otherwise, 2 if one could not be sent.
+The exit code is 0 if all were accepted (200), 1 if one was not, and 2 if there was no response.
 
 Examples:
   cardgateway replay n-17 --from events.jsonl
   cardgateway replay --failed --from events.jsonl --to http://localhost:8080/notify`
 }
 
-// Run sends what was chosen.
+// Run sends the selected notifications.
 func (r *replayCommand) Run(c *call) error {
 	if (len(r.Deliveries) > 0) == r.Failed {
-		return exit.Fail(exit.NoAnswer, "name deliveries such as n-17, or say --failed")
+		return exit.Fail(exit.NoAnswer, "specify notifications such as n-17, or --failed")
 	}
 	for _, name := range r.Deliveries {
 		if relay.Number(name) == 0 {
-			return exit.Fail(exit.NoAnswer, "%q is no delivery; write n-17", terminal.Clean(name))
+			return exit.Fail(exit.NoAnswer, "%q is not the name of a notification; write n-17", terminal.Clean(name))
 		}
 	}
 	set, err := c.load()
@@ -54,11 +55,11 @@ func (r *replayCommand) Run(c *call) error {
 		return err
 	}
 	if len(wanted) == 0 {
-		c.say("none has failed")
+		c.say("no notification failed")
 		return nil
 	}
 	if r.To == "" && to == "" {
-		return exit.Fail(exit.NoAnswer, "say where to: --to http://localhost:8080/notify")
+		return exit.Fail(exit.NoAnswer, "the URL of the handler is missing: set --to http://localhost:8080/notify")
 	}
 	s, err := newNotificationSender(c, set, "--to", cmp.Or(r.To, to), r.Format)
 	if err != nil {
@@ -78,15 +79,15 @@ func (r *replayCommand) Run(c *call) error {
 // choose returns the deliveries to send, and where the last of them was forwarded to.
 func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) {
 	wanted = map[string]bool{}
-	failures := map[string]*relay.Recorded{} // by event: what failed last
+	failures := map[string]*relay.Recorded{} // by event: the last failure
 	err = r.each(func(d *relay.Recorded) error {
 		switch {
 		case slices.Contains(r.Deliveries, d.Delivery):
 			if wanted[d.Delivery] {
-				return exit.Fail(exit.NoAnswer, "%s is in %s twice: two programs wrote it at once", d.Delivery, terminal.Clean(r.From))
+				return exit.Fail(exit.NoAnswer, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, terminal.Clean(r.From))
 			}
 			if d.Body == nil {
-				return exit.Fail(exit.NoAnswer, "%s was refused when it came (%s): it is not sent", d.Delivery, terminal.Clean(d.RefusedBy))
+				return exit.Fail(exit.NoAnswer, "%s was refused (%s), so it is not replayed", d.Delivery, terminal.Clean(d.RefusedBy))
 			}
 			wanted[d.Delivery], to = true, cmp.Or(d.To, to)
 		case !r.Failed || d.Body == nil:
@@ -108,7 +109,7 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 	return wanted, to, err
 }
 
-// each calls do with every delivery of the record.
+// each calls do for every delivery in the record.
 func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 	file, err := os.Open(r.From)
 	if err != nil {
@@ -118,7 +119,7 @@ func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 	reader := relay.NewReader(file)
 	for {
 		d, err := reader.Next()
-		if errors.Is(err, io.EOF) { // listen may be writing more
+		if errors.Is(err, io.EOF) { // listen may still be appending
 			return nil
 		}
 		if err != nil {
@@ -130,13 +131,13 @@ func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 	}
 }
 
-// replay signs and sends one.
+// replay signs and sends one delivery.
 func (s *notificationSender) replay(c *call, d *relay.Recorded) error {
 	body, err := relay.Signed(d, s.secretKey)
 	if err != nil {
-		return exit.Fail(exit.NoAnswer, "%s cannot be made: %s", d.Delivery, terminal.Clean(err.Error()))
+		return exit.Fail(exit.NoAnswer, "%s cannot be replayed: %s", d.Delivery, terminal.Clean(err.Error()))
 	}
-	line := relay.EventLine{Delivery: d.Delivery, Event: d.Event, Note: "signed anew"}
+	line := relay.EventLine{Delivery: d.Delivery, Event: d.Event, Note: "signed again"}
 	if len(d.Masked) > 0 {
 		line.Note += ", without " + strings.Join(d.Masked, ", ")
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// reportFlags say where a report goes.
+// reportFlags configure a report.
 type reportFlags struct {
-	Out  string `placeholder:"FILE" help:"The page, NAME.html; NAME.csv and NAME.json are written beside it. reconcile-PERIOD.html if not given."`
-	Rows int    `default:"200" help:"How many differences the page shows, the largest first; the CSV has all."`
+	Out  string `placeholder:"FILE" help:"Path of the page, NAME.html; NAME.csv and NAME.json are written next to it. Default reconcile-PERIOD.html."`
+	Rows int    `default:"200" help:"How many differences the page shows, largest first; the CSV contains all."`
 }
 
 type reportCommand struct {
@@ -28,8 +28,8 @@ type reportCommand struct {
 func (*reportCommand) Help() string {
 	return compareHelp + `
 
-The page needs nothing from outside. It, the CSV and the JSON are replaced as a whole, and only this account may read them.
-Stdout has the path of the page.
+The page is self-contained. The page, the CSV and the JSON are each replaced atomically, and only your user account can read them.
+The path of the page is printed on stdout.
 
 Examples:
   cardgateway reconcile report --db books.db --month last --list paid.csv --refund-list refunds.csv
@@ -49,7 +49,7 @@ func (r *reportCommand) Run(c *call) (err error) {
 // report compares and writes the three files.
 func (m *comparison) report(f *reportFlags) error {
 	if f.Rows < 0 {
-		return exit.Fail(exit.NoAnswer, "--rows must not be below zero")
+		return exit.Fail(exit.NoAnswer, "--rows must not be negative")
 	}
 	base, err := m.reportBase(f.Out)
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *comparison) report(f *reportFlags) error {
 	return m.ended(summary)
 }
 
-// reportBase is the path of the files without their endings.
+// reportBase returns the path of the files without their extensions.
 func (m *comparison) reportBase(out string) (string, error) {
 	if out == "" {
 		from, last := m.Period.From, m.Period.To.Add(-time.Second)
@@ -95,7 +95,7 @@ func (m *comparison) reportBase(out string) (string, error) {
 	}
 	base, ok := strings.CutSuffix(out, ".html")
 	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
-		return "", exit.Fail(exit.NoAnswer, "--out: %s does not end with a name and .html", terminal.Clean(out))
+		return "", exit.Fail(exit.NoAnswer, "--out: %s must end with a file name and .html", terminal.Clean(out))
 	}
 	return base, nil
 }
@@ -119,7 +119,7 @@ func (m *comparison) page(s *match.Summary, shown *report.Rows, days *report.Day
 	}
 }
 
-// nearest finds for a period in which there is nothing the nearest days with payments.
+// nearest finds the nearest days with payments, for a period in which nothing was compared.
 func (m *comparison) nearest(page *report.Page) error {
 	if page.Summary.Compared > 0 {
 		return nil
@@ -129,10 +129,10 @@ func (m *comparison) nearest(page *report.Page) error {
 		return booksError("db: ", err)
 	}
 	if !before.IsZero() {
-		page.Nearest = append(page.Nearest, "The last payment before is of "+before.Format("2 January 2006")+".")
+		page.Nearest = append(page.Nearest, "The last payment before this period was made on "+before.Format("2 January 2006")+".")
 	}
 	if !after.IsZero() {
-		page.Nearest = append(page.Nearest, "The first payment after is of "+after.Format("2 January 2006")+".")
+		page.Nearest = append(page.Nearest, "The first payment after this period was made on "+after.Format("2 January 2006")+".")
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestReport(t *testing.T) {
 
 	before := from.AddDate(0, 0, -4)
 	page = report(exit.OK, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
-	holds(page, "Nothing to compare in this range", "The first payment after is of "+from.In(time.FixedZone("", 8*3600)).Format("2 January 2006"))
+	holds(page, "Nothing to compare in this range", "The first payment after this period was made on "+from.In(time.FixedZone("", 8*3600)).Format("2 January 2006"))
 
 	err = filepath.WalkDir(m.dir, func(path string, e fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".tmp") {

@@ -15,37 +15,39 @@ import (
 )
 
 type resolveCommand struct {
-	Payment resolvePayment `cmd:"" help:"Find out what became of a payment."`
-	Refund  resolveRefund  `cmd:"" help:"Find out what became of a refund."`
+	Payment resolvePayment `cmd:"" help:"Find the outcome of a payment."`
+	Refund  resolveRefund  `cmd:"" help:"Find the outcome of a refund."`
 }
 
-// resolveFlags are those of both.
+// resolveFlags are the flags of both commands.
 type resolveFlags struct {
 	Amount string        `required:"" placeholder:"AMOUNT" help:"The amount that was sent, such as 12.50."`
 	SentAt string        `required:"" name:"sent-at" placeholder:"TIME" help:"When it was sent, or shortly before: \"2026-11-22 03:10:00\" or RFC 3339."`
-	Wait   time.Duration `default:"2m" help:"How long to ask; once at least."`
-	Seen   bool          `help:"The gateway has shown it before: should it not be found now, it is not absent."`
-	Format string        `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; details if not given."`
+	Wait   time.Duration `default:"2m" help:"How long to query; at least once."`
+	Seen   bool          `help:"The gateway has returned it before: if it is not found now, its outcome is still unknown."`
+	Format string        `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
 }
 
 type resolvePayment struct {
 	Transaction string `arg:"" help:"Your transactionId."`
 	Currency    string `required:"" placeholder:"CODE" help:"The currency that was sent, such as EUR."`
 	Order       string `placeholder:"ID" help:"Your order id, if one was sent."`
-	HostedPage  bool   `name:"hosted-page" help:"The cardholder pays on the gateway's page, and can try another card after a decline."`
+	HostedPage  bool   `name:"hosted-page" help:"The payment is made on the gateway's hosted page, where the cardholder can try another card after a decline."`
 	resolveFlags
 }
 
 // Help is shown below the flags.
 func (*resolvePayment) Help() string {
-	return `Asks the gateway again and again, and sends nothing. Ends with 0 if the money was taken, 1 if it was not (declined, or not
-known to the gateway) or was taken twice, 3 while that is not certain: then ask again later, and never pay again.
+	return `Queries the gateway until the outcome is known or --wait has passed. It sends no payment.
+
+The exit code is 0 if the payment was approved, 1 if it was declined, is not known to the gateway, or was made twice, and 3 if it is
+still unknown or in processing: do not pay again, but run the command that is printed later.
 
 Example:
   cardgateway resolve payment t-1002 --amount 12.50 --currency EUR --sent-at "2026-11-22 03:10:00"`
 }
 
-// Run asks for a payment.
+// Run resolves a payment.
 func (p *resolvePayment) Run(c *call) error {
 	client, err := c.client()
 	if err != nil {
@@ -73,7 +75,7 @@ func (p *resolvePayment) Run(c *call) error {
 		return errors.Join(shown, err)
 	}
 	if err == nil && found.Paid() {
-		c.say("approved: %s %s was taken", amount.Plain(found.TransactionAmount), terminal.Clean(found.TransactionCurrency))
+		c.say("approved: %s %s was charged", amount.Plain(found.TransactionAmount), terminal.Clean(found.TransactionCurrency))
 		return nil
 	}
 	state := ""
@@ -83,7 +85,7 @@ func (p *resolvePayment) Run(c *call) error {
 	return c.unresolved(err, state, p.again(found != nil || wasSeen(err)))
 }
 
-// again is the command that asks once more.
+// again returns the command that resolves the payment later.
 func (p *resolvePayment) again(seen bool) []string {
 	words := []string{"resolve", "payment", p.Transaction, "--amount", p.Amount, "--currency", p.Currency, "--sent-at", p.SentAt}
 	if p.Order != "" {
@@ -106,14 +108,16 @@ type resolveRefund struct {
 
 // Help is shown below the flags.
 func (*resolveRefund) Help() string {
-	return `Asks the gateway again and again, and sends nothing. Ends with 0 if the money was given back, 1 if it was not (refused, or not
-known to the gateway) or was given back twice, 3 while that is not certain: then ask again later, and never refund again.
+	return `Queries the gateway until the outcome is known or --wait has passed. It sends no refund.
+
+The exit code is 0 if the refund was made, 1 if it was refused, is not known to the gateway, or was made twice, and 3 if it is still
+unknown or in processing: do not refund again, but run the command that is printed later.
 
 Example:
   cardgateway resolve refund 1234567890 r-1002 --amount 12.50 --sent-at 2026-11-22T03:10:00+08:00`
 }
 
-// Run asks for a refund.
+// Run resolves a refund.
 func (r *resolveRefund) Run(c *call) error {
 	client, err := c.client()
 	if err != nil {
@@ -140,7 +144,7 @@ func (r *resolveRefund) Run(c *call) error {
 		return errors.Join(shown, err)
 	}
 	if err == nil && found.Refunded() {
-		c.say("refunded: %s %s was given back", amount.Plain(found.RefundAmount), terminal.Clean(found.RefundCurrency))
+		c.say("refunded: %s %s", amount.Plain(found.RefundAmount), terminal.Clean(found.RefundCurrency))
 		return nil
 	}
 	state := ""
@@ -151,13 +155,13 @@ func (r *resolveRefund) Run(c *call) error {
 	return c.unresolved(err, state, resolveRefundWords(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen))
 }
 
-// wasSeen reports whether the gateway has shown what is asked for in some form.
+// wasSeen reports whether the gateway has returned the payment or refund in some form.
 func wasSeen(err error) bool {
 	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	return ok && unknown.Seen
 }
 
-// resolveRefundWords is the command that settles a refund.
+// resolveRefundWords returns the command that resolves a refund.
 func resolveRefundWords(uniqueID, refundID, amount, sentAt string, seen bool) []string {
 	words := []string{"resolve", "refund", uniqueID, refundID, "--amount", amount, "--sent-at", sentAt}
 	if seen {
@@ -166,46 +170,47 @@ func resolveRefundWords(uniqueID, refundID, amount, sentAt string, seen bool) []
 	return words
 }
 
-// unresolved says what it means that a payment or a refund is not made, or not yet. State is that of a row that is not final.
+// unresolved returns the error for a payment or refund that was not made, or may not have been. If err is nil, state is that of
+// a row that is not final.
 func (c *call) unresolved(err error, state string, again []string) error {
 	next := terminal.CommandLine(append(again, c.settings.AsFlags()...)...)
 	switch {
 	case err == nil:
-		return exit.Fail(exit.Unknown, "%s: not final yet. Never send it again; ask later: %s", state, next)
+		return exit.Fail(exit.Unknown, "%s: not final yet. Do not send it again; run later: %s", state, next)
 	case errors.Is(err, cardgateway.ErrInvalidRequest):
 		return err
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown) && c.ctx.Err() != nil:
-		return exit.Fail(exit.Interrupted, "interrupted; the outcome is as unknown as before. Ask again: %s", next)
+		return exit.Fail(exit.Interrupted, "interrupted; the outcome is still unknown. Run again: %s", next)
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-		return exit.Fail(exit.Unknown, "the outcome is unknown. Never send it again; ask later: %s\ncardgateway: %s", next, exit.Explain(err).Text)
+		return exit.Fail(exit.Unknown, "the outcome is unknown. Do not send it again; run later: %s\ncardgateway: %s", next, exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		return exit.Fail(exit.No, "the gateway does not have it. That is no proof, since a request can arrive late: before you take it for "+
-			"never sent, ask again in some hours: %s", next)
+		return exit.Fail(exit.No, "not known to the gateway. That is no proof that it was not sent, because a request can arrive late. Before you "+
+			"treat it as not sent, run again in some hours: %s", next)
 	case errors.Is(err, cardgateway.ErrConflict):
-		return exit.Fail(exit.No, "TWICE: the gateway shows two successes. A person has to look: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.No, "TWICE: the gateway has two successes. This needs manual review: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrDeclined):
-		return exit.Fail(exit.No, "declined for good, no money was moved: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.No, "declined, no money was moved: %s", exit.Explain(err).Text)
 	}
 	return err
 }
 
-// parse reads what both have.
+// parse parses the flags of both commands.
 func (f *resolveFlags) parse(client *cardgateway.Client) (amount decimal.Decimal, sentAt time.Time, err error) {
 	if amount, err = parseAmount(f.Amount); err != nil {
 		return amount, sentAt, err
 	}
 	if sentAt, err = period.ParseTime("--sent-at", f.SentAt, client.Location()); err == nil && f.Wait <= 0 {
-		err = exit.Fail(exit.NoAnswer, "--wait must be above zero; with 1s it asks once")
+		err = exit.Fail(exit.NoAnswer, "--wait must be greater than 0; 1s queries once")
 	}
 	return amount, sentAt, err
 }
 
 var amountForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?$`)
 
-// parseAmount reads an amount as people write it. 1e3 and 1,000 are none.
+// parseAmount parses a decimal amount. It does not accept 1e3 and 1,000.
 func parseAmount(text string) (decimal.Decimal, error) {
 	if !amountForm.MatchString(text) {
-		return decimal.Decimal{}, exit.Fail(exit.NoAnswer, "--amount: %q is no amount; write 12.50", terminal.Clean(text))
+		return decimal.Decimal{}, exit.Fail(exit.NoAnswer, "--amount: %q is not an amount; write 12.50", terminal.Clean(text))
 	}
 	return decimal.RequireFromString(text), nil
 }

@@ -53,7 +53,7 @@ func TestCheckpoint(t *testing.T) {
 				t.Fatalf("got checkpoint %s, %v", text, err)
 			}
 			second := tool(t, env, "orders", "--checkpoint", path)
-			second.want(t, exit.OK, "continuing orders from ", "the list is complete, "+path+" is removed")
+			second.want(t, exit.OK, "resuming orders from ", "the list is complete, "+path+" was removed")
 			if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("got %v, want no file", err)
 			}
@@ -114,8 +114,8 @@ func TestCheckpointOfAnotherList(t *testing.T) {
 		{"app", with(env, "CARDGATEWAY_APP_ID", "8"), []string{"orders", "--checkpoint", path}, "app-id was 7 and is 8 now"},
 		{"zone", with(env, "CARDGATEWAY_ZONE", "UTC"), []string{"orders", "--checkpoint", path}, "and is UTC now"},
 		{"format", env, []string{"orders", "--checkpoint", path, "--format", "jsonl"}, "format was csv and is jsonl now"},
-		{"range", env, []string{"orders", "--checkpoint", path, "--month", "2020-01"}, "it may be left out"},
-		{"state", env, []string{"orders", "--checkpoint", path, "--state", "approved"}, "the ids or states that are asked for are others"},
+		{"range", env, []string{"orders", "--checkpoint", path, "--month", "2020-01"}, "you can omit it"},
+		{"state", env, []string{"orders", "--checkpoint", path, "--state", "approved"}, "the ids or states are different"},
 		{"no checkpoint", env, []string{"orders", "--checkpoint", other}, "is not a checkpoint of this program"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -139,12 +139,12 @@ func TestGatewayFailsOnTheWay(t *testing.T) {
 	r := tool(t, env, args...)
 	r.want(t, exit.NoAnswer, "saved in "+path, "the list is not complete: ", "201")
 	server.ClearFaults()
-	next := r.printed(t, "To go on, append to the same file: ")
+	next := r.printed(t, "To resume, append to the same file: ")
 	if want := []string{"orders", "--checkpoint", path, "--state", "approved,declined"}; !slices.Equal(next, want) {
 		t.Errorf("got the command %q, want %q", next, want)
 	}
 	if t.Failed() {
 		return
 	}
-	tool(t, env, args...).want(t, exit.OK, "continuing orders") // the range of --last is another one now, and does not matter
+	tool(t, env, args...).want(t, exit.OK, "resuming orders") // the range of --last is another one now, and does not matter
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 )
 
-// sandboxCommand is the command of cmd/cardgateway-sandbox, with flags of its own: this program's settings are not used.
+// sandboxCommand runs cmd/cardgateway-sandbox with its own flags. The settings of this program do not apply.
 type sandboxCommand struct {
 	Args []string `arg:"" optional:"" help:"Flags of the sandbox; -h lists them."`
 }
 
-// Run answers until it is interrupted.
+// Run serves until it is interrupted.
 func (s *sandboxCommand) Run(c *call) error {
 	switch err := sandboxcommand.Run(c.ctx, "cardgateway sandbox", s.Args, c.out); {
 	case err == nil, errors.Is(err, flag.ErrHelp):

@@ -8,24 +8,24 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 )
 
-// idSearch is a search for an id.
+// idSearch searches for an id.
 type idSearch[T any] struct {
 	page    func(from, to time.Time, n int) (*cardgateway.Page[T], error)
-	matches func(*T) bool   // some gateways give rows with other ids, too
-	key     func(*T) string // tells rows apart; empty if a row has none
+	matches func(*T) bool   // some gateways also return rows with other ids
+	key     func(*T) string // identifies a row; empty if it has none
 }
 
-// all gives every row with the id in [from, to), once each. It is no walk: a walk holds the rows against the total that the
-// gateway announces, and does not end where there are more.
+// all returns every row with the id in [from, to) once. It is not a walk: a walk compares the rows with the total that the
+// gateway announces, and does not settle if the gateway returns rows with other ids.
 func (s *idSearch[T]) all(from, to time.Time) (found []*T, err error) {
-	const longest = 28 * 24 * time.Hour // a search takes one month at most
+	const longest = 28 * 24 * time.Hour // a query covers at most one month
 	seen := map[string]bool{}
 	for ; from.Before(to); from = from.Add(longest) {
 		rows, err := s.window(from, period.Earlier(from.Add(longest), to))
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows { // windows share their bounds
+		for _, row := range rows { // adjacent windows share their limits
 			if key := s.key(row); s.matches(row) && !seen[key] {
 				seen[key] = key != ""
 				found = append(found, row)
@@ -35,8 +35,7 @@ func (s *idSearch[T]) all(from, to time.Time) (found []*T, err error) {
 	return found, nil
 }
 
-// window reads all pages of a range. Fewer rows than the gateway announces are no answer: the one that is missing may be the
-// one that is looked for.
+// window reads all pages of a range. Fewer rows than the gateway announces are an error: a missing row may be one with the id.
 func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
 	const most = 100 // pages
 	seen := map[string]bool{}
@@ -56,9 +55,9 @@ func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
 			continue
 		}
 		if len(rows) < page.TotalCount {
-			return nil, exit.Fail(exit.NoAnswer, "the gateway announced %d rows and gave %d; ask again", page.TotalCount, len(rows))
+			return nil, exit.Fail(exit.NoAnswer, "the gateway announced %d rows and returned %d; try again", page.TotalCount, len(rows))
 		}
 		return rows, nil
 	}
-	return nil, exit.Fail(exit.NoAnswer, "the gateway gives more than %d pages for one id", most)
+	return nil, exit.Fail(exit.NoAnswer, "the gateway returns more than %d pages for one id", most)
 }

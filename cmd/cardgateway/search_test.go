@@ -42,9 +42,9 @@ func TestIDSearch(t *testing.T) {
 func TestIDSearchWithoutAnswer(t *testing.T) {
 	now := time.Now()
 	for want, page := range map[string]orderPage{
-		"announced 1 rows and gave 0": {TotalPage: 1, TotalCount: 1},
-		"announced 2 rows and gave 1": {TotalPage: 1, TotalCount: 2, Data: make([]order, 1)},
-		"more than 100 pages":         {TotalPage: 1 << 30, Data: make([]order, 1)},
+		"announced 1 rows and returned 0": {TotalPage: 1, TotalCount: 1},
+		"announced 2 rows and returned 1": {TotalPage: 1, TotalCount: 2, Data: make([]order, 1)},
+		"more than 100 pages":             {TotalPage: 1 << 30, Data: make([]order, 1)},
 	} {
 		s := idSearch[order]{
 			matches: func(*order) bool { return true }, key: func(*order) string { return "" },

@@ -38,17 +38,17 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		{"http", with(env, "CARDGATEWAY_BASE_URL", "http://gateway.example"), nil, "base-url (environment CARDGATEWAY_BASE_URL) "},
 		{"user info", env, []string{"--base-url", "https://u:" + secretKey + "@gateway.example"}, "base-url (flag --base-url) "},
 		{"app", env, []string{"--app-id", "x"}, "app-id (flag --app-id) "},
-		{"zone", env, []string{"--zone", "Mars"}, `zone (flag --zone): "Mars" is no zone`},
-		{"timeout", with(env, "CARDGATEWAY_TIMEOUT", "30"), nil, `timeout (environment CARDGATEWAY_TIMEOUT): "30" is no duration`},
+		{"zone", env, []string{"--zone", "Mars"}, `zone (flag --zone): "Mars" is not a time zone`},
+		{"timeout", with(env, "CARDGATEWAY_TIMEOUT", "30"), nil, `timeout (environment CARDGATEWAY_TIMEOUT): "30" is not a duration`},
 		{"merchant without secret", with(env, "CARDGATEWAY_SECRET", ""), nil, "merchant-id is set (environment CARDGATEWAY_MERCHANT_ID), and the secret key is missing"},
 		{"secret without merchant", with(env, "CARDGATEWAY_MERCHANT_ID", ""), nil, "the secret key is set (environment CARDGATEWAY_SECRET), and merchant-id is missing"},
 		{"two secrets", with(env, "CARDGATEWAY_SECRET_FILE", key), nil, "the secret key is set twice"},
 		{"no secret file", env, []string{"--secret-file", dir + "/none"}, "secret-file (flag --secret-file) cannot be read"},
 		{"empty secret file", env, []string{"--secret-file", file("empty", "\n")}, "is empty"},
-		{"no file", env, []string{"--config", dir + "/none.toml"}, "the file with settings cannot be read"},
+		{"no file", env, []string{"--config", dir + "/none.toml"}, "the configuration file cannot be read"},
 		{"not TOML", env, []string{"--config", file("a.toml", "app-id = 7\nsecret: "+secretKey)}, "a.toml, line 2: is not TOML"},
 		{"unknown name", env, []string{"--config", file("b.toml", "url = 'x'")}, `there is no setting "url"; there are secret, base-url,`},
-		{"no text", env, []string{"--config", file("c.toml", "zone = [1]")}, "zone must be a text"},
+		{"no text", env, []string{"--config", file("c.toml", "zone = [1]")}, "zone must be a string"},
 		{"too long", env, []string{"--config", file("d.toml", strings.Repeat("#", 70000))}, "more than 64 KiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestSecretFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.PathSeparator == '/' {
-		tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "warning: "+key+" holds the secret key and other users can read it")
+		tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "warning: "+key+" contains the secret key, and other users can read it")
 	}
 }
 

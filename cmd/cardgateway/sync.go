@@ -14,22 +14,20 @@ import (
 )
 
 type syncCommand struct {
-	From       string        `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Needed once."`
-	Again      string        `placeholder:"DURATION" help:"Read so much of the past again: 90d. Every run reads 48h, one a day 28d."`
-	AcceptGone bool          `help:"Delete rows that the gateway does not show any more, however many."`
-	LogEvery   time.Duration `default:"10s" help:"Without a terminal: how often stderr says how far it is."`
+	From       string        `placeholder:"TIME" help:"Where a new copy begins: 2026-01-01, \"2026-01-01 08:30:00\" or RFC 3339. Required for the first run."`
+	Again      string        `placeholder:"DURATION" help:"Read this much of the past again, such as 90d. By default every run reads 48h again, and one run a day 28d."`
+	AcceptGone bool          `help:"Delete all rows that the gateway no longer returns, however many they are."`
+	LogEvery   time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
 }
 
 // Help is shown below the flags.
 func (*syncCommand) Help() string {
-	return `Copies orders and refunds into the database that --db names: a SQLite file, or postgres://user@host/database, in which
-it makes tables that begin with cardgateway_. Run it as often as you like: it goes on where it ended. It can be stopped with
-Ctrl-C, or killed, at any moment.
+	return `Copies orders and refunds to the database of --db, a SQLite file or postgres://user@host/database. The names of its tables begin
+with cardgateway_. Later runs continue where the last one ended. A run can be interrupted with Ctrl-C, or killed, at any time.
 
-The last 48 hours are read again by every run, and 28 days once a day: rows that the gateway shows late and such as have
-changed are copied, and what changed is recorded. Rows that it shows no more are deleted and recorded; where they are more than
-5 and more than one in a hundred, nothing is deleted and the exit code is 1. Older payments that are not final are asked for
-once a day until they are 180 days old.
+Every run reads the last 48 hours again, and one run a day the last 28 days. Rows that appear late or have changed are copied, and
+changes are recorded. Rows that the gateway no longer returns are deleted and recorded; if they are more than 5 and more than 1 %,
+nothing is deleted and the exit code is 1. Older payments that are not final are queried once a day, until they are 180 days old.
 
 Examples:
   cardgateway reconcile sync --db books.db --from 2026-01-01
@@ -37,7 +35,7 @@ Examples:
   cardgateway reconcile sync --db books.db --again 90d`
 }
 
-// Run copies what is new.
+// Run updates the copy.
 func (s *syncCommand) Run(c *call) error {
 	set, client, err := c.configure(nil)
 	if err != nil {
@@ -60,7 +58,7 @@ func (s *syncCommand) Run(c *call) error {
 
 func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Duration, err error) {
 	if s.LogEvery <= 0 {
-		return from, 0, exit.Fail(exit.NoAnswer, "--log-every must be above zero; --quiet says nothing")
+		return from, 0, exit.Fail(exit.NoAnswer, "--log-every must be greater than 0; use --quiet to print no progress")
 	}
 	if s.From != "" {
 		if from, err = period.ParseTime("--from", s.From, zone); err != nil {
@@ -73,7 +71,7 @@ func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Dur
 	return from, again, err
 }
 
-// sync copies, shows how far it is, and prints what the copy holds.
+// sync updates the copy, shows the progress, and prints what the copy contains.
 func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) error {
 	shown := new(terminal.Progress)
 	options.Begin = func(what string, from time.Time) {
@@ -100,20 +98,20 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 	return nil
 }
 
-// ended says what is saved, and how to go on.
+// ended prints what is saved and how to continue, and returns the error.
 func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
 	goOn := terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
-		c.tell("nothing of that was deleted. If it is right: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
+		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)
 	}
 	if refused, ok := errors.AsType[*books.Refused](err); ok {
 		return booksError("", refused)
 	}
 	if report.Read > 0 {
-		c.tell("%s rows of this run are saved. To go on: %s", terminal.Thousands(report.Read), goOn)
+		c.tell("%s rows of this run are saved. To continue, run: %s", terminal.Thousands(report.Read), goOn)
 	} else {
-		c.tell("what was saved before is there. To go on: %s", goOn)
+		c.tell("earlier rows are still saved. To continue, run: %s", goOn)
 	}
 	if errors.Is(err, context.Canceled) {
 		return exit.Fail(exit.Interrupted, "interrupted; the copy is not up to date")

@@ -26,7 +26,7 @@ func TestSync(t *testing.T) {
 	}
 	server.Reset()
 	r = tool(t, env, "reconcile", "sync", "--again", "3d")
-	r.want(t, exit.No, "nothing of that was deleted", "reconcile sync --again 50h --accept-gone", "does not show 600 of the 600 orders any more")
+	r.want(t, exit.No, "none of these rows was deleted", "reconcile sync --again 50h --accept-gone", "does not show 600 of the 600 orders any more")
 	tool(t, env, "reconcile", "sync", "--again", "3d", "--accept-gone").want(t, exit.OK, "660 gone")
 	if list := tool(t, env, "check"); !strings.Contains(list.out, "db             SQLite file ") {
 		t.Errorf("got check without the database: %s", list.out)
@@ -49,13 +49,13 @@ func TestSyncWrong(t *testing.T) {
 		{"no database", env, nil, "db is missing: set --db, CARDGATEWAY_DB, or db in "},
 		{"a keyword DSN", env, []string{"--db", "host=x dbname=y", "--from", begin}, "db (flag --db): the name of the database looks like a database server"},
 		{"MySQL", env, []string{"--db", "mysql://x/y", "--from", begin}, "is a MySQL database"},
-		{"a password as a flag", env, []string{"--db", "postgres://u:" + secretKey + "@127.0.0.1:1/x", "--from", begin}, "db (flag --db) has a password in it"},
+		{"a password as a flag", env, []string{"--db", "postgres://u:" + secretKey + "@127.0.0.1:1/x", "--from", begin}, "db (flag --db) contains a password"},
 		{"no server", with(env, "CARDGATEWAY_DB", "postgres://u:"+secretKey+"@127.0.0.1:1/x"), nil, "db (environment CARDGATEWAY_DB): postgres database 127.0.0.1:1/x: "},
 		{"no file and no --from", env, []string{"--db", filepath.Join(dir, "x.db")}, "there is no file "},
 		{"no directory", env, []string{"--db", filepath.Join(dir, "none", "x.db"), "--from", begin}, "no such file or directory"},
-		{"a time that is none", env, []string{"--db", filepath.Join(dir, "x.db"), "--from", "soon"}, `--from: "soon" is no time`},
-		{"a duration that is none", env, []string{"--db", filepath.Join(dir, "x.db"), "--again", "much"}, `"much" is no time to look back`},
-		{"no log at all", env, []string{"--db", filepath.Join(dir, "x.db"), "--log-every", "0s"}, "--log-every must be above zero"},
+		{"a time that is none", env, []string{"--db", filepath.Join(dir, "x.db"), "--from", "soon"}, `--from: "soon" is not a time`},
+		{"a duration that is none", env, []string{"--db", filepath.Join(dir, "x.db"), "--again", "much"}, `"much" is not a duration`},
+		{"no log at all", env, []string{"--db", filepath.Join(dir, "x.db"), "--log-every", "0s"}, "--log-every must be greater than 0"},
 		{"no configuration", nil, []string{"--db", filepath.Join(dir, "x.db"), "--from", begin}, "base-url is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestSyncWrong(t *testing.T) {
 
 	db := filepath.Join(dir, "books.db")
 	wrong := with(env, "CARDGATEWAY_SECRET", "wrong")
-	tool(t, wrong, "reconcile", "sync", "--db", db, "--from", begin).want(t, exit.NoAnswer, "To go on: cardgateway reconcile sync --db ",
+	tool(t, wrong, "reconcile", "sync", "--db", db, "--from", begin).want(t, exit.NoAnswer, "To continue, run: cardgateway reconcile sync --db ",
 		"the copy is not up to date: the gateway does not accept the credentials")
 	b, err := books.Open(t.Context(), db)
 	if err != nil {

@@ -49,23 +49,23 @@ func allTried(uniqueID string) []tried {
 	noCredentials, noGateway := ending{exit.NoAnswer, notAccepted}, ending{exit.NoAnswer, notReached}
 	noRows := ending{exit.NoAnswer, "the rows cannot be written"}
 	return []tried{
-		{"get", []string{"get", uniqueID}, noCredentials, noGateway, ending{exit.NoAnswer, "the answer cannot be written"}},
+		{"get", []string{"get", uniqueID}, noCredentials, noGateway, ending{exit.NoAnswer, "the result cannot be written"}},
 		{"orders", []string{"orders", "--last", "1h"}, noCredentials, noGateway, noRows},
 		{"refunds", []string{"refunds", "--last", "1h"}, noCredentials, noGateway, noRows},
 		{"resolve payment", append([]string{"resolve", "payment", "t-1", "--currency", "EUR"}, sent...), ending{exit.Unknown, inVain401},
-			ending{exit.Unknown, inVainDead}, ending{exit.NoAnswer, "the answer cannot be written"}},
+			ending{exit.Unknown, inVainDead}, ending{exit.NoAnswer, "the result cannot be written"}},
 		{"resolve refund", append([]string{"resolve", "refund", uniqueID, "r-1"}, sent...), ending{exit.Unknown, inVain401},
-			ending{exit.Unknown, inVainDead}, ending{exit.No, "the gateway does not have it"}},
+			ending{exit.Unknown, inVainDead}, ending{exit.No, "not known to the gateway"}},
 		{"refund", []string{"refund", uniqueID, "--amount", "1.00", "--refund-id", "r-2", "--yes"}, noCredentials, noGateway,
-			ending{exit.OK, "the answer cannot be written"}}, // it was made, which matters more
-		{"check", []string{"check"}, noCredentials, noGateway, ending{exit.NoAnswer, "the answer cannot be written"}},
+			ending{exit.OK, "the result cannot be written"}}, // it was made, which matters more
+		{"check", []string{"check"}, noCredentials, noGateway, ending{exit.NoAnswer, "the result cannot be written"}},
 		{"journal list", []string{"journal", "list"}, ending{exit.No, "1  payment unknown"}, ending{exit.No, "1  payment unknown"}, noRows},
 		{"journal show", []string{"journal", "show", "t-2"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.NoAnswer, "the entry cannot be written"}},
 		{"journal run", []string{"journal", "run"}, ending{exit.NoAnswer, inVain401},
-			ending{exit.NoAnswer, "the gateway could not be asked about 1; the last time: "}, noRows},
+			ending{exit.NoAnswer, "entries for which the query failed: 1; the last error: "}, noRows},
 		{"journal ack", []string{"journal", "ack", "t-2", "--state", "succeeded"}, ending{exit.No, "nothing was acknowledged: the payment is unknown"},
 			ending{exit.No, "nothing was acknowledged: the payment is unknown"}, ending{exit.OK, "acknowledged"}},
-		{"man", []string{"man"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.NoAnswer, "the man page cannot be written"}},
+		{"man", []string{"man"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.NoAnswer, "the manual page cannot be written"}},
 	}
 }
 
@@ -151,7 +151,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	onFullDisk(ending{exit.No, "20  payment unknown"}, "journal", "list")
-	onFullDisk(ending{exit.NoAnswer, "not everything was asked about: the journal's database failed: "}, "journal", "run")
+	onFullDisk(ending{exit.NoAnswer, "not every entry was queried: the journal's database failed: "}, "journal", "run")
 	onFullDisk(ending{exit.NoAnswer, "--checkpoint cannot be written: "}, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))
 	prom := filepath.Join(t.TempDir(), "a.prom")
 	onFullDisk(ending{exit.No, "--metrics-file cannot be written: "}, "journal", "list", "--metrics-file", prom)
@@ -160,7 +160,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("got the files %q, %v, want none", left, err)
 	}
 	env = journalEnv(server, at)
-	tool(t, env, "journal", "run").want(t, exit.No, "with an outcome that waits to be acknowledged: 20; without one: 0")
+	tool(t, env, "journal", "run").want(t, exit.No, "not acknowledged: 20 with an outcome, 0 without one")
 	for i := range n {
 		tool(t, env, "journal", "ack", fmt.Sprint("t-", i), "--state", "succeeded").want(t, exit.OK)
 	}
@@ -219,7 +219,7 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 		command, want string
 	}{
 		{"list", "the list is not complete: the journal's database failed: "},
-		{"run", "not everything was asked about: the journal's database failed: "},
+		{"run", "not every entry was queried: the journal's database failed: "},
 	} {
 		code, errOut := toolTo(t, &dying{event: func() {
 			if err := kill(); err != nil {
@@ -235,7 +235,7 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 		}
 	}
 	r := tool(t, env, "journal", "run", "--columns", "id", "--no-header")
-	r.want(t, exit.No, "with an outcome that waits to be acknowledged: 300; without one: 0")
+	r.want(t, exit.No, "not acknowledged: 300 with an outcome, 0 without one")
 	if got := strings.Count(r.out, "\n"); got != n {
 		t.Errorf("got %d rows, want %d", got, n)
 	}
@@ -271,7 +271,7 @@ func TestRunEvery(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the exit code says it
-	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "interrupted; what the gateway said is recorded") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "interrupted; the results so far are recorded") {
 		t.Errorf("got exit code %d, %s", code, errOut.String())
 	}
 	if got := strings.Count(out.String(), "t-1,succeeded\n"); got != 1 {

@@ -18,7 +18,7 @@ const (
 	batchTime = 5 * time.Second // and fewer after so long: a slow gateway's rows are not to be lost
 )
 
-// SyncOptions says what Sync copies.
+// SyncOptions configure Sync.
 type SyncOptions struct {
 	Client     *cardgateway.Client
 	From       time.Time        // where new books begin; zero for old ones
@@ -34,10 +34,10 @@ type SyncOptions struct {
 
 // SyncReport says what Sync has found; also that which ended with an error.
 type SyncReport struct {
-	Read    int // rows that the gateway gave
+	Read    int // rows that the gateway returned
 	Changed int // rows that were not as they had been copied
 	Late    int // rows that came after their time had been copied
-	Gone    int // rows that were deleted, since the gateway does not show them any more
+	Gone    int // rows that were deleted, because the gateway no longer returns them
 }
 
 // syncer is one run.

@@ -1,4 +1,4 @@
-// Package exit says how the program ends: with which exit code, and with which words for people.
+// Package exit defines the exit codes, and the errors that end the program with one of them.
 package exit
 
 import (
@@ -13,29 +13,29 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// The exit codes. A script may rely on them; it must treat any other as a failure.
+// The exit codes. Scripts can rely on them, and must treat any other code as a failure.
 const (
 	OK          = 0
-	No          = 1   // the answer is no, or something differs
-	NoAnswer    = 2   // could not find out: wrong use, settings, network, credentials
-	Unknown     = 3   // sent, and the outcome is unknown
-	Interrupted = 130 // as a shell says of a program that Ctrl-C ended
+	No          = 1   // negative result
+	NoAnswer    = 2   // no result: wrong usage, configuration, network or credentials
+	Unknown     = 3   // sent, but the outcome is unknown or not final
+	Interrupted = 130 // as shells report for a program that Ctrl-C ended
 )
 
-// Failure ends the program with an exit code, and with words for people.
+// Failure ends the program with an exit code and a message.
 type Failure struct {
 	Code int
-	Text string // empty if everything has been said
+	Text string // the message; empty to print none
 }
 
 func (f *Failure) Error() string { return f.Text }
 
-// Fail makes a failure. Its text names the setting or the flag that is to be changed.
+// Fail returns a Failure. Its text should name the setting or flag to change.
 func Fail(code int, format string, args ...any) error {
 	return &Failure{code, fmt.Sprintf(format, args...)}
 }
 
-// Report says on w why a command failed, and returns the exit code.
+// Report prints an error on w, and returns its exit code.
 func Report(w io.Writer, err error) int {
 	if err == nil {
 		return OK
@@ -50,8 +50,7 @@ func Report(w io.Writer, err error) int {
 	return failed.Code
 }
 
-// Explain puts an error of the library into words of this program. The library's errors hold no card data, no credentials
-// and no URL.
+// Explain converts an error of the library to a Failure. The library's errors contain no card data, credentials or URLs.
 func Explain(err error) *Failure {
 	text := terminal.Clean(terminal.OneLine(strings.ReplaceAll(err.Error(), "cardgateway: ", "")))
 	if errors.Is(err, context.Canceled) {
@@ -67,14 +66,14 @@ func Explain(err error) *Failure {
 	switch {
 	case !answered:
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, code == cardgateway.CodeUnauthorized:
-		text = "the gateway does not accept the credentials; are merchant-id and the secret key right? " + text
+		text = "the gateway does not accept the credentials; check merchant-id and the secret key: " + text
 	case status == 0:
-		text = "the gateway cannot be reached; is base-url right, and the network up? " + text
+		text = "the gateway cannot be reached; check base-url and the network: " + text
 	}
 	return &Failure{NoAnswer, text}
 }
 
-// Response returns what the gateway said, of errors that tell it.
+// Response returns the HTTP status and the code of a failed query or a refusal; ok is false for other errors.
 func Response(err error) (status int, code cardgateway.Code, ok bool) {
 	if failed, ok := errors.AsType[*cardgateway.QueryError](err); ok {
 		return failed.HTTPStatus, failed.Code, true
@@ -94,7 +93,7 @@ func problems(invalid *cardgateway.ValidationError) string {
 	return terminal.Clean(strings.Join(all, "; "))
 }
 
-// CannotWrite says that stdout takes no more.
+// CannotWrite returns the error for output that cannot be written.
 func CannotWrite(what string, err error) error {
 	return Fail(NoAnswer, "the %s cannot be written: %v", what, err)
 }

@@ -1,4 +1,4 @@
-// Package files reads files of bounded size, and replaces files in one step.
+// Package files reads files of limited size, and replaces files atomically.
 package files
 
 import (
@@ -10,15 +10,14 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is being written beside the one whose place it takes. Nobody sees half of it. Only this account may
-// read it.
+// File is a temporary file that replaces another file atomically. Only the current user account can read it.
 type File struct {
 	*bufio.Writer
 	file *os.File
 	path string
 }
 
-// Create begins to write the file at path. What comes of it is for Finish and Place, or for Remove.
+// Create creates a temporary file next to path. Call Finish and Place to replace path, or Remove to discard the file.
 func Create(path string) (*File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -27,7 +26,7 @@ func Create(path string) (*File, error) {
 	return &File{bufio.NewWriterSize(f, 64<<10), f, path}, nil
 }
 
-// Finish has everything on the disk, but not in its place yet.
+// Finish writes everything to the disk, without replacing path yet.
 func (f *File) Finish() error {
 	err := errors.Join(f.Flush(), f.file.Sync(), f.file.Close())
 	if err != nil {
@@ -36,10 +35,10 @@ func (f *File) Finish() error {
 	return err
 }
 
-// Place puts the file in its place. It must be finished.
+// Place replaces path with the file. Call Finish first.
 func (f *File) Place() error { return os.Rename(f.file.Name(), f.path) }
 
-// Remove takes back what is not in its place.
+// Remove deletes the temporary file, if it has not replaced path.
 func (f *File) Remove() {
 	_ = f.file.Close() // it may be closed
 	_ = os.Remove(f.file.Name())

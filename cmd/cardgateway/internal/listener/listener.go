@@ -15,32 +15,32 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// Options say what a listener does with notifications.
+// Options configure a listener.
 type Options struct {
-	SecretKey  string   // with which notifications are signed
-	SkipVerify bool     // take those that are not signed; each is confirmed by a query all the same
-	Only       []string // words of relay.EventWords: forward these alone; none are all
-	Ack        bool     // answer 200 to what is not forwarded; without it the gateway sends it again
-	Quiet      bool     // print only what was refused or failed
-	Most       int      // end after so many; zero: go on
+	SecretKey  string   // verifies signatures
+	SkipVerify bool     // do not verify signatures; notifications are still confirmed by a query
+	Only       []string // words of relay.EventWords: forward only these; empty means all
+	Ack        bool     // respond with 200 to notifications that are not forwarded; otherwise with 503, so that they are sent again
+	Quiet      bool     // print only refused and failed notifications
+	Most       int      // end after this number; zero means no limit
 
 	Forwarder *relay.Forwarder // nil: nothing is forwarded
 	Recorder  *relay.Recorder  // nil: nothing is recorded
 	Number    int              // of the last delivery in the record
-	Printer   *relay.Printer   // required, as the functions below
+	Printer   *relay.Printer   // required, as are the functions below
 
 	Now  func() time.Time
-	Tell func(format string, args ...any) // prints a line for people
-	End  func(inFlight int)               // is called when no more are taken, before those in flight are finished
+	Tell func(format string, args ...any) // prints a message
+	End  func(inFlight int)               // called when no more are accepted, before those in flight are finished
 }
 
-// Listener receives notifications. Package notify verifies each and confirms it by a query; what it lets through is printed,
+// Listener receives notifications. Package notify verifies each and confirms it by a query; those that pass are printed,
 // forwarded and recorded.
 type Listener struct {
 	o       Options
 	handler http.Handler
-	places  chan struct{} // one for each notification at once
-	stop    func()        // ends Serve when enough have come
+	places  chan struct{} // one for each concurrent notification
+	stop    func()        // ends Serve when Most is reached
 
 	mu     sync.Mutex
 	number int // of the last delivery
@@ -49,20 +49,20 @@ type Listener struct {
 	totals Totals
 }
 
-// Totals count notifications by what became of them.
+// Totals count notifications by outcome.
 type Totals struct{ Forwarded, Failed, Refused, Held int }
 
-// Received is the number of all.
+// Received returns the number of all notifications.
 func (t *Totals) Received() int { return t.Forwarded + t.Failed + t.Refused + t.Held }
 
 // Bounds of a listener.
 const (
-	mostAtOnce   = 512 // of notifications: others wait to be read
+	mostAtOnce   = 512 // concurrent notifications; others wait to be read
 	mostRemember = 10_000
-	longestPlace = 5 * time.Second // as long as package notify lets one wait for its turn
+	longestPlace = 5 * time.Second // as long as package notify lets a notification wait
 )
 
-// New makes a listener that confirms notifications by queries of the client.
+// New creates a listener that confirms notifications by queries with the client.
 func New(client *cardgateway.Client, o Options) *Listener {
 	l := &Listener{o: o, number: o.Number, places: make(chan struct{}, mostAtOnce), events: map[string]string{}, stop: func() {}}
 	opts := notify.Options{
@@ -78,7 +78,7 @@ func New(client *cardgateway.Client, o Options) *Listener {
 	return l
 }
 
-// Totals are those of the notifications that are finished.
+// Totals returns the totals of the finished notifications.
 func (l *Listener) Totals() Totals {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +100,8 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.count(line.Outcome)
 }
 
-// receive lets package notify read, verify and confirm, which calls confirmed. It returns the status that notify would
-// answer with.
+// receive lets package notify read, verify and confirm, which calls confirmed. It returns the status with which notify would
+// respond.
 func (l *Listener) receive(d *delivery, r *http.Request) int {
 	timer := time.NewTimer(longestPlace)
 	defer timer.Stop()

@@ -6,7 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Kind says whether money came or went.
+// Kind is payment or refund.
 type Kind string
 
 // The kinds of rows.
@@ -36,7 +36,7 @@ type Line struct {
 	State    string
 	Amount   decimal.Decimal
 	Currency string
-	At       time.Time // zero if the list does not say
+	At       time.Time // zero if the list has no time
 }
 
 // Difference is one thing in which the books and the gateway differ, with what shows it.
@@ -44,7 +44,7 @@ type Difference struct {
 	Class    Class
 	Kind     Kind
 	ID       string // transaction id, refund id, order (paid_twice) or line (unreadable): with Class it names the difference
-	Known    bool   // the merchant has marked it
+	Known    bool   // marked as known by the merchant
 	Reason   string // why, in the words of the mark
 	Currency string // of Value; empty if there is none
 	Value    decimal.Decimal

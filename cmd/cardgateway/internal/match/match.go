@@ -1,4 +1,4 @@
-// Package match compares a merchant's books with the copy of a gateway, row by row, and says of every difference what it is.
+// Package match compares a merchant's books with the copy of a gateway, row by row, and classifies every difference.
 package match
 
 import (
@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// Run compares, and gives every difference to o.Found. Memory grows with the number of differences that concern several rows,
+// Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows,
 // not with the number of rows.
 func Run(ctx context.Context, b Books, o Options) (*Summary, error) {
 	if !o.Period.From.Before(o.Period.To) {

@@ -5,13 +5,13 @@ import "time"
 // DefaultGrace is how near to an edge a row may lack its counterpart without being an error.
 const DefaultGrace = 48 * time.Hour
 
-// List says what there is of a list of the merchant.
+// List describes a list of the merchant.
 type List struct {
 	Read bool // there is one
 	Span Span // of its times; unknown if it has none
 }
 
-// Options say what is compared.
+// Options configure a comparison.
 type Options struct {
 	Period Span // required, and within Copy
 	Copy   Span // what the copy of the gateway has without a gap
@@ -24,7 +24,7 @@ type Options struct {
 	Payments, Refunds List
 	Known             Known // differences that the merchant has marked
 
-	Found func(*Difference) error // gets every difference; what it points to may be kept
+	Found func(*Difference) error // receives every difference; it may keep what it points to
 	// Gateway gets every payment of the gateway in the period, and every refund that was not refused, each once. It may be
 	// nil, and must not keep the row.
 	Gateway func(Kind, *Row)

@@ -8,7 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Summary is what a comparison found, counted.
+// Summary contains the counts and totals of a comparison.
 type Summary struct {
 	Compared  int          // ids of either side that were held against the other
 	TiedOut   int          // of those
@@ -16,7 +16,7 @@ type Summary struct {
 	Lines     map[Kind]int // lines of the period
 	Classes   []Count      // by class and currency, in the order of Classes
 	Bridges   []Bridge     // by kind and currency
-	Unused    []Mark       // marks of known differences that are there no more
+	Unused    []Mark       // marks that no longer match a difference
 }
 
 // Ages are the upper ends of the classes of age but for the last, which has none.

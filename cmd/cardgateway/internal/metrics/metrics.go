@@ -23,7 +23,7 @@ type Metric struct {
 	Value  float64
 }
 
-// Label tells gauges of one name apart.
+// Label distinguishes gauges with the same name.
 type Label struct{ Name, Value string }
 
 var (
@@ -31,11 +31,11 @@ var (
 	labelForm = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 )
 
-// Write replaces a file with these gauges, in one step: a collector sees the old or the new ones. The name must end with
-// .prom, since the collector reads no other. They have no time: the collector refuses files with times.
+// Write replaces a file with these gauges atomically: a collector sees the old or the new ones. The name must end with .prom,
+// because the collector reads no other files. The gauges have no timestamps, because the collector rejects files with them.
 func Write(path string, all []Metric) error {
 	if filepath.Ext(path) != ".prom" {
-		return fmt.Errorf("%s: the name must end with .prom, since the node exporter reads no other", path)
+		return fmt.Errorf("%s: the name must end with .prom, because the node exporter reads no other files", path)
 	}
 	text, err := format(all)
 	if err != nil {
@@ -45,7 +45,7 @@ func Write(path string, all []Metric) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // of no effect once it is renamed
+	defer os.Remove(f.Name()) // no effect once it is renamed
 	_, err = f.WriteString(text)
 	err = errors.Join(err, f.Chmod(0o644), f.Close()) // the exporter is another account
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package period reads times and time ranges as people write them.
+// Package period parses times and time ranges.
 package period
 
 import (
@@ -11,17 +11,17 @@ import (
 
 // Period is the time range of a list.
 type Period struct {
-	Day   string `placeholder:"DAY" help:"One day: 2026-11-21, today or yesterday."`
-	Month string `placeholder:"MONTH" help:"One month: 2026-10, this or last."`
-	From  string `placeholder:"TIME" help:"Begin: 2026-11-01, \"2026-11-01 08:30:00\" or RFC 3339."`
-	To    string `placeholder:"TIME" help:"End, which itself is not in the range; now if not given."`
-	Last  string `placeholder:"DURATION" help:"The time up to now: 36h, 90m or 7d."`
+	Day   string `placeholder:"DAY" help:"A day: 2026-11-21, today or yesterday."`
+	Month string `placeholder:"MONTH" help:"A month: 2026-10, this or last."`
+	From  string `placeholder:"TIME" help:"Start: 2026-11-01, \"2026-11-01 08:30:00\" or RFC 3339."`
+	To    string `placeholder:"TIME" help:"End, exclusive; default now."`
+	Last  string `placeholder:"DURATION" help:"The period up to now: 36h, 90m or 7d."`
 }
 
-// IsSet reports whether a range is given.
+// IsSet reports whether a range is set.
 func (p *Period) IsSet() bool { return *p != Period{} }
 
-// Bounds returns the range in whole seconds, in the zone of the gateway.
+// Bounds returns the range in whole seconds, in the given time zone.
 func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Time, err error) {
 	now = now.In(zone).Truncate(time.Second)
 	ways := 0
@@ -32,9 +32,9 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 	}
 	switch {
 	case ways == 0:
-		return start, end, exit.Fail(exit.NoAnswer, "a time range is missing: --day, --month, --from and --to, or --last")
+		return start, end, exit.Fail(exit.NoAnswer, "the time range is missing: set --day, --month, --from and --to, or --last")
 	case ways > 1:
-		return start, end, exit.Fail(exit.NoAnswer, "there is more than one time range: give one of --day, --month, --from with --to, --last")
+		return start, end, exit.Fail(exit.NoAnswer, "there is more than one time range: set only one of --day, --month, --from with --to, --last")
 	case p.Day != "":
 		start, err = p.day(now)
 		return start, start.AddDate(0, 0, 1), err
@@ -45,7 +45,7 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 		d, err := ParseLast(p.Last)
 		return now.Add(-d), now, err
 	case p.From == "":
-		return start, end, exit.Fail(exit.NoAnswer, "--to needs --from")
+		return start, end, exit.Fail(exit.NoAnswer, "--to requires --from")
 	}
 	if start, err = ParseTime("--from", p.From, zone); err != nil {
 		return start, end, err
@@ -57,7 +57,7 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 		}
 	}
 	if !start.Before(end) {
-		return start, end, exit.Fail(exit.NoAnswer, "the range is upside down: it would begin at %s and end at %s", terminal.Wall(start), terminal.Wall(end))
+		return start, end, exit.Fail(exit.NoAnswer, "the range is empty: it begins at %s and ends at %s", terminal.Wall(start), terminal.Wall(end))
 	}
 	return start, end, nil
 }
@@ -72,7 +72,7 @@ func (p *Period) day(now time.Time) (time.Time, error) {
 	}
 	day, err := time.ParseInLocation(time.DateOnly, p.Day, now.Location())
 	if err != nil {
-		return day, exit.Fail(exit.NoAnswer, "--day: %q is no day; write 2026-11-21, today or yesterday", terminal.Clean(p.Day))
+		return day, exit.Fail(exit.NoAnswer, "--day: %q is not a day; write 2026-11-21, today or yesterday", terminal.Clean(p.Day))
 	}
 	return day, nil
 }
@@ -87,12 +87,12 @@ func (p *Period) month(now time.Time) (time.Time, error) {
 	}
 	month, err := time.ParseInLocation("2006-01", p.Month, now.Location())
 	if err != nil {
-		return month, exit.Fail(exit.NoAnswer, "--month: %q is no month; write 2026-10, this or last", terminal.Clean(p.Month))
+		return month, exit.Fail(exit.NoAnswer, "--month: %q is not a month; write 2026-10, this or last", terminal.Clean(p.Month))
 	}
 	return month, nil
 }
 
-// ParseLast reads a duration of Go, or a number of days.
+// ParseLast parses a Go duration, or a number of days such as 7d.
 func ParseLast(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if days, ok := strings.CutSuffix(text, "d"); ok {
@@ -100,12 +100,12 @@ func ParseLast(text string) (time.Duration, error) {
 		d *= 24
 	}
 	if d = d.Truncate(time.Second); err != nil || d <= 0 {
-		return 0, exit.Fail(exit.NoAnswer, "%q is no time to look back; write 36h, 90m or 7d", terminal.Clean(text))
+		return 0, exit.Fail(exit.NoAnswer, "%q is not a duration; write 36h, 90m or 7d", terminal.Clean(text))
 	}
 	return d, nil
 }
 
-// ParseTime reads a time on the clock of a zone, or one that names its own.
+// ParseTime parses a time in a time zone, or one with its own offset.
 func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
 	for _, layout := range []string{time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
@@ -114,7 +114,7 @@ func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, exit.Fail(exit.NoAnswer, "%s: %q is no time; write 2026-11-01, \"2026-11-01 08:30:00\" or 2026-11-01T08:30:00Z", flag, terminal.Clean(text))
+		return t, exit.Fail(exit.NoAnswer, "%s: %q is not a time; write 2026-11-01, \"2026-11-01 08:30:00\" or 2026-11-01T08:30:00Z", flag, terminal.Clean(text))
 	}
 	return t.In(zone), nil
 }

@@ -1,5 +1,5 @@
-// Package relay passes notifications on to a program of the merchant's, prints what they are about and what came of them, and
-// records them without secrets.
+// Package relay forwards notifications to a program of the merchant, prints them with their outcome, and records them without
+// secrets.
 package relay
 
 import (
@@ -25,10 +25,10 @@ type Event struct {
 	Currency         string `json:"currency,omitempty"`
 	Code             int    `json:"code,omitempty"`
 	IsTest           bool   `json:"isTest,omitempty"`
-	HasToken         bool   `json:"hasToken,omitempty"` // the token itself is shown nowhere
+	HasToken         bool   `json:"hasToken,omitempty"` // the token itself is never shown
 }
 
-// EventWords are what --only takes: kinds, states, and token for what brings one.
+// EventWords are the values of --only: kinds, states, and token for notifications with one.
 func EventWords() []string {
 	return []string{
 		"payment", "refund", "chargeback", "unknown", "approved", "declined", "processing", "redirect", "refunded", "accepted",
@@ -36,7 +36,8 @@ func EventWords() []string {
 	}
 }
 
-// ConfirmedEvent is what the gateway confirms. Of a chargeback, which no query confirms, the amount is what is claimed.
+// ConfirmedEvent returns the event as confirmed by the gateway. The amount of a chargeback is the claimed one, because no query
+// confirms it.
 func ConfirmedEvent(n *notify.Notification) Event {
 	t, claimed := n.Transaction, &n.Claimed
 	e := Event{
@@ -56,7 +57,7 @@ func ConfirmedEvent(n *notify.Notification) Event {
 	return e
 }
 
-// OtherClaim is the amount that a notification claims where it is not what the gateway confirms, or nothing.
+// OtherClaim returns the amount that a notification claims, if the gateway confirms another one.
 func OtherClaim(n *notify.Notification) string {
 	claimed, currency := n.Claimed.TransactionAmount, n.Claimed.TransactionCurrency
 	confirmed, confirmedCurrency := n.Transaction.TransactionAmount, n.Transaction.TransactionCurrency
@@ -69,7 +70,7 @@ func OtherClaim(n *notify.Notification) string {
 	return amount.Plain(claimed) + " " + terminal.Cut(currency, 10)
 }
 
-// ClaimedEvent is what a notification that was refused says of itself: enough to find it, and no more.
+// ClaimedEvent returns the event of a refused notification, with only the members needed to find it.
 func ClaimedEvent(n *notify.Notification) Event {
 	return Event{
 		Kind: n.Claimed.Kind.String(), TransactionID: n.Claimed.TransactionID, UniqueID: n.Claimed.UniqueID,
@@ -77,14 +78,14 @@ func ClaimedEvent(n *notify.Notification) Event {
 	}
 }
 
-// Hide takes secrets out of the members that others choose.
+// Hide masks secrets in members that others can set.
 func (e *Event) Hide(h Hidden) {
 	for _, text := range []*string{&e.TransactionID, &e.MerchantRefundID, &e.RefundUniqueID, &e.Currency} {
 		*text = h.id(*text)
 	}
 }
 
-// Matches reports whether one of the words is that of the event.
+// Matches reports whether one of the words applies to the event.
 func (e *Event) Matches(words []string) bool {
 	return slices.Contains(words, e.Kind) || slices.Contains(words, e.State) || e.HasToken && slices.Contains(words, "token")
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// Forwarder sends notifications to a program of the merchant's.
+// Forwarder sends notifications to a program of the merchant.
 type Forwarder struct {
 	to      *url.URL
 	Shown   string // to, without what may be secret in it
@@ -28,10 +28,10 @@ type Forwarder struct {
 	Now     func() time.Time
 }
 
-// largestAnswer bounds what a program answers, in bytes.
+// largestAnswer is the maximum size of a program's response, in bytes.
 const largestAnswer = 1 << 20
 
-// NewForwarder takes the address of the program, as the flag or the argument of this name gives it.
+// NewForwarder creates a forwarder to a URL. Name is the flag or argument that contains the URL, for errors.
 func NewForwarder(name, to string, timeout time.Duration, now func() time.Time) (*Forwarder, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -46,30 +46,30 @@ func NewForwarder(name, to string, timeout time.Duration, now func() time.Time) 
 	return &Forwarder{
 		to: u, Shown: shown.String(), Timeout: timeout, Now: now,
 		client: &http.Client{
-			// A connection of its own for each: one that is kept may be gone when the program is started anew.
+			// A new connection for each request: a kept one may be closed when the program is restarted.
 			Transport:     &http.Transport{DisableCompression: true, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
 }
 
-// IsAt reports whether the program is this one, by a name or an address that surely means this machine.
+// IsAt reports whether the URL is the address own on this machine. It detects only names and addresses that are certain.
 func (f *Forwarder) IsAt(addr net.Addr) bool {
 	own, ok := addr.(*net.TCPAddr)
 	host := f.to.Hostname()
 	return ok && f.to.Port() == strconv.Itoa(own.Port) && (host == "localhost" || net.ParseIP(host).IsLoopback() || host == own.IP.String())
 }
 
-// Answer is what the program said.
+// Answer is the program's response.
 type Answer struct {
-	Status int // zero if there was no answer
+	Status int // zero if there was no response
 	Header http.Header
 	Body   []byte
 	took   time.Duration
 	Err    error // why there was none; it has no URL
 }
 
-// IsTaken reports whether the notification counts as accepted: published is that HTTP 200 alone does.
+// IsTaken reports whether the notification counts as accepted: according to the interface, only with HTTP 200.
 func (a *Answer) IsTaken() bool { return a.Status == http.StatusOK }
 
 // note says what is not seen from the status.
@@ -85,7 +85,7 @@ func (a *Answer) note() string {
 	return ""
 }
 
-// Send sends a body as it is, with a header and with a query beside that of the address.
+// Send sends a body unchanged, with headers and with a query string, which is added to that of the URL.
 func (f *Forwarder) Send(ctx context.Context, header http.Header, query string, body []byte) *Answer {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
@@ -100,7 +100,7 @@ func (f *Forwarder) exchange(ctx context.Context, header http.Header, query stri
 	to.RawQuery = strings.Trim(to.RawQuery+"&"+query, "&")
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(body))
 	if err != nil {
-		return &Answer{Err: errors.New("the address cannot be asked")}
+		return &Answer{Err: errors.New("the URL cannot be requested")}
 	}
 	r.Header = endToEnd(header)
 	if r.Header["User-Agent"] == nil {
@@ -112,23 +112,23 @@ func (f *Forwarder) exchange(ctx context.Context, header http.Header, query stri
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 {
-		return &Answer{Err: fmt.Errorf("the answer, %d, is none", resp.StatusCode)}
+		return &Answer{Err: fmt.Errorf("the response, %d, is not final", resp.StatusCode)}
 	}
 	a := &Answer{Status: resp.StatusCode, Header: endToEnd(resp.Header)}
 	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, largestAnswer+1))
 	switch {
 	case err != nil:
-		return &Answer{Err: fmt.Errorf("the answer, %d, broke off: %w", resp.StatusCode, f.why(err))}
+		return &Answer{Err: fmt.Errorf("the response, %d, was cut off: %w", resp.StatusCode, f.why(err))}
 	case len(a.Body) > largestAnswer:
-		return &Answer{Err: fmt.Errorf("the answer, %d, has more than %d MiB", resp.StatusCode, largestAnswer>>20)}
+		return &Answer{Err: fmt.Errorf("the response, %d, has more than %d MiB", resp.StatusCode, largestAnswer>>20)}
 	}
 	return a
 }
 
-// ErrTimeout says that the program did not answer in time.
-var ErrTimeout = errors.New("no answer within")
+// ErrTimeout means that the program did not respond in time.
+var ErrTimeout = errors.New("no response within")
 
-// why puts an error of a connection into words, without the address.
+// why describes an error of a connection, without the address.
 func (f *Forwarder) why(err error) error {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
@@ -137,14 +137,14 @@ func (f *Forwarder) why(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%w %v (--timeout)", ErrTimeout, f.Timeout)
 	case errors.Is(err, io.EOF):
-		return errors.New("the connection was closed without an answer")
+		return errors.New("the connection was closed without a response")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("connection refused; is the program running?")
 	}
 	return errors.New(terminal.Clean(err.Error()))
 }
 
-// endToEnd returns a header without what is meant for one connection only.
+// endToEnd returns headers without the hop-by-hop ones.
 func endToEnd(header http.Header) http.Header {
 	header = header.Clone()
 	if header == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
-// Hidden are the secrets that must not be in what is printed and recorded: the secret key and, where a notification brings
-// one, its token. Card numbers are found by their digits.
+// Hidden are secrets that must not be printed or recorded: the secret key and, if a notification contains one, its token. Card
+// numbers are found by their digits.
 type Hidden struct{ secrets redact.Secrets }
 
 // Hide hides a key and a token, which may be zero.
@@ -23,7 +23,7 @@ func (h Hidden) Text(s string) string {
 	return mask.Digits(s)
 }
 
-// id masks secrets alone: the ids of gateways have as many digits as a card number.
+// id masks only secrets: the ids of gateways have as many digits as a card number.
 func (h Hidden) id(s string) string {
 	h.secrets.Redact(&s, redact.MinText)
 	return s

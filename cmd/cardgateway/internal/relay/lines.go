@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// LineFlags are those of the commands that print events and answers.
+// LineFlags are the flags of commands that print events and responses.
 type LineFlags struct {
 	Format string `enum:"text,json" default:"text" help:"text or json: one object a line."`
 }
@@ -26,34 +26,34 @@ type EventLine struct {
 	Note      string `json:"note"`
 }
 
-// AnswerLine is the line about what came of it.
+// AnswerLine is the line about the response.
 type AnswerLine struct {
 	Type     string    `json:"type"` // answer
 	Delivery string    `json:"delivery"`
 	At       time.Time `json:"at"`
 	Outcome  Outcome   `json:"outcome"`
-	Status   int       `json:"status,omitempty"` // of the program's answer, or of this one's where nothing was forwarded
+	Status   int       `json:"status,omitempty"` // of the program's response, or of this program's if nothing was forwarded
 	MS       int64     `json:"ms"`
-	To       string    `json:"to,omitempty"` // the program's address; empty where nothing was forwarded
+	To       string    `json:"to,omitempty"` // the program's URL; empty if nothing was forwarded
 	Note     string    `json:"note,omitempty"`
-	Body     string    `json:"body,omitempty"` // of the program's answer: its first 2 kB, without secrets
+	Body     string    `json:"body,omitempty"` // of the program's response: its first 2 kB, without secrets
 }
 
-// Outcome is what became of a notification.
+// Outcome is the outcome of a notification.
 type Outcome string
 
 // The outcomes.
 const (
-	Forwarded Outcome = "forwarded" // the program took it
-	Failed    Outcome = "failed"    // the program answered otherwise, or not at all
+	Forwarded Outcome = "forwarded" // the program accepted it
+	Failed    Outcome = "failed"    // the program responded otherwise, or not at all
 	Refused   Outcome = "refused"   // by this program
-	Held      Outcome = "held"      // not forwarded, as the flags want it
+	Held      Outcome = "held"      // not forwarded, because of the flags
 )
 
-// LongestBody is how much of an answer's body is shown at most, in bytes.
+// LongestBody is how much of a response body is shown at most, in bytes.
 const LongestBody = 2 << 10
 
-// NewAnswerLine shows an answer of a program.
+// NewAnswerLine returns the line about a response of a program.
 func NewAnswerLine(delivery string, f *Forwarder, a *Answer, h Hidden) AnswerLine {
 	line := AnswerLine{
 		Delivery: delivery, At: f.Now(), Outcome: Failed, Status: a.Status, MS: a.took.Milliseconds(), To: f.Shown,
@@ -77,7 +77,7 @@ func withoutQuery(address string) string {
 type Printer struct {
 	Format  string
 	Zone    *time.Location
-	Body    int // so many bytes of an answer's body in a line of text
+	Body    int // maximum bytes of a response body in a line of text
 	Out     io.Writer
 	Stopped func() // called when nothing can be printed any more; may be nil
 
@@ -92,10 +92,10 @@ func (p *Printer) Event(line EventLine) {
 	p.print(line.At, terminal.Clean(text), line)
 }
 
-// Answer prints the line about what came of it.
+// Answer prints the line about the response.
 func (p *Printer) Answer(line AnswerLine) {
 	line.Type, line.At = "answer", line.At.In(p.Zone)
-	said := "no answer"
+	said := "no response"
 	if line.Status != 0 {
 		said = fmt.Sprint(line.Status)
 	}
@@ -132,7 +132,7 @@ func (p *Printer) print(at time.Time, text string, object any) {
 	}
 }
 
-// Failure is why not every line was printed, or nil.
+// Failure returns why not every line was printed, or nil.
 func (p *Printer) Failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

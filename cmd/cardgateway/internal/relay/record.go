@@ -17,19 +17,19 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// Recorded is one line of the file of --record. It has no secret: see RecordBody.
+// Recorded is one line of the --record file. It contains no secrets: see RecordBody.
 type Recorded struct {
 	Delivery  string    `json:"delivery"`
 	At        time.Time `json:"at"`
 	Event     Event     `json:"event"`
 	RefusedBy string    `json:"refusedBy,omitempty"`
 	Outcome   Outcome   `json:"outcome"`
-	Status    int       `json:"status,omitempty"` // of the answer
+	Status    int       `json:"status,omitempty"` // of the response
 	MS        int64     `json:"ms"`
 	To        string    `json:"to,omitempty"`   // where it was forwarded to, without a query
 	Note      string    `json:"note,omitempty"` // what the lines on the terminal say
 
-	// What came, of confirmed notifications alone: who replays it signs it.
+	// The members, only of confirmed notifications, because a replay signs them.
 	ContentType string                     `json:"contentType,omitempty"`
 	Body        map[string]json.RawMessage `json:"body,omitempty"`
 	Masked      []string                   `json:"masked,omitempty"` // members of Body whose value is not recorded
@@ -41,10 +41,10 @@ const (
 	largestRecord     = 256 << 20
 )
 
-// Name is the name of a delivery: n-17.
+// Name returns the name of a delivery, such as n-17.
 func Name(number int) string { return "n-" + strconv.Itoa(number) }
 
-// Number reads the name of a delivery. Zero means that it is none.
+// Number parses the name of a delivery. It returns zero if the name is invalid.
 func Number(name string) int {
 	digits, ok := strings.CutPrefix(name, "n-")
 	number, err := strconv.Atoi(digits)
@@ -54,7 +54,7 @@ func Number(name string) int {
 	return number
 }
 
-// errNoEnd says that a file begins with a line that has no end: it may be anything.
+// errNoEnd means that a file consists of one line without an end: it may be any file.
 var errNoEnd = errors.New("the last line has no end")
 
 // Reader reads a record, line by line.
@@ -97,7 +97,7 @@ func (r *Reader) Next() (*Recorded, error) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&d); err != nil || decoder.More() || Number(d.Delivery) == 0 {
-		return nil, fmt.Errorf("line %d is not one of a record of this program", r.line)
+		return nil, fmt.Errorf("line %d is not a line of a record", r.line)
 	}
 	r.good += int64(len(line))
 	return &d, nil
@@ -123,7 +123,7 @@ func OpenRecord(path string) (_ *Recorder, last int, err error) {
 		}
 	}()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is no regular file", terminal.Clean(path))
+		return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is not a regular file", terminal.Clean(path))
 	}
 	r := NewReader(file)
 	for {
@@ -132,7 +132,7 @@ func OpenRecord(path string) (_ *Recorder, last int, err error) {
 			break
 		}
 		if err != nil {
-			return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is not a record of this program: %v. Name another file", terminal.Clean(path), err)
+			return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is not a record of this program: %v. Choose another file", terminal.Clean(path), err)
 		}
 		last = max(last, Number(d.Delivery))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Signed makes the body of a recorded notification anew, without what was masked, and signs it.
+// Signed creates the body of a recorded notification again, without the masked members, and signs it.
 func Signed(d *Recorded, secretKey string) ([]byte, error) {
 	fields := map[string]any{}
 	for name, value := range d.Body {
@@ -30,7 +30,7 @@ func Signed(d *Recorded, secretKey string) ([]byte, error) {
 	return formOf(body)
 }
 
-// formOf writes a JSON object of texts as a form.
+// formOf encodes a JSON object of strings as a form.
 func formOf(body []byte) ([]byte, error) {
 	var members map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(body))

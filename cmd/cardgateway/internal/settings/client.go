@@ -14,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// Client makes the client that the settings describe. Transport is nil for the usual one.
+// Client creates a client from the settings. A nil transport means the default.
 func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, error) {
 	if err := s.complete(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 	return client, err
 }
 
-// Location is the zone of the gateway's times.
+// Location returns the gateway's time zone.
 func (s *Settings) Location() (*time.Location, error) {
 	zone := s.Get("zone")
 	if zone.Value == "" {
@@ -54,12 +54,12 @@ func (s *Settings) Location() (*time.Location, error) {
 	}
 	location, err := time.LoadLocation(zone.Value)
 	if err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "zone (%s): %q is no zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
+		return nil, exit.Fail(exit.NoAnswer, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
 	}
 	return location, nil
 }
 
-// Timeout is the longest time of one request.
+// Timeout returns the timeout of one request.
 func (s *Settings) Timeout() (time.Duration, error) {
 	timeout := s.Get("timeout")
 	if timeout.Value == "" {
@@ -67,12 +67,12 @@ func (s *Settings) Timeout() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(timeout.Value)
 	if err != nil || d <= 0 {
-		return 0, exit.Fail(exit.NoAnswer, "timeout (%s): %q is no duration; write 30s or 2m", timeout.From, terminal.Clean(timeout.Value))
+		return 0, exit.Fail(exit.NoAnswer, "timeout (%s): %q is not a duration; write 30s or 2m", timeout.From, terminal.Clean(timeout.Value))
 	}
 	return d, nil
 }
 
-// complete says which settings are missing.
+// complete returns an error that names all missing settings, or nil.
 func (s *Settings) complete() error {
 	var missing []string
 	for _, name := range []string{"base-url", "app-id"} {

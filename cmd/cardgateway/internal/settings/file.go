@@ -18,15 +18,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// Source is where settings are read from beside the flags, and where warnings go.
+// Source is where settings are read from in addition to the flags, and where warnings are printed.
 type Source struct {
 	Getenv    func(string) string
 	ConfigDir func() (string, error) // as os.UserConfigDir
 	Stderr    io.Writer
 }
 
-// readFile reads the file with settings: one that is named must be there, the usual one need not, unless a profile is asked
-// for.
+// readFile reads the configuration file. If it is named or has to contain a profile, it must exist.
 func readFile(s *Flags, src Source) (path string, values map[string]Setting, err error) {
 	profile := cmp.Or(s.Profile, src.Getenv(Variable("profile")))
 	path = cmp.Or(s.Config, src.Getenv(Variable("config")))
@@ -36,7 +35,7 @@ func readFile(s *Flags, src Source) (path string, values map[string]Setting, err
 		if err != nil && !named { // no home directory, as in many containers
 			return "", nil, nil
 		} else if err != nil {
-			return "", nil, exit.Fail(exit.NoAnswer, "profile %s: there is no file with settings; name it with --config", terminal.Clean(profile))
+			return "", nil, exit.Fail(exit.NoAnswer, "profile %s: there is no configuration file; set its path with --config", terminal.Clean(profile))
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
@@ -45,7 +44,7 @@ func readFile(s *Flags, src Source) (path string, values map[string]Setting, err
 		return path, nil, nil
 	}
 	if err != nil {
-		return path, nil, exit.Fail(exit.NoAnswer, "the file with settings cannot be read: %v", err)
+		return path, nil, exit.Fail(exit.NoAnswer, "the configuration file cannot be read: %v", err)
 	}
 	values, err = parseFile(path, text, profile)
 	if err != nil {
@@ -57,8 +56,8 @@ func readFile(s *Flags, src Source) (path string, values map[string]Setting, err
 	return path, values, profileAlone(profile, values, src)
 }
 
-// profileAlone refuses a setting that the profile and the environment both have. The environment would count, and a refund
-// would go to another gateway than the one whose profile was named.
+// profileAlone rejects a setting that is set both in the profile and in the environment. Otherwise the environment would override
+// the profile, and a refund would go to the wrong gateway.
 func profileAlone(profile string, values map[string]Setting, src Source) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		set := values[name]
@@ -71,7 +70,7 @@ func profileAlone(profile string, values map[string]Setting, src Source) error {
 		}
 		for _, other := range names {
 			if src.Getenv(Variable(other)) != "" {
-				return exit.Fail(exit.NoAnswer, "profile %s has %s, and so has the environment (%s): unset the variable, or do without the profile",
+				return exit.Fail(exit.NoAnswer, "profile %s sets %s, and so does the environment (%s): unset the variable, or do not use the profile",
 					terminal.Clean(profile), name, Variable(other))
 			}
 		}
@@ -79,8 +78,8 @@ func profileAlone(profile string, values map[string]Setting, src Source) error {
 	return nil
 }
 
-// parseFile reads the settings in a file: those of a profile, if one is named, and the others for all. Errors do not quote
-// values: one may be the secret key.
+// parseFile parses the settings in a file, with those of the profile, if one is named. Errors do not quote values, because
+// they may contain the secret key.
 func parseFile(path, text, profile string) (map[string]Setting, error) {
 	var raw map[string]any
 	if err := toml.Unmarshal([]byte(text), &raw); err != nil {
@@ -98,7 +97,7 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(profiles)) { // a mistake in another profile is one, too
+	for _, name := range slices.Sorted(maps.Keys(profiles)) { // errors in other profiles are reported too
 		own, err := parseTable(path+", profile "+terminal.Clean(name), profiles[name], "file "+path+", profile "+terminal.Clean(name))
 		if err != nil {
 			return nil, err
@@ -114,7 +113,7 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 	return values, nil
 }
 
-// takeProfiles takes the tables [profile.NAME] out of what the file has.
+// takeProfiles removes the tables [profile.NAME] from the content of a file, and returns them.
 func takeProfiles(path string, raw map[string]any) (map[string]map[string]any, error) {
 	found, ok := raw["profile"]
 	if !ok {
@@ -134,7 +133,7 @@ func takeProfiles(path string, raw map[string]any) (map[string]map[string]any, e
 	return profiles, nil
 }
 
-// parseTable reads settings.
+// parseTable parses settings.
 func parseTable(where string, raw map[string]any, from string) (map[string]Setting, error) {
 	known := []string{Secret}
 	for _, s := range (&Flags{}).flags() {
@@ -148,16 +147,17 @@ func parseTable(where string, raw map[string]any, from string) (map[string]Setti
 		switch value := raw[name].(type) {
 		case string:
 			values[name] = Setting{name, value, from}
-		case int64: // an app id without quotation marks
+		case int64: // an app id without quotes
 			values[name] = Setting{name, fmt.Sprint(value), from}
 		default:
-			return nil, exit.Fail(exit.NoAnswer, "%s: %s must be a text: %s = \"value\"", where, name, name)
+			return nil, exit.Fail(exit.NoAnswer, "%s: %s must be a string: %s = \"value\"", where, name, name)
 		}
 	}
 	return values, nil
 }
 
-// overrideWith has the settings of a profile count before those for all. It has one secret key, however that is set.
+// overrideWith overrides the settings with those of a profile. If the profile sets the secret key, in any way, the others for it
+// are dropped.
 func overrideWith(values, profile map[string]Setting) {
 	for name, set := range profile {
 		if slices.Contains(secretNames, name) && set.Value != "" {
@@ -171,13 +171,13 @@ func overrideWith(values, profile map[string]Setting) {
 	}
 }
 
-// largestSettings bounds the file with settings, and the secret key with what is around it.
+// largestSettings limits the size of the configuration file, and of the output or file with the secret key, in bytes.
 const largestSettings = 64 << 10
 
-// warnIfReadable says that other users of the machine can read a file with the secret key.
+// warnIfReadable prints a warning if other users of the machine can read a file with the secret key.
 func warnIfReadable(w io.Writer, path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
-		fmt.Fprintf(w, "cardgateway: warning: %s holds the secret key and other users can read it; run chmod 600 %s\n",
+		fmt.Fprintf(w, "cardgateway: warning: %s contains the secret key, and other users can read it; run chmod 600 %s\n",
 			terminal.Clean(path), terminal.Quote(path))
 	}
 }

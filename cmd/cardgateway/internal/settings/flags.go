@@ -1,5 +1,4 @@
-// Package settings finds the settings of the program, in flags, the environment and a file, and makes the client that they
-// describe.
+// Package settings reads the settings of the program from flags, the environment and a file, and creates the client from them.
 package settings
 
 import (
@@ -9,37 +8,37 @@ import (
 
 // Flags are the flags that every command has.
 type Flags struct {
-	Config        string `placeholder:"FILE" help:"File with settings."`
-	Profile       string `placeholder:"NAME" help:"Profile in that file: its settings count before the others there."`
-	BaseURL       string `name:"base-url" placeholder:"URL" help:"Address of the gateway. Required."`
-	AppID         string `name:"app-id" placeholder:"DIGITS" help:"The merchant's app. Required."`
-	MerchantID    string `name:"merchant-id" placeholder:"ID" help:"User name of HTTP Basic; with the secret key."`
-	SecretFile    string `name:"secret-file" placeholder:"FILE" help:"File that holds the secret key and nothing else."`
-	SecretCommand string `name:"secret-command" placeholder:"COMMAND" help:"Command for sh that prints the secret key and nothing else."`
-	Zone          string `placeholder:"NAME" help:"Zone of the gateway's times and of yours, such as Asia/Shanghai; UTC+8 if not set."`
-	Timeout       string `placeholder:"DURATION" help:"Longest time of one request; 30s if not set."`
+	Config        string `placeholder:"FILE" help:"Configuration file."`
+	Profile       string `placeholder:"NAME" help:"Profile in that file, which overrides its other settings."`
+	BaseURL       string `name:"base-url" placeholder:"URL" help:"Base URL of the gateway. Required."`
+	AppID         string `name:"app-id" placeholder:"DIGITS" help:"The appId. Required."`
+	MerchantID    string `name:"merchant-id" placeholder:"ID" help:"Merchant id, the user name for HTTP Basic."`
+	SecretFile    string `name:"secret-file" placeholder:"FILE" help:"File that contains only the secret key."`
+	SecretCommand string `name:"secret-command" placeholder:"COMMAND" help:"Shell command that prints the secret key; runs for at most 1 minute."`
+	Zone          string `placeholder:"NAME" help:"Time zone of the gateway, also used for your input and the output, such as Asia/Shanghai; default UTC+8."`
+	Timeout       string `placeholder:"DURATION" help:"Timeout of one request; default 30s."`
 	Journal       string `placeholder:"PLACE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
-	DB            string `name:"db" placeholder:"DATABASE" help:"Of reconcile: a SQLite file, or postgres://user@host/database."`
-	MetricsFile   string `name:"metrics-file" placeholder:"FILE" help:"Write how the command ended, for the node exporter: a file that ends with .prom."`
-	Verbose       bool   `short:"v" help:"A line on stderr for every request."`
-	Quiet         bool   `short:"q" help:"No progress and no sums on stderr."`
+	DB            string `name:"db" placeholder:"DATABASE" help:"Database for reconcile: a SQLite file, or postgres://user@host/database."`
+	MetricsFile   string `name:"metrics-file" placeholder:"FILE" help:"Write metrics for the Prometheus node exporter to this file; its name must end with .prom."`
+	Verbose       bool   `short:"v" help:"Print a line on stderr for every request."`
+	Quiet         bool   `short:"q" help:"Do not print progress and totals on stderr."`
 }
 
-// The names of settings that commands ask for.
+// The names of settings that commands use.
 const (
-	Journal  = "journal" // where the journal of the shop is
-	Database = "db"      // where the copy of the gateway is
+	Journal  = "journal" // location of the shop's journal
+	Database = "db"      // location of the copy of the gateway
 	Secret   = "secret"  // the secret key: the one setting that has no flag
 )
 
-// secretNames are the settings that name the secret key: directly, by a file or by a command.
+// secretNames are the settings that set the secret key: directly, with a file or with a command.
 var secretNames = []string{Secret, "secret-file", "secret-command"}
 
-// Setting is one setting, and where its value comes from.
+// Setting is one setting, with the source of its value.
 type Setting struct {
 	Name  string
 	Value string
-	From  string // in words; empty if it is not set
+	From  string // the source; empty if it is not set
 }
 
 // flags returns the settings that have a flag, in the order in which check shows them.
@@ -57,17 +56,17 @@ func (f *Flags) flags() []Setting {
 	return all
 }
 
-// find returns the setting of a name.
+// find returns the setting with a name.
 func find(list []Setting, name string) *Setting {
 	return &list[slices.IndexFunc(list, func(s Setting) bool { return s.Name == name })]
 }
 
-// Variable is the environment variable of a setting.
+// Variable returns the environment variable of a setting.
 func Variable(name string) string {
 	return "CARDGATEWAY_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// AsFlags returns the settings that were given as flags, for a command that is printed to be run next.
+// AsFlags returns the settings that were set with flags, for a command that is printed.
 func (f *Flags) AsFlags() (args []string) {
 	if f.Config != "" {
 		args = append(args, "--config", f.Config)

@@ -15,8 +15,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 )
 
-// readSecret finds the secret key, and puts it into the list of settings. Of the settings that name one, what comes first of
-// flag, environment and file counts.
+// readSecret reads the secret key into the list of settings. A flag overrides the environment, and the environment overrides the
+// file.
 func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	rank := func(s Setting) int {
 		kind, _, _ := strings.Cut(s.From, " ")
@@ -29,7 +29,7 @@ func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 		case first.Value == "" || rank(s) < rank(first):
 			first = s
 		case rank(s) == rank(first):
-			return exit.Fail(exit.NoAnswer, "the secret key is set twice, by %s (%s) and by %s (%s): take one away",
+			return exit.Fail(exit.NoAnswer, "the secret key is set twice, with %s (%s) and with %s (%s): remove one of them",
 				first.Name, first.From, s.Name, s.From)
 		}
 	}
@@ -57,10 +57,10 @@ func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	return nil
 }
 
-// longestSecretCommand bounds how long secret-command may take, which may ask for a pass phrase.
+// longestSecretCommand is the timeout of secret-command, which may ask for a passphrase.
 const longestSecretCommand = time.Minute
 
-// runSecretCommand has the shell run a command, and returns what it prints.
+// runSecretCommand runs a shell command, and returns its output.
 func runSecretCommand(ctx context.Context, line string, stderr io.Writer) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestSecretCommand)
 	defer cancel()
@@ -79,15 +79,15 @@ func runSecretCommand(ctx context.Context, line string, stderr io.Writer) (strin
 	return string(out.text), err
 }
 
-// boundedBuffer takes so many bytes. It embeds no buffer, whose ReadFrom would take any number.
+// boundedBuffer is a buffer of limited size. It does not embed bytes.Buffer, because ReadFrom would exceed the limit.
 type boundedBuffer struct {
 	text   []byte
 	most   int
-	full   func() // is called where there would be more
+	full   func() // called when the limit is exceeded
 	isFull bool
 }
 
-// Write fails where there would be more.
+// Write returns an error when the limit is exceeded.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
 	if len(b.text)+len(p) > b.most {
 		b.isFull = true

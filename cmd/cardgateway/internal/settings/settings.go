@@ -9,21 +9,21 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 )
 
-// Settings is every setting with its value: of the flag, the environment or the file, in this order.
+// Settings contains every setting with its value, from the flag, the environment or the file, in this order.
 type Settings struct {
 	List []Setting
-	File string // where settings are read from, or would be; empty if there is no such place
+	File string // path of the configuration file, which may not exist; empty if there is none
 
 	verbose bool
 	stderr  io.Writer
 }
 
-// Get returns the setting of a name.
+// Get returns the setting with a name.
 func (s *Settings) Get(name string) Setting {
 	return *find(s.List, name)
 }
 
-// Load finds the value of every setting, and the secret key. Its errors name the setting and where it comes from.
+// Load reads all settings, including the secret key. Its errors name the setting and its source.
 func (f *Flags) Load(ctx context.Context, src Source) (*Settings, error) {
 	file, inFile, err := readFile(f, src)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Settings) IsAny() bool {
 	return false
 }
 
-// checkJournal refuses a password in a flag, where every user of the machine can read it.
+// checkJournal rejects a password in --journal, because every user of the machine could read it.
 func (s *Settings) checkJournal() error {
 	set := s.Get(Journal)
 	if strings.HasPrefix(set.From, "flag ") && database.HasPassword(set.Value) {

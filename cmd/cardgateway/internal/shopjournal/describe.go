@@ -12,14 +12,14 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Describe writes all that is known of an entry, and what comes next. An error of out is not reported: it must be one that keeps
-// it, such as a bufio.Writer. The zone is that of the gateway.
+// Describe writes everything that is known about an entry, and what the journal does next, with times in the gateway's time zone.
+// It does not return errors of out: use a writer that keeps them, such as a bufio.Writer.
 func Describe(out io.Writer, e *journal.Entry, patience Patience, zone *time.Location, now time.Time) {
 	d := describing{out, e, patience, zone, now}
 	d.print()
 }
 
-// describing puts an entry into words.
+// describing writes the description of an entry.
 type describing struct {
 	out      io.Writer
 	entry    *journal.Entry
@@ -49,7 +49,7 @@ func (d *describing) print() {
 	line("state", "%s: %s", State(e), Why(e))
 	line("acknowledged", "%s", acknowledgedText(e))
 	fmt.Fprintln(d.out)
-	line(d.wall(in.At), "  submitted; written down before anything was sent")
+	line(d.wall(in.At), "  submitted; recorded before anything was sent")
 	for i := range e.Evidence {
 		line(d.wall(e.Evidence[i].At), "  %s", evidenceText(&e.Evidence[i]))
 	}
@@ -59,7 +59,7 @@ func (d *describing) print() {
 
 func (d *describing) wall(t time.Time) string { return terminal.Wall(t.In(d.zone)) }
 
-// money writes an amount with its currency, if that is known.
+// money formats an amount with its currency, if that is known.
 func money(d decimal.Decimal, currency string) string {
 	return strings.TrimSpace(amount.Plain(d) + " " + currency)
 }
@@ -71,18 +71,18 @@ func acknowledgedText(e *journal.Entry) string {
 	case e.Acked < 0:
 		return "no"
 	}
-	return fmt.Sprintf("not all: %d of %d lines below", e.Acked, len(e.Evidence))
+	return fmt.Sprintf("partly: %d of %d lines below", e.Acked, len(e.Evidence))
 }
 
-// evidenceText says what one piece of evidence says.
+// evidenceText describes one piece of evidence.
 func evidenceText(ev *journal.Evidence) string {
 	switch ev.Source {
 	case journal.SourceSubmission:
 		return "submitted again: " + money(ev.Submission.Amount, ev.Submission.Currency)
 	case journal.SourceAnswer:
-		return "its call ended: " + saidText(ev)
+		return "the call ended: " + saidText(ev)
 	}
-	return "the gateway was asked: " + saidText(ev)
+	return "query: " + saidText(ev)
 }
 
 func saidText(ev *journal.Evidence) string {
@@ -91,11 +91,11 @@ func saidText(ev *journal.Evidence) string {
 	case ev.State == journal.Refused:
 		text += ", " + refusalText(ev.HTTPStatus, ev.Code)
 	case ev.Invalid:
-		text += ", it violated a limit"
+		text += ", invalid request"
 	case ev.Seen:
-		text += ", it shows the id and nothing certain"
+		text += ", the gateway knows the id, but the outcome is not certain"
 	case ev.State == journal.PresumedAbsent:
-		text += ", it did not know it"
+		text += ", not known to the gateway"
 	}
 	if t := ev.Transaction; t != nil {
 		text += fmt.Sprintf(", code %d, unique id %s, %s at %s", t.Code, t.UniqueID, money(t.TransactionAmount, t.TransactionCurrency), t.TransactionAt)
@@ -106,7 +106,7 @@ func saidText(ev *journal.Evidence) string {
 	return text
 }
 
-// next says what the library does with the entry, and what people can do.
+// next describes what the journal does with the entry, and what the operator can do.
 func (d *describing) next() string {
 	e := d.entry
 	words := []string{"journal", "ack", idOf(e), "--state", asWord(State(e))}
@@ -115,34 +115,34 @@ func (d *describing) next() string {
 	}
 	ack := terminal.CommandLine(words...)
 	if !e.Unacked() {
-		return "nothing; what a notification or a walk shows later can be added by Confirm"
+		return "nothing; Confirm can add what a notification or a walk shows later"
 	}
 	if e.Conflict() {
-		return "a person looks at it in the gateway's back office, and most likely gives money back; it is told until it is acknowledged: " + ack
+		return "review it in the gateway's back office; most likely a refund is needed. It is reported until it is acknowledged: " + ack
 	}
 	at := e.Intent().At
 	switch e.State() {
 	case journal.Unknown:
 		if isSeen(e) {
-			return "every Recover (cardgateway journal run) asks the gateway; it is never presumed absent, since the gateway has shown it"
+			return "every Recover (cardgateway journal run) queries the gateway; it is never presumed absent, because the gateway knows the id"
 		}
-		return "every Recover (cardgateway journal run) asks the gateway; if that does not know it after " + d.wall(at.Add(d.patience.AbsentAfter)) +
-			", it is presumed absent. Until then never send it again"
+		return "every Recover (cardgateway journal run) queries the gateway; if it is not known there after " + d.wall(at.Add(d.patience.AbsentAfter)) +
+			", it is presumed absent. Until then do not send it again"
 	case journal.Pending:
 		if isHosted(e.Begun.Operation) && d.patience.AbandonAfter > 0 {
-			return "every Recover asks the gateway how it ends; if the cardholder has not come by " + d.wall(at.Add(d.patience.AbandonAfter)) +
+			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + d.wall(at.Add(d.patience.AbandonAfter)) +
 				", it is abandoned"
 		}
-		return "every Recover asks the gateway how it ends"
+		return "every Recover queries the gateway for the outcome"
 	case journal.Refused:
-		return "every Recover asks whether the gateway has it after all. To send it again, correct what was refused and use AfterRefusal; to leave it: " + ack
+		return "every Recover queries whether the gateway knows it after all. To send it again, correct the request and use AfterRefusal; to end the queries: " + ack
 	case journal.PresumedAbsent:
-		return "every Recover asks again, ever more rarely; a success that comes after all is a conflict. When it is too late for that: " + ack
+		return "every Recover queries again, less and less often; a success that appears after all is a conflict. To end the queries: " + ack
 	}
-	return "it is told to the shop's program until that acknowledges it; if the books have it: " + ack
+	return "it is reported to the shop's program until that acknowledges it; if the outcome is in the shop's database: " + ack
 }
 
-// isHosted reports whether a payment of this operation is made on the gateway's page.
+// isHosted reports whether a payment of this operation is made on the hosted page.
 func isHosted(operation string) bool {
 	return operation == "CreateTokenOrder" || operation == "CreateCheckout" || operation == "CreateCheckoutSubscription"
 }

@@ -1,5 +1,5 @@
-// Package shopjournal opens the journal of a shop (package journal) beside the shop's own program, and puts its entries into
-// words.
+// Package shopjournal opens the journal of a shop (package journal), also while the shop's program is running, and describes its
+// entries.
 package shopjournal
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Journal is the journal of one shop, opened.
+// Journal is the open journal of one shop.
 type Journal struct {
 	Store  *journal.SQLStore
 	Client *cardgateway.Client
@@ -26,8 +26,8 @@ type Journal struct {
 	db     *sql.DB
 }
 
-// Open opens the journal that the setting names. It makes no file and no table. Gateway is journal.Options.Gateway of the
-// shop's program; the password for MySQL counts where the setting has none. Close it after use.
+// Open opens the journal of the setting. It creates no file and no table. Gateway is journal.Options.Gateway of the shop's program.
+// The password is for MySQL, if the setting has none. Close the journal after use.
 func Open(ctx context.Context, client *cardgateway.Client, place settings.Setting, gateway, mysqlPassword string) (*Journal, error) {
 	db, store, err := openPlace(ctx, place, mysqlPassword)
 	if err != nil {
@@ -41,7 +41,7 @@ func Open(ctx context.Context, client *cardgateway.Client, place settings.Settin
 	return j, nil
 }
 
-// findShop refuses a journal that has entries, and none of this shop: nothing open would be said of the wrong one.
+// findShop rejects a journal that has entries, but none of this shop: it would wrongly report that nothing is open.
 func (j *Journal) findShop(ctx context.Context) error {
 	shops, err := j.Store.Shops(ctx)
 	if err != nil {
@@ -54,18 +54,18 @@ func (j *Journal) findShop(ctx context.Context) error {
 	for _, s := range shops[:min(len(shops), 5)] {
 		names = append(names, s.Gateway+", app "+string(s.AppID))
 	}
-	return exit.Fail(exit.NoAnswer, "the journal has no entry of %s, app %s; it has those of %s. Are base-url and app-id right, or is --gateway needed?",
+	return exit.Fail(exit.NoAnswer, "the journal has no entry of %s, app %s, only of %s. Check base-url and app-id, or set --gateway",
 		terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(strings.Join(names, "; ")))
 }
 
-// Close closes the database, after writing what a journal writes late.
+// Close writes what the journal has not written yet, and closes the database.
 func (j *Journal) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return errors.Join(j.Store.Flush(ctx), j.db.Close())
 }
 
-// Find returns the payment and the refund with an id: one of them, or both.
+// Find returns the payment, the refund, or both, with an id.
 func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, err error) {
 	for _, key := range []journal.Key{{Shop: j.Shop, TransactionID: id}, {Shop: j.Shop, RefundTransactionID: id}} {
 		e, err := j.Store.Get(ctx, key)

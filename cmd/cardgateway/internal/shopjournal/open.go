@@ -15,8 +15,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// openPlace opens the database that the setting names, and the journal in it. It makes no file and no table. The password for
-// MySQL counts where the setting has none.
+// openPlace opens the database of the setting, and the journal in it. It creates no file and no table. The password is for MySQL,
+// if the setting has none.
 func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string) (*sql.DB, *journal.SQLStore, error) {
 	name, err := database.Parse(place.Value)
 	if err != nil {
@@ -42,31 +42,31 @@ func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string
 	return db, store, nil
 }
 
-// openFile opens a SQLite file that is there. The mode of its journal stays as the shop's program has set it.
+// openFile opens an existing SQLite file. It keeps the journal mode of the shop's program.
 func openFile(path string) (*sql.DB, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w; none was made", err)
+		return nil, fmt.Errorf("%w; no file was created", err)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a file", path)
 	}
 	return database.OpenSQLite(path, "mode=rw&_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)")
 }
 
-// cannotOpen says why a journal cannot be opened.
+// cannotOpen returns the error for a journal that cannot be opened.
 func cannotOpen(ctx context.Context, from string, name database.Name, err error) error {
 	shown := terminal.Clean(name.String())
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, journal.ErrNoTables):
-		return exit.Fail(exit.NoAnswer, "journal (%s): %s has no journal; is it the right database? Nothing was made", from, shown)
+		return exit.Fail(exit.NoAnswer, "journal (%s): %s contains no journal; check that it is the right database. Nothing was created", from, shown)
 	}
 	return exit.Fail(exit.NoAnswer, "journal (%s): %s cannot be opened: %s", from, shown, ErrorText(err))
 }
 
-// ErrorText is an error of the journal or its database in one line.
+// ErrorText returns an error of the journal or its database as one line.
 func ErrorText(err error) string {
 	_, text, ok := strings.Cut(err.Error(), "journal: OpenSQLStore: ")
 	if !ok {
@@ -75,7 +75,7 @@ func ErrorText(err error) string {
 	return terminal.Clean(strings.ReplaceAll(text, "\n", "; "))
 }
 
-// Failed says what a command could not do because the database failed, or because it was interrupted.
+// Failed returns the error of a command that failed with the database, or was interrupted; what says what it could not do.
 func Failed(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return exit.Fail(exit.Interrupted, "interrupted; %s", what)

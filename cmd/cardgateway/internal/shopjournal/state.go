@@ -11,16 +11,16 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Conflict is the state of an entry whose evidence cannot all be true, whatever State says.
+// Conflict is the state of an entry with contradictory evidence. It overrides the entry's own State.
 const Conflict = "conflict"
 
-// states are the words of State.
+// states are the results of State.
 var states = []string{
 	Conflict, journal.Unknown.String(), journal.NotSent.String(), journal.Refused.String(), journal.PresumedAbsent.String(),
 	journal.Pending.String(), journal.Abandoned.String(), journal.Declined.String(), journal.Succeeded.String(),
 }
 
-// ParseState reads a word for a state. On a command line a hyphen can stand for the space.
+// ParseState parses the name of a state, in which a hyphen can replace the space.
 func ParseState(flag, word string) (string, error) {
 	state := strings.ReplaceAll(word, "-", " ")
 	if !slices.Contains(states, state) {
@@ -30,7 +30,7 @@ func ParseState(flag, word string) (string, error) {
 	return state, nil
 }
 
-// stateWords are the states as one writes them on a command line.
+// stateWords returns the states as written on a command line.
 func stateWords() (words []string) {
 	for _, state := range states {
 		words = append(words, asWord(state))
@@ -38,10 +38,10 @@ func stateWords() (words []string) {
 	return words
 }
 
-// asWord writes a state without a space.
+// asWord returns a state with a hyphen instead of the space.
 func asWord(state string) string { return strings.ReplaceAll(state, " ", "-") }
 
-// State is what all evidence comes to.
+// State returns the state of an entry according to all its evidence.
 func State(e *journal.Entry) string {
 	if e.Conflict() {
 		return Conflict
@@ -49,7 +49,7 @@ func State(e *journal.Entry) string {
 	return e.State().String()
 }
 
-// Kind tells payments from refunds.
+// Kind returns payment or refund.
 func Kind(e *journal.Entry) string {
 	if e.RefundTransactionID() != "" {
 		return "refund"
@@ -57,10 +57,10 @@ func Kind(e *journal.Entry) string {
 	return "payment"
 }
 
-// idOf is the merchant's id.
+// idOf returns the merchant's id.
 func idOf(e *journal.Entry) string { return cmp.Or(e.TransactionID(), e.RefundTransactionID()) }
 
-// Currency is that of the payment. A refund is sent without one: the gateway may have shown it.
+// Currency returns the currency of the payment. A refund is sent without one: it is known only once the gateway has returned it.
 func Currency(e *journal.Entry) string {
 	currency := e.Begun.Currency
 	for i := range e.Evidence {
@@ -71,7 +71,7 @@ func Currency(e *journal.Entry) string {
 	return currency
 }
 
-// uniqueIDOf is the gateway's id of the payment, as far as it is known.
+// uniqueIDOf returns the gateway's id of the payment, or an empty text if it is unknown.
 func uniqueIDOf(e *journal.Entry) string {
 	id := e.Begun.UniqueID
 	for i := range e.Evidence {
@@ -82,7 +82,7 @@ func uniqueIDOf(e *journal.Entry) string {
 	return id
 }
 
-// lastAt is when something became known of an entry last.
+// lastAt returns the time of the latest evidence of an entry.
 func lastAt(e *journal.Entry) time.Time {
 	if n := len(e.Evidence); n > 0 {
 		return e.Evidence[n-1].At

@@ -22,13 +22,13 @@ func TestWords(t *testing.T) {
 		evidence   []journal.Evidence
 		state, why string
 	}{
-		{"nothing is known", nil, "unknown", "no response is recorded: it is in flight, or its program died"},
-		{"its call ended", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.Unknown}}, "unknown", "its call ended without a certain answer"},
-		{"seen", []journal.Evidence{{Source: journal.SourceQuery, State: journal.Unknown, Seen: true}}, "unknown", "the gateway shows the id, and nothing certain of it"},
-		{"not sent", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent}}, "not sent", "it is proved that nothing was sent"},
-		{"a limit", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true}}, "not sent", "it violated a limit, and nothing was sent"},
+		{"nothing is known", nil, "unknown", "no response is recorded: it is in flight, or the program ended"},
+		{"its call ended", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.Unknown}}, "unknown", "the call ended with an unknown outcome"},
+		{"seen", []journal.Evidence{{Source: journal.SourceQuery, State: journal.Unknown, Seen: true}}, "unknown", "the gateway knows the id, but the outcome is not certain"},
+		{"not sent", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent}}, "not sent", "proved that nothing was sent"},
+		{"a limit", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true}}, "not sent", "the request is invalid; nothing was sent"},
 		{"paid", []journal.Evidence{success("1")}, "succeeded", "code 100, not acknowledged"},
-		{"paid twice", []journal.Evidence{success("1"), success("2")}, "conflict", "outcomes that cannot all be true; a person has to look"},
+		{"paid twice", []journal.Evidence{success("1"), success("2")}, "conflict", "contradictory outcomes; needs manual review"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := &journal.Entry{Begun: journal.Intent{

@@ -10,18 +10,18 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Why says in a few words what the state of an entry rests on.
+// Why returns the reason for the state of an entry, in a few words.
 func Why(e *journal.Entry) string {
 	code, err := outcomeOf(e)
 	if e.Conflict() {
-		return "outcomes that cannot all be true; a person has to look"
+		return "contradictory outcomes; needs manual review"
 	}
 	switch e.State() {
 	case journal.NotSent:
 		if slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool { return ev.Invalid }) {
-			return "it violated a limit, and nothing was sent"
+			return "the request is invalid; nothing was sent"
 		}
-		return "it is proved that nothing was sent"
+		return "proved that nothing was sent"
 	case journal.Refused:
 		refused, _ := errors.AsType[*cardgateway.RefusedError](err)
 		return refusalText(refused.HTTPStatus, refused.Code)
@@ -30,14 +30,14 @@ func Why(e *journal.Entry) string {
 	case journal.Pending:
 		return pendingText(code)
 	case journal.Abandoned:
-		return "the cardholder has not come"
+		return "the cardholder did not finish the hosted page"
 	case journal.Declined, journal.Succeeded:
 		return fmt.Sprintf("code %d, not acknowledged", code)
 	}
 	return unknownText(e) + lastFailure(err)
 }
 
-// outcomeOf returns the code on which the state of an entry rests, and its error.
+// outcomeOf returns the code of the outcome of an entry, and its error.
 func outcomeOf(e *journal.Entry) (code cardgateway.Code, err error) {
 	var t *cardgateway.Transaction
 	var r *cardgateway.Refund
@@ -66,32 +66,32 @@ func refusalText(status int, code cardgateway.Code) string {
 func pendingText(code cardgateway.Code) string {
 	switch code {
 	case cardgateway.CodeRedirect:
-		return fmt.Sprintf("it waits for the cardholder (code %d)", code)
+		return fmt.Sprintf("waiting for the cardholder (code %d)", code)
 	case cardgateway.CodeFailed:
-		return fmt.Sprintf("a card was declined (code %d), another one can be tried", code)
+		return fmt.Sprintf("a card was declined (code %d), the cardholder can try another one", code)
 	}
 	return fmt.Sprintf("in processing (code %d)", code)
 }
 
 func unknownText(e *journal.Entry) string {
 	if isSeen(e) {
-		return "the gateway shows the id, and nothing certain of it"
+		return "the gateway knows the id, but the outcome is not certain"
 	}
 	sender := e.Intent().Sender
 	if slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool {
 		return ev.Source == journal.SourceAnswer && ev.Sender == sender
 	}) {
-		return "its call ended without a certain answer"
+		return "the call ended with an unknown outcome"
 	}
-	return "no response is recorded: it is in flight, or its program died"
+	return "no response is recorded: it is in flight, or the program ended"
 }
 
-// isSeen reports whether the gateway has shown the id in a form that says nothing certain.
+// isSeen reports whether the gateway has returned the id without a certain outcome.
 func isSeen(e *journal.Entry) bool {
 	return slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool { return ev.Seen })
 }
 
-// lastFailure is why the gateway could not be asked, in an entry that Recover gives.
+// lastFailure returns why the last query failed, for an entry returned by Recover.
 func lastFailure(err error) string {
 	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	if !ok {

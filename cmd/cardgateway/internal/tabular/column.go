@@ -30,9 +30,9 @@ type Reason string
 
 // Flags are those of every list.
 type Flags struct {
-	Format   string   `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; table on a terminal, csv otherwise."`
-	Columns  []string `placeholder:"NAMES" help:"Only these columns, in this order, such as id,amount,state: names of CSV, or titles of the table."`
-	NoHeader bool     `name:"no-header" help:"No line with the names of the columns."`
+	Format   string   `enum:",table,csv,jsonl" default:"" placeholder:"FORMAT" help:"table, csv or jsonl; default table on a terminal, csv otherwise."`
+	Columns  []string `placeholder:"NAMES" help:"Only these columns, in this order, such as id,amount,state: CSV column names, or table titles."`
+	NoHeader bool     `name:"no-header" help:"Omit the header line."`
 }
 
 // Choose returns the columns that are asked for: by their names, or by their titles in a table, with a hyphen or

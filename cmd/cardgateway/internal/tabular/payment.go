@@ -6,8 +6,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// PaymentColumns are the members of a payment. Nothing else of it is printed: not its address, its redirect, or members that
-// the library does not know.
+// PaymentColumns are the printed members of a payment. Its address, its redirect URL, and members that the library does not know
+// are never printed.
 func PaymentColumns(zone *time.Location) []Column[cardgateway.Transaction] {
 	type row = cardgateway.Transaction
 	return []Column[row]{
@@ -53,7 +53,7 @@ func RefundColumns(zone *time.Location) []Column[cardgateway.Refund] {
 	}
 }
 
-// RefundState says the state of a refund in words that cannot be taken for those of a payment.
+// RefundState returns the state of a refund, in words that differ from those for payments.
 func RefundState(r *cardgateway.Refund) string {
 	switch r.State() {
 	case cardgateway.StateApproved:
@@ -66,7 +66,7 @@ func RefundState(r *cardgateway.Refund) string {
 	return "unknown"
 }
 
-// instant is a time of the gateway's clock with the offset of its zone.
+// instant returns a time of the gateway with the offset of its time zone.
 func instant(t cardgateway.WallTime, zone *time.Location) any {
 	if t.IsZero() {
 		return nil

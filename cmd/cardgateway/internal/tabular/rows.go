@@ -1,4 +1,4 @@
-// Package tabular writes rows of payments, refunds and others as a table, CSV or JSON lines, and sums them up.
+// Package tabular writes rows of payments, refunds and others as a table, CSV or JSON lines, and computes their totals.
 package tabular
 
 import (
@@ -17,17 +17,17 @@ const (
 	Table    = "table"
 	CSV      = "csv"
 	JSONL    = "jsonl"
-	Details  = "details" // one member a line, where there are few rows
+	Details  = "details" // one member per line, for a few rows
 	SumsOnly = "sum"     // no rows
 )
 
-// Writer writes rows in one format. What it has written is out after flush.
+// Writer writes rows in one format. The output is complete after Flush.
 type Writer[T any] interface {
 	Write(*T) error
 	Flush() error
 }
 
-// NewWriter makes the writer of a format. With a headed one the titles have been written before.
+// NewWriter creates the writer of a format. If headed is set, the header line is omitted.
 func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Writer) Writer[T] {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	switch format {
@@ -83,7 +83,7 @@ func (w *csvWriter[T]) head() {
 }
 
 func (w *csvWriter[T]) Flush() error {
-	w.head() // a list without rows has titles too
+	w.head() // a list without rows has a header line too
 	w.out.Flush()
 	return w.out.Error()
 }
@@ -103,7 +103,7 @@ func (w *jsonWriter[T]) Write(row *T) error {
 
 func (w *jsonWriter[T]) Flush() error { return w.out.Flush() }
 
-// detailsWriter writes one member a line, and an empty line between rows.
+// detailsWriter writes one member per line, and an empty line between rows.
 type detailsWriter[T any] struct {
 	columns []Column[T]
 	out     *bufio.Writer
@@ -135,7 +135,7 @@ type tableWriter[T any] struct {
 	out     io.Writer
 }
 
-// How many characters of a cell a table shows.
+// The maximum number of characters of a table cell.
 const (
 	longestCell   = 40
 	longestReason = 160 // that says why
@@ -188,7 +188,7 @@ func (w *tableWriter[T]) Flush() error {
 	return Render(t, w.out)
 }
 
-// PlainTable is a table without lines and colours, which can be copied into a ticket.
+// PlainTable returns a table without lines and colours, which can be copied to a ticket.
 func PlainTable() table.Writer {
 	t := table.NewWriter()
 	style := table.StyleDefault
@@ -200,7 +200,7 @@ func PlainTable() table.Writer {
 	return t
 }
 
-// Render writes a table and the end of its last line.
+// Render writes a table, ended by a newline.
 func Render(t table.Writer, out io.Writer) error {
 	_, err := io.WriteString(out, t.Render()+"\n")
 	return err

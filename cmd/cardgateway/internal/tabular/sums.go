@@ -13,7 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Sum counts the rows of one state in one currency. Sums of several currencies would say nothing.
+// Sum is the number of rows in one state and one currency, and the total of their amounts.
 type Sum struct {
 	Currency string       `json:"currency"`
 	State    string       `json:"state"`
@@ -38,7 +38,7 @@ func (s *Sums) Add(currency, state string, d decimal.Decimal) {
 	at.Amount.Decimal = at.Amount.Add(d)
 }
 
-// Rows is the number of all rows.
+// Rows returns the number of all rows.
 func (s Sums) Rows() (n int) {
 	for _, at := range s {
 		n += at.Rows

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clean makes outside text fit for a terminal: control characters, and those that turn the direction of writing, are shown
-// and not obeyed. Of a JSON text it makes one that means the same.
+// Clean makes outside text safe for a terminal: control characters, and those that change the text direction, are escaped. A JSON
+// text keeps its meaning.
 func Clean(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !strings.ContainsFunc(s, isUnsafe) {
@@ -30,7 +30,7 @@ func isUnsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
 
-// OneLine joins the lines of an error: of several errors, or as some databases write them.
+// OneLine joins the lines of an error, such as joined errors and those of some databases.
 func OneLine(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -39,7 +39,7 @@ func OneLine(text string) string {
 	return strings.Join(lines, "; ")
 }
 
-// Cut shortens a text to so many bytes, and shows that it did.
+// Cut truncates a text to a number of bytes, and marks it as truncated.
 func Cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -50,7 +50,7 @@ func Cut(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "\ufffd") + "…"
 }
 
-// Thousands writes a number with a comma for every three digits.
+// Thousands formats a number with a comma after every three digits.
 func Thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -59,5 +59,5 @@ func Thousands(n int) string {
 	return text
 }
 
-// Wall writes a time as the gateway does.
+// Wall formats a time as the gateway does.
 func Wall(t time.Time) string { return t.Format(time.DateTime) }

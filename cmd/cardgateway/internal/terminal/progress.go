@@ -14,16 +14,15 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Progress shows how far a list has come: a bar on a terminal, elsewhere a line from time to time. The zero Progress shows
-// nothing.
+// Progress shows the progress of a list: as a bar on a terminal, otherwise as a line at intervals. The zero Progress shows nothing.
 type Progress struct {
 	name string
-	from time.Time // where the range begins, in the zone of the gateway
+	from time.Time // start of the range, in the gateway's time zone
 	last atomic.Pointer[cardgateway.Progress]
 	end  func() // nil: nothing is shown
 }
 
-// NewProgress begins to show on out, until Stop. Without a terminal it writes a line at every interval. Quiet shows nothing.
+// NewProgress shows progress on out until Stop. Without a terminal it writes a line at every interval. With quiet it shows nothing.
 func NewProgress(name string, from time.Time, out io.Writer, every time.Duration, quiet bool) *Progress {
 	p := &Progress{name: name, from: from}
 	p.last.Store(new(cardgateway.Progress))
@@ -37,7 +36,7 @@ func NewProgress(name string, from time.Time, out io.Writer, every time.Duration
 	return p
 }
 
-// Stop ends it: nothing is written afterwards. It may be called again.
+// Stop ends the output: nothing is written afterwards. It can be called more than once.
 func (p *Progress) Stop() {
 	if p.end != nil {
 		p.end()
@@ -79,7 +78,7 @@ func (p *Progress) lines(out io.Writer, every time.Duration) (stop func()) {
 	})
 }
 
-// tick calls f now and then, until the function that it returns has returned.
+// tick calls f at intervals, until the function that it returns has returned.
 func (p *Progress) tick(every time.Duration, f func()) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -2,7 +2,7 @@ package terminal
 
 import "strings"
 
-// CommandLine writes a command that a shell reads back as these words.
+// CommandLine returns a command of this program with these words, quoted for a shell.
 func CommandLine(words ...string) string {
 	for i, w := range words {
 		words[i] = Quote(w)
@@ -10,7 +10,7 @@ func CommandLine(words ...string) string {
 	return "cardgateway " + strings.Join(words, " ")
 }
 
-// Quote writes a word for a POSIX shell.
+// Quote quotes a word for a POSIX shell.
 func Quote(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:+,@=", r)

@@ -1,5 +1,4 @@
-// Package terminal writes for people: what others wrote is made harmless, commands can be pasted into a shell, and progress
-// is a bar where a person looks.
+// Package terminal formats output for people: it escapes outside text, quotes commands for a shell, and shows progress.
 package terminal
 
 import (
@@ -9,14 +8,14 @@ import (
 	"golang.org/x/term"
 )
 
-// Is reports whether a person looks at w.
+// Is reports whether w is a terminal.
 func Is(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// widthOf is that of a terminal: 0 where f is none, and where it does not tell, as in many containers. A bar would be
-// invisible there.
+// widthOf returns the width of a terminal. It is 0 if f is not a terminal, or if the width is unknown, as in many containers: a bar
+// would be invisible there.
 func widthOf(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
