@@ -68,7 +68,7 @@ def payment(transaction, **more):
 shop = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Shop)
 threading.Thread(target=shop.serve_forever, daemon=True).start()
 
-# A payment on the hosted page, with 3D. The cardholder is played through the control interface.
+# A payment on the hosted page, with 3D. The cardholder is played through the control API.
 created = call(BASE + "/checkout/payment", payment("tx-1"))
 want("checkout", created["code"], 301)
 want("card", control("payments/tx-1/card", {"testCard": "challenged"})["waitsFor"], "3d")
