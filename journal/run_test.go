@@ -121,8 +121,8 @@ func TestRunLogs(t *testing.T) {
 					told++
 					return tt.tell(t, s)
 				})
-				if told != 1 || strings.Contains(log.String(), "telling") != tt.logs {
-					t.Errorf("told %d times, logged %q", told, &log)
+				if told != 1 || strings.Contains(log.String(), "reporting") != tt.logs {
+					t.Errorf("reported %d times, logged %q", told, &log)
 				}
 			})
 		})
