@@ -15,7 +15,7 @@ import (
 
 var refusal = sandbox.Fault{Operation: sandbox.OpPayments, Status: 401, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML}
 
-// TestAfterRefusal submits again what was refused, and only that, and only if the gateway does not have it.
+// TestAfterRefusal: only a refused payment is submitted again, and only if the gateway does not have it.
 func TestAfterRefusal(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -72,7 +72,8 @@ func TestAfterRefusalOfNothing(t *testing.T) {
 	})
 }
 
-// TestRecordedRefusal: a refusal that is told again says when it was recorded, and that nothing was sent now.
+// TestRecordedRefusal: if a refusal is returned again, the error says when it was recorded, and that nothing was sent
+// now.
 func TestRecordedRefusal(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(refusal)
@@ -88,7 +89,7 @@ func TestRecordedRefusal(t *testing.T) {
 			t.Errorf("got %q, want it to have %q", err, want)
 		}
 		if _, ok := errors.AsType[*journal.RecordedError](first); ok {
-			t.Errorf("the refusal itself is told as a recorded one: %v", first)
+			t.Errorf("the refusal itself is returned as a recorded one: %v", first)
 		}
 		if n := s.sent.Load(); n != 1 {
 			t.Errorf("%d requests, want 1", n)

@@ -2,8 +2,7 @@ package journal
 
 import "testing"
 
-// TestReports: what a caller was told, and whether the merchant's books have it, is remembered of just the version and the
-// state that were told.
+// TestReports: what was reported, and whether tell has stored it, is remembered for exactly that version and state.
 func TestReports(t *testing.T) {
 	const odd = "a\n"
 	key := Key{TransactionID: "a"}
@@ -52,7 +51,7 @@ func TestReports(t *testing.T) {
 			tt.do(&r)
 			got, known := r.get(key)
 			if _, kept := r.get(Key{TransactionID: odd}); kept {
-				t.Error("it remembers what nobody can acknowledge")
+				t.Error("it remembers a payment that cannot be acknowledged")
 			}
 			if known != tt.known || known && (got.version != tt.version || got.settled != tt.settled) {
 				t.Errorf("got %t, version %d, settled %t; want %t, %d, %t", known, got.version, got.settled, tt.known, tt.version, tt.settled)

@@ -12,12 +12,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestRunAcknowledgesWhatItTold: what becomes known while the books take an outcome is told, too, also if a call has returned it
-// or a notification has brought it meanwhile: whoever was told so may have died since.
+// TestRunAcknowledgesWhatItTold: what is recorded while tell stores an outcome is reported too, even if a call has
+// returned it or a notification has brought it meanwhile: that caller may have crashed since.
 func TestRunAcknowledgesWhatItTold(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
-		before    func(*testing.T, *shop) // the first thing that Run tells
+		before    func(*testing.T, *shop) // what leads to the first report
 		meanwhile func(*testing.T, *shop)
 		want      []string
 	}{
