@@ -65,7 +65,7 @@ func ExampleClient_CreateRefund() {
 	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	fmt.Println("called:   outcome unknown", ok)
 
-	// Not again: ask what became of it.
+	// Do not send it again: query its outcome.
 	query := unknown.RefundQuery()
 	query.Wait = time.Millisecond // two minutes by default, in which an accepted refund may come to its end
 	refund, err := client.ResolveRefund(ctx, query)

@@ -15,7 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// TestRawResponses: on request, what the gateway said goes with every result and error, and shows no secret.
+// TestRawResponses: with KeepResponses, every result and error has the gateway's response, without a secret.
 func TestRawResponses(t *testing.T) {
 	now := time.Now()
 	pay := func(c *cardgateway.Client) (*cardgateway.RawResponse, error) {
@@ -106,7 +106,7 @@ func rawOf(err error) *cardgateway.RawResponse {
 	return nil
 }
 
-// TestObserveAttempt: it is told of each attempt, with the context that the call is observed with.
+// TestObserveAttempt: it receives each attempt, with the context of the observed call.
 func TestObserveAttempt(t *testing.T) {
 	type key struct{}
 	attempts := 0
