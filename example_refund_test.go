@@ -75,7 +75,7 @@ func ExampleClient_CreateRefund() {
 	}
 	fmt.Println("resolved:", refund.Code)
 
-	// Later the gateway gives the money back, and says so.
+	// Later the gateway makes the refund, and sends a notification.
 	server.SettleRefund("r-1010", true)
 	refund = <-refunded
 	fmt.Println("notified:", refund.Code, refund.MerchantRefundID, refund.RefundAmount.StringFixed(2))

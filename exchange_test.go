@@ -168,7 +168,7 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 	return nil, nil
 }
 
-// resolveDocumented asks once, at the time that belongs to the documented range.
+// resolveDocumented makes one query, at the time that belongs to the documented range.
 func resolveDocumented(t *testing.T, c *cardgateway.Client, x exchange, query url.Values) (result any, err error) {
 	bound := func(name string) time.Time {
 		w, err := cardgateway.ParseWallTime(query.Get(name))

@@ -254,7 +254,7 @@ func http2Frame(kind, flags byte, stream uint32, payload ...byte) []byte {
 	return append(binary.BigEndian.AppendUint32(frame, stream), payload...)
 }
 
-// serveHTTP2 takes the first request of an HTTP/2 connection, executes it and ends it as told.
+// serveHTTP2 takes the first request of an HTTP/2 connection, executes it and ends it as the test says.
 func serveHTTP2(conn net.Conn, l *clienttest.Till, ending []byte) {
 	_, _ = conn.Write(http2Frame(4, 0, 0)) // SETTINGS
 	if _, err := io.CopyN(io.Discard, conn, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {

@@ -170,13 +170,13 @@ func TestCallsLeaveNoSecret(t *testing.T) {
 				Logger: slog.New(slog.NewJSONHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug})),
 				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					shown := r.Clone(r.Context())
-					shown.Header.Del("Authorization") // of it, see TestCredentialsInErrors
+					shown.Header.Del("Authorization") // see TestCredentialsInErrors
 					dump, err := httputil.DumpRequest(shown, true)
 					if err != nil {
 						return nil, err
 					}
 					r.Body = shown.Body
-					// Three digits cannot be told from others: of the code, see TestCallsShowNoCode.
+					// Without the code, because three digits can occur by chance: see TestCallsShowNoCode.
 					text := strings.ReplaceAll(string(dump), `"cvv":"`+clienttest.CVV, `"cvv":"`)
 					return fault.trip(r, text+" "+r.URL.Path)
 				})},

@@ -77,7 +77,7 @@ func TestRawResponses(t *testing.T) {
 				raw, err := tt.call(c)
 				if !keep {
 					if raw != nil {
-						t.Errorf("kept without being asked for: %+v", raw)
+						t.Errorf("kept although KeepResponses is not set: %+v", raw)
 					}
 					continue
 				}
@@ -118,7 +118,7 @@ func TestObserveAttempt(t *testing.T) {
 		},
 		ObserveAttempt: func(ctx context.Context, a cardgateway.AttemptInfo) {
 			if ctx.Value(key{}) != "observed" {
-				t.Error("the attempt is not told with the call's context")
+				t.Error("the attempt is not observed with the call's context")
 			}
 			a.Duration = 0
 			got = append(got, a)

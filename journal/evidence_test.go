@@ -41,7 +41,7 @@ func TestEvidenceFrom(t *testing.T) {
 		{"declined", young, shown{transaction: &no}, &cardgateway.DeclinedError{}, []State{Declined}, false},
 		{"not there", young, shown{}, cardgateway.ErrNotFound, nil, false},
 		{"not there for long", old, shown{}, cardgateway.ErrNotFound, []State{PresumedAbsent}, false},
-		{"nobody answers", old, shown{}, &cardgateway.OutcomeUnknownError{}, nil, false},
+		{"no response", old, shown{}, &cardgateway.OutcomeUnknownError{}, nil, false},
 		{"seen", old, shown{}, &cardgateway.OutcomeUnknownError{Seen: true}, []State{Unknown}, true},
 		{"an odd row", old, shown{}, &cardgateway.OutcomeUnknownError{Transaction: &paid}, []State{Unknown}, true},
 		{"an odd row of a refund", old, shown{}, &cardgateway.OutcomeUnknownError{Refund: &refunded}, []State{Unknown}, true},

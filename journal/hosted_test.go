@@ -37,7 +37,7 @@ func TestHostedPage(t *testing.T) {
 		{"in processing for long", 8 * day, []int{102}, "pending", nil, "succeeded"},
 		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
 		{"the page was closed", day, []int{103}, "declined", cardgateway.ErrDeclined, ""},
-		{"a card was declined, and nobody came again", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
+		{"a card was declined, and no other one was tried", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
 		{"paid", day, []int{100}, "succeeded", nil, ""},
 		{"paid with the second card", day, []int{101, 100}, "succeeded", nil, ""},
 		{"paid twice", day, []int{100, 100}, "succeeded, conflict", cardgateway.ErrConflict, ""},

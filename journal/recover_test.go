@@ -51,7 +51,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			}
 		})
 		if told["b"] != "succeeded" {
-			t.Errorf("b was paid and told so, and then told %q", told["b"])
+			t.Errorf("b was reported as paid, and then as %q", told["b"])
 		}
 		if err := s.Ack(t.Context(), "b"); err != nil {
 			t.Errorf("Ack: %v", err)
@@ -70,7 +70,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			}
 		})
 		if told["b"] != "" {
-			t.Errorf("b was acknowledged, and then told %q", told["b"])
+			t.Errorf("b was acknowledged, and then reported as %q", told["b"])
 		}
 	})
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -92,7 +92,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			}
 		})
 		if told["b"] != "succeeded" {
-			t.Errorf("b was paid and told so, and then told %q", told["b"])
+			t.Errorf("b was reported as paid, and then as %q", told["b"])
 		}
 	})
 }
@@ -106,8 +106,8 @@ func TestRecoverFarApart(t *testing.T) {
 		down bool // during the query for the second submission
 		want string
 	}{
-		{"all answered", false, "succeeded"},
-		{"the second not answered", true, "unknown"},
+		{"both queries answered", false, "succeeded"},
+		{"the second query fails", true, "unknown"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -319,7 +319,7 @@ func TestRecoverReadsOnce(t *testing.T) {
 			}
 		}
 		if told != 5 {
-			t.Errorf("%d are told, want 5", told)
+			t.Errorf("%d are reported, want 5", told)
 		}
 	})
 }

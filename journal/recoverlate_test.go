@@ -33,7 +33,7 @@ func TestSlowLoop(t *testing.T) {
 			}
 		}
 		if told["first"] != journal.Pending || told["a"] != journal.Succeeded {
-			t.Errorf("told %v", told)
+			t.Errorf("reported %v", told)
 		}
 	})
 }
@@ -73,7 +73,7 @@ func TestManyUnreadable(t *testing.T) {
 			}
 		}
 		if named != 1000 || info.Unreadable != 1500 || info.Told != 1 || !info.Complete {
-			t.Errorf("%d are named, and the observer is told %+v", named, info)
+			t.Errorf("%d are yielded, and the observer receives %+v", named, info)
 		}
 	})
 }

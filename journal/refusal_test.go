@@ -30,7 +30,7 @@ func TestAfterRefusal(t *testing.T) {
 		{"refused", refusal, nil, approved, nil, 2, 1, "succeeded"},
 		{"refused, then declined", refusal, nil, declined, cardgateway.ErrDeclined, 2, 0, "declined"},
 		{"refused twice", refusal, func(s *shop) { s.gateway.Inject(refusal) }, approved, cardgateway.ErrRefused, 2, 0, "refused"},
-		{"the gateway cannot be asked", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
+		{"the gateway cannot be queried", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
 		{"refused and charged all the same", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, nil, approved,
 			cardgateway.ErrConflict, 1, 1, "succeeded, conflict"},
 		{"its outcome is unknown", sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}, nil, approved,

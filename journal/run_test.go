@@ -47,14 +47,14 @@ func TestRun(t *testing.T) {
 		synctest.Wait()
 		slices.Sort(told)
 		if want := []string{"later pending", "lost unknown", "paid succeeded", "paid succeeded"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 		told = nil
 		s.gateway.Settle("later", true)
 		time.Sleep(3 * time.Hour)
 		synctest.Wait()
 		if want := []string{"later succeeded"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
@@ -82,7 +82,7 @@ func TestRunTellsWhatWasPending(t *testing.T) {
 			return nil
 		})
 		if told != 1 {
-			t.Errorf("it was told %d times", told)
+			t.Errorf("it was reported %d times", told)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestRunGoesOn(t *testing.T) {
 			return nil
 		})
 		if !errors.Is(err, context.DeadlineExceeded) || told != 1 || f.calls.Load() > 10 {
-			t.Errorf("ended with %v, told %d times, the store was called %d times", err, told, f.calls.Load())
+			t.Errorf("ended with %v, reported %d times, the store was called %d times", err, told, f.calls.Load())
 		}
 		if !strings.Contains(log.String(), errDisk.Error()) {
 			t.Errorf("the failure was not logged: %s", &log)
@@ -237,7 +237,7 @@ func TestRecoverInParallel(t *testing.T) {
 					}
 				}
 				if len(all) != n {
-					t.Errorf("%d are told, want %d", len(all), n)
+					t.Errorf("%d are reported, want %d", len(all), n)
 				}
 			})
 		})
@@ -297,7 +297,7 @@ func TestOneBadEntry(t *testing.T) {
 			told = append(told, e.TransactionID())
 		}
 		if want := []string{"a", "c", "bad b"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 		j = journal.New(s.client, unreadable{s.store, map[string]bool{"a": true, "b": true, "c": true}}, journal.Options{})
 		n := 0
@@ -354,7 +354,7 @@ func TestRecoverStops(t *testing.T) {
 			t.Errorf("%d are given, want the end of the context", given)
 		}
 		if took := time.Since(begun); took != time.Second || asked.Load() != 16 {
-			t.Errorf("took %v, %d questions", took, asked.Load())
+			t.Errorf("took %v, %d queries", took, asked.Load())
 		}
 		s.Journal = s.restarted(journal.Options{Parallel: 2})
 		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {

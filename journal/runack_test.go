@@ -59,7 +59,7 @@ func TestRunAcknowledgesWhatItTold(t *testing.T) {
 					return nil
 				})
 				if len(told) != len(tt.want) || told[len(told)-1] != tt.want[len(tt.want)-1] {
-					t.Errorf("told %q, want %q", told, tt.want)
+					t.Errorf("reported %q, want %q", told, tt.want)
 				}
 				wantStates(t, s.restarted(journal.Options{}), nil)
 			})

@@ -213,13 +213,13 @@ func TestInFlight(t *testing.T) {
 		want     bool
 	}{
 		"just submitted":                        {nil, true},
-		"answered, if without certainty":        {[]Evidence{of("1")}, false},
-		"answered with a decline":               {[]Evidence{piece(SourceAnswer, Declined, "1", "1")}, false},
-		"only asked about":                      {[]Evidence{{Source: SourceQuery, Seen: true}}, true},
+		"a response that is unclear":            {[]Evidence{of("1")}, false},
+		"a response that is a decline":          {[]Evidence{piece(SourceAnswer, Declined, "1", "1")}, false},
+		"only queried":                          {[]Evidence{{Source: SourceQuery, Seen: true}}, true},
 		"submitted again":                       {[]Evidence{of("1"), again}, true},
 		"submitted again, the first's response": {[]Evidence{again, of("1")}, true},
-		"submitted again, and answered":         {[]Evidence{again, of("2")}, false},
-		"asked about in the submission's name":  {[]Evidence{{Source: SourceQuery, Sender: "1", Seen: true}}, true},
+		"submitted again, and a response":       {[]Evidence{again, of("2")}, false},
+		"a query with the submission's sender":  {[]Evidence{{Source: SourceQuery, Sender: "1", Seen: true}}, true},
 	} {
 		e := Entry{Begun: Intent{Sender: "1", At: at}, Evidence: c.evidence}
 		if got := e.project().inFlight(at.Add(longestFlight - 1)); got != c.want {

@@ -41,7 +41,7 @@ func TestAckOfUnseen(t *testing.T) {
 			_, err := j.CreateSubscription(context.Background(), req)
 			return err
 		}, cardgateway.ErrInvalidRequest},
-		{"a context that is over", func(_ *shop, _ *failing, j *journal.Journal) error {
+		{"a context that has ended", func(_ *shop, _ *failing, j *journal.Journal) error {
 			_, err := j.CreateSubscription(over, order("a", approved))
 			return err
 		}, cardgateway.ErrNotSent},

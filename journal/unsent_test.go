@@ -172,7 +172,7 @@ func TestStoreThatIsGone(t *testing.T) {
 		first func(*shop, *failing) // what the earlier call met
 		want  error
 	}{
-		{"the answer was lost", func(s *shop, _ *failing) {
+		{"the response was lost", func(s *shop, _ *failing) {
 			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 		}, cardgateway.ErrOutcomeUnknown},
 		{"the outcome could not be recorded", func(_ *shop, f *failing) { f.records.Store(100) }, cardgateway.ErrOutcomeUnknown},
