@@ -15,8 +15,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What a call does around its attempts: it waits for the limiter, asks the hook, tries an unsent payment again, says where
-// a wrong address is likely, and logs each attempt.
+// What a call does around its attempts: it waits for the limiter, calls the hook, repeats an unsent payment, hints at a
+// wrong address, and logs each attempt.
 
 // limiter counts, and refuses once it has let enough through.
 type limiter struct{ waits, letThrough int }
@@ -74,7 +74,7 @@ func TestLimiterAndHook(t *testing.T) {
 	}
 }
 
-// TestUnsentPaymentsAreRepeated: twice at most, after pauses, and never once a body may have been read.
+// TestUnsentPaymentsAreRepeated: at most twice, after pauses, and never once the body may have been read.
 func TestUnsentPaymentsAreRepeated(t *testing.T) {
 	reads := func(r *http.Request) (*http.Response, error) {
 		_, _ = r.Body.Read(make([]byte, 1))
@@ -116,7 +116,7 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 	})
 }
 
-// TestMisdirected: a response that is none of the gateway's says where to look.
+// TestMisdirected: the error for a response that is not from the gateway says what to check.
 func TestMisdirected(t *testing.T) {
 	for _, tt := range []struct {
 		status int
@@ -149,7 +149,7 @@ func TestMisdirected(t *testing.T) {
 	}
 }
 
-// TestAttemptsAreLogged: one line for each attempt, which says of a failed payment whether it may have been sent.
+// TestAttemptsAreLogged: each attempt has one line, which says for a failed payment whether it may have been sent.
 func TestAttemptsAreLogged(t *testing.T) {
 	broken := clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.Body != nil {
@@ -198,7 +198,7 @@ func TestAttemptsAreLogged(t *testing.T) {
 	}
 }
 
-// TestPaymentObserved: what is observed of a payment is what its caller gets, and what the last response said.
+// TestPaymentObserved: the observer receives what the caller receives, and what the last response contained.
 func TestPaymentObserved(t *testing.T) {
 	for _, tt := range []struct {
 		name             string

@@ -10,8 +10,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/secret"
 )
 
-// concealed is what the three secret types embed. The name is an alias in small letters, so that nobody outside this
-// package gets at the embedded value.
+// concealed is embedded in the three secret types. It is an unexported alias, so that no code outside this package can
+// reach the embedded value.
 type concealed = secret.Value
 
 // CardNumber is a card number that is masked wherever it is printed. With every fmt verb, and in slog, JSON, XML and

@@ -12,7 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// TestTokensAreNotStored: what would store the mask in place of the token fails at once, and logging one works.
+// TestTokensAreNotStored: an operation that would store the mask instead of the token fails at once; logging a token
+// works.
 func TestTokensAreNotStored(t *testing.T) {
 	token := cardgateway.NewToken("tok-8f2a")
 	for name, v := range map[string]any{"alone": token, "a pointer": &token, "in a struct": struct{ Token cardgateway.Token }{token}, "in a list": []cardgateway.Token{token}} {

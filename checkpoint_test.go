@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checkpoint is one in the middle of a month, as JSON: what merchants have in their databases.
+// checkpoint is a checkpoint in the middle of a month, as JSON, in the form that merchants have stored.
 const checkpoint = `{"version":1,"query":"0123","month":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
 	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z"}`
 
@@ -65,7 +65,7 @@ func TestCheckpointJSONRefused(t *testing.T) {
 	}
 }
 
-// TestStoredCheckpoint: a checkpoint that an earlier version stored continues the walk where it stood.
+// TestStoredCheckpoint: a checkpoint that an earlier version stored resumes the walk.
 func TestStoredCheckpoint(t *testing.T) {
 	const stored = `{"version":1,"query":"ab12245cf48622ab0d1cbc9330dff8a0","month":"2024-02-01 07:59:58","next":"2024-02-06 01:56:26",` +
 		`"counted":261,"completeUpTo":"2024-02-01T07:59:58+08:00","start":"2024-01-01T00:00:00Z","end":"2024-04-01T00:00:00Z"}`
@@ -91,7 +91,8 @@ func TestStoredCheckpoint(t *testing.T) {
 	}
 }
 
-// TestResumeOtherQuery: a query is the same if it asks for the same, and a database that keeps microseconds keeps that.
+// TestResumeOtherQuery: queries with the same parameters are the same query, also after a database has rounded the times
+// to microseconds.
 func TestResumeOtherQuery(t *testing.T) {
 	client, gateway := seeded()
 	defer gateway.Close()

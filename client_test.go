@@ -18,7 +18,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// TestWithRetry: the copy has a policy of its own, and its original's settings and connections.
+// TestWithRetry: the copy has its own retry policy, and shares the settings and connections of the original.
 func TestWithRetry(t *testing.T) {
 	var requests, connections atomic.Int32
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,7 @@ func TestWithRetry(t *testing.T) {
 	}
 }
 
-// TestDefaultLocation: a client that names no zone has the default one, which nothing can change.
+// TestDefaultLocation: a client without a configured time zone uses the default one, which cannot be changed.
 func TestDefaultLocation(t *testing.T) {
 	c, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
 	if err != nil {
@@ -132,7 +132,7 @@ func TestNewChecksItsConfig(t *testing.T) {
 	}
 }
 
-// TestGivenTimes: what the caller's http.Client and its transport say counts where the Config says nothing, or less.
+// TestGivenTimes: the timeouts of the caller's http.Client and transport apply if the Config sets none, or longer ones.
 func TestGivenTimes(t *testing.T) {
 	for _, tt := range []struct {
 		name                         string

@@ -20,7 +20,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// TestPaymentsLeaveWhole looks at what a server reads at once, with and without TLS.
+// TestPaymentsLeaveWhole checks what a server receives with one read, with and without TLS.
 func TestPaymentsLeaveWhole(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	for _, secure := range []bool{false, true} {
@@ -66,7 +66,7 @@ func TestPaymentsLeaveWhole(t *testing.T) {
 	}
 }
 
-// TestPaymentThroughAProxy: connections through a tunnel are as net/http makes them.
+// TestPaymentThroughAProxy: net/http makes the connections through a tunnel itself.
 func TestPaymentThroughAProxy(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(clienttest.Approve))
@@ -113,8 +113,8 @@ func TestPaymentThroughAProxy(t *testing.T) {
 	c.CloseIdleConnections()
 }
 
-// TestGivenUpBeforeTheBody: of a payment that net/http gives up between head and body nothing has left, also where the given
-// transport writes in small pieces.
+// TestGivenUpBeforeTheBody: if net/http gives up a payment between head and body, nothing has been sent, even if the
+// caller's transport writes in small pieces.
 func TestGivenUpBeforeTheBody(t *testing.T) {
 	reached := make(chan string, 1)
 	base := clienttest.ServeRaw(t, func(conn net.Conn) {
@@ -148,7 +148,7 @@ func TestGivenUpBeforeTheBody(t *testing.T) {
 	}
 }
 
-// tellingConn tells that it was closed.
+// tellingConn reports when it is closed.
 type tellingConn struct {
 	net.Conn
 	closed chan struct{}
@@ -161,7 +161,8 @@ func (c *tellingConn) Close() error {
 	return err
 }
 
-// TestOwnTLSConnections: one that the caller's dialer has not shaken hands on is not used before that is done.
+// TestOwnTLSConnections: if the caller's dialer has not made the TLS handshake, the connection is not used before it is
+// made.
 func TestOwnTLSConnections(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
@@ -184,7 +185,7 @@ func TestOwnTLSConnections(t *testing.T) {
 	s.Close()
 }
 
-// TestHandshakeFails: the connection is closed, nothing was sent, and what dialled it was not left waiting.
+// TestHandshakeFails: the connection is closed, nothing was sent, and the dialer is not left waiting.
 func TestHandshakeFails(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	for name, serve := range map[string]func(net.Conn){
@@ -209,7 +210,7 @@ func TestHandshakeFails(t *testing.T) {
 	}
 }
 
-// TestOwnDialersAreUsed: those of the caller's transport are asked, whichever they are.
+// TestOwnDialersAreUsed: whichever dial function the caller's transport has, it is used.
 func TestOwnDialersAreUsed(t *testing.T) {
 	refused := errors.New("refused by the caller's dialer")
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, refused }
@@ -237,7 +238,7 @@ func serverAndClientTLS(t *testing.T) (*tls.Config, *http.Transport) {
 	return server, &http.Transport{TLSClientConfig: client}
 }
 
-// notingListener tells what each read of its connections gave.
+// notingListener records what each read of its connections returned.
 type notingListener struct {
 	net.Listener
 	note func(string)

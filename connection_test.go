@@ -21,8 +21,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// How connections are made: TLS 1.2 or later, HTTP/1.1 only, nothing compressed, nothing of the caller's changed, and
-// connections used again by many callers at once.
+// How connections are made: TLS 1.2 or later, HTTP/1.1 only, no compression, the caller's settings unchanged, and
+// connections reused by many concurrent callers.
 
 // TestOldTLSIsRefused: before a byte of the request is sent.
 func TestOldTLSIsRefused(t *testing.T) {
@@ -41,8 +41,8 @@ func TestOldTLSIsRefused(t *testing.T) {
 	}
 }
 
-// TestCertificatesAreVerified: an unknown one means that nothing was sent, and New refuses a transport that does not
-// look.
+// TestCertificatesAreVerified: an unknown certificate means that nothing was sent, and New rejects a transport that does
+// not verify certificates.
 func TestCertificatesAreVerified(t *testing.T) {
 	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
 	if _, err := clienttest.PayByToken(t.Context(), clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL}), "t-1"); !errors.Is(err, cardgateway.ErrNotSent) {
@@ -58,7 +58,8 @@ func TestCertificatesAreVerified(t *testing.T) {
 	}
 }
 
-// TestRequestsOnTheWire: what every request has, and what it never has, whatever the given transport is set up for.
+// TestRequestsOnTheWire: what every request contains and never contains, whatever the settings of the caller's
+// transport.
 func TestRequestsOnTheWire(t *testing.T) {
 	var requests []*http.Request
 	var mu sync.Mutex
@@ -117,7 +118,8 @@ func TestRequestsOnTheWire(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheCallersIsChanged: neither the client nor its transport, once net/http itself has completed it.
+// TestNothingOfTheCallersIsChanged: neither the caller's client nor its transport, once net/http itself has completed
+// it.
 func TestNothingOfTheCallersIsChanged(t *testing.T) {
 	s := clienttest.ServeTLS(t, func(*httptest.Server) {}, clienttest.Approve)
 	transport := s.Client().Transport.(*http.Transport).Clone()
@@ -140,7 +142,7 @@ func TestNothingOfTheCallersIsChanged(t *testing.T) {
 	}
 }
 
-// exportedFields are a transport's settings as text, with those of its TLS configuration.
+// exportedFields returns a transport's settings as text, with those of its TLS configuration.
 func exportedFields(transport *http.Transport) map[string]string {
 	fields := map[string]string{}
 	for _, v := range []reflect.Value{reflect.ValueOf(transport).Elem(), reflect.ValueOf(transport.TLSClientConfig).Elem()} {
@@ -153,7 +155,7 @@ func exportedFields(transport *http.Transport) map[string]string {
 	return fields
 }
 
-// TestConnectionsAreUsedAgain: many callers at once need few connections.
+// TestConnectionsAreUsedAgain: many concurrent callers need few connections.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	callers, each := 64, 50
@@ -194,7 +196,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	s.CloseClientConnections()
 }
 
-// TestNoGoroutineIsLeft: whatever the call was, once its connections are closed nothing of it remains.
+// TestNoGoroutineIsLeft: after any call, no goroutine remains once its connections are closed.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	var n atomic.Int32

@@ -12,7 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What errors are and say: each is of exactly one kind, and none names a URL.
+// Errors and their texts: each is of exactly one kind, and none contains a URL.
 
 func TestEveryErrorIsOneKind(t *testing.T) {
 	declined := &cardgateway.Transaction{Code: cardgateway.CodeFailed, TransactionMessage: "no funds"}
@@ -89,7 +89,7 @@ func TestSafeToRetry(t *testing.T) {
 	}
 }
 
-// TestErrorsNameNoURL: whatever fails, the text has neither the address nor a path.
+// TestErrorsNameNoURL: no error text contains the address or a path, whatever failed.
 func TestErrorsNameNoURL(t *testing.T) {
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "http://127.0.0.1:1/base-path"})
 	for _, op := range clienttest.PaymentOperations {
@@ -104,7 +104,7 @@ func TestErrorsNameNoURL(t *testing.T) {
 	}
 }
 
-// TestTransactionErr: a declined transaction has the error that its own call would have had, and that error no card number.
+// TestTransactionErr: a declined transaction has the error that its own call would have returned, without a card number.
 func TestTransactionErr(t *testing.T) {
 	for _, tt := range []struct {
 		code     cardgateway.Code

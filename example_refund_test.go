@@ -65,7 +65,7 @@ func ExampleClient_CreateRefund() {
 	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	fmt.Println("called:   outcome unknown", ok)
 
-	// Not again: ask what became of it.
+	// Do not send it again: query its outcome.
 	query := unknown.RefundQuery()
 	query.Wait = time.Millisecond // two minutes by default, in which an accepted refund may come to its end
 	refund, err := client.ResolveRefund(ctx, query)
@@ -75,7 +75,7 @@ func ExampleClient_CreateRefund() {
 	}
 	fmt.Println("resolved:", refund.Code)
 
-	// Later the gateway gives the money back, and says so.
+	// Later the gateway makes the refund, and sends a notification.
 	server.SettleRefund("r-1010", true)
 	refund = <-refunded
 	fmt.Println("notified:", refund.Code, refund.MerchantRefundID, refund.RefundAmount.StringFixed(2))

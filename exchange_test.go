@@ -112,7 +112,8 @@ func replay(t *testing.T, x exchange) {
 	}
 }
 
-// documented is what has to arrive of the response: all of it, or the last of the rows in which ResolveRefund looks.
+// documented is the result that must be returned: the whole response, or the last of the rows that ResolveRefund
+// searches.
 func (x *exchange) documented(t *testing.T) any {
 	doc := clienttest.Normal(t, x.Response.Body)
 	if x.Operation == "ResolveRefund" {
@@ -167,7 +168,7 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 	return nil, nil
 }
 
-// resolveDocumented asks once, at the time that belongs to the documented range.
+// resolveDocumented makes one query, at the time that belongs to the documented range.
 func resolveDocumented(t *testing.T, c *cardgateway.Client, x exchange, query url.Values) (result any, err error) {
 	bound := func(name string) time.Time {
 		w, err := cardgateway.ParseWallTime(query.Get(name))
@@ -232,8 +233,8 @@ func checkOutcome(t *testing.T, outcome string, got any, err error) {
 	}
 }
 
-// fill makes a request struct of a documented body: each member goes into the field of the same name, so that a
-// struct which lacks a member loses it, and the comparison of the sent body shows that.
+// fill fills a request struct from a documented body: each member goes into the field of the same name. If the struct
+// lacks a member, the comparison of the sent body shows that.
 func fill[T any](t *testing.T, body []byte) (req T) {
 	t.Helper()
 	fillValue(t, reflect.ValueOf(&req).Elem(), clienttest.Normal(t, body))

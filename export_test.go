@@ -6,8 +6,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/transport"
 )
 
-// What the tests of package cardgateway_test see of the inside: the reading of responses and the decision about an
-// outcome, both pure functions, and an error that is not for callers.
+// What the tests of package cardgateway_test use of the unexported code: the functions that read responses and decide
+// about an outcome, both pure, and an unexported error.
 
 var ErrNotObject = errNotObject
 

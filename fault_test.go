@@ -19,9 +19,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What a mock cannot show: servers that cut, reset, delay, truncate and lie, on real sockets. The till knows what was
-// executed. A payment is executed at most once, whatever happens, and what the client calls certain is what the till
-// knows.
+// What a mock cannot show: servers that cut, reset, delay, truncate and falsify, on real sockets. The till records what
+// was executed. A payment must be executed at most once, and every definite outcome of the client must agree with the
+// till.
 
 // faultConn is one connection as the server sees it.
 type faultConn struct {
@@ -231,7 +231,7 @@ func (p *payments) made(id, outcome string) {
 	p.ids, p.outcomes = append(p.ids, id), append(p.outcomes, outcome)
 }
 
-// judge compares what the client says with what was executed, and returns how many payments there were.
+// judge compares the client's outcomes with what was executed, and returns how many payments there were.
 func (p *payments) judge(t *testing.T, name string, l *clienttest.Till) int {
 	t.Helper()
 	for i, id := range p.ids {
@@ -301,7 +301,7 @@ func TestWireFaults(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreNotFollowed: 3xx responses lead to a second server, which must not hear of anything.
+// TestRedirectsAreNotFollowed: 3xx responses point to a second server, which must not receive any request.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := clienttest.Serve(t, func(w http.ResponseWriter, r *http.Request) {

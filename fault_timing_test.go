@@ -20,9 +20,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// Faults that hang on the moment: contexts that end while a payment is on its way, kept-alive connections that close
-// as a request starts, servers that respond before they take the body, and HTTP/2 servers that execute a request and
-// then ask for it again.
+// Faults that depend on timing: contexts that end while a payment is in flight, kept-alive connections that close as a
+// request starts, servers that respond before they have read the body, and HTTP/2 servers that execute a request and
+// then demand it again.
 
 // TestCancelledPayments ends contexts at random moments of thousands of payments, on new and on kept connections.
 // "Not sent" must be true each time: the seal decides, not the error.
@@ -101,7 +101,7 @@ func TestStaleConnections(t *testing.T) {
 	}
 }
 
-// TestExpectContinue: with the barrier a server can say no before it has a body, and then nothing was sent.
+// TestExpectContinue: with ExpectContinue, a server can refuse before it has received a body; then nothing was sent.
 func TestExpectContinue(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	goOn := "HTTP/1.1 100 Continue\r\n\r\n"
@@ -187,8 +187,8 @@ func (c *faultConn) paid() {
 }
 
 // TestHTTP2ServersThatAskAgain: a server that executes a request and then resets its stream, or says that it has not
-// seen it, makes net/http send it again where it can. The client does not speak HTTP/2; under a foreign transport
-// that does, a body which can be read once keeps the payment single.
+// seen it, makes net/http send the request again if it can. The client does not use HTTP/2. With a caller's transport
+// that does, the body can be read only once, so that the payment is sent only once.
 func TestHTTP2ServersThatAskAgain(t *testing.T) {
 	serverTLS, clientTLS := clienttest.TLSConfigs(t)
 	serverTLS.NextProtos = []string{"h2", "http/1.1"}
@@ -254,7 +254,7 @@ func http2Frame(kind, flags byte, stream uint32, payload ...byte) []byte {
 	return append(binary.BigEndian.AppendUint32(frame, stream), payload...)
 }
 
-// serveHTTP2 takes the first request of an HTTP/2 connection, executes it and ends it as told.
+// serveHTTP2 takes the first request of an HTTP/2 connection, executes it and ends it as the test says.
 func serveHTTP2(conn net.Conn, l *clienttest.Till, ending []byte) {
 	_, _ = conn.Write(http2Frame(4, 0, 0)) // SETTINGS
 	if _, err := io.CopyN(io.Discard, conn, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// Responses made to be expensive, or to be read as something else than they say. Each is given to a payment, a single
-// query and a page by a real server, and must end in the right kind of error, soon and in little memory.
+// Responses that are made to be expensive, or to be misread. A real server returns each of them to a payment, a single
+// query and a page. Each call must end with the right kind of error, soon and with little memory.
 
 // hostile is one response: its head, if it is not an ordinary one, and its body. In the body, @ stands for the
 // transactionId that was sent.
@@ -222,14 +222,13 @@ func TestHostileResponses(t *testing.T) {
 		f.calls/len(calls), f.calls, f.longest.Round(100*time.Microsecond), f.slowest, float64(f.most)/(1<<20), f.mostMemory)
 }
 
-// toleratedInQueries are responses that are no danger where nothing was paid: their odd member is not what the query
-// was about.
+// toleratedInQueries are responses that do no harm in a query: their odd member is not one that the query is about.
 func toleratedInQueries(h hostile) bool {
 	return strings.Contains(h.name, "transactionId only") || strings.Contains(h.name, "code") && strings.Contains(h.name, "only") ||
 		h.name == "code null" || strings.Contains(h.name, "in a member")
 }
 
-// TestEndlessResponses never end, but for the timeout of an attempt or the bound of a body.
+// TestEndlessResponses: responses that end only by the timeout of an attempt or the limit of a body.
 func TestEndlessResponses(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
 	chunked := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -269,7 +268,7 @@ func TestEndlessResponses(t *testing.T) {
 		len(endless), f.longest.Round(time.Millisecond), f.slowest, float64(f.most)/(1<<20), f.mostMemory)
 }
 
-// TestHostileResponsesRepeated: a query that repeats a hostile response costs so much each time, and no more.
+// TestHostileResponsesRepeated: a query that receives a hostile response repeatedly costs no more each time.
 func TestHostileResponsesRepeated(t *testing.T) {
 	if clienttest.RaceDetector {
 		t.Skip("costs are measured without the race detector")

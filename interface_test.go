@@ -40,7 +40,7 @@ type tableMember struct {
 	PublicFacts            struct{ Required any }
 }
 
-// requiredAt reports whether the member must be given inside the member of that name. Of a card and a subscription the
+// requiredAt reports whether the member is required inside the member of that name. For a card and a subscription the
 // interface does not say it; what is published does.
 func (m tableMember) requiredAt(parent string) bool {
 	published := m.PublicFacts.Required == "R" && (parent == "card" || parent == "extension")

@@ -25,9 +25,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What a call leaves behind shows no card number, no verification code, no token and no credentials: the error with
-// its whole chain, the transaction, the lines of the logger, what the hook of Observe is told, what net/http logs.
-// Each fault echoes what the client sent as far as it can, in the places where programs and servers do.
+// What a call leaves behind shows no card number, verification code, token or credentials: the error with its whole
+// chain, the transaction, the log lines, what Observe receives, and what net/http logs. Each fault repeats what the
+// client sent, in the places where programs and servers do so.
 
 // callFault is a transport or a server that misbehaves. It gets the request's dump: its head and its body.
 type callFault struct {
@@ -170,13 +170,13 @@ func TestCallsLeaveNoSecret(t *testing.T) {
 				Logger: slog.New(slog.NewJSONHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug})),
 				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					shown := r.Clone(r.Context())
-					shown.Header.Del("Authorization") // of it, see TestCredentialsInErrors
+					shown.Header.Del("Authorization") // see TestCredentialsInErrors
 					dump, err := httputil.DumpRequest(shown, true)
 					if err != nil {
 						return nil, err
 					}
 					r.Body = shown.Body
-					// Three digits cannot be told from others: of the code, see TestCallsShowNoCode.
+					// Without the code, because three digits can occur by chance: see TestCallsShowNoCode.
 					text := strings.ReplaceAll(string(dump), `"cvv":"`+clienttest.CVV, `"cvv":"`)
 					return fault.trip(r, text+" "+r.URL.Path)
 				})},
@@ -228,7 +228,7 @@ func seenOf(t *testing.T, code string, fault callFault) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestRefusedRequestsShowNothing: what is wrong with a secret is said without the secret.
+// TestRefusedRequestsShowNothing: an error about a secret does not contain the secret.
 func TestRefusedRequestsShowNothing(t *testing.T) {
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
 	for _, number := range []string{"4111 1111 1111 1111", "411111111111111a", "41111111111111111111", "4111"} {

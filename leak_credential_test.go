@@ -15,10 +15,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What the Authenticate hook sets is kept out of errors and results, whoever quotes it: the transport, the gateway or the
-// hook itself.
+// What the Authenticate hook sets does not appear in errors or results, whether the transport, the gateway or the hook
+// itself repeats it.
 
-// TestCredentialsInErrors: a transport that prints the headers in its error does not give them away.
+// TestCredentialsInErrors: they do not appear even if a transport prints the headers in its error.
 func TestCredentialsInErrors(t *testing.T) {
 	var o observed
 	logger := slog.New(slog.NewTextHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -53,8 +53,8 @@ func TestCredentialsInErrors(t *testing.T) {
 	}
 }
 
-// TestCredentialsInResponses: a gateway that quotes what the hook has set does not give it away, whatever it responds, and
-// what it says besides stays.
+// TestCredentialsInResponses: they do not appear even if the gateway repeats them, whatever it responds; the rest of its
+// text remains.
 func TestCredentialsInResponses(t *testing.T) {
 	const apiKey = "0123456789012345678-api-key" // with digits that are masked before anything is looked for
 	const listed = "key-after-a-colon"
@@ -102,7 +102,8 @@ func TestCredentialsInResponses(t *testing.T) {
 	}
 }
 
-// TestShortCredentials: a short one is hidden where something failed, and costs no harmless word where nothing did.
+// TestShortCredentials: a short credential is hidden in failures; in results without a failure, harmless words are not
+// masked.
 func TestShortCredentials(t *testing.T) {
 	for name, header := range map[string]string{"Authorization": "s3cr3t", "Proxy-Authorization": "Bearer s3cr3t", "X-Api-Key": "s3cr3t", "Cookie": "session=s3cr3t-and-more"} {
 		secret := "s3cr3t"
@@ -131,7 +132,8 @@ func TestShortCredentials(t *testing.T) {
 	}
 }
 
-// TestCredentialsInOneAnother: where one begins with another, as a key with its id, no rest of the longer one is left.
+// TestCredentialsInOneAnother: if one credential begins with another, as a key with its id, no rest of the longer one
+// remains.
 func TestCredentialsInOneAnother(t *testing.T) {
 	for range 20 { // headers have no order
 		s := script{responses: []scripted{gives(200, `{"code":401,"message":"kept, no key shop-77.`+clienttest.SecretKey+`"}`)}}
@@ -146,7 +148,7 @@ func TestCredentialsInOneAnother(t *testing.T) {
 	}
 }
 
-// TestHeadersThatSpeakOfCredentials: how something is signed is no credential.
+// TestHeadersThatSpeakOfCredentials: the name of a signature method is no credential.
 func TestHeadersThatSpeakOfCredentials(t *testing.T) {
 	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, `,"transactionMessage":"card expired"`))}}
 	c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error {
@@ -169,7 +171,7 @@ func TestErrorsOfHooks(t *testing.T) {
 	}
 }
 
-// several is an error of some that need not be.
+// several is an error that joins others, some of which may be nil.
 type several []error
 
 func (s several) Error() string { return "several" }
@@ -191,8 +193,8 @@ func TestSecretsThatLookEscaped(t *testing.T) {
 	}
 }
 
-// TestKeptBody: a hook that keeps the bytes of a request by mistake finds them wiped after the call, and the card of no later
-// payment in them.
+// TestKeptBody: a hook that keeps the bytes of a request by mistake finds them wiped after the call, and never the card
+// of a later payment.
 func TestKeptBody(t *testing.T) {
 	const first, second = "4111111111111111", "5555555555554444"
 	var kept [][]byte

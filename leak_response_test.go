@@ -21,8 +21,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
-// What a gateway writes into its responses is looked through before it is kept: the call's own secrets are taken out in
-// whatever form, foreign card numbers are masked in errors, and identifiers stay whole.
+// The texts of a gateway's responses are searched before they are kept: the call's own secrets are removed in every
+// form, other card numbers are masked in errors, and identifiers stay whole.
 
 func TestSecretsInResponses(t *testing.T) {
 	const otherCard, slashed = "4539000000000001", `tk\/9f8e+7d6c5b4a=x`
@@ -124,8 +124,8 @@ func TestCardsInKeptResults(t *testing.T) {
 	}
 }
 
-// TestSecretsInEveryMember: what the gateway quotes of a call is hidden in whatever member it stands. The card that was sent is
-// hidden in groups of digits, too.
+// TestSecretsInEveryMember: secrets that the gateway repeats are hidden in every member. The card number that was sent
+// is also hidden in groups of digits.
 func TestSecretsInEveryMember(t *testing.T) {
 	members := []string{
 		"message", "transactionMessage", "billDescription", "transactionMethod", "transactionType", "transactionCardNumber",
@@ -240,7 +240,7 @@ func TestSpellingsOfTokens(t *testing.T) {
 	}
 }
 
-// TestNumbersInBrokenResponses: net/http quotes what it cannot read of a response, which can be anybody's card number.
+// TestNumbersInBrokenResponses: net/http quotes what it cannot read of a response, which may be any card number.
 func TestNumbersInBrokenResponses(t *testing.T) {
 	for _, line := range []string{"card 4539000000000001 refused", "4539 0000 0000 0001", "X: a\r\n 4539-0000-0000-0001"} {
 		base := clienttest.ServeRaw(t, func(conn net.Conn) {

@@ -22,7 +22,7 @@ type roundTripFunc func(*http.Request) (*http.Response, error)
 
 func (f roundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// answering gives everybody the same response, after the request's body has been read.
+// answering returns the same response to every request, after it has read the request's body.
 func answering(status int, body string) roundTripFunc {
 	return func(r *http.Request) (*http.Response, error) {
 		if r.Body != nil {
@@ -32,8 +32,8 @@ func answering(status int, body string) roundTripFunc {
 	}
 }
 
-// TestCallsAreLogged: one line for each call tells its outcome, at a level by which it can be found. The queries of a walk
-// and of Resolve are below that.
+// TestCallsAreLogged: one line for each call states its outcome, at a level that fits the outcome. The queries of a walk
+// and of Resolve have a lower level.
 func TestCallsAreLogged(t *testing.T) {
 	approved := `{"code":100,"uniqueId":"1","transactionId":"t-1","transactionAmount":"12.50","transactionCurrency":"USD"}`
 	unreachable := roundTripFunc(func(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") })

@@ -81,7 +81,7 @@ func TestDecimalsOfCurrencies(t *testing.T) {
 	}
 }
 
-// TestNilContext: an error that says so, and no panic that leaves open whether something was sent.
+// TestNilContext: the error says so, and there is no panic that leaves it unclear whether something was sent.
 func TestNilContext(t *testing.T) {
 	sent := 0
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(*http.Request) (*http.Response, error) {

@@ -50,8 +50,8 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 	return nil, err
 }
 
-// failed returns the error of every verdict but Taken. It is given that of an unknown outcome, which has all that the others
-// need.
+// failed returns the error of every verdict but Taken. The parameter unknown is the error of an unknown outcome; the
+// other errors are made from it.
 func (r *attemptResult) failed(v verdict.Verdict, unknown *OutcomeUnknownError) error {
 	switch v {
 	case verdict.WasDeclined:
@@ -75,7 +75,7 @@ func (r *attemptResult) failed(v verdict.Verdict, unknown *OutcomeUnknownError) 
 	return unknown
 }
 
-// declined returns the error of a decline of what unknown names.
+// declined returns the error of a decline of the payment or refund that unknown names.
 func declined(unknown *OutcomeUnknownError) error {
 	return &DeclinedError{
 		Op: unknown.Op, TransactionID: unknown.TransactionID, Transaction: unknown.Transaction,
@@ -97,7 +97,7 @@ func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	}
 }
 
-// verdict says what the attempt means, and why where it is not clear.
+// verdict says what the attempt means, and why if that is unclear.
 func (r *attemptResult) verdict(says *verdict.Statement) (verdict.Verdict, error) {
 	observed := verdict.Response{Status: r.Status, Body: r.Body, Unsent: r.Unsent, Failure: r.failure()}
 	if permanent, ok := errors.AsType[*ValidationError](r.localErr); ok {
@@ -110,7 +110,7 @@ func (r *attemptResult) verdict(says *verdict.Statement) (verdict.Verdict, error
 	return v, cause
 }
 
-// forVerdict returns the state by the name that the rules about responses and rows have for it.
+// forVerdict converts the state to that of package verdict.
 func (s State) forVerdict() verdict.State {
 	return [...]verdict.State{
 		StateUnknown: verdict.Unclear, StateApproved: verdict.Approved, StateDeclined: verdict.Declined,
@@ -119,7 +119,7 @@ func (s State) forVerdict() verdict.State {
 }
 
 // matches reports whether a response is about this payment: the same transactionId byte for byte, and the same amount,
-// currency and app where they are said.
+// currency and app if the response has them.
 func (p *sentPayment) matches(decoded *response) bool {
 	return decoded.TransactionID == p.transactionID && !decoded.isOtherApp(p.appID) &&
 		(!decoded.hasAmount || decoded.TransactionAmount.Equal(p.amount)) &&

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestFailuresOfQueries: which ones are transient, so that a walk asks again, and which ones are a no to what was asked.
+// TestFailuresOfQueries: which ones are transient, so that a walk repeats the query, and which ones reject the query
+// itself.
 func TestFailuresOfQueries(t *testing.T) {
 	query := func(status int, code Code, cause error) error {
 		return fmt.Errorf("wrapped: %w", &QueryError{Op: "SearchOrders", HTTPStatus: status, Code: code, Cause: cause})

@@ -131,7 +131,7 @@ func TestRetryAfterIsCapped(t *testing.T) {
 	}
 }
 
-// TestQueryStops: no attempt is begun, and no pause is made, that the context does not leave room for.
+// TestQueryStops: no attempt and no pause begins for which the context leaves no time.
 func TestQueryStops(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -177,7 +177,7 @@ func TestQueryStops(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: an attempt that hangs is given up and repeated; the caller's own context is not over.
+// TestAttemptTimeout: an attempt that hangs is ended and repeated; the caller's own context has not ended.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := script{responses: []scripted{hangs, hangs, gives(200, foundOne)}}
@@ -198,7 +198,7 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestNotFoundUnread: a response of which nothing could be read does not say that there is no such transaction.
+// TestNotFoundUnread: a response that could not be read does not mean that there is no such transaction.
 func TestNotFoundUnread(t *testing.T) {
 	c := clienttest.NewClient(t, cardgateway.Config{
 		BaseURL: clienttest.BaseURL, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},

@@ -15,7 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// TestRawResponses: on request, what the gateway said goes with every result and error, and shows no secret.
+// TestRawResponses: with KeepResponses, every result and error has the gateway's response, without a secret.
 func TestRawResponses(t *testing.T) {
 	now := time.Now()
 	pay := func(c *cardgateway.Client) (*cardgateway.RawResponse, error) {
@@ -77,7 +77,7 @@ func TestRawResponses(t *testing.T) {
 				raw, err := tt.call(c)
 				if !keep {
 					if raw != nil {
-						t.Errorf("kept without being asked for: %+v", raw)
+						t.Errorf("kept although KeepResponses is not set: %+v", raw)
 					}
 					continue
 				}
@@ -106,7 +106,7 @@ func rawOf(err error) *cardgateway.RawResponse {
 	return nil
 }
 
-// TestObserveAttempt: it is told of each attempt, with the context that the call is observed with.
+// TestObserveAttempt: it receives each attempt, with the context of the observed call.
 func TestObserveAttempt(t *testing.T) {
 	type key struct{}
 	attempts := 0
@@ -118,7 +118,7 @@ func TestObserveAttempt(t *testing.T) {
 		},
 		ObserveAttempt: func(ctx context.Context, a cardgateway.AttemptInfo) {
 			if ctx.Value(key{}) != "observed" {
-				t.Error("the attempt is not told with the call's context")
+				t.Error("the attempt is not observed with the call's context")
 			}
 			a.Duration = 0
 			got = append(got, a)

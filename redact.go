@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/redact"
 )
 
-// callSecrets are what no error, and no text of the gateway in a result, may show of one call.
+// callSecrets are the secrets of one call. No error, and no text of the gateway in a result, may show them.
 type callSecrets struct {
 	sent        redact.Secrets // the card number or the token
 	credentials redact.Secrets // what the Authenticate hook has set
@@ -56,7 +56,7 @@ func (s *callSecrets) masker(inError bool) redact.Masker {
 	return redact.Masker{Sent: s.sent, Credentials: s.credentials, InError: inError}
 }
 
-// mask removes from a transaction what it may not show.
+// mask masks the texts of a transaction.
 func (t *Transaction) mask(m redact.Masker) {
 	if t == nil || !m.IsNeeded() {
 		return
@@ -72,7 +72,7 @@ func (t *Transaction) mask(m redact.Masker) {
 	m.Members(t.Extra)
 }
 
-// mask removes from a refund what it may not show.
+// mask masks the texts of a refund.
 func (r *Refund) mask(m redact.Masker) {
 	if r == nil || !m.IsNeeded() {
 		return

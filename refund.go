@@ -66,7 +66,7 @@ func (req *RefundRequest) encode(e *encoder) {
 
 var refundMembers = []string{"uniqueId", "refundTransactionId", "merchantRefundId", "amount", "remark"}
 
-// classify turns the facts of the last attempt into the one outcome of a refund, as of a payment.
+// classify turns the facts of the last attempt into the one outcome of a refund, as for a payment.
 func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	var r *Refund
 	var says verdict.Statement
@@ -93,7 +93,7 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	return nil, err
 }
 
-// statement says what a response says about itself, beside what was sent.
+// statement says what a decoded response claims, compared with what was sent.
 func (req *RefundRequest) statement(r *Refund, bad *badMember) verdict.Statement {
 	said := r.RefundAmount != decimal.Decimal{}
 	return verdict.Statement{
@@ -155,7 +155,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 		},
 		Row: func(r *Refund) resolve.Row {
 			return resolve.Row{
-				ID:        r.MerchantRefundID + " " + refundRowID(r), // a gateway may give two refunds one id
+				ID:        r.MerchantRefundID + " " + refundRowID(r), // two refunds can have the same id
 				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: r.State().forVerdict(),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
 				Agrees:   r.RefundAmount.Equal(q.Amount),
@@ -189,7 +189,7 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 	return v.err("ResolveRefund")
 }
 
-// outcome says in the words of this package what was found.
+// outcome converts what was found to a result of this package.
 func (q *ResolveRefundQuery) outcome(found *resolve.Result[Refund]) (*Refund, error) {
 	if found.Verdict == resolve.OutcomeConflict {
 		return nil, &ConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: found.Rows}

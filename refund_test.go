@@ -99,7 +99,7 @@ func TestRefundOutcomes(t *testing.T) {
 	}
 }
 
-// TestRefundsAreSentOnce: a refund that may have left is never sent again; one that provably has not is.
+// TestRefundsAreSentOnce: a refund that may have been sent is never sent again; one that is proved not sent is.
 func TestRefundsAreSentOnce(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -160,7 +160,7 @@ func TestRefundRequests(t *testing.T) {
 	}
 }
 
-// TestResolveRefund: what the pages of a search say of a refund, and what is never forgotten.
+// TestResolveRefund: what the pages of a search mean for a refund, and that what was returned once is never forgotten.
 func TestResolveRefund(t *testing.T) {
 	other := strings.Replace(refundRow(111, "5", ""), "r-1", "r-0", 1)
 	for _, tt := range []struct {

@@ -19,8 +19,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What stands in a request beside the table: amounts to the digit, members that the interface does not name, and the
-// parameters of the queries.
+// What a request contains beyond the table: exact amounts, members that the interface does not name, and the parameters
+// of the queries.
 
 // TestAmounts: the text of an amount is the caller's, to the last decimal.
 func TestAmounts(t *testing.T) {
@@ -64,7 +64,7 @@ func sendAmount(t *testing.T, amount decimal.Decimal) (string, error) {
 	return sent.Amount, err
 }
 
-// TestPrices: a price that the caller sets is sent, zero too.
+// TestPrices: a price that the caller sets is sent, even if it is zero.
 func TestPrices(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -107,8 +107,8 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 	return v.err("Resolve")
 }
 
-// notFinal says why the declined rows are not the end of the payment, or returns nil if they are. A request that was sent
-// once is declined once: several rows of a direct payment contradict each other. On the hosted page they are attempts.
+// notFinal returns why the declined rows are not final, or nil if they are. A request that was sent once is declined
+// once: several rows of a direct payment contradict each other. On the hosted page they are attempts.
 func (q *ResolveQuery) notFinal(declined []Transaction) error {
 	if !q.HostedPage {
 		return severalDeclined(len(declined))
@@ -120,7 +120,7 @@ func (q *ResolveQuery) notFinal(declined []Transaction) error {
 	return resolve.ErrMayTryAgain
 }
 
-// severalDeclined says why so many declined rows of what was sent once are not the end.
+// severalDeclined returns why n declined rows of a request that was sent once are not final, or nil.
 func severalDeclined(n int) error {
 	if n > 1 {
 		return resolve.ErrDoubtful
@@ -128,7 +128,7 @@ func severalDeclined(n int) error {
 	return nil
 }
 
-// outcome says in the words of this package what was found.
+// outcome converts what was found to a result of this package.
 func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction, error) {
 	if found.Verdict == resolve.OutcomeConflict {
 		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: found.Rows}
@@ -139,8 +139,8 @@ func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction
 	})
 }
 
-// returned returns what was found, or the error of every verdict but a conflict. It is given that of an unknown outcome,
-// which has all that the others need.
+// returned returns what was found, or the error of every verdict but a conflict. The parameter unknown is the error of an
+// unknown outcome; the other errors are made from it.
 func returned[T any](found *resolve.Result[T], unknown *OutcomeUnknownError) (*T, error) {
 	switch found.Verdict {
 	case resolve.OutcomeFound:
@@ -153,7 +153,7 @@ func returned[T any](found *resolve.Result[T], unknown *OutcomeUnknownError) (*T
 	return nil, unknown
 }
 
-// resolvePage gives a page of a search, or why there is none, to the engine.
+// resolvePage converts a page of a search, or the error if there is none, for the engine.
 func resolvePage[T any](p *Page[T], err error) (*resolve.Page[T], error) {
 	if p == nil {
 		return nil, &searchError{err}
@@ -161,8 +161,8 @@ func resolvePage[T any](p *Page[T], err error) (*resolve.Page[T], error) {
 	return &resolve.Page[T]{Rows: p.Data, Total: p.TotalCount, Unreadable: err != nil}, nil
 }
 
-// searchError is why the gateway could not be asked. It hides that this was a failed query, so that the outcome is
-// unknown and nothing else.
+// searchError is the error of a failed query. It hides that it is one, so that the error of the call matches
+// ErrOutcomeUnknown and not ErrQueryFailed.
 type searchError struct{ query error }
 
 func (e *searchError) Error() string { return e.query.Error() }

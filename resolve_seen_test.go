@@ -17,9 +17,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What Resolve makes of rows that were shown once and never again, and of approved and declined rows beside each other.
+// What Resolve concludes from rows that were returned once and never again, and from approved and declined rows
+// together.
 
-// pages is a gateway's search that gives one page after another, and an empty one from then on.
+// pages is a gateway's search that returns one page after another, and then only empty ones.
 type pages []string
 
 func (p *pages) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -55,7 +56,7 @@ func paymentSentNow() cardgateway.ResolveQuery {
 	}
 }
 
-// TestResolveSeen: what was shown under the transactionId once, in whatever form, is not absent afterwards.
+// TestResolveSeen: what was returned once with the transactionId, in any form, is not absent afterwards.
 func TestResolveSeen(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -205,7 +206,7 @@ func TestResolveHostedDecline(t *testing.T) {
 	}
 }
 
-// TestResolveLatestDecline: of several attempts the last is told.
+// TestResolveLatestDecline: the last of several declined attempts is returned.
 func TestResolveLatestDecline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		search := pages{page(

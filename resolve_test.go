@@ -190,8 +190,8 @@ func (l *archive) query() cardgateway.ResolveQuery {
 	return cardgateway.ResolveQuery{TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: l.begun}
 }
 
-// TestResolveInEveryZone: the range that is asked for covers the payment, whatever zone the gateway's clock is in and
-// whenever it is asked.
+// TestResolveInEveryZone: the queried range contains the payment, whatever the time zone of the gateway's clock and
+// whenever the query is made.
 func TestResolveInEveryZone(t *testing.T) {
 	zones := 0
 	for hours := -12; hours <= 14; hours++ {
@@ -209,7 +209,7 @@ func TestResolveInEveryZone(t *testing.T) {
 	t.Logf("%d zones", zones)
 }
 
-// TestResolveOfEarlySentAt: SentAt may be long before the payment was sent, and is looked from up to this day.
+// TestResolveOfEarlySentAt: SentAt may be long before the payment was sent: the search goes from SentAt to today.
 func TestResolveOfEarlySentAt(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tt := range []struct {
@@ -245,8 +245,8 @@ func TestResolveOfEarlySentAt(t *testing.T) {
 	}
 }
 
-// TestResolveSeams: a payment is found wherever it lies in the months that are looked through, whether or not the
-// gateway takes a bound as included.
+// TestResolveSeams: a payment is found at any time within the months that are searched, whether or not the gateway
+// includes the bounds.
 func TestResolveSeams(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, exclusive := range []bool{false, true} {
@@ -271,7 +271,7 @@ func TestResolveSeams(t *testing.T) {
 	}
 }
 
-// TestResolveIsBounded: a filter that does not work costs no more for a long range.
+// TestResolveIsBounded: if the gateway ignores the filter, a long range costs no more.
 func TestResolveIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: foreign(6000)}
@@ -283,7 +283,7 @@ func TestResolveIsBounded(t *testing.T) {
 	})
 }
 
-// TestResolveSaysWhy: what keeps it from telling is said, the most useful first.
+// TestResolveSaysWhy: the error of an unknown outcome contains the most useful reason.
 func TestResolveSaysWhy(t *testing.T) {
 	priced := func(id, unique, amount string) record {
 		return record{id: id, uniqueID: unique, code: 100, more: `,"transactionAmount":"` + amount + `","transactionCurrency":"USD"`}
@@ -325,7 +325,7 @@ func TestResolveEndsWithContext(t *testing.T) {
 	}
 }
 
-// TestResolveEndedShowsNothing: what was seen of the payment until its context ended is kept as in any error.
+// TestResolveEndedShowsNothing: what was found before the context ended is masked as in any error.
 func TestResolveEndedShowsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := archive{zone: time.UTC, begun: time.Now(), records: []record{{id: "t-1", uniqueID: "1", code: 102, more: `,

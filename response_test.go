@@ -145,7 +145,7 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// checkPage: every row of the page is there, as itself or as an error.
+// checkPage checks that every row of the page is returned, as a row or as an error.
 func checkPage(t *testing.T, data []byte, rows int, rowErrors []error) {
 	t.Helper()
 	doc, ok := oracle(data)

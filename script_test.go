@@ -16,7 +16,8 @@ import (
 
 // A gateway that follows a script, on which virtual time can be used.
 
-// script is a gateway that gives one response after the other, the last one for ever, and notes when it was asked.
+// script is a gateway that returns one response after the other, the last one forever, and records the times of the
+// requests.
 type script struct {
 	responses []scripted
 
@@ -64,7 +65,7 @@ var errReset = errors.New("connection reset")
 
 func resets(*http.Request) (*http.Response, error) { return nil, errReset }
 
-// hangs responds when the attempt is given up.
+// hangs responds only when the attempt is ended.
 func hangs(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()

@@ -20,7 +20,7 @@ import (
 
 // Searches: the parameters that are sent, what of a page is taken, and what is observed.
 
-// TestSearchObserved: what is observed of a search is what its caller gets.
+// TestSearchObserved: the observer of a search receives what the caller receives.
 func TestSearchObserved(t *testing.T) {
 	const envelope = `"currPage":1,"pageSize":10,"totalCount":1,"totalPage":1,"data":`
 	for _, tt := range []struct {
@@ -61,7 +61,8 @@ func TestSearchObserved(t *testing.T) {
 	}
 }
 
-// TestRowErrors: the error of a row names its first essential member of the wrong form, and the rows around it are given.
+// TestRowErrors: the error of a row names its first essential member with a wrong format, and the other rows are
+// returned.
 func TestRowErrors(t *testing.T) {
 	const rows = `{"code":100,"uniqueId":"1"},{"message":[],"uniqueId":"x","code":"y"},7,{"code":100,"transactionCurrency":{}},{"code":100,"uniqueId":"2"}`
 	s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":5,"data":[`+rows+`]}`)}}
@@ -82,8 +83,8 @@ page 3, row 4: transactionCurrency cannot be read`
 	}
 }
 
-// TestRefundNames: the interface's name for the merchant's refund id comes before the published one, unless it says
-// nothing.
+// TestRefundNames: the interface's name for the merchant's refund id takes precedence over the published one, unless its
+// value is null.
 func TestRefundNames(t *testing.T) {
 	for _, tt := range []struct{ names, want string }{
 		{`"merchantRefundId":"own","refundTransactionId":"other"`, "own"},
@@ -101,7 +102,7 @@ func TestRefundNames(t *testing.T) {
 	}
 }
 
-// TestPagesOfOtherSizes: a page may have more rows than were asked for, but not more than any page can have.
+// TestPagesOfOtherSizes: a page may have more rows than requested, but not more than the maximum page size.
 func TestPagesOfOtherSizes(t *testing.T) {
 	for _, tt := range []struct {
 		given int

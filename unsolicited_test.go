@@ -24,13 +24,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// A server or a proxy can write a response twice. The copy lies in the connection when the next request is lent it, and
-// would be believed: a decline of a payment that was executed, an empty page in place of a month's rows.
+// A server or a proxy can send a response twice. The copy waits in the connection when the next request reuses it, and
+// could be taken for the response to that request: a decline of a payment that was executed, or an empty page instead of
+// a month's rows.
 //
-// The tests run in a short form. CARDGATEWAY_TWICE=50 runs them fifty times as long: 100,000 payments, 100,000 resolves and
-// 2,000 walks.
+// The tests run in a short form. CARDGATEWAY_TWICE=50 runs them fifty times as long: 100,000 payments, 100,000 resolves
+// and 2,000 walks.
 
-// doublingServer answers each request by respond, and writes its response twice in one segment if twice says so.
+// doublingServer responds to each request with respond, and writes the response twice in one segment if twice returns
+// true.
 func doublingServer(t *testing.T, secure bool, respond func(*http.Request, string) (body string, twice bool)) (base string, pool *x509.CertPool) {
 	t.Helper()
 	log.SetOutput(io.Discard) // net/http reports copies that it notices itself
@@ -111,8 +113,8 @@ func tokenPaymentOf(id string) cardgateway.TokenPaymentRequest {
 	}
 }
 
-// TestPaymentsAnsweredTwice: every fourth payment is declined with code and message alone, and that twice. No other one
-// may be told that it was declined. A server that answers once costs no unknown outcome.
+// TestPaymentsAnsweredTwice: every fourth payment is declined with code and message only, and that response is sent
+// twice. No other payment may be reported as declined. A server that responds once causes no unknown outcome.
 func TestPaymentsAnsweredTwice(t *testing.T) {
 	n := 500 * times()
 	for _, kind := range connections {
@@ -169,8 +171,8 @@ func TestPaymentsAnsweredTwice(t *testing.T) {
 	}
 }
 
-// TestResolvesAnsweredTwice: every fourth payment is not there, and the empty page comes twice. None of the others may be
-// reported as not found.
+// TestResolvesAnsweredTwice: every fourth payment does not exist, and the empty page is sent twice. None of the others
+// may be reported as not found.
 func TestResolvesAnsweredTwice(t *testing.T) {
 	n := 500 * times()
 	for _, kind := range connections {
@@ -203,8 +205,8 @@ func TestResolvesAnsweredTwice(t *testing.T) {
 	}
 }
 
-// TestWalksAnsweredTwice: each month has three rows, but for one that is empty and whose page comes twice. A walk without an
-// error has given all rows.
+// TestWalksAnsweredTwice: each month has three rows, except an empty one whose page is sent twice. A walk without an
+// error must have returned all rows.
 func TestWalksAnsweredTwice(t *testing.T) {
 	n := 10 * times()
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -15,7 +15,7 @@ const (
 	maxURL          = 255 // callbackUrl, notificationUrl
 	maxMethod       = 32  // transactionMethod
 	maxRemark       = 255 // published: the remark of a refund; company and remark of a shipment
-	maxAppID        = 32  // the wider one where there are two listings
+	maxAppID        = 32  // the larger one if two are listed
 	maxShortAppID   = 20  // of a token order and of a redirect checkout
 	maxAmountDigits = 12  // Number(12,3)
 	maxDecimals     = 3
@@ -24,7 +24,7 @@ const (
 	maxPageSize     = 999           // Number(3)
 	noLimit         = check.NoLimit // "not shown"
 
-	maxToken      = 512 // not the interface's: what fits a path element everywhere
+	maxToken      = 512 // not from the interface: fits into a path element everywhere
 	minCardDigits = 12
 	maxCardDigits = 19
 )
@@ -35,7 +35,7 @@ const (
 	required = check.Required
 )
 
-// violations collects every violation of one request: those of the general rules, and below those of the interface's own.
+// violations collects every violation of one request: of the general rules, and of the interface's own rules below.
 type violations struct{ check.Violations }
 
 // err returns what was found as a *ValidationError, or nil.
@@ -57,7 +57,7 @@ func (v *violations) uniqueID(s string) {
 	}
 }
 
-// sentAt checks when something was sent that is to be resolved.
+// sentAt checks the SentAt of a query that resolves an outcome.
 func (v *violations) sentAt(t time.Time) {
 	if v.Require("SentAt", !t.IsZero(), required) && v.Year("SentAt", t.Add(-resolve.Before)) && t.After(time.Now().Add(resolve.Before)) {
 		v.Add("SentAt", RuleRange, "must not be in the future")

@@ -19,7 +19,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 )
 
-// What a nightly job needs of a walk: a checkpoint that carries its range, one line in the log, and errors that say when.
+// What a nightly job needs from a walk: a checkpoint that contains its range, one log line, and errors that state the
+// time.
 
 // dayOrders has one order for each day of 2025, in the default zone.
 func dayOrders(r *http.Request) (*http.Response, error) {
@@ -38,7 +39,7 @@ func year2025() cardgateway.OrderQuery {
 	return cardgateway.OrderQuery{Start: start, End: start.AddDate(1, 0, 0)}
 }
 
-// TestResumeWithoutARange: the checkpoint knows the range, and another one is refused as before.
+// TestResumeWithoutARange: the checkpoint contains the range; a checkpoint of another query is rejected as before.
 func TestResumeWithoutARange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))
@@ -105,7 +106,7 @@ func TestResumeWithoutARange(t *testing.T) {
 	})
 }
 
-// firstOf takes the first pair of a walk.
+// firstOf returns the first pair of a walk.
 func firstOf(walk func(func(*cardgateway.Transaction, error) bool)) (order *cardgateway.Transaction, err error) {
 	walk(func(t *cardgateway.Transaction, e error) bool {
 		order, err = t, e
@@ -129,7 +130,7 @@ func TestWalkedOnce(t *testing.T) {
 	}
 }
 
-// TestWalkErrorsNameTheZone: a wall time alone says nothing to who reads the log elsewhere.
+// TestWalkErrorsNameTheZone: a wall-clock time without its zone is ambiguous to readers of the log elsewhere.
 func TestWalkErrorsNameTheZone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)))

@@ -42,8 +42,8 @@ func ExampleClient_Orders() {
 	// Output: 4550 paid orders
 }
 
-// A reconciliation job that is stopped, and goes on where it was. What the checkpoint has not reached is given again, so
-// rows are stored under their id.
+// A reconciliation job that is stopped and resumed. Rows after the checkpoint are returned again, so rows are stored
+// under their id.
 func ExampleClient_OrderWalk() {
 	client, gateway := seeded()
 	defer gateway.Close()
@@ -153,7 +153,7 @@ func TestWalkSandbox(t *testing.T) {
 	}
 }
 
-// TestWalkChecks shows that a walk refuses what cannot be right before it asks anything.
+// TestWalkChecks: a walk rejects invalid settings before it sends a query.
 func TestWalkChecks(t *testing.T) {
 	c, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "1"})
 	if err != nil {
@@ -193,7 +193,7 @@ func TestWalkChecks(t *testing.T) {
 	}
 }
 
-// TestWalkZero: a Walk that no client has made says so.
+// TestWalkZero: a Walk that was not made by a client returns an error that says so.
 func TestWalkZero(t *testing.T) {
 	var w cardgateway.Walk[cardgateway.Transaction]
 	if got := w.Report(); got != (cardgateway.WalkReport{}) {
@@ -222,7 +222,7 @@ func wantOneError(t *testing.T, w *cardgateway.Walk[cardgateway.Transaction], wa
 	}
 }
 
-// TestWalkErrors: one error ends a walk, and says which window could not be read.
+// TestWalkErrors: a walk ends with one error, which says which window could not be read.
 func TestWalkErrors(t *testing.T) {
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	query := cardgateway.OrderQuery{Start: start, End: start.Add(time.Hour)}

@@ -1,11 +1,12 @@
-// Package faults tests, with real connections, real databases and killed processes, what the client and its journal
-// guarantee about money. It is a separate module, so that programs that import the client do not depend on it.
+// Package faults tests what the client and its journal guarantee for payments and refunds, with real connections, real
+// databases and real process kills. It is a separate module, so that programs that import the client do not link it.
 //
-// A Front is a server between the code under test and a gateway of package sandbox. It cuts off and changes requests and
-// responses at every point at which a connection can break. The gateway decides what is right: it knows how many times each
-// payment moved money. Faults are selected by a seed and the payment's id, so a run can be repeated.
+// A Front stands between the code under test and a gateway of package sandbox. It cuts and changes connections at every
+// point at which they can break. The sandbox counts how often each payment moved money, and results are checked against
+// that count. A seed and the payment's id decide which fault a payment meets, so that a run can be repeated.
 //
-// go test runs a short version of everything; CARDGATEWAY_LONG=1 runs it in full. The table in docs/money.md is printed by
+// go test runs everything in a short form; CARDGATEWAY_LONG=1 runs it in full. The following command prints the
+// measurements in docs/money.md:
 //
 //	go run ./cmd/faults
 package faults

@@ -19,7 +19,7 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	return j.ackTold(ctx, j.paymentKey(transactionID))
 }
 
-// ackTold acknowledges what this Journal last told of a payment or a refund.
+// ackTold acknowledges what this Journal last reported for a payment or a refund.
 func (j *Journal) ackTold(ctx context.Context, key Key) error {
 	j.awaitLate(ctx, key)
 	last, known := j.reported.get(key)
@@ -38,7 +38,7 @@ func (j *Journal) ackTold(ctx context.Context, key Key) error {
 	return j.ackReport(ctx, key, last)
 }
 
-// ackReport acknowledges what was told in a report, and nothing that became known since.
+// ackReport acknowledges a report. If evidence was recorded since, it acknowledges nothing and returns ErrChanged.
 func (j *Journal) ackReport(ctx context.Context, key Key, told report) error {
 	if told.state == Unknown {
 		return ErrOpen
@@ -58,8 +58,8 @@ func (j *Journal) ackReport(ctx context.Context, key Key, told report) error {
 	return err
 }
 
-// mayHaveTold reports whether this Journal can have told less than an entry says, and have forgotten that. What was
-// recorded before the Journal was made was part of whatever it has told.
+// mayHaveTold reports whether this Journal may have reported an older version of the entry and have forgotten that
+// report. It cannot have if the latest evidence is older than the Journal: every report then included it.
 func (j *Journal) mayHaveTold(e *Entry) bool {
 	v := e.version()
 	return v > 0 && j.reported.hasForgotten() && !e.Evidence[v-1].At.Before(j.clock.started)

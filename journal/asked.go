@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// askTimes remembers when the gateway was last asked about each payment or refund, and why that settled nothing. It holds hashes of
-// the ids, and not of all payments if there are very many: where two hashes are equal, or one is forgotten, a payment is
-// asked about a little later or earlier.
+// askTimes remembers when the gateway was last queried for each payment or refund, and why that query failed. It stores
+// hashes of the ids, and forgets the oldest ones if there are very many. If two hashes are equal, a payment is queried a
+// little later than due; if one is forgotten, earlier.
 type askTimes struct {
 	seed maphash.Seed
 	last recent[uint64, int64] // nanoseconds since 1970
@@ -15,7 +15,7 @@ type askTimes struct {
 }
 
 const (
-	mostAskTimes = 256 << 10 // in a generation
+	mostAskTimes = 256 << 10 // entries in a generation; see recent
 	mostWhys     = 16 << 10
 )
 
@@ -25,9 +25,10 @@ func newAskTimes() *askTimes {
 	return a
 }
 
-func (a *askTimes) hash(key Key) uint64 { return maphash.String(a.seed, key.ID()) } // all are of one shop
+func (a *askTimes) hash(key Key) uint64 { return maphash.String(a.seed, key.ID()) } // a Journal has only one shop
 
-// due reports whether the last time is at least so long ago, and if so, makes now the last time.
+// due reports whether the last query was at least this long ago, or there was none. If so, it makes now the time of the
+// last query.
 func (a *askTimes) due(key Key, now time.Time, after time.Duration) (due bool) {
 	a.last.update(a.hash(key), func(last int64, asked bool) (int64, bool) {
 		due = !asked || now.UnixNano()-last >= int64(after)
@@ -36,13 +37,13 @@ func (a *askTimes) due(key Key, now time.Time, after time.Duration) (due bool) {
 	return due
 }
 
-// why returns the error of the last question, if it had one.
+// why returns the error of the last query, or nil.
 func (a *askTimes) why(key Key) error {
 	why, _ := a.whys.get(a.hash(key))
 	return why
 }
 
-// setWhy notes how the last question ended.
+// setWhy remembers the error of the last query; nil means that it did not fail.
 func (a *askTimes) setWhy(key Key, why error) {
 	h := a.hash(key)
 	if why == nil {

@@ -19,11 +19,11 @@ func TestRecent(t *testing.T) {
 		put(k, k)
 	}
 	if r.hasForgotten() {
-		t.Error("it has forgotten something of two generations")
+		t.Error("it has forgotten something of the two newest generations")
 	}
 	put(20, 20)
 	if !r.hasForgotten() {
-		t.Error("it has forgotten nothing of a third generation")
+		t.Error("it has forgotten nothing although there was a third generation")
 	}
 	for k, want := range map[int]bool{0: false, 9: false, 10: true, 19: true, 20: true} {
 		if v, ok := r.get(k); ok != want || ok && v != k {
@@ -37,7 +37,7 @@ func TestRecent(t *testing.T) {
 	emptied.remove(1) // the older generation has nothing now
 	emptied.update(3, func(int, bool) (int, bool) { return 0, true })
 	if !emptied.hasForgotten() {
-		t.Error("it does not know any more that it has forgotten something")
+		t.Error("it no longer knows that it has forgotten something")
 	}
 	put(19, 7) // again, in the newer generation
 	r.remove(19)
@@ -49,7 +49,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestAckOfForgottenReport: what a Journal has told and forgotten again may be less than its store has.
+// TestAckOfForgottenReport: if a Journal has forgotten what it reported, that may be less than its store has now.
 func TestAckOfForgottenReport(t *testing.T) {
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: "http://127.0.0.1:1", AppID: "7"}) // nobody listens
 	if err != nil {
@@ -69,7 +69,7 @@ func TestAckOfForgottenReport(t *testing.T) {
 	add("new", j.clock.started.Add(time.Second))
 	add("newer", j.clock.started.Add(time.Second))
 	if err := j.Ack(t.Context(), "newer"); err != nil {
-		t.Errorf("before anything was forgotten: %v", err)
+		t.Errorf("before any report was forgotten: %v", err)
 	}
 	for i := range 10 {
 		j.reported.set(&Entry{Begun: Intent{TransactionID: fmt.Sprint(i)}}, Pending)
@@ -78,13 +78,13 @@ func TestAckOfForgottenReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := j.Ack(t.Context(), "begun"); !errors.Is(err, ErrOpen) {
-		t.Errorf("what has no evidence: got %v, want ErrOpen", err)
+		t.Errorf("an entry without evidence: got %v, want ErrOpen", err)
 	}
 	if err := j.Ack(t.Context(), "old"); err != nil {
-		t.Errorf("what was there before this journal: %v", err)
+		t.Errorf("evidence older than this Journal: %v", err)
 	}
 	if err := j.Ack(t.Context(), "new"); !errors.Is(err, ErrChanged) {
-		t.Errorf("what became known since: got %v, want ErrChanged", err)
+		t.Errorf("evidence newer than this Journal: got %v, want ErrChanged", err)
 	}
 	if err := j.store.Ack(t.Context(), j.paymentKey("new"), 1); err != nil { // by another process
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestAckOfForgottenReport(t *testing.T) {
 	}
 }
 
-// TestTouched: beyond what is remembered, everything counts as touched.
+// TestTouched: if there are more keys than can be remembered, every key counts as touched.
 func TestTouched(t *testing.T) {
 	var all touched
 	s := all.watch()
@@ -107,11 +107,11 @@ func TestTouched(t *testing.T) {
 		all.add(Key{TransactionID: fmt.Sprint(i)})
 	}
 	if !s.has(b) {
-		t.Error("too many were touched, and one is said not to be")
+		t.Error("too many were touched, but one is reported as not touched")
 	}
 	all.unwatch(s)
 	if len(all.sets) != 0 {
-		t.Error("a set that nobody watches is still told")
+		t.Error("a set that is no longer watched still receives changes")
 	}
 }
 
@@ -143,7 +143,7 @@ func TestRecordable(t *testing.T) {
 	}
 }
 
-// TestNobodyWatchesForEver: a Recover that has ended, or was left, is told no more of what is touched.
+// TestNobodyWatchesForEver: a Recover that has ended, or whose loop was left, receives no more changes.
 func TestNobodyWatchesForEver(t *testing.T) {
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7"})
 	if err != nil {

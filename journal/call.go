@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// callGroup makes each payment or refund once in this process, however many callers ask for it at the same time, as
+// callGroup makes each payment or refund only once in this process, however many concurrent callers there are, as
 // golang.org/x/sync/singleflight does for functions.
 type callGroup struct {
 	mu    sync.Mutex
@@ -17,11 +17,12 @@ type callGroup struct {
 type call struct {
 	intent Intent
 	done   chan struct{}
-	shown  shown // these two are set before done is closed
+	shown  shown // shown and err are set before done is closed
 	err    error
 }
 
-// start returns the call of a payment, and true to the one caller that has to make it and to finish the call.
+// start returns the call of an intent. It returns true to exactly one caller, which must make the payment and finish the
+// call.
 func (g *callGroup) start(in *Intent) (*call, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -36,10 +37,11 @@ func (g *callGroup) start(in *Intent) (*call, bool) {
 	return c, true
 }
 
-// errGaveUp is what the other callers get if a hook of the client panics in the call that they share.
+// errGaveUp is the cause that the other callers receive if the call that they wait for panics, for example in a hook of
+// the client.
 var errGaveUp = errors.New("journal: the call that made the payment did not return")
 
-// finish ends a call and gives its result to whoever waits for it.
+// finish removes a call, and releases the callers that wait for its result.
 func (g *callGroup) finish(c *call) {
 	g.mu.Lock()
 	delete(g.calls, c.intent.Key())
@@ -53,7 +55,7 @@ func (g *callGroup) inFlight(key Key) bool {
 	return g.calls[key] != nil
 }
 
-// wait returns the outcome of a call that another caller makes.
+// wait waits for the result of a call that another caller makes.
 func (c *call) wait(ctx context.Context, in *Intent) (shown, error) {
 	if !c.intent.same(in) {
 		return shown{}, &MismatchError{Asked: *in, Recorded: c.intent}
@@ -66,5 +68,5 @@ func (c *call) wait(ctx context.Context, in *Intent) (shown, error) {
 	}
 }
 
-// result gives each caller a transaction or refund of its own.
+// result returns the result of a call, with a separate transaction or refund for each caller.
 func (c *call) result() (shown, error) { return c.shown.copied(), c.err }

@@ -14,8 +14,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestJoinedCall: whoever asks for a payment that another caller of the same process is making waits for its outcome, no
-// longer than its own context, and only if it is the same payment.
+// TestJoinedCall: a caller whose payment is already being made by another caller of this process waits for the outcome,
+// no longer than its own context, and only if it is the same payment.
 func TestJoinedCall(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})

@@ -9,17 +9,18 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// resubmission is what a caller accepts for the sake of submitting a payment once more.
+// resubmission says when a caller accepts that a payment is submitted again.
 type resubmission int
 
 const (
-	onlyUnsent   resubmission = iota // nothing: earlier submissions must be proved unsent
-	afterRefusal                     // the gateway's word that it did not process the earlier one
-	riskingTwice                     // that an earlier one can still arrive
+	onlyUnsent   resubmission = iota // only if every earlier submission is proved unsent
+	afterRefusal                     // also after a refusal: the gateway says that it did not process the earlier one
+	riskingTwice                     // also after a presumed absence: an earlier one may still arrive
 )
 
-// claim makes sure that this call, and no other anywhere, may send the payment. It returns the entry, and false if
-// the payment is somebody else's or needs no sending. An error means that this call sent nothing.
+// claim makes sure that this call, and no other call in any process, may send the payment. It returns the entry, and
+// false if this call must not send: another call is sending the payment, or its state does not allow another submission.
+// An error means that this call sent nothing.
 func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e Entry, mine bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return e, false, in.notSent(err)
@@ -35,7 +36,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			return e, false, &MismatchError{Asked: in, Recorded: known.intent}
 		case j.gaveUp(known):
 			if e, err = j.recordUnsent(ctx, e, known); err != nil {
-				return e, false, in.notSent(fmt.Errorf("journal: an earlier call's end could not be recorded: %w", err))
+				return e, false, in.notSent(fmt.Errorf("journal: it could not be recorded that an earlier call sent nothing: %w", err))
 			}
 			continue
 		case known.maySubmit(accepts) && e.version() >= mostEvidence:
@@ -46,7 +47,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			if mine, err = j.submit(ctx, &e, in); err != nil || mine {
 				return e, mine, err
 			}
-			// Somebody else was faster. If that was not so, a store that says it for ever ends by patience.
+			// Another caller was faster. The time limit ends the loop if a faulty store reports that forever.
 			if time.Now().After(patience) {
 				return e, false, in.notSent(ErrChanged)
 			}
@@ -64,8 +65,9 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 	}
 }
 
-// mostEvidence bounds how often a payment is submitted, proved unsent, and submitted again: each time adds two pieces of
-// evidence, and stores write an entry whole. It leaves room for what the gateway can still be found to say.
+// mostEvidence is how much evidence an entry may have before its payment can no longer be submitted again. Each
+// submission that is proved unsent adds two pieces of evidence, and stores write an entry as a whole. Evidence of
+// outcomes is recorded beyond this limit too.
 const mostEvidence = 2000
 
 // maySubmit reports whether another submission is allowed.
@@ -83,13 +85,13 @@ func (p *projection) maySubmit(accepts resubmission) bool {
 	return false
 }
 
-// inFlight reports whether another process may be about to record an outcome.
+// inFlight reports whether another process may still be about to record an outcome.
 func (p *projection) inFlight(now time.Time) bool {
 	return p.state == Unknown && !p.answered && now.Sub(p.intent.At) < longestFlight
 }
 
-// begin creates the entry. A store that failed is asked again for a while, since it may have written all the same: an
-// entry with this call's own mark is this call's.
+// begin creates the entry. If the store fails, it tries again for up to two seconds. A failed attempt may have written
+// the entry all the same: an entry with this call's Sender belongs to this call.
 func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
@@ -98,7 +100,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 		if err == nil {
 			return e, created || e.isJustSubmitted(in.Sender), nil
 		}
-		if _, ok := errors.AsType[*EntryError](err); ok { // there was a payment, of which nothing is known
+		if _, ok := errors.AsType[*EntryError](err); ok { // there is an entry, but it cannot be read
 			return e, false, in.unknown(err)
 		}
 		if !again.wait(ctx) {
@@ -107,7 +109,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	}
 }
 
-// isJustSubmitted reports whether an entry's latest word is the submission of this sender: nobody knows more since.
+// isJustSubmitted reports whether the submission of this sender is the latest thing that an entry records.
 func (e *Entry) isJustSubmitted(sender string) bool {
 	if n := len(e.Evidence); n > 0 {
 		last := e.Evidence[n-1].Submission
@@ -116,8 +118,8 @@ func (e *Entry) isJustSubmitted(sender string) bool {
 	return e.Begun.Sender == sender
 }
 
-// submit records that this call submits the payment once more. It reports false if somebody else was faster: what is known
-// by then has to be looked at again.
+// submit records that this call submits the payment again. It returns false if another caller recorded something first:
+// the entry must then be read again.
 func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
@@ -128,7 +130,7 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 		}
 		if now, err := j.get(ctx, in.Key()); err == nil && now.isJustSubmitted(in.Sender) {
 			*e = now
-			return true, nil // it was written all the same
+			return true, nil // the failed attempt has written it
 		}
 		if errors.Is(failed, ErrChanged) {
 			return false, nil
@@ -139,8 +141,9 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 	}
 }
 
-// giveUp is the error of a call that has sent nothing and never will. The store may still have the call's intent, or get
-// it when the database comes back: the sender is remembered, so that its intent is known to be unsent.
+// giveUp returns the error of a call that has sent nothing and will send nothing. The store may nevertheless have the
+// call's intent, or receive it when the database comes back. So the sender is remembered: its intent is known to be
+// unsent.
 func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error) error {
 	j.unsent.update(in.Sender, func(nobody, bool) (nobody, bool) { return nobody{}, true })
 	if over := ctx.Err(); !errors.Is(err, over) {
@@ -149,14 +152,14 @@ func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error)
 	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))
 }
 
-// gaveUp reports whether the latest submission is one that a call of this process has given up.
+// gaveUp reports whether the latest submission belongs to a call of this process that gave up before it sent anything.
 func (j *Journal) gaveUp(known *projection) bool {
 	_, gaveUp := j.unsent.get(known.intent.Sender)
 	return gaveUp && known.state == Unknown
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it
-// returns that.
+// records nothing and returns the entry as it is now.
 func (j *Journal) recordUnsent(ctx context.Context, e Entry, known *projection) (Entry, error) {
 	err := j.append(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
 	if errors.Is(err, ErrChanged) {

@@ -12,8 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestGivenUpWhileElsewhere: a call that ends while it waits for another process has claimed nothing: it says that the
-// outcome is unknown, and records nothing.
+// TestGivenUpWhileElsewhere: a call whose context ends while it waits for another process returns an unknown outcome, and
+// records nothing.
 func TestGivenUpWhileElsewhere(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
@@ -34,7 +34,8 @@ func TestGivenUpWhileElsewhere(t *testing.T) {
 	})
 }
 
-// TestEntryThatCannotBeReadWhileElsewhere: a call that waits for another process and cannot look any more has sent nothing.
+// TestEntryThatCannotBeReadWhileElsewhere: a call that waits for another process has sent nothing if it can no longer read
+// the entry.
 func TestEntryThatCannotBeReadWhileElsewhere(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 3 * time.Second})
@@ -49,12 +50,12 @@ func TestEntryThatCannotBeReadWhileElsewhere(t *testing.T) {
 	})
 }
 
-// gone is a store of which nothing can be read.
+// gone is a store that cannot be read.
 type gone struct{ journal.Store }
 
 func (gone) Get(context.Context, journal.Key) (journal.Entry, error) { return journal.Entry{}, errDisk }
 
-// TestOldFlightIsNotAwaited: nobody waits for a process that has had a payment in flight for longer than a flight takes.
+// TestOldFlightIsNotAwaited: a call does not wait for a process that has had the payment in flight for too long.
 func TestOldFlightIsNotAwaited(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		in := journal.Intent{
@@ -78,7 +79,7 @@ func TestOldFlightIsNotAwaited(t *testing.T) {
 	})
 }
 
-// TestWhatAllowsAnotherSubmission: which methods submit again what was refused, and what is presumed absent.
+// TestWhatAllowsAnotherSubmission: which methods submit a payment again that was refused, or presumed absent.
 func TestWhatAllowsAnotherSubmission(t *testing.T) {
 	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}
 	methods := map[string]func(*shop) error{
@@ -125,8 +126,8 @@ func TestWhatAllowsAnotherSubmission(t *testing.T) {
 	}
 }
 
-// TestGivenUpIntent: an intent that was written although its call heard of failures only, and gave up, is known to be unsent:
-// Recover says so without asking.
+// TestGivenUpIntent: if the store has written an intent, but reported only failures until the call gave up, the intent is
+// known to be unsent: Recover reports this without a query.
 func TestGivenUpIntent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &failing{Store: s.store, wrote: true}
@@ -150,8 +151,8 @@ func TestGivenUpIntent(t *testing.T) {
 	})
 }
 
-// TestGivenUpIntentThatStaysOpen: as long as the store does not take that such an intent is unsent, its payment is not sent, and
-// the call says so.
+// TestGivenUpIntentThatStaysOpen: as long as the store cannot record that such an intent is unsent, the payment is not
+// sent, and the call returns an error that says so.
 func TestGivenUpIntentThatStaysOpen(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &failing{Store: s.store, wrote: true}
@@ -166,8 +167,8 @@ func TestGivenUpIntentThatStaysOpen(t *testing.T) {
 	})
 }
 
-// TestRecordedForNobody: what came of a payment is recorded although its caller has gone, and although the store fails for a
-// while.
+// TestRecordedForNobody: the outcome of a payment is recorded although the caller's context has ended, and although the
+// store fails for a while.
 func TestRecordedForNobody(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &failing{Store: s.store}
@@ -188,7 +189,7 @@ func TestRecordedForNobody(t *testing.T) {
 	})
 }
 
-// TestDeclineBeforeSuccess: that the gateway shows a decline of a payment that has succeeded is no conflict.
+// TestDeclineBeforeSuccess: if the gateway shows a decline of a payment that has succeeded, that is no conflict.
 func TestDeclineBeforeSuccess(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		if _, err := s.pay("a", approved); err != nil {
@@ -201,14 +202,15 @@ func TestDeclineBeforeSuccess(t *testing.T) {
 	})
 }
 
-// deaf is a store that does not look at its context.
+// deaf is a store that ignores its context.
 type deaf struct{ journal.Store }
 
 func (d deaf) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
 	return d.Store.Begin(context.WithoutCancel(ctx), in)
 }
 
-// TestCancelledCallRecordsNothing: a call whose context is over leaves no intent behind, whatever the store does.
+// TestCancelledCallRecordsNothing: a call whose context has ended records no intent, even if the store ignores the
+// context.
 func TestCancelledCallRecordsNothing(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		over, cancel := context.WithCancel(t.Context())
@@ -224,7 +226,8 @@ func TestCancelledCallRecordsNothing(t *testing.T) {
 	})
 }
 
-// TestWaitingAsksSeldom: a call that waits for another process notices the outcome soon and does not ask the store all the time.
+// TestWaitingAsksSeldom: a call that waits for another process soon notices the outcome, and does not read the store too
+// often.
 func TestWaitingAsksSeldom(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 4 * time.Second})
@@ -237,12 +240,12 @@ func TestWaitingAsksSeldom(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 		if took := time.Since(begun); took < 4*time.Second || took > 4*time.Second+200*time.Millisecond || f.calls.Load() > 30 {
-			t.Errorf("it took %v and asked the store %d times", took, f.calls.Load())
+			t.Errorf("it took %v and read the store %d times", took, f.calls.Load())
 		}
 	})
 }
 
-// TestSubmissionThatCannotBeRecorded: another submission that the store does not take is not sent, and the call says why.
+// TestSubmissionThatCannotBeRecorded: if another submission cannot be recorded, it is not sent, and the error says why.
 func TestSubmissionThatCannotBeRecorded(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(refusal)
@@ -255,7 +258,8 @@ func TestSubmissionThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
-// overtaken is a store that writes an intent or a submission, then gets evidence from another process, and says that it failed.
+// overtaken is a store that writes an intent or a submission, then receives evidence from another process, and returns an
+// error.
 type overtaken struct {
 	journal.Store
 	evidence journal.Evidence
@@ -286,8 +290,9 @@ func (w *overtaken) overtake(ctx context.Context, key journal.Key, version int) 
 	return errors.Join(errDisk, w.Store.Record(ctx, key, version, w.evidence))
 }
 
-// TestOwnIntentOvertaken: an intent or a submission that was written although the store said that it failed is this call's to
-// send, but not once somebody else has found out more about the payment: an earlier request can have arrived.
+// TestOwnIntentOvertaken: if an intent or a submission was written although the store returned an error, its call may
+// send it; but not if another process has recorded more about the payment since, because an earlier request may have
+// arrived.
 func TestOwnIntentOvertaken(t *testing.T) {
 	paid := journal.Evidence{Source: journal.SourceQuery, State: journal.Succeeded, Transaction: shownAs(cardgateway.CodeSuccess, "1")}
 	seen := journal.Evidence{Source: journal.SourceQuery, Seen: true}

@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// clock tells a time that does not jump when the computer's clock is set: a payment must not be presumed absent
-// because somebody corrected the date. It is as wrong as the computer's clock was when the Journal was made, so that
-// payments themselves are dated by the computer's.
+// clock returns a time that does not jump when the computer's clock is set: a payment must not be presumed absent because
+// somebody corrected the date. If the computer's clock was wrong when the Journal was made, this one stays wrong. So
+// intents are dated by the computer's clock.
 type clock struct{ started time.Time }
 
 func (c *clock) now() time.Time { return c.started.Add(time.Since(c.started)).Round(0) }
 
-// earliest is the earlier of this clock's time and the computer's, for saying that something has waited for long.
+// earliest returns the earlier of this clock's time and the computer's. It is used to decide whether something has waited
+// long enough.
 func (c *clock) earliest() time.Time { return earlier(c.now(), time.Now().Round(0)) }
 
 func earlier(a, b time.Time) time.Time {

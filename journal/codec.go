@@ -110,12 +110,12 @@ func (w *evidenceJSON) evidence() (Evidence, error) {
 		ev.Submission, err = &in, errors.Join(err, failed)
 	}
 	if !ev.complete() {
-		err = fmt.Errorf("journal: evidence of source %q and state %v lacks what it is about", ev.Source, ev.State)
+		err = fmt.Errorf("journal: evidence of source %q and state %v has no submission, transaction or refund", ev.Source, ev.State)
 	}
 	return ev, err
 }
 
-// complete reports whether evidence has what its state rests on.
+// complete reports whether evidence has the submission, transaction or refund that its source or state requires.
 func (ev *Evidence) complete() bool {
 	switch {
 	case ev.Source == SourceSubmission:
@@ -228,8 +228,8 @@ func (w *refundJSON) refund() (*cardgateway.Refund, error) {
 	return r, err
 }
 
-// amountText writes an amount with the decimals that it has. Its digits have been bounded by then. decimal's own StringFixed
-// rounds first, which takes ten times as long.
+// amountText writes an amount with the decimals that it has. The number of its digits has been checked before. decimal's
+// own StringFixed rounds first, which takes ten times as long.
 func amountText(d decimal.Decimal) string {
 	digits, exp := d.Coefficient().String(), int(d.Exponent())
 	sign := ""
@@ -250,9 +250,9 @@ func amountText(d decimal.Decimal) string {
 }
 
 func amountOf(text string) (decimal.Decimal, error) {
-	const longest = 32 // of what amountText makes of the widest amount
+	const longest = 32 // characters; more than amountText writes for any amount that is recordable
 	if len(text) > longest {
-		return decimal.Decimal{}, fmt.Errorf("journal: an amount of %d characters", len(text))
+		return decimal.Decimal{}, fmt.Errorf("journal: the amount has %d characters, at most %d are allowed", len(text), longest)
 	}
 	return decimal.NewFromString(text)
 }

@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// commitGroup makes concurrent writers share transactions, and so the sync of the disk that each transaction costs: group
-// commit. Whoever writes while a transaction is under way waits for the next one, together with all others. There is no
-// delay in the hope of company: a single writer's transaction starts at once.
+// commitGroup implements group commit: concurrent writers share a transaction, and with it the disk sync that each
+// transaction costs. A write that arrives while a transaction is running waits for the next one, together with all
+// others. No write is delayed to collect more of them: a single write starts its transaction at once.
 //
-// A late write is one that nobody waits for. It begins a transaction only after a moment, when others have joined it.
+// A late write is one that no caller waits for. It is delayed by up to lateAfter, so that other late writes can share its
+// transaction.
 //
-// Transactions run in goroutines of their own, which end when nothing is left to be written. So a writer whose context
-// ends can leave at once, whatever the database does, and nothing has to be closed.
+// Transactions run in goroutines of their own, which end when nothing is left to write. A writer whose context ends can
+// therefore return at once, whatever the database does, and nothing has to be closed.
 type commitGroup struct {
-	apply   func(context.Context, []*write) // makes the writes, and finishes each
-	most    int                             // writes in one batch, at most
-	batches int                             // batches under way at the same time, at most, and not counting stalled ones
-	stall   time.Duration                   // how long a batch may take before another one has its place; zero means for ever
+	apply   func(context.Context, []*write) // performs the writes, and finishes each
+	most    int                             // maximum number of writes in a batch
+	batches int                             // maximum number of concurrent batches, not counting stalled ones
+	stall   time.Duration                   // how long a batch may take before another one may start in its place; zero means forever
 
 	mu      sync.Mutex
 	waiting []*write
@@ -29,17 +30,17 @@ type commitGroup struct {
 	late     []*write
 	lateOpen int         // late writes that are not finished
 	due      bool        // the late writes belong to the next batch
-	timer    *time.Timer // until they do
+	timer    *time.Timer // sets due; nil if there is nothing to wait for
 	allDone  chan nobody // closed when lateOpen is zero; nil if nobody waits for that
 }
 
 const (
 	// lateAfter is how long a late write waits for others.
 	lateAfter = 10 * time.Millisecond
-	// batchTimeout bounds a batch that has late writes: no caller's context does.
+	// batchTimeout limits a batch that has late writes, because the contexts of callers do not.
 	batchTimeout = 10 * time.Second
-	// stalledAfter is how long a batch on a database server may take before others no longer wait for it: it may wait for
-	// a lock.
+	// stalledAfter is how long a batch on a database server may take before the next one starts without waiting for it: it
+	// may be waiting for a lock.
 	stalledAfter = 20 * time.Millisecond
 )
 
@@ -55,8 +56,8 @@ type write struct {
 
 	ctx   context.Context // of the caller who waits; nil for a late write
 	done  chan struct{}
-	ended func() // for a late write, in place of done
-	// The result, which is set before done is closed, or ended called.
+	ended func() // for a late write: called instead of closing done
+	// The result: set before done is closed or ended is called.
 	changed bool  // this write changed the entry; else current is the entry as it is
 	current Entry // if not changed
 	err     error
@@ -70,7 +71,7 @@ func (w *write) finish() {
 	close(w.done)
 }
 
-// context bounds a write that is made by itself.
+// context returns the context of a write that is made on its own and not in a batch.
 func (w *write) context() (context.Context, context.CancelFunc) {
 	if w.ctx == nil {
 		return context.WithTimeout(context.Background(), batchTimeout)
@@ -86,7 +87,7 @@ const (
 	writeAck
 )
 
-// do returns once the write is done, or its context over; then it may be done or not.
+// do waits until the write is done. If ctx ends first, the write may or may not be made.
 func (g *commitGroup) do(ctx context.Context, w *write) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (g *commitGroup) do(ctx context.Context, w *write) error {
 	}
 }
 
-// start runs another batch, if there may be one. The caller holds mu.
+// start starts another batch, unless the maximum number is running. The caller holds mu.
 func (g *commitGroup) start() {
 	if g.running < g.batches {
 		g.running++
@@ -112,7 +113,7 @@ func (g *commitGroup) start() {
 	}
 }
 
-// later makes a write that nobody waits for, and calls ended once it is done.
+// later adds a late write, and calls ended once it is done.
 func (g *commitGroup) later(w *write, ended func()) {
 	w.ended = func() {
 		ended()
@@ -135,7 +136,7 @@ func (g *commitGroup) later(w *write, ended func()) {
 	}
 }
 
-// hurry begins the late writes at once.
+// hurry starts the late writes without further delay.
 func (g *commitGroup) hurry() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -153,7 +154,7 @@ func (g *commitGroup) hurryLocked() {
 	}
 }
 
-// flush returns once all late writes are done, or ctx is over.
+// flush waits until all late writes are done, or ctx ends.
 func (g *commitGroup) flush(ctx context.Context) error {
 	g.mu.Lock()
 	if g.lateOpen == 0 {
@@ -191,8 +192,8 @@ func (g *commitGroup) run() {
 	}
 }
 
-// watch gives the place of a batch to another one if it stalls. It returns what ends that, and reports whether the batch
-// still has its place.
+// watch lets another batch start in the place of this one if it stalls. The function that it returns ends that, and
+// reports whether the batch still has its place.
 func (g *commitGroup) watch() (keptPlace func() bool) {
 	if g.stall == 0 {
 		return func() bool { return true }
@@ -207,8 +208,8 @@ func (g *commitGroup) watch() (keptPlace func() bool) {
 	}).Stop
 }
 
-// take returns the next batch, oldest writes first. A write whose caller has left is dropped. A second write of an entry
-// waits for the next batch, so that a batch's statements can be about many rows without regard to their order.
+// take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the
+// same entry waits for the next batch, so that one statement can change many rows in any order.
 func (g *commitGroup) take() (batch []*write) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -239,7 +240,8 @@ func (g *commitGroup) take() (batch []*write) {
 	return batch
 }
 
-// whileWanted is a context for a batch, which ends when the last caller who waits for it has left.
+// whileWanted returns a context for a batch. It ends when the contexts of all callers have ended, or, if the batch has
+// late writes, after batchTimeout.
 func whileWanted(batch []*write) (ctx context.Context, release func()) {
 	if slices.ContainsFunc(batch, func(w *write) bool { return w.ctx == nil }) {
 		return context.WithTimeout(context.Background(), batchTimeout)

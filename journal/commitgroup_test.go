@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// batches is a commit group whose batches take a second each, and what it has written.
+// batches is a commit group whose batches take a second each; it remembers what they have written.
 func batches(most, atOnce int) (g *commitGroup, sizes *[]string) {
 	sizes = new([]string)
 	begun := time.Now()
@@ -46,7 +46,8 @@ func wantBatches(t *testing.T, got *[]string, want ...string) {
 	}
 }
 
-// TestLateWrites: they wait for each other and delay nobody; a full batch of them, and whoever hurries them, begins at once.
+// TestLateWrites: late writes wait for each other and delay no other write. A full batch of them starts at once, and so
+// does hurry.
 func TestLateWrites(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -122,7 +123,7 @@ func TestLateWrites(t *testing.T) {
 	}
 }
 
-// TestStalledBatch: others wait for a batch that stalls as long as is said and no longer, and then share one.
+// TestStalledBatch: other writes wait for a stalled batch no longer than the limit, and then share a batch.
 func TestStalledBatch(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
@@ -163,7 +164,8 @@ func TestStalledBatch(t *testing.T) {
 	}
 }
 
-// TestCallersLeave: a batch's context ends with the last of its callers, and who leaves before his batch begins is not in it.
+// TestCallersLeave: the context of a batch ends with that of its last caller. A write whose context ends before its batch
+// begins is left out.
 func TestCallersLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
@@ -201,7 +203,7 @@ func TestCallersLeave(t *testing.T) {
 	})
 }
 
-// TestFlush: it returns when nothing late is left, or with its context.
+// TestFlush: it returns when no late writes are left, or when its context ends.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, got := batches(2, 1)

@@ -33,7 +33,7 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 	return j.confirm(ctx, e, shown{transaction: t})
 }
 
-// confirm records what the gateway has shown of an entry, if that is new.
+// confirm records what the gateway returned for an entry, if it changes what is known.
 func (j *Journal) confirm(ctx context.Context, e Entry, s shown) (err error) {
 	j.touched.add(e.Key())
 	for _, ev := range j.evidenceOf(s, &e, e.project()) {

@@ -19,12 +19,12 @@ func shownAs(code cardgateway.Code, uniqueID string) *cardgateway.Transaction {
 	}
 }
 
-// silence has every query fail.
+// silence makes every query fail.
 func silence(s *shop) {
 	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Status: 503, Reply: sandbox.ReplyHTML, Times: -1})
 }
 
-// TestConfirm: what was confirmed elsewhere is known to the next call and the next recovery without a query.
+// TestConfirm: what was confirmed elsewhere is known to the next call and the next Recover without a query.
 func TestConfirm(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -32,7 +32,7 @@ func TestConfirm(t *testing.T) {
 		state     string
 		err       error // of the next call
 		ack       error
-		confirmed bool // again, as something else that cannot be true beside it
+		confirmed bool // a second time, with a contradicting outcome
 	}{
 		{"paid", cardgateway.CodeSuccess, "succeeded", nil, nil, false},
 		{"declined", cardgateway.CodeFailed, "declined", cardgateway.ErrDeclined, nil, false},
@@ -57,7 +57,7 @@ func TestConfirm(t *testing.T) {
 					t.Errorf("Confirm once more: %v", err)
 				}
 				if e, err := s.Get(t.Context(), "a"); err != nil || len(e.Evidence) > 3 {
-					t.Errorf("a confirmation that says nothing new was recorded: %d pieces of evidence, %v", len(e.Evidence), err)
+					t.Errorf("a confirmation without anything new was recorded: %d pieces of evidence, %v", len(e.Evidence), err)
 				}
 				if err := s.Ack(t.Context(), "a"); !errors.Is(err, tt.ack) {
 					t.Errorf("Ack: got %v, want %v", err, tt.ack)
@@ -110,7 +110,7 @@ func TestConfirmRefuses(t *testing.T) {
 	})
 }
 
-// TestConfirmThatCannotBeRecorded: the caller keeps the notification.
+// TestConfirmThatCannotBeRecorded: the caller receives the failure of the store, and can try again.
 func TestConfirmThatCannotBeRecorded(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
@@ -123,7 +123,8 @@ func TestConfirmThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
-// TestConfirmWhileAsking: what a notification brings while Recover waits for the gateway is told, and no older news.
+// TestConfirmWhileAsking: if a notification is confirmed while Recover waits for the gateway, Recover reports the
+// confirmed outcome and not an older state.
 func TestConfirmWhileAsking(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
@@ -139,7 +140,7 @@ func TestConfirmWhileAsking(t *testing.T) {
 	})
 }
 
-// TestSeenIsNeverAbsent: a transactionId that the gateway has shown in whatever form is never presumed absent.
+// TestSeenIsNeverAbsent: a transactionId that the gateway has returned in any form is never presumed absent.
 func TestSeenIsNeverAbsent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})

@@ -28,7 +28,7 @@ func (d Dialect) String() string {
 	return "Dialect(" + strconv.Itoa(int(d)) + ")"
 }
 
-// sql writes a statement's parameters, which are given as ?, as the database does.
+// sql replaces the placeholders ? in a statement by those of the database.
 func (d Dialect) sql(statement string) string {
 	if d != Postgres {
 		return statement
@@ -45,9 +45,9 @@ func (d Dialect) sql(statement string) string {
 	return b.String()
 }
 
-// isUnacked is the condition for which the database uses its index of what is not acknowledged.
+// isUnacked returns the condition for which the database uses its index of unacknowledged entries.
 func (d Dialect) isUnacked() string {
-	if d == MySQL { // which else sorts all rows of the shop for each page
+	if d == MySQL { // with any other condition, it sorts all rows of the shop for each page
 		return "unacked = TRUE"
 	}
 	return "unacked"
@@ -58,8 +58,9 @@ func repeated(text string, n int) string {
 	return strings.Repeat(text+", ", n-1) + text
 }
 
-// padded lengthens a list to the next power of two by repeating its last element. A statement over a list then has few
-// different texts, which the driver can prepare once. Only for statements to which a repetition makes no difference.
+// padded lengthens a list to the next power of two by repeating its last element. Statements over lists then have few
+// different texts, and the driver can prepare each of them once. Use it only for statements to which a repetition makes
+// no difference.
 func padded[T any](list []T) []T {
 	n := 1
 	for n < len(list) {

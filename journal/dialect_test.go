@@ -24,7 +24,7 @@ func TestDialectSQL(t *testing.T) {
 	}
 }
 
-// TestPadded: a list gets a power of two elements, and no new ones; a statement has as many parameters.
+// TestPadded: a list is lengthened to a power of two without new elements; a statement has as many parameters.
 func TestPadded(t *testing.T) {
 	for _, tt := range []struct{ list, want []int }{
 		{[]int{1}, []int{1}},
@@ -44,7 +44,7 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// TestLongShop: MySQL would cut a long shop without an error: the payment would be sent, and its entry never found.
+// TestLongShop: MySQL would truncate a long shop without an error: the payment would be sent, and its entry never found.
 func TestLongShop(t *testing.T) {
 	in := Intent{Shop: Shop{Gateway: strings.Repeat("g", longestShop-1), AppID: "1"}, TransactionID: "a"}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -53,10 +53,10 @@ type Intent struct {
 // Key returns the key of the intent's entry.
 func (in *Intent) Key() Key { return Key{in.Shop, in.TransactionID, in.RefundTransactionID} }
 
-// isRefund reports whether money is to be given back.
+// isRefund reports whether the intent is a refund.
 func (in *Intent) isRefund() bool { return in.RefundTransactionID != "" }
 
-// idMember is the interface's name of the id.
+// idMember returns the interface's name of the id.
 func (in *Intent) idMember() string {
 	if in.isRefund() {
 		return "refundTransactionId"
@@ -84,7 +84,7 @@ func (in *Intent) onHostedPage() bool {
 	return false
 }
 
-// same reports whether two intents are of one payment, or of one refund.
+// same reports whether two intents have the same ids, operation, amount and currency.
 func (in *Intent) same(other *Intent) bool {
 	return in.TransactionID == other.TransactionID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
 		in.Amount.Equal(other.Amount) && in.Currency == other.Currency &&
@@ -182,16 +182,16 @@ var (
 	ErrChanged = errors.New("journal: the entry has changed since then")
 )
 
-// The changes that a store makes to an entry, for the stores that hold entries whole. A version of an entry is how much
-// evidence it has: as an optimistic lock, a change names the version that it was decided on.
+// The changes that a store makes to an entry, for stores that hold whole entries. The version of an entry is the length
+// of its evidence. A change names the version on which it is based, as an optimistic lock.
 
-// newEntry returns the entry of an intent of which nothing is known or acknowledged.
+// newEntry returns the entry of an intent, without evidence and not acknowledged.
 func newEntry(in Intent) Entry { return Entry{Begun: in, Acked: -1} }
 
-// version is how much evidence the entry has.
+// version returns the length of the evidence.
 func (e *Entry) version() int { return len(e.Evidence) }
 
-// record appends evidence to an entry of exactly this version.
+// record appends evidence to an entry that has exactly this version.
 func (e *Entry) record(version int, ev Evidence) error {
 	if len(e.Evidence) != version {
 		return ErrChanged
@@ -200,7 +200,7 @@ func (e *Entry) record(version int, ev Evidence) error {
 	return nil
 }
 
-// ack acknowledges an entry of exactly this version. One of which everything is acknowledged is left as it is.
+// ack acknowledges an entry that has exactly this version. If everything is already acknowledged, it changes nothing.
 func (e *Entry) ack(version int) error {
 	switch {
 	case !e.Unacked():
@@ -212,14 +212,14 @@ func (e *Entry) ack(version int) error {
 	return nil
 }
 
-// snapshot returns a copy that later changes of e leave alone. Evidence itself is never changed.
+// snapshot returns a copy that does not change when e does. A piece of evidence itself never changes.
 func (e *Entry) snapshot() Entry {
 	s := *e
 	s.Evidence = slices.Clone(e.Evidence)
 	return s
 }
 
-// byAge orders entries by when they began.
+// byAge orders entries by when they began, and then by id.
 func byAge(a, b Entry) int {
 	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.Key().ID(), b.Key().ID()))
 }

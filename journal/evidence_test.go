@@ -20,7 +20,7 @@ func offline(t *testing.T, store Store) *Journal {
 	return New(client, store, Options{})
 }
 
-// TestEvidenceFrom: what a query showed, as evidence.
+// TestEvidenceFrom: the evidence that results from a query.
 func TestEvidenceFrom(t *testing.T) {
 	j := offline(t, NewMemoryStore())
 	paid := cardgateway.Transaction{Code: cardgateway.CodeSuccess, UniqueID: "1"}
@@ -41,7 +41,7 @@ func TestEvidenceFrom(t *testing.T) {
 		{"declined", young, shown{transaction: &no}, &cardgateway.DeclinedError{}, []State{Declined}, false},
 		{"not there", young, shown{}, cardgateway.ErrNotFound, nil, false},
 		{"not there for long", old, shown{}, cardgateway.ErrNotFound, []State{PresumedAbsent}, false},
-		{"nobody answers", old, shown{}, &cardgateway.OutcomeUnknownError{}, nil, false},
+		{"no response", old, shown{}, &cardgateway.OutcomeUnknownError{}, nil, false},
 		{"seen", old, shown{}, &cardgateway.OutcomeUnknownError{Seen: true}, []State{Unknown}, true},
 		{"an odd row", old, shown{}, &cardgateway.OutcomeUnknownError{Transaction: &paid}, []State{Unknown}, true},
 		{"an odd row of a refund", old, shown{}, &cardgateway.OutcomeUnknownError{Refund: &refunded}, []State{Unknown}, true},
@@ -65,7 +65,7 @@ func TestEvidenceFrom(t *testing.T) {
 	}
 }
 
-// taking is a store that takes all evidence and keeps none.
+// taking is a store that accepts all evidence and stores none.
 type taking struct{}
 
 func (taking) Begin(context.Context, Intent) (Entry, bool, error)    { return Entry{}, true, nil }
@@ -74,7 +74,8 @@ func (taking) Record(context.Context, Key, int, Evidence) error      { return ni
 func (taking) Ack(context.Context, Key, int) error                   { return nil }
 func (taking) Unacked(context.Context, Shop) iter.Seq2[Entry, error] { return nil }
 
-// TestAppendCopies: an entry that a store has given may still be the store's, or be shared: nothing is written into it.
+// TestAppendCopies: append must not write into an entry that the store has returned, because it may still belong to the
+// store or be shared.
 func TestAppendCopies(t *testing.T) {
 	j := offline(t, taking{})
 	shared := make([]Evidence, 1, 4)

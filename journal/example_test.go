@@ -71,7 +71,7 @@ func ExampleJournal_CreateSubscription() {
 	// not sent: true safe to retry: true
 }
 
-// A refund goes the way of a payment. Its entry is told by RefundOutcome, and acknowledged by AckRefund.
+// A refund is handled like a payment. Its outcome is returned by RefundOutcome, and it is acknowledged by AckRefund.
 func ExampleJournal_CreateRefund() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 	defer gateway.Close()

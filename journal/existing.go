@@ -39,7 +39,7 @@ func (d Dialect) find(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// mostShops bounds what Shops returns.
+// mostShops limits how many shops Shops returns.
 const mostShops = 1000
 
 const nextShop = `SELECT MIN(shop) FROM cardgateway_journal WHERE shop > ?`
@@ -62,7 +62,7 @@ func (s *SQLStore) Shops(ctx context.Context) (shops []Shop, err error) {
 	return shops, nil
 }
 
-// parseShop reads what Shop.String wrote: an appId has no space.
+// parseShop reads what Shop.String wrote. An appId contains no space.
 func parseShop(text string) Shop {
 	i := strings.LastIndexByte(text, ' ')
 	if i < 0 {

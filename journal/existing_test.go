@@ -2,7 +2,7 @@ package journal
 
 import "testing"
 
-// TestParseShop: a shop is read as it was written, and what something else wrote does no harm.
+// TestParseShop: a shop is read as it was written; a text in another form does no harm.
 func TestParseShop(t *testing.T) {
 	for _, shop := range []Shop{{"https://gateway.test", "7"}, {"https://gateway.test/a b", "7"}, {"", ""}, {"https://gateway.test", ""}} {
 		if got := parseShop(shop.String()); got != shop {

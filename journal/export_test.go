@@ -10,10 +10,10 @@ var background = context.Background()
 // NormalURL is normalURL.
 var NormalURL = normalURL
 
-// LateStore is a store that records approvals later: as soon as somebody needs one, or Write is called.
+// LateStore is a store that records approvals later: when somebody needs one, or Write is called.
 type LateStore struct {
 	Store
-	Fail  error // what recording later ends with, if not nil
+	Fail  error // the result of recording later, if not nil
 	Stuck bool  // nothing is written until Write is called
 	Full  error // nothing is recorded later, if not nil
 
@@ -43,7 +43,7 @@ func (s *LateStore) hurry() {
 	}
 }
 
-// Write writes what is waiting, and returns how much that was.
+// Write writes what is waiting, and returns how many approvals that were.
 func (s *LateStore) Write() int {
 	s.mu.Lock()
 	waiting := s.waiting
@@ -55,12 +55,12 @@ func (s *LateStore) Write() int {
 	return len(waiting)
 }
 
-// Waiting is how much is waiting.
+// Waiting returns how many approvals are waiting.
 func (s *LateStore) Waiting() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.waiting)
 }
 
-// MostLate is how much may wait.
+// MostLate is how many approvals may wait.
 const MostLate = mostLate

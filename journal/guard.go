@@ -5,10 +5,10 @@ import (
 	"runtime"
 )
 
-// prompt is implemented by stores whose writes return when their context is over, whatever happens below them.
+// prompt is implemented by stores whose writes return when their context ends, whatever the database does.
 type prompt interface{ promptWrites() }
 
-// guardedWrite is guarded, unless the store does it itself.
+// guardedWrite calls a store. The call is guarded, unless the writes of the store are prompt.
 func guardedWrite[T any](ctx context.Context, store Store, call func(context.Context) (T, error)) (T, error) {
 	if _, ok := store.(prompt); ok {
 		return call(ctx)
@@ -16,8 +16,8 @@ func guardedWrite[T any](ctx context.Context, store Store, call func(context.Con
 	return guarded(ctx, call)
 }
 
-// guarded calls a store and returns when the call has, or when ctx is over: a store that does not look at its context must
-// not hold a payment's caller. What the call does after that is nobody's business any more.
+// guarded calls a store, and returns when the call does or when ctx ends: a store that ignores its context must not block
+// the caller of a payment. The result of a call that returns after ctx has ended is dropped.
 func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -39,14 +39,14 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 	}
 }
 
-// ending is how a function ended that ran in a goroutine of its own.
+// ending says how a function ended that ran in its own goroutine.
 type ending struct {
 	returned bool
 	panicked any
 }
 
-// async calls a function in a goroutine and sends how it ended. A panic there must reach the one who waits, who may know
-// how to recover from it, as net/http does; so must runtime.Goexit, which ends a test.
+// async calls a function in its own goroutine and sends how it ended. A panic there must reach the goroutine that waits,
+// which may recover from it, as net/http does; so must runtime.Goexit, which ends a test.
 func async(f func()) <-chan ending {
 	ended := make(chan ending, 1)
 	go func() {
@@ -61,7 +61,7 @@ func async(f func()) <-chan ending {
 	return ended
 }
 
-// rethrow ends the calling goroutine as the function ended its own.
+// rethrow panics, or calls runtime.Goexit, if the function did.
 func (e ending) rethrow() {
 	switch {
 	case e.panicked != nil:

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestGuarded: whoever calls a store through guarded gets its result, its panic or its end, or the end of the context if that
-// comes first.
+// TestGuarded: guarded returns the result of the store's call, or ends as that call does, by panic or Goexit. If the
+// context ends first, it returns the context's error.
 func TestGuarded(t *testing.T) {
 	failed := errors.New("failed")
 	for _, tt := range []struct {

@@ -20,7 +20,8 @@ func hosted(id string) cardgateway.CheckoutRequest {
 	}
 }
 
-// TestHostedPage: what a search shows after a while of a payment on the gateway's page, and what the journal makes of it.
+// TestHostedPage: what the journal concludes from the result of a search for a payment on the hosted page, after some
+// time.
 func TestHostedPage(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tt := range []struct {
@@ -36,7 +37,7 @@ func TestHostedPage(t *testing.T) {
 		{"in processing for long", 8 * day, []int{102}, "pending", nil, "succeeded"},
 		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
 		{"the page was closed", day, []int{103}, "declined", cardgateway.ErrDeclined, ""},
-		{"a card was declined, and nobody came again", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
+		{"a card was declined, and no other one was tried", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
 		{"paid", day, []int{100}, "succeeded", nil, ""},
 		{"paid with the second card", day, []int{101, 100}, "succeeded", nil, ""},
 		{"paid twice", day, []int{100, 100}, "succeeded, conflict", cardgateway.ErrConflict, ""},
@@ -51,7 +52,7 @@ func TestHostedPage(t *testing.T) {
 				time.Sleep(tt.after)
 				all := recovered(t, s.Journal)
 				if len(all) != 1 {
-					t.Fatalf("%d payments are told", len(all))
+					t.Fatalf("%d payments are reported", len(all))
 				}
 				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
 				if got, err := all[0].Outcome(); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
@@ -69,7 +70,8 @@ func TestHostedPage(t *testing.T) {
 	}
 }
 
-// TestAbandonedAndPaid: a cardholder who comes after all is news, and no conflict.
+// TestAbandonedAndPaid: if the cardholder of an abandoned payment pays after all, the success is reported, and is no
+// conflict.
 func TestAbandonedAndPaid(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
@@ -91,7 +93,7 @@ func TestAbandonedAndPaid(t *testing.T) {
 	})
 }
 
-// TestNeverAbandoned: with a negative AbandonAfter nobody is given up.
+// TestNeverAbandoned: with a negative AbandonAfter, no payment is abandoned.
 func TestNeverAbandoned(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		j := s.restarted(journal.Options{AbandonAfter: -1})

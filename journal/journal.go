@@ -53,7 +53,7 @@ const (
 	defaultParallel      = 16
 	defaultWaitElsewhere = 5 * time.Second
 	defaultWriteTimeout  = 10 * time.Second
-	longestFlight        = 5 * time.Minute // after which nobody waits for another process; generous, and a matter of patience only
+	longestFlight        = 5 * time.Minute // a call does not wait for another process that submitted earlier than this
 )
 
 func (o Options) withDefaults() Options {
@@ -76,7 +76,7 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Settle = max(o.Settle, 1) // to Resolve, zero means two minutes
+	o.Settle = max(o.Settle, 1) // for Resolve, zero means two minutes
 	return o
 }
 
@@ -90,11 +90,11 @@ type Journal struct {
 	clock  clock
 
 	calls    callGroup              // payments and refunds being made by this process
-	reported reports                // what callers were told and have not acknowledged
-	touched  touched                // payments that this process changes while a Recover is under way
-	asked    *askTimes              // when Recover last asked about a payment
-	late     late                   // approvals that are told and not yet written
-	unsent   recent[string, nobody] // senders that have given up before they sent anything
+	reported reports                // what callers were last told, for Ack
+	touched  touched                // payments that this process changes during a Recover
+	asked    *askTimes              // when the gateway was last queried for a payment
+	late     late                   // approvals that are returned and not yet written
+	unsent   recent[string, nobody] // senders that gave up before they sent anything
 }
 
 type nobody struct{}

@@ -20,15 +20,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// shop is a merchant with a journal, in front of a gateway in memory, in virtual time.
+// shop is a merchant with a journal, and an in-memory gateway, in virtual time.
 type shop struct {
 	t       *testing.T
 	gateway *sandbox.Gateway
 	client  *cardgateway.Client
 	store   journal.Store
 	*journal.Journal
-	sent    atomic.Int32 // payments that reached the gateway's door
-	refuse  error        // if set, nothing can be connected to
+	sent    atomic.Int32 // payments that reached the gateway
+	refuse  error        // if set, every connection fails with it
 	network http.RoundTripper
 }
 
@@ -52,7 +52,7 @@ func inBubble(t *testing.T, opts sandbox.Options, test func(*testing.T, *shop)) 
 	})
 }
 
-// restarted is a journal as a new process, or another one, would have it over the same store.
+// restarted returns a journal over the same store, as a new process or another process would have it.
 func (s *shop) restarted(opts journal.Options) *journal.Journal {
 	return journal.New(s.client, s.store, opts)
 }
@@ -67,7 +67,7 @@ func (s *shop) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.network.RoundTrip(r)
 }
 
-// order is a payment that a card of the sandbox pays at once. Its verification code decides what becomes of it.
+// order is a payment that a card of the sandbox pays at once. The verification code determines the outcome.
 func order(id, cvv string) cardgateway.SubscriptionRequest {
 	return cardgateway.SubscriptionRequest{
 		TransactionID: id, OrderID: "order of " + id, Currency: "USD", Amount: decimal.RequireFromString("12.50"),
@@ -93,7 +93,7 @@ func (s *shop) pay(id, cvv string) (*cardgateway.Transaction, error) {
 	return s.CreateSubscription(context.Background(), order(id, cvv))
 }
 
-// recovered walks over what is not acknowledged.
+// recovered returns everything that Recover yields.
 func recovered(t *testing.T, j *journal.Journal) []journal.Entry {
 	t.Helper()
 	var all []journal.Entry
@@ -106,13 +106,13 @@ func recovered(t *testing.T, j *journal.Journal) []journal.Entry {
 	return all
 }
 
-// states says what Recover tells, by transactionId.
+// states returns the states that Recover reports, by transactionId.
 func states(t *testing.T, j *journal.Journal) map[string]string {
 	t.Helper()
 	return statesBy(t, j, (*journal.Entry).TransactionID)
 }
 
-// statesBy says what Recover tells, by an id.
+// statesBy returns the states that Recover reports, by an id.
 func statesBy(t *testing.T, j *journal.Journal, id func(*journal.Entry) string) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -129,7 +129,7 @@ func statesBy(t *testing.T, j *journal.Journal, id func(*journal.Entry) string) 
 func wantStates(t *testing.T, j *journal.Journal, want map[string]string) {
 	t.Helper()
 	if got := states(t, j); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("Recover tells %v, want %v", got, want)
+		t.Errorf("Recover reports %v, want %v", got, want)
 	}
 }
 
@@ -145,7 +145,7 @@ func wantExecuted(t *testing.T, s *shop, id string, want int) {
 	}
 }
 
-// TestNewRefuses: a journal that could record an intent and not pay, or the other way round, is none.
+// TestNewRefuses: New panics without a client or a store, and NewSQLStore returns an error without a database.
 func TestNewRefuses(t *testing.T) {
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
 	if err != nil {
@@ -165,7 +165,7 @@ func TestNewRefuses(t *testing.T) {
 		}()
 	}
 	if _, err := journal.NewSQLStore(t.Context(), nil, journal.SQLite); err == nil {
-		t.Error("no database: no error")
+		t.Error("a nil db: no error")
 	}
 }
 
@@ -199,8 +199,8 @@ func TestOutcomes(t *testing.T) {
 	})
 }
 
-// TestRepeatedCall calls again with the same transactionId, also after the acknowledgement, also in another process:
-// the outcome is the same and nothing is sent.
+// TestRepeatedCall calls again with the same transactionId, also after the acknowledgement and in another process: the
+// outcome is the same, and nothing is sent.
 func TestRepeatedCall(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		want, err := s.pay("a", approved)
@@ -248,7 +248,7 @@ func TestSingleFlight(t *testing.T) {
 		}
 		wg.Wait()
 		if n := len(slices.Compact(ids)); n != 1 {
-			t.Errorf("%d different answers", n)
+			t.Errorf("%d different outcomes", n)
 		}
 		if n := s.sent.Load(); n != 1 {
 			t.Errorf("%d requests, want 1", n)
@@ -256,7 +256,7 @@ func TestSingleFlight(t *testing.T) {
 	})
 }
 
-// TestElsewhere calls while another process has the payment in flight for longer than one waits.
+// TestElsewhere makes a call while another process has the payment in flight for longer than WaitElsewhere.
 func TestElsewhere(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})
@@ -273,7 +273,7 @@ func TestElsewhere(t *testing.T) {
 		if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || unknown.TransactionID != "a" {
 			t.Errorf("got %v, want the payment's id in it", err)
 		}
-		wantStates(t, s.Journal, nil) // its own caller is still to be told
+		wantStates(t, s.Journal, nil) // it is left to its own caller
 		time.Sleep(20 * time.Second)
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 		wantExecuted(t, s, "a", 1)

@@ -2,26 +2,28 @@ package journal
 
 import "sync"
 
-// An approval is told before it is written, if the store can write it a moment later together with others. The call then
-// costs one durable write, that of the intent. A process that dies within that moment leaves the payment open, and Recover
-// finds the approval by asking. Everything else is written before it is told: a decline, since a gateway may not show it;
-// the page that a cardholder is sent to, since that cannot be asked for; and whatever is not about the first submission.
+// An approval is returned before it is written, if the store can write it a moment later together with others. The call
+// then costs one durable write, that of the intent. If the process is killed before the approval is written, the payment
+// is open, and Recover finds the approval by a query. Everything else is written before it is returned: a decline,
+// because a gateway may not return it in a query; a redirect URL, because no query returns it; and any result if the
+// entry already has evidence.
 
-// lateRecorder is implemented by stores that can record evidence a moment later.
+// lateRecorder is implemented by stores that can record evidence a moment later, together with others.
 type lateRecorder interface {
-	// recordLater is Record, and calls ended with its result.
+	// recordLater does what Record does, but returns at once, and calls ended with the result later. If it returns an error,
+	// it does not call ended.
 	recordLater(key Key, version int, ev Evidence, ended func(error)) error
-	// hurry ends that moment.
+	// hurry starts the delayed writes at once.
 	hurry()
 }
 
-// late knows the payments whose approval is told and not yet written.
+// late holds the payments whose approval is returned and not yet written.
 type late struct {
 	mu      sync.Mutex
 	pending map[Key]chan struct{} // closed once it is written, or cannot be
 }
 
-// mostLate bounds them, and with them what a killed process leaves to be asked about.
+// mostLate limits their number, and so how many approvals a killed process leaves unrecorded.
 const mostLate = 1024
 
 // add reports false if there are too many.
@@ -45,7 +47,7 @@ func (l *late) remove(key Key) {
 	delete(l.pending, key)
 }
 
-// get returns what is closed once the approval is written, or nil.
+// get returns a channel that is closed once the approval is written or cannot be written; nil if there is none.
 func (l *late) get(key Key) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

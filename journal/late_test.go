@@ -17,14 +17,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// lately gives a shop a journal over a store that records approvals later.
+// lately gives a shop a journal with a store that records approvals later.
 func (s *shop) lately(opts journal.Options) *journal.LateStore {
 	late := &journal.LateStore{Store: s.store}
 	s.Journal = journal.New(s.client, late, opts)
 	return late
 }
 
-// stored is what the store holds of a payment, for another process.
+// stored returns the entry of a payment in the store, as another process would read it.
 func (s *shop) stored(id string) *journal.Entry {
 	s.t.Helper()
 	e, err := s.store.Get(s.t.Context(), key(id))
@@ -34,7 +34,8 @@ func (s *shop) stored(id string) *journal.Entry {
 	return &e
 }
 
-// TestApprovalIsWrittenLater: an approval does not wait for the store, and whoever asks this journal for the payment does.
+// TestApprovalIsWrittenLater: an approval is returned before it is written; any call of this Journal for the same payment
+// waits until it is written.
 func TestApprovalIsWrittenLater(t *testing.T) {
 	for name, look := range map[string]func(*testing.T, *shop){
 		"Ack": func(t *testing.T, s *shop) {
@@ -91,7 +92,7 @@ func TestApprovalIsWrittenLater(t *testing.T) {
 	}
 }
 
-// TestWrittenBeforeTold: all but the approval of a first submission is in the store when its call returns.
+// TestWrittenBeforeTold: everything except the approval of a first submission is in the store when the call returns.
 func TestWrittenBeforeTold(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		late := s.lately(journal.Options{})
@@ -116,7 +117,8 @@ func TestWrittenBeforeTold(t *testing.T) {
 	})
 }
 
-// TestApprovalThatIsNotTaken: if the store does not take an approval to be written later, it is written before it is told.
+// TestApprovalThatIsNotTaken: if the store does not accept an approval to be written later, it is written before it is
+// returned.
 func TestApprovalThatIsNotTaken(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.lately(journal.Options{}).Full = errDisk
@@ -129,7 +131,7 @@ func TestApprovalThatIsNotTaken(t *testing.T) {
 	})
 }
 
-// TestApprovalThatWasNotWritten: what could not be written at first is written after all.
+// TestApprovalThatWasNotWritten: if the write of an approval fails at first, it is repeated.
 func TestApprovalThatWasNotWritten(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		late := s.lately(journal.Options{})
@@ -146,8 +148,8 @@ func TestApprovalThatWasNotWritten(t *testing.T) {
 	})
 }
 
-// TestApprovalOvertaken: an approval that contradicts what another process has recorded meanwhile is in the store beside it.
-// Nobody can acknowledge it unseen, and Recover tells the conflict.
+// TestApprovalOvertaken: an approval that contradicts what another process has recorded meanwhile is recorded too. Ack
+// does not acknowledge the conflict before it was reported, and Recover reports it.
 func TestApprovalOvertaken(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.lately(journal.Options{})
@@ -164,8 +166,8 @@ func TestApprovalOvertaken(t *testing.T) {
 	})
 }
 
-// TestApprovalThatCannotBeWritten: nobody waits for longer than WriteTimeout, it is logged, no Ack closes the payment, and
-// Recover finds the approval.
+// TestApprovalThatCannotBeWritten: no call waits for longer than WriteTimeout, the failure is logged, Ack does not close
+// the payment, and Recover finds the approval.
 func TestApprovalThatCannotBeWritten(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		var log bytes.Buffer
@@ -195,7 +197,8 @@ func TestApprovalThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-// TestApprovalThatHangs: whoever waits for an approval to be written waits no longer than its context, and WriteTimeout.
+// TestApprovalThatHangs: a call that waits until an approval is written waits no longer than its context and
+// WriteTimeout.
 func TestApprovalThatHangs(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		late := s.lately(journal.Options{WriteTimeout: 3 * time.Second})
@@ -218,7 +221,7 @@ func TestApprovalThatHangs(t *testing.T) {
 	})
 }
 
-// TestKilledBeforeApprovalIsWritten: another process finds the approval by asking.
+// TestKilledBeforeApprovalIsWritten: another process finds the approval by a query.
 func TestKilledBeforeApprovalIsWritten(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		s.lately(journal.Options{})
@@ -234,7 +237,7 @@ func TestKilledBeforeApprovalIsWritten(t *testing.T) {
 	})
 }
 
-// TestNotTooMuchIsLate: beyond a bound, approvals are written before they are told.
+// TestNotTooMuchIsLate: if too many approvals wait to be written, further ones are written before they are returned.
 func TestNotTooMuchIsLate(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		late := s.lately(journal.Options{})
@@ -255,8 +258,7 @@ func TestNotTooMuchIsLate(t *testing.T) {
 	})
 }
 
-// TestRecoverDuringApproval: an approval that is written while a Recover is under way is told as what it is, and not asked
-// about.
+// TestRecoverDuringApproval: an approval that is written during a Recover is reported as succeeded, without a query.
 func TestRecoverDuringApproval(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		late := s.lately(journal.Options{})
@@ -269,20 +271,20 @@ func TestRecoverDuringApproval(t *testing.T) {
 		s.network = refusing{t, s.network}
 		for e, err := range s.Recover(context.Background()) {
 			if err != nil || e.State() != journal.Succeeded {
-				t.Errorf("%s is told as %v, %v", e.TransactionID(), e.State(), err)
+				t.Errorf("%s is reported as %v, %v", e.TransactionID(), e.State(), err)
 			}
 			late.Write()
 		}
 	})
 }
 
-// refusing is a network on which nothing may be asked.
+// refusing is a network on which no query may be sent.
 type refusing struct {
 	t *testing.T
 	http.RoundTripper
 }
 
 func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
-	r.t.Errorf("the gateway was asked: %s %s", req.Method, req.URL.Path)
+	r.t.Errorf("the gateway was queried: %s %s", req.Method, req.URL.Path)
 	return r.RoundTripper.RoundTrip(req)
 }

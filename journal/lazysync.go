@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// lazySync calls sync a moment after a commit that was not synced, unless one that is synced comes first.
+// lazySync calls sync a moment after a commit that was not synced to disk, unless a synced commit comes first.
 type lazySync struct {
 	sync func()
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestLazySync: what was committed lazily is synced a moment later, once, and not if a commit that is synced comes first.
+// TestLazySync: a lazy commit is synced a moment later, once, and not if a synced commit comes first.
 func TestLazySync(t *testing.T) {
 	const lazy, synced = true, false
 	for _, tt := range []struct {

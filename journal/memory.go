@@ -69,7 +69,7 @@ func (s *MemoryStore) with(ctx context.Context, key Key, do func(*Entry) error) 
 func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for _, key := range s.keys(shop) {
-			e, err := s.Get(ctx, key) // which fails if the entry has been forgotten meanwhile, or ctx is over
+			e, err := s.Get(ctx, key) // fails if the entry was forgotten meanwhile, or ctx ended
 			if err == nil && e.Unacked() && !yield(e, nil) {
 				return
 			}

@@ -37,7 +37,7 @@ func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 	return j.pay(ctx, j.checkoutSubscription(req))
 }
 
-// ofPayment is what a payment method returned.
+// ofPayment converts the results of a payment method.
 func ofPayment(t *cardgateway.Transaction, err error) (shown, error) {
 	return shown{transaction: t}, err
 }

@@ -18,8 +18,8 @@ type methods interface {
 	CreateCheckoutSubscription(context.Context, cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error)
 }
 
-// TestEveryMethod: each payment method records what it sends under its own name, and is sent again after a refusal by the two
-// forms that are for that, and not by the plain one.
+// TestEveryMethod: each payment method records its own operation. After a refusal, AfterRefusal and PayAgain send it
+// again, and the plain method does not.
 func TestEveryMethod(t *testing.T) {
 	o := hosted("a")
 	token := cardgateway.TokenPaymentRequest{

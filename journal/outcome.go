@@ -91,7 +91,7 @@ func (e *Entry) outcome() (shown, error) {
 	return shown{}, in.unknown(e.because(ErrOpen))
 }
 
-// because adds to a cause why the gateway could not be asked.
+// because adds the error of the last query to a cause, if that query failed.
 func (e *Entry) because(cause error) error {
 	if e.why == nil {
 		return cause
@@ -126,7 +126,7 @@ func (in *Intent) unknown(cause error) *cardgateway.OutcomeUnknownError {
 	}
 }
 
-// conflict says which outcomes cannot all be true.
+// conflict returns the error that lists outcomes of which not all can be true.
 func (in *Intent) conflict(outcomes []*Evidence) error {
 	conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID}
 	for _, ev := range outcomes {
@@ -140,8 +140,8 @@ func (in *Intent) conflict(outcomes []*Evidence) error {
 	return conflict
 }
 
-// observed turns what a call returned into evidence. A decline counts only if certain: the gateway may answer a
-// repetition with it.
+// observed converts the results of a call to evidence. A decline is an outcome only if certain is true: otherwise it may
+// be the gateway's rejection of a repeated submission.
 func observed(s shown, err error, certain bool) Evidence {
 	ev := Evidence{Source: SourceAnswer}
 	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)

@@ -11,7 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// TestOutcomeOfEachState: an entry's outcome is what the payment's, or the refund's, own call returned, or would have.
+// TestOutcomeOfEachState: an entry's outcome is what the call of the payment or the refund returned, or would have
+// returned.
 func TestOutcomeOfEachState(t *testing.T) {
 	why := errors.New("HTTP 401")
 	for _, tt := range []struct {
@@ -20,7 +21,7 @@ func TestOutcomeOfEachState(t *testing.T) {
 		never    error
 		shown    bool // there is a transaction, or a refund
 		retry    bool
-		askedWhy bool // why the gateway could not be asked is in the outcome
+		askedWhy bool // the outcome wraps the error of the last query
 	}{
 		{state: Unknown, want: []error{cardgateway.ErrOutcomeUnknown, ErrOpen}, askedWhy: true},
 		{state: NotSent, want: []error{cardgateway.ErrNotSent}, retry: true},
@@ -59,10 +60,10 @@ func TestOutcomeOfEachState(t *testing.T) {
 					t.Errorf("got %v", err)
 				}
 				if s.isNothing() == tt.shown {
-					t.Errorf("it shows %+v", s)
+					t.Errorf("the transaction or refund is %+v", s)
 				}
 				if s.transaction != nil && s.transaction == ev.Transaction || s.refund != nil && s.refund == ev.Refund {
-					t.Error("the caller gets what the entry holds, and could change it")
+					t.Error("the caller receives the entry's own value, and could change it")
 				}
 				if refused, ok := errors.AsType[*cardgateway.RefusedError](err); ok && (refused.HTTPStatus != 401 || refused.Code != 7) {
 					t.Errorf("the refusal is %+v", refused)
@@ -78,7 +79,7 @@ func TestOutcomeOfEachState(t *testing.T) {
 				_, err = e.outcome()
 				conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
 				if !ok || len(conflict.Transactions)+len(conflict.Refunds) != 2 || len(conflict.Refunds) > 0 != (of == "refund") {
-					t.Errorf("of two successes it says %v", err)
+					t.Errorf("the conflict of two successes is %v", err)
 				}
 				_, ofPayment := e.Outcome()
 				_, ofRefund := e.RefundOutcome()
@@ -90,22 +91,22 @@ func TestOutcomeOfEachState(t *testing.T) {
 	}
 }
 
-// TestBecause: an outcome speaks of a failed query only if there was one.
+// TestBecause: an outcome mentions a failed query only if there was one.
 func TestBecause(t *testing.T) {
 	if err := (&Entry{}).because(ErrOpen); err != ErrOpen {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestUnfitIsNotSent: what is not fit to be recorded is handed to the client with a context that is over.
+// TestUnfitIsNotSent: for a request that cannot be recorded, the client receives a context that has ended.
 func TestUnfitIsNotSent(t *testing.T) {
 	p := payment{send: func(ctx context.Context) (shown, error) { return shown{}, context.Cause(ctx) }}
 	if _, err := p.refuse(t.Context()); err != errUnfit {
-		t.Errorf("the client got a context of %v", err)
+		t.Errorf("the client received a context with the error %v", err)
 	}
 }
 
-// TestMismatchError: the message says what was asked for and what is recorded.
+// TestMismatchError: the message contains what was requested and what is recorded.
 func TestMismatchError(t *testing.T) {
 	payment := Intent{TransactionID: "a", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
 	refund := Intent{RefundTransactionID: "r", UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
@@ -134,7 +135,8 @@ func TestMismatchError(t *testing.T) {
 	}
 }
 
-// TestObserved: what a call returned, as evidence. What is not certain stays unknown, whatever else is in the chain.
+// TestObserved: the evidence that results from a call. What is not certain is unknown, whatever other errors are in the
+// chain.
 func TestObserved(t *testing.T) {
 	approved := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeSuccess}}
 	no := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeFailed}}

@@ -17,7 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// What two processes make of one payment at the same time.
+// What happens if two processes handle one payment at the same time.
 
 func TestCanBeAskedAgain(t *testing.T) {
 	for _, c := range []struct {
@@ -37,7 +37,8 @@ func TestCanBeAskedAgain(t *testing.T) {
 	}
 }
 
-// TestConflictIsToldAtOnce: a success that contradicts what another process has recorded meanwhile is told as a conflict.
+// TestConflictIsToldAtOnce: a success that contradicts what another process has recorded meanwhile is returned as a
+// conflict.
 func TestConflictIsToldAtOnce(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 10 * time.Second})
@@ -54,12 +55,12 @@ func TestConflictIsToldAtOnce(t *testing.T) {
 		j := s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		wantStates(t, j, map[string]string{"a": "succeeded, conflict"})
 		if !strings.Contains(log.String(), "level=WARN") {
-			t.Errorf("a conflict is not warned of: %s", &log)
+			t.Errorf("there is no warning about the conflict: %s", &log)
 		}
 	})
 }
 
-// TestAckOfRepeatedCall: what a repeated call told is what is acknowledged, and not what became known since.
+// TestAckOfRepeatedCall: Ack acknowledges what a repeated call has reported, and nothing that was recorded since.
 func TestAckOfRepeatedCall(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", pending)
@@ -76,7 +77,7 @@ func TestAckOfRepeatedCall(t *testing.T) {
 	})
 }
 
-// TestQueryMeetsNews: what a query shows is recorded beside what another process has recorded while it was asked.
+// TestQueryMeetsNews: the result of a query is recorded in addition to what another process has recorded meanwhile.
 func TestQueryMeetsNews(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
@@ -92,7 +93,7 @@ func TestQueryMeetsNews(t *testing.T) {
 	})
 }
 
-// writingAndFailing is a store whose Record writes, and says that it did not.
+// writingAndFailing is a store whose Record writes and then returns an error.
 type writingAndFailing struct {
 	journal.Store
 	failures atomic.Int32
@@ -106,7 +107,7 @@ func (w *writingAndFailing) Record(ctx context.Context, key journal.Key, version
 	return err
 }
 
-// TestSubmissionWrittenUnseen: a submission that was recorded by a call which heard of a failure is that call's.
+// TestSubmissionWrittenUnseen: a submission that was written although the store returned an error belongs to its call.
 func TestSubmissionWrittenUnseen(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.refuse = errReset
@@ -121,7 +122,7 @@ func TestSubmissionWrittenUnseen(t *testing.T) {
 	})
 }
 
-// TestAckedWithinWalk: what is acknowledged while a store is walked over is not given any more.
+// TestAckedWithinWalk: what is acknowledged during a loop over Unacked is not yielded any more.
 func TestAckedWithinWalk(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
@@ -138,12 +139,13 @@ func TestAckedWithinWalk(t *testing.T) {
 			}
 		}
 		if given != 1 {
-			t.Errorf("%d are given", given)
+			t.Errorf("%d are yielded", given)
 		}
 	})
 }
 
-// TestAnswerMeetsNews: a call whose own answer says nothing returns what another process has found out meanwhile.
+// TestAnswerMeetsNews: a call whose own response does not tell the outcome returns what another process has recorded
+// meanwhile.
 func TestAnswerMeetsNews(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -180,7 +182,7 @@ func TestAnswerMeetsNews(t *testing.T) {
 	}
 }
 
-// TestCallerOfElsewhereGoesAway: who leaves while another process makes the payment is told of that payment.
+// TestCallerOfElsewhereGoesAway: if a call ends while another process makes the payment, its error names that payment.
 func TestCallerOfElsewhereGoesAway(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, After: 20 * time.Second})

@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// payment is one call on its way through the journal: of a payment, or of a refund.
+// payment is one call of a payment method or of CreateRefund.
 type payment struct {
 	intent  Intent
 	accepts resubmission
@@ -18,7 +18,7 @@ type payment struct {
 	send    func(context.Context) (shown, error)
 }
 
-// pay makes a payment, or joins the call that is making it, or returns what is known of it.
+// pay makes a payment, or waits for the call that is making it, or returns what is known about it.
 func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction, error) {
 	s, err := j.do(ctx, p)
 	return s.transaction, err
@@ -41,7 +41,7 @@ func (j *Journal) do(ctx context.Context, p *payment) (shown, error) {
 	return c.result()
 }
 
-// payOnce claims the payment for this call, sends it, and records what came of it.
+// payOnce claims the payment for this call, sends it, and records the outcome.
 func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
 	j.awaitLate(ctx, p.intent.Key())
 	if p.accepts == afterRefusal {
@@ -57,14 +57,14 @@ func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
 		j.reported.set(&e, e.State())
 		return e.outcome()
 	}
-	j.reported.set(&e, Unknown) // which is what the caller of a call that does not come back has been told
+	j.reported.set(&e, Unknown) // if this call never returns, its caller knows no more than that
 	s, err := p.send(ctx)
 	return j.conclude(ctx, p, e, s, err)
 }
 
-// unclaimed is the error of a call that could not claim the payment: this call sent nothing. But an earlier call of this
-// Journal may have sent the payment. Then the payment's outcome is unknown, and that is returned instead: "not sent"
-// would be taken for a statement about the payment.
+// unclaimed returns the error of a call that could not claim the payment: this call sent nothing. But if an earlier call
+// of this Journal may have sent the payment, it returns an unknown outcome instead, because "not sent" would be taken for
+// a statement about the payment.
 func (j *Journal) unclaimed(p *payment, err error) error {
 	before, known := j.reported.setUnseen(&p.intent)
 	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
@@ -77,8 +77,8 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 	return before.intent.unknown(notSent.Cause)
 }
 
-// conclude records what a submission brought, and only then lets it be told, except for approvals; see recordLater. If more
-// is known by now, through another process that asked the gateway, that is told instead.
+// conclude records the result of a submission before it returns it, except for approvals; see recordLater. If another
+// process has meanwhile recorded more from a query, it returns that instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, err error) (shown, error) {
 	ev := observed(s, err, e.project().fresh)
 	ev.Sender = p.intent.Sender
@@ -93,7 +93,7 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 		return p.unrecorded(s, err, failed)
 	}
 	if ev.Invalid {
-		_ = j.ack(context.WithoutCancel(ctx), e.Key(), e.version()) // best effort: else Recover says that it was not sent
+		_ = j.ack(context.WithoutCancel(ctx), e.Key(), e.version()) // best effort: otherwise Recover reports that it was not sent
 		j.reported.set(&e, NotSent)
 		return shown{}, err
 	}
@@ -110,19 +110,20 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 	return s, err
 }
 
-// unrecorded is the outcome of a payment whose outcome could not be recorded. What is certain that nothing came of it
-// is told all the same. All else is not, since the journal does not know it: the payment is open, and Recover will tell.
+// unrecorded returns the outcome of a payment whose outcome could not be recorded. If it is certain that this call sent
+// nothing, it returns that error. Everything else it returns as unknown, because the journal does not know it: the
+// payment is open, and Recover will report the outcome.
 func (p *payment) unrecorded(s shown, err, failed error) (shown, error) {
 	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
-		return shown{}, err // told by the call; to the store it is open, and Ack says so
+		return shown{}, err // in the store the payment stays open, and Ack returns ErrOpen
 	}
 	unknown := p.intent.unknown(fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
 	unknown.Transaction, unknown.Refund = s.transaction, s.refund
 	return shown{}, unknown
 }
 
-// refuse returns the client's own refusal of a request whose id or amount is not fit to be recorded. The client is
-// given a context that is over, so that not even a mistake in this judgement can send anything.
+// refuse returns the client's own error for a request whose id or amount cannot be recorded. The client receives a
+// context that has already ended, so that it sends nothing even if it does not reject the request.
 func (p *payment) refuse(ctx context.Context) (shown, error) {
 	over, cancel := context.WithCancelCause(ctx)
 	cancel(errUnfit)

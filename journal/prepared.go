@@ -6,16 +6,17 @@ import (
 	"database/sql/driver"
 )
 
-// preparedStatements are those of one connection of MySQL. database/sql prepares a statement for each use on a connection,
-// which is a round trip more; and what it prepares for a database runs on a connection that has not been checked.
+// preparedStatements are the prepared statements of one connection to MySQL. database/sql would prepare a statement again
+// for each use on a connection, which costs a round trip; and what it prepares for a database may run on a connection
+// that has not been checked.
 //
-// Only who holds the connection may use them. They end with it.
+// Only the goroutine that holds the connection may use them. They end with the connection.
 type preparedStatements struct {
 	byText map[string]driver.Stmt
-	unkept bool // the connection cannot be remembered, and its statements neither
+	unkept bool // the connection cannot be remembered, so its statements are not kept
 }
 
-// mostStatements bounds the statements of a connection. There are as many texts as there are sizes of batches.
+// mostStatements limits the prepared statements of a connection. Each size of a batch has its own text.
 const mostStatements = 64
 
 // exec prepares a statement if it has not been prepared on this connection, and executes it.
@@ -32,7 +33,7 @@ func (p *preparedStatements) exec(ctx context.Context, conn *sql.Conn, text stri
 			return err
 		}
 		if result, err = s.ExecContext(ctx, named); err != nil {
-			_ = p.byText[text].Close() // the next use prepares it anew
+			_ = p.byText[text].Close() // the next use prepares it again
 			delete(p.byText, text)
 		}
 		return err
@@ -57,7 +58,7 @@ func (p *preparedStatements) prepare(ctx context.Context, driverConn any, text s
 		}
 		if len(p.byText) >= mostStatements {
 			for _, old := range p.byText {
-				_ = old.Close() // it has served
+				_ = old.Close()
 			}
 			p.byText = nil
 		}
@@ -70,8 +71,8 @@ func (p *preparedStatements) prepare(ctx context.Context, driverConn any, text s
 	return s, nil
 }
 
-// namedValues gives arguments the form that drivers take. It reports false if one is of a type that database/sql would
-// have to convert.
+// namedValues converts arguments to the form that drivers take. It returns false if one has a type that database/sql
+// would have to convert.
 func namedValues(args []any) (named []driver.NamedValue, plain bool) {
 	named = make([]driver.NamedValue, len(args))
 	for i, arg := range args {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// stmtConn is a connection of a driver, which counts what is prepared and closed, and fails as told.
+// stmtConn is a driver's connection that counts prepared and closed statements, and fails when the test says so.
 type stmtConn struct {
 	open, prepared int
 	failPrepare    error
@@ -41,8 +41,8 @@ func (s *connStmt) ExecContext(context.Context, []driver.NamedValue) (driver.Res
 	return driver.RowsAffected(1), s.c.failExec
 }
 
-// TestPreparedStatements: each text is prepared once on a connection, unless it failed, and no more texts are kept than
-// are useful.
+// TestPreparedStatements: each text is prepared once on a connection, unless it failed, and the number of kept statements
+// is limited.
 func TestPreparedStatements(t *testing.T) {
 	c := new(stmtConn)
 	db := sql.OpenDB(c)

@@ -2,13 +2,13 @@ package journal
 
 import "sync"
 
-// recent is a map that forgets what was put into it longest ago, in generations: when the newer one of two maps is full,
-// the older one is dropped. It bounds memory, and costs no list of ages.
+// recent is a map of limited size. It has two generations: when the newer one is full, the older one is dropped. This
+// limits memory without a list of ages.
 type recent[K comparable, V any] struct {
 	mu           sync.Mutex
 	most         int // in a generation; zero means mostRecent
 	newer, older map[K]V
-	forgot       bool // something has been dropped
+	forgot       bool // a generation with entries was dropped
 }
 
 const mostRecent = 16 << 10
@@ -19,7 +19,7 @@ func (r *recent[K, V]) get(k K) (V, bool) {
 	return r.lookUp(k)
 }
 
-// update replaces the value of k by what change returns, if that says so.
+// update calls change with the value of k, and stores the value that change returns if it also returns true.
 func (r *recent[K, V]) update(k K, change func(now V, known bool) (V, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// How a Journal uses its store: every call is guarded and bounded.
+// How a Journal calls its store: every call is guarded and has a time limit.
 
 // get reads an entry as it is now.
 func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
@@ -26,7 +26,7 @@ func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 	return e, err
 }
 
-// tryBegin creates the entry of an intent, or reads the one that is there, once.
+// tryBegin makes one attempt to create the entry of an intent, or to read the existing one.
 func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) {
 	type begun struct {
 		entry   Entry
@@ -49,7 +49,7 @@ func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	if err != nil {
 		return err
 	}
-	e.Evidence = append(slices.Clip(e.Evidence), ev) // a copy: a list's entry may still be its store's
+	e.Evidence = append(slices.Clip(e.Evidence), ev) // a copy: the slice may still belong to the store
 	return nil
 }
 
@@ -63,8 +63,8 @@ func (j *Journal) ack(ctx context.Context, key Key, version int) error {
 	return err
 }
 
-// record appends evidence that must not be lost, whatever others have appended meanwhile, and even if the caller has
-// gone. It returns the entry with it.
+// record appends evidence that must not be lost, whatever others have recorded meanwhile, and even if ctx has ended. It
+// tries for up to WriteTimeout, and returns the entry with the evidence.
 func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
@@ -85,17 +85,17 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 			}
 			pause = min(2*pause, mostRecordPause)
 		}
-		if now, _, failed := j.tryBegin(ctx, e.Begun); failed == nil { // which makes again what a store has lost
+		if now, _, failed := j.tryBegin(ctx, e.Begun); failed == nil { // also creates the entry again if the store has lost it
 			e = now
 		}
 	}
 }
 
 const (
-	// mostChanges bounds how often evidence is offered to a store that has changed meanwhile: each time, another process
-	// has recorded something, of which there is little.
+	// mostChanges limits how often evidence is recorded again after ErrChanged. Each time, another process has recorded
+	// something, which happens rarely.
 	mostChanges = 10
-	// A store that fails is asked again after a pause, in which a database may come back.
+	// After a failure of the store, the next attempt comes after a pause, which doubles from recordPause to mostRecordPause.
 	recordPause     = 100 * time.Millisecond
 	mostRecordPause = time.Second
 )

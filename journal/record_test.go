@@ -12,7 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestIDsThatNoStoreHolds: a store is not asked for an id that it cannot hold, and might refuse with an error of its own.
+// TestIDsThatNoStoreHolds: the store is not called for an id that it cannot store, because it might return an error of
+// its own.
 func TestIDsThatNoStoreHolds(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		f := &faulty{Store: s.store, fail: map[string]bool{"Get": true}}
@@ -41,7 +42,7 @@ func TestNoEntryNamesTheID(t *testing.T) {
 	})
 }
 
-// restless is a store that says of every outcome that the entry has changed.
+// restless is a store whose Record returns ErrChanged for every outcome.
 type restless struct {
 	journal.Store
 	records atomic.Int32
@@ -52,7 +53,7 @@ func (r *restless) Record(context.Context, journal.Key, int, journal.Evidence) e
 	return journal.ErrChanged
 }
 
-// TestOutcomeInAStoreThatAlwaysChanges: an outcome is offered to such a store a few times, and is then open.
+// TestOutcomeInAStoreThatAlwaysChanges: after a few attempts to record an outcome, the payment stays open.
 func TestOutcomeInAStoreThatAlwaysChanges(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &restless{Store: s.store}
@@ -65,7 +66,7 @@ func TestOutcomeInAStoreThatAlwaysChanges(t *testing.T) {
 	})
 }
 
-// TestAnswerInAStoreThatAlwaysChanges: so is what a query showed, and Recover then ends.
+// TestAnswerInAStoreThatAlwaysChanges: the same applies to the result of a query, and Recover then ends.
 func TestAnswerInAStoreThatAlwaysChanges(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})

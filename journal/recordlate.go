@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// recordLater records an approval a moment later, and returns the entry with it; or reports that the evidence has to be
-// recorded before it is told. If it cannot be recorded, the payment stays open.
+// recordLater has an approval recorded a moment later, and returns the entry with it. It returns false if the evidence
+// must be recorded before the outcome is returned. If the approval cannot be recorded, the payment stays open.
 func (j *Journal) recordLater(e Entry, ev Evidence) (Entry, bool) {
 	store, ok := j.store.(lateRecorder)
 	key := e.Key()
@@ -16,7 +16,7 @@ func (j *Journal) recordLater(e Entry, ev Evidence) (Entry, bool) {
 	}
 	ev.At = j.clock.now()
 	end := func() {
-		j.touched.add(key) // first, so that a Recover that does not wait for it reads it again
+		j.touched.add(key) // before remove: a Recover that no longer waits for the write must read the entry again
 		j.late.remove(key)
 	}
 	err := store.recordLater(key, e.version(), ev, func(err error) {
@@ -27,7 +27,7 @@ func (j *Journal) recordLater(e Entry, ev Evidence) (Entry, bool) {
 		go func() {
 			defer end()
 			if _, err := j.record(context.Background(), e, ev); err != nil {
-				j.opts.Logger.LogAttrs(context.Background(), slog.LevelError, "journal: an approval could not be recorded, and is open to the journal",
+				j.opts.Logger.LogAttrs(context.Background(), slog.LevelError, "journal: an approval could not be recorded: the payment stays open",
 					slog.String(e.Begun.idMember(), cmp.Or(e.TransactionID(), e.RefundTransactionID())), slog.Any("error", err))
 			}
 		}()
@@ -41,7 +41,7 @@ func (j *Journal) recordLater(e Entry, ev Evidence) (Entry, bool) {
 	return told, true
 }
 
-// awaitLate waits until the approval of a payment is written, as long as a call waits for the store.
+// awaitLate waits until the approval of a payment is written, but no longer than WriteTimeout.
 func (j *Journal) awaitLate(ctx context.Context, key Key) {
 	done := j.late.get(key)
 	if done == nil {

@@ -34,11 +34,11 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	}
 }
 
-// errStopped says that the loop over Recover was left.
+// errStopped says that the caller has left the loop over Recover.
 var errStopped = errors.New("journal: the loop has ended")
 
-// recovery is one Recover. A reader goes through the store's list ahead of the loop and starts asking about what is open.
-// The loop takes the results in the list's order.
+// recovery is one run of Recover. A reader reads the store's list ahead of the loop, and starts queries for the open
+// entries. The loop takes the results in the order of the list.
 type recovery struct {
 	j       *Journal
 	outer   context.Context // the caller's
@@ -56,8 +56,8 @@ type recovery struct {
 type recovered struct {
 	entry Entry
 	err   error
-	asOf  time.Time     // the store is known to have held the entry so at this time
-	ended <-chan ending // of the question; nil if there was none
+	asOf  time.Time     // the store is known to have had this form of the entry at this time
+	ended <-chan ending // of the query; nil if there is none
 }
 
 func (j *Journal) startRecovery(ctx context.Context) *recovery {
@@ -69,7 +69,7 @@ func (j *Journal) startRecovery(ctx context.Context) *recovery {
 	return r
 }
 
-// read lists what is not acknowledged.
+// read lists the unacknowledged entries, and starts queries for the open ones.
 func (r *recovery) read() {
 	defer close(r.items)
 	places := make(chan nobody, r.j.opts.Parallel)
@@ -98,10 +98,10 @@ func (r *recovery) read() {
 	}
 }
 
-// freshFor is how old a listed entry may be when it is given. Beyond that it is read again: the loop can be slow.
+// freshFor is how old a listed entry may be when it is yielded. An older one is read again, because the loop can be slow.
 const freshFor = time.Second
 
-// tell gives every entry that has something to tell, and then the entries that cannot be read.
+// tell yields every entry that has something to report, and then an error for each entry that cannot be read.
 func (r *recovery) tell(yield func(Entry, error) bool) error {
 	var unreadable []error
 	for {
@@ -143,10 +143,10 @@ func (r *recovery) tell(yield func(Entry, error) bool) error {
 	return nil
 }
 
-// maxUnreadable bounds how many entries that cannot be read are named.
+// maxUnreadable limits how many entries that cannot be read are yielded.
 const maxUnreadable = 1000
 
-// next returns the next item once its question has ended, or nil after the last.
+// next returns the next item once its query has ended, or nil after the last.
 func (r *recovery) next() (*recovered, error) {
 	var item *recovered
 	select {
@@ -170,7 +170,8 @@ func (r *recovery) next() (*recovered, error) {
 	return item, nil
 }
 
-// current returns an entry as it is now, as far as this process knows.
+// current returns the entry of an item. It reads it again if this process has changed it, or if it is older than
+// freshFor.
 func (r *recovery) current(item *recovered) (Entry, error) {
 	if item.err != nil {
 		return item.entry, item.err
@@ -183,7 +184,7 @@ func (r *recovery) current(item *recovered) (Entry, error) {
 	return item.entry, nil
 }
 
-// stop ends the reader and all questions, and waits for them. A store that does not look at its context is not waited for.
+// stop ends the reader and all queries, and waits for them for up to freshFor: a store may ignore its context.
 func (r *recovery) stop() {
 	r.cancel()
 	r.j.touched.unwatch(r.touched)
@@ -204,7 +205,7 @@ func (r *recovery) stop() {
 	r.j.observe(r.outer, r.info)
 }
 
-// observe logs what a Recover found, and tells the observer.
+// observe logs what a Recover found, and calls Options.Observe.
 func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 	level := slog.LevelDebug
 	if i.Conflicts > 0 || i.Unreadable > 0 || i.Unanswered > 0 || !i.Complete {

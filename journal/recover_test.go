@@ -19,7 +19,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// walk recovers, and calls meanwhile once the first payment has been given.
+// walk loops over Recover, and calls meanwhile after the first payment was yielded.
 func walk(t *testing.T, s *shop, meanwhile func()) (told map[string]string) {
 	t.Helper()
 	told = map[string]string{}
@@ -35,7 +35,7 @@ func walk(t *testing.T, s *shop, meanwhile func()) (told map[string]string) {
 	return told
 }
 
-// TestRecoverTellsNoOldNews changes what is known of payment b while the merchant deals with payment a.
+// TestRecoverTellsNoOldNews changes what is known about payment b while the loop handles payment a.
 func TestRecoverTellsNoOldNews(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.refuse = errReset
@@ -52,7 +52,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			}
 		})
 		if told["b"] != "succeeded" {
-			t.Errorf("b was paid and told so, and then told %q", told["b"])
+			t.Errorf("b was reported as paid, and then as %q", told["b"])
 		}
 		if err := s.Ack(t.Context(), "b"); err != nil {
 			t.Errorf("Ack: %v", err)
@@ -71,7 +71,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			}
 		})
 		if told["b"] != "" {
-			t.Errorf("b was acknowledged, and then told %q", told["b"])
+			t.Errorf("b was acknowledged, and then reported as %q", told["b"])
 		}
 	})
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -93,22 +93,22 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			}
 		})
 		if told["b"] != "succeeded" {
-			t.Errorf("b was paid and told so, and then told %q", told["b"])
+			t.Errorf("b was reported as paid, and then as %q", told["b"])
 		}
 	})
 }
 
 var errReset = errors.New("no network")
 
-// TestRecoverFarApart: of a payment that was submitted twice, far apart, both months must say that there is none.
+// TestRecoverFarApart: if the two submissions of a payment are far apart, it must be missing in both months.
 func TestRecoverFarApart(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		down bool // for the question about the second submission
+		down bool // during the query for the second submission
 		want string
 	}{
-		{"all answered", false, "succeeded"},
-		{"the second not answered", true, "unknown"},
+		{"both queries answered", false, "succeeded"},
+		{"the second query fails", true, "unknown"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -132,7 +132,7 @@ func TestRecoverFarApart(t *testing.T) {
 	}
 }
 
-// TestRecoverCutOff: a question that the caller's context cut off was not asked.
+// TestRecoverCutOff: a query that was interrupted by the caller's context does not count as made.
 func TestRecoverCutOff(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
@@ -150,7 +150,7 @@ func TestRecoverCutOff(t *testing.T) {
 	})
 }
 
-// rewriting changes what the gateway answers.
+// rewriting changes the gateway's responses.
 type rewriting struct {
 	http.RoundTripper
 	change func(*http.Request, []byte) []byte
@@ -171,8 +171,7 @@ func (r rewriting) RoundTrip(q *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestOddTimestamps: an answer's timestamp beyond the year 9999, which JSON cannot hold, keeps nothing from being
-// recorded.
+// TestOddTimestamps: a response is recorded even if its timestamp is after the year 9999, which JSON cannot represent.
 func TestOddTimestamps(t *testing.T) {
 	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
 		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -190,7 +189,7 @@ func TestOddTimestamps(t *testing.T) {
 	}
 }
 
-// textStore is a store that keeps evidence as JSON.
+// textStore is a store that stores evidence as JSON.
 type textStore struct{ journal.Store }
 
 func (s textStore) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
@@ -205,8 +204,8 @@ func (s textStore) Record(ctx context.Context, key journal.Key, version int, ev 
 	return s.Store.Record(ctx, key, version, read)
 }
 
-// TestQueriedTokenIsNotKept: what a query shows of a token payment is kept without its address, also if the entry began
-// as another operation that was refused here.
+// TestQueriedTokenIsNotKept: the result of a query for a token payment is stored without its redirect URL, even if the
+// entry began as another operation that was refused.
 func TestQueriedTokenIsNotKept(t *testing.T) {
 	const token = "tok-0123456789abcdef"
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -217,7 +216,7 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 		}
 		s.network = rewriting{s.network, func(q *http.Request, _ []byte) []byte {
 			if q.Method == http.MethodPost {
-				return nil // the answer is lost
+				return nil // the response is lost
 			}
 			return []byte(`{"code":121,"totalCount":1,"data":[{"code":301,"uniqueId":"1","transactionId":"x","transactionAmount":"12.50",` +
 				`"transactionCurrency":"USD","transactionAt":"` + time.Now().Format(time.DateTime) + `","redirectUrl":"https://gateway.test/?t=` + token + `"}]}`)
@@ -242,7 +241,7 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 	})
 }
 
-// ackAndForget does so with a payment that is older than a day.
+// ackAndForget acknowledges and forgets a payment that is older than a day.
 func ackAndForget(t *testing.T, s *shop, id string) {
 	t.Helper()
 	if err := s.Ack(t.Context(), id); err != nil {
@@ -253,7 +252,7 @@ func ackAndForget(t *testing.T, s *shop, id string) {
 	}
 }
 
-// TestForgottenStaysForgotten acknowledges and forgets a payment that a walk has listed already.
+// TestForgottenStaysForgotten acknowledges and forgets a payment that a loop over Recover has already listed.
 func TestForgottenStaysForgotten(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for _, id := range []string{"a", "b"} {
@@ -265,16 +264,17 @@ func TestForgottenStaysForgotten(t *testing.T) {
 		time.Sleep(50 * time.Hour)
 		told := walk(t, s, func() { ackAndForget(t, s, "b") })
 		if len(told) != 1 {
-			t.Errorf("b was forgotten, and then told: %q", told)
+			t.Errorf("b was forgotten, and then reported: %q", told)
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 	})
 }
 
-// replaced is a store in whose place another can be put.
+// replaced is a store that can be replaced by another one.
 type replaced struct{ journal.Store }
 
-// TestStoreThatForgets: a store that has lost evidence, as a server that crashed may, is told anew and acknowledged.
+// TestStoreThatForgets: if a store has lost evidence, as can happen when a server crashes, the entry is reported and
+// acknowledged again.
 func TestStoreThatForgets(t *testing.T) {
 	inBubble(t, sandbox.Options{SettleAfter: time.Minute}, func(t *testing.T, s *shop) {
 		store := &replaced{s.store}
@@ -306,7 +306,7 @@ func TestStoreThatForgets(t *testing.T) {
 	})
 }
 
-// TestRecoverReadsOnce: what the store's list has just given, and nobody has changed, is not read again.
+// TestRecoverReadsOnce: an entry that was just listed, and that nobody has changed, is not read again.
 func TestRecoverReadsOnce(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for i := range 5 {
@@ -320,12 +320,12 @@ func TestRecoverReadsOnce(t *testing.T) {
 			}
 		}
 		if told != 5 {
-			t.Errorf("%d are told, want 5", told)
+			t.Errorf("%d are reported, want 5", told)
 		}
 	})
 }
 
-// TestRecoverLeft: a Recover whose loop was left is not complete, whatever it was left at.
+// TestRecoverLeft: a Recover whose loop was left is not complete, at whichever entry it was left.
 func TestRecoverLeft(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for _, id := range []string{"a", "b"} {
@@ -355,7 +355,7 @@ func TestRecoverLeft(t *testing.T) {
 	})
 }
 
-// TestRecoverWhilePaidAgain pays again while Recover waits for the gateway's answer about the first submission.
+// TestRecoverWhilePaidAgain pays again while Recover waits for the gateway's response about the first submission.
 func TestRecoverWhilePaidAgain(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
@@ -385,7 +385,8 @@ func TestRecoverWhilePaidAgain(t *testing.T) {
 	})
 }
 
-// TestForgottenUnsent: an id that was not sent, acknowledged and forgotten while a walk had it listed can be used again.
+// TestForgottenUnsent: an id that was not sent can be used again if it was acknowledged and forgotten after a loop had
+// listed it.
 func TestForgottenUnsent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
@@ -400,8 +401,8 @@ func TestForgottenUnsent(t *testing.T) {
 	})
 }
 
-// TestLeftWhileAsking: a loop that is left waits for the questions that are under way, so that nothing is asked, or
-// recorded, behind the caller's back.
+// TestLeftWhileAsking: leaving the loop waits for the queries in flight, so that nothing is queried or recorded
+// afterwards.
 func TestLeftWhileAsking(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose, Times: 4})
@@ -413,11 +414,11 @@ func TestLeftWhileAsking(t *testing.T) {
 		s.network = asking
 		j := s.restarted(journal.Options{Parallel: 2})
 		for range j.Recover(t.Context()) {
-			synctest.Wait() // b and c are asked about, and d waits for its turn
+			synctest.Wait() // the queries for b and c are in flight, and d waits for its turn
 			break
 		}
 		if n := asking.under.Load(); n != 0 || asking.ended.Load() < 1 {
-			t.Errorf("%d questions are under way, %d have ended", n, asking.ended.Load())
+			t.Errorf("%d queries are in flight, %d have ended", n, asking.ended.Load())
 		}
 		asked := make(map[string]bool)
 		s.network = rewriting{asking.RoundTripper, func(q *http.Request, body []byte) []byte {
@@ -426,12 +427,12 @@ func TestLeftWhileAsking(t *testing.T) {
 		}}
 		recovered(t, j)
 		if asked["a"] || !asked["b"] || !asked["c"] || !asked["d"] {
-			t.Errorf("then it asks about %v, want all that got no answer", asked)
+			t.Errorf("then it queries %v, want all that had no response", asked)
 		}
 	})
 }
 
-// slowToLeave answers what is asked about payment a, and holds other requests until their context ends and 100 ms longer.
+// slowToLeave responds to queries about payment a. It holds all others until 100 ms after their context has ended.
 type slowToLeave struct {
 	http.RoundTripper
 	under, ended atomic.Int32

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestRecoverInfo: each entry is counted as what it comes to.
+// TestRecoverInfo: each entry is counted by its state.
 func TestRecoverInfo(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	why := errors.New("HTTP 401")

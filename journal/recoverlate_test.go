@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestSlowLoop: what another process has recorded while the loop over Recover was busy is told.
+// TestSlowLoop: what another process has recorded while the loop over Recover was busy is reported.
 func TestSlowLoop(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("first", pending)
@@ -33,7 +33,7 @@ func TestSlowLoop(t *testing.T) {
 			}
 		}
 		if told["first"] != journal.Pending || told["a"] != journal.Succeeded {
-			t.Errorf("told %v", told)
+			t.Errorf("reported %v", told)
 		}
 	})
 }
@@ -55,7 +55,7 @@ func (d damaged) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journ
 	}
 }
 
-// TestManyUnreadable: the others come first, a thousand are named, and all are counted.
+// TestManyUnreadable: the other entries come first, a thousand unreadable ones are yielded, and all are counted.
 func TestManyUnreadable(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		if _, err := s.pay("a", approved); err != nil {
@@ -73,13 +73,13 @@ func TestManyUnreadable(t *testing.T) {
 			}
 		}
 		if named != 1000 || info.Unreadable != 1500 || info.Told != 1 || !info.Complete {
-			t.Errorf("%d are named, and the observer is told %+v", named, info)
+			t.Errorf("%d are yielded, and the observer receives %+v", named, info)
 		}
 	})
 }
 
-// TestSecondOfTwo: of two submissions that lie far apart, the gateway has the second only. The payment has succeeded, and
-// nothing conflicts.
+// TestSecondOfTwo: of two submissions that are far apart, the gateway has only the second. The payment has succeeded, and
+// there is no conflict.
 func TestSecondOfTwo(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})

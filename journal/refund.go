@@ -8,8 +8,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Refunds. A refund has an entry as a payment has, under its refundTransactionId, and goes the same way: written before it
-// is sent, sent at most once, settled by asking, told until it is acknowledged.
+// Refunds. A refund has an entry like a payment, under its refundTransactionId, and is handled in the same way: recorded
+// before it is sent, sent at most once, resolved by queries, and reported until it is acknowledged.
 
 // CreateRefund is cardgateway.Client.CreateRefund, recorded in the journal. The remark is not recorded. A second call with
 // the same RefundTransactionID sends nothing after anything may have been sent; it returns what is known. For errors see

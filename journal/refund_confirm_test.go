@@ -17,7 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestConfirmRefund: what a notification or a walk has shown of a refund is known without a query.
+// TestConfirmRefund: a refund from a notification or a walk is known without a query.
 func TestConfirmRefund(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -74,7 +74,7 @@ func TestConfirmRefund(t *testing.T) {
 	})
 }
 
-// TestRefundShops: the refunds of two shops with the same ids in one store know nothing of each other.
+// TestRefundShops: refunds of two shops with the same ids in one store do not affect each other.
 func TestRefundShops(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -103,7 +103,7 @@ func TestRefundShops(t *testing.T) {
 	})
 }
 
-// TestNothingSecretOfARefundIsStored gives money back at a gateway that answers with a card number and the merchant's own
+// TestNothingSecretOfARefundIsStored makes a refund at a gateway whose responses contain a card number and the merchant's
 // remark in every text, and searches what is stored.
 func TestNothingSecretOfARefundIsStored(t *testing.T) {
 	const remark = "for Ada Example of 12 Example Road"

@@ -16,7 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestRefundRefused: a refusal is kept as the gateway's word, and only AfterRefusal sends again, after it has asked.
+// TestRefundRefused: a refusal is only the gateway's statement, and only AfterRefusal sends again, after a query.
 func TestRefundRefused(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -28,7 +28,7 @@ func TestRefundRefused(t *testing.T) {
 		}
 		silence(s)
 		if _, err := s.AfterRefusal().CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrNotSent) || s.sent.Load() != 1 {
-			t.Errorf("where the gateway cannot be asked: %v, %d requests", err, s.sent.Load())
+			t.Errorf("if the gateway cannot be queried: %v, %d requests", err, s.sent.Load())
 		}
 		s.gateway.ClearFaults()
 		if got, err := s.AfterRefusal().CreateRefund(t.Context(), req); err != nil || got == nil || s.sent.Load() != 2 {
@@ -40,14 +40,14 @@ func TestRefundRefused(t *testing.T) {
 			t.Fatalf("got %v, want ErrRefused", err)
 		}
 		if _, err := s.AfterRefusal().CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrConflict) || s.sent.Load() != 3 {
-			t.Errorf("where the gateway has it: %v, %d requests", err, s.sent.Load())
+			t.Errorf("if the gateway has the refund: %v, %d requests", err, s.sent.Load())
 		}
 		wantRefunded(t, s, "r", 1)
 		wantRefunded(t, s, "s", 1)
 	})
 }
 
-// TestRefundPresumedAbsent loses a request, for ever or for a day, and gives the money back again in the meantime.
+// TestRefundPresumedAbsent loses a request, forever or for a day, and makes the refund again in the meantime.
 func TestRefundPresumedAbsent(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -100,7 +100,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 	}
 }
 
-// TestRefundSeenIsNeverAbsent: the gateway shows the refund with another amount, and later not at all.
+// TestRefundSeenIsNeverAbsent: the gateway returns the refund with another amount, and later not at all.
 func TestRefundSeenIsNeverAbsent(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -121,8 +121,8 @@ func TestRefundSeenIsNeverAbsent(t *testing.T) {
 	})
 }
 
-// TestRefundAgainDeclined: after the first request has arrived late, the gateway finds too little left for the second. Its
-// decline says nothing of the first.
+// TestRefundAgainDeclined: after the first request has arrived late, not enough is left of the payment for the second.
+// Its decline says nothing about the first.
 func TestRefundAgainDeclined(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -142,7 +142,7 @@ func TestRefundAgainDeclined(t *testing.T) {
 	})
 }
 
-// TestRefundOutcomeTold: of each state that a refund can be in, the entry tells what the client's method would.
+// TestRefundOutcomeTold: in each state of a refund, its entry returns what the client's method would return.
 func TestRefundOutcomeTold(t *testing.T) {
 	inBubble(t, sandbox.Options{RefundSettleAfter: -1}, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -153,7 +153,7 @@ func TestRefundOutcomeTold(t *testing.T) {
 			t.Helper()
 			all := recovered(t, s.restarted(journal.Options{}))
 			if len(all) != 1 {
-				t.Fatalf("Recover tells %d entries, want 1", len(all))
+				t.Fatalf("Recover yields %d entries, want 1", len(all))
 			}
 			return all[0]
 		}
@@ -175,7 +175,8 @@ func TestRefundOutcomeTold(t *testing.T) {
 	})
 }
 
-// TestRefundOddTimestamps: a timestamp beyond the year 9999, which JSON cannot hold, keeps no refund from being recorded.
+// TestRefundOddTimestamps: a refund is recorded even if its timestamp is after the year 9999, which JSON cannot
+// represent.
 func TestRefundOddTimestamps(t *testing.T) {
 	for _, timestamp := range []string{"253402300799999", "253402300800000", "999999999999999"} {
 		inBubble(t, executing, func(t *testing.T, s *shop) {
@@ -193,7 +194,7 @@ func TestRefundOddTimestamps(t *testing.T) {
 	}
 }
 
-// TestRefundRun: Run tells refunds beside payments, and acknowledges both once the books have them.
+// TestRefundRun: Run reports refunds as well as payments, and acknowledges both once tell has stored them.
 func TestRefundRun(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		paid, err := s.pay("a", approved)

@@ -31,12 +31,12 @@ func refund(id, uniqueID string) cardgateway.RefundRequest {
 	return cardgateway.RefundRequest{UniqueID: uniqueID, RefundTransactionID: id, Amount: decimal.RequireFromString("2.50"), Remark: "too small"}
 }
 
-// lose has the response to the next refund lost after it has been carried out.
+// lose makes the response to the next refund get lost after the refund was made.
 func (s *shop) lose() {
 	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Reply: sandbox.ReplyReset})
 }
 
-// refundStates says what Recover tells of refunds, by refundTransactionId.
+// refundStates returns the states of refunds that Recover reports, by refundTransactionId.
 func refundStates(t *testing.T, j *journal.Journal) map[string]string {
 	t.Helper()
 	return statesBy(t, j, (*journal.Entry).RefundTransactionID)
@@ -45,29 +45,30 @@ func refundStates(t *testing.T, j *journal.Journal) map[string]string {
 func wantRefunds(t *testing.T, j *journal.Journal, want map[string]string) {
 	t.Helper()
 	if got := refundStates(t, j); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("Recover tells of refunds %v, want %v", got, want)
+		t.Errorf("Recover reports the refunds %v, want %v", got, want)
 	}
 }
 
 func wantRefunded(t *testing.T, s *shop, id string, want int) {
 	t.Helper()
 	if got := s.gateway.Refunded(id); got != want {
-		t.Errorf("the gateway paid %s back %d times, want %d", id, got, want)
+		t.Errorf("the gateway made refund %s %d times, want %d", id, got, want)
 	}
 }
 
-// executing is a gateway that does not look at a refundTransactionId: a second request gives the money back again.
+// executing is a gateway that ignores the refundTransactionId: it makes the refund again for a second request.
 var executing = sandbox.Options{RefundDuplicates: sandbox.RefundDuplicatesExecuted}
 
-// TestRefundOutcomes: the outcomes of the client's own method, in the call, in the entry, and told until acknowledged.
+// TestRefundOutcomes: a refund has the outcomes of the client's own method, in the call and in the entry, and they are
+// reported until they are acknowledged.
 func TestRefundOutcomes(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		settle   time.Duration // of the gateway
 		change   func(*cardgateway.RefundRequest)
 		want     error  // of the call
-		recorded string // by the call
-		told     string // by Recover
+		recorded string // the state of the entry after the call
+		told     string // what Recover reports
 		refunded int
 	}{
 		{"accepted, and paid back", 0, nil, nil, "pending", "succeeded", 1},
@@ -101,8 +102,8 @@ func TestRefundOutcomes(t *testing.T) {
 	}
 }
 
-// TestRefundIsSentOnce: a second call with the same id sends nothing, whatever became of the first, in this process and
-// in another one, also after the acknowledgement.
+// TestRefundIsSentOnce: a second call with the same id sends nothing, whatever the outcome of the first, in this and in
+// another process, also after the acknowledgement.
 func TestRefundIsSentOnce(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -143,7 +144,7 @@ func TestRefundIsSentOnce(t *testing.T) {
 	})
 }
 
-// TestRefundSingleFlight lets many callers, of two processes, ask for one refund.
+// TestRefundSingleFlight has many callers in two processes make one refund.
 func TestRefundSingleFlight(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -176,7 +177,7 @@ func TestRefundSingleFlight(t *testing.T) {
 	})
 }
 
-// TestRefundBesidePayment: a payment and a refund with equal ids are strangers to each other.
+// TestRefundBesidePayment: a payment and a refund with the same id do not affect each other.
 func TestRefundBesidePayment(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		paid, err := s.pay("a", approved)
@@ -198,7 +199,7 @@ func TestRefundBesidePayment(t *testing.T) {
 		}
 		all := recovered(t, s.restarted(journal.Options{}))
 		if len(all) != 1 || all[0].RefundTransactionID() != "a" || all[0].TransactionID() != "" || all[0].State() != journal.Succeeded {
-			t.Fatalf("Recover tells %+v, want the refund alone", all)
+			t.Fatalf("Recover yields %+v, want only the refund", all)
 		}
 		if _, err := all[0].Outcome(); !errors.Is(err, journal.ErrRefund) {
 			t.Errorf("Outcome of a refund: %v, want ErrRefund", err)
@@ -226,7 +227,7 @@ func TestRefundBesidePayment(t *testing.T) {
 	})
 }
 
-// TestRefundMismatch: another refund under a known id is not sent, and says nothing of the one that is recorded.
+// TestRefundMismatch: another refund with a recorded id is not sent, and its error says nothing about the recorded one.
 func TestRefundMismatch(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
@@ -255,7 +256,8 @@ func TestRefundMismatch(t *testing.T) {
 	})
 }
 
-// TestRefundNotSent: what provably did not leave may be called again, and what the client refuses leaves nothing open.
+// TestRefundNotSent: a call that was proved not sent may be made again, and a request that the client rejects leaves
+// nothing open.
 func TestRefundNotSent(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))

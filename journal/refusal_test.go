@@ -15,7 +15,7 @@ import (
 
 var refusal = sandbox.Fault{Operation: sandbox.OpPayments, Status: 401, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML}
 
-// TestAfterRefusal submits again what was refused, and only that, and only if the gateway does not have it.
+// TestAfterRefusal: only a refused payment is submitted again, and only if the gateway does not have it.
 func TestAfterRefusal(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -30,7 +30,7 @@ func TestAfterRefusal(t *testing.T) {
 		{"refused", refusal, nil, approved, nil, 2, 1, "succeeded"},
 		{"refused, then declined", refusal, nil, declined, cardgateway.ErrDeclined, 2, 0, "declined"},
 		{"refused twice", refusal, func(s *shop) { s.gateway.Inject(refusal) }, approved, cardgateway.ErrRefused, 2, 0, "refused"},
-		{"the gateway cannot be asked", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
+		{"the gateway cannot be queried", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
 		{"refused and charged all the same", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, nil, approved,
 			cardgateway.ErrConflict, 1, 1, "succeeded, conflict"},
 		{"its outcome is unknown", sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}, nil, approved,
@@ -72,7 +72,8 @@ func TestAfterRefusalOfNothing(t *testing.T) {
 	})
 }
 
-// TestRecordedRefusal: a refusal that is told again says when it was recorded, and that nothing was sent now.
+// TestRecordedRefusal: if a refusal is returned again, the error says when it was recorded, and that nothing was sent
+// now.
 func TestRecordedRefusal(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(refusal)
@@ -88,7 +89,7 @@ func TestRecordedRefusal(t *testing.T) {
 			t.Errorf("got %q, want it to have %q", err, want)
 		}
 		if _, ok := errors.AsType[*journal.RecordedError](first); ok {
-			t.Errorf("the refusal itself is told as a recorded one: %v", first)
+			t.Errorf("the refusal itself is returned as a recorded one: %v", first)
 		}
 		if n := s.sent.Load(); n != 1 {
 			t.Errorf("%d requests, want 1", n)

@@ -11,8 +11,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestAfterRefusalAsksEverywhere: of submissions that lie far apart the gateway is asked one by one. One question without an
-// answer is enough for nothing to be sent.
+// TestAfterRefusalAsksEverywhere: submissions that are far apart have separate queries. If one of them fails, nothing is
+// sent.
 func TestAfterRefusalAsksEverywhere(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		day := 24 * time.Hour
@@ -39,7 +39,8 @@ func TestAfterRefusalAsksEverywhere(t *testing.T) {
 	})
 }
 
-// TestAfterRefusalInTheFuture: what was recorded by a clock that was far ahead cannot be asked about, and is not sent again.
+// TestAfterRefusalInTheFuture: a refusal that was recorded with a clock far ahead cannot be queried, and is not sent
+// again.
 func TestAfterRefusalInTheFuture(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		req := order("a", approved)

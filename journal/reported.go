@@ -1,17 +1,17 @@
 package journal
 
-// report is what a caller was last told of a payment: an entry of this version, which comes to this state.
+// report is what was last reported for a payment: the version of its entry, and its state.
 type report struct {
 	intent  Intent
 	version int
 	state   State
-	settled bool // Run has told it, and the merchant's books have it
+	settled bool // Run has reported it, and the function that it calls returned nil
 }
 
-// reports remembers what callers were told, so that Ack acknowledges just that and nothing that became known since.
+// reports remembers what was reported to callers, so that Ack acknowledges exactly that, and no evidence recorded since.
 type reports struct {
 	last  recent[Key, report]
-	acked recent[Key, report] // apart, since it does no harm to forget one of them
+	acked recent[Key, report] // separate, because forgetting one of these does no harm
 }
 
 func (r *reports) get(key Key) (report, bool) {
@@ -21,7 +21,7 @@ func (r *reports) get(key Key) (report, bool) {
 	return r.acked.get(key)
 }
 
-// set remembers that a caller has been told what the entry says. An older version never replaces a newer one.
+// set remembers that the entry was reported to a caller. An older version never replaces a newer one.
 func (r *reports) set(e *Entry, state State) {
 	r.last.update(e.Key(), func(now report, _ bool) (report, bool) {
 		same := now.version == e.version() && now.state == state
@@ -29,8 +29,8 @@ func (r *reports) set(e *Entry, state State) {
 	})
 }
 
-// setUnseen remembers that a caller was told an error without a look at the entry, if nothing was told before; else it
-// returns what was. No entry has the version that it remembers: Ack then acknowledges nothing.
+// setUnseen remembers that a caller received an error although the entry was not read. If there is an earlier report, it
+// changes nothing and returns that report. Otherwise it remembers versionUnseen, for which Ack acknowledges nothing.
 func (r *reports) setUnseen(in *Intent) (before report, known bool) {
 	r.last.update(in.Key(), func(now report, ok bool) (report, bool) {
 		if before, known = now, ok; !known {
@@ -41,7 +41,7 @@ func (r *reports) setUnseen(in *Intent) (before report, known bool) {
 	return before, known
 }
 
-// setSettled notes that the merchant's books have what was told.
+// setSettled remembers that the function that Run calls has returned nil for this version.
 func (r *reports) setSettled(e *Entry) {
 	r.last.update(e.Key(), func(now report, known bool) (report, bool) {
 		now.settled = true
@@ -49,18 +49,18 @@ func (r *reports) setSettled(e *Entry) {
 	})
 }
 
-// refuted notes that the store holds another version than was told, maybe an older one because it lost evidence:
-// whatever it holds is news.
+// refuted remembers that the store has another version than was reported, maybe an older one because it lost evidence.
+// Any version can then replace the report, and until one does, Ack acknowledges nothing.
 func (r *reports) refuted(key Key, was report) {
 	r.last.update(key, func(now report, _ bool) (report, bool) {
 		return report{was.intent, versionUnseen, was.state, false}, now == was
 	})
 }
 
-// versionUnseen is the version that a caller has seen who has not seen the entry. No entry has it.
+// versionUnseen is the version of a report that was made without reading the entry. No entry has it.
 const versionUnseen = -1
 
-// setAcked notes that what was told is acknowledged.
+// setAcked remembers that a report is acknowledged.
 func (r *reports) setAcked(key Key, was report) {
 	r.acked.update(key, func(report, bool) (report, bool) { return was, true })
 	r.last.remove(key)
@@ -71,5 +71,5 @@ func (r *reports) remove(key Key) {
 	r.acked.remove(key)
 }
 
-// hasForgotten says that of a payment without a report something may have been told all the same.
+// hasForgotten reports whether a payment without a report may have been reported nevertheless.
 func (r *reports) hasForgotten() bool { return r.last.hasForgotten() }

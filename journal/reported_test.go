@@ -2,8 +2,7 @@ package journal
 
 import "testing"
 
-// TestReports: what a caller was told, and whether the merchant's books have it, is remembered of just the version and the
-// state that were told.
+// TestReports: what was reported, and whether tell has stored it, is remembered for exactly that version and state.
 func TestReports(t *testing.T) {
 	const odd = "a\n"
 	key := Key{TransactionID: "a"}
@@ -17,16 +16,16 @@ func TestReports(t *testing.T) {
 		version int
 		settled bool
 	}{
-		{"nothing told", func(*reports) {}, false, 0, false},
-		{"told", func(r *reports) { r.set(entry(1), Pending) }, true, 1, false},
-		{"told twice", func(r *reports) { r.set(entry(1), Pending); r.set(entry(1), Pending) }, true, 1, false},
-		{"told and settled", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)) }, true, 1, true},
-		{"settled, and told again", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)); r.set(entry(1), Pending) }, true, 1, true},
-		{"settled, and told in another state", func(r *reports) { r.set(entry(1), Unknown); r.setSettled(entry(1)); r.set(entry(1), Pending) }, true, 1, false},
-		{"settled, and more is told", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)); r.set(entry(2), Pending) }, true, 2, false},
+		{"nothing reported", func(*reports) {}, false, 0, false},
+		{"reported", func(r *reports) { r.set(entry(1), Pending) }, true, 1, false},
+		{"reported twice", func(r *reports) { r.set(entry(1), Pending); r.set(entry(1), Pending) }, true, 1, false},
+		{"reported and settled", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)) }, true, 1, true},
+		{"settled, and reported again", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)); r.set(entry(1), Pending) }, true, 1, true},
+		{"settled, and reported in another state", func(r *reports) { r.set(entry(1), Unknown); r.setSettled(entry(1)); r.set(entry(1), Pending) }, true, 1, false},
+		{"settled, and a newer version reported", func(r *reports) { r.set(entry(1), Pending); r.setSettled(entry(1)); r.set(entry(2), Pending) }, true, 2, false},
 		{"settled is an older version", func(r *reports) { r.set(entry(2), Pending); r.setSettled(entry(1)) }, true, 2, false},
 		{"settled and forgotten", func(r *reports) { r.setSettled(entry(0)) }, false, 0, false},
-		{"an older version is told", func(r *reports) { r.set(entry(2), Pending); r.set(entry(1), Unknown) }, true, 2, false},
+		{"an older version reported", func(r *reports) { r.set(entry(2), Pending); r.set(entry(1), Unknown) }, true, 2, false},
 		{"refuted", func(r *reports) { r.set(entry(2), Pending); was, _ := r.get(key); r.refuted(key, was) }, true, versionUnseen, false},
 		{"another was refuted", func(r *reports) {
 			r.set(entry(1), Pending)
@@ -37,22 +36,22 @@ func TestReports(t *testing.T) {
 		{"removed", func(r *reports) { r.set(entry(1), Pending); r.remove(key) }, false, 0, false},
 		{"acknowledged", func(r *reports) { r.set(entry(1), Pending); ackLast(r, key) }, true, 1, false},
 		{"acknowledged and removed", func(r *reports) { r.set(entry(1), Pending); ackLast(r, key); r.remove(key) }, false, 0, false},
-		{"acknowledged, and more is told", func(r *reports) { r.set(entry(1), Pending); ackLast(r, key); r.set(entry(2), Succeeded) }, true, 2, false},
-		{"acknowledged, and nobody looked", func(r *reports) {
+		{"acknowledged, and a newer version reported", func(r *reports) { r.set(entry(1), Pending); ackLast(r, key); r.set(entry(2), Succeeded) }, true, 2, false},
+		{"acknowledged, and then the entry not read", func(r *reports) {
 			r.set(entry(1), Pending)
 			ackLast(r, key)
 			r.setUnseen(&Intent{TransactionID: "a"})
 		}, true, 1, false},
-		{"nobody looked", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a"}) }, true, versionUnseen, false},
-		{"nobody looked after it was told", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{TransactionID: "a"}) }, true, 1, false},
-		{"nobody looked, and it has an id that no store holds", func(r *reports) { r.setUnseen(&Intent{TransactionID: odd}) }, false, 0, false},
+		{"entry not read", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a"}) }, true, versionUnseen, false},
+		{"reported, and then the entry not read", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{TransactionID: "a"}) }, true, 1, false},
+		{"entry not read, and an id that no store can store", func(r *reports) { r.setUnseen(&Intent{TransactionID: odd}) }, false, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var r reports
 			tt.do(&r)
 			got, known := r.get(key)
 			if _, kept := r.get(Key{TransactionID: odd}); kept {
-				t.Error("it remembers what nobody can acknowledge")
+				t.Error("it remembers a payment that cannot be acknowledged")
 			}
 			if known != tt.known || known && (got.version != tt.version || got.settled != tt.settled) {
 				t.Errorf("got %t, version %d, settled %t; want %t, %d, %t", known, got.version, got.settled, tt.known, tt.version, tt.settled)

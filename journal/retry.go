@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// retry is the patience of a call with a store that fails, before anything is sent: a database can be busy with other
-// payments, or come back. The pauses grow and are jittered, so that many callers do not come back together.
+// retry limits how long a call retries a store that fails, before anything is sent: a database can be busy with other
+// payments, or come back. The pauses grow and are randomized, so that many callers do not retry at the same time.
 type retry struct {
 	until       time.Time
 	pause, most time.Duration
@@ -19,7 +19,7 @@ func newRetry(first, most time.Duration) *retry {
 	return &retry{until: time.Now().Add(retryFor), pause: first, most: most}
 }
 
-// wait reports whether the store may be asked again, after a pause.
+// wait pauses before the next attempt. It returns false if there is no time for one, or ctx has ended.
 func (r *retry) wait(ctx context.Context) bool {
 	pause := r.pause/2 + rand.N(r.pause/2)
 	r.pause = min(2*r.pause, r.most)

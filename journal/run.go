@@ -40,28 +40,28 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, tell func(contex
 	}
 }
 
-// runOne tells one payment.
+// runOne reports one payment or refund.
 func (j *Journal) runOne(ctx context.Context, e *Entry, tell func(context.Context, Entry) error) {
 	last, _ := j.reported.get(e.Key())
 	known := e.project()
 	final := known.final()
-	if last.settled && !final { // and what is told is of no other version: see reports.set
+	if last.settled && !final { // of this version: reports.set clears settled for another one
 		return
 	}
 	failed := tell(ctx, *e)
 	if failed == nil {
 		j.reported.setSettled(e)
-		if final { // this, whatever others have been told meanwhile
+		if final { // exactly this version, whatever was reported to other callers meanwhile
 			failed = j.ackReport(ctx, e.Key(), report{e.Intent(), e.version(), known.state, true})
 		}
 	}
 	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
-		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: telling a payment or refund",
+		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: reporting a payment or refund",
 			slog.String(e.Begun.idMember(), cmp.Or(e.TransactionID(), e.RefundTransactionID())), slog.Any("error", failed))
 	}
 }
 
-// final reports whether a payment has come to its end, so that it need not be told again once the merchant's books have it.
+// final reports whether there is an outcome that Run acknowledges once it has been reported and stored.
 func (p *projection) final() bool {
 	switch p.state {
 	case NotSent, Abandoned, Declined, Succeeded:

@@ -20,8 +20,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestRun: outcomes are told until the books have them, what is open once and when more is known, and failures end
-// nothing.
+// TestRun: outcomes are reported until tell has stored them, open payments once and when more is known, and no failure
+// ends Run.
 func TestRun(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("paid", approved)
@@ -47,21 +47,21 @@ func TestRun(t *testing.T) {
 		synctest.Wait()
 		slices.Sort(told)
 		if want := []string{"later pending", "lost unknown", "paid succeeded", "paid succeeded"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 		told = nil
 		s.gateway.Settle("later", true)
 		time.Sleep(3 * time.Hour)
 		synctest.Wait()
 		if want := []string{"later succeeded"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("Run ended with %v", err)
 		}
 		if err := j.Run(t.Context(), time.Minute, nil); err == nil {
-			t.Error("with nobody to tell: no error")
+			t.Error("without a function: no error")
 		}
 		all := states(t, s.restarted(journal.Options{}))
 		if want := map[string]string{"lost": "unknown"}; fmt.Sprint(all) != fmt.Sprint(want) {
@@ -70,7 +70,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestRunTellsWhatWasPending: what its own call has told the shop as pending is told by Run too, once.
+// TestRunTellsWhatWasPending: a payment that its own call returned as pending is also reported by Run, once.
 func TestRunTellsWhatWasPending(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", pending)
@@ -82,12 +82,12 @@ func TestRunTellsWhatWasPending(t *testing.T) {
 			return nil
 		})
 		if told != 1 {
-			t.Errorf("it was told %d times", told)
+			t.Errorf("it was reported %d times", told)
 		}
 	})
 }
 
-// TestRunLogs: what the books did not take is logged; what they took, or somebody else has acknowledged or forgotten
+// TestRunLogs: an error of tell is logged. An outcome that tell has stored, or that was acknowledged or forgotten
 // meanwhile, is not.
 func TestRunLogs(t *testing.T) {
 	for _, tt := range []struct {
@@ -121,15 +121,15 @@ func TestRunLogs(t *testing.T) {
 					told++
 					return tt.tell(t, s)
 				})
-				if told != 1 || strings.Contains(log.String(), "telling") != tt.logs {
-					t.Errorf("told %d times, logged %q", told, &log)
+				if told != 1 || strings.Contains(log.String(), "reporting") != tt.logs {
+					t.Errorf("reported %d times, logged %q", told, &log)
 				}
 			})
 		})
 	}
 }
 
-// TestRunGoesOn: a store that fails for a while does not end Run, and is not asked all the time.
+// TestRunGoesOn: a store that fails for a while does not end Run, and is not called without pauses.
 func TestRunGoesOn(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
@@ -148,7 +148,7 @@ func TestRunGoesOn(t *testing.T) {
 			return nil
 		})
 		if !errors.Is(err, context.DeadlineExceeded) || told != 1 || f.calls.Load() > 10 {
-			t.Errorf("ended with %v, told %d times, the store was called %d times", err, told, f.calls.Load())
+			t.Errorf("ended with %v, reported %d times, the store was called %d times", err, told, f.calls.Load())
 		}
 		if !strings.Contains(log.String(), errDisk.Error()) {
 			t.Errorf("the failure was not logged: %s", &log)
@@ -156,7 +156,7 @@ func TestRunGoesOn(t *testing.T) {
 	})
 }
 
-// TestRecoverTellsWhy: the error of the last query is in the outcome's chain, also on a pass that does not ask, and is
+// TestRecoverTellsWhy: the outcome wraps the error of the last query, also in a Recover that makes no query, and it is
 // counted.
 func TestRecoverTellsWhy(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -197,7 +197,7 @@ func TestRecoverTellsWhy(t *testing.T) {
 		s.gateway.ClearFaults()
 		time.Sleep(time.Hour)
 		if _, err := recovered(t, j)[0].Outcome(); strings.Contains(err.Error(), "401") {
-			t.Errorf("a reason that is over is still told: %v", err)
+			t.Errorf("the outcome still wraps an error that no longer applies: %v", err)
 		}
 		for range j.Recover(t.Context()) {
 			break
@@ -208,7 +208,8 @@ func TestRecoverTellsWhy(t *testing.T) {
 	})
 }
 
-// TestRecoverInParallel: as many payments as Options.Parallel says are asked about at the same time, and told in order.
+// TestRecoverInParallel: as many payments as Options.Parallel says are queried concurrently, and they are yielded in
+// order.
 func TestRecoverInParallel(t *testing.T) {
 	for _, parallel := range []int{1, 5, 0} {
 		t.Run(fmt.Sprint(parallel), func(t *testing.T) {
@@ -236,14 +237,14 @@ func TestRecoverInParallel(t *testing.T) {
 					}
 				}
 				if len(all) != n {
-					t.Errorf("%d are told, want %d", len(all), n)
+					t.Errorf("%d are reported, want %d", len(all), n)
 				}
 			})
 		})
 	}
 }
 
-// unreadable is a store of which some entries cannot be read.
+// unreadable is a store in which some entries cannot be read.
 type unreadable struct {
 	journal.Store
 	bad map[string]bool
@@ -276,8 +277,8 @@ func (u unreadable) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[jo
 	}
 }
 
-// TestOneBadEntry: an entry that cannot be read costs only itself: it is named, after all others were told, and its payment
-// is neither sent nor called unsent.
+// TestOneBadEntry: an entry that cannot be read affects only itself. It is yielded after all others, and its payment is
+// neither sent nor reported as not sent.
 func TestOneBadEntry(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for _, id := range []string{"a", "b", "c"} {
@@ -296,7 +297,7 @@ func TestOneBadEntry(t *testing.T) {
 			told = append(told, e.TransactionID())
 		}
 		if want := []string{"a", "c", "bad b"}; !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+			t.Errorf("reported %q, want %q", told, want)
 		}
 		j = journal.New(s.client, unreadable{s.store, map[string]bool{"a": true, "b": true, "c": true}}, journal.Options{})
 		n := 0
@@ -306,7 +307,7 @@ func TestOneBadEntry(t *testing.T) {
 			}
 		}
 		if n != 2 {
-			t.Errorf("%d entries were given to a loop that was left after two", n)
+			t.Errorf("%d entries were yielded to a loop that was left after two", n)
 		}
 		_, err := j.CreateSubscription(t.Context(), order("b", approved))
 		if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, errDisk) || s.sent.Load() != 3 {
@@ -327,7 +328,7 @@ func TestAckIsOneLookUp(t *testing.T) {
 	})
 }
 
-// TestRecoverStops: breaking out of the loop, or the end of its context, ends every question.
+// TestRecoverStops: leaving the loop, or the end of its context, ends every query.
 func TestRecoverStops(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for i := range 40 {
@@ -353,7 +354,7 @@ func TestRecoverStops(t *testing.T) {
 			t.Errorf("%d are given, want the end of the context", given)
 		}
 		if took := time.Since(begun); took != time.Second || asked.Load() != 16 {
-			t.Errorf("took %v, %d questions", took, asked.Load())
+			t.Errorf("took %v, %d queries", took, asked.Load())
 		}
 		s.Journal = s.restarted(journal.Options{Parallel: 2})
 		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -373,7 +374,7 @@ func TestRecoverStops(t *testing.T) {
 	}) // the bubble ends only when all goroutines have
 }
 
-// TestAskedEverMoreRarely: a payment is asked about again when an eighth of its age has passed since.
+// TestAskedEverMoreRarely: a payment is queried again when an eighth of its age has passed since the last query.
 func TestAskedEverMoreRarely(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
@@ -392,13 +393,13 @@ func TestAskedEverMoreRarely(t *testing.T) {
 			asked = 0
 			recovered(t, s.Journal)
 			if (asked > 0) != step.asks {
-				t.Errorf("%v later it was asked %d times, want some: %t", step.after, asked, step.asks)
+				t.Errorf("%v later it was queried %d times, want some: %t", step.after, asked, step.asks)
 			}
 		}
 	})
 }
 
-// TestQuietLog: a Recover with nothing to worry about warns of nothing.
+// TestQuietLog: a Recover without a problem logs no warning.
 func TestQuietLog(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
@@ -413,7 +414,7 @@ func TestQuietLog(t *testing.T) {
 		}
 		log.Reset()
 		if recovered(t, j); log.Len() > 0 {
-			t.Errorf("with nothing to tell it logged %s", &log)
+			t.Errorf("with nothing to report it logged %s", &log)
 		}
 	})
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestRunAcknowledgesWhatItTold: what becomes known while the books take an outcome is told, too, also if a call has returned it
-// or a notification has brought it meanwhile: whoever was told so may have died since.
+// TestRunAcknowledgesWhatItTold: what is recorded while tell stores an outcome is reported too, even if a call has
+// returned it or a notification has brought it meanwhile: that caller may have crashed since.
 func TestRunAcknowledgesWhatItTold(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
-		before    func(*testing.T, *shop) // the first thing that Run tells
+		before    func(*testing.T, *shop) // what leads to the first report
 		meanwhile func(*testing.T, *shop)
 		want      []string
 	}{
@@ -59,7 +59,7 @@ func TestRunAcknowledgesWhatItTold(t *testing.T) {
 					return nil
 				})
 				if len(told) != len(tt.want) || told[len(told)-1] != tt.want[len(tt.want)-1] {
-					t.Errorf("told %q, want %q", told, tt.want)
+					t.Errorf("reported %q, want %q", told, tt.want)
 				}
 				wantStates(t, s.restarted(journal.Options{}), nil)
 			})

@@ -9,17 +9,17 @@ import (
 )
 
 // The tables of a SQLStore. A table of versions says which migrations have been applied; they are applied in order and
-// never taken back.
+// never undone.
 
-// migrations returns the statements of each version, the first version first. Each statement does no harm if it is
-// applied again: two processes may migrate at the same time, and MySQL commits each statement by itself. What has been
-// released is never changed, only followed by more.
+// migrations returns the statements of each version, the first version first. Each statement can be applied again without
+// harm: two processes may migrate at the same time, and MySQL commits each statement by itself. A version that has been
+// released is never changed; changes are added as a new version.
 //
-// The column unacked says that acked < version. The index of what is not acknowledged is about this column, since more
-// evidence then leaves the index as it is: Postgres can update in place (a heap-only tuple), and SQLite need not look.
+// The column unacked says whether acked < version. The index of unacknowledged entries uses this column, so that further
+// evidence does not change the index: Postgres can then update in place (a heap-only tuple), and SQLite need not read it.
 //
-// Since version 2 there are refunds among the payments: transaction_id is then Key.ID, "refund", a tab and the
-// refundTransactionId. A program of version 1 would take them for payments, and refuses the tables.
+// Since version 2 the table also has refunds: transaction_id is then Key.ID, which is "refund", a tab and the
+// refundTransactionId. A program of version 1 would take them for payments, so it refuses the tables.
 func (d Dialect) migrations() [][]string {
 	var refunds []string // version 2 changes no table here
 	switch d {
@@ -39,7 +39,7 @@ func (d Dialect) migrations() [][]string {
 			CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
 				ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
 		}, refunds}
-	case MySQL: // binary columns, since every collation of MySQL takes some different texts for equal
+	case MySQL: // binary columns, because every collation of MySQL treats some different texts as equal
 		return [][]string{{`
 			CREATE TABLE IF NOT EXISTS cardgateway_journal (
 				shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
@@ -80,9 +80,9 @@ const (
 	insertVersion   = `INSERT INTO cardgateway_journal_schema (version, applied) VALUES (?, ?)`
 )
 
-// migrate brings the tables to this version, or finds them in it. An account that may not create tables can use what
-// another one has created. Where several processes do it at once, some can fail for a moment, although all say IF NOT
-// EXISTS: then the next try finds it done.
+// migrate brings the tables to this version, unless they already have it. A database user that may not create tables can
+// use existing ones. If several processes migrate at once, some can fail although all statements say IF NOT EXISTS; the
+// next attempt then finds the tables migrated.
 func (d Dialect) migrate(ctx context.Context, db *sql.DB) (err error) {
 	for range 10 {
 		if err = d.migrateOnce(ctx, db); err == nil || errors.Is(err, errSchema) || !sleep(ctx, 50*time.Millisecond) {
@@ -129,7 +129,7 @@ func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
 	return version, err
 }
 
-// probe reports whether a query can be made.
+// probe reports whether a query succeeds.
 func probe(ctx context.Context, db *sql.DB, query string) bool {
 	rows, err := db.QueryContext(ctx, query)
 	return err == nil && errors.Join(rows.Err(), rows.Close()) == nil

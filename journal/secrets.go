@@ -7,15 +7,15 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/percent"
 )
 
-// secrets are what a payment must not leave in a store. The client masks them in texts of the gateway, and those are
-// not kept anyway; what remains are the ids and the address to which the cardholder is sent.
+// secrets are the values of a payment that must not be stored. The client masks them in the gateway's texts, which are
+// not stored anyway. That leaves the uniqueId, the currency and the redirect URL.
 type secrets struct {
 	token  cardgateway.Token
 	number cardgateway.CardNumber
 	code   cardgateway.CVV
 }
 
-// removeFrom empties every kept text in which a secret is found.
+// removeFrom empties every stored text that contains a secret.
 func (s *secrets) removeFrom(t *cardgateway.Transaction) {
 	if t == nil {
 		return
@@ -27,7 +27,7 @@ func (s *secrets) removeFrom(t *cardgateway.Transaction) {
 	}
 }
 
-// foundIn looks for the secrets in a text as it stands and as a URL would be decoded, once and twice.
+// foundIn searches a text for the secrets: as it is, and URL-decoded once and twice.
 func (s *secrets) foundIn(text string) bool {
 	once := percent.Decode(text)
 	twice := percent.Decode(once)
@@ -39,13 +39,13 @@ func (s *secrets) foundIn(text string) bool {
 			return true
 		}
 	}
-	return s.hasCode(once) || s.hasCode(twice) // not the text as it stands: the digits of its escapes are no code
+	return s.hasCode(once) || s.hasCode(twice) // not the text as it is: the digits of its escapes are not a code
 }
 
-// separators are what can stand between the groups of a card number.
+// separators are the characters that can separate the groups of a card number.
 var separators = strings.NewReplacer(" ", "", "-", "", "+", "", ".", "", "_", "", "/", "", ",", "")
 
-// hasCode looks for the verification code among the numbers of a text.
+// hasCode searches the numbers in a text for the verification code.
 func (s *secrets) hasCode(text string) bool {
 	if s.code.IsZero() {
 		return false
@@ -58,7 +58,8 @@ func (s *secrets) hasCode(text string) bool {
 	return false
 }
 
-// hasNumber looks for the card number, which nothing reveals, by comparing every run of digits that is long enough.
+// hasNumber compares every run of 12 to 19 digits in a text with the card number, because a CardNumber does not reveal
+// its digits.
 func (s *secrets) hasNumber(text string) bool {
 	const shortest, longest = 12, 19
 	for from := range len(text) {

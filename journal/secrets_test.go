@@ -18,7 +18,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestNothingSecretIsStored pays with a card and a token to a gateway that echoes both wherever it can, and searches
+// TestNothingSecretIsStored pays with a card and a token at a gateway that repeats both wherever it can, and searches
 // what is stored.
 func TestNothingSecretIsStored(t *testing.T) {
 	const token = "tok/with?odd=characters&4711"
@@ -55,7 +55,7 @@ func TestNothingSecretIsStored(t *testing.T) {
 
 type codeKey struct{}
 
-// echo answers with the code that the request's context names, and with the secrets in every text.
+// echo responds with the code that the request's context names, and with the secrets in every text.
 type echo struct{ token, number string }
 
 func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -74,7 +74,7 @@ func (e echo) RoundTrip(r *http.Request) (*http.Response, error) {
 		`","redirectUrl":"https://pay.example.com/?n=`+e.number+`&t=tok%2Fwith%3Fodd%3Dcharacters%264711"}`), nil
 }
 
-// respond is an answer with HTTP status 200 and the given body.
+// respond returns a response with HTTP status 200 and this body.
 func respond(r *http.Request, body string) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
@@ -82,7 +82,8 @@ func respond(r *http.Request, body string) *http.Response {
 	}
 }
 
-// TestAddressesWithCards: an address that shows the card or its code in any grouping is not kept, any other is.
+// TestAddressesWithCards: a redirect URL that contains the card number, in any grouping, or the verification code is not
+// stored; any other is.
 func TestAddressesWithCards(t *testing.T) {
 	for _, test := range []struct {
 		query string
@@ -118,7 +119,7 @@ func TestAddressesWithCards(t *testing.T) {
 	}
 }
 
-// TestStoreThatHangs: a call over a store that does not answer ends, whatever its context says.
+// TestStoreThatHangs: a call ends although the store does not return, whatever its context.
 func TestStoreThatHangs(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		j := journal.New(s.client, &hanging{Store: s.store}, journal.Options{})
@@ -130,7 +131,7 @@ func TestStoreThatHangs(t *testing.T) {
 	})
 }
 
-// hanging is a store that answers once.
+// hanging is a store that returns once and then hangs.
 type hanging struct {
 	journal.Store
 	begun bool

@@ -16,7 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// shownOnce is a gateway that loses every payment's response, shows one page once, and nothing from then on.
+// shownOnce is a gateway that loses the response to every payment, returns one search page once, and nothing after that.
 type shownOnce struct{ page string }
 
 func (g *shownOnce) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -31,8 +31,8 @@ func (g *shownOnce) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// TestShownOnceIsNeverAbsent: in whatever form a search has shown the transactionId, the payment is never presumed absent,
-// and paying again stays locked.
+// TestShownOnceIsNeverAbsent: if a search has returned the transactionId in any form, the payment is never presumed
+// absent, and PayAgain does not submit it.
 func TestShownOnceIsNeverAbsent(t *testing.T) {
 	row := `{"code":100,"uniqueId":"1","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`
 	page := func(row string) string { return `{"code":121,"totalCount":1,"data":[` + row + `]}` }

@@ -16,7 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// answersOnce is a gateway that answers payments and refunds, and whose searches show nothing.
+// answersOnce is a gateway that responds to payments and refunds, and whose searches return nothing.
 type answersOnce struct {
 	status int
 	body   string
@@ -32,8 +32,8 @@ func (g answersOnce) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
 }
 
-// TestAnsweredIsNeverAbsent: what the response to the call itself has shown is not absent, however little that response can be
-// trusted.
+// TestAnsweredIsNeverAbsent: if the response to the call itself contained the payment, it is never presumed absent, even
+// if that response cannot be trusted.
 func TestAnsweredIsNeverAbsent(t *testing.T) {
 	payment := `{"code":100,"uniqueId":"1","transactionId":"a","transactionAmount":"12.50","transactionCurrency":"USD"}`
 	refund := `{"code":110,"uniqueId":"77","refundTransactionId":"a","refundUniqueId":"9","refundAmount":"12.50"}`

@@ -11,19 +11,20 @@ import (
 	"sync"
 )
 
-// How a batch is written to a database server: by statements about many rows, since each statement is a round trip.
+// A batch is written to a database server by statements that change many rows, because each statement costs a round trip.
 
-// applyToServer writes a batch by a few statements. What they leave is written one by one, with the caller's own context:
-// a row to be updated that somebody has locked, or a write that the database refuses, costs nobody else. An insert waits for
-// whoever has inserted its row and not committed, and its batch with it; later batches do not, see stalledAfter.
+// applyToServer writes a batch with a few statements. The writes that these leave out are then made one by one, each with
+// the context of its caller: so an update of a locked row, or a write that the database rejects, affects no other write.
+// An insert waits for a transaction that has inserted the same row and is not yet committed, and its batch waits with it;
+// later batches do not, see stalledAfter.
 func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
-	// In one order everywhere, so that two batches that insert the same rows cannot wait for each other.
+	// Always in the same order, so that two batches that insert the same rows cannot wait for each other.
 	slices.SortFunc(batch, func(a, b *write) int {
 		return cmp.Or(cmp.Compare(a.key.Shop.String(), b.key.Shop.String()), cmp.Compare(a.key.TransactionID, b.key.TransactionID))
 	})
 	left := batch
 	if len(batch) > 1 || s.dialect == Postgres {
-		// What fails so is in what it leaves, and tells why.
+		// A write that fails here is among those that are left, and the error is returned there.
 		_ = s.onConn(ctx, func(conn *sql.Conn, state *connState) error { return s.writeTogether(ctx, conn, state, batch) })
 		left = nil
 		for _, w := range batch {
@@ -41,7 +42,7 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 			w.finish()
 		})
 	}
-	alone.Wait() // so that those who come meanwhile share a batch
+	alone.Wait() // so that writes that arrive meanwhile share a batch
 }
 
 // retryStale tries once more if the connection had been closed meanwhile: then nothing was written.
@@ -53,7 +54,7 @@ func (s *SQLStore) retryStale(do func() error) error {
 	return err
 }
 
-// writeTogether sets changed for the writes that it has made.
+// writeTogether sets changed for the writes that have changed an entry.
 func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, state *connState, batch []*write) error {
 	byKind := make(map[writeKind][]*write)
 	for _, w := range batch {
@@ -76,8 +77,8 @@ func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, state *con
 	return nil
 }
 
-// postgresTogether makes writes of one kind by one statement, which returns the keys of the rows that it has changed. A
-// row that is locked is left out.
+// postgresTogether makes writes of one kind with one statement, which returns the keys of the rows that it has changed.
+// An update leaves out locked rows.
 func postgresTogether(ctx context.Context, conn *sql.Conn, kind writeKind, some []*write) error {
 	rows := padded(some[:len(some):len(some)])
 	var statement string
@@ -143,8 +144,8 @@ func markChanged(some []*write) func(*sql.Rows, error) error {
 	}
 }
 
-// mysqlInsert inserts intents. Only if all of them were new is it known which: else each is looked at by itself. IGNORE is
-// about what is there already, and would let a text be cut too; none is longer than its column.
+// mysqlInsert inserts intents. MySQL only reports how many were inserted: unless all were, each is looked at on its own.
+// IGNORE is for the rows that exist already. It would also truncate long texts, but none is longer than its column.
 func mysqlInsert(ctx context.Context, conn *sql.Conn, state *connState, some []*write) error {
 	args := make([]any, 0, 4*len(some))
 	for _, w := range some {
@@ -165,7 +166,7 @@ func mysqlInsert(ctx context.Context, conn *sql.Conn, state *connState, some []*
 	return nil
 }
 
-// mysqlUpdate locks the rows that are free and changes those that have the right version.
+// mysqlUpdate locks the rows that nobody else has locked, and changes those that have the expected version.
 func mysqlUpdate(ctx context.Context, conn *sql.Conn, kind writeKind, some []*write) error {
 	for shop, some := range byShop(some) {
 		tx, err := conn.BeginTx(ctx, nil)
@@ -230,7 +231,7 @@ func mysqlUpdateIn(ctx context.Context, tx *sql.Tx, kind writeKind, shop string,
 	return changed, err
 }
 
-// mysqlLock locks those of some rows that nobody else has locked, and returns their versions by id.
+// mysqlLock locks the rows that nobody else has locked, and returns their versions by id.
 func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (versions map[string]int, err error) {
 	ids := padded(slices.Clone(some))
 	args := []any{shop}
@@ -255,7 +256,7 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (ver
 	return versions, rows.Err()
 }
 
-// writeAlone makes one write by a statement of its own, and reads the entry if the statement changed nothing.
+// writeAlone makes one write with its own statement, and reads the entry if the statement changed nothing.
 func (s *SQLStore) writeAlone(w *write) {
 	ctx, release := w.context()
 	defer release()
@@ -295,7 +296,7 @@ func (s *SQLStore) writeAlone(w *write) {
 				return err
 			}
 			w.current, err = s.read(ctx, conn, w.key)
-			// An attempt that could not tell what it did, as a part of a batch, can have inserted the intent.
+			// An earlier attempt, as part of a batch, may have inserted the intent without knowing it.
 			w.changed = w.sender != "" && w.current.version() == 0 && w.current.Begun.Sender == w.sender
 			return err
 		})

@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// setting is what a connection must be set to, so that a commit is durable once it returns and texts are kept as they
-// are.
+// setting is a setting that a connection must have, so that a commit is durable when it returns and texts are stored
+// unchanged.
 type setting struct {
-	name   string // in the words of the database
+	name   string // the database's own name for it
 	query  string
 	refuse func(value string) bool
 	remedy string
@@ -52,8 +52,8 @@ func (d Dialect) settings() []setting {
 	}
 }
 
-// checkedConns knows the connections whose settings have been checked. A pool makes new ones whenever it likes, and a
-// data source name, an account or a proxy can set each one up differently.
+// checkedConns remembers the connections whose settings have been checked. A pool can open new ones at any time, and a
+// data source name, an account or a proxy can give each one different settings.
 type checkedConns struct {
 	dialect  Dialect
 	inMemory bool // the database has no file, and nothing in it is durable
@@ -62,18 +62,18 @@ type checkedConns struct {
 	checked map[any]*connState // by the driver's connection
 }
 
-// connState is what has to be known of a connection later.
+// connState is what is remembered about a connection.
 type connState struct {
 	synchronous string // of SQLite
 	wal         bool   // SQLite's journal is a write-ahead log
 	statements  preparedStatements
 }
 
-// maxChecked bounds how many connections are remembered, since nobody says when one is closed. Beyond it, all are checked
-// again.
+// maxChecked limits how many connections are remembered, because nothing reports that one was closed. Beyond it, all are
+// forgotten and checked again.
 const maxChecked = 64
 
-// check checks a connection the first time that it is seen.
+// check checks a connection the first time that it is used.
 func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (*connState, error) {
 	var id any
 	if err := conn.Raw(func(driverConn any) error {
@@ -82,7 +82,7 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (*connState, e
 	}); err != nil {
 		return nil, err
 	}
-	if !reflect.TypeOf(id).Comparable() { // of some other driver: it cannot be remembered
+	if !reflect.TypeOf(id).Comparable() { // some drivers have such connections: they cannot be remembered
 		id = nil
 	}
 	c.mu.Lock()
@@ -120,7 +120,7 @@ func (c *checkedConns) check(ctx context.Context, conn *sql.Conn) (*connState, e
 	return s, nil
 }
 
-// settingError says what the database has to be set to.
+// settingError says which setting the database must have.
 type settingError struct{ text string }
 
 func (e *settingError) Error() string { return e.text }

@@ -9,7 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// shouldAsk reports whether it is time to ask the gateway about an entry, and notes that it is done.
+// shouldAsk reports whether it is time to query the gateway for an entry. If so, it remembers that this is done now.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
 	if !known.open() || j.calls.inFlight(e.Key()) || j.late.get(e.Key()) != nil {
@@ -19,18 +19,18 @@ func (j *Journal) shouldAsk(e *Entry) bool {
 	return j.asked.due(e.Key(), j.clock.now(), open/8)
 }
 
-// settle asks the gateway about an open payment and returns the entry with what the gateway showed.
+// settle queries the gateway for an open payment, and returns the entry with what the gateway returned.
 func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	known := e.project()
 	if j.gaveUp(known) {
 		return j.recordUnsent(ctx, e, known)
 	}
 	queries, absent := e.queries(), 0
-	var why error // of the first question that settled nothing
+	var why error // of the first query that failed
 	for _, at := range queries {
 		s, err := j.resolve(ctx, &known.intent, at)
 		if ctx.Err() != nil {
-			j.asked.forget(e.Key()) // the question was cut off
+			j.asked.forget(e.Key()) // the query was interrupted
 			return e, ctx.Err()
 		}
 		if why == nil {
@@ -39,7 +39,7 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 		j.asked.setWhy(e.Key(), why)
 		if errors.Is(err, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
-				continue // the other windows have to say so too
+				continue // no other query may find it either
 			}
 		}
 		for _, ev := range j.evidenceFrom(&e, s, err) {
@@ -51,7 +51,7 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	return e, nil
 }
 
-// resolve asks the gateway what became of a payment or a refund that was sent at a time.
+// resolve queries the gateway for a payment or a refund that was sent at a time.
 func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (shown, error) {
 	if in.isRefund() {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
@@ -65,8 +65,8 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (shown,
 	return shown{transaction: t}, err
 }
 
-// checkRefusal asks the gateway about a payment that it refused, and records what it shows. An error means that it is not
-// certain that the gateway does not have the payment.
+// checkRefusal queries the gateway for a payment that it refused, and records what it returns. An error means that the
+// payment must not be submitted: the gateway may have it after all.
 func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
 	e, err := j.get(ctx, in.Key())
 	switch {
@@ -81,24 +81,24 @@ func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
 		return in.notSent(err)
 	}
 	if why := j.asked.why(in.Key()); why != nil {
-		return in.notSent(fmt.Errorf("journal: the gateway could not be asked whether it has what it refused: %w", why))
+		return in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", why))
 	}
 	return nil
 }
 
-// whyOf returns why Resolve could not settle a payment, or nil if it did or the gateway does not have the payment.
+// whyOf returns why Resolve failed, or nil if it returned an outcome or the gateway does not have the payment.
 func whyOf(err error) error {
 	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		return unknown.Cause
 	}
-	if errors.Is(err, cardgateway.ErrInvalidRequest) { // the entry cannot be asked about: it is of the future, say
-		return errors.New(err.Error()) // the payment is not an invalid request
+	if errors.Is(err, cardgateway.ErrInvalidRequest) { // it cannot be queried, for example because its time is in the future
+		return errors.New(err.Error()) // as text: the payment itself is not an invalid request
 	}
 	return nil
 }
 
-// addIfNew records evidence of a query if it changes what is known. If another process has recorded something
-// meanwhile, it is judged against that.
+// addIfNew records evidence of a query if it changes what is known. If another process has recorded something meanwhile,
+// it decides again with the entry as it is now.
 func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
 	ev.At = j.clock.now()
 	for range mostChanges {
@@ -119,7 +119,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 	return e, ErrChanged
 }
 
-// evidenceFrom turns what Resolve returned into evidence.
+// evidenceFrom converts what Resolve returned to evidence.
 func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 	known := e.project()
 	conflict, isConflict := errors.AsType[*cardgateway.ConflictError](err)
@@ -139,7 +139,7 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 	return nil
 }
 
-// evidenceOf turns a transaction or a refund that the gateway shows into evidence.
+// evidenceOf converts a transaction or a refund that the gateway returned to evidence.
 func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
 	ev := Evidence{Source: SourceQuery, State: s.state()}
 	ev.set(s.keptOfQuery(e.Intent().Operation))
@@ -149,17 +149,17 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
 	case ev.State == Declined && known.state == Succeeded:
 		return nil // an attempt before the one that succeeded
 	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !j.isAbandoned(known.intent):
-		ev.State = Pending // an attempt, after which the cardholder may try another card
+		ev.State = Pending // one attempt: the cardholder may try another card
 	case ev.State == Declined && len(e.submissions()) > 1 && !j.isOld(known.intent):
-		return nil // it may be how the gateway turned a repetition away, and the first submission still be on its way
+		return nil // it may be the gateway's rejection of a repeated submission, and the first one can still arrive
 	case s.gatewayState() == cardgateway.StateRedirect && j.isAbandoned(known.intent):
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
 }
 
-// successesOf gives the successes of a conflict one by one, so that they add up to a conflict here too. A decline beside
-// them is an attempt that came before, or how the gateway turned a repetition away.
+// successesOf returns the successes of a conflict one by one, so that the projection is a conflict too. A decline among
+// them is an earlier attempt, or the gateway's rejection of a repeated submission.
 func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
 	add := func(s shown) {
 		if s.state() == Succeeded {
@@ -177,11 +177,12 @@ func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence)
 	return all
 }
 
-// isOld reports whether a submission that still brings something new is no longer expected: if the gateway does not know it
-// and never has, it is presumed absent; see projection.add.
+// isOld reports whether a submission is at least AbsentAfter old, so that it is no longer expected to arrive. If the
+// gateway does not know the payment and never has, it is presumed absent; see projection.add.
 func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
 
-// isAbandoned reports whether a cardholder who has not paid by now is no longer expected.
+// isAbandoned reports whether a submission is at least AbandonAfter old, so that the cardholder is no longer expected to
+// pay.
 func (j *Journal) isAbandoned(in Intent) bool {
 	return j.opts.AbandonAfter > 0 && j.clock.earliest().Sub(in.At) >= j.opts.AbandonAfter
 }

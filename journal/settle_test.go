@@ -13,7 +13,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestRecover settles a payment whose answer was lost, in a new process, and repeats it until it is acknowledged.
+// TestRecover resolves a payment whose response was lost, in a new process, and reports it again until it is
+// acknowledged.
 func TestRecover(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		for id, cvv := range map[string]string{"yes": approved, "no": declined} {
@@ -38,7 +39,7 @@ func TestRecover(t *testing.T) {
 	})
 }
 
-// TestPresumedAbsent loses a request that arrives after all, thirty hours later.
+// TestPresumedAbsent: the request is lost at first, and arrives thirty hours later.
 func TestPresumedAbsent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 30 * time.Hour})
@@ -63,7 +64,7 @@ func TestPresumedAbsent(t *testing.T) {
 	})
 }
 
-// TestAckIsOfWhatWasTold acknowledges an absence that is no longer one.
+// TestAckIsOfWhatWasTold acknowledges a presumed absence after the payment has arrived.
 func TestAckIsOfWhatWasTold(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 30 * time.Hour})
@@ -73,7 +74,7 @@ func TestAckIsOfWhatWasTold(t *testing.T) {
 		time.Sleep(7 * time.Hour)
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
 		if err := s.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Ack of an absence that was overtaken: %v, want ErrChanged", err)
+			t.Errorf("Ack of an absence that no longer applies: %v, want ErrChanged", err)
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded, conflict"})
 		if err := s.Ack(t.Context(), "a"); err != nil {
@@ -95,7 +96,7 @@ func TestAbsentAfterHasAMinimum(t *testing.T) {
 	})
 }
 
-// TestAbsenceNeedsAnAnswer lets every query fail for days.
+// TestAbsenceNeedsAnAnswer lets every query fail for days: the payment is not presumed absent.
 func TestAbsenceNeedsAnAnswer(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
@@ -106,8 +107,8 @@ func TestAbsenceNeedsAnAnswer(t *testing.T) {
 	})
 }
 
-// TestPayAgain pays again after a presumed absence, in each way that a gateway may treat what it has seen before, and
-// with the first request gone or only late.
+// TestPayAgain pays again after a presumed absence, for each way in which a gateway may treat a repeated id, and with the
+// first request lost or late.
 func TestPayAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		duplicates sandbox.Duplicates
@@ -151,7 +152,8 @@ func TestPayAgain(t *testing.T) {
 	}
 }
 
-// TestPayAgainNotSent: a call that pays again and provably sends nothing says so, and the payment is as absent as before.
+// TestPayAgainNotSent: a repeated submission that is proved not sent is reported as not sent, and the payment stays
+// presumed absent.
 func TestPayAgainNotSent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
@@ -167,7 +169,7 @@ func TestPayAgainNotSent(t *testing.T) {
 	})
 }
 
-// TestAbsentFarApart: of two submissions that lie far apart, the gateway has to know neither before they are presumed absent.
+// TestAbsentFarApart: if two submissions are far apart, the payment is presumed absent only if the gateway knows neither.
 func TestAbsentFarApart(t *testing.T) {
 	lost := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
 	unheard := sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose}
@@ -191,8 +193,8 @@ func TestAbsentFarApart(t *testing.T) {
 	}
 }
 
-// TestPayAgainDeclined pays again where the first request has arrived meanwhile and the gateway declines the
-// repetition: that decline says nothing, and the query says that the payment was made.
+// TestPayAgainDeclined: the first request has arrived meanwhile, and the gateway declines the repeated one. That decline
+// is not the outcome; the query returns that the payment was made.
 func TestPayAgainDeclined(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesDeclined}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
@@ -222,7 +224,7 @@ func TestPayAgainWithTokenNeedsAcceptance(t *testing.T) {
 	})
 }
 
-// TestRefusal keeps a refusal as the gateway's word: a success that shows up is a conflict.
+// TestRefusal: a refusal is only the gateway's statement. A success that is found later is a conflict.
 func TestRefusal(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 429, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML})
@@ -241,8 +243,8 @@ func TestRefusal(t *testing.T) {
 	})
 }
 
-// TestAnswerThatCannotBeRecorded: what a query showed and the store did not take ends Recover with the store's failure, and is
-// not told as if it were known.
+// TestAnswerThatCannotBeRecorded: if the result of a query cannot be recorded, Recover ends with the store's error, and
+// does not report the result.
 func TestAnswerThatCannotBeRecorded(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
@@ -251,7 +253,7 @@ func TestAnswerThatCannotBeRecorded(t *testing.T) {
 		var got []error
 		for e, err := range j.Recover(t.Context()) {
 			if err == nil {
-				t.Errorf("told %s as %v", e.TransactionID(), e.State())
+				t.Errorf("reported %s as %v", e.TransactionID(), e.State())
 			}
 			got = append(got, err)
 		}
@@ -262,8 +264,8 @@ func TestAnswerThatCannotBeRecorded(t *testing.T) {
 	})
 }
 
-// TestRefusalThatCannotBeSettled: a payment that was refused and charged all the same is not submitted again while the store
-// cannot record that.
+// TestRefusalThatCannotBeSettled: a payment that was refused but charged is not submitted again while the store cannot
+// record that.
 func TestRefusalThatCannotBeSettled(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML})
@@ -278,8 +280,8 @@ func TestRefusalThatCannotBeSettled(t *testing.T) {
 	})
 }
 
-// TestAbsenceOvertaken: while one process asks about a payment, another one finds it absent and submits it again. What the
-// first one then learns is about the earlier submission: it must not make the new one absent.
+// TestAbsenceOvertaken: while one process queries for a payment, another one presumes it absent and submits it again. The
+// result of the query belongs to the earlier submission: it must not make the new one absent.
 func TestAbsenceOvertaken(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
@@ -297,10 +299,10 @@ func TestAbsenceOvertaken(t *testing.T) {
 			_, _ = other.PayAgainRiskingSecondCharge().CreateSubscription(t.Context(), order("a", approved))
 		}()
 		if got := <-first; got["a"] != "unknown" {
-			t.Errorf("told %v while the payment is on its way", got)
+			t.Errorf("reported %v while the payment is in flight", got)
 		}
 		if e := s.stored("a"); e.State() != journal.Unknown {
-			t.Errorf("recorded as %v while it is on its way", e.State())
+			t.Errorf("recorded as %v while it is in flight", e.State())
 		}
 		time.Sleep(3 * time.Minute)
 		wantExecuted(t, s, "a", 1)

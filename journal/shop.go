@@ -35,7 +35,7 @@ func (k Key) ID() string {
 	return refundIDs + k.RefundTransactionID
 }
 
-// describe names what the key is of.
+// describe returns the kind of the entry and its id, for messages.
 func (k Key) describe() string {
 	if k.RefundTransactionID != "" {
 		return fmt.Sprintf("refund %q", k.RefundTransactionID)
@@ -53,7 +53,7 @@ func keyOf(shop Shop, id string) Key {
 	return Key{Shop: shop, TransactionID: id}
 }
 
-// shopOf returns the shop that a client pays for.
+// shopOf returns the shop of a client.
 func shopOf(client *cardgateway.Client, gateway string) Shop {
 	if gateway == "" {
 		gateway = normalURL(client.BaseURL())
@@ -61,7 +61,7 @@ func shopOf(client *cardgateway.Client, gateway string) Shop {
 	return Shop{Gateway: gateway, AppID: client.AppID()}
 }
 
-// normalURL returns one of the spellings of a base URL: RFC 3986, section 6.2.
+// normalURL returns the normal form of a base URL (RFC 3986, section 6.2), without a slash at its end.
 func normalURL(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// otherShop is a journal over the same store for another gateway or app.
+// otherShop is a journal with the same store for another gateway or app.
 func (s *shop) otherShop(baseURL string, app cardgateway.AppID, opts journal.Options) *journal.Journal {
 	s.t.Helper()
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: baseURL, AppID: app, HTTPClient: &http.Client{Transport: s}})
@@ -20,7 +20,7 @@ func (s *shop) otherShop(baseURL string, app cardgateway.AppID, opts journal.Opt
 	return journal.New(client, s.store, opts)
 }
 
-// TestShopOfOneURL: the spellings of one base URL are one shop, and no other is.
+// TestShopOfOneURL: equivalent spellings of a base URL are one shop; other URLs are other shops.
 func TestShopOfOneURL(t *testing.T) {
 	for base, want := range map[string]string{
 		"https://gateway.test":          "https://gateway.test",
@@ -39,7 +39,7 @@ func TestShopOfOneURL(t *testing.T) {
 	}
 }
 
-// TestShops: two shops with the same transactionIds in one store know nothing of each other.
+// TestShops: payments of two shops with the same transactionIds in one store do not affect each other.
 func TestShops(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -68,7 +68,7 @@ func TestShops(t *testing.T) {
 					t.Errorf("Get by the other: %v", err)
 				}
 				if told := len(recovered(t, other)); (told > 0) != tt.same {
-					t.Errorf("the other is told %d payments", told)
+					t.Errorf("the other shop's Recover yields %d payments", told)
 				}
 				_, _ = other.CreateSubscription(t.Context(), order("a", approved))
 				if again := s.sent.Load() > sent; again == tt.same {

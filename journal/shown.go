@@ -7,21 +7,21 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// shown is what the gateway has shown: the transaction of a payment, or a refund, or neither.
+// shown is what the gateway returned: the transaction of a payment, or a refund, or neither.
 type shown struct {
 	transaction *cardgateway.Transaction
 	refund      *cardgateway.Refund
 }
 
-// shown returns what the evidence rests on.
+// shown returns the transaction or the refund of the evidence.
 func (ev *Evidence) shown() shown { return shown{ev.Transaction, ev.Refund} }
 
-// set makes it what the evidence rests on.
+// set sets the transaction and the refund of the evidence.
 func (ev *Evidence) set(s shown) { ev.Transaction, ev.Refund = s.transaction, s.refund }
 
 func (s shown) isNothing() bool { return s.transaction == nil && s.refund == nil }
 
-// copied returns a copy, so that no caller can change what others have.
+// copied returns a copy, so that no caller can change the result of another.
 func (s shown) copied() shown {
 	if s.transaction != nil {
 		t := *s.transaction
@@ -44,7 +44,7 @@ func (s shown) copied() shown {
 	return s
 }
 
-// id is the gateway's own.
+// id returns the gateway's own id.
 func (s shown) id() string {
 	switch {
 	case s.transaction != nil:
@@ -55,7 +55,7 @@ func (s shown) id() string {
 	return ""
 }
 
-// at is when the gateway says that it was asked for.
+// at returns when the transaction was made, or the refund requested, according to the gateway.
 func (s shown) at() cardgateway.WallTime {
 	switch {
 	case s.transaction != nil:
@@ -76,7 +76,7 @@ func (s shown) code() cardgateway.Code {
 	return 0
 }
 
-// gatewayState is what the code means.
+// gatewayState returns what the code means.
 func (s shown) gatewayState() cardgateway.State {
 	switch {
 	case s.transaction != nil:
@@ -87,7 +87,7 @@ func (s shown) gatewayState() cardgateway.State {
 	return cardgateway.StateUnknown
 }
 
-// state says what it stands for if it came without an error.
+// state returns the state that it means, if it came without an error.
 func (s shown) state() State {
 	switch s.gatewayState() {
 	case cardgateway.StateApproved:
@@ -100,8 +100,8 @@ func (s shown) state() State {
 	return Unknown
 }
 
-// kept copies the members that a store may hold. Texts of the gateway are not among them: they could echo a card number or
-// a token. The address to which a cardholder is to be sent is, since it cannot be asked for again.
+// kept returns a copy of the members that may be stored. The gateway's texts are left out, because they could contain a
+// card number or a token. The redirect URL is kept, because no query returns it.
 func (s shown) kept() (k shown) {
 	if t := s.transaction; t != nil {
 		k.transaction = &cardgateway.Transaction{
@@ -123,8 +123,8 @@ func (s shown) kept() (k shown) {
 	return k
 }
 
-// keptOfQuery does the same for what a query showed. The secrets of the payment are not at hand then, so that an
-// address is kept only of payments that have none.
+// keptOfQuery does the same for the result of a query. The secrets of the payment are not known then, so a redirect URL
+// is kept only for operations that have none.
 func (s shown) keptOfQuery(op string) shown {
 	k := s.kept()
 	if k.transaction != nil && (op == opTokenPayment || op == opSubscription) {
@@ -133,7 +133,7 @@ func (s shown) keptOfQuery(op string) shown {
 	return k
 }
 
-// sameTime reports whether two can have been asked for at one time.
+// sameTime reports whether two times are equal, or one of them is missing.
 func (s shown) sameTime(other shown) bool {
 	a, b := s.at(), other.at()
 	return a == b || a.IsZero() || b.IsZero()

@@ -8,8 +8,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// TestKeptAddress: the address to which a cardholder is sent is kept while it is of use, and of what a query shows only where
-// the payment has no secrets that it could hold.
+// TestKeptAddress: a redirect URL is stored only while it can be used, and from a query only if the operation has no
+// secrets.
 func TestKeptAddress(t *testing.T) {
 	const address = "https://gateway.test/page"
 	for op, ofQuery := range map[string]bool{
@@ -26,11 +26,11 @@ func TestKeptAddress(t *testing.T) {
 		}
 	}
 	if k := (shown{refund: &cardgateway.Refund{Code: 111}}).keptOfQuery(opRefund); k.transaction != nil || k.refund == nil {
-		t.Errorf("of a refund is kept %+v", k)
+		t.Errorf("stored of a refund is %+v", k)
 	}
 }
 
-// TestCopied: no caller can change what others have.
+// TestCopied: no caller can change the result of another.
 func TestCopied(t *testing.T) {
 	s := shown{&cardgateway.Transaction{UniqueID: "1"}, &cardgateway.Refund{RefundUniqueID: "2"}}
 	c := s.copied()
@@ -55,7 +55,7 @@ func TestCopied(t *testing.T) {
 	}
 }
 
-// TestSameOutcome: what shows one transaction, or one refund, of the gateway, and what shows two.
+// TestSameOutcome: which evidence shows the same transaction or refund of the gateway, and which shows two.
 func TestSameOutcome(t *testing.T) {
 	show := func(source Source, code cardgateway.Code, id, at string) *Evidence {
 		tx := &cardgateway.Transaction{Code: code, UniqueID: id}
@@ -80,7 +80,7 @@ func TestSameOutcome(t *testing.T) {
 		{"no id, from different sources", show(SourceQuery, 100, "", noon), show(SourceAnswer, 100, "", noon), false},
 	} {
 		if there, back := tt.a.sameOutcome(tt.b), tt.b.sameOutcome(tt.a); there != tt.same || back != tt.same {
-			t.Errorf("%s: %t, and the other way round %t; want %t", tt.name, there, back, tt.same)
+			t.Errorf("%s: %t, with the arguments exchanged %t; want %t", tt.name, there, back, tt.same)
 		}
 	}
 }

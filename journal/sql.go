@@ -29,10 +29,10 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 	return openSQL(ctx, db, d, "NewSQLStore", Dialect.migrate)
 }
 
-// openSQL is the constructor of this name. Tables makes the tables, or finds them.
+// openSQL implements the constructor of this name. The function tables creates the tables, or only checks them.
 func openSQL(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(Dialect, context.Context, *sql.DB) error) (*SQLStore, error) {
 	if db == nil {
-		return nil, fmt.Errorf("journal: %s: there is no database", name)
+		return nil, fmt.Errorf("journal: %s: db is nil", name)
 	}
 	s := &SQLStore{db: db, dialect: d, conns: checkedConns{dialect: d}}
 	s.syncing.sync = s.sync
@@ -40,12 +40,13 @@ func openSQL(ctx context.Context, db *sql.DB, d Dialect, name string, tables fun
 	case SQLite:
 		s.intents = commitGroup{apply: s.applySQLite, most: 256, batches: 1}
 	case Postgres, MySQL:
-		// Measured with 64 callers: with a second batch of intents at the same time each has fewer, and both databases are slower.
+		// Measured with 64 callers: if two batches of intents run at the same time, each is smaller, and both databases are
+		// slower.
 		s.intents = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
 		s.durable = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
 		s.lazy = commitGroup{apply: s.applyToServer, most: 128, batches: 1, stall: stalledAfter}
 	default:
-		return nil, fmt.Errorf("journal: %s: there is no %v", name, d)
+		return nil, fmt.Errorf("journal: %s: unknown database %v", name, d)
 	}
 	s.conns.inMemory = d == SQLite && isInMemory(ctx, db)
 	if s.conns.inMemory && db.Stats().MaxOpenConnections != 1 {
@@ -58,8 +59,8 @@ func openSQL(ctx context.Context, db *sql.DB, d Dialect, name string, tables fun
 	return s, nil
 }
 
-// prepare checks one connection, and makes or finds the tables. On SQLite a connection can fail while another process changes the
-// journal mode of a new file, for which SQLite does not wait.
+// prepare checks one connection, and creates or checks the tables. On SQLite, a connection can fail while another process
+// changes the journal mode of a new file: SQLite does not wait for that.
 func (s *SQLStore) prepare(ctx context.Context, tables func(Dialect, context.Context, *sql.DB) error) (err error) {
 	for range 10 {
 		err = s.onConn(ctx, func(*sql.Conn, *connState) error { return nil })
@@ -83,8 +84,8 @@ func isInMemory(ctx context.Context, db *sql.DB) bool {
 	return err == nil && file == ""
 }
 
-// longestShop is what the column shop takes on MySQL, in bytes. A longer one would be cut without an error, and its entries never
-// found.
+// longestShop is the length of the column shop on MySQL, in bytes. A longer text would be truncated without an error, and
+// its entries never found.
 const longestShop = 1024
 
 // Begin implements Store.
@@ -93,7 +94,7 @@ func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 		return Entry{}, false, fmt.Errorf("journal: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, longestShop)
 	}
 	form := in.json()
-	form.Gateway, form.AppID = "", "" // which the column shop has
+	form.Gateway, form.AppID = "", "" // they are in the column shop
 	text, err := json.Marshal(form)
 	if err != nil {
 		return Entry{}, false, fmt.Errorf("journal: %w", err)
@@ -177,7 +178,7 @@ func (s *SQLStore) groupOf(w *write) *commitGroup {
 	return &s.lazy
 }
 
-// inJournal says where an error of a database comes from.
+// inJournal adds the prefix of this package to an error of the database.
 func inJournal(err error) error {
 	if errors.Is(err, ErrNoEntry) || errors.As(err, new(*EntryError)) {
 		return err
@@ -196,7 +197,7 @@ func (s *SQLStore) Get(ctx context.Context, key Key) (Entry, error) {
 
 const (
 	pageOfUnacked = 200
-	// stalePage is how old a page of entries may become while its reader is busy with the first of them.
+	// stalePage is how old a page of entries may become in the loop. The rest of an older one is read again.
 	stalePage = 500 * time.Millisecond
 
 	selectUnacked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal

@@ -16,22 +16,22 @@ type SQLStore struct {
 	dialect Dialect
 	conns   checkedConns
 
-	intents  commitGroup  // on SQLite, which has one writer, all writes
-	durable  commitGroup  // evidence that cannot be asked for again
-	lazy     commitGroup  // evidence that can, and acknowledgements
+	intents  commitGroup  // on SQLite, which has one writer: all writes
+	durable  commitGroup  // evidence for which CanBeAskedAgain is false
+	lazy     commitGroup  // other evidence, and acknowledgements
 	prepared [3]*sql.Stmt // for SQLite, by the kind of write
 	syncing  lazySync
 }
 
 func (s *SQLStore) promptWrites() {} // see commitGroup
 
-// onConn does something with a connection of which the settings are right.
+// onConn calls do with a connection whose settings have been checked.
 func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, *connState) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // back into the pool: it fails only after a driver has given the connection up
+	defer func() { _ = conn.Close() }() // back to the pool: it fails only if the driver has dropped the connection
 	settings, err := s.conns.check(ctx, conn)
 	if err != nil {
 		return err
@@ -46,8 +46,8 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// row returns the key as the columns have it: the ID in place of the transactionId. The writes and the storedEntries of a
-// SQLStore are named so.
+// row returns the key in the form of the columns: with ID in place of the transactionId. The writes and the storedEntries
+// of a SQLStore use this form.
 func (k Key) row() Key { return Key{Shop: k.Shop, TransactionID: k.ID()} }
 
 // read returns the entry of a row, ErrNoEntry, an *EntryError or an error of the database.
@@ -63,7 +63,8 @@ func (s *SQLStore) read(ctx context.Context, q querier, key Key) (Entry, error) 
 	return r.entry(key)
 }
 
-// storedEntry is a row. Its texts are scanned as bytes, since one that is not UTF-8 must not stop the others.
+// storedEntry is a row. Its texts are scanned as bytes, so that a text that is not UTF-8 does not prevent the other rows
+// from being read.
 type storedEntry struct {
 	id               string
 	begun            any // microseconds since 1970
@@ -71,8 +72,8 @@ type storedEntry struct {
 	version, acked   wholeNumber
 }
 
-// wholeNumber is a column of type INTEGER. SQLite keeps in it whatever was put there, and what is no number must not stop
-// the others.
+// wholeNumber is an INTEGER column. SQLite stores any value in one; a value that is not a number must not prevent the
+// other rows from being read.
 type wholeNumber struct {
 	n   int
 	bad bool
@@ -93,7 +94,7 @@ func (r *storedEntry) entry(row Key) (e Entry, err error) {
 	}
 	e.Begun.Shop, e.Begun.TransactionID, e.Begun.RefundTransactionID, e.Acked = key.Shop, key.TransactionID, key.RefundTransactionID, r.acked.n
 	if r.version.bad || r.acked.bad {
-		return Entry{}, &EntryError{key, errors.New("its version, or what of it is acknowledged, is no number")}
+		return Entry{}, &EntryError{key, errors.New("its version or acked column is not a number")}
 	}
 	if r.version.n > 0 {
 		e.Evidence = make([]Evidence, 0, min(r.version.n, mostEvidence))
@@ -104,12 +105,12 @@ func (r *storedEntry) entry(row Key) (e Entry, err error) {
 			return Entry{}, &EntryError{key, fmt.Errorf("its evidence: %w", err)}
 		}
 		if ev.Refund != nil && !e.Begun.isRefund() || ev.Transaction != nil && e.Begun.isRefund() {
-			return Entry{}, &EntryError{key, errors.New("its evidence is of a payment in the entry of a refund, or the other way round")}
+			return Entry{}, &EntryError{key, errors.New("it is a refund with evidence of a payment, or a payment with evidence of a refund")}
 		}
 		e.Evidence = append(e.Evidence, ev)
 	}
 	if e.version() != r.version.n {
-		return Entry{}, &EntryError{key, fmt.Errorf("it has %d lines of evidence and says %d", e.version(), r.version.n)}
+		return Entry{}, &EntryError{key, fmt.Errorf("it has %d lines of evidence, but version %d", e.version(), r.version.n)}
 	}
 	return e, nil
 }

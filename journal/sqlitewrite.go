@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// How a batch is written to SQLite: statement by statement in one transaction, which costs no round trips.
+// A batch is written to SQLite statement by statement in one transaction: statements cost no round trips here.
 
 const (
 	insertSQLite = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
@@ -19,11 +19,12 @@ const (
 	ackOne       = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
-// applySQLite writes a batch in one transaction. If that fails, each write gets a transaction of its own, so that one bad
-// write costs one write.
+// applySQLite writes a batch in one transaction. If that fails, each write is made in a transaction of its own, so that
+// one write that fails does not affect the others.
 //
-// The statements do not get the batch's context: the driver would start a goroutine for each of them, and could not end a
-// wait for another process all the same. That wait is bounded by busy_timeout; the callers do not wait for it.
+// The statements do not receive the batch's context: the driver would start a goroutine for each of them, and still could
+// not interrupt a wait for another process. That wait is limited by busy_timeout; a caller whose context ends does not
+// wait for it.
 func (s *SQLStore) applySQLite(ctx context.Context, batch []*write) {
 	err := s.transactSQLite(ctx, batch)
 	for _, w := range batch {
@@ -57,7 +58,7 @@ func (s *SQLStore) transactSQLite(ctx context.Context, batch []*write) error {
 		}
 		defer func() {
 			_, failed := conn.ExecContext(ctx, `PRAGMA synchronous = `+settings.synchronous)
-			if failed != nil { // nobody may use it as it is
+			if failed != nil { // nobody may use this connection any more
 				_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 			}
 			err = errors.Join(err, failed)
@@ -79,7 +80,7 @@ func (s *SQLStore) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*wr
 	return tx.Commit()
 }
 
-// writeSQLite makes one write. That an entry cannot be read is the error of that write and not of the batch.
+// writeSQLite makes one write. If the entry cannot be read, only this write fails and not the batch.
 func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
 	args := []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
 	switch w.kind {
@@ -93,7 +94,7 @@ func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error 
 		return err
 	}
 	n, err := result.RowsAffected()
-	if err == nil && n == 0 && w.kind == writeEvidence { // of an entry that had been acknowledged, perhaps
+	if err == nil && n == 0 && w.kind == writeEvidence { // the entry may have been acknowledged before
 		if result, err = tx.ExecContext(ctx, recordOne, args...); err != nil {
 			return err
 		}
@@ -106,8 +107,8 @@ func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error 
 	return nil
 }
 
-// prepareSQLite prepares the statements. The pool prepares each again on every connection that it is used on. It must be
-// done while no connection is held, since the pool may have only one.
+// prepareSQLite prepares the statements. The pool prepares each of them again on every connection that uses it. The
+// caller must not hold a connection, because the pool may have only one.
 func (s *SQLStore) prepareSQLite(ctx context.Context) (err error) {
 	for kind, text := range []string{writeIntent: insertSQLite, writeEvidence: recordSQLite, writeAck: ackOne} {
 		if s.prepared[kind], err = s.db.PrepareContext(ctx, text); err != nil {
@@ -117,12 +118,12 @@ func (s *SQLStore) prepareSQLite(ctx context.Context) (err error) {
 	return nil
 }
 
-// sync has everything durable that has been committed: a checkpoint begins with a sync of the write-ahead log.
+// sync makes all commits durable: a checkpoint begins with a sync of the write-ahead log.
 func (s *SQLStore) sync() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	rows, err := s.db.QueryContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
 	if err == nil {
-		_ = rows.Close() // else it is synced with the next commit
+		_ = rows.Close() // after a failure, the next synced commit makes them durable
 	}
 }

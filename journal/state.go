@@ -18,21 +18,21 @@ func (e *Entry) State() State { return e.project().state }
 // was told that it did not. Once true, it stays true.
 func (e *Entry) Conflict() bool { return e.project().conflict }
 
-// projection is what the evidence of an entry comes to, in the sense of event sourcing: a left fold over the evidence.
-// It depends on nothing else, so that two processes that read the same evidence always know the same.
+// projection is the result of an entry's evidence, in the sense of event sourcing: a left fold over the evidence. It
+// depends on nothing else, so that two processes that read the same evidence always reach the same result.
 type projection struct {
 	intent   Intent // of the latest submission
 	state    State
 	conflict bool
-	fresh    bool      // every earlier submission was unsent or refused: a decline can only be about the latest one
-	answered bool      // the latest submission has had a response, if only an uncertain one
+	fresh    bool      // every earlier submission was unsent or refused: a decline can only belong to the latest one
+	answered bool      // the result of the latest submission's call is recorded, even if it is unknown
 	invalid  bool      // the latest submission violated a limit
-	seen     bool      // the gateway has shown the transactionId in some form
-	deciding *Evidence // what state rests on; nil if on nothing but the intent
+	seen     bool      // the gateway has returned the id in some form
+	deciding *Evidence // the evidence that determines state; nil if only the intent does
 
-	before      *projection // what was known before the latest submission, and holds again if that was not sent; nil at the first
+	before      *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	hadNegative bool        // since the latest submission, state has been one that a success contradicts
-	outcomes    []*Evidence // the different final outcomes that were shown, once each
+	outcomes    []*Evidence // the distinct final outcomes
 }
 
 func (e *Entry) project() *projection {
@@ -82,10 +82,10 @@ func (p *projection) submit(ev *Evidence) {
 }
 
 // deny adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them
-// may have left, what was known of it holds again.
+// may have been sent, what was known about it applies again.
 func (p *projection) deny(ev *Evidence) {
 	switch {
-	case ev.Sender != p.intent.Sender: // it is about an earlier submission
+	case ev.Sender != p.intent.Sender: // it belongs to an earlier submission
 	case p.state == Succeeded:
 		p.conflict = true
 	case p.state != Unknown:
@@ -97,7 +97,8 @@ func (p *projection) deny(ev *Evidence) {
 	}
 }
 
-// succeed is final whatever was known. It is a conflict after a negative, and beside another success.
+// succeed adds a success, which is final whatever was known. It is a conflict after a state that contradicts it, and if
+// there is another success.
 func (p *projection) succeed(ev *Evidence) {
 	p.addOutcome(ev)
 	p.conflict = p.conflict || p.hadNegative || p.successes() > 1
@@ -121,9 +122,9 @@ func (p *projection) addOutcome(ev *Evidence) {
 	}
 }
 
-// sameOutcome reports whether two pieces of evidence can show one transaction, or one refund, of the gateway. The id decides. Where it
-// is missing, two responses or two rows are told apart by their times; a response and a row never count as the same,
-// which successes allows for.
+// sameOutcome reports whether two pieces of evidence can show the same transaction, or the same refund, of the gateway.
+// The id decides. If it is missing, the times distinguish two responses, or two query results. A response and a query
+// result without ids never count as the same; successes takes this into account.
 func (ev *Evidence) sameOutcome(other *Evidence) bool {
 	s, o := ev.shown(), other.shown()
 	if s.id() != o.id() || s.code() != o.code() {
@@ -132,8 +133,8 @@ func (ev *Evidence) sameOutcome(other *Evidence) bool {
 	return s.id() != "" || ev.Source == other.Source && s.sameTime(o)
 }
 
-// successes is how many successes there are at least. A response and a row without ids can be one success, whatever
-// their times: so the larger number of the two counts.
+// successes returns the smallest possible number of successes. A response and a query result without ids can be one
+// success, whatever their times, so only the larger number of the two counts.
 func (p *projection) successes() int {
 	ids, without := 0, map[Source]int{}
 	for _, ev := range p.outcomes {
@@ -157,8 +158,8 @@ func (p *projection) changedBy(ev *Evidence, e *Entry) bool {
 		len(after.outcomes) != len(p.outcomes) || after.code() != p.code()
 }
 
-// code is that of the gateway's transaction which state rests on: while a payment is pending, the cardholder's attempts
-// show in it.
+// code returns the code of the gateway's transaction that determines state: while a payment is pending, it shows the
+// cardholder's attempts.
 func (p *projection) code() cardgateway.Code {
 	if p.deciding == nil {
 		return 0
@@ -166,13 +167,13 @@ func (p *projection) code() cardgateway.Code {
 	return p.deciding.shown().code()
 }
 
-// open reports whether asking the gateway can still change what is known. NotSent is proved, and a final outcome
-// is final, unless an earlier submission may have another outcome; a refusal is only the gateway's word.
+// open reports whether a query can still change what is known. NotSent is proved, and a final outcome is final, unless an
+// earlier submission may have another outcome. A refusal is only the gateway's statement.
 func (p *projection) open() bool {
 	return !p.fresh || p.state == Unknown || p.state == Refused || p.state == PresumedAbsent || p.state == Pending
 }
 
-// submissions returns the times of the submissions that may have left, or of the last one if none did.
+// submissions returns the times of the submissions that may have been sent, or of the last one if none was.
 func (e *Entry) submissions() []time.Time {
 	sent := []*Intent{&e.Begun}
 	last := sent[0]
@@ -195,8 +196,8 @@ func (e *Entry) submissions() []time.Time {
 	return times
 }
 
-// queries returns the times from which on the gateway is asked. Submissions that lie far apart are asked about one by
-// one, so that the decline of a later one is not seen beside the success of an earlier one.
+// queries returns the times from which the gateway is queried. Submissions that are more than two weeks apart are queried
+// separately, so that the decline of a later one is not found together with the success of an earlier one.
 func (e *Entry) queries() (times []time.Time) {
 	const spanned = 14 * 24 * time.Hour
 	for _, at := range e.submissions() {

@@ -16,7 +16,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// piece makes evidence as the journal does. A success or a decline is of the gateway's transaction with that id.
+// piece returns evidence as the journal records it. A success or a decline has the gateway's transaction with this id.
 func piece(source Source, state State, sender, uniqueID string) Evidence {
 	ev := Evidence{Source: source, State: state, Sender: sender}
 	if state >= Pending {
@@ -91,8 +91,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestSubmissions: the gateway is asked from the time of each submission that may have left, and of those that lie near each
-// other from the first one's.
+// TestSubmissions: there is a query from the time of each submission that may have been sent; submissions that are close
+// together share the query from the first of them.
 func TestSubmissions(t *testing.T) {
 	const day = 24 * time.Hour
 	begun := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -124,12 +124,12 @@ func TestSubmissions(t *testing.T) {
 			t.Errorf("%s: submitted %v, want %v", name, got, c.submissions)
 		}
 		if got := after(e.queries()); !slices.Equal(got, c.asks) {
-			t.Errorf("%s: asked from %v, want %v", name, got, c.asks)
+			t.Errorf("%s: queried from %v, want %v", name, got, c.asks)
 		}
 	}
 }
 
-// TestLatestRefusal: of two refusals the later one is told.
+// TestLatestRefusal: the later of two refusals is returned.
 func TestLatestRefusal(t *testing.T) {
 	first, second := piece(SourceAnswer, Refused, "1", ""), piece(SourceAnswer, Refused, "2", "")
 	first.HTTPStatus, second.HTTPStatus = 401, 429
@@ -140,7 +140,7 @@ func TestLatestRefusal(t *testing.T) {
 	}
 }
 
-// TestConflictShowsAll: a conflict shows every final outcome that the gateway has shown.
+// TestConflictShowsAll: a conflict contains every final outcome that the gateway has returned.
 func TestConflictShowsAll(t *testing.T) {
 	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{piece(SourceAnswer, Declined, "1", "1"), piece(SourceQuery, Succeeded, "", "2")}}
 	_, err := e.Outcome()
@@ -149,7 +149,7 @@ func TestConflictShowsAll(t *testing.T) {
 	}
 }
 
-// TestChangedBy: what a query shows is news if it changes what is known, and only then.
+// TestChangedBy: the result of a query is recorded only if it changes what is known.
 func TestChangedBy(t *testing.T) {
 	paid := func(id string) Evidence { return piece(SourceQuery, Succeeded, "", id) }
 	attempt := piece(SourceQuery, Pending, "", "1") // code 102
@@ -179,7 +179,7 @@ func TestChangedBy(t *testing.T) {
 	}
 }
 
-// TestStateOfRefunds: refunds without the gateway's id are told apart by their times, as payments are.
+// TestStateOfRefunds: refunds without the gateway's id are distinguished by their times, as payments are.
 func TestStateOfRefunds(t *testing.T) {
 	row := func(id, minute string) Evidence {
 		at, _ := cardgateway.ParseWallTime("2026-01-01 00:" + minute + ":00")
@@ -202,8 +202,8 @@ func TestStateOfRefunds(t *testing.T) {
 	}
 }
 
-// TestInFlight: another process may be about to record an outcome until the latest submission has had a response, whatever
-// earlier ones had.
+// TestInFlight: another process may still record an outcome until the latest submission has a response, whether or not
+// earlier ones have.
 func TestInFlight(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	again := Evidence{Source: SourceSubmission, Submission: &Intent{Sender: "2", At: at}}
@@ -213,26 +213,26 @@ func TestInFlight(t *testing.T) {
 		want     bool
 	}{
 		"just submitted":                        {nil, true},
-		"answered, if without certainty":        {[]Evidence{of("1")}, false},
-		"answered with a decline":               {[]Evidence{piece(SourceAnswer, Declined, "1", "1")}, false},
-		"only asked about":                      {[]Evidence{{Source: SourceQuery, Seen: true}}, true},
+		"a response that is unclear":            {[]Evidence{of("1")}, false},
+		"a response that is a decline":          {[]Evidence{piece(SourceAnswer, Declined, "1", "1")}, false},
+		"only queried":                          {[]Evidence{{Source: SourceQuery, Seen: true}}, true},
 		"submitted again":                       {[]Evidence{of("1"), again}, true},
 		"submitted again, the first's response": {[]Evidence{again, of("1")}, true},
-		"submitted again, and answered":         {[]Evidence{again, of("2")}, false},
-		"asked about in the submission's name":  {[]Evidence{{Source: SourceQuery, Sender: "1", Seen: true}}, true},
+		"submitted again, and a response":       {[]Evidence{again, of("2")}, false},
+		"a query with the submission's sender":  {[]Evidence{{Source: SourceQuery, Sender: "1", Seen: true}}, true},
 	} {
 		e := Entry{Begun: Intent{Sender: "1", At: at}, Evidence: c.evidence}
 		if got := e.project().inFlight(at.Add(longestFlight - 1)); got != c.want {
 			t.Errorf("%s: got %t, want %t", name, got, c.want)
 		}
 		if e.project().inFlight(at.Add(longestFlight)) {
-			t.Errorf("%s: it is in flight for ever", name)
+			t.Errorf("%s: it stays in flight forever", name)
 		}
 	}
 }
 
-// TestKnowledgeGrows adds every sequence of five pieces of evidence and looks at every step: nothing is unlearnt but
-// by another submission, a success never, a conflict never, and no success follows a no without a conflict.
+// TestKnowledgeGrows adds every sequence of five pieces of evidence and checks every step: only another submission makes
+// the state less definite, a success and a conflict always remain, and a success after a negative state is a conflict.
 func TestKnowledgeGrows(t *testing.T) {
 	var pieces []Evidence
 	for _, s := range []State{Unknown, NotSent, Refused, Pending, Declined, Succeeded} {
@@ -293,7 +293,7 @@ func TestCodec(t *testing.T) {
 	}
 }
 
-// TestClock sets the computer's clock: what the journal goes by does not jump with it.
+// TestClock sets the computer's clock: the journal's clock does not jump with it.
 func TestClock(t *testing.T) {
 	c := clock{started: time.Now()}
 	if d := time.Until(c.now()); d.Abs() > time.Second {
@@ -327,7 +327,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestSame: a payment or refund that differs in anything that the caller chooses is another one.
+// TestSame: a payment or refund that differs in any value that the caller chooses is another one.
 func TestSame(t *testing.T) {
 	in := Intent{
 		TransactionID: "a", RefundTransactionID: "b", UniqueID: "1", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD",
@@ -348,7 +348,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSecretsInAddresses: a token or a card number is found in each spelling that a URL can have.
+// TestSecretsInAddresses: a token or a card number is found in every encoding that a URL can have.
 func TestSecretsInAddresses(t *testing.T) {
 	const token = "tk/9f8e+7d6c5b4a=x"
 	s := secrets{token: cardgateway.NewToken(token), number: cardgateway.NewCardNumber("4111111111111111")}
@@ -369,7 +369,7 @@ func TestSecretsInAddresses(t *testing.T) {
 	}
 }
 
-// TestCodeInAddresses: a verification code is found as a number of its own, and not within another one.
+// TestCodeInAddresses: a verification code is found as a separate number, and not within another number.
 func TestCodeInAddresses(t *testing.T) {
 	s := secrets{code: cardgateway.NewCVV("190")}
 	for text, want := range map[string]bool{

@@ -12,8 +12,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestMemoryStoreWalk: a walk gives what is there and not acknowledged, and says that its context is over even if there is
-// nothing to give.
+// TestMemoryStoreWalk: a loop over Unacked yields what exists and is not acknowledged. It yields the error of an ended
+// context even if there are no entries.
 func TestMemoryStoreWalk(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		over, cancel := context.WithCancel(t.Context())
@@ -25,7 +25,7 @@ func TestMemoryStoreWalk(t *testing.T) {
 			}
 		}
 		if given != 1 {
-			t.Errorf("an empty walk with a context that is over gives %d", given)
+			t.Errorf("an empty loop with an ended context yields %d", given)
 		}
 		for i := range 3 {
 			_, _ = s.pay(fmt.Sprint(i), approved)
@@ -42,12 +42,12 @@ func TestMemoryStoreWalk(t *testing.T) {
 			}
 		}
 		if fmt.Sprint(told) != "[0 2]" {
-			t.Errorf("told %v, want what was not forgotten meanwhile", told)
+			t.Errorf("got %v, want what was not forgotten meanwhile", told)
 		}
 	})
 }
 
-// TestForgetsNothingRecent: what a running job may still repeat cannot be forgotten.
+// TestForgetsNothingRecent: payments that a running job may still repeat cannot be forgotten.
 func TestForgetsNothingRecent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)

@@ -14,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// faulty is a store of which every method can hang, deaf to its context, or fail.
+// faulty is a store in which every method can fail, or hang and ignore its context.
 type faulty struct {
 	journal.Store
 	mu         sync.Mutex
@@ -83,8 +83,8 @@ func (f *faulty) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journ
 	}
 }
 
-// TestNeverStuck: after a payment that was proved unsent, the store breaks in one way. Every call ends by its context or
-// WriteTimeout and sends nothing, "not sent" is said where that is proved, and the store is not asked without a pause.
+// TestNeverStuck: after a payment that was proved unsent, the store breaks in one way. Every call ends within its context
+// or WriteTimeout and sends nothing, returns "not sent" if that is proved, and does not call the store without pauses.
 func TestNeverStuck(t *testing.T) {
 	const writeTimeout, deadline = 2 * time.Second, time.Second
 	for _, how := range []string{"hangs", "fails"} {
@@ -146,7 +146,7 @@ func TestNeverStuck(t *testing.T) {
 						return nil
 					})
 					if want := map[string]error{"hangs": context.DeadlineExceeded, "fails": errDisk}[how]; (method == "Unacked" || method == "all") && !errors.Is(err, want) {
-						t.Errorf("Recover: got %v, want %v: an empty walk would say that nothing is open", err, want)
+						t.Errorf("Recover: got %v, want %v: an empty loop would mean that nothing is open", err, want)
 					}
 					if n := s.sent.Load() - sent; n != 0 {
 						t.Errorf("%d requests, want 0", n)
@@ -154,7 +154,7 @@ func TestNeverStuck(t *testing.T) {
 					f.mend()
 					s.refuse = nil
 					if got, err := j.CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
-						t.Errorf("once the store is well again: %v, %v", got, err)
+						t.Errorf("once the store works again: %v, %v", got, err)
 					}
 					wantExecuted(t, s, "a", 1)
 				})
@@ -163,7 +163,7 @@ func TestNeverStuck(t *testing.T) {
 	}
 }
 
-// TestStoreThatAlwaysChanges: a store that says "changed" for ever ends no call in a loop.
+// TestStoreThatAlwaysChanges: no call loops forever if the store always returns ErrChanged.
 func TestStoreThatAlwaysChanges(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.refuse = errReset
@@ -216,7 +216,7 @@ func TestOvertaken(t *testing.T) {
 	})
 }
 
-// TestAnsweredIsNotAwaited: a payment whose call has had its response, if only an uncertain one, is in flight nowhere.
+// TestAnsweredIsNotAwaited: a payment whose call has a response, even an unclear one, is not in flight anywhere.
 func TestAnsweredIsNotAwaited(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})

@@ -2,14 +2,14 @@ package journal
 
 import "sync"
 
-// touched tells each Recover that is under way which payments this process has changed since it began: what its list says
-// of them is old.
+// touched adds to the set of each running Recover the payments that this process has changed since it began: its list may
+// have them in an older version.
 type touched struct {
 	mu   sync.Mutex
 	sets map[*touchedSet]struct{}
 }
 
-// touchedSet is what one Recover has been told.
+// touchedSet is the set of one Recover.
 type touchedSet struct {
 	mu  sync.Mutex
 	ids map[Key]struct{}
@@ -18,7 +18,7 @@ type touchedSet struct {
 
 const mostTouched = 64 << 10
 
-// watch returns a set that is told from now on.
+// watch returns a set to which every change from now on is added.
 func (t *touched) watch() *touchedSet {
 	t.mu.Lock()
 	defer t.mu.Unlock()

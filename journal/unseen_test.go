@@ -17,9 +17,9 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// What a call must not make of a payment whose entry it has not seen, or only half of it.
+// What a call must not conclude about a payment whose entry it has not read, or only in part.
 
-// TestAckOfUnseen: a call that ended before it looked at the entry has told nothing of it, so that an Ack of its error
+// TestAckOfUnseen: a call that ended before it read the entry has reported nothing about it, so an Ack after it
 // acknowledges nothing.
 func TestAckOfUnseen(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func TestAckOfUnseen(t *testing.T) {
 			_, err := j.CreateSubscription(context.Background(), req)
 			return err
 		}, cardgateway.ErrInvalidRequest},
-		{"a context that is over", func(_ *shop, _ *failing, j *journal.Journal) error {
+		{"a context that has ended", func(_ *shop, _ *failing, j *journal.Journal) error {
 			_, err := j.CreateSubscription(over, order("a", approved))
 			return err
 		}, cardgateway.ErrNotSent},
@@ -67,7 +67,7 @@ func TestAckOfUnseen(t *testing.T) {
 				}
 				wantStates(t, restarted, map[string]string{"a": "succeeded"})
 				if err := restarted.Ack(t.Context(), "a"); err != nil {
-					t.Errorf("Ack of what Recover told: %v", err)
+					t.Errorf("Ack of what Recover reported: %v", err)
 				}
 			})
 		})
@@ -80,7 +80,7 @@ func TestAckOfUnseen(t *testing.T) {
 	})
 }
 
-// cutting is a store whose Begin writes, fails, and ends the caller's context meanwhile.
+// cutting is a store whose Begin writes, ends the caller's context, and returns an error.
 type cutting struct {
 	journal.Store
 	cancel context.CancelFunc
@@ -96,8 +96,8 @@ func (c *cutting) Begin(ctx context.Context, in journal.Intent) (journal.Entry, 
 	return journal.Entry{}, false, errDisk
 }
 
-// TestIntentWrittenUnseen: an intent that was written by a call which heard of a failure, and whose caller has gone,
-// is not left as one that may have been sent.
+// TestIntentWrittenUnseen: if an intent was written although the store returned an error, and the caller's context has
+// ended, the payment does not stay open.
 func TestIntentWrittenUnseen(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -113,7 +113,7 @@ func TestIntentWrittenUnseen(t *testing.T) {
 	})
 }
 
-// searchShows answers every order search with rows of the payment "a" of the given codes, one for each id.
+// searchShows responds to every order search with rows of the payment "a" with these codes, one for each id.
 func searchShows(s *shop, codes ...int) {
 	s.network = rewriting{s.network, func(q *http.Request, body []byte) []byte {
 		if q.Method != http.MethodGet {
@@ -127,7 +127,7 @@ func searchShows(s *shop, codes ...int) {
 	}}
 }
 
-// TestHalfConflict records only the first outcome of a conflict: it must be the success.
+// TestHalfConflict: if only the first outcome of a conflict is recorded, it must be the success.
 func TestHalfConflict(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
@@ -140,13 +140,13 @@ func TestHalfConflict(t *testing.T) {
 		}
 		states := states(t, s.restarted(journal.Options{}))
 		if got := states["a"]; !strings.HasPrefix(got, "succeeded") {
-			t.Errorf("half a conflict is told as %q", got)
+			t.Errorf("half a conflict is reported as %q", got)
 		}
 	})
 }
 
-// TestDeclineOfRepetition: where two submissions may have left, a lone decline may be how the gateway turned the second
-// away, and is believed only when the first is no longer expected.
+// TestDeclineOfRepetition: if two submissions may have been sent, a single decline may be the gateway's rejection of the
+// second. It is final only when the first is no longer expected to arrive.
 func TestDeclineOfRepetition(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
@@ -165,7 +165,7 @@ func TestDeclineOfRepetition(t *testing.T) {
 	})
 }
 
-// TestDeclineOfRepetitionInTheEnd believes the lone decline a day later.
+// TestDeclineOfRepetitionInTheEnd: a day later, the single decline is final.
 func TestDeclineOfRepetitionInTheEnd(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		never := sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
@@ -181,8 +181,8 @@ func TestDeclineOfRepetitionInTheEnd(t *testing.T) {
 	})
 }
 
-// TestSubmittedTooOften: a payment that is called again and again while nothing can be sent ends in an error that says
-// so, before its entry is too large for a store.
+// TestSubmittedTooOften: a payment that is called again and again while nothing can be sent ends with an error that says
+// so, before its entry becomes too large for a store.
 func TestSubmittedTooOften(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.refuse = errors.New("no route to host")
@@ -209,8 +209,8 @@ func TestSubmittedTooOften(t *testing.T) {
 	})
 }
 
-// TestUnrecordedNotSent: a payment of which it is proved that it was not sent, but the proof could not be recorded, is
-// open to the journal, and no Ack closes it.
+// TestUnrecordedNotSent: if a payment was proved not sent but that could not be recorded, it is open in the journal, and
+// Ack does not close it.
 func TestUnrecordedNotSent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.refuse = errors.New("no route to host")
@@ -230,7 +230,7 @@ func TestUnrecordedNotSent(t *testing.T) {
 	})
 }
 
-// TestUnrecordedInvalid: that a request is invalid is certain, whether or not it could be recorded.
+// TestUnrecordedInvalid: an invalid request is reported as invalid, whether or not that could be recorded.
 func TestUnrecordedInvalid(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &failing{Store: s.store}
@@ -243,8 +243,8 @@ func TestUnrecordedInvalid(t *testing.T) {
 	})
 }
 
-// TestUnsentRepetition: a repetition that was not sent leaves what was known before, so that no call without the risk sends
-// again.
+// TestUnsentRepetition: after a repeated submission that was not sent, the earlier state applies again, so that no call
+// sends again without accepting the risk.
 func TestUnsentRepetition(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose})
@@ -263,7 +263,7 @@ func TestUnsentRepetition(t *testing.T) {
 	})
 }
 
-// TestToldOfOldPayments: what is told of a payment that is older than what is remembered counts all the same.
+// TestToldOfOldPayments: a report about a payment counts even if the payment is older than what is remembered.
 func TestToldOfOldPayments(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 11 * 24 * time.Hour})
@@ -274,13 +274,13 @@ func TestToldOfOldPayments(t *testing.T) {
 		time.Sleep(3 * 24 * time.Hour)
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
 		if err := here.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Ack of an absence that was overtaken: got %v, want ErrChanged", err)
+			t.Errorf("Ack of an absence that no longer applies: got %v, want ErrChanged", err)
 		}
 	})
 }
 
-// TestAfterAck: an acknowledgement does not make a Journal forget what it has told. A repeated Ack acknowledges nothing
-// that became known since, and a repeated call that cannot look into the store does not say that nothing was sent.
+// TestAfterAck: a Journal remembers what it reported after an acknowledgement too. A repeated Ack acknowledges nothing
+// that was recorded since, and a repeated call that cannot read the store does not return "not sent".
 func TestAfterAck(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 11 * 24 * time.Hour})

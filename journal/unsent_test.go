@@ -14,7 +14,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestInvalidRequest finds that a request which the client refuses leaves nothing open, and can be corrected.
+// TestInvalidRequest: a request that the client rejects leaves nothing open, and can be corrected.
 func TestInvalidRequest(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		req := order("a", approved)
@@ -47,7 +47,7 @@ func TestInvalidRequest(t *testing.T) {
 	})
 }
 
-// TestNotSent lets the connection fail: the same call may be made again, and pays.
+// TestNotSent: after a failed connection, the same call may be made again, and pays.
 func TestNotSent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.refuse = errors.New("no route to host")
@@ -87,7 +87,7 @@ func TestCallerGoesAway(t *testing.T) {
 	})
 }
 
-// failing is a store of which some methods fail.
+// failing is a store in which some methods fail.
 type failing struct {
 	journal.Store
 	begins, records atomic.Int32 // how many calls still fail
@@ -132,7 +132,7 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	})
 }
 
-// TestStoreThatWritesAndFails finds its own intent behind a failure, and pays.
+// TestStoreThatWritesAndFails: if Begin writes the intent and returns an error, the call finds its own intent, and pays.
 func TestStoreThatWritesAndFails(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &failing{Store: s.store, wrote: true}
@@ -145,7 +145,7 @@ func TestStoreThatWritesAndFails(t *testing.T) {
 	})
 }
 
-// TestOutcomeThatCannotBeRecorded is not told, and is told by Recover.
+// TestOutcomeThatCannotBeRecorded: such an outcome is not returned by the call; Recover reports it.
 func TestOutcomeThatCannotBeRecorded(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		store := &failing{Store: s.store}
@@ -155,14 +155,14 @@ func TestOutcomeThatCannotBeRecorded(t *testing.T) {
 			t.Errorf("got %v, want ErrOutcomeUnknown because of the disk", err)
 		}
 		if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); !ok || unknown.Transaction == nil || unknown.Transaction.UniqueID == "" {
-			t.Errorf("what the gateway said is lost: %+v", unknown)
+			t.Errorf("the gateway's response is lost: %+v", unknown)
 		}
 		wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
 		wantExecuted(t, s, "a", 1)
 	})
 }
 
-// TestStoreThatIsGone: a call that cannot look into the journal sends nothing, and does not say "not sent" of a payment
+// TestStoreThatIsGone: a call that cannot read the journal sends nothing, and does not return "not sent" for a payment
 // that an earlier call may have sent.
 func TestStoreThatIsGone(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
@@ -172,7 +172,7 @@ func TestStoreThatIsGone(t *testing.T) {
 		first func(*shop, *failing) // what the earlier call met
 		want  error
 	}{
-		{"the answer was lost", func(s *shop, _ *failing) {
+		{"the response was lost", func(s *shop, _ *failing) {
 			s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 		}, cardgateway.ErrOutcomeUnknown},
 		{"the outcome could not be recorded", func(_ *shop, f *failing) { f.records.Store(100) }, cardgateway.ErrOutcomeUnknown},

@@ -27,7 +27,7 @@ func together(do func(i int)) {
 	wg.Wait()
 }
 
-// testOneBegins lets a crowd begin the same payment: one creates it, the others all find it.
+// testOneBegins has 50 goroutines begin the same payment: one creates it, all others find it.
 func testOneBegins(t *testing.T, s journal.Store) { oneBegins(t, s, s) }
 
 func oneBegins(t *testing.T, stores ...journal.Store) {
@@ -59,7 +59,7 @@ func oneBegins(t *testing.T, stores ...journal.Store) {
 	}
 }
 
-// testOneRecords lets a crowd record the same piece: one succeeds, the others learn that there is more.
+// testOneRecords has 50 goroutines record evidence for the same version: one succeeds, all others return ErrChanged.
 func testOneRecords(t *testing.T, s journal.Store) { oneRecords(t, s, s) }
 
 func oneRecords(t *testing.T, stores ...journal.Store) {
@@ -84,7 +84,7 @@ func oneRecords(t *testing.T, stores ...journal.Store) {
 	}
 }
 
-// testEverybody lets a crowd make payments of their own, from the intent to the acknowledgement.
+// testEverybody has 50 goroutines each make a different payment, from the intent to the acknowledgement.
 func testEverybody(t *testing.T, s journal.Store) {
 	together(func(i int) {
 		id := fmt.Sprint("payment ", i)
@@ -106,7 +106,7 @@ func testEverybody(t *testing.T, s journal.Store) {
 	}
 }
 
-// testTwoHandles does the same through two stores over one place, as two processes have them.
+// testTwoHandles runs testOneBegins and testOneRecords with two stores that are open at the same place, as in two processes.
 func testTwoHandles(t *testing.T, h Harness) {
 	place := t.TempDir()
 	a, closeA := h.Open(t, place)
@@ -117,7 +117,7 @@ func testTwoHandles(t *testing.T, h Harness) {
 	oneRecords(t, a, b)
 }
 
-// testReopened closes the store and looks for what was written.
+// testReopened closes the store, opens it again, and checks what was written.
 func testReopened(t *testing.T, h Harness) {
 	place := t.TempDir()
 	s, done := h.Open(t, place)

@@ -35,10 +35,11 @@ import (
 
 // Harness says how to open the store under test.
 type Harness struct {
-	// Open opens the store that is kept at place, an existing directory of the test's own, or makes it. Opened again
-	// at the same place, it has to hold what was written before. A store that is kept elsewhere takes place as a name.
+	// Open opens the store at place, or creates it. Place is an existing directory that no other test uses. If it was opened
+	// at the same place before, it must contain what was written then. A store that does not use files takes place as a
+	// name.
 	Open func(t testing.TB, place string) (store journal.Store, close func())
-	// Volatile says that the store does not outlive its closing.
+	// Volatile says that the contents of the store are lost when it is closed.
 	Volatile bool
 	// Shared says that several processes may have the store open at the same time.
 	Shared bool
@@ -86,7 +87,7 @@ var shop = journal.Shop{Gateway: "https://gateway.example", AppID: "7"}
 
 func key(id string) journal.Key { return journal.Key{Shop: shop, TransactionID: id} }
 
-// intent returns the n-th of a series of intents, each a second after the one before.
+// intent returns the n-th of a series of intents that are a second apart.
 func intent(id string, n int) journal.Intent {
 	return journal.Intent{
 		Shop: shop, TransactionID: id, OrderID: "order of " + id, Operation: "CreateCheckout", Amount: decimal.RequireFromString("12.50"),
@@ -94,7 +95,7 @@ func intent(id string, n int) journal.Intent {
 	}
 }
 
-// answered returns evidence with every member that an answer can have.
+// answered returns evidence with every member that a response can have.
 func answered(id string) journal.Evidence {
 	yes := true
 	at, _ := cardgateway.ParseWallTime("2026-11-20 18:00:01") // of this very form
@@ -135,7 +136,7 @@ func record(t testing.TB, s journal.Store, id string, version int, ev journal.Ev
 	}
 }
 
-// same compares entries by what they are in JSON, which has every member.
+// same compares the JSON of two entries, which has every member.
 func same(t testing.TB, got, want journal.Entry) {
 	t.Helper()
 	a, err := json.Marshal(got)
@@ -174,7 +175,7 @@ func testBegin(t *testing.T, s journal.Store) {
 	other.Currency = "EUR"
 	e, created, err = s.Begin(t.Context(), other)
 	if err != nil || created {
-		t.Fatalf("Begin of a payment that is there: created %v, %v", created, err)
+		t.Fatalf("Begin of an existing payment: created %v, %v", created, err)
 	}
 	same(t, e, want)
 }
@@ -228,7 +229,7 @@ func testAck(t *testing.T, s journal.Store) {
 	record(t, s, "a", 0, answered("a"))
 	for _, less := range []int{0, -1} {
 		if err := s.Ack(t.Context(), key("a"), less); !errors.Is(err, journal.ErrChanged) {
-			t.Errorf("Ack of %d, less than there is: %v, want ErrChanged", less, err)
+			t.Errorf("Ack of version %d of an entry of version 1: %v, want ErrChanged", less, err)
 		}
 	}
 	for _, version := range []int{1, 1, 0} {
@@ -241,17 +242,17 @@ func testAck(t *testing.T, s journal.Store) {
 	}
 	record(t, s, "a", 1, others("a")[2])
 	if ids := unacked(t, s); !slices.Equal(ids, []string{"a"}) {
-		t.Errorf("unacknowledged after more became known: %q", ids)
+		t.Errorf("unacknowledged after more evidence: %q", ids)
 	}
 	if err := s.Ack(t.Context(), key("b"), 0); !errors.Is(err, journal.ErrNoEntry) {
 		t.Errorf("Ack of an unknown payment: %v, want ErrNoEntry", err)
 	}
 	if e := begin(t, s, intent("a", 0)); e.Acked != 1 || len(e.Evidence) != 2 {
-		t.Errorf("an acknowledged payment has %d pieces, %d of them acknowledged; want 2 and 1", len(e.Evidence), e.Acked)
+		t.Errorf("the payment has %d pieces of evidence, %d acknowledged; want 2 and 1", len(e.Evidence), e.Acked)
 	}
 }
 
-// testUnacked makes more entries than a page of any store has, in another order than that of their ids and times.
+// testUnacked creates more entries than fit on a page of any store. Their order is neither that of their ids nor that of their times.
 func testUnacked(t *testing.T, s journal.Store) {
 	const n = 350
 	var want []string
@@ -280,11 +281,11 @@ func testUnacked(t *testing.T, s journal.Store) {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
-		t.Errorf("unacknowledged are %d, want %d", len(got), len(want))
+		t.Errorf("%d entries are unacknowledged, want %d", len(got), len(want))
 	}
 }
 
-// testWalk uses the store within a walk over it, and breaks off.
+// testWalk uses the store within a loop over Unacked, and breaks out of the loop.
 func testWalk(t *testing.T, s journal.Store) {
 	for i := range 5 {
 		begin(t, s, intent(fmt.Sprint(i), i))
@@ -305,7 +306,7 @@ func testWalk(t *testing.T, s journal.Store) {
 	}
 }
 
-// testSlowWalk looks at each entry for longer than a walk may hold old ones.
+// testSlowWalk spends more than a second on each entry, so that Unacked must read the next one again.
 func testSlowWalk(t *testing.T, s journal.Store) {
 	for i := range 3 {
 		begin(t, s, intent(fmt.Sprint(i), i))
@@ -326,7 +327,7 @@ func testSlowWalk(t *testing.T, s journal.Store) {
 		}
 	}
 	if want := []string{"0 with 0", "1 with 1", "2 with 1"}; !slices.Equal(got, want) {
-		t.Errorf("a slow walk gives %q, want %q", got, want)
+		t.Errorf("a slow loop over Unacked yields %q, want %q", got, want)
 	}
 }
 
@@ -348,7 +349,7 @@ func testIDs(t *testing.T, s journal.Store) {
 	}
 }
 
-// testRefunds keeps a payment and a refund under equal ids, and under all ids that fit.
+// testRefunds stores a payment and a refund under the same id, also under ids of the greatest length.
 func testRefunds(t *testing.T, s journal.Store) {
 	at, _ := cardgateway.ParseWallTime("2026-11-20 18:00:01") // of this very form
 	refunded := journal.Evidence{
@@ -368,12 +369,12 @@ func testRefunds(t *testing.T, s journal.Store) {
 			t.Errorf("Begin of refund %q: created %v, %v", id, created, err)
 		}
 		if _, created, err := s.Begin(t.Context(), intent(id, i+10)); err != nil || !created {
-			t.Errorf("Begin of a payment beside refund %q: created %v, %v", id, created, err)
+			t.Errorf("Begin of a payment with the id of refund %q: created %v, %v", id, created, err)
 		}
 		other := in
 		other.Sender, other.Amount = "another", decimal.NewFromInt(3)
 		if e, created, err := s.Begin(t.Context(), other); err != nil || created {
-			t.Errorf("Begin of refund %q, which is there: created %v, %v", id, created, err)
+			t.Errorf("Begin of refund %q, which exists: created %v, %v", id, created, err)
 		} else {
 			same(t, e, journal.Entry{Begun: in, Acked: -1})
 		}
@@ -389,7 +390,7 @@ func testRefunds(t *testing.T, s journal.Store) {
 		}
 		same(t, got, journal.Entry{Begun: in, Acked: -1, Evidence: evidence})
 		if err := s.Ack(t.Context(), key(id), 0); err != nil {
-			t.Errorf("Ack of the payment beside refund %q: %v", id, err)
+			t.Errorf("Ack of the payment with the id of refund %q: %v", id, err)
 		}
 	}
 	var left []string
@@ -398,7 +399,7 @@ func testRefunds(t *testing.T, s journal.Store) {
 			t.Fatal(err)
 		}
 		if e.TransactionID() != "" || len(e.Evidence) != 2 {
-			t.Errorf("unacknowledged is %+v, want a refund with two pieces of evidence", e)
+			t.Errorf("the unacknowledged entry is %+v, want a refund with two pieces of evidence", e)
 		}
 		left = append(left, e.RefundTransactionID())
 		if err := s.Ack(t.Context(), e.Key(), 2); err != nil {
@@ -425,20 +426,20 @@ func testContext(t *testing.T, s journal.Store) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, created, err := s.Begin(over, intent("a", 0)); err == nil || created {
-		t.Errorf("Begin with a context that is over: created %v, %v", created, err)
+		t.Errorf("Begin with an ended context: created %v, %v", created, err)
 	}
 	begin(t, s, intent("a", 0))
 	if _, err := s.Get(over, key("a")); err == nil {
-		t.Error("Get with a context that is over: no error")
+		t.Error("Get with an ended context: no error")
 	}
 	if err := s.Record(over, key("a"), 0, answered("a")); err == nil {
-		t.Error("Record with a context that is over: no error")
+		t.Error("Record with an ended context: no error")
 	}
 	var failed error
 	for _, err := range s.Unacked(over, shop) {
 		failed = err
 	}
-	if failed == nil { // an empty walk would say that nothing is open
-		t.Error("Unacked with a context that is over: no error")
+	if failed == nil { // an empty loop would mean that nothing is open
+		t.Error("Unacked with an ended context: no error")
 	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// writerEnv tells the second process where the store is, and that it is to write until it is killed.
+// writerEnv contains the place of the store. A process in which it is set writes until it is killed.
 const writerEnv = "CARDGATEWAY_JOURNALTEST_WRITER"
 
-// testKilled lets another process write and kills it, some times over, and checks that the store has all that the
-// process said it had written.
+// testKilled starts a process that writes, and kills it; it does this four times. After each kill it checks that the
+// store contains everything that the process reported as written.
 func testKilled(t *testing.T, h Harness) {
 	place := t.TempDir()
-	said := make(map[string]int) // by id: 1 begun, 2 recorded, 3 acknowledged
+	said := make(map[string]int) // what was reported, by id: 1 begun, 2 recorded, 3 acknowledged
 	chance := rand.New(rand.NewPCG(1, 2))
 	for round := range 4 {
 		lines := kill(t, place, time.Duration(50+chance.IntN(100))*time.Millisecond)
@@ -38,12 +38,12 @@ func testKilled(t *testing.T, h Harness) {
 		}
 	}
 	if len(said) == 0 {
-		t.Error("the process that was killed had written nothing")
+		t.Error("the killed processes had written nothing")
 	}
 	t.Logf("%d payments", len(said))
 }
 
-// kill starts the writer, kills it a while after its first word, and returns what it said.
+// kill starts the writer, kills it some time after its first report, and returns what it reported.
 func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 	t.Helper()
 	test := strings.Split(t.Name(), "/")
@@ -65,7 +65,7 @@ func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 	var timer *time.Timer
 	for {
 		line, err := in.ReadString('\n')
-		if err != nil { // an unfinished line says nothing
+		if err != nil { // an unfinished line is not a report
 			break
 		}
 		if word, ok := strings.CutPrefix(line, saidPrefix); ok {
@@ -82,7 +82,7 @@ func kill(t *testing.T, place string, after time.Duration) (lines []string) {
 
 const saidPrefix = "written: "
 
-// write makes payments until the process is killed, and says what has been written once it has.
+// write makes payments until the process is killed, and reports each write once it has returned.
 func write(t *testing.T, h Harness, place string) {
 	s, done := h.Open(t, place)
 	defer done()
@@ -116,7 +116,7 @@ func checkSaid(t *testing.T, s journal.Store, said map[string]int) {
 		case step >= 2 && len(e.Evidence) != 1:
 			t.Errorf("%s has %d pieces of evidence, want 1", id, len(e.Evidence))
 		case step == 3 && open[id]:
-			t.Errorf("%s was acknowledged and is not", id)
+			t.Errorf("%s was reported as acknowledged, but is unacknowledged", id)
 		case step < 2 && !open[id], step == 2 && !open[id] && e.Acked < 1:
 			t.Errorf("%s is missing among the unacknowledged", id)
 		}

@@ -31,7 +31,7 @@ func intent(id string) journal.Intent {
 	return journal.Intent{Shop: shop, TransactionID: id, Operation: "TokenPayment", Amount: decimal.NewFromInt(1), Currency: "USD", At: day, Sender: id}
 }
 
-// watcher is the driver "sqlite", with a look at each commit.
+// watcher is the driver "sqlite"; it observes each commit.
 type watcher struct {
 	driver.Driver
 	mu      sync.Mutex
@@ -61,14 +61,14 @@ func (w *watcher) reset(fail int) {
 	w.commits, w.fail = nil, fail
 }
 
-// refuse has so many transactions not begin.
+// refuse makes this many transactions fail to begin.
 func (w *watcher) refuse(begins int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begins = begins
 }
 
-// refuseStatement has no statement prepared that has this text.
+// refuseStatement makes the preparation of every statement that contains this text fail.
 func (w *watcher) refuseStatement(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func (c *watchedConn) ExecContext(ctx context.Context, query string, args []driv
 	return c.sqliteConn.ExecContext(ctx, query, args)
 }
 
-// synchronous is what the connection is set to.
+// synchronous returns the connection's setting.
 func (c *watchedConn) synchronous() (string, error) {
 	rows, err := c.QueryContext(context.Background(), "PRAGMA synchronous", nil)
 	if err != nil {
@@ -208,8 +208,8 @@ func watchedDB(t *testing.T, journalMode string) *sql.DB {
 	return db
 }
 
-// TestSynced: an intent and what nobody can be asked for again are synced when they are written; an approval and an
-// acknowledgement a moment later, and only where a commit without a sync is consistent after any crash.
+// TestSynced: an intent, and evidence that cannot be queried again, is synced when it is written. An approval and an
+// acknowledgement are synced a moment later, but only if a commit without a sync is consistent after any crash.
 func TestSynced(t *testing.T) {
 	const normal, full = "1", "2"
 	succeeded := journal.Evidence{At: day, Source: journal.SourceAnswer, State: journal.Succeeded, Transaction: &cardgateway.Transaction{Code: 100}}
@@ -240,7 +240,7 @@ func TestSynced(t *testing.T) {
 	}
 }
 
-// TestUnwritableEvidence: what has no form for a store is refused.
+// TestUnwritableEvidence: evidence that has no stored form is rejected.
 func TestUnwritableEvidence(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	defer func() { _ = s.Close() }()
@@ -252,7 +252,7 @@ func TestUnwritableEvidence(t *testing.T) {
 	}
 }
 
-// TestFailedCommit: what could not be committed is not said to be written.
+// TestFailedCommit: what could not be committed is not reported as written.
 func TestFailedCommit(t *testing.T) {
 	s := watched(t, "WAL")
 	watching.reset(1)
@@ -275,7 +275,7 @@ func TestFailedCommit(t *testing.T) {
 	}
 }
 
-// TestTransactionThatCannotBegin: nothing is said to be written.
+// TestTransactionThatCannotBegin: nothing is reported as written.
 func TestTransactionThatCannotBegin(t *testing.T) {
 	s := watched(t, "WAL")
 	watching.refuse(1)
@@ -300,8 +300,8 @@ func TestStatementThatCannotBePrepared(t *testing.T) {
 	}
 }
 
-// TestConnectionThatCannotBeSet: a connection that cannot be set to commits without a sync writes nothing so, and one that
-// cannot be set back is not used any more.
+// TestConnectionThatCannotBeSet: a connection that cannot be set to commits without a sync writes nothing in this way.
+// One that cannot be set back is not used any more.
 func TestConnectionThatCannotBeSet(t *testing.T) {
 	for stuck, name := range map[string]string{"NORMAL": "to commits without a sync", "2": "back"} {
 		t.Run(name, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestConnectionThatCannotBeSet(t *testing.T) {
 	}
 }
 
-// TestOneBadWrite: a write that the database refuses costs nobody else who shares its transaction.
+// TestOneBadWrite: a write that the database rejects does not affect the others in its transaction.
 func TestOneBadWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	s := open(t, path)
@@ -358,7 +358,7 @@ func TestOneBadWrite(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(200 * time.Millisecond) // all have come
+	time.Sleep(200 * time.Millisecond) // all are waiting
 	if _, err := admin.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestOneBadWrite(t *testing.T) {
 	}
 }
 
-// TestForget: what is acknowledged and old is forgotten, and nothing else.
+// TestForget: only entries that are acknowledged and old enough are forgotten.
 func TestForget(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	defer func() { _ = s.Close() }()
@@ -402,6 +402,6 @@ func TestForget(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Forget(over, day); err == nil {
-		t.Error("with a context that is over: no error")
+		t.Error("with an ended context: no error")
 	}
 }

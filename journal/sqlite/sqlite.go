@@ -36,7 +36,7 @@ type Store struct {
 	db *sql.DB
 }
 
-// maxConns bounds the connections: one writes at a time, and the others read meanwhile.
+// maxConns limits the connections: one writes at a time, and the others read meanwhile.
 const maxConns = 8
 
 // Open opens the journal in a file. It creates the file and its parent directories if they do not exist, accessible only to
@@ -72,7 +72,7 @@ func (s *Store) Close() error {
 	return errors.Join(s.Flush(ctx), s.db.Close())
 }
 
-// checkPath refuses what is most likely meant otherwise, and what would be a database of another name.
+// checkPath rejects a path that is most likely a mistake, or that SQLite would open as a database with another name.
 func checkPath(path string) error {
 	switch {
 	case path == "":
@@ -85,8 +85,8 @@ func checkPath(path string) error {
 	return nil
 }
 
-// makeFile makes the file, since SQLite would make one that others may read. SQLite gives the files beside it the same
-// permissions.
+// makeFile creates the file, because SQLite would create one that others may read. SQLite gives the files next to it the
+// same permissions.
 func makeFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -98,8 +98,8 @@ func makeFile(path string) error {
 	return f.Close()
 }
 
-// dataSource is the driver's name of a file with the settings of every connection. busy_timeout comes first, since
-// changing the journal mode can have to wait too.
+// dataSource returns the driver's name of a file, with the settings of every connection. busy_timeout comes first,
+// because changing the journal mode may have to wait too.
 func dataSource(path string) string {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
 	u.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"

@@ -44,7 +44,7 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestOddPaths: a path is a path, whatever a URL would make of its characters.
+// TestOddPaths: characters that mean something in a URL mean nothing in a path.
 func TestOddPaths(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, path := range []string{
@@ -80,7 +80,7 @@ func TestRefusedPaths(t *testing.T) {
 	}
 }
 
-// TestOneConnection: a pool of one connection, as a database in memory needs it, is enough.
+// TestOneConnection: a pool with one connection, as an in-memory database needs it, is enough.
 func TestOneConnection(t *testing.T) {
 	journaltest.Run(t, journaltest.Harness{
 		Volatile: true,
@@ -140,7 +140,7 @@ func subscription(id string) cardgateway.SubscriptionRequest {
 	}
 }
 
-// TestApprovals: approvals are written a moment after they are told, or when somebody needs them, and before the store is
+// TestApprovals: approvals are written a moment after they are returned, or when they are needed, and before the store is
 // closed.
 func TestApprovals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
@@ -181,12 +181,12 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestApprovalOvertaken: an approval that waits to be written, while another process records something else, is recorded
-// after that.
+// TestApprovalOvertaken: if another process records something else while an approval waits to be written, the approval is
+// recorded after that.
 func TestApprovalOvertaken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	s, other := open(t, path), open(t, path)
-	defer func() { _ = errors.Join(s.Close(), other.Close()) }() // they have served
+	defer func() { _ = errors.Join(s.Close(), other.Close()) }() // no longer needed
 	g := sandbox.New(sandbox.Options{NoNotifications: true})
 	defer g.Close()
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: g.RoundTripper()}})
