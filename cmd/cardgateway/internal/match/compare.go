@@ -131,7 +131,7 @@ func (c *comparison) settle(rows []Row, lines []Line) error {
 		d := c.class(p)
 		if d == nil && !atGateway.equal(inBooks) {
 			d = &Difference{Class: Timing, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
-				Why: "paid in one period and booked in another: " + c.onBothSides(p)}
+				Why: "recorded in different periods: " + c.onBothSides(p)}
 		}
 		if d != nil {
 			d.Kind, d.ID, d.Gateway, d.Books = c.kind, p.id(), slices.Clone(rows), slices.Clone(lines)

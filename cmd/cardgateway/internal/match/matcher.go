@@ -47,7 +47,7 @@ func (m *matcher) clock(t time.Time) string {
 
 // bothClocks has a time on the clock of the period and in UTC.
 func (m *matcher) bothClocks(t time.Time) string {
-	return m.clock(t) + ", in UTC " + t.UTC().Format(time.DateTime)
+	return m.clock(t) + " (" + t.UTC().Format(time.DateTime) + " UTC)"
 }
 
 // batch is how many ids are looked up at once.

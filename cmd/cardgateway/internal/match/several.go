@@ -130,7 +130,7 @@ func (m *matcher) holdOne(payment *Row, refunds []Row, marks map[string]mark) er
 		switch {
 		case payment == nil && m.counts(&r[0]):
 			d.Class = RefundWithoutOrder
-			d.Why = "the payment was looked for among all that the gateway has from " + m.clock(m.Copy.From)
+			d.Why = "the payment is not in the copy of the gateway, which begins at " + m.clock(m.Copy.From)
 		case payment == nil || r[0].State != approved:
 			continue
 		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:
