@@ -85,7 +85,7 @@ func isBusy(err error) bool { return sqliteCode(err) == sqliteBusy }
 func (b *Books) inWords(err error) error {
 	switch sqliteCode(err) {
 	case sqliteBusy:
-		return fmt.Errorf("another program holds a lock on the file: %w", err)
+		return fmt.Errorf("another program has locked the file: %w", err)
 	case sqliteFull:
 		return fmt.Errorf("the disk is full: %w", err)
 	case sqliteIOErr:
@@ -93,7 +93,7 @@ func (b *Books) inWords(err error) error {
 	case sqliteReadOnly, sqliteCannot:
 		return fmt.Errorf("the file cannot be written: %w", err)
 	case sqliteNotSQLite, sqliteCorrupt:
-		return fmt.Errorf("the file is not a SQLite database, or a damaged one: %w", err)
+		return fmt.Errorf("the file is not a SQLite database, or it is damaged: %w", err)
 	}
 	return err
 }

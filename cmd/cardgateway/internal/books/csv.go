@@ -51,13 +51,13 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 	case bytes.HasPrefix(head, []byte(utf16Little)), bytes.HasPrefix(head, []byte(utf16Big)):
 		return nil, &Refused{"is UTF-16; save it as CSV UTF-8"}
 	case bytes.HasPrefix(head, []byte(zipSignature)):
-		return nil, &Refused{"is a workbook of a spreadsheet, or another archive; save it as CSV UTF-8"}
+		return nil, &Refused{"is a spreadsheet workbook, or another archive; save it as CSV UTF-8"}
 	}
 	var text string
 	for {
 		record, err := r.text()
 		if errors.Is(err, io.EOF) {
-			return nil, &Refused{"is empty; its first line must have the names of the columns"}
+			return nil, &Refused{"is empty; its first line must contain the column names"}
 		}
 		if err != nil {
 			return nil, r.asRefused(err)

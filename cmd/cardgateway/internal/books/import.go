@@ -140,7 +140,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 		}
 	}
 	if info.Rows == 0 && first != nil {
-		return &Refused{fmt.Sprintf("the list %s has no line that can be read; line %d: %s", info.Name, first.Line, strings.TrimSpace(first.Column+" "+first.Why))}
+		return &Refused{fmt.Sprintf("no line of the list %s can be read; line %d: %s", info.Name, first.Line, strings.TrimSpace(first.Column+" "+first.Why))}
 	}
 	if err := flush(0); err != nil {
 		return err

@@ -70,7 +70,7 @@ func chooseColumns(titles []string, columns []listColumn, mapped map[string]stri
 			return nil, &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with --columns %s=NAME", column.name, quoted(titles), column.name)}
 		}
 		if at >= 0 && taken[at] {
-			return nil, &Refused{fmt.Sprintf("--columns: the column %q is taken for two things", titles[at])}
+			return nil, &Refused{fmt.Sprintf("--columns: the column %q is used twice", titles[at])}
 		}
 		taken[at] = true
 		c.at = append(c.at, at)
@@ -103,7 +103,7 @@ func findColumn(titles []string, column listColumn, mapped map[string]string) (i
 				continue
 			}
 			if at >= 0 {
-				return -1, &Refused{fmt.Sprintf("has two columns that are the same for %s, %q and %q; give one of them another name", column.name, titles[at], title)}
+				return -1, &Refused{fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[at], title)}
 			}
 			at = i
 		}
@@ -112,7 +112,7 @@ func findColumn(titles []string, column listColumn, mapped map[string]string) (i
 		}
 	}
 	if isMapped {
-		return -1, &Refused{fmt.Sprintf("has no column %q, which --columns names for %s; it has %s", title, column.name, quoted(titles))}
+		return -1, &Refused{fmt.Sprintf("has no column %q, to which --columns maps %s; it has %s", title, column.name, quoted(titles))}
 	}
 	return -1, nil
 }

@@ -29,7 +29,7 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 		return nil, &Unreadable{List: l.kind, Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
 	if len(cells) < l.columns.width || len(cells) > l.columns.width && strings.Join(cells[l.columns.width:], "") != "" {
-		return bad("", "has %d cells, and the first line names %d columns; a text or an amount with a separator in it must be in quotation marks",
+		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",
 			len(cells), l.columns.width)
 	}
 	row := record{int64(line)}
@@ -75,7 +75,7 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 		amount, err := parseAmount(text, l.decimalComma)
 		if err == nil && amount.IsNegative() {
 			if l.kind == PaymentList {
-				return nil, errors.New("is below zero")
+				return nil, errors.New("is negative")
 			}
 			amount = amount.Neg() // many books write what goes out with a minus
 		}
@@ -95,7 +95,7 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 	case utf8.RuneCountInString(text) > longestID:
 		return nil, fmt.Errorf("has more than %d characters", longestID)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return nil, errors.New("has a control character in it")
+		return nil, errors.New("contains a control character")
 	}
 	return text, nil
 }
@@ -117,11 +117,11 @@ func parseAmount(text string, decimalComma bool) (decimal.Decimal, error) {
 	case decimalComma && commaAmount.MatchString(text):
 		text = strings.ReplaceAll(strings.ReplaceAll(text, ".", ""), ",", ".")
 	case decimalComma:
-		return decimal.Decimal{}, errors.New("is no amount with a decimal comma, such as 12,50 or 1.234,50")
+		return decimal.Decimal{}, errors.New("is not an amount with a decimal comma, such as 12,50 or 1.234,50")
 	case strings.Contains(text, ","):
-		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or say --decimal-comma if 1.234,50 is meant")
+		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50")
 	case !pointAmount.MatchString(text):
-		return decimal.Decimal{}, errors.New("is no amount; write 1234.50, without a sign of the currency and with at most 15 digits and 6 decimals")
+		return decimal.Decimal{}, errors.New("is not an amount; write 1234.50, without a currency symbol and with at most 15 digits before and 6 after the point")
 	}
 	return decimal.NewFromString(text)
 }
@@ -134,7 +134,7 @@ func (l *lineReader) readCurrency(text string) (string, error) {
 	}
 	text = strings.ToUpper(text)
 	if !currencyPattern.MatchString(text) {
-		return "", errors.New("is no currency of three letters, such as EUR")
+		return "", errors.New("is not a currency code of three letters, such as EUR")
 	}
 	return text, nil
 }
@@ -153,7 +153,7 @@ func readState(text string) (string, error) {
 	if state, ok := stateWords[strings.ToLower(text)]; ok {
 		return state, nil
 	}
-	return "", errors.New("is no state; write approved, declined, processing, redirect or unknown, or leave the column out with --columns state=")
+	return "", errors.New("is not a state; write approved, declined, processing, redirect or unknown, or ignore the column with --columns state=")
 }
 
 var timeLayouts = []string{time.DateTime, time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
@@ -168,7 +168,7 @@ func readTime(text string, zone *time.Location) (int64, error) {
 			return micro(at), nil
 		}
 	}
-	return 0, errors.New("is no time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, or leave the column out with --columns at=")
+	return 0, errors.New("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, or ignore the column with --columns at=")
 }
 
 // cardPattern is a run of 13 to 19 digits that begins as card numbers do. One space or hyphen does not end a run.

@@ -36,7 +36,7 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 		return nil, &Refused{"--list-dsn " + err.Error()}
 	}
 	if strings.TrimSpace(query) == "" {
-		return nil, &Refused{"--list-query is missing: a SELECT, or the name of a table"}
+		return nil, &Refused{"--list-query is missing: set a SELECT statement or a table name"}
 	}
 	q := &queryRows{hash: sha256.New()}
 	defer func() {

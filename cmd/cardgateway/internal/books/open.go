@@ -20,7 +20,7 @@ const maxConns = 8
 func Open(ctx context.Context, name string) (*Books, error) {
 	n, err := database.Parse(name)
 	if err == nil && n.Kind == database.MySQL {
-		err = errors.New("is a MySQL database; books are kept in a SQLite file or in Postgres")
+		err = errors.New("is a MySQL database; use a SQLite file or Postgres")
 	}
 	if err != nil {
 		return nil, &Refused{"the name of the database " + err.Error()}

@@ -54,19 +54,19 @@ func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf,
 	case err != nil:
 		return old, err
 	case ok && old.gateway != now.gateway:
-		return old, &Refused{fmt.Sprintf("the database holds a copy of %s, and base-url is %s: name another database with --db", old.gateway, now.gateway)}
+		return old, &Refused{fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database with --db", old.gateway, now.gateway)}
 	case ok && old.app != now.app:
-		return old, &Refused{fmt.Sprintf("the database holds a copy of the app %s, and app-id is %s: name another database with --db", old.app, now.app)}
+		return old, &Refused{fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database with --db", old.app, now.app)}
 	case ok && old.zone.String() != now.zone.String():
-		return old, &Refused{fmt.Sprintf("the database was begun with zone %s, and zone is %s: set it back, or begin another database with --db", old.zone, now.zone)}
+		return old, &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db", old.zone, now.zone)}
 	case ok && !now.since.IsZero() && now.since.Before(old.since):
-		return old, &Refused{fmt.Sprintf("the database begins at %s, after --from: leave --from out, or begin another database with --db", old.since.Format(time.DateTime))}
+		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, after --from: omit --from, or create another database with --db", old.since.Format(time.DateTime))}
 	case ok:
 		return old, nil
 	case now.since.IsZero():
-		return old, &Refused{"the database is new: say with --from where the copy is to begin, such as --from 2026-01-01"}
+		return old, &Refused{"the database is new: set the start of the copy with --from, such as --from 2026-01-01"}
 	case !now.since.Before(clock):
-		return old, &Refused{fmt.Sprintf("--from %s has not come yet: the clock says %s", now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
+		return old, &Refused{fmt.Sprintf("--from %s is not in the past: the clock of this machine says %s", now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
 	}
 	now.since = now.since.Truncate(time.Second)
 	return now, b.change(ctx, func(tx *sql.Tx) error {

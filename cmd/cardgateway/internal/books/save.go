@@ -265,15 +265,14 @@ func (b *Books) dropGone(ctx context.Context, tx *sql.Tx, t *table, from, to, wa
 // manyGone is how many rows of a range may be gone without a question, if one in a hundred is fewer.
 const manyGone = 5
 
-// GoneError says that a gateway does not show rows any more that it has shown, and so many of them that the copy was left
-// as it is.
+// GoneError means that the gateway no longer returns many rows of a time range, so that none of them was deleted from the copy.
 type GoneError struct {
 	Kind     string // orders or refunds
 	Gone, Of int
-	From, To time.Time
+	From, To time.Time // the range
 }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the gateway does not show %d of the %d %s any more that it showed between %s and %s", e.Gone, e.Of, e.Kind,
+	return fmt.Sprintf("the gateway no longer returns %d of the %d %s from %s to %s (UTC)", e.Gone, e.Of, e.Kind,
 		e.From.UTC().Format(time.DateTime), e.To.UTC().Format(time.DateTime))
 }

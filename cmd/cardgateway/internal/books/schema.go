@@ -33,13 +33,13 @@ func (b *Books) migrate(ctx context.Context) error {
 			return err
 		}
 		if version > len(schemas) {
-			return &Refused{fmt.Sprintf("the database has version %d of the tables, and this program knows up to %d: a newer program made it, use that one",
+			return &Refused{fmt.Sprintf("the tables have version %d, but this program supports only up to %d: use the newer program that created them",
 				version, len(schemas))}
 		}
 		for ; version < len(schemas); version++ {
 			for _, statement := range b.statements(schemas[version]) {
 				if _, err := tx.ExecContext(ctx, statement); err != nil {
-					return fmt.Errorf("making version %d of the tables: %w", version+1, err)
+					return fmt.Errorf("creating version %d of the tables: %w", version+1, err)
 				}
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_schema (version) VALUES ($1)`, version+1); err != nil {
@@ -65,7 +65,7 @@ func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 	case err != nil:
 		return err
 	}
-	return &Refused{fmt.Sprintf("the file is a database of another program, with a table %q", other)}
+	return &Refused{fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
 }
 
 // statements splits a step of the schema, in the words of this database.

@@ -58,7 +58,7 @@ func readOrder(zone *time.Location) func(scan func(...any) error) (Order, error)
 func readAmount(text string) (decimal.Decimal, error) {
 	amount, err := decimal.NewFromString(text)
 	if err != nil {
-		return amount, fmt.Errorf("the database holds %q where an amount should be", text)
+		return amount, fmt.Errorf("the database contains %q instead of an amount", text)
 	}
 	return amount, nil
 }

@@ -78,15 +78,15 @@ func ReadKnown(from io.Reader) (Known, error) {
 		case m.ID == "":
 			return k, fmt.Errorf("line %d: the id is missing", line)
 		case len(k.marks) == mostMarks:
-			return k, fmt.Errorf("it has more than %d marks", mostMarks)
+			return k, fmt.Errorf("it has more than %d entries", mostMarks)
 		}
 		if text := field(value); text != "" {
 			if len(text) > 40 || strings.ContainsAny(text, "eE") {
-				return k, fmt.Errorf("line %d: the value %.40q is no amount", line, text)
+				return k, fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
 			}
 			v, err := decimal.NewFromString(text)
 			if err != nil {
-				return k, fmt.Errorf("line %d: the value %q is no amount", line, text)
+				return k, fmt.Errorf("line %d: the value %q is not an amount", line, text)
 			}
 			m.Value = &v
 		}
