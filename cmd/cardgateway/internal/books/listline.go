@@ -14,16 +14,16 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// lineReader makes rows for the database of the lines of a list.
+// lineReader converts the lines of a list to database rows.
 type lineReader struct {
 	kind         string
 	columns      *chosen
 	currency     string // of all lines, if the list has no column for it
 	decimalComma bool
-	zone         *time.Location // of times that name none
+	zone         *time.Location // of times without a zone
 }
 
-// read makes a row. The cells are not quoted in what is unreadable: they may hold anything.
+// read converts a line. An Unreadable does not quote cells, because they may contain anything.
 func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
 		return nil, &Unreadable{List: l.kind, Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
@@ -55,7 +55,7 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	return append(row, string(text)), nil
 }
 
-// id is that of the payment or refund of a line that cannot be read, if at least that can be.
+// id returns the id in a line that cannot be parsed, or "" if the id cannot be parsed either.
 func (l *lineReader) id(cells []string) string {
 	at := l.columns.at[0]
 	if at >= len(cells) {
@@ -68,7 +68,7 @@ func (l *lineReader) id(cells []string) string {
 	return id.(string)
 }
 
-// value reads one cell.
+// value parses one cell.
 func (l *lineReader) value(column listColumn, text string) (any, error) {
 	switch column.name {
 	case "amount":
@@ -77,7 +77,7 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 			if l.kind == PaymentList {
 				return nil, errors.New("is negative")
 			}
-			amount = amount.Neg() // many books write what goes out with a minus
+			amount = amount.Neg() // many lists write refunds as negative amounts
 		}
 		return amount.String(), err
 	case "currency":
@@ -100,7 +100,7 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 	return text, nil
 }
 
-// longestID is how many characters an id may have at the gateway.
+// longestID is the maximum number of characters of an id at the gateway.
 const longestID = 128
 
 var (
@@ -108,8 +108,7 @@ var (
 	commaAmount = regexp.MustCompile(`^-?([0-9]{1,15}|[0-9]{1,3}(\.[0-9]{3}){1,4})(,[0-9]{1,6})?$`)
 )
 
-// parseAmount reads an amount. A comma could stand for decimals or for thousands, so it is refused unless the caller says
-// what it is.
+// parseAmount parses an amount. A comma can be a decimal or a thousands separator, so it is rejected without decimalComma.
 func parseAmount(text string, decimalComma bool) (decimal.Decimal, error) {
 	switch {
 	case text == "":
@@ -139,7 +138,7 @@ func (l *lineReader) readCurrency(text string) (string, error) {
 	return text, nil
 }
 
-// stateWords are what people call the states of a payment.
+// stateWords maps the words for states in lists to the states.
 var stateWords = map[string]string{
 	"": "approved", "approved": "approved", "paid": "approved", "success": "approved", "successful": "approved", "succeeded": "approved",
 	"captured": "approved", "completed": "approved", "settled": "approved", "100": "approved",
@@ -174,16 +173,16 @@ func readTime(text string, zone *time.Location) (int64, error) {
 // cardPattern is a run of 13 to 19 digits that begins as card numbers do. One space or hyphen does not end a run.
 var cardPattern = regexp.MustCompile(`\b(?:[3-6]|2[2-7])(?:[ -]?[0-9]){11,17}[0-9]\b`)
 
-// withoutCards masks card numbers in a text that is kept beside.
+// withoutCards masks card numbers in a text of an additional column.
 func withoutCards(text string) string {
 	return cardPattern.ReplaceAllStringFunc(text, mask.Digits)
 }
 
-// lines are a list that is being read.
+// lines is a list that is being read.
 type lines interface {
 	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
 	next() (line int, cells []string, err error)
-	// sum is the hash of what was read.
+	// sum returns the hash of the data that was read.
 	sum() hash.Hash
 	close() error
 }

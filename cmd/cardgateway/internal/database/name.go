@@ -71,8 +71,9 @@ var (
 	serverPattern  = regexp.MustCompile(`^[^./\\:@][^/\\:@]*:[^/]*@[^/]+/`) // user:password@host/database
 )
 
-// Parse parses the name of a database: the path of a SQLite file, or the URL of a server. A name that looks like a server is never
-// treated as a file. Errors continue a sentence ("is empty; write ...") and do not quote the name, which may contain a password.
+// Parse parses the name of a database: the path of a SQLite file, or the URL of a server. A name that looks like a server is
+// never treated as a file. Errors continue a sentence ("is empty; write ...") and do not quote the name, which may contain a
+// password.
 func Parse(name string) (Name, error) {
 	scheme := ""
 	if found := schemePattern.FindStringSubmatch(name); found != nil && !isDrive(name) {

@@ -21,8 +21,8 @@ func OpenSQLite(path, options string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// OpenServer opens a Postgres or MySQL database. It connects on first use. mysqlPassword is used if the name contains no password;
-// for Postgres the driver reads it from PGPASSWORD or ~/.pgpass.
+// OpenServer opens a Postgres or MySQL database. It connects on first use. mysqlPassword is used if the name contains no
+// password; for Postgres the driver reads it from PGPASSWORD or ~/.pgpass.
 func (n Name) OpenServer(mysqlPassword string) (*sql.DB, error) {
 	if n.Kind == Postgres {
 		config, err := pgx.ParseConfig(n.Text)
