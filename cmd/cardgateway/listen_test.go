@@ -244,23 +244,25 @@ func TestListenAtOnce(t *testing.T) {
 func TestListenInterrupted(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	arrived, release := make(chan struct{}), make(chan struct{})
+	arrived, released := make(chan struct{}, 1), make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
 	shop := newReceiver(t, func(http.ResponseWriter, *http.Request) {
 		arrived <- struct{}{}
-		<-release
+		<-released
 	})
 	path := filepath.Join(t.TempDir(), "r.jsonl")
 	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--record", path, "--exit-after", "2")
-	answered := make(chan int)
+	t.Cleanup(release) // a failed test must not wait for the receiver
+	answered := make(chan int, 1)
 	go func() {
 		status, _ := post(t, about(t, l.url, secretKey, "t-1", id))
 		answered <- status
 	}()
-	<-arrived
+	await(t, arrived, "the forwarded notification")
 	l.cancel()
 	l.waitFor(t, "waiting for requests in flight; press Ctrl-C again to exit at once")
-	close(release)
-	if status := <-answered; status != http.StatusOK {
+	release()
+	if status := await(t, answered, "the response to the gateway"); status != http.StatusOK {
 		t.Errorf("got %d, want 200", status)
 	}
 	l.wait(t).want(t, exit.Interrupted, "received 1: forwarded 1, failed 0", "interrupted; 1 of 2 notifications arrived")
@@ -269,16 +271,18 @@ func TestListenInterrupted(t *testing.T) {
 	}
 }
 
-// TestListenHungUp: the gateway hangs up before the program has answered.
+// TestListenHungUp: the gateway closes the connection before the program has responded.
 func TestListenHungUp(t *testing.T) {
 	server := notifyingGateway(t)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	arrived, release := make(chan struct{}), make(chan struct{})
+	arrived, released := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
 	shop := newReceiver(t, func(http.ResponseWriter, *http.Request) {
 		close(arrived)
-		<-release
+		<-released
 	})
 	l := listen(t, environment(server.URL), "--forward-to", shop.URL, "--exit-after", "1")
+	t.Cleanup(release) // a failed test must not wait for the receiver
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan struct{})
 	go func() {
@@ -289,10 +293,10 @@ func TestListenHungUp(t *testing.T) {
 			t.Error("got an answer")
 		}
 	}()
-	<-arrived
+	await(t, arrived, "the forwarded notification")
 	cancel()
-	<-gone
+	await(t, gone, "the end of the request")
 	time.Sleep(100 * time.Millisecond) // until the server has seen it
-	close(release)
-	wantWords(t, l.wait(t).out, `<- 200 in \d+ ms .*the gateway hung up before`)
+	release()
+	wantWords(t, l.wait(t).out, `<- 200 in \d+ ms .*the gateway closed the connection before the response`)
 }

@@ -104,13 +104,28 @@ func listen(t *testing.T, env map[string]string, args ...string) *listening {
 	return l
 }
 
+// longestWait limits each wait for something that a run of listen or a test's server does.
+const longestWait = 10 * time.Second
+
 // waitFor waits until words were printed.
 func (l *listening) waitFor(t *testing.T, words string) {
 	t.Helper()
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(l.out.String()+l.err.String(), words); time.Sleep(2 * time.Millisecond) {
+	for until := time.Now().Add(longestWait); !strings.Contains(l.out.String()+l.err.String(), words); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatalf("got no %q: %s %s", words, l.out.String(), l.err.String())
+			t.Fatalf("%q was not printed within %v; got stdout %s, stderr %s", words, longestWait, l.out.String(), l.err.String())
 		}
+	}
+}
+
+// await receives from a channel.
+func await[T any](t *testing.T, from <-chan T, what string) T {
+	t.Helper()
+	select {
+	case got := <-from:
+		return got
+	case <-time.After(longestWait):
+		t.Fatalf("%s: not within %v", what, longestWait)
+		panic("unreachable")
 	}
 }
 

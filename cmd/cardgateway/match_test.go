@@ -136,7 +136,7 @@ func TestMatchWrongUse(t *testing.T) {
 		{"known is not there", m.env, []string{"--known", filepath.Join(m.dir, "none")}, "--known"},
 		{"known is something else", m.env, []string{"--known", list}, "must name the columns class, id and reason"},
 		{"a class that there is not", m.env, []string{"--known", m.file(t, "bad.csv", "class,id,reason\nlost,a,b\n")}, `line 2: there is no class "lost"`},
-		{"a value that is none", m.env, []string{"--known", m.file(t, "bad2.csv", "class,id,reason,value\namount,a,b,1e9\n")}, `line 2: the value "1e9" is no amount`},
+		{"a value that is none", m.env, []string{"--known", m.file(t, "bad2.csv", "class,id,reason,value\namount,a,b,1e9\n")}, `line 2: the value "1e9" is not an amount`},
 		{"two periods", m.env, []string{"--list", list, "--day", "today", "--last", "7d"}, "more than one time range"},
 		{"a report without a name", m.env, []string{"--out", "x.txt"}, "must end with a file name and .html"},
 		{"a report nowhere", m.env, []string{"--list", list, "--out", filepath.Join(m.dir, "no", "x.html")}, "cannot be written"},

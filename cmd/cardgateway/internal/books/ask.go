@@ -9,8 +9,8 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// askAgain asks once a day for the rows that are open and older than before: what was read again has covered the others.
-// They are asked for by walks over the times at which they are, several of them in one where they are close together.
+// askAgain queries, once a day, the rows that are open and older than before; the walk has covered the others. It walks over
+// the times of these rows, and combines rows that are close together.
 func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, before time.Time) error {
 	if !isDue(at.asked, at.begun) {
 		return nil
@@ -33,11 +33,11 @@ func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, bef
 	return s.change(ctx, func(tx *sql.Tx) error { return savePosition(ctx, tx, r.table.kind, at) })
 }
 
-// timeRange is one in whole seconds; its end is not in it.
+// timeRange is a range in whole seconds, without its end.
 type timeRange struct{ start, end time.Time }
 
-// openRanges finds ranges that cover the open rows in [from, to). Two rows share one if no more rows are to be expected
-// between them than a page holds: reading these is then no more than another request.
+// openRanges returns ranges that cover the open rows in [from, to). Two rows share a range if at most one page of rows is
+// expected between them, because a separate range would need another request anyway.
 func (b *Books) openRanges(ctx context.Context, t *table, open string, from, to time.Time) (all []timeRange, err error) {
 	var n, first, last int64
 	err = b.db.QueryRowContext(ctx, t.sql(`SELECT COUNT(*), COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM $rows WHERE at > 0`)).Scan(&n, &first, &last)
@@ -64,7 +64,7 @@ func (b *Books) openRanges(ctx context.Context, t *table, open string, from, to 
 	return all, nil
 }
 
-// askRange reads one range again. It is short, and has no checkpoint.
+// askRange reads one range again. Ranges are short, so there is no checkpoint.
 func askRange[T any](ctx context.Context, s *syncer, r rows[T], at position, open timeRange) error {
 	var batch []record
 	keep := func() error {

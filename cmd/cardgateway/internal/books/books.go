@@ -1,4 +1,5 @@
-// Package books keeps a merchant's copy of what a gateway has, in SQLite or Postgres, and the merchant's own lists beside it.
+// Package books stores a merchant's copy of a gateway's orders and refunds, and the merchant's own lists, in SQLite or
+// Postgres.
 package books
 
 import (
@@ -11,20 +12,20 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Books are a merchant's copy of what a gateway has, and his lists. One process at a time has them open: they are locked.
-// The methods that read may be used by several goroutines at once, those that write by one.
+// Books are a merchant's copy of a gateway's orders and refunds, and the merchant's lists. Only one process at a time can open
+// them. Methods that read can be used concurrently; only one goroutine at a time may write.
 type Books struct {
 	kind   database.Kind
 	db     *sql.DB   // for reading
-	writer *sql.Conn // for writing; in Postgres it holds the lock, so that nothing can be written without
-	lock   *sql.Conn // in SQLite, of a file beside the database
+	writer *sql.Conn // for writing; in Postgres it also holds the lock, so that nothing is written without it
+	lock   *sql.Conn // in SQLite: holds the lock, in a separate file
 	locks  *sql.DB
 }
 
 // Close unlocks the books and closes the database.
 func (b *Books) Close() (err error) {
-	if b.kind == database.Postgres && b.writer != nil { // not by the end of the connection, which Postgres notices a little later
-		_, _ = b.writer.ExecContext(context.Background(), `SELECT pg_advisory_unlock_all()`) // a lost connection has no lock
+	if b.kind == database.Postgres && b.writer != nil { // Postgres may notice the end of the connection only later
+		_, _ = b.writer.ExecContext(context.Background(), `SELECT pg_advisory_unlock_all()`) // a lost connection holds no lock
 	}
 	for _, conn := range []*sql.Conn{b.writer, b.lock} {
 		if conn != nil {
@@ -41,7 +42,7 @@ func (b *Books) Close() (err error) {
 	return err
 }
 
-// change makes several changes or none.
+// change runs do in a transaction.
 func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := b.writer.BeginTx(ctx, nil)
 	if err != nil {
@@ -54,12 +55,12 @@ func (b *Books) change(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// Refused says in words why books cannot be used as they are. Nothing was changed.
+// Refused is the error for wrong input or a wrong database. Nothing was changed.
 type Refused struct{ Why string }
 
 func (r *Refused) Error() string { return r.Why }
 
-// ErrInUse says that another run has the books open.
+// ErrInUse means that another run has the books open.
 var ErrInUse = errors.New("another run is using the database; wait until it has ended")
 
 const (
@@ -74,18 +75,18 @@ const (
 
 func sqliteCode(err error) int {
 	if failed, ok := errors.AsType[*sqlite.Error](err); ok {
-		return failed.Code() & 0xff // without what SQLite adds to it
+		return failed.Code() & 0xff // without the extended code
 	}
 	return 0
 }
 
 func isBusy(err error) bool { return sqliteCode(err) == sqliteBusy }
 
-// inWords says of errors that an operator can act on what they mean.
+// inWords explains errors on which an operator can act.
 func (b *Books) inWords(err error) error {
 	switch sqliteCode(err) {
 	case sqliteBusy:
-		return fmt.Errorf("another program holds a lock on the file: %w", err)
+		return fmt.Errorf("another program has locked the file: %w", err)
 	case sqliteFull:
 		return fmt.Errorf("the disk is full: %w", err)
 	case sqliteIOErr:
@@ -93,7 +94,7 @@ func (b *Books) inWords(err error) error {
 	case sqliteReadOnly, sqliteCannot:
 		return fmt.Errorf("the file cannot be written: %w", err)
 	case sqliteNotSQLite, sqliteCorrupt:
-		return fmt.Errorf("the file is not a SQLite database, or a damaged one: %w", err)
+		return fmt.Errorf("the file is not a SQLite database, or it is damaged: %w", err)
 	}
 	return err
 }

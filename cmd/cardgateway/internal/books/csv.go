@@ -14,25 +14,25 @@ import (
 
 const (
 	longestLine  = 1 << 20 // bytes of one line of a list
-	longestCell  = 100     // lines of one line of a list with line breaks in quotation marks
+	longestCell  = 100     // further lines of a row with line breaks in quotation marks
 	mostColumns  = 1000
 	separators   = ",;\t|"
-	byteOrder    = "\xef\xbb\xbf" // the mark of UTF-8
+	byteOrder    = "\xef\xbb\xbf" // UTF-8 byte order mark
 	utf16Little  = "\xff\xfe"
 	utf16Big     = "\xfe\xff"
-	zipSignature = "PK\x03\x04" // of a workbook of a spreadsheet
+	zipSignature = "PK\x03\x04" // of spreadsheet workbooks
 )
 
-// csvReader reads a list in CSV line by line. A line that is wrong does not hide those that follow it.
+// csvReader reads a CSV list line by line. After an invalid line it continues with the next one.
 type csvReader struct {
 	in        *bufio.Reader
-	line      int      // the number of the line that was read last
-	ahead     []string // lines that were read and are still to be given
+	line      int      // number of the last line that was read
+	ahead     []string // lines that were read, but not returned yet
 	titles    []string
 	separator rune
 }
 
-// badLine says why one line cannot be read.
+// badLine is the error for an invalid line.
 type badLine struct {
 	line int
 	why  string
@@ -40,24 +40,24 @@ type badLine struct {
 
 func (b *badLine) Error() string { return fmt.Sprintf("line %d %s", b.line, b.why) }
 
-// newCSV reads the titles. With choose it finds out which separator the list has: the first one with which the titles
-// suit.
+// newCSV reads the titles. The separator is the first one, starting with the most frequent, for which choose accepts the
+// titles.
 func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error) {
 	r := &csvReader{in: bufio.NewReaderSize(in, 64<<10)}
-	head, _ := r.in.Peek(4) // what is shorter is none of these
+	head, _ := r.in.Peek(4) // a shorter file has none of these
 	switch {
 	case bytes.HasPrefix(head, []byte(byteOrder)):
-		_, _ = r.in.Discard(len(byteOrder)) // they have been peeked at
+		_, _ = r.in.Discard(len(byteOrder)) // they are in the buffer
 	case bytes.HasPrefix(head, []byte(utf16Little)), bytes.HasPrefix(head, []byte(utf16Big)):
 		return nil, &Refused{"is UTF-16; save it as CSV UTF-8"}
 	case bytes.HasPrefix(head, []byte(zipSignature)):
-		return nil, &Refused{"is a workbook of a spreadsheet, or another archive; save it as CSV UTF-8"}
+		return nil, &Refused{"is a spreadsheet workbook, or another archive; save it as CSV UTF-8"}
 	}
 	var text string
 	for {
 		record, err := r.text()
 		if errors.Is(err, io.EOF) {
-			return nil, &Refused{"is empty; its first line must have the names of the columns"}
+			return nil, &Refused{"is empty; its first line must contain the column names"}
 		}
 		if err != nil {
 			return nil, r.asRefused(err)
@@ -103,8 +103,8 @@ func (r *csvReader) asRefused(err error) error {
 	return err
 }
 
-// next returns the cells of the next line, and its number: the first one, of a line with line breaks in it. Empty lines are
-// passed over. The error is io.EOF, a *badLine, after which the next line can be read, or that of the file.
+// next returns the cells of the next row, and the number of its first line. Empty lines are skipped. The error is io.EOF, a
+// *badLine, after which the next line can be read, or that of the file.
 func (r *csvReader) next() (line int, cells []string, err error) {
 	for {
 		text, err := r.text()
@@ -121,7 +121,7 @@ func (r *csvReader) next() (line int, cells []string, err error) {
 	}
 }
 
-// quoted reads a line with quotation marks, and those after it that it runs into.
+// quoted reads a row with quotation marks, which may continue on the following lines.
 func (r *csvReader) quoted(text string) (line int, cells []string, err error) {
 	line = r.line
 	var more []string
@@ -149,7 +149,7 @@ func (r *csvReader) quoted(text string) (line int, cells []string, err error) {
 		more = append(more, following)
 		all += "\n" + following
 	}
-	r.ahead = append(more, r.ahead...) // only the first line is given up
+	r.ahead = append(more, r.ahead...) // only the first line is skipped
 	r.line = line
 	return line, nil, &badLine{line, err.Error()}
 }
@@ -164,7 +164,7 @@ func (r *csvReader) split(text string) ([]string, error) {
 	return cells, err
 }
 
-// text returns the next line without its end.
+// text returns the next line without its line break.
 func (r *csvReader) text() (string, error) {
 	if len(r.ahead) > 0 {
 		text := r.ahead[0]

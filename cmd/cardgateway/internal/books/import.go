@@ -16,41 +16,40 @@ import (
 	"time"
 )
 
-// ListSource says where a list of the merchant is: in a CSV file, or in a database of his.
+// ListSource is the source of a list: a CSV file, or a database of the merchant.
 type ListSource struct {
-	Path string // of a CSV file in UTF-8, with the names of the columns in its first line
+	Path string // a CSV file in UTF-8, with the column names in its first line
 
-	DSN   string // or: a SQLite file, postgres:// or mysql://; it is only read
-	Query string // a SELECT, or the name of a table
+	DSN   string // alternatively a SQLite file, postgres:// or mysql://; opened read-only
+	Query string // a SELECT statement or a table name
 
 	// Columns maps names of this program (transaction_id, amount, currency, state, order, at; for refunds refund_id,
-	// transaction_id, amount, currency, at) to those of the list. An empty one means that there is no such column.
-	// Without it they are found by their names, in any case and with or without separators in them.
+	// transaction_id, amount, currency, at) to those of the list. An empty name means that there is no such column.
+	// Other columns are found by their names, in any case, with or without "_", "-", "." and spaces.
 	Columns map[string]string
 
-	Currency     string // of all lines, where the list has none
+	Currency     string // of all lines without a currency
 	DecimalComma bool   // amounts are written 1.234,50
 }
 
-// ImportPayments replaces the merchant's list of payments. Lines that cannot be read are kept as Unreadable; where that is
-// all of them, or the list cannot be read as a whole, the error is a *Refused and the old list stays. Times that name no
-// zone are in that of the gateway; in new books, in UTC.
+// ImportPayments replaces the merchant's list of payments. Lines that cannot be parsed are stored as Unreadable. If none can
+// be, or the list cannot be read, the error is a *Refused and the old list is kept. Times without a zone are in the gateway's
+// zone, or in UTC in new books.
 func (b *Books) ImportPayments(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{PaymentList, "cardgateway_listed_payments",
 		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "at", "other"}, paymentColumns})
 }
 
-// ImportRefunds replaces the merchant's list of refunds, as ImportPayments does that of payments. The sign of an amount does
-// not count.
+// ImportRefunds replaces the merchant's list of refunds, as ImportPayments does for payments. The sign of amounts is ignored.
 func (b *Books) ImportRefunds(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{RefundList, "cardgateway_listed_refunds",
 		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "at", "other"}, refundColumns})
 }
 
-// listTable is the table of one list.
+// listTable is the database table of a list.
 type listTable struct {
 	kind, name string
-	columns    []string // line, one for each of understood, other
+	columns    []string // line, one per understood column, other
 	understood []listColumn
 }
 
@@ -77,7 +76,7 @@ func (b *Books) importList(ctx context.Context, s ListSource, t listTable) (info
 	return info, nil
 }
 
-// open opens the list; name is what it is called in a report.
+// open opens the list. Name is its name in reports.
 func (s *ListSource) open(ctx context.Context, choose func(titles []string) error) (source lines, name string, err error) {
 	if s.DSN == "" {
 		name = filepath.Base(s.Path)
@@ -140,7 +139,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 		}
 	}
 	if info.Rows == 0 && first != nil {
-		return &Refused{fmt.Sprintf("the list %s has no line that can be read; line %d: %s", info.Name, first.Line, strings.TrimSpace(first.Column+" "+first.Why))}
+		return &Refused{fmt.Sprintf("no line of the list %s can be read; line %d: %s", info.Name, first.Line, strings.TrimSpace(first.Column+" "+first.Why))}
 	}
 	if err := flush(0); err != nil {
 		return err

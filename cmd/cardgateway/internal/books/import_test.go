@@ -90,9 +90,9 @@ func TestImport(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("%s %d %s: %s", u.List, u.Line, u.Column, why))
 		}
 		wantLines := []string{
-			"payments 4 amount: has a comma", "payments 5 transaction_id: is empty", "payments 6 currency: is no currency of three letters, such as EUR",
-			"payments 7 state: is no state", "payments 8 at: is no time", "payments 9 : has 3 cells, and the first line names 8 columns",
-			"payments 10 : has 9 cells, and the first line names 8 columns", "payments 11 : has a quotation mark that is not closed",
+			"payments 4 amount: has a comma", "payments 5 transaction_id: is empty", "payments 6 currency: is not a currency code of three letters, such as EUR",
+			"payments 7 state: is not a state", "payments 8 at: is not a time", "payments 9 : has 3 cells, but the first line has 8 columns",
+			"payments 10 : has 9 cells, but the first line has 8 columns", "payments 11 : has a quotation mark that is not closed",
 			"payments 12 transaction_id: is not UTF-8",
 		}
 		if diff := cmp.Diff(wantLines, lines); diff != "" {
@@ -132,8 +132,8 @@ func TestImportRefused(t *testing.T) {
 		{"no amount", "transaction_id,total,currency\n", nil, `has no column amount; it has "transaction_id", "total", "currency". Name the column with --columns amount=NAME`},
 		{"no such mapping", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"sum": "total"} }, `--columns: there is no column "sum"`},
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
-		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "taken for two things"},
-		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "two columns that are the same"},
+		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
+		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns for transaction_id"},
 		{"nothing can be read", "transaction_id;amount;currency\nt;1,5;EUR\n", nil, "line 2: amount has a comma"},
 		{"a directory", "", func(s *ListSource) { s.Path = filepath.Dir(s.Path) }, "is a directory"},
 	} {

@@ -9,33 +9,33 @@ import (
 	"time"
 )
 
-// Info says what the books hold.
+// Info describes the content of the books.
 type Info struct {
-	Gateway      string         // its address; empty in new books
-	AppID        string         // of the app there
+	Gateway      string         // base URL; empty in new books
+	AppID        string         // empty in new books
 	Zone         *time.Location // of the gateway; nil in new books
-	Since        time.Time      // the copy begins here
-	CompleteUpTo time.Time      // and lacks nothing up to here
+	Since        time.Time      // start of the copy
+	CompleteUpTo time.Time      // the copy is complete up to here
 	Orders       int
 	Refunds      int
-	OpenOrders   int       // of the orders: processing, redirect or unknown
-	LastSync     time.Time // the end of the last run that went well; zero if there was none
+	OpenOrders   int       // orders that are processing, redirect or unknown
+	LastSync     time.Time // end of the last successful run; zero if there was none
 
 	Payments      ListInfo // of the merchant's lists
 	ListedRefunds ListInfo
 }
 
-// ListInfo says which list was read last.
+// ListInfo describes an imported list.
 type ListInfo struct {
 	Name       string    // of the file, or the query
 	SHA256     string    // of the bytes of the file, or of the rows of the query; in hex
-	Rows       int       // that were read
-	Unreadable int       // lines that could not be
-	Other      []string  // the names of the columns that were kept besides
-	ReadAt     time.Time // zero if no list was read
+	Rows       int       // lines that were parsed
+	Unreadable int       // lines that could not be parsed
+	Other      []string  // names of the additional columns
+	ReadAt     time.Time // zero if no list was imported
 }
 
-// Info counts, and says how far the copy is.
+// Info returns the counts, and how far the copy is complete.
 func (b *Books) Info(ctx context.Context) (i Info, err error) {
 	copied, ok, err := b.readCopy(ctx)
 	if err != nil {
@@ -76,21 +76,21 @@ func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err erro
 	return i, err
 }
 
-// Change is one change of a row that had been copied.
+// Change is a recorded change of the copy.
 type Change struct {
 	Kind     string // orders or refunds
-	ID       string // the gateway's; if it never gave one, made of the merchant's
-	What     string // a column; late for a row that came after its time had been copied; gone for one that was deleted
-	Old, New string // of a column; Old of a row that is gone is all of it, as JSON
+	ID       string // the gateway's id or, without one, an id derived from the merchant's
+	What     string // a column name; "late" for a row that appeared after its time had been copied; "gone" for a deleted row
+	Old, New string // values of the column; for a row that is gone, Old is the row as JSON
 	Seen     time.Time
 }
 
-// Changes gives the changes that were seen since a time, in the order in which they were seen.
+// Changes returns the changes that were seen since a time, in this order.
 func (b *Books) Changes(ctx context.Context, since time.Time) iter.Seq2[Change, error] {
 	return b.changes(ctx, `seen >= $1`, micro(since))
 }
 
-// ChangesOf gives the changes of one row.
+// ChangesOf returns the changes of one row.
 func (b *Books) ChangesOf(ctx context.Context, id string) iter.Seq2[Change, error] {
 	return b.changes(ctx, `id = $1`, kept(id))
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// listColumn is one column that this program understands.
+// listColumn is a column that this program uses.
 type listColumn struct {
 	name     string
-	also     []string // other names of it, as plainName writes them
+	also     []string // other names, as returned by plainName
 	required bool
 }
 
-// The columns of the lists, in the order of the tables' columns; the first is the id.
+// The columns of the lists, in the order of the database tables. The first is the id.
 var (
 	paymentColumns = []listColumn{
 		{"transaction_id", []string{"transaction", "merchanttransactionid"}, true},
@@ -33,7 +33,7 @@ var (
 	}
 )
 
-// plainName makes names that people take for the same alike: Transaction_ID, transactionId and transaction id.
+// plainName normalizes names, so that Transaction_ID, transactionId and "transaction id" are equal.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" _-.\u00a0", r) {
@@ -43,16 +43,16 @@ func plainName(name string) string {
 	}, strings.ToLower(strings.TrimSpace(name)))
 }
 
-// chosen says where in a line each column is: -1 if there is none.
+// chosen contains the index of each column in a line, or -1 if there is none.
 type chosen struct {
 	columns []listColumn
 	at      []int
-	other   []int    // the columns that are kept besides
-	names   []string // of these
-	width   int      // how many columns there are
+	other   []int    // indexes of the additional columns
+	names   []string // of the additional columns
+	width   int      // number of columns
 }
 
-// chooseColumns finds the columns among the titles of a list. Mapped has the names that the caller gives.
+// chooseColumns finds the columns among the titles of a list. Mapped is ListSource.Columns.
 func chooseColumns(titles []string, columns []listColumn, mapped map[string]string, currency string) (*chosen, error) {
 	for _, name := range slices.Sorted(maps.Keys(mapped)) {
 		if !slices.ContainsFunc(columns, func(c listColumn) bool { return c.name == name }) {
@@ -70,7 +70,7 @@ func chooseColumns(titles []string, columns []listColumn, mapped map[string]stri
 			return nil, &Refused{fmt.Sprintf("has no column %s; it has %s. Name the column with --columns %s=NAME", column.name, quoted(titles), column.name)}
 		}
 		if at >= 0 && taken[at] {
-			return nil, &Refused{fmt.Sprintf("--columns: the column %q is taken for two things", titles[at])}
+			return nil, &Refused{fmt.Sprintf("--columns: the column %q is used twice", titles[at])}
 		}
 		taken[at] = true
 		c.at = append(c.at, at)
@@ -83,7 +83,7 @@ func chooseColumns(titles []string, columns []listColumn, mapped map[string]stri
 	return c, nil
 }
 
-// findColumn returns the index of one column: the one that is mapped, or that with its name, or with another name of it.
+// findColumn returns the index of a column: the mapped one, or one with one of its names.
 func findColumn(titles []string, column listColumn, mapped map[string]string) (int, error) {
 	wanted := append([]string{plainName(column.name)}, column.also...)
 	title, isMapped := mapped[column.name]
@@ -103,7 +103,7 @@ func findColumn(titles []string, column listColumn, mapped map[string]string) (i
 				continue
 			}
 			if at >= 0 {
-				return -1, &Refused{fmt.Sprintf("has two columns that are the same for %s, %q and %q; give one of them another name", column.name, titles[at], title)}
+				return -1, &Refused{fmt.Sprintf("has two columns for %s, %q and %q; rename one of them", column.name, titles[at], title)}
 			}
 			at = i
 		}
@@ -112,7 +112,7 @@ func findColumn(titles []string, column listColumn, mapped map[string]string) (i
 		}
 	}
 	if isMapped {
-		return -1, &Refused{fmt.Sprintf("has no column %q, which --columns names for %s; it has %s", title, column.name, quoted(titles))}
+		return -1, &Refused{fmt.Sprintf("has no column %q, to which --columns maps %s; it has %s", title, column.name, quoted(titles))}
 	}
 	return -1, nil
 }
@@ -125,7 +125,7 @@ func namesOf(columns []listColumn) string {
 	return strings.Join(names, ", ")
 }
 
-// quoted lists titles, not more than a person reads.
+// quoted lists at most 20 titles, each with at most 40 bytes.
 func quoted(titles []string) string {
 	var all []string
 	for i, title := range titles {

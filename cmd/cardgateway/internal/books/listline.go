@@ -14,22 +14,22 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// lineReader makes rows for the database of the lines of a list.
+// lineReader converts the lines of a list to database rows.
 type lineReader struct {
 	kind         string
 	columns      *chosen
 	currency     string // of all lines, if the list has no column for it
 	decimalComma bool
-	zone         *time.Location // of times that name none
+	zone         *time.Location // of times without a zone
 }
 
-// read makes a row. The cells are not quoted in what is unreadable: they may hold anything.
+// read converts a line. An Unreadable does not quote cells, because they may contain anything.
 func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
 		return nil, &Unreadable{List: l.kind, Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
 	if len(cells) < l.columns.width || len(cells) > l.columns.width && strings.Join(cells[l.columns.width:], "") != "" {
-		return bad("", "has %d cells, and the first line names %d columns; a text or an amount with a separator in it must be in quotation marks",
+		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",
 			len(cells), l.columns.width)
 	}
 	row := record{int64(line)}
@@ -55,7 +55,7 @@ func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	return append(row, string(text)), nil
 }
 
-// id is that of the payment or refund of a line that cannot be read, if at least that can be.
+// id returns the id in a line that cannot be parsed, or "" if the id cannot be parsed either.
 func (l *lineReader) id(cells []string) string {
 	at := l.columns.at[0]
 	if at >= len(cells) {
@@ -68,16 +68,16 @@ func (l *lineReader) id(cells []string) string {
 	return id.(string)
 }
 
-// value reads one cell.
+// value parses one cell.
 func (l *lineReader) value(column listColumn, text string) (any, error) {
 	switch column.name {
 	case "amount":
 		amount, err := parseAmount(text, l.decimalComma)
 		if err == nil && amount.IsNegative() {
 			if l.kind == PaymentList {
-				return nil, errors.New("is below zero")
+				return nil, errors.New("is negative")
 			}
-			amount = amount.Neg() // many books write what goes out with a minus
+			amount = amount.Neg() // many lists write refunds as negative amounts
 		}
 		return amount.String(), err
 	case "currency":
@@ -95,12 +95,12 @@ func (l *lineReader) value(column listColumn, text string) (any, error) {
 	case utf8.RuneCountInString(text) > longestID:
 		return nil, fmt.Errorf("has more than %d characters", longestID)
 	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return nil, errors.New("has a control character in it")
+		return nil, errors.New("contains a control character")
 	}
 	return text, nil
 }
 
-// longestID is how many characters an id may have at the gateway.
+// longestID is the maximum number of characters of an id at the gateway.
 const longestID = 128
 
 var (
@@ -108,8 +108,7 @@ var (
 	commaAmount = regexp.MustCompile(`^-?([0-9]{1,15}|[0-9]{1,3}(\.[0-9]{3}){1,4})(,[0-9]{1,6})?$`)
 )
 
-// parseAmount reads an amount. A comma could stand for decimals or for thousands, so it is refused unless the caller says
-// what it is.
+// parseAmount parses an amount. A comma can be a decimal or a thousands separator, so it is rejected without decimalComma.
 func parseAmount(text string, decimalComma bool) (decimal.Decimal, error) {
 	switch {
 	case text == "":
@@ -117,11 +116,11 @@ func parseAmount(text string, decimalComma bool) (decimal.Decimal, error) {
 	case decimalComma && commaAmount.MatchString(text):
 		text = strings.ReplaceAll(strings.ReplaceAll(text, ".", ""), ",", ".")
 	case decimalComma:
-		return decimal.Decimal{}, errors.New("is no amount with a decimal comma, such as 12,50 or 1.234,50")
+		return decimal.Decimal{}, errors.New("is not an amount with a decimal comma, such as 12,50 or 1.234,50")
 	case strings.Contains(text, ","):
-		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or say --decimal-comma if 1.234,50 is meant")
+		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50")
 	case !pointAmount.MatchString(text):
-		return decimal.Decimal{}, errors.New("is no amount; write 1234.50, without a sign of the currency and with at most 15 digits and 6 decimals")
+		return decimal.Decimal{}, errors.New("is not an amount; write 1234.50, without a currency symbol and with at most 15 digits before and 6 after the point")
 	}
 	return decimal.NewFromString(text)
 }
@@ -134,12 +133,12 @@ func (l *lineReader) readCurrency(text string) (string, error) {
 	}
 	text = strings.ToUpper(text)
 	if !currencyPattern.MatchString(text) {
-		return "", errors.New("is no currency of three letters, such as EUR")
+		return "", errors.New("is not a currency code of three letters, such as EUR")
 	}
 	return text, nil
 }
 
-// stateWords are what people call the states of a payment.
+// stateWords maps the words for states in lists to the states.
 var stateWords = map[string]string{
 	"": "approved", "approved": "approved", "paid": "approved", "success": "approved", "successful": "approved", "succeeded": "approved",
 	"captured": "approved", "completed": "approved", "settled": "approved", "100": "approved",
@@ -153,7 +152,7 @@ func readState(text string) (string, error) {
 	if state, ok := stateWords[strings.ToLower(text)]; ok {
 		return state, nil
 	}
-	return "", errors.New("is no state; write approved, declined, processing, redirect or unknown, or leave the column out with --columns state=")
+	return "", errors.New("is not a state; write approved, declined, processing, redirect or unknown, or ignore the column with --columns state=")
 }
 
 var timeLayouts = []string{time.DateTime, time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
@@ -168,22 +167,22 @@ func readTime(text string, zone *time.Location) (int64, error) {
 			return micro(at), nil
 		}
 	}
-	return 0, errors.New("is no time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, or leave the column out with --columns at=")
+	return 0, errors.New("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, or ignore the column with --columns at=")
 }
 
 // cardPattern is a run of 13 to 19 digits that begins as card numbers do. One space or hyphen does not end a run.
 var cardPattern = regexp.MustCompile(`\b(?:[3-6]|2[2-7])(?:[ -]?[0-9]){11,17}[0-9]\b`)
 
-// withoutCards masks card numbers in a text that is kept beside.
+// withoutCards masks card numbers in a text of an additional column.
 func withoutCards(text string) string {
 	return cardPattern.ReplaceAllStringFunc(text, mask.Digits)
 }
 
-// lines are a list that is being read.
+// lines is a list that is being read.
 type lines interface {
 	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
 	next() (line int, cells []string, err error)
-	// sum is the hash of what was read.
+	// sum returns the hash of the data that was read.
 	sum() hash.Hash
 	close() error
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 )
 
-// queryRows is a list in a database of the merchant, read in a transaction that can write nothing.
+// queryRows is a list in a database of the merchant, read in a read-only transaction.
 type queryRows struct {
 	db    *sql.DB
 	tx    *sql.Tx
 	rows  *sql.Rows
-	wall  []bool // columns with times that name no zone
-	days  []bool // columns with days
+	wall  []bool // columns with times without a zone
+	days  []bool // columns with dates
 	cells []any
 	line  int
 	hash  hash.Hash
@@ -36,7 +36,7 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 		return nil, &Refused{"--list-dsn " + err.Error()}
 	}
 	if strings.TrimSpace(query) == "" {
-		return nil, &Refused{"--list-query is missing: a SELECT, or the name of a table"}
+		return nil, &Refused{"--list-query is missing: set a SELECT statement or a table name"}
 	}
 	q := &queryRows{hash: sha256.New()}
 	defer func() {
@@ -48,7 +48,7 @@ func openQuery(ctx context.Context, dsn, query string, choose func(titles []stri
 		return nil, err
 	}
 	q.db.SetMaxOpenConns(1)
-	// SQLite's driver knows no such transaction; its file is opened for reading
+	// the SQLite driver has no read-only transactions, but the file is opened read-only
 	if q.tx, err = q.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: name.Kind != database.SQLite}); err != nil {
 		return nil, cannotRead(ctx, name, err)
 	}
@@ -79,7 +79,7 @@ func cannotRead(ctx context.Context, name database.Name, err error) error {
 	return &Refused{fmt.Sprintf("cannot be read from the %s: %v", name, err)}
 }
 
-// openReadOnly opens a database of the merchant.
+// openReadOnly opens a database of the merchant, a SQLite file read-only.
 func openReadOnly(name database.Name) (*sql.DB, error) {
 	if name.Kind != database.SQLite {
 		return name.OpenServer("")
@@ -92,7 +92,7 @@ func openReadOnly(name database.Name) (*sql.DB, error) {
 
 var tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 
-// asSelect makes a query of the name of a table, and leaves a query as it is.
+// asSelect converts a table name to a query, and returns a query unchanged.
 func asSelect(query string, kind database.Kind) string {
 	query = strings.TrimSpace(query)
 	if !tablePattern.MatchString(query) {
@@ -121,13 +121,13 @@ func (q *queryRows) next() (line int, cells []string, err error) {
 		cells[i] = q.text(i, *cell.(*any))
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(cells[i])))
-		_, _ = q.hash.Write(length[:]) // a hash takes everything
+		_, _ = q.hash.Write(length[:]) // a hash returns no error
 		_, _ = q.hash.Write([]byte(cells[i]))
 	}
 	return q.line, cells, nil
 }
 
-// text writes a value as a list in CSV has it.
+// text formats a value as in a CSV list.
 func (q *queryRows) text(column int, value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -159,7 +159,7 @@ func (q *queryRows) close() (err error) {
 		err = q.rows.Close()
 	}
 	if q.tx != nil {
-		_ = q.tx.Rollback() // it has changed nothing
+		_ = q.tx.Rollback() // nothing was written
 	}
 	if q.db != nil {
 		err = errors.Join(err, q.db.Close())

@@ -13,7 +13,7 @@ const (
 	RefundList  = "refunds"
 )
 
-// ListedPayments gives the merchant's list of payments, sorted by TransactionID (its bytes) and Line.
+// ListedPayments returns the merchant's list of payments, sorted by TransactionID (its bytes) and Line.
 func (b *Books) ListedPayments(ctx context.Context) iter.Seq2[ListedPayment, error] {
 	return b.listedPayments(ctx, `ORDER BY transaction_id, line`)
 }
@@ -37,7 +37,7 @@ func (b *Books) listedPayments(ctx context.Context, rest string) iter.Seq2[Liste
 	}, `SELECT line, transaction_id, amount, currency, state, order_id, at, other FROM cardgateway_listed_payments `+rest)
 }
 
-// ListedRefunds gives the merchant's list of refunds, sorted by RefundID (its bytes) and Line.
+// ListedRefunds returns the merchant's list of refunds, sorted by RefundID (its bytes) and Line.
 func (b *Books) ListedRefunds(ctx context.Context) iter.Seq2[ListedRefund, error] {
 	zone, err := b.zone(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *Books) ListedRefunds(ctx context.Context) iter.Seq2[ListedRefund, error
 	}, `SELECT line, refund_id, transaction_id, amount, currency, at, other FROM cardgateway_listed_refunds ORDER BY refund_id, line`)
 }
 
-// Unreadables gives the lines of both lists that could not be read, sorted by list and line.
+// Unreadables returns the lines of both lists that could not be parsed, sorted by list and line.
 func (b *Books) Unreadables(ctx context.Context) iter.Seq2[Unreadable, error] {
 	return stream(ctx, b, func(scan func(...any) error) (u Unreadable, err error) {
 		err = scan(&u.List, &u.Line, &u.ID, &u.Column, &u.Why)
@@ -65,7 +65,7 @@ func (b *Books) Unreadables(ctx context.Context) iter.Seq2[Unreadable, error] {
 	}, `SELECT kind, line, id, column_name, why FROM cardgateway_unreadable ORDER BY kind, line`)
 }
 
-// zone is the gateway's; UTC in new books.
+// zone returns the gateway's zone, or UTC in new books.
 func (b *Books) zone(ctx context.Context) (*time.Location, error) {
 	copied, ok, err := b.readCopy(ctx)
 	if err != nil || !ok {

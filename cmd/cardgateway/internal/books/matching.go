@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// refundIDColumn is the merchant's id of a refund, or the gateway's where there is none.
+// refundIDColumn is the merchant's id of a refund, or the gateway's if there is none.
 const refundIDColumn = `CASE WHEN r.merchant_refund_id = '' THEN r.refund_unique_id ELSE r.merchant_refund_id END`
 
-// RefundsByRefundID gives the refunds in [from, to), and those without a time, sorted by their MerchantRefundID, or
-// RefundUniqueID where there is none, and At. A currency that the gateway did not give is that of the payment.
+// RefundsByRefundID returns the refunds in [from, to), and those without a time, sorted by MerchantRefundID, or RefundUniqueID
+// if it is empty, and At. An empty currency is replaced by that of the payment.
 func (b *Books) RefundsByRefundID(ctx context.Context, from, to time.Time) iter.Seq2[Refund, error] {
 	return b.refundsOf(ctx, refundsWithCurrency+` WHERE r.at >= $1 AND r.at < $2 OR r.at = 0
 		ORDER BY `+refundIDColumn+`, r.at, r.refund_unique_id`, micro(from), micro(to))
 }
 
-// FindRefunds gives the refunds of any time with one of these ids, which are those of RefundsByRefundID, sorted as there.
+// FindRefunds returns the refunds of any time with one of these ids. The ids and the order are those of RefundsByRefundID.
 func (b *Books) FindRefunds(ctx context.Context, ids ...string) iter.Seq2[Refund, error] {
 	return b.refundsOf(ctx, refundsWithCurrency+` WHERE r.merchant_refund_id IN `+in(ids)+`
 		OR r.merchant_refund_id = '' AND r.refund_unique_id IN `+in(ids)+`
@@ -28,14 +28,14 @@ const refundsWithCurrency = `
 		CASE WHEN r.currency = '' THEN COALESCE(o.currency, '') ELSE r.currency END, r.at
 	FROM cardgateway_refunds r LEFT JOIN cardgateway_orders o ON r.currency = '' AND r.unique_id <> '' AND o.id = r.unique_id`
 
-// RepeatedOrders gives the lines of the list of payments whose Order stands in several lines, sorted by Order and Line.
+// RepeatedOrders returns the lines of the list of payments whose Order is in several lines, sorted by Order and Line.
 func (b *Books) RepeatedOrders(ctx context.Context) iter.Seq2[ListedPayment, error] {
 	return b.listedPayments(ctx, `WHERE order_id IN (
 			SELECT order_id FROM cardgateway_listed_payments WHERE order_id <> '' GROUP BY order_id HAVING COUNT(*) > 1
 		) ORDER BY order_id, line`)
 }
 
-// ListSpan returns the first and the last time in a list; zero if it has none.
+// ListSpan returns the first and the last time in a list, or zero times if it has none.
 func (b *Books) ListSpan(ctx context.Context, list string) (first, last time.Time, err error) {
 	zone, err := b.zone(ctx)
 	if err != nil {

@@ -8,19 +8,18 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
-	// the driver "sqlite"
 )
 
-// maxConns bounds the connections: one writes, and the others read.
+// maxConns is the maximum number of connections: one writes, and the others read.
 const maxConns = 8
 
-// Open opens the books in a SQLite file, or in Postgres for a postgres:// URL, and makes what is missing: the file,
-// readable by this account only, and the tables, whose names begin with cardgateway_. A *Refused says that the name or the
-// database is not one for books, ErrInUse that they are open elsewhere. Close them after use.
+// Open opens the books in a SQLite file, or in Postgres for a postgres:// URL. It creates a missing file, readable only by the
+// current user account, and missing tables, whose names begin with cardgateway_. The error is a *Refused if the name or the
+// database cannot be used for books, and ErrInUse if they are already open. Call Close after use.
 func Open(ctx context.Context, name string) (*Books, error) {
 	n, err := database.Parse(name)
 	if err == nil && n.Kind == database.MySQL {
-		err = errors.New("is a MySQL database; books are kept in a SQLite file or in Postgres")
+		err = errors.New("is a MySQL database; use a SQLite file or Postgres")
 	}
 	if err != nil {
 		return nil, &Refused{"the name of the database " + err.Error()}
@@ -50,7 +49,7 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 	if err := makeFile(path); err != nil {
 		return err
 	}
-	// The lock is a transaction in a file beside the database: the system ends it with the process, however that ends.
+	// The lock is a transaction in a separate file: the operating system ends it with the process, even after a crash.
 	if b.locks, err = database.OpenSQLite(path+"-lock", "_pragma=busy_timeout(500)"); err != nil {
 		return err
 	}
@@ -63,8 +62,8 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 		}
 		return err
 	}
-	// With synchronous(NORMAL) a power failure can take back the last transactions, each as a whole. The cache bounds the memory
-	// of a sort, too, of which matching has several at the same time; the connection that writes gets more.
+	// With synchronous(NORMAL) a power failure can undo the last transactions, each completely. The cache size also limits the
+	// memory of a sort; a comparison runs several at the same time. The writing connection has a larger one.
 	b.db, err = database.OpenSQLite(path,
 		"_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-4000)&_txlock=immediate")
 	if err == nil {
@@ -74,8 +73,8 @@ func (b *Books) openSQLite(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// makeFile makes the file, since SQLite would make one that others may read. SQLite gives the files beside it the same
-// permissions.
+// makeFile creates the files, because other users could read a file that SQLite creates. SQLite creates further files with the
+// same permissions.
 func makeFile(path string) error {
 	for _, name := range []string{path, path + "-lock"} {
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)

@@ -55,7 +55,7 @@ func TestNotBooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ name, want string }{
-		{other, `a database of another program, with a table "orders"`},
+		{other, `the file belongs to another program: it has a table "orders"`},
 		{text, "is not a SQLite database"},
 	} {
 		before, err := os.ReadFile(test.name)

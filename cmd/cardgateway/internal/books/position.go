@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// copyOf says what books are a copy of.
+// copyOf identifies what the books are a copy of.
 type copyOf struct {
 	gateway, app string
 	zone         *time.Location
@@ -21,7 +21,7 @@ type copyOf struct {
 	synced       time.Time
 }
 
-// readCopy reads it; ok is false in new books.
+// readCopy reads copyOf from the database; ok is false in new books.
 func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
 	var zone string
 	var since, synced int64
@@ -36,7 +36,7 @@ func (b *Books) readCopy(ctx context.Context) (c copyOf, ok bool, err error) {
 	return c, err == nil, err
 }
 
-// loadZone finds a zone by the name that it gave itself: one of the zone database, or a distance as in UTC+8.
+// loadZone returns the zone with a stored name: one of the zone database, or an offset such as UTC+8.
 func loadZone(name string) (*time.Location, error) {
 	if hours, ok := strings.CutPrefix(name, "UTC"); ok && hours != "" {
 		if n, err := strconv.Atoi(hours); err == nil && n >= -14 && n <= 14 {
@@ -46,27 +46,26 @@ func loadZone(name string) (*time.Location, error) {
 	return time.LoadLocation(name)
 }
 
-// begin makes the positions of new books, and refuses what does not fit to old ones. A book is the copy of one app at one
-// gateway, read in one zone.
+// begin creates the positions of new books, and rejects a different app, gateway or zone for existing ones.
 func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf, error) {
 	old, ok, err := b.readCopy(ctx)
 	switch {
 	case err != nil:
 		return old, err
 	case ok && old.gateway != now.gateway:
-		return old, &Refused{fmt.Sprintf("the database holds a copy of %s, and base-url is %s: name another database with --db", old.gateway, now.gateway)}
+		return old, &Refused{fmt.Sprintf("the database contains a copy of %s, but base-url is %s: use another database with --db", old.gateway, now.gateway)}
 	case ok && old.app != now.app:
-		return old, &Refused{fmt.Sprintf("the database holds a copy of the app %s, and app-id is %s: name another database with --db", old.app, now.app)}
+		return old, &Refused{fmt.Sprintf("the database contains a copy of the app %s, but app-id is %s: use another database with --db", old.app, now.app)}
 	case ok && old.zone.String() != now.zone.String():
-		return old, &Refused{fmt.Sprintf("the database was begun with zone %s, and zone is %s: set it back, or begin another database with --db", old.zone, now.zone)}
+		return old, &Refused{fmt.Sprintf("the database was created with zone %s, but zone is %s: restore the setting, or create another database with --db", old.zone, now.zone)}
 	case ok && !now.since.IsZero() && now.since.Before(old.since):
-		return old, &Refused{fmt.Sprintf("the database begins at %s, after --from: leave --from out, or begin another database with --db", old.since.Format(time.DateTime))}
+		return old, &Refused{fmt.Sprintf("the copy in the database begins at %s, after --from: omit --from, or create another database with --db", old.since.Format(time.DateTime))}
 	case ok:
 		return old, nil
 	case now.since.IsZero():
-		return old, &Refused{"the database is new: say with --from where the copy is to begin, such as --from 2026-01-01"}
+		return old, &Refused{"the database is new: set the start of the copy with --from, such as --from 2026-01-01"}
 	case !now.since.Before(clock):
-		return old, &Refused{fmt.Sprintf("--from %s has not come yet: the clock says %s", now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
+		return old, &Refused{fmt.Sprintf("--from %s is not in the past: the clock of this machine says %s", now.since.Format(time.DateTime), clock.In(now.zone).Format(time.DateTime))}
 	}
 	now.since = now.since.Truncate(time.Second)
 	return now, b.change(ctx, func(tx *sql.Tx) error {
@@ -81,18 +80,18 @@ func (b *Books) begin(ctx context.Context, now copyOf, clock time.Time) (copyOf,
 	})
 }
 
-// position is where the walks over one kind of row stand.
+// position is the progress of the walks over orders or refunds.
 type position struct {
-	complete     time.Time // the copy lacks nothing up to here
-	number       int64     // of the walk that is under way, or was last
+	complete     time.Time // the copy is complete up to here
+	number       int64     // of the current or last walk
 	begun        time.Time
 	start, until time.Time // its range; start is not before until if it has ended
 	checkpoint   cardgateway.Checkpoint
 	deep         time.Time // when the last walk over four weeks or more began
-	asked        time.Time // when the old rows that are open were last asked for
+	asked        time.Time // when the older open rows were last queried
 }
 
-// underWay reports whether a walk was broken off.
+// underWay reports whether a walk was interrupted.
 func (p *position) underWay() bool { return p.start.Before(p.until) }
 
 func (b *Books) position(ctx context.Context, kind string) (p position, err error) {

@@ -13,12 +13,12 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Rows are saved in batches: a batch goes into an empty staging table first, by COPY in Postgres and by statements for
-// many rows in SQLite. A few statements for the whole batch then do the rest, the same on both.
+// Rows are saved in batches. A batch is first inserted into an empty staging table, with COPY in Postgres and with multi-row
+// inserts in SQLite. The other statements process the whole batch, and are the same for both.
 
-// prepareStaging makes the staging tables of the connection that writes.
+// prepareStaging creates the staging tables of the writing connection.
 func (b *Books) prepareStaging(ctx context.Context) error {
-	// Postgres has no statistics of a staging table, and would read the whole table that a batch is joined with.
+	// Postgres has no statistics of a staging table, and would otherwise read the whole table with which it is joined.
 	statements := []string{`SET enable_hashjoin = off`, `SET enable_mergejoin = off`}
 	text, onCommit := `TEXT COLLATE "C"`, " ON COMMIT DELETE ROWS"
 	if b.kind == database.SQLite {
@@ -43,8 +43,8 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 	return nil
 }
 
-// save writes what the gateway says now over what it said before, and records what changed. A response need not repeat
-// the amount. A row that was not there although its time had been copied, before complete, is recorded as late.
+// save inserts or updates rows, and records the changes. A row without an amount keeps the earlier amount. A new row whose
+// time is before complete is recorded as late.
 func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, complete int64, now time.Time) (found changes, err error) {
 	rows = lastOfEach(rows)
 	if len(rows) == 0 {
@@ -80,15 +80,15 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 	return found, err
 }
 
-// changes counts what a batch has changed.
+// changes counts the changed and late rows of a batch.
 type changes struct{ rows, late int }
 
-// sql puts the names of the table and of its staging table into a statement.
+// sql inserts the names of the table and of its staging table into a statement.
 func (t *table) sql(statement string) string {
 	return strings.NewReplacer("$rows", t.name(), "$new", t.staging()).Replace(statement)
 }
 
-// lastOfEach leaves out rows of which a later one has the same id: a statement cannot change a row twice.
+// lastOfEach keeps only the last row with each id, because a statement cannot change a row twice.
 func lastOfEach(rows []record) []record {
 	last := make(map[string]int, len(rows))
 	for i, row := range rows {
@@ -106,7 +106,7 @@ func lastOfEach(rows []record) []record {
 	return left
 }
 
-// saveChanges records in what the rows of the staging table differ from those that are there.
+// saveChanges records the differences between the rows of the staging table and the stored ones.
 func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete int64, now time.Time) (found changes, err error) {
 	var values, differ []string
 	for _, name := range t.record {
@@ -143,7 +143,7 @@ func (b *Books) saveChanges(ctx context.Context, tx *sql.Tx, t *table, complete 
 
 var changeColumns = []string{"kind", "id", "what", "old", "new", "seen"}
 
-// texts calls do for every row of a query, with its values as texts.
+// texts calls do for every row of a query, with its values as strings.
 func texts(ctx context.Context, tx *sql.Tx, do func(row []string) error, query string, args ...any) error {
 	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -169,7 +169,7 @@ func texts(ctx context.Context, tx *sql.Tx, do func(row []string) error, query s
 	return rows.Err()
 }
 
-// fill inserts rows into a table as fast as the database can.
+// fill inserts rows into a table.
 func (b *Books) fill(ctx context.Context, tx *sql.Tx, table string, columns []string, rows []record) error {
 	if b.kind == database.Postgres {
 		return b.copyIn(ctx, table, columns, rows)
@@ -197,16 +197,16 @@ func (b *Books) fill(ctx context.Context, tx *sql.Tx, table string, columns []st
 	return nil
 }
 
-// sqliteRows is how many rows one statement of SQLite inserts.
+// sqliteRows is the number of rows that one SQLite statement inserts.
 const sqliteRows = 50
 
-// manyRows is (?,?),(?,?) for so many rows.
+// manyRows returns placeholders for several rows, such as (?,?),(?,?).
 func manyRows(columns, rows int) string {
 	row := "(" + strings.TrimSuffix(strings.Repeat("?,", columns), ",") + ")"
 	return strings.TrimSuffix(strings.Repeat(row+",", rows), ",")
 }
 
-// copyIn is Postgres's COPY, in the transaction that the writing connection is in.
+// copyIn inserts rows with COPY, in the current transaction of the writing connection.
 func (b *Books) copyIn(ctx context.Context, table string, columns []string, rows []record) error {
 	if len(rows) == 0 {
 		return nil
@@ -218,7 +218,7 @@ func (b *Books) copyIn(ctx context.Context, table string, columns []string, rows
 	})
 }
 
-// dropUnnamed deletes rows that were listed without the gateway's id and later with one.
+// dropUnnamed deletes rows that the gateway first returned without its id, and later with it.
 func (b *Books) dropUnnamed(ctx context.Context, tx *sql.Tx, t *table) error {
 	var same []string
 	for _, name := range t.same {
@@ -229,8 +229,8 @@ func (b *Books) dropUnnamed(ctx context.Context, tx *sql.Tx, t *table) error {
 	return err
 }
 
-// dropGone deletes the rows of a range that a walk over it has not given, and records what they were. It refuses where
-// so many are gone that the gateway is more likely to be wrong than they, unless that was accepted.
+// dropGone deletes and records the rows of a range that a walk over it did not return. If there are so many that an error of
+// the gateway is more likely, it returns a *GoneError instead, unless accept is set.
 func (b *Books) dropGone(ctx context.Context, tx *sql.Tx, t *table, from, to, walk int64, accept bool, now time.Time) (gone int, err error) {
 	all := 0
 	err = tx.QueryRowContext(ctx, t.sql(`SELECT COUNT(*), COALESCE(SUM(CASE WHEN walk < $3 THEN 1 ELSE 0 END), 0) FROM $rows WHERE at >= $1 AND at < $2`),
@@ -262,18 +262,17 @@ func (b *Books) dropGone(ctx context.Context, tx *sql.Tx, t *table, from, to, wa
 	return gone, err
 }
 
-// manyGone is how many rows of a range may be gone without a question, if one in a hundred is fewer.
+// manyGone is how many rows of a range may be gone without a *GoneError, or 1 % of them if that is more.
 const manyGone = 5
 
-// GoneError says that a gateway does not show rows any more that it has shown, and so many of them that the copy was left
-// as it is.
+// GoneError means that the gateway no longer returns many rows of a time range, so that none of them was deleted from the copy.
 type GoneError struct {
 	Kind     string // orders or refunds
 	Gone, Of int
-	From, To time.Time
+	From, To time.Time // the range
 }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the gateway does not show %d of the %d %s any more that it showed between %s and %s", e.Gone, e.Of, e.Kind,
+	return fmt.Sprintf("the gateway no longer returns %d of the %d %s from %s to %s (UTC)", e.Gone, e.Of, e.Kind,
 		e.From.UTC().Format(time.DateTime), e.To.UTC().Format(time.DateTime))
 }

@@ -151,14 +151,14 @@ func TestBegin(t *testing.T) {
 			from   time.Time
 			want   string // empty: it goes well
 		}{
-			{"new without a time", cardgateway.Config{}, time.Time{}, "say with --from"},
-			{"a time to come", cardgateway.Config{}, time.Now().Add(time.Hour), "has not come yet"},
+			{"new without a time", cardgateway.Config{}, time.Time{}, "set the start of the copy with --from"},
+			{"a time to come", cardgateway.Config{}, time.Now().Add(time.Hour), "is not in the past"},
 			{"new", cardgateway.Config{}, from, ""},
-			{"an earlier time", cardgateway.Config{}, from.Add(-day), "the database begins at"},
+			{"an earlier time", cardgateway.Config{}, from.Add(-day), "the copy in the database begins at"},
 			{"a later time", cardgateway.Config{}, from.Add(day), ""},
-			{"another app", cardgateway.Config{AppID: "8"}, time.Time{}, "a copy of the app 7, and app-id is 8"},
-			{"another gateway", cardgateway.Config{BaseURL: "https://gateway.example"}, time.Time{}, "and base-url is https://gateway.example"},
-			{"another zone", cardgateway.Config{Location: time.UTC}, time.Time{}, "begun with zone UTC+8, and zone is UTC"},
+			{"another app", cardgateway.Config{AppID: "8"}, time.Time{}, "a copy of the app 7, but app-id is 8"},
+			{"another gateway", cardgateway.Config{BaseURL: "https://gateway.example"}, time.Time{}, "but base-url is https://gateway.example"},
+			{"another zone", cardgateway.Config{Location: time.UTC}, time.Time{}, "created with zone UTC+8, but zone is UTC"},
 		} {
 			if test.config.BaseURL == "" {
 				test.config.BaseURL = server.URL

@@ -14,11 +14,11 @@ import (
 //go:embed schema.sql
 var schema1 string
 
-// schemas are the steps from one version of the schema to the next, the first from an empty database. A step that was
-// released is never changed. $TEXT stands for a text that is compared byte by byte.
+// schemas are the migrations from one version of the schema to the next, the first from an empty database. A released
+// migration is never changed. $TEXT is a text type that is compared by bytes.
 var schemas = []string{schema1}
 
-// migrate brings the schema up to the version that this program knows.
+// migrate updates the schema to the latest version.
 func (b *Books) migrate(ctx context.Context) error {
 	return b.change(ctx, func(tx *sql.Tx) error {
 		if err := b.refuseForeign(ctx, tx); err != nil {
@@ -33,13 +33,13 @@ func (b *Books) migrate(ctx context.Context) error {
 			return err
 		}
 		if version > len(schemas) {
-			return &Refused{fmt.Sprintf("the database has version %d of the tables, and this program knows up to %d: a newer program made it, use that one",
+			return &Refused{fmt.Sprintf("the tables have version %d, but this program supports only up to %d: use the newer program that created them",
 				version, len(schemas))}
 		}
 		for ; version < len(schemas); version++ {
 			for _, statement := range b.statements(schemas[version]) {
 				if _, err := tx.ExecContext(ctx, statement); err != nil {
-					return fmt.Errorf("making version %d of the tables: %w", version+1, err)
+					return fmt.Errorf("creating version %d of the tables: %w", version+1, err)
 				}
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO cardgateway_schema (version) VALUES ($1)`, version+1); err != nil {
@@ -50,8 +50,8 @@ func (b *Books) migrate(ctx context.Context) error {
 	})
 }
 
-// refuseForeign refuses a SQLite file of another program: it was named by mistake. In Postgres other tables of the same
-// schema are left alone.
+// refuseForeign rejects a SQLite file of another program, which was probably named by mistake. Postgres schemas may contain
+// other tables.
 func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 	if b.kind != database.SQLite {
 		return nil
@@ -65,10 +65,10 @@ func (b *Books) refuseForeign(ctx context.Context, tx *sql.Tx) error {
 	case err != nil:
 		return err
 	}
-	return &Refused{fmt.Sprintf("the file is a database of another program, with a table %q", other)}
+	return &Refused{fmt.Sprintf("the file belongs to another program: it has a table %q", other)}
 }
 
-// statements splits a step of the schema, in the words of this database.
+// statements splits a migration into statements for this kind of database.
 func (b *Books) statements(step string) []string {
 	text := "TEXT"
 	if b.kind == database.Postgres {

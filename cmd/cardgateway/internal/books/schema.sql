@@ -1,5 +1,5 @@
--- One schema for SQLite and Postgres. Amounts are text, since no other type of both holds them exactly; a value always
--- has the same text. Times are microseconds since 1970, 0 if there is none.
+-- One schema for SQLite and Postgres. Amounts are text, because both have no other common type that is exact; equal amounts have
+-- equal text. Times are microseconds since 1970, or 0 if there is none.
 
 -- What these books are a copy of: one row.
 CREATE TABLE cardgateway_copy (
@@ -7,12 +7,12 @@ CREATE TABLE cardgateway_copy (
     gateway $TEXT  NOT NULL,
     app     $TEXT  NOT NULL,
     zone    $TEXT  NOT NULL,  -- of the gateway's wall clock
-    since   BIGINT NOT NULL,  -- they begin here
-    synced  BIGINT NOT NULL   -- the end of the last run that went well
+    since   BIGINT NOT NULL,  -- start of the copy
+    synced  BIGINT NOT NULL   -- end of the last successful run
 );
 
 CREATE TABLE cardgateway_orders (
-    id             $TEXT  NOT NULL PRIMARY KEY,  -- the gateway's, or made of the merchant's where it gives none
+    id             $TEXT  NOT NULL PRIMARY KEY,  -- the gateway's id, or derived from the merchant's if there is none
     unique_id      $TEXT  NOT NULL,
     transaction_id $TEXT  NOT NULL,
     state          $TEXT  NOT NULL,
@@ -21,7 +21,7 @@ CREATE TABLE cardgateway_orders (
     currency       $TEXT  NOT NULL,
     at             BIGINT NOT NULL,
     card           $TEXT  NOT NULL,
-    walk           BIGINT NOT NULL   -- the number of the walk that gave the row last
+    walk           BIGINT NOT NULL   -- number of the last walk that returned the row
 );
 CREATE INDEX cardgateway_orders_transaction ON cardgateway_orders (transaction_id);
 CREATE INDEX cardgateway_orders_at ON cardgateway_orders (at);
@@ -44,31 +44,31 @@ CREATE INDEX cardgateway_refunds_merchant ON cardgateway_refunds (merchant_refun
 CREATE INDEX cardgateway_refunds_at ON cardgateway_refunds (at);
 CREATE INDEX cardgateway_refunds_unnamed ON cardgateway_refunds (merchant_refund_id) WHERE refund_unique_id = '';
 
--- What changed of rows that had been copied.
+-- Changes of copied rows.
 CREATE TABLE cardgateway_changes (
     kind $TEXT  NOT NULL,  -- orders or refunds
     id   $TEXT  NOT NULL,
-    what $TEXT  NOT NULL,  -- a column, late (came after its time had been copied) or gone (deleted, since the gateway has it no more)
-    old  $TEXT  NOT NULL,  -- of a row that is gone, all of it as JSON
+    what $TEXT  NOT NULL,  -- a column name, late (appeared after its time had been copied) or gone (deleted, because the gateway no longer returned it)
+    old  $TEXT  NOT NULL,  -- for gone, the row as JSON
     new  $TEXT  NOT NULL,
     seen BIGINT NOT NULL
 );
 CREATE INDEX cardgateway_changes_id ON cardgateway_changes (id);
 
--- Where the walks over orders and refunds stand.
+-- Progress of the walks over orders and refunds.
 CREATE TABLE cardgateway_walks (
     kind       $TEXT  NOT NULL PRIMARY KEY,
-    complete   BIGINT NOT NULL,  -- the copy lacks nothing up to here
-    number     BIGINT NOT NULL,  -- of the last walk that was begun
-    begun      BIGINT NOT NULL,  -- when
+    complete   BIGINT NOT NULL,  -- the copy is complete up to here
+    number     BIGINT NOT NULL,  -- of the last walk
+    begun      BIGINT NOT NULL,  -- its start time
     start      BIGINT NOT NULL,  -- its range; start is not before until if it has ended
     until      BIGINT NOT NULL,
-    checkpoint $TEXT  NOT NULL,  -- how far it is
+    checkpoint $TEXT  NOT NULL,  -- its progress
     deep       BIGINT NOT NULL,  -- when the last walk over four weeks or more began
-    asked      BIGINT NOT NULL   -- when the old rows that are open were last asked for
+    asked      BIGINT NOT NULL   -- when the older open rows were last queried
 );
 
--- The merchant's own lists, as they were read last.
+-- The merchant's lists, as last imported.
 CREATE TABLE cardgateway_lists (
     kind          $TEXT  NOT NULL PRIMARY KEY,  -- payments or refunds
     name          $TEXT  NOT NULL,
@@ -103,7 +103,7 @@ CREATE TABLE cardgateway_listed_refunds (
 CREATE TABLE cardgateway_unreadable (
     kind        $TEXT  NOT NULL,
     line        BIGINT NOT NULL,
-    id          $TEXT  NOT NULL,  -- of the payment or refund, if that could be read
+    id          $TEXT  NOT NULL,  -- of the payment or refund, if it could be parsed
     column_name $TEXT  NOT NULL,
     why         $TEXT  NOT NULL,
     PRIMARY KEY (kind, line)

@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// stream gives the rows of a query one after another: the database holds the others. The loop ends with at most one error.
+// stream returns the rows of a query one by one, without loading all of them. An error ends the loop.
 func stream[T any](ctx context.Context, b *Books, read func(scan func(...any) error) (T, error), query string, args ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -31,7 +31,7 @@ func stream[T any](ctx context.Context, b *Books, read func(scan func(...any) er
 	}
 }
 
-// failed is a stream that is an error.
+// failed returns a stream that contains only an error.
 func failed[T any](err error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -54,27 +54,27 @@ func readOrder(zone *time.Location) func(scan func(...any) error) (Order, error)
 	}
 }
 
-// readAmount reads an amount that the database keeps.
+// readAmount parses an amount from the database.
 func readAmount(text string) (decimal.Decimal, error) {
 	amount, err := decimal.NewFromString(text)
 	if err != nil {
-		return amount, fmt.Errorf("the database holds %q where an amount should be", text)
+		return amount, fmt.Errorf("the database contains %q instead of an amount", text)
 	}
 	return amount, nil
 }
 
-// Orders gives the orders in [from, to), and those without a time, sorted by TransactionID, At and UniqueID. Texts are
-// sorted by their bytes, on both databases.
+// Orders returns the orders in [from, to), and those without a time, sorted by TransactionID, At and UniqueID. Texts are
+// sorted by their bytes.
 func (b *Books) Orders(ctx context.Context, from, to time.Time) iter.Seq2[Order, error] {
 	return b.orders(ctx, `WHERE at >= $1 AND at < $2 OR at = 0 ORDER BY transaction_id, at, unique_id`, micro(from), micro(to))
 }
 
-// OrdersByTransactionID gives the orders of any time with one of these ids, sorted as by Orders.
+// OrdersByTransactionID returns the orders of any time with one of these ids, sorted as by Orders.
 func (b *Books) OrdersByTransactionID(ctx context.Context, ids ...string) iter.Seq2[Order, error] {
 	return b.orders(ctx, `WHERE transaction_id IN `+in(ids)+` ORDER BY transaction_id, at, unique_id`, list(ids)...)
 }
 
-// OrdersByUniqueID gives the orders of any time with one of these ids of the gateway, sorted by UniqueID.
+// OrdersByUniqueID returns the orders of any time with one of these ids of the gateway, sorted by UniqueID.
 func (b *Books) OrdersByUniqueID(ctx context.Context, ids ...string) iter.Seq2[Order, error] {
 	return b.orders(ctx, `WHERE id IN `+in(ids)+` AND unique_id <> '' ORDER BY unique_id`, list(ids)...)
 }
@@ -87,18 +87,18 @@ func (b *Books) orders(ctx context.Context, where string, args ...any) iter.Seq2
 	return stream(ctx, b, readOrder(copied.zone), `SELECT `+orderColumns+` FROM cardgateway_orders `+where, args...)
 }
 
-// Refunds gives the refunds in [from, to), and those without a time, sorted by UniqueID (of the payment), At and
+// Refunds returns the refunds in [from, to), and those without a time, sorted by UniqueID (of the payment), At and
 // RefundUniqueID.
 func (b *Books) Refunds(ctx context.Context, from, to time.Time) iter.Seq2[Refund, error] {
 	return b.refunds(ctx, `WHERE at >= $1 AND at < $2 OR at = 0 ORDER BY unique_id, at, refund_unique_id`, micro(from), micro(to))
 }
 
-// RefundsByUniqueID gives the refunds of any time of these payments, sorted as by Refunds.
+// RefundsByUniqueID returns the refunds of these payments, of any time, sorted as by Refunds.
 func (b *Books) RefundsByUniqueID(ctx context.Context, ids ...string) iter.Seq2[Refund, error] {
 	return b.refunds(ctx, `WHERE unique_id IN `+in(ids)+` ORDER BY unique_id, at, refund_unique_id`, list(ids)...)
 }
 
-// RefundsByMerchantRefundID gives the refunds of any time with one of these ids of the merchant, sorted by it.
+// RefundsByMerchantRefundID returns the refunds of any time with one of these ids of the merchant, sorted by it.
 func (b *Books) RefundsByMerchantRefundID(ctx context.Context, ids ...string) iter.Seq2[Refund, error] {
 	return b.refunds(ctx, `WHERE merchant_refund_id IN `+in(ids)+` ORDER BY merchant_refund_id, at, refund_unique_id`, list(ids)...)
 }
@@ -125,7 +125,7 @@ func (b *Books) refundsOf(ctx context.Context, query string, args ...any) iter.S
 	return stream(ctx, b, read, query, args...)
 }
 
-// in is the list of so many parameters, of one that matches nothing if there are none.
+// in returns the placeholders of an IN list. Without ids the list matches nothing.
 func in(ids []string) string {
 	if len(ids) == 0 {
 		return "(NULL)"

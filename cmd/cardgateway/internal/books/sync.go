@@ -10,15 +10,13 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Sync brings the copy up to date. Every run reads the last 48 hours again and one run a day the last 28 days, so that
-// rows that the gateway shows late, and such as have changed, are found; changes are recorded. Older rows that are open
-// (processing, redirect, unknown) are asked for once a day until they are 180 days old. Rows of what is read again that the
-// gateway does not show any more are deleted, and recorded; where they are more than five and more than one in a hundred,
-// Sync ends with a *GoneError instead.
+// Sync updates the copy. Every run reads the last 48 hours again, and one run a day the last 28 days, to find late and changed
+// rows; changes are recorded. Older rows that are open (processing, redirect, unknown) are queried once a day until they are
+// 180 days old. Rows in the range that is read again, but no longer returned by the gateway, are deleted and recorded. If
+// these are more than five and more than 1 %, nothing is deleted, and Sync returns a *GoneError.
 //
-// Each batch is saved with the checkpoint that goes with it, so that the process may be killed anywhere: the next Sync
-// goes on. When ctx ends, what has been read is saved first. Errors are a *Refused, a *GoneError, those of the walks, and
-// those of the database.
+// Each batch is saved together with its checkpoint, so that the next Sync can continue even if the process is killed. When ctx
+// ends, the rows that were read are saved first. The error is a *Refused, a *GoneError, or one of the walks or the database.
 func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -51,7 +49,7 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 		record: refundRecord,
 	}
 	err = syncRows(ctx, s, orders)
-	if err == nil || isOfGateway(err) && ctx.Err() == nil { // refunds can go well all the same
+	if err == nil || isOfGateway(err) && ctx.Err() == nil { // refunds may still succeed
 		err = errors.Join(err, syncRows(ctx, s, refunds))
 	}
 	if err != nil {
@@ -69,8 +67,8 @@ func isOfGateway(err error) bool {
 	return gone || errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cardgateway.ErrUnsettled)
 }
 
-// syncRows ends a walk that was broken off, if there is one, walks from the past that is read again up to now, and asks
-// for open rows that are older.
+// syncRows completes an interrupted walk, if there is one, walks over the range that is read again up to now, and queries
+// older open rows.
 func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	at, err := s.position(ctx, r.table.kind)
 	if err != nil {
@@ -83,7 +81,7 @@ func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	}
 	now := s.Now()
 	if !now.After(at.complete) {
-		return &Refused{fmt.Sprintf("the %s are complete up to %s, and the clock of this machine says %s: it is wrong, or was",
+		return &Refused{fmt.Sprintf("the %s are complete up to %s, but the clock of this machine says %s: it is wrong, or was wrong in an earlier run",
 			r.table.kind, at.complete.In(s.copied.zone).Format(time.DateTime), now.In(s.copied.zone).Format(time.DateTime))}
 	}
 	again := max(rereadAlways, s.Again)
@@ -103,8 +101,8 @@ func syncRows[T any](ctx context.Context, s *syncer, r rows[T]) error {
 	return askAgain(ctx, s, r, at, start)
 }
 
-// walkRows makes one walk, from where the position stands. Each batch is saved together with the checkpoint that goes
-// with it, so that the process can be killed anywhere: what is walked twice then is saved twice, under the same id.
+// walkRows walks from the position. Each batch is saved together with its checkpoint. Rows that are read twice after the
+// process was killed are saved twice, under the same id.
 func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (position, error) {
 	s.Begin(r.table.kind, at.start)
 	walk := r.walk(at.start, at.until, cardgateway.WalkOptions{Resume: at.checkpoint, Progress: s.Progress})
@@ -136,7 +134,7 @@ func walkRows[T any](ctx context.Context, s *syncer, r rows[T], at position) (po
 	return finishWalk(ctx, s, r, at, walk.Report().CompleteUpTo)
 }
 
-// finishWalk drops what the walk has shown to be there no longer, and moves the position to its end.
+// finishWalk deletes the rows that the walk did not return, and moves the position to its end.
 func finishWalk[T any](ctx context.Context, s *syncer, r rows[T], at position, complete time.Time) (position, error) {
 	ctx = context.WithoutCancel(ctx)
 	start, dropped := at.start, 0

@@ -9,38 +9,38 @@ import (
 )
 
 const (
-	rereadAlways = 48 * time.Hour      // how much of the past every run reads again
-	rereadDaily  = 28 * 24 * time.Hour // and how much one run a day does
+	rereadAlways = 48 * time.Hour      // range that every run reads again
+	rereadDaily  = 28 * 24 * time.Hour // range that one run a day reads again
 	day          = 24 * time.Hour
-	askFor       = 180 * 24 * time.Hour // how long a row that is open is asked for again
+	askFor       = 180 * 24 * time.Hour // maximum age of open rows that are queried again
 
-	batchSize = 5000            // rows that one transaction of the database saves
-	batchTime = 5 * time.Second // and fewer after so long: a slow gateway's rows are not to be lost
+	batchSize = 5000            // rows per database transaction
+	batchTime = 5 * time.Second // after this time a smaller batch is saved
 )
 
 // SyncOptions configure Sync.
 type SyncOptions struct {
 	Client     *cardgateway.Client
-	From       time.Time        // where new books begin; zero for old ones
-	Again      time.Duration    // how much of the past is read again, if that is more than what every run does
-	AcceptGone bool             // rows that the gateway does not show any more are deleted, however many
+	From       time.Time        // start of new books; may be zero for existing ones
+	Again      time.Duration    // range that is read again, if it is longer than that of every run
+	AcceptGone bool             // delete rows that the gateway no longer returns, however many
 	Now        func() time.Time // nil means time.Now
 
-	// Begin is called before what takes a while: reading orders or refunds, and from where on. Progress is called during
+	// Begin is called before each longer step, with what it reads and the start of its range; Progress is called during
 	// it. Both may be nil.
 	Begin    func(what string, from time.Time)
 	Progress func(cardgateway.Progress)
 }
 
-// SyncReport says what Sync has found; also that which ended with an error.
+// SyncReport contains the counts of a run of Sync, also after an error.
 type SyncReport struct {
 	Read    int // rows that the gateway returned
-	Changed int // rows that were not as they had been copied
-	Late    int // rows that came after their time had been copied
+	Changed int // rows that differed from the copy
+	Late    int // rows that appeared after their time had been copied
 	Gone    int // rows that were deleted, because the gateway no longer returns them
 }
 
-// syncer is one run.
+// syncer is the state of one run.
 type syncer struct {
 	*Books
 	SyncOptions
@@ -48,7 +48,7 @@ type syncer struct {
 	report SyncReport
 }
 
-// keep saves a batch, and what goes with it, in one transaction. It does so even if ctx has ended: a batch is short.
+// keep saves a batch in one transaction, together with the changes of with. It does so even after ctx has ended.
 func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete time.Time, with func(context.Context, *sql.Tx) error) error {
 	ctx = context.WithoutCancel(ctx)
 	var found changes
@@ -66,13 +66,13 @@ func (s *syncer) keep(ctx context.Context, t *table, batch []record, complete ti
 	return err
 }
 
-// rows are one kind of what the gateway lists.
+// rows describes how to read and store orders or refunds.
 type rows[T any] struct {
 	table  *table
-	open   string // the condition for rows that are not at their end
+	open   string // SQL condition for rows that are not final
 	walk   func(start, end time.Time, o cardgateway.WalkOptions) *cardgateway.Walk[T]
 	record func(row *T, zone *time.Location, walk int64) record
 }
 
-// isDue reports whether what is done once a day is due. An hour less than a day lets a daily job run a bit earlier.
+// isDue reports whether a daily task is due: after 23 hours, so that a daily job may run a bit earlier.
 func isDue(last, now time.Time) bool { return now.Sub(last) >= day-time.Hour || now.Before(last) }

@@ -11,20 +11,20 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// The kinds of rows, as the database names them.
+// The kinds of rows, as stored in the database.
 const (
 	ordersKind  = "orders"
 	refundsKind = "refunds"
 )
 
-// table is one of the two tables with rows of the gateway. Its first column is the id, its last the number of the walk.
+// table is the table of orders or refunds. The first column is the id, the last the number of the walk.
 type table struct {
 	kind    string
 	columns []string
-	money   int      // the index of amount; currency comes next
+	money   int      // the index of amount, which currency follows
 	record  []string // columns whose changes are recorded
-	key     string   // the gateway's id, of which unnamed rows have none
-	same    []string // what an unnamed row and the named one that follows it have in common
+	key     string   // the column of the gateway's id, which is empty in unnamed rows
+	same    []string // the columns that an unnamed row and its later named row have in common
 }
 
 var ordersTable = table{
@@ -48,12 +48,12 @@ var refundsTable = table{
 func (t *table) name() string    { return "cardgateway_" + t.kind }
 func (t *table) staging() string { return "cardgateway_new_" + t.kind }
 
-// record is a row for the database: a value for each column.
+// record is a database row: a value for each column.
 type record []any
 
 func (r record) id() string { return r[0].(string) }
 
-// orderRecord makes a row of what the gateway says.
+// orderRecord converts a row of the gateway.
 func orderRecord(o *cardgateway.Transaction, zone *time.Location, walk int64) record {
 	id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
 	return record{kept(id), kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int64(o.Code),
@@ -66,12 +66,12 @@ func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record
 		r.RefundAmount.String(), kept(r.RefundCurrency), micro(r.RefundRequestAt.In(zone)), walk}
 }
 
-// longestText is how many bytes of a text are kept: an id has at most 128 characters, and an index of Postgres takes no
-// more than some 2,700 bytes.
+// longestText is the maximum length of a stored text in bytes: an id has at most 128 characters, and a Postgres index entry at
+// most about 2,700 bytes.
 const longestText = 1024
 
-// kept makes a text one that both databases keep: Postgres takes neither a zero byte nor what is not UTF-8. The end of a
-// text that is too long is replaced by a hash of the text, so that different ones stay different.
+// kept returns a text that both databases can store: Postgres accepts neither zero bytes nor invalid UTF-8. The end of a text
+// that is too long is replaced by a hash of the text, so that different texts stay different.
 func kept(text string) string {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")
@@ -84,7 +84,7 @@ func kept(text string) string {
 	return text
 }
 
-// micro is how the database keeps a time.
+// micro converts a time to its form in the database.
 func micro(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -92,7 +92,7 @@ func micro(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// fromMicro reads a time back.
+// fromMicro is the inverse of micro.
 func fromMicro(at int64, zone *time.Location) time.Time {
 	if at == 0 {
 		return time.Time{}

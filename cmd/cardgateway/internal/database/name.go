@@ -1,5 +1,4 @@
-// Package database reads the names of databases as people write them, and opens them. One rule says which name is a SQLite
-// file, which a server, and what of it may be shown.
+// Package database parses the names of databases in flags and settings, and opens the databases.
 package database
 
 import (
@@ -26,13 +25,13 @@ const (
 	MySQL    Kind = "mysql"
 )
 
-// Name is the name of a database that Parse has understood.
+// Name is the parsed name of a database.
 type Name struct {
 	Kind Kind
-	Text string // a path, or a URL, which may hold a password
+	Text string // a path, or a URL, which may contain a password
 }
 
-// String names the database without its password.
+// String describes the database without its password.
 func (n Name) String() string {
 	if n.Kind == SQLite {
 		return "SQLite file " + n.Text
@@ -43,25 +42,24 @@ func (n Name) String() string {
 	return string(n.Kind) + " database"
 }
 
-// HasPassword reports whether the name of a database carries a password, which belongs neither on a command line nor on
-// a screen.
+// HasPassword reports whether the name of a database contains a password. It must not be in a flag, and must not be printed.
 func HasPassword(name string) bool {
 	if !strings.Contains(name, "://") {
 		return false
 	}
 	u, err := url.Parse(name)
 	if err != nil {
-		return true // it cannot be said
+		return true // it may contain one
 	}
 	_, has := u.User.Password()
 	return has || u.Query().Has("password") || u.Query().Has("sslpassword")
 }
 
-// Describe names a database without its password, or says nothing of one whose name is wrong.
+// Describe describes a database without its password, and shows nothing of an invalid name.
 func Describe(name string) string {
 	n, err := Parse(name)
 	if err != nil {
-		return "set, and not understood"
+		return "set, but invalid"
 	}
 	return n.String()
 }
@@ -73,8 +71,9 @@ var (
 	serverPattern  = regexp.MustCompile(`^[^./\\:@][^/\\:@]*:[^/]*@[^/]+/`) // user:password@host/database
 )
 
-// Parse reads the name of a database: the path of a SQLite file, or a URL of a server. What looks like a server never becomes a
-// file. Errors say what the name does wrong ("is empty; write ...") and do not quote it: it may hold a password.
+// Parse parses the name of a database: the path of a SQLite file, or the URL of a server. A name that looks like a server is
+// never treated as a file. Errors continue a sentence ("is empty; write ...") and do not quote the name, which may contain a
+// password.
 func Parse(name string) (Name, error) {
 	scheme := ""
 	if found := schemePattern.FindStringSubmatch(name); found != nil && !isDrive(name) {
@@ -84,48 +83,48 @@ func Parse(name string) (Name, error) {
 	case name == "":
 		return Name{}, errors.New("is empty; write the path of a SQLite file, or postgres://user@host/database")
 	case strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return Name{}, errors.New("begins or ends with white space, or has a control character in it")
+		return Name{}, errors.New("begins or ends with white space, or contains a control character")
 	case name == ":memory:":
-		return Name{}, errors.New(`is ":memory:", which would be lost at the end; write the path of a file`)
+		return Name{}, errors.New(`is ":memory:", which is lost when the program ends; write the path of a file`)
 	case scheme == "postgres" || scheme == "postgresql":
 		return parsePostgres(name)
 	case scheme == "mysql" || scheme == "mariadb":
 		if !strings.HasPrefix(name[len(scheme):], "://") {
-			return Name{}, fmt.Errorf("begins with %s: and must begin with %s://", scheme, scheme)
+			return Name{}, fmt.Errorf("begins with %s:, but must begin with %s://", scheme, scheme)
 		}
 		if _, err := mysqlConfig(name); err != nil {
 			return Name{}, err
 		}
 		return Name{MySQL, name}, nil
 	case scheme == "file", scheme == "sqlite", scheme == "sqlite3":
-		return Name{}, fmt.Errorf("begins with %s: and a SQLite file is named by its path alone", scheme)
+		return Name{}, fmt.Errorf("begins with %s:; write only the path of a SQLite file", scheme)
 	case keywordPattern.MatchString(name):
-		return Name{}, errors.New("looks like a database server and is not understood; write it as a URL: postgres://user@host/database")
+		return Name{}, errors.New("looks like a database server; write it as a URL: postgres://user@host/database")
 	case driverPattern.MatchString(name):
-		return Name{}, errors.New("looks like a database server and is not understood; write it as a URL: mysql://user@host/database")
+		return Name{}, errors.New("looks like a database server; write it as a URL: mysql://user@host/database")
 	case serverPattern.MatchString(name):
-		return Name{}, errors.New("looks like a database server without postgres:// before it; a file of such a name is written ./NAME")
+		return Name{}, errors.New("looks like a database server without postgres:// before it; if it is a file, write ./NAME")
 	case scheme != "":
-		return Name{}, fmt.Errorf("begins with %s:, which is no database of this program; write the path of a SQLite file, or postgres://user@host/database", scheme)
+		return Name{}, fmt.Errorf("begins with %s:, which is not supported; write the path of a SQLite file, or postgres://user@host/database", scheme)
 	case strings.Contains(name, "://"):
-		return Name{}, errors.New("has :// in it, but no scheme before; write postgres://user@host/database")
+		return Name{}, errors.New("contains :// without a scheme; write postgres://user@host/database")
 	case strings.HasSuffix(name, "/"), strings.HasSuffix(name, string(filepath.Separator)):
 		return Name{}, errors.New("ends with a slash, so it is a directory; write the path of a file")
 	}
 	return Name{SQLite, name}, nil
 }
 
-// isDrive reports whether a name begins with a drive letter, as paths on Windows do.
+// isDrive reports whether a name begins with the drive letter of a Windows path.
 func isDrive(name string) bool {
 	return len(name) > 2 && name[1] == ':' && (name[2] == '\\' || name[2] == '/') && name[2:min(4, len(name))] != "//"
 }
 
-// errPostgres stands for an error of the driver, whose text may quote the name.
-var errPostgres = errors.New("is no URL that Postgres understands; write postgres://user@host:5432/database, with special characters of a password as %XX")
+// errPostgres replaces errors of the driver, which may quote the name.
+var errPostgres = errors.New("is not a valid Postgres URL; write postgres://user@host:5432/database, with special characters in the password as %XX")
 
 func parsePostgres(name string) (Name, error) {
 	if !strings.Contains(name, "://") {
-		return Name{}, errors.New("begins with postgres: and must begin with postgres://")
+		return Name{}, errors.New("begins with postgres:, but must begin with postgres://")
 	}
 	if _, err := pgx.ParseConfig(name); err != nil {
 		return Name{}, errPostgres
@@ -133,7 +132,7 @@ func parsePostgres(name string) (Name, error) {
 	return Name{Postgres, name}, nil
 }
 
-// IsMissing reports whether a name is that of a SQLite file that is not there.
+// IsMissing reports whether a name is the path of a SQLite file that does not exist.
 func IsMissing(name string) bool {
 	n, err := Parse(name)
 	if err != nil || n.Kind != SQLite {
@@ -143,17 +142,17 @@ func IsMissing(name string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// errMySQL stands for an error of the driver, whose text may quote the name.
-var errMySQL = errors.New("is no URL that MySQL understands; write mysql://user@host:3306/database, with special characters of a password as %XX")
+// errMySQL replaces errors of the driver, which may quote the name.
+var errMySQL = errors.New("is not a valid MySQL URL; write mysql://user@host:3306/database, with special characters in the password as %XX")
 
-// mysqlConfig reads mysql://user:password@host:3306/database?tls=true, or with socket=/path for a Unix socket.
+// mysqlConfig parses mysql://user:password@host:3306/database?tls=true, or with socket=/path for a Unix socket.
 func mysqlConfig(name string) (*mysql.Config, error) {
 	u, err := url.Parse(name)
 	if err != nil {
 		return nil, errMySQL
 	}
 	c := mysql.NewConfig()
-	c.Logger = &mysql.NopLogger{} // its errors are returned, too
+	c.Logger = &mysql.NopLogger{} // errors are also returned
 	c.User, c.DBName, c.Net, c.Addr = u.User.Username(), strings.TrimPrefix(u.Path, "/"), "tcp", u.Host
 	c.Passwd, _ = u.User.Password()
 	if u.Port() == "" {
@@ -166,11 +165,11 @@ func mysqlConfig(name string) (*mysql.Config, error) {
 		case "socket":
 			c.Net, c.Addr = "unix", value
 		default:
-			return nil, fmt.Errorf("has an option %q; mysql:// takes tls and socket", key)
+			return nil, fmt.Errorf("has the option %q; mysql:// supports only tls and socket", key)
 		}
 	}
 	if c.Net == "tcp" && u.Hostname() == "" || c.DBName == "" {
-		return nil, errors.New("names no host or no database; write mysql://user@host:3306/database")
+		return nil, errors.New("has no host or no database; write mysql://user@host:3306/database")
 	}
 	if _, err := mysql.NewConnector(c); err != nil {
 		return nil, errMySQL

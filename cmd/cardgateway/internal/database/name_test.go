@@ -16,8 +16,8 @@ func TestPassword(t *testing.T) {
 		{"postgres://u:hunter2@localhost/rec", true, "postgres database localhost/rec"},
 		{"postgres://localhost/rec?password=hunter2", true, "postgres database localhost/rec"},
 		{"postgres://u@localhost/rec?sslpassword=hunter2", true, "postgres database localhost/rec"},
-		{"postgres://u:hunter2%@localhost/rec", true, "set, and not understood"},
-		{"host=x password=hunter2", false, "set, and not understood"}, // it is refused anyway
+		{"postgres://u:hunter2%@localhost/rec", true, "set, but invalid"},
+		{"host=x password=hunter2", false, "set, but invalid"}, // it is refused anyway
 	} {
 		if got, shown := HasPassword(test.name), Describe(test.name); got != test.has || shown != test.shown {
 			t.Errorf("%s: got %t and %q, want %t and %q", test.name, got, shown, test.has, test.shown)
@@ -39,15 +39,15 @@ func TestParse(t *testing.T) {
 		{"mysql://u:hunter2@localhost/shop", MySQL, "mysql database localhost/shop"},
 		{"mariadb://u:hunter2@localhost:3307/shop?tls=true", MySQL, "mysql database localhost:3307/shop"},
 		{"mysql://u@localhost/shop?socket=/run/mysqld.sock", MySQL, "mysql database localhost/shop"},
-		{"mysql://u:hunter2@localhost", "", "names no host or no database"},
-		{"mysql://u:hunter2@/shop", "", "names no host or no database"},
-		{"mysql://u:hunter2@localhost/shop?parseTime=1", "", `has an option "parseTime"; mysql:// takes tls and socket`},
-		{"mysql://u:hunter2@localhost/shop?tls=perhaps", "", "is no URL that MySQL understands"},
-		{"mysql://u:hunter2%@localhost/shop", "", "is no URL that MySQL understands"},
+		{"mysql://u:hunter2@localhost", "", "has no host or no database"},
+		{"mysql://u:hunter2@/shop", "", "has no host or no database"},
+		{"mysql://u:hunter2@localhost/shop?parseTime=1", "", `has the option "parseTime"; mysql:// supports only tls and socket`},
+		{"mysql://u:hunter2@localhost/shop?tls=perhaps", "", "is not a valid MySQL URL"},
+		{"mysql://u:hunter2%@localhost/shop", "", "is not a valid MySQL URL"},
 		{"shop:hunter2@tcp(127.0.0.1:1)/shop", "", "write it as a URL: mysql://"},
 		{"host=127.0.0.1 password=hunter2", "", "write it as a URL: postgres://"},
-		{"oracle://x:hunter2@y/z", "", "begins with oracle:, which is no database of this program"},
-		{"postgres://x:hunter2@127.0.0.1:port/z", "", "is no URL that Postgres understands"},
+		{"oracle://x:hunter2@y/z", "", "begins with oracle:, which is not supported"},
+		{"postgres://x:hunter2@127.0.0.1:port/z", "", "is not a valid Postgres URL"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			n, err := Parse(test.name)
@@ -70,7 +70,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		n, err := Parse(name)
 		if err != nil {
-			if n != (Name{}) || Describe(name) != "set, and not understood" {
+			if n != (Name{}) || Describe(name) != "set, but invalid" {
 				t.Errorf("got %v with %v", n, err)
 			}
 			return

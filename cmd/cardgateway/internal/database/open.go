@@ -12,17 +12,17 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// connectTimeout bounds how long a database server may take to answer at first, unless the URL of a Postgres says otherwise.
+// connectTimeout limits the time to connect to a database server. A Postgres URL can override it.
 const connectTimeout = 10 * time.Second
 
-// OpenSQLite opens a SQLite file with options of the driver, such as mode=ro. The first use reaches it.
+// OpenSQLite opens a SQLite file with options of the driver, such as mode=ro. It connects on first use.
 func OpenSQLite(path, options string) (*sql.DB, error) {
 	u := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: options}
 	return sql.Open("sqlite", u.String())
 }
 
-// OpenServer opens a Postgres or MySQL database. The first use reaches it. The password for MySQL counts where the name has
-// none; that for Postgres is found by its driver, in PGPASSWORD or ~/.pgpass.
+// OpenServer opens a Postgres or MySQL database. It connects on first use. mysqlPassword is used if the name contains no
+// password; for Postgres the driver reads it from PGPASSWORD or ~/.pgpass.
 func (n Name) OpenServer(mysqlPassword string) (*sql.DB, error) {
 	if n.Kind == Postgres {
 		config, err := pgx.ParseConfig(n.Text)

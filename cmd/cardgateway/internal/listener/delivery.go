@@ -14,25 +14,25 @@ import (
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
-// delivery is one notification on its way through a listener.
+// delivery is one notification that is being processed.
 type delivery struct {
 	name    string
 	at      time.Time
 	header  http.Header
 	query   string
-	body    bytes.Buffer // what notify has read: all of it when the notification is confirmed
+	body    bytes.Buffer // as far as notify has read it; complete if the notification is confirmed
 	info    notify.Info
-	event   *relay.EventLine     // set once it can be printed
+	event   *relay.EventLine     // nil until it can be printed
 	n       *notify.Notification // nil unless it is confirmed
 	hidden  relay.Hidden
-	answer  *relay.Answer // of the program; nil if it was not asked
-	hungUp  bool          // the gateway did so before the program's answer
-	printed bool          // the event
+	answer  *relay.Answer // of the program; nil if the notification was not forwarded
+	hungUp  bool          // the gateway closed the connection before the program responded
+	printed bool          // whether event is printed
 }
 
 type deliveryKey struct{}
 
-// refusal is the line about a notification that package notify refused: by which check, and why.
+// refusal returns the line about a notification that package notify refused, with the failed check and the reason.
 func refusal(d *delivery, secretKey string, skipVerify bool) *relay.EventLine {
 	line := &relay.EventLine{Delivery: d.name, At: d.at, Event: relay.Event{Kind: notify.KindUnknown.String()}}
 	n, err := notify.Parse(d.body.Bytes(), d.header.Get("Content-Type"))
@@ -57,19 +57,19 @@ func refusal(d *delivery, secretKey string, skipVerify bool) *relay.EventLine {
 	return line
 }
 
-// inWords is an error of package notify, or of the client, in words for people.
+// inWords returns the message for an error of package notify or of the client.
 func inWords(err error) string {
 	if err == nil {
 		return ""
 	}
 	if errors.Is(err, context.Canceled) {
-		return "the gateway hung up before"
+		return "the gateway closed the connection"
 	}
 	text := strings.ReplaceAll(exit.Explain(err).Text, "notify: ", "")
 	return strings.ReplaceAll(text, "Verify refused the notification: ", "")
 }
 
-// respond answers the gateway as the program did, or with a status alone.
+// respond sends the program's response to the gateway, or only a status if there is none.
 func (d *delivery) respond(w http.ResponseWriter, status int) {
 	switch a := d.answer; {
 	case a == nil:
@@ -83,11 +83,11 @@ func (d *delivery) respond(w http.ResponseWriter, status int) {
 			w.Header()[name] = values
 		}
 		w.WriteHeader(a.Status)
-		_, _ = w.Write(a.Body) // who has hung up needs no answer
+		_, _ = w.Write(a.Body) // the gateway may have closed the connection
 	}
 }
 
-// statusOnly is a response of which only the status counts.
+// statusOnly keeps only the status of a response.
 type statusOnly struct {
 	header http.Header
 	status int

@@ -1,4 +1,4 @@
-// Package listener receives notifications of a gateway, and passes them on.
+// Package listener receives notifications of a gateway, and forwards them.
 package listener
 
 import (
@@ -55,7 +55,7 @@ type Totals struct{ Forwarded, Failed, Refused, Held int }
 // Received returns the number of all notifications.
 func (t *Totals) Received() int { return t.Forwarded + t.Failed + t.Refused + t.Held }
 
-// Bounds of a listener.
+// The limits of a listener.
 const (
 	mostAtOnce   = 512 // concurrent notifications; others wait to be read
 	mostRemember = 10_000
@@ -116,17 +116,17 @@ func (l *Listener) receive(d *delivery, r *http.Request) int {
 	r.Body = readCloser{io.TeeReader(body, &d.body), body}
 	status := &statusOnly{header: http.Header{}, status: http.StatusOK}
 	l.handler.ServeHTTP(status, r.WithContext(context.WithValue(r.Context(), deliveryKey{}, d)))
-	_, _ = io.CopyN(io.Discard, body, 256<<10) // who sends too much can read the answer
+	_, _ = io.CopyN(io.Discard, body, 256<<10) // so that a sender of too much can read the response
 	return status.status
 }
 
 var (
 	errNoPlace = errors.New("too many notifications at once")
-	// errAgain makes package notify hand over every repetition too: whether the program can meet one is for it to show.
-	errAgain = errors.New("the listener takes every repetition")
+	// errAgain makes package notify pass on repeated notifications too, so that the program can be tested with them.
+	errAgain = errors.New("the listener accepts repeated notifications")
 )
 
-// confirmed gets a notification that is signed and that the gateway confirms.
+// confirmed receives a notification that is verified and confirmed.
 func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error {
 	d := ctx.Value(deliveryKey{}).(*delivery)
 	d.n, d.hidden = n, relay.Hide(l.o.SecretKey, n.Token)
@@ -153,13 +153,13 @@ func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error 
 		d.printed = true
 		l.o.Printer.Event(*d.event)
 	}
-	// The gateway may hang up before the program has answered: what the program says is worth to be seen in spite of that.
+	// The program's response is shown even if the gateway closes the connection before it.
 	d.answer = l.o.Forwarder.Send(context.WithoutCancel(ctx), d.header, d.query, d.body.Bytes())
 	d.hungUp = ctx.Err() != nil
 	return errAgain
 }
 
-// remember returns the name of the last delivery of the same event, or nothing.
+// remember returns the name of the last delivery of the same event, or "".
 func (l *Listener) remember(key, name string) (before string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,17 +175,17 @@ func (l *Listener) remember(key, name string) (before string) {
 	return before
 }
 
-// outcome is the line about what became of a delivery. Its status is what the gateway gets.
+// outcome returns the line about the outcome of a delivery. The gateway receives its status.
 func (l *Listener) outcome(d *delivery, status int) relay.AnswerLine {
 	switch {
 	case d.answer != nil:
 		line := relay.NewAnswerLine(d.name, l.o.Forwarder, d.answer, d.hidden)
 		if d.hungUp {
-			line.Note = strings.TrimPrefix(line.Note+"; the gateway hung up before", "; ")
+			line.Note = strings.TrimPrefix(line.Note+"; the gateway closed the connection before the response", "; ")
 		}
 		return line
 	case d.n != nil:
-		status = http.StatusServiceUnavailable // comes again
+		status = http.StatusServiceUnavailable // the gateway sends it again
 		if l.o.Ack {
 			status = http.StatusOK
 		}
@@ -197,7 +197,7 @@ func (l *Listener) outcome(d *delivery, status int) relay.AnswerLine {
 	}
 }
 
-// print prints what is not printed yet, and with Quiet only what is amiss.
+// print prints the lines that are not printed yet; with Quiet only those of refused and failed notifications.
 func (l *Listener) print(d *delivery, line relay.AnswerLine) {
 	if l.o.Quiet && line.Outcome != relay.Refused && line.Outcome != relay.Failed {
 		return
@@ -208,7 +208,7 @@ func (l *Listener) print(d *delivery, line relay.AnswerLine) {
 	l.o.Printer.Answer(line)
 }
 
-// record writes the delivery to the record before it is answered: what the gateway takes for accepted is in it.
+// record writes the delivery to the record before the response: an accepted notification is always recorded.
 func (l *Listener) record(d *delivery, line relay.AnswerLine) {
 	if l.o.Recorder == nil {
 		return
@@ -224,11 +224,11 @@ func (l *Listener) record(d *delivery, line relay.AnswerLine) {
 		r.Note = d.event.Note
 	}
 	if err := l.o.Recorder.Write(r); err != nil {
-		l.o.Tell("--record takes no more, from %s on nothing is recorded: %v", d.name, err)
+		l.o.Tell("--record cannot be written; nothing is recorded from %s on: %v", d.name, err)
 	}
 }
 
-// count counts a delivery, and ends Serve if it was the last one to wait for.
+// count counts a delivery, and ends Serve if Most is reached.
 func (l *Listener) count(o relay.Outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

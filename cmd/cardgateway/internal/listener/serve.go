@@ -12,13 +12,13 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// Times of the server. Package notify waits up to 5 s for a turn, and asks the gateway for up to 20 s.
+// Timeouts of the server. Package notify waits up to 5 s for its turn, and queries the gateway for up to 20 s.
 const (
 	readTimeout   = 10 * time.Second
 	beforeForward = longestPlace + 5*time.Second + 20*time.Second
 )
 
-// Serve answers until ctx ends, enough have come, or nothing can be printed any more. It finishes what is in flight then.
+// Serve receives notifications until ctx ends, Most is reached, or printing fails. It then finishes those in flight.
 func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -49,7 +49,7 @@ func (l *Listener) Serve(ctx context.Context, socket net.Listener) error {
 	return err
 }
 
-// lineWriter prints lines of others for people.
+// lineWriter prints the log lines of the server as messages.
 type lineWriter func(format string, args ...any)
 
 func (tell lineWriter) Write(p []byte) (int, error) {

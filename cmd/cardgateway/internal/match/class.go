@@ -1,9 +1,9 @@
 package match
 
-// Class says in what way the merchant's books and the gateway differ.
+// Class is a class of differences between the merchant's books and the gateway.
 type Class string
 
-// The classes. One row gets one of them: the first that fits, in the order of Classes.
+// The classes. Each row gets one: the first that applies, in the order of Classes.
 const (
 	Unreadable         Class = "unreadable"
 	PaidTwice          Class = "paid_twice"
@@ -20,33 +20,33 @@ const (
 	Timing             Class = "timing"
 )
 
-// About is what a bookkeeper reads about a class.
+// About describes a class in reports.
 type About struct {
 	Class   Class
 	Title   string
 	Meaning string
-	Action  string // what is usually done
+	Action  string // the usual action
 }
 
-// Classes has every class, in the order in which they are looked for. Refunds are looked at apart: of the classes that both
-// kinds have, refund_without_order and refund_above_payment come first.
+// Classes contains every class, in the order in which they are checked. Refunds are compared separately: for them,
+// refund_without_order and refund_above_payment are checked before the classes that payments have too.
 var Classes = []About{
-	{Unreadable, "Line could not be read", "A line of your list is not as the others are; nothing is known of what it says.", "Correct the list."},
-	{PaidTwice, "Several payments for one order", "Your list has several successful payments with different ids for one order.", "Refund what is too much."},
-	{TwoSuccesses, "One payment charged twice", "The gateway has more than one success with one transaction id.", "Refund one of them."},
-	{MissingHere, "Paid at the gateway, not in your list", "The gateway took the money and your list does not have the payment.", "Deliver or refund; look for the lost notification."},
-	{MissingThere, "In your list, not at the gateway", "Your list has a payment of which the gateway knows nothing.", "It is not paid, so ask the customer; or the id is wrong."},
-	{Currency, "Currency differs", "Both have it, in different currencies; nothing is converted.", "Correct the booking."},
-	{Amount, "Amount differs", "Both have it, with different amounts.", "Refund what is too much, claim what is missing."},
-	{State, "State differs", "Both have it, and one of them does not take it for paid.", "Book the state of the gateway."},
-	{RefundWithoutOrder, "Refund of an unknown payment", "The gateway has no payment that this refund belongs to.", "Ask the gateway."},
-	{RefundAbovePayment, "More given back than paid", "The refunds of one payment together exceed it.", "Stop refunds of it, ask the gateway."},
-	{RefundMissingHere, "Refund only at the gateway", "The gateway gave money back and your list does not have it.", "Find out who asked for it, and book it."},
-	{RefundMissingThere, "Refund only in your books", "Your list has a refund of which the gateway knows nothing.", "Find out whether it was sent: cardgateway resolve refund."},
-	{Timing, "Will match by itself", "It is still in processing, or so near to the edge of what is compared that its counterpart may lie beyond. Not an error.", "Carry it forward to the next run."},
+	{Unreadable, "Line cannot be read", "A line of your list cannot be parsed, and was not compared.", "Correct the list."},
+	{PaidTwice, "Several payments for one order", "Your list has several successful payments with different ids for one order.", "Refund the excess."},
+	{TwoSuccesses, "Transaction charged more than once", "The gateway has more than one successful payment with the same transaction id.", "Refund all but one."},
+	{MissingHere, "Paid at the gateway, not in your list", "The gateway charged a payment that is not in your list.", "Fulfil the order or refund it; look for the lost notification."},
+	{MissingThere, "In your list, not at the gateway", "Your list contains a payment that is not in the copy of the gateway.", "It was not paid, or the id is wrong: ask the customer, or correct the id."},
+	{Currency, "Currency differs", "The gateway and your list have different currencies, or a refund has another currency than its payment. Amounts are not converted.", "Correct your records."},
+	{Amount, "Amount differs", "The gateway and your list have different amounts.", "Refund the excess, or claim the rest."},
+	{State, "State differs", "The gateway and your list have different states, such as approved and declined.", "Record the state of the gateway."},
+	{RefundWithoutOrder, "Refund of an unknown payment", "The payment of this refund is not in the copy of the gateway. It may be older than the copy.", "Ask the gateway's support."},
+	{RefundAbovePayment, "Refunded more than paid", "The refunds of a payment, in any period, exceed its amount.", "Stop refunding it, and ask the gateway's support."},
+	{RefundMissingHere, "Refunded at the gateway, not in your list", "The gateway made a refund that is not in your list.", "Find out who requested it, and record it."},
+	{RefundMissingThere, "Refund in your list, not at the gateway", "Your list contains a refund that is not in the copy of the gateway.", "Check whether it was sent: cardgateway resolve refund."},
+	{Timing, "Timing difference", "In processing, recorded in different periods, or so near a limit of the period, your list or the copy that the other side may be outside. Not an error.", "Carry it forward to the next run."},
 }
 
-// place is where a class stands in Classes.
+// place returns the index of a class in Classes.
 func place(c Class) int {
 	for i := range Classes {
 		if Classes[i].Class == c {
@@ -56,10 +56,10 @@ func place(c Class) int {
 	return len(Classes)
 }
 
-// IsClass reports whether there is a class of that name.
+// IsClass reports whether name is a class.
 func IsClass(name string) bool { return place(Class(name)) < len(Classes) }
 
-// ofRefund is the class that takes the place of c among refunds.
+// ofRefund returns the class for refunds that corresponds to c.
 func ofRefund(c Class) Class {
 	switch c {
 	case MissingHere:

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// classifier finds the class of what both sides have of one id.
+// classifier finds the class of the rows and lines with one id.
 type classifier struct {
 	*matcher
 	sides
 }
 
-// class finds the first class that fits. Nil means that the pair ties out.
+// class returns the difference with the first class that applies, or nil if the pair ties out.
 func (c *classifier) class(p *pair) *Difference {
 	switch {
 	case c.kind == Payment && len(p.paid) > 1:
@@ -39,26 +39,26 @@ func (c *classifier) missingHere(p *pair) *Difference {
 	}
 	d := &Difference{Class: MissingHere, Currency: p.row.Currency, Value: p.atGateway(), At: p.paid[0].At}
 	if c.atEdge(d.At, c.list) {
-		d.Class, d.Why = Timing, "its line may be in a list that begins earlier or ends later; "+c.bothClocks(d.At)
+		d.Class, d.Why = Timing, "its line may be before the start or after the end of your list; "+c.bothClocks(d.At)
 	}
 	return d
 }
 
 func (c *classifier) missingThere(p *pair) *Difference {
 	if p.booked == declined {
-		return nil // both say that nothing was paid
+		return nil // not paid on either side
 	}
 	first := p.lines[0]
 	d := &Difference{Class: MissingThere, Currency: first.Currency, Value: p.sum, At: first.At}
-	d.Why = "looked for among all that the gateway has from " + c.clock(c.Copy.From) + " to " + c.clock(c.Copy.To)
+	d.Why = "not in the copy of the gateway, which is complete from " + c.clock(c.Copy.From) + " to " + c.clock(c.Copy.To)
 	if !first.At.IsZero() && (first.At.Before(c.Copy.From.Add(c.Grace)) || !first.At.Before(c.Copy.To.Add(-c.Grace))) {
 		d.Class = Timing
-		d.Why += "; the payment may lie beyond; " + c.bothClocks(first.At)
+		d.Why += "; it may be outside the copy; " + c.bothClocks(first.At)
 	}
 	return d
 }
 
-// state compares what both sides take a row for.
+// state compares the states on both sides.
 func (c *classifier) state(p *pair) *Difference {
 	d := &Difference{Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
 	if d.Currency == "" {
@@ -74,16 +74,16 @@ func (c *classifier) state(p *pair) *Difference {
 			d.Class, d.Why = Timing, "it became final within the last "+hours(c.Grace)+"; "+c.bothClocks(p.row.At)
 		}
 	case state == redirect && p.booked == approved && !young:
-		d.Class, d.Why = State, "the cardholder never finished it"
+		d.Class, d.Why = State, "the cardholder did not complete it"
 	case p.booked == approved, p.booked == declined:
-		d.Class, d.Why = Timing, "the gateway has it as "+state+"; "+c.bothClocks(p.row.At)
+		d.Class, d.Why = Timing, "its state at the gateway is "+state+"; "+c.bothClocks(p.row.At)
 	default:
 		return nil // neither is final
 	}
 	return d
 }
 
-// onBothSides has the times of both sides.
+// onBothSides describes the times on both sides.
 func (c *classifier) onBothSides(p *pair) string {
 	text := "at the gateway " + c.clock(p.row.At)
 	if at := p.lines[0].At; !at.IsZero() {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// comparison walks both sides of one kind.
+// comparison compares the payments or the refunds of both sides.
 type comparison struct {
 	classifier
-	later [][]Line // lines whose row is not in the window: it is looked for in the whole copy, some at a time
-	rest  [][]Row  // what the window has of them
+	later [][]Line // lines without an approved row in the window; their rows are queried in batches in the whole copy
+	rest  [][]Row  // their rows in the window
 }
 
 // compare finds the differences of one kind.
@@ -20,7 +20,7 @@ func (m *matcher) compare(s sides) error {
 		for row, err := range s.rows(m.ctx, window.From, window.To) {
 			if err == nil && m.inPeriod(row.At) {
 				m.summary.gateway(s.kind, &row)
-				if s.kind == Payment { // refunds were counted with their payments
+				if s.kind == Payment { // countRefunds passed on the refunds
 					m.Gateway(Payment, &row)
 				}
 			}
@@ -38,7 +38,7 @@ func (m *matcher) compare(s sides) error {
 	return c.lookUp()
 }
 
-// both gets what the two sides have of one id: of the gateway's side only what the window has. It may keep neither slice.
+// both receives the rows in the window and the lines with one id. It must not keep the slices.
 func (c *comparison) both(rows []Row, lines []Line) error {
 	if len(lines) > 0 && !slices.ContainsFunc(rows, isApproved) {
 		if len(rows) == 0 && !slices.ContainsFunc(lines, c.mayBeOfPeriod) {
@@ -54,10 +54,10 @@ func (c *comparison) both(rows []Row, lines []Line) error {
 	return c.settle(rows, lines)
 }
 
-// mayBeOfPeriod reports whether a line is one of the period, as far as the line itself says.
+// mayBeOfPeriod reports whether a line may belong to the period: its time is in it, or unknown.
 func (c *comparison) mayBeOfPeriod(l Line) bool { return l.At.IsZero() || c.Period.holds(l.At) }
 
-// lookUp looks in the whole copy for the rows of the lines that wait.
+// lookUp queries the rows of the waiting lines in the whole copy, and settles them.
 func (c *comparison) lookUp() error {
 	if len(c.later) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (c *comparison) lookUp() error {
 	return nil
 }
 
-// settle classes one id and adds it to the bridge.
+// settle classifies one id and adds it to the totals.
 func (c *comparison) settle(rows []Row, lines []Line) error {
 	inPeriod := slices.ContainsFunc(rows, func(r Row) bool { return c.inPeriod(r.At) })
 	ours := func(l Line) bool {
@@ -131,7 +131,7 @@ func (c *comparison) settle(rows []Row, lines []Line) error {
 		d := c.class(p)
 		if d == nil && !atGateway.equal(inBooks) {
 			d = &Difference{Class: Timing, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
-				Why: "paid in one period and booked in another: " + c.onBothSides(p)}
+				Why: "recorded in different periods: " + c.onBothSides(p)}
 		}
 		if d != nil {
 			d.Kind, d.ID, d.Gateway, d.Books = c.kind, p.id(), slices.Clone(rows), slices.Clone(lines)

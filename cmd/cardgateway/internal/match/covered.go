@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Covered finds what a list without times covers: from the first to the last payment of the gateway that it names. The zero
-// Span means that it names none.
+// Covered returns the period that a list without times covers: from the first to the last approved payment of the gateway that
+// is in it. The zero Span means that there is none.
 func Covered(ctx context.Context, b Books, whole Span) (Span, error) {
 	var span Span
 	key, keyOfLine := func(r *Row) string { return r.ID }, func(l *Line) string { return l.ID }

@@ -15,7 +15,7 @@ const (
 	Refund  Kind = "refund"
 )
 
-// Row is a payment or a refund as the gateway has it.
+// Row is a payment or a refund at the gateway.
 type Row struct {
 	UniqueID string // the gateway's id; may be empty
 	ID       string // the merchant's id; of a refund without one, the gateway's; may be empty
@@ -32,30 +32,30 @@ type Row struct {
 type Line struct {
 	Line     int
 	ID       string
-	Order    string // of a payment: what it pays for; may be empty
+	Order    string // of a payment: the merchant's order; may be empty
 	State    string
 	Amount   decimal.Decimal
 	Currency string
 	At       time.Time // zero if the list has no time
 }
 
-// Difference is one thing in which the books and the gateway differ, with what shows it.
+// Difference is a difference between the books and the gateway, with the rows and lines that it concerns.
 type Difference struct {
 	Class    Class
 	Kind     Kind
-	ID       string // transaction id, refund id, order (paid_twice) or line (unreadable): with Class it names the difference
+	ID       string // transaction id, refund id, order (paid_twice) or line (unreadable): unique together with Class
 	Known    bool   // marked as known by the merchant
-	Reason   string // why, in the words of the mark
+	Reason   string // of the mark
 	Currency string // of Value; empty if there is none
 	Value    decimal.Decimal
-	At       time.Time // when it happened; zero if nobody says
+	At       time.Time // zero if unknown
 	Gateway  []Row
 	Books    []Line
 	Paid     *Row   // of refund_above_payment: the payment
-	Why      string // what the rows do not show by themselves
+	Why      string // an explanation that the rows do not show; may be empty
 }
 
-// Age is how long it has been there at a time, or -1 if nobody knows since when.
+// Age returns the time since At, or -1 if At is unknown.
 func (d *Difference) Age(now time.Time) time.Duration {
 	if d.At.IsZero() {
 		return -1
@@ -63,7 +63,7 @@ func (d *Difference) Age(now time.Time) time.Duration {
 	return max(0, now.Sub(d.At))
 }
 
-// mark says that a row belongs to a difference which was found earlier.
+// mark is the class of a difference that was already found for an id.
 type mark struct {
 	class Class
 	known bool

@@ -11,12 +11,12 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Mark says that the merchant knows of a difference, and why it may stay.
+// Mark is an entry of a file of known differences.
 type Mark struct {
 	Line   int // in the file
 	Class  Class
 	ID     string
-	Value  *decimal.Decimal // it may stay as long as its value is this; nil means any
+	Value  *decimal.Decimal // the difference is known only with this value; nil means any
 	Reason string
 }
 
@@ -31,11 +31,11 @@ type knownKey struct {
 	id    string
 }
 
-// mostMarks bounds a file of marks.
+// mostMarks is the maximum number of entries in a file.
 const mostMarks = 100_000
 
-// ReadKnown reads a CSV file of marks with the columns class, id and reason, and optionally value; other columns are passed
-// over, so that rows of a report's CSV can be marked by giving them a reason. A row without a reason marks nothing.
+// ReadKnown reads a CSV file of marks with the columns class, id and reason, and optionally value. Other columns and rows
+// without a reason are ignored, so that rows of a report's CSV can be marked by filling in their reason.
 func ReadKnown(from io.Reader) (Known, error) {
 	k := Known{marks: map[knownKey]*Mark{}}
 	lines := csv.NewReader(from)
@@ -78,15 +78,15 @@ func ReadKnown(from io.Reader) (Known, error) {
 		case m.ID == "":
 			return k, fmt.Errorf("line %d: the id is missing", line)
 		case len(k.marks) == mostMarks:
-			return k, fmt.Errorf("it has more than %d marks", mostMarks)
+			return k, fmt.Errorf("it has more than %d entries", mostMarks)
 		}
 		if text := field(value); text != "" {
 			if len(text) > 40 || strings.ContainsAny(text, "eE") {
-				return k, fmt.Errorf("line %d: the value %.40q is no amount", line, text)
+				return k, fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
 			}
 			v, err := decimal.NewFromString(text)
 			if err != nil {
-				return k, fmt.Errorf("line %d: the value %q is no amount", line, text)
+				return k, fmt.Errorf("line %d: the value %q is not an amount", line, text)
 			}
 			m.Value = &v
 		}
@@ -94,7 +94,7 @@ func ReadKnown(from io.Reader) (Known, error) {
 	}
 }
 
-// plain takes away the apostrophe that this program's CSV puts before what a spreadsheet would run.
+// plain removes the apostrophe that this program's CSV adds before a text that a spreadsheet would interpret as a formula.
 func plain(field string) string {
 	if len(field) > 1 && field[0] == '\'' && strings.ContainsRune("=+-@\t\r", rune(field[1])) {
 		return field[1:]
@@ -104,7 +104,7 @@ func plain(field string) string {
 
 func (k *Known) begin() { k.used = map[*Mark]bool{} }
 
-// covers reports whether a difference is marked, and why.
+// covers reports whether a difference is marked, and returns the reason.
 func (k *Known) covers(d *Difference) (known bool, reason string) {
 	m := k.marks[knownKey{d.Class, d.ID}]
 	if m == nil || m.Value != nil && !m.Value.Equal(d.Value) {
@@ -114,7 +114,7 @@ func (k *Known) covers(d *Difference) (known bool, reason string) {
 	return true, m.Reason
 }
 
-// unused returns the marks that fit no difference, by line.
+// unused returns the marks that match no difference, by line.
 func (k *Known) unused() (marks []Mark) {
 	for _, m := range k.marks {
 		if !k.used[m] {

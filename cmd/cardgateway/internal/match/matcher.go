@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// matcher is one run.
+// matcher is the state of one run.
 type matcher struct {
 	Options
 	ctx     context.Context
@@ -20,10 +20,11 @@ func (m *matcher) found(d *Difference) (mark, error) {
 	return mark{d.Class, d.Known}, m.Found(d)
 }
 
-// inPeriod reports whether a row of the gateway is one of the period. One without a time may be.
+// inPeriod reports whether a row of the gateway belongs to the period. A row without a time does.
 func (m *matcher) inPeriod(t time.Time) bool { return t.IsZero() || m.Period.holds(t) }
 
-// atEdge reports whether a row of the gateway lies so near to an edge of what the list covers that its line may lie beyond.
+// atEdge reports whether a row of the gateway is so near a limit of the period and of the list that its line may be outside the
+// list.
 func (m *matcher) atEdge(t time.Time, list Span) bool {
 	if t.IsZero() {
 		return false
@@ -40,15 +41,15 @@ func (m *matcher) atEdge(t time.Time, list Span) bool {
 	return t.Before(from.Add(m.Grace)) || !t.Before(to.Add(-m.Grace))
 }
 
-// clock has a time on the clock of the period.
+// clock formats a time in the zone of the period.
 func (m *matcher) clock(t time.Time) string {
 	return t.In(m.Period.From.Location()).Format(time.DateTime)
 }
 
-// bothClocks has a time on the clock of the period and in UTC.
+// bothClocks formats a time in the zone of the period and in UTC.
 func (m *matcher) bothClocks(t time.Time) string {
-	return m.clock(t) + ", in UTC " + t.UTC().Format(time.DateTime)
+	return m.clock(t) + " (" + t.UTC().Format(time.DateTime) + " UTC)"
 }
 
-// batch is how many ids are looked up at once.
+// batch is the number of ids in one query.
 const batch = 500

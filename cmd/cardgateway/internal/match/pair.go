@@ -6,13 +6,13 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// pair is all that both sides have of one id.
+// pair contains the rows and lines with one id.
 type pair struct {
 	rows   []Row
 	lines  []Line
-	paid   []Row  // those rows that are approved
-	row    *Row   // the one that counts: approved, else in processing, else the last; nil if there is none
-	booked string // the state of the lines; empty if there is none
+	paid   []Row  // the approved rows
+	row    *Row   // the row to compare: the last approved one, otherwise the last that is not declined, otherwise the last; nil if there is none
+	booked string // approved if any line is, otherwise a state that is not final, otherwise declined; empty if there are no lines
 	sum    decimal.Decimal
 }
 
@@ -49,14 +49,14 @@ func (p *pair) id() string {
 	return p.rows[0].UniqueID
 }
 
-// currenciesDiffer compares what counts of the gateway with the lines. A gateway need not give the amount of what was declined.
+// currenciesDiffer compares the currencies of both sides. The gateway may omit amount and currency of a declined payment.
 func (p *pair) currenciesDiffer() bool {
 	currency := p.row.Currency
 	return currency != "" && (slices.ContainsFunc(p.lines, func(l Line) bool { return l.Currency != currency }) ||
 		slices.ContainsFunc(p.paid, func(r Row) bool { return r.Currency != currency }))
 }
 
-// atGateway is the amount that the gateway has in the currency of the row that counts: all that is approved, or of that row.
+// atGateway returns the sum of the approved rows in the currency of p.row, or the amount of p.row if none is approved.
 func (p *pair) atGateway() decimal.Decimal {
 	if len(p.paid) == 0 {
 		return p.row.Amount
@@ -74,7 +74,7 @@ func sumOf(rows []Row, currency string) (sum decimal.Decimal) {
 	return sum
 }
 
-// weight orders states: what is paid counts before what may be, and that before what is not.
+// weight orders states: approved, then those that are not final, then declined.
 func weight(state string) int {
 	switch state {
 	case approved:

@@ -21,7 +21,7 @@ func (m *matcher) paidTwice(marks map[string]mark) error {
 		}
 		slices.Sort(ids)
 		if ids = slices.Compact(ids); lines[0].Order == "" || len(ids) < 2 {
-			continue // nothing, one payment, or one in several lines
+			continue // fewer than two payments
 		}
 		rows, err := m.paid(ids)
 		if err != nil {
@@ -45,7 +45,7 @@ func (m *matcher) paidTwice(marks map[string]mark) error {
 	return nil
 }
 
-// paid returns the successful payments with these ids, the first one first.
+// paid returns the successful payments with these ids, oldest first.
 func (m *matcher) paid(ids []string) (paid []Row, err error) {
 	for some := range slices.Chunk(ids, batch) {
 		found, err := collect(convert(m.books.OrdersByTransactionID(m.ctx, some...), ofOrder))
@@ -62,10 +62,10 @@ func severalIDs(rows []Row) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return r.ID != rows[0].ID })
 }
 
-// parents holds refunds against the payments that they belong to, and marks those that do not fit. It reads every refund of
-// the copy: one of another period may be what makes it too much.
+// parents compares refunds with their payments, and marks the differences. It reads every refund of the copy, because refunds
+// of other periods count towards the total of a payment.
 func (m *matcher) parents(marks map[string]mark) error {
-	var waiting [][]Row // the refunds of a payment each
+	var waiting [][]Row // by payment
 	refunds := convert(m.books.Refunds(m.ctx, m.Copy.From, m.Copy.To), ofRefundRow)
 	for rows, err := range groups("refunds of the gateway", refunds, func(r *Row) string { return r.Payment }) {
 		if err != nil {
@@ -84,10 +84,10 @@ func (m *matcher) parents(marks map[string]mark) error {
 	return m.hold(waiting, marks)
 }
 
-// counts reports whether a refund is one of the period that gives money back.
+// counts reports whether a refund is in the period and not declined.
 func (m *matcher) counts(r *Row) bool { return m.inPeriod(r.At) && r.State != declined }
 
-// hold looks up the payments of some refunds.
+// hold compares the refunds of several payments with the payments.
 func (m *matcher) hold(refunds [][]Row, marks map[string]mark) error {
 	var ids []string
 	for _, rows := range refunds {
@@ -112,7 +112,7 @@ func (m *matcher) hold(refunds [][]Row, marks map[string]mark) error {
 	return nil
 }
 
-// holdOne holds the refunds of one payment against it. Nil means that the copy does not have it.
+// holdOne compares the refunds of one payment with it. A nil payment means that it is not in the copy.
 func (m *matcher) holdOne(payment *Row, refunds []Row, marks map[string]mark) error {
 	report := func(d *Difference, rows []Row) error {
 		d.Kind, d.Gateway, d.Paid = Refund, rows, payment
@@ -123,14 +123,14 @@ func (m *matcher) holdOne(payment *Row, refunds []Row, marks map[string]mark) er
 		return err
 	}
 	m.countRefunds(payment, refunds)
-	var back []Row // what was given back, in the currency of the payment
+	var back []Row // the approved refunds, in the currency of the payment
 	for i := range refunds {
 		r := refunds[i : i+1 : i+1]
 		d := &Difference{ID: r[0].ID, Currency: r[0].Currency, Value: r[0].Amount, At: r[0].At}
 		switch {
 		case payment == nil && m.counts(&r[0]):
 			d.Class = RefundWithoutOrder
-			d.Why = "the payment was looked for among all that the gateway has from " + m.clock(m.Copy.From)
+			d.Why = "the payment is not in the copy of the gateway, which begins at " + m.clock(m.Copy.From)
 		case payment == nil || r[0].State != approved:
 			continue
 		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:
@@ -165,7 +165,7 @@ func (m *matcher) holdOne(payment *Row, refunds []Row, marks map[string]mark) er
 	}, back)
 }
 
-// countRefunds passes on the refunds of the period.
+// countRefunds passes the refunds of the period to m.Gateway.
 func (m *matcher) countRefunds(payment *Row, refunds []Row) {
 	for i := range refunds {
 		if r := refunds[i]; m.counts(&r) {

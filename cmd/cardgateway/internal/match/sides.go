@@ -82,7 +82,7 @@ func convert[A, B any](rows iter.Seq2[A, error], of func(*A) B) iter.Seq2[B, err
 	}
 }
 
-// collect reads a stream that is short.
+// collect reads a short stream into a slice.
 func collect[T any](rows iter.Seq2[T, error]) (all []T, err error) {
 	for row, err := range rows {
 		if err != nil {

@@ -8,20 +8,20 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 )
 
-// Books is what matching reads. Every stream is sorted by the bytes of the id that it names.
+// Books provides the rows to compare. Every stream is sorted by the bytes of the id in its comment.
 type Books interface {
 	Orders(ctx context.Context, from, to time.Time) iter.Seq2[books.Order, error] // by TransactionID
 	OrdersByTransactionID(ctx context.Context, ids ...string) iter.Seq2[books.Order, error]
 	OrdersByUniqueID(ctx context.Context, ids ...string) iter.Seq2[books.Order, error]
 	Refunds(ctx context.Context, from, to time.Time) iter.Seq2[books.Refund, error] // by UniqueID
 
-	// RefundsByRefundID is Refunds by the merchant's id, or the gateway's where there is none. Their currency is never
-	// empty if their payment is known.
+	// RefundsByRefundID returns the refunds by the merchant's id, or the gateway's if there is none. An empty currency is
+	// replaced by that of the payment, if it is known.
 	RefundsByRefundID(ctx context.Context, from, to time.Time) iter.Seq2[books.Refund, error]
 	FindRefunds(ctx context.Context, refundIDs ...string) iter.Seq2[books.Refund, error] // by the same ids
 
 	ListedPayments(ctx context.Context) iter.Seq2[books.ListedPayment, error] // by TransactionID
-	// RepeatedOrders gives the lines whose order stands in several lines, by Order.
+	// RepeatedOrders returns the lines whose order is in several lines, by Order.
 	RepeatedOrders(ctx context.Context) iter.Seq2[books.ListedPayment, error]
 	ListedRefunds(ctx context.Context) iter.Seq2[books.ListedRefund, error] // by RefundID
 	Unreadables(ctx context.Context) iter.Seq2[books.Unreadable, error]     // by list and line

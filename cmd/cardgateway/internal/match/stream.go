@@ -5,11 +5,11 @@ import (
 	"iter"
 )
 
-// largestGroup bounds the rows with one id: more are no retries of a payment but a mistake in the data.
+// largestGroup is the maximum number of rows with one id. More are an error in the data, not retries of a payment.
 const largestGroup = 10_000
 
-// groups gives the rows with the same key together, in a slice that the next group overwrites. Rows must be sorted by the
-// key; it is an error if they are not, since rows would be missed. Rows with an empty key do not belong together.
+// groups returns the rows with the same key together, in a slice that the next group overwrites. It is an error if the rows are
+// not sorted by the key. Each row with an empty key is a group of its own.
 func groups[T any](what string, rows iter.Seq2[T, error], key func(*T) string) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		var group []T
@@ -42,12 +42,12 @@ func groups[T any](what string, rows iter.Seq2[T, error], key func(*T) string) i
 	}
 }
 
-// join walks two streams of groups side by side and calls do for every key, with what either side has of it.
+// join merges two streams of groups, and calls do for every key with the groups of both sides, of which one may be nil.
 func join[A, B any](left iter.Seq2[[]A, error], keyA func(*A) string, right iter.Seq2[[]B, error], keyB func(*B) string, do func([]A, []B) error) error {
 	next, stop := iter.Pull2(right)
 	defer stop()
 	b, err, more := next()
-	// before passes on what only the right side has, below a key.
+	// before passes on the groups that only the right side has, as long as isBefore is true.
 	before := func(isBefore func(key string) bool) error {
 		for more && err == nil && isBefore(keyB(&b[0])) {
 			if err := do(nil, b); err != nil {

@@ -10,8 +10,8 @@ import (
 
 // Summary contains the counts and totals of a comparison.
 type Summary struct {
-	Compared  int          // ids of either side that were held against the other
-	TiedOut   int          // of those
+	Compared  int          // ids that were compared, of either side
+	TiedOut   int          // ids on which both sides agree
 	Elsewhere int          // lines of other periods
 	Lines     map[Kind]int // lines of the period
 	Classes   []Count      // by class and currency, in the order of Classes
@@ -19,7 +19,7 @@ type Summary struct {
 	Unused    []Mark       // marks that no longer match a difference
 }
 
-// Ages are the upper ends of the classes of age but for the last, which has none.
+// Ages are the exclusive upper limits of the age classes. The last class has none.
 var Ages = []time.Duration{3 * day, 8 * day, 31 * day}
 
 const day = 24 * time.Hour
@@ -30,30 +30,30 @@ type Count struct {
 	Currency string // empty if the class has no amounts
 	Rows     int
 	Value    decimal.Decimal
-	Known    int // rows that are marked; they are not in Rows and Value
+	Known    int // marked differences, which are not in Rows and Value
 	KnownSum decimal.Decimal
-	Oldest   time.Time // of Rows; zero if nobody knows
-	ByAge    [4]int    // Rows up to 2, 7 and 30 days old, and older; those without a time are in none
+	Oldest   time.Time // of Rows; zero if unknown
+	ByAge    [4]int    // Rows up to 2, 7 and 30 days old, and older; without those that have no time
 }
 
-// Bridge leads from the sum of the merchant's books to that of the gateway.
+// Bridge reconciles the total of the merchant's books with that of the gateway.
 type Bridge struct {
 	Kind     Kind
 	Currency string
-	Books    decimal.Decimal // what the lines of the period say was paid
+	Books    decimal.Decimal // total of the approved lines of the period
 	Steps    []Step
-	Gateway  decimal.Decimal // what the gateway took in the period, counted apart from the steps
+	Gateway  decimal.Decimal // total of the approved rows of the period, added up independently of the steps
 }
 
-// Step is by how much the gateway has more than the books because of one class.
+// Step is the amount by which the gateway's total exceeds that of the books because of one class.
 type Step struct {
 	Class Class
-	Known bool // the part of it that is marked
+	Known bool // only the marked differences, otherwise only the others
 	Rows  int
 	Sum   decimal.Decimal
 }
 
-// LeftOver is what the steps do not explain. Anything but zero is a fault of the comparison.
+// LeftOver returns the amount that the steps do not explain. If it is not zero, the comparison is wrong.
 func (b *Bridge) LeftOver() decimal.Decimal {
 	left := b.Gateway.Sub(b.Books)
 	for _, s := range b.Steps {
@@ -62,7 +62,7 @@ func (b *Bridge) LeftOver() decimal.Decimal {
 	return left
 }
 
-// Differences counts those that are neither known nor timing.
+// Differences counts the differences that are neither known nor timing.
 func (s *Summary) Differences() (n int) {
 	for _, c := range s.Classes {
 		if c.Class != Timing {
@@ -80,7 +80,7 @@ func (s *Summary) Known() (n int) {
 	return n
 }
 
-// Rows counts the rows of a class that are not known.
+// Rows counts the differences of a class that are not known.
 func (s *Summary) Rows(class Class) (n int) {
 	for _, c := range s.Classes {
 		if c.Class == class {
@@ -132,7 +132,7 @@ type total struct {
 	sum      decimal.Decimal
 }
 
-// totals are few: a slice is faster than a map.
+// totals are sums by currency. There are few, so a slice is faster than a map.
 type totals []total
 
 func (t *totals) add(currency string, amount decimal.Decimal) {
@@ -178,7 +178,7 @@ func (s *Summary) bridge(kind Kind, currency string) *Bridge {
 	return &s.Bridges[len(s.Bridges)-1]
 }
 
-// gateway adds a row of the period to the gateway's sum.
+// gateway adds a row of the period to the gateway's total.
 func (s *Summary) gateway(kind Kind, r *Row) {
 	if r.State == approved {
 		b := s.bridge(kind, r.Currency)
@@ -186,7 +186,8 @@ func (s *Summary) gateway(kind Kind, r *Row) {
 	}
 }
 
-// step adds an id to both its sums and to its class. Without a class it ties out, and its sums must be equal.
+// step adds the totals of an id to the bridges, and to the step of its class. An id without a class ties out: its totals are
+// equal.
 func (s *Summary) step(kind Kind, marked mark, gateway, books totals) {
 	s.Compared++
 	if marked.class == "" {
@@ -219,7 +220,7 @@ func (s *Summary) step(kind Kind, marked mark, gateway, books totals) {
 	}
 }
 
-// finish sorts what was found.
+// finish sorts the bridges and their steps.
 func (s *Summary) finish(unused []Mark) {
 	s.Unused = unused
 	slices.SortFunc(s.Bridges, func(a, b Bridge) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency)) })

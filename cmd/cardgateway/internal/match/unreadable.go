@@ -4,8 +4,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 )
 
-// unreadables reports the lines that could not be read. Where at least the id could be read, the row of the gateway is shown,
-// it is not taken for missing, and the line is left out if the row is one of another period.
+// unreadables reports the lines that could not be parsed. If at least the id could be, the gateway's row is shown and does not
+// count as missing, and the line is skipped if the row belongs to another period.
 func (m *matcher) unreadables(marks map[Kind]map[string]mark) error {
 	waiting := map[Kind][]books.Unreadable{}
 	kinds := map[string]Kind{books.PaymentList: Payment, books.RefundList: Refund}
@@ -61,7 +61,7 @@ func (m *matcher) unreadable(kind Kind, lines []books.Unreadable, marks map[stri
 	return nil
 }
 
-// rowsOf finds what the gateway has of the lines whose ids could be read.
+// rowsOf returns the gateway's rows, by id, for the lines whose ids could be parsed.
 func (m *matcher) rowsOf(kind Kind, lines []books.Unreadable) (map[string][]Row, error) {
 	var ids []string
 	for i := range lines {

@@ -7,25 +7,25 @@ import (
 	"time"
 )
 
-// chart is one drawing: bars, or points that are joined.
+// chart is a bar chart or a line chart.
 type chart struct {
 	Title  string
-	Says   string // what it shows, in words
-	Class  string // of its style
+	Says   string // a description for screen readers
+	Class  string // CSS class
 	Path   string
 	IsLine bool
-	Lines  []tick // across
-	Ticks  []tick // below
+	Lines  []tick // horizontal grid lines
+	Ticks  []tick // labels of the horizontal axis
 }
 
-// tick is a place on an axis, with its name.
+// tick is a labelled position on an axis.
 type tick struct {
 	At   float64
 	Text string
 	End  string // text-anchor
 }
 
-// The size of a chart. Its drawing begins right of the names of the lines.
+// The size of a chart, and the limits of its plot area.
 const (
 	chartWidth  = 520.0
 	chartHeight = 150.0
@@ -34,7 +34,8 @@ const (
 	chartBottom = 128.0
 )
 
-// newChart draws values, of which NaN is none, above the days on which they begin. The highest line is at least most.
+// newChart draws values by the first day of each; NaN means no value. The top of the axis is most, or chosen from the values if
+// most is zero.
 func newChart(title, class string, values []float64, starts []time.Time, isLine bool, most float64, name func(float64) string) chart {
 	c := chart{Title: title, Class: class, IsLine: isLine}
 	highest := most
@@ -75,7 +76,7 @@ func newChart(title, class string, values []float64, starts []time.Time, isLine 
 	return c
 }
 
-// niceAbove is a round number that is not below v.
+// niceAbove returns a round number that is not less than v.
 func niceAbove(v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -89,7 +90,7 @@ func niceAbove(v float64) float64 {
 	return 10 * unit
 }
 
-// dayTicks names at most a handful of days: every month, every week or every day, whichever fits.
+// dayTicks returns at most five labels: the beginnings of months or, if there are fewer than three, days.
 func dayTicks(starts []time.Time, x func(int) float64) (ticks []tick) {
 	if len(starts) == 0 {
 		return nil
@@ -111,7 +112,7 @@ func dayTicks(starts []time.Time, x func(int) float64) (ticks []tick) {
 	for i := 0; i < len(at); i += every {
 		t := tick{At: x(at[i]), Text: starts[at[i]].Format(layout), End: "start"}
 		if t.At > chartWidth-60 {
-			continue // it would be cut
+			continue // the label would be cut off
 		}
 		ticks = append(ticks, t)
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 )
 
-// charts are those of one currency.
+// charts are the charts of one currency.
 type charts struct {
 	Currency string
 	Says     string
 	Charts   []chart
 }
 
-// charts are those of every currency.
+// charts returns the charts of every currency.
 func (p *Page) charts() (all []charts) {
 	for _, currency := range p.Days.names() {
 		bars, starts, unit := p.Days.series(currency)
@@ -36,10 +36,10 @@ func (p *Page) charts() (all []charts) {
 			amount.ForPeople(total.value, currency), p.Text(currency), plural(total.approved, "payment"), percentText(rate), amount.ForPeople(total.refunded, currency), p.Text(currency))}
 		inUnits := func(f float64) string { return short(f) }
 		c.Charts = []chart{
-			newChart("Value a "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, 0, inUnits),
-			newChart("Payments a "+unit, "volume", of(func(d *dayOf) float64 { return float64(d.approved) }), starts, false, 0, inUnits),
+			newChart("Value per "+unit, "value", of(func(d *dayOf) float64 { return d.value.InexactFloat64() }), starts, false, 0, inUnits),
+			newChart("Payments per "+unit, "volume", of(func(d *dayOf) float64 { return float64(d.approved) }), starts, false, 0, inUnits),
 			newChart("Acceptance rate", "rate", of(acceptance), starts, true, 1, percentText),
-			newChart("Refunded a "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, 0, inUnits),
+			newChart("Refunded per "+unit, "refunds", of(func(d *dayOf) float64 { return d.refunded.InexactFloat64() }), starts, false, 0, inUnits),
 		}
 		for i := range c.Charts {
 			c.Charts[i].Says = fmt.Sprintf("%s, %s, %s", c.Charts[i].Title, c.Currency, p.rangeText())
@@ -49,7 +49,7 @@ func (p *Page) charts() (all []charts) {
 	return all
 }
 
-// acceptance is the part of the payments that was approved, of those that are at their end.
+// acceptance returns the share of approved payments among the approved and declined ones, or NaN if there are none.
 func acceptance(d *dayOf) float64 {
 	if d.approved+d.declined == 0 {
 		return math.NaN()

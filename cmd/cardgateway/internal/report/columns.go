@@ -10,7 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 )
 
-// Columns are the members of a difference. The zone is that of the gateway; now is when the sides were compared.
+// Columns returns the columns of a difference. Zone is that of the gateway; now is the time of the comparison.
 func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Difference] {
 	type row = match.Difference
 	at := func(t time.Time) any {
@@ -53,7 +53,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 		}),
 		tabular.ColumnOf("list", "your list", func(d *row) any {
 			return list(d, func(l *match.Line) string {
-				if l.Currency == "" { // it could not be read
+				if l.Currency == "" { // the line could not be parsed
 					return ""
 				}
 				return fmt.Sprintf("%s %s %s", amount.Text(l.Amount, l.Currency), l.Currency, l.State)
@@ -66,7 +66,7 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 	}
 }
 
-// joined writes what there is of several rows, with a semicolon between them; nothing where they have nothing.
+// joined joins the texts of several rows with semicolons, without empty ones.
 func joined[T any](rows []T, text func(*T) string) string {
 	var all []string
 	for i := range rows {

@@ -9,24 +9,24 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Days adds up payments and refunds by day and currency. Make one with NewDays.
+// Days adds up payments and refunds by day and currency. Create it with NewDays.
 type Days struct {
 	period     match.Span
 	currencies map[string]map[int]*dayOf
 }
 
-// dayOf is one day in one currency.
+// dayOf contains the totals of one day in one currency.
 type dayOf struct {
 	approved, declined int
 	value, refunded    decimal.Decimal
 }
 
-// NewDays makes the days of a period, on the clock of its begin.
+// NewDays creates the days of a period, in the zone of its start.
 func NewDays(period match.Span) *Days {
 	return &Days{period: period, currencies: map[string]map[int]*dayOf{}}
 }
 
-// Add takes a payment or a refund of the period.
+// Add adds a payment or a refund of the period.
 func (d *Days) Add(kind match.Kind, r *match.Row) {
 	if r.Currency == "" || r.At.IsZero() {
 		return
@@ -53,7 +53,7 @@ func (d *Days) Add(kind match.Kind, r *match.Row) {
 	}
 }
 
-// dayNumber counts days of a calendar.
+// dayNumber returns the number of days from 1970-01-01 to the date of t.
 func dayNumber(t time.Time) int {
 	return int(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
@@ -64,10 +64,10 @@ func dayStart(n int) time.Time { return time.Unix(int64(n)*24*60*60, 0).UTC() }
 // names returns the currencies, sorted.
 func (d *Days) names() []string { return slices.Sorted(maps.Keys(d.currencies)) }
 
-// mostDays is how many days have a bar each. Where there are more, a bar is a month.
+// mostDays is the maximum number of daily bars. A longer period has monthly bars.
 const mostDays = 400
 
-// series returns the bars of a currency, none left out, the first day of each, and the name of their unit.
+// series returns the bars of a currency, including empty ones, the first day of each, and their unit (day or month).
 func (d *Days) series(currency string) (bars []dayOf, starts []time.Time, unit string) {
 	from := d.period.From
 	first, last := dayNumber(from), dayNumber(d.period.To.In(from.Location()).Add(-1))

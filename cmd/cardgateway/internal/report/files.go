@@ -12,7 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 )
 
-// Files are the page, the CSV and the JSON while they are written.
+// Files are the page, the CSV and the JSON that are being written.
 type Files struct {
 	html, csv, json *files.File
 	columns         []tabular.Column[match.Difference]
@@ -21,8 +21,8 @@ type Files struct {
 	placed          bool
 }
 
-// Create begins to write BASE.html, BASE.csv and BASE.json. Zone and now are those of Columns. What comes of them is for Finish, or
-// for Remove.
+// Create starts writing BASE.html, BASE.csv and BASE.json. Zone and now are those of Columns. Call Finish to complete the
+// files, or Remove to discard them.
 func Create(base string, zone *time.Location, now time.Time) (f *Files, err error) {
 	f = &Files{columns: Columns(zone, now)}
 	for _, file := range []struct {
@@ -39,7 +39,7 @@ func Create(base string, zone *time.Location, now time.Time) (f *Files, err erro
 	return f, err
 }
 
-// Add writes a difference into the CSV and the JSON.
+// Add writes a difference to the CSV and the JSON.
 func (f *Files) Add(d *match.Difference) error {
 	if err := f.rows.Write(d); err != nil {
 		return exit.CannotWrite("CSV", err)
@@ -58,7 +58,7 @@ func (f *Files) Add(d *match.Difference) error {
 	return nil
 }
 
-// Finish writes the page, and puts the files in their places: the page last, since it names the others.
+// Finish writes the page, and moves the files to their paths: the page last, because it links to the others.
 func (f *Files) Finish(page *Page) error {
 	if err := f.rows.Flush(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (f *Files) Finish(page *Page) error {
 	return nil
 }
 
-// Remove takes back what has not been put in its place.
+// Remove deletes the temporary files, unless Finish has succeeded.
 func (f *Files) Remove() {
 	for _, file := range []*files.File{f.html, f.csv, f.json} {
 		if file != nil && !f.placed {

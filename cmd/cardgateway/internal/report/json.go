@@ -7,7 +7,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 )
 
-// summaryJSON is the summary in the JSON file. Amounts are texts.
+// summaryJSON is the summary in the JSON file. Amounts are strings.
 type summaryJSON struct {
 	From      time.Time    `json:"from"`
 	To        time.Time    `json:"to"`

@@ -16,5 +16,5 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style": func() template.CSS { return template.CSS(style) },
 }).Parse(pageText))
 
-// Write writes the page.
+// Write renders the page as HTML.
 func Write(w io.Writer, p *Page) error { return page.Execute(w, newView(p)) }

@@ -1,4 +1,4 @@
-// Package report writes what a comparison of books found as one HTML page that needs nothing from outside.
+// Package report writes the result of a comparison as a self-contained HTML page, as CSV and as JSON.
 package report
 
 import (
@@ -8,33 +8,33 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 )
 
-// Page is what a report says.
+// Page is the content of a report.
 type Page struct {
-	Period match.Span // its times are shown on the clock of From
+	Period match.Span // times are shown in the zone of From
 	Grace  time.Duration
-	Now    time.Time // when the sides were compared
+	Now    time.Time // time of the comparison
 
-	Gateway, AppID string     // empty for none
-	Copy           match.Span // what the copy has
+	Gateway, AppID string     // empty if unknown
+	Copy           match.Span // the range in which the copy is complete
 	LastSync       time.Time
 	Payments       books.ListInfo
-	Refunds        books.ListInfo // its ReadAt is zero if there was none
-	Known          string         // file of the marks; empty if there was none
+	Refunds        books.ListInfo // ReadAt is zero if there is none
+	Known          string         // file of known differences; may be empty
 
 	Summary *match.Summary
 	Rows    *Rows
 	Days    *Days
 
 	Demonstration bool
-	Notes         []string // what the reader must know, such as where a list ends
-	Nearest       []string // of an empty period: the nearest days with payments
-	CSV, JSON     string   // names of the files beside the page
-	Command       string   // how to make this page again
+	Notes         []string // limits of the comparison, such as where a list ends
+	Nearest       []string // the nearest days with payments, if the period is empty
+	CSV, JSON     string   // file names next to the page
+	Command       string   // the command that creates this report again
 
-	Text func(string) string // makes outside text harmless; nil leaves it as it is
+	Text func(string) string // cleans external text; nil leaves it unchanged
 }
 
-// rangeText names the period as people do.
+// rangeText formats the period, such as "October 2026".
 func (p *Page) rangeText() string {
 	from, to := p.Period.From, p.Period.To.In(p.Period.From.Location())
 	isMidnight := func(t time.Time) bool {

@@ -8,14 +8,14 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Rows keeps the differences that a page shows: of each class and currency the largest ones. The zero Rows shows none.
+// Rows keeps the differences that a page shows: the largest ones of each class and currency. The zero Rows keeps none.
 type Rows struct {
-	Most int // on the page
+	Most int // maximum number on the page
 
 	groups []*group
 }
 
-// group is the differences of one class in one currency.
+// group contains the known or the other differences of one class in one currency.
 type group struct {
 	class    match.Class
 	currency string
@@ -25,7 +25,7 @@ type group struct {
 	largest  smallestFirst
 }
 
-// Add takes a difference. What it points to must not change any more.
+// Add adds a difference. The caller must not change it afterwards.
 func (r *Rows) Add(d *match.Difference) {
 	at := slices.IndexFunc(r.groups, func(g *group) bool {
 		return g.class == d.Class && g.currency == d.Currency && g.known == d.Known
@@ -70,7 +70,7 @@ func (h *smallestFirst) Pop() any {
 	return d
 }
 
-// share gives every group its part of the page: each as much as it has, and where that is too much, each the same.
+// share returns how many rows each group can show: all, or equal shares if there are too many.
 func (r *Rows) share() map[*group]int {
 	parts, left := map[*group]int{}, r.Most
 	for left > 0 {
@@ -89,7 +89,7 @@ func (r *Rows) share() map[*group]int {
 	return parts
 }
 
-// shown returns the rows of a group that the page shows, the largest first, and the sum of the others.
+// shown returns the n largest rows of a group, the largest first, and the sum of the others.
 func (g *group) shown(n int) (rows []*match.Difference, rest decimal.Decimal) {
 	rows = slices.Clone(g.largest)
 	slices.SortFunc(rows, func(a, b *match.Difference) int {

@@ -10,27 +10,27 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 )
 
-// section is the rows of one class.
+// section contains the rows of one class.
 type section struct {
 	match.About
 	Anchor  string
 	IsKnown bool
 	Count   string
 	Rows    []row
-	Rest    []string // what the page does not show
+	Rest    []string // the rows that the page does not show, by currency
 }
 
 type row struct {
 	ID, Value, Age string
 	Gateway, Books []entry
-	None, NoLine   string // in place of Gateway and of Books
+	None, NoLine   string // shown if Gateway or Books is empty
 	Why            []string
 }
 
-// entry is what one side has.
+// entry is a payment, refund or line on one side.
 type entry struct{ Money, Details string }
 
-// sections are the rows that the page shows, by class: first those that are not known.
+// sections returns the rows that the page shows, by class; known differences come last.
 func (p *Page) sections() (all []section) {
 	parts := p.Rows.share()
 	for _, known := range []bool{false, true} {
@@ -51,7 +51,7 @@ func (p *Page) sections() (all []section) {
 				if missing := g.rows - len(rows); missing > 0 {
 					text := plural(missing, "row")
 					if g.currency != "" {
-						text += " of " + amount.ForPeople(rest, g.currency) + " " + p.Text(g.currency)
+						text += " with a total of " + amount.ForPeople(rest, g.currency) + " " + p.Text(g.currency)
 					}
 					s.Rest = append(s.Rest, text)
 				}
@@ -66,7 +66,7 @@ func (p *Page) sections() (all []section) {
 }
 
 func (p *Page) row(d *match.Difference) row {
-	r := row{ID: p.Text(d.ID), Age: ageText(d.Age(p.Now)), None: "nothing", NoLine: "nothing"}
+	r := row{ID: p.Text(d.ID), Age: ageText(d.Age(p.Now)), None: "none", NoLine: "none"}
 	if d.Currency != "" {
 		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + p.Text(d.Currency)
 	}
@@ -101,10 +101,10 @@ func (p *Page) row(d *match.Difference) row {
 		r.Why = append(r.Why, "Known: "+p.Text(d.Reason))
 	}
 	if d.Kind == match.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.RefundWithoutOrder) {
-		r.NoLine = "not looked at" // it was held against its payment
+		r.NoLine = "not compared" // only compared with its payment
 	}
 	switch {
-	case d.Class == match.Unreadable: // it is about the line
+	case d.Class == match.Unreadable: // the reason is about the line
 		r.None = "not compared"
 		r.Books[0].Details += ": " + p.Text(d.Why)
 	case d.Why != "":

@@ -12,11 +12,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 )
 
-// view is the page in words.
+// view is the text of the page.
 type view struct {
 	*Page
 	Title, Range    string
-	Verdict, Result string // a word for the style, and the headline
+	Verdict, Result string // the CSS class, and the headline
 	Sentences       []string
 	Bridges         []bridge
 	Facts           []fact
@@ -29,12 +29,12 @@ type view struct {
 
 type fact struct{ Term, Text string }
 
-// bridge is the way from the books to the gateway in one currency.
+// bridge reconciles the total of the books with that of the gateway in one currency.
 type bridge struct {
 	Kind, Currency string
 	Rows           []bridgeRow
 	LeftOver       string
-	IsOpen         bool // something is left over
+	IsOpen         bool // LeftOver is not zero
 }
 
 type bridgeRow struct {
@@ -42,7 +42,7 @@ type bridgeRow struct {
 	IsTotal           bool
 }
 
-// classRow is one class in the table of all of them.
+// classRow is a row of the table of classes.
 type classRow struct {
 	match.About
 	Rows   string
@@ -51,7 +51,7 @@ type classRow struct {
 	Ages   []string
 	Known  string
 	IsNone bool
-	HasRow bool // a section shows rows of it
+	HasRow bool // there is a section for it
 }
 
 func newView(p *Page) *view {
@@ -74,7 +74,7 @@ func (v *view) verdict() {
 	n, waiting, known := s.Differences(), s.Rows(match.Timing), s.Known()
 	switch {
 	case s.Compared == 0 && n == 0:
-		v.Verdict, v.Result = "empty", "Nothing to compare in this range"
+		v.Verdict, v.Result = "empty", "Nothing to compare in this period"
 		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
 		v.Sentences = append(v.Sentences, v.Nearest...)
 	case n == 0:
@@ -86,10 +86,10 @@ func (v *view) verdict() {
 		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", count(s.TiedOut), count(s.Compared)))
 	}
 	if waiting > 0 {
-		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: in processing, or near the edge of what is compared.", plural(waiting, "row")))
+		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: timing differences, not errors.", plural(waiting, "row")))
 	}
 	if known > 0 {
-		v.Sentences = append(v.Sentences, plural(known, "known difference")+", marked with a reason and counted apart.")
+		v.Sentences = append(v.Sentences, plural(known, "known difference")+", counted separately.")
 	}
 }
 
@@ -126,40 +126,40 @@ func (v *view) facts() {
 	} else if offset != 0 {
 		zone = "UTC" + v.Period.From.Format("-07:00")
 	}
-	add("Period", "%s to %s, the end not in it; all times here are %s", v.clock(v.Period.From), v.clock(v.Period.To), zone)
-	add("Compared", "%s", v.clock(v.Now))
+	add("Period", "%s to %s (exclusive); all times are in %s", v.clock(v.Period.From), v.clock(v.Period.To), zone)
+	add("Compared at", "%s", v.clock(v.Now))
 	if v.Gateway != "" {
 		add("Gateway", "%s, app %s", v.Gateway, v.AppID)
 	}
 	read := ""
 	if !v.LastSync.IsZero() {
-		read = ", read last " + v.clock(v.LastSync)
+		read = ", last updated " + v.clock(v.LastSync)
 	}
-	add("Copy of the gateway", "whole from %s to %s%s", v.clock(v.Copy.From), v.clock(v.Copy.To), read)
+	add("Copy of the gateway", "complete from %s to %s%s", v.clock(v.Copy.From), v.clock(v.Copy.To), read)
 	for _, list := range []struct {
 		term string
 		books.ListInfo
 	}{{"List of payments", v.Payments}, {"List of refunds", v.Refunds}} {
 		if list.ReadAt.IsZero() {
-			add(list.term, "none was read")
+			add(list.term, "none")
 			continue
 		}
-		add(list.term, "%s, %s, %s not readable, read %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), count(list.Unreadable),
+		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), count(list.Unreadable),
 			v.clock(list.ReadAt), list.SHA256)
 	}
 	if v.Summary.Elsewhere > 0 {
 		add("Lines of other periods", "%s, not compared", count(v.Summary.Elsewhere))
 	}
-	add("Near an edge", "within %s", strings.TrimSuffix(v.Grace.String(), "0m0s"))
+	add("Grace period", "%s: so near a limit, a row without its counterpart is a timing difference", strings.TrimSuffix(v.Grace.String(), "0m0s"))
 	if v.Known != "" {
-		text := fmt.Sprintf("%s, %s used", v.Known, plural(v.Summary.Known(), "mark"))
+		text := fmt.Sprintf("%s, %s marked", v.Known, plural(v.Summary.Known(), "difference"))
 		if n := len(v.Summary.Unused); n > 0 {
-			text += fmt.Sprintf("; %s fit nothing any more, the first in line %d", plural(n, "mark"), v.Summary.Unused[0].Line)
+			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", count(n), v.Summary.Unused[0].Line)
 		}
 		add("Known differences", "%s", text)
 	}
 	if v.Command != "" {
-		v.Facts = append(v.Facts, fact{"To make this page again", v.Text(v.Command)})
+		v.Facts = append(v.Facts, fact{"To create this report again", v.Text(v.Command)})
 	}
 }
 

@@ -19,7 +19,7 @@ func percentText(part float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*part), ".0") + "%"
 }
 
-// short writes a number of an axis.
+// short formats a number on an axis.
 func short(f float64) string {
 	for _, unit := range []struct {
 		above float64
