@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -177,13 +178,16 @@ func TestCodesInResponses(t *testing.T) {
 			})
 			tx, err := clienttest.PaymentOperations[1].Call(t.Context(), c, "t-1")
 			marshaled, _ := json.Marshal([]any{tx, err})
-			seen := fmt.Sprintf("%+v %v %s", tx, err, marshaled)
+			seen := addresses.ReplaceAllString(fmt.Sprintf("%+v %v %s", tx, err, marshaled), "")
 			if strings.Contains(seen, clienttest.CVV) || tx != nil && tx.Raw == nil {
 				t.Errorf("%s, code %d: %s", member, code, seen)
 			}
 		}
 	}
 }
+
+// addresses finds pointers, which can have the digits of a code by chance.
+var addresses = regexp.MustCompile(`0x[0-9a-f]+`)
 
 // TestTokensLikeMasks: a token that stands in no response can appear where a card number is masked.
 func TestTokensLikeMasks(t *testing.T) {

@@ -195,7 +195,7 @@ func TestHostileAmounts(t *testing.T) {
 // TestHostileCardPlaces puts a card number and a CVV in the wrong places: under other names, in a query, in another field
 // of the form. A merchant's program returns a token in its response.
 func TestHostileCardPlaces(t *testing.T) {
-	const number, grouped, cvv = "4300001234567895", "4300 0012 3456 7895", "98717"
+	const number, grouped, cvv = "4300001234567895", "4300 0012 3456 7895", "9871798717"
 	merchant := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }))
 	defer merchant.Close()
 	var log bytes.Buffer
