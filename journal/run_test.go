@@ -419,6 +419,20 @@ func TestQuietLog(t *testing.T) {
 	})
 }
 
+// TestLogOfALeftLoop: a Recover that did not come to its end logs a warning.
+func TestLogOfALeftLoop(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		_, _ = s.pay("a", approved)
+		var log bytes.Buffer
+		for range s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Recover(t.Context()) {
+			break
+		}
+		if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "complete=false") {
+			t.Errorf("logged %q", &log)
+		}
+	})
+}
+
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -325,6 +325,16 @@ func TestConnectionThatCannotBeSet(t *testing.T) {
 
 // TestOneBadWrite: a write that the database rejects does not affect the others in its transaction.
 func TestOneBadWrite(t *testing.T) {
+	large := []string{"bad a", "bad b"}
+	for i := range 18 {
+		large = append(large, fmt.Sprint("good ", i))
+	}
+	for name, ids := range map[string][]string{"two": {"bad", "good"}, "many": large} {
+		t.Run(name, func(t *testing.T) { oneBadWrite(t, ids) })
+	}
+}
+
+func oneBadWrite(t *testing.T, ids []string) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	s := open(t, path)
 	defer func() { _ = s.Close() }()
@@ -346,19 +356,18 @@ func TestOneBadWrite(t *testing.T) {
 		}
 	}
 	var all sync.WaitGroup
-	for i := range 20 {
-		id := fmt.Sprint("good", i)
-		if i%10 == 5 {
-			id = fmt.Sprint("bad", i)
+	begin := func(id string) {
+		_, created, err := s.Begin(t.Context(), intent(id))
+		if bad := strings.HasPrefix(id, "bad"); created == bad || (err != nil) != bad || bad && !strings.Contains(err.Error(), "refused") {
+			t.Errorf("%s: created %t, %v", id, created, err)
 		}
-		all.Go(func() {
-			_, created, err := s.Begin(t.Context(), intent(id))
-			if bad := strings.HasPrefix(id, "bad"); created == bad || (err != nil) != bad || bad && !strings.Contains(err.Error(), "refused") {
-				t.Errorf("%s: created %t, %v", id, created, err)
-			}
-		})
 	}
-	time.Sleep(200 * time.Millisecond) // all are waiting
+	all.Go(func() { begin("first") }) // the others form one batch while this one waits
+	time.Sleep(100 * time.Millisecond)
+	for _, id := range ids {
+		all.Go(func() { begin(id) })
+	}
+	time.Sleep(100 * time.Millisecond) // all are waiting
 	if _, err := admin.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
