@@ -265,7 +265,8 @@ func TestRunEvery(t *testing.T) {
 		}
 	}
 	wait("t-1,succeeded\n")
-	s.lose(t, "t-2", "1.00", "EUR")
+	server.Inject(sandbox.Fault{Operation: sandbox.OpPayments, TransactionID: "t-2", Reply: sandbox.ReplyReset})
+	_, _ = s.charge(t, "t-2", "1.00", "EUR", sandbox.Approved) // unknown, unless the program has already resolved it
 	wait("t-2,succeeded\n")
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
