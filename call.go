@@ -37,7 +37,7 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	if err != nil {
 		return nil, err
 	}
-	p.appID, p.at = c.checkedApp(), call.begun
+	p.appID, p.at = c.onlyAppID(), call.begun
 	t, err := classify(&call.op, &p, &call.last)
 	call.secrets.redact(t, err)
 	if t != nil {
@@ -252,25 +252,32 @@ func (c *Client) begin(ctx context.Context, op Operation) (context.Context, func
 	}
 }
 
-// logOperation writes the one log line that says how an operation ended. A decline is a normal event; outcomes that need
-// attention are warnings.
+// logOperation writes the one log line that says how an operation ended. A decline is a normal event, and so is a payment that
+// the gateway does not know: a program that resolves outcomes queries it again and again. Outcomes that need attention are
+// warnings.
 func (c *Client) logOperation(ctx context.Context, op *Operation, info *CallInfo) {
 	level := slog.LevelInfo
 	switch info.Outcome {
 	case OutcomeUnknown, OutcomeRefused, OutcomeConflict:
 		level = slog.LevelWarn
+	case OutcomeNotFound:
+		level = slog.LevelDebug
 	}
 	if ctx.Value(withinKey{}) != nil {
 		level = slog.LevelDebug
 	}
 	line := calllog.Call{
-		Operation: op.Name, TransactionID: op.TransactionID, Outcome: string(info.Outcome), Code: int(info.Code),
+		Operation: op.Name, IDs: op.ids(), Outcome: string(info.Outcome), Code: int(info.Code),
 		Status: info.HTTPStatus, Attempts: info.Attempts, Duration: info.Duration, Err: info.Err,
 	}
-	if info.Outcome == OutcomeDeclined {
+	if info.Outcome == OutcomeDeclined || info.Outcome == OutcomeNotFound {
 		line.Err = nil
 	}
 	line.Write(ctx, c.cfg.Logger, level)
+}
+
+func (op *Operation) ids() calllog.IDs {
+	return calllog.IDs{Transaction: op.TransactionID, Refund: op.RefundTransactionID, Unique: op.UniqueID}
 }
 
 // observe notifies the observer that the call begins, and sets done, which notifies the observer and the log how it ended.
@@ -289,7 +296,7 @@ func (c *call) observe(ctx context.Context) context.Context {
 // logAttempt writes the log line of the last attempt.
 func (c *call) logAttempt(ctx context.Context, duration time.Duration) {
 	line := calllog.Attempt{
-		Operation: c.op.Name, Method: c.op.Method, Path: c.op.PathTemplate, TransactionID: c.op.TransactionID,
+		Operation: c.op.Name, Method: c.op.Method, Path: c.op.PathTemplate, IDs: c.op.ids(),
 		Number: c.attempts, Status: c.last.Status, Duration: duration, Err: c.last.failure(),
 		Payment: c.op.Payment, Sent: !c.last.Unsent,
 	}

@@ -172,8 +172,8 @@ func TestAttemptsAreLogged(t *testing.T) {
 		{"payment", approving, pay, "operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 status=200"},
 		{"payment that failed", broken, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=true`},
 		{"payment that failed before it was sent", unsent, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=false`},
-		{"query", approving, ask, "operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 status=200"},
-		{"query that failed", broken, ask, `operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 error="connection reset"`},
+		{"query", approving, ask, "operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 uniqueId=1 status=200"},
+		{"query that failed", broken, ask, `operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 uniqueId=1 error="connection reset"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var logs strings.Builder

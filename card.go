@@ -11,7 +11,7 @@ import (
 )
 
 // concealed is embedded in the three secret types. It is an unexported alias, so that no code outside this package can
-// reach the embedded value.
+// reach the embedded value. go doc does not show its methods, so those that callers use are declared again.
 type concealed = secret.Value
 
 // CardNumber is a card number that is masked wherever it is printed. With every fmt verb, and in slog, JSON, XML and
@@ -29,6 +29,12 @@ func NewCardNumber(digits string) CardNumber { return CardNumber{secret.New(digi
 // Equal reports in constant time whether both hold the same number.
 func (n CardNumber) Equal(other CardNumber) bool { return secret.Equal(n.concealed, other.concealed) }
 
+// IsZero reports whether the number was not given, or has been wiped.
+func (n CardNumber) IsZero() bool { return n.concealed.IsZero() }
+
+// String returns the number with only its first six and last four digits, or "" for the zero value.
+func (n CardNumber) String() string { return n.concealed.String() }
+
 // CVV is a card verification code. It is printed as ***, whatever its length.
 // Values cannot be compared with ==; use Equal. The zero value is "not given".
 type CVV struct{ concealed }
@@ -38,6 +44,12 @@ func NewCVV(digits string) CVV { return CVV{secret.New(digits, maskAll)} }
 
 // Equal reports in constant time whether both hold the same code.
 func (c CVV) Equal(other CVV) bool { return secret.Equal(c.concealed, other.concealed) }
+
+// IsZero reports whether the code was not given, or has been wiped.
+func (c CVV) IsZero() bool { return c.concealed.IsZero() }
+
+// String returns ***, or "" for the zero value.
+func (c CVV) String() string { return c.concealed.String() }
 
 // Token stands for a card that the gateway stores: anyone who has it can charge the card. It is printed as ***, and cannot
 // be stored directly: see Reveal. Values cannot be compared with ==; use Equal. The zero value means "not
@@ -50,6 +62,12 @@ func NewToken(s string) Token { return Token{secret.New(s, maskAll)} }
 
 // Reveal returns the text of the token, for storing it. There is no other way to get it; keep the result out of logs.
 func (t Token) Reveal() string { return string(secret.Reveal(t.concealed)) }
+
+// IsZero reports whether the token was not given.
+func (t Token) IsZero() bool { return t.concealed.IsZero() }
+
+// String returns ***, or "" for the zero value.
+func (t Token) String() string { return t.concealed.String() }
 
 var errTokenStored = errors.New("cardgateway: a Token cannot be stored directly: store the text that Reveal returns, and restore it with NewToken")
 

@@ -73,11 +73,13 @@ type Config struct {
 	// AnyDecimals allows amounts with more decimals than their currency has by ISO 4217, such as 12.50 JPY or 1.234 USD.
 	// Trailing zeros are always allowed. Currencies that are not in ISO 4217 are not checked.
 	AnyDecimals bool
-	// CheckAppID makes the client reject data with another appId than AppID: the response to a payment, a row that Resolve
-	// finds, and the result of GetTransaction, which confirms notifications. Set it if the same credentials serve several
-	// apps, because a search then returns the rows of all of them. The interface does not say whether a response
-	// repeats the appId; one without an appId is accepted. Orders and Refunds return the rows of all apps.
-	CheckAppID bool
+	// AnyAppID accepts data that states another appId than AppID. By default such data is not this app's, because the same
+	// credentials can serve several apps: a response to a payment or a refund leaves its outcome unknown, a row does not
+	// settle it in Resolve or ResolveRefund, GetTransaction returns a *QueryError, and package notify confirms nothing. A
+	// number and a text are the same id, one that cannot be read is another, and data without an appId is accepted, because
+	// the interface does not say that a response repeats it. Searches and walks return the rows of all apps: see IsOtherApp.
+	// Set AnyAppID only if your gateway states the id of something else.
+	AnyAppID bool
 	// PaymentIdleTimeout is how long a connection may have been idle to be reused for a payment, unless the transport's
 	// IdleConnTimeout is shorter; zero means 3 s, negative means a new connection for each payment. A server that closes
 	// an idle connection while a payment is being written to it is the most common avoidable cause of an unknown
@@ -108,11 +110,15 @@ type Limiter interface{ Wait(context.Context) error }
 
 // Operation names one call. It never contains a URL: the path of a token payment contains the token.
 type Operation struct {
-	Name          string // the method's name, such as TokenPayment
-	Method        string // GET or POST; empty for Resolve and walks, which make queries
-	PathTemplate  string // such as /checkout/tokenization/payment/{tokenization}; empty for Resolve and walks
-	Payment       bool   // it can move money, or starts something that does
-	TransactionID string // the merchant's id: of a payment, or searched for; empty otherwise
+	Name         string // the method's name, such as TokenPayment
+	Method       string // GET or POST; empty for Resolve and walks, which make queries
+	PathTemplate string // such as /checkout/tokenization/payment/{tokenization}; empty for Resolve and walks
+	Payment      bool   // it can move money, or starts something that does
+
+	// The ids that the call sends or searches for; empty otherwise.
+	TransactionID       string // the merchant's id of the payment
+	RefundTransactionID string // the merchant's id of the refund
+	UniqueID            string // the gateway's id of the payment
 }
 
 // CallInfo says how a call ended.
@@ -190,12 +196,12 @@ func (c *Client) WithRetry(p RetryPolicy) *Client {
 	return &other
 }
 
-// checkedApp returns the appId that results must not contradict, or nothing if it is not checked.
-func (c *Client) checkedApp() AppID {
-	if c.cfg.CheckAppID {
-		return c.cfg.AppID
+// onlyAppID returns the only appId that data may state, or nothing if it may state any.
+func (c *Client) onlyAppID() AppID {
+	if c.cfg.AnyAppID {
+		return ""
 	}
-	return ""
+	return c.cfg.AppID
 }
 
 // BaseURL returns the gateway's address, as set in Config. Together with AppID it distinguishes the payments of one shop
@@ -204,6 +210,10 @@ func (c *Client) BaseURL() string { return c.base.String() }
 
 // AppID returns the merchant's website app, as set in Config.
 func (c *Client) AppID() AppID { return c.cfg.AppID }
+
+// IsOtherApp reports whether t, such as a row of Orders, states another appId than the client's, so that it is not a payment
+// of this app. It never does with Config.AnyAppID.
+func (c *Client) IsOtherApp(t *Transaction) bool { return t.StatesOtherApp(c.onlyAppID()) }
 
 // Location returns the time zone in which the client reads and writes the gateway's wall-clock times.
 func (c *Client) Location() *time.Location { return c.cfg.Location }

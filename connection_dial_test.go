@@ -129,7 +129,7 @@ func TestGivenUpBeforeTheBody(t *testing.T) {
 			cancel()
 			select { // net/http closes the connection while its writer is here
 			case <-given:
-			case <-time.After(5 * time.Second):
+			case <-time.After(30 * time.Second):
 			}
 		},
 	})

@@ -81,11 +81,12 @@ func replay(t *testing.T, x exchange) {
 		}
 		return httpmock.NewBytesResponse(x.Response.Status, x.Response.Body), nil
 	})
-	var sent struct{ AppID json.RawMessage }
-	_ = json.Unmarshal(x.Request.Body, &sent)
-	app := cardgateway.AppID(sent.AppID)
-	if app == "" {
-		app = "1"
+	app := cardgateway.AppID("1")
+	for _, body := range []json.RawMessage{x.Response.Body, x.Request.Body} {
+		var stated struct{ AppID json.RawMessage }
+		if json.Unmarshal(body, &stated) == nil && len(stated.AppID) > 0 {
+			app = cardgateway.AppID(stated.AppID)
+		}
 	}
 	c, err := cardgateway.New(cardgateway.Config{
 		BaseURL: clienttest.BaseURL, AppID: app, HTTPClient: &http.Client{Transport: mock}, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},

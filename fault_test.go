@@ -78,7 +78,8 @@ type wireFault struct {
 	cfg      cardgateway.Config
 }
 
-var impatient = cardgateway.Config{AttemptTimeout: 30 * time.Millisecond}
+// impatient leaves a busy machine time to send a request.
+var impatient = cardgateway.Config{AttemptTimeout: 100 * time.Millisecond}
 
 var wireFaults = []wireFault{
 	{name: "reset at accept", serve: (*faultConn).reset, outcomes: "not sent, unknown"},

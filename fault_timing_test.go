@@ -133,7 +133,7 @@ func TestExpectContinue(t *testing.T) {
 			})
 			c := clienttest.NewClient(t, cardgateway.Config{
 				BaseURL: base, ExpectContinue: true,
-				HTTPClient: &http.Client{Transport: &http.Transport{ExpectContinueTimeout: 50 * time.Millisecond}},
+				HTTPClient: &http.Client{Transport: &http.Transport{ExpectContinueTimeout: 300 * time.Millisecond}},
 			})
 			for n := range 3 {
 				id := fmt.Sprintf("e-%d", n)

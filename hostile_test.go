@@ -165,7 +165,9 @@ func (f *figures) measure(name string, call func()) (time.Duration, uint64) {
 
 func TestHostileResponses(t *testing.T) {
 	clienttest.LeavesNoGoroutine(t)
-	const timeBound, memoryBound = time.Second, 64 << 20 // ten times what is aimed at: the machine may be busy
+	// What grows with the square of a response reaches the timeout of the attempt. A busy machine does not: the slowest
+	// response takes a tenth of a second.
+	const timeBound, memoryBound = 15 * time.Second, 64 << 20
 	var f figures
 	var current []byte
 	base := clienttest.ServeRaw(t, func(conn net.Conn) {
@@ -200,9 +202,6 @@ func TestHostileResponses(t *testing.T) {
 			name := kind + ", " + h.name
 			var err error
 			took, allocated := f.measure(name, func() { err = call() })
-			for again := 0; took > timeBound && again < 5; again++ { // on a busy machine the quickest of some runs tells more
-				took, _ = f.measure(name, func() { err = call() })
-			}
 			want := cardgateway.ErrQueryFailed
 			if kind == "payment" {
 				want = cardgateway.ErrOutcomeUnknown
@@ -260,7 +259,7 @@ func TestEndlessResponses(t *testing.T) {
 			!errors.Is(queryErr, cardgateway.ErrQueryFailed) {
 			t.Errorf("%s: got %v and %v", name, payErr, queryErr)
 		}
-		if took > 3*time.Second || allocated > 128<<20 { // two calls; a hundred milliseconds each are the timeout
+		if took > 30*time.Second || allocated > 128<<20 { // two calls, which without their timeout of 100 ms would never end
 			t.Errorf("%s: took %v and %d MiB", name, took, allocated>>20)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
 )
@@ -51,28 +52,54 @@ func TestCallsAreLogged(t *testing.T) {
 		call      func(context.Context, *cardgateway.Client)
 		want      string
 	}{
-		{"approved", answering(200, approved), pay, "INFO TokenPayment approved t-1 code=100 status=200 attempts=1"},
-		{"processing", answering(200, strings.Replace(approved, "100", "102", 1)), pay, "INFO TokenPayment processing t-1 code=102 status=200 attempts=1"},
-		{"declined", answering(200, strings.Replace(approved, "100", "101", 1)), pay, "INFO TokenPayment declined t-1 code=101 status=200 attempts=1"},
-		{"refused", answering(401, ""), pay, "WARN TokenPayment refused t-1 status=401 attempts=1 error"},
-		{"unknown", answering(500, ""), pay, "WARN TokenPayment outcome_unknown t-1 status=500 attempts=1 error"},
-		{"not sent", unreachable, pay, "INFO TokenPayment not_sent t-1 attempts=3 error"},
+		{"approved", answering(200, approved), pay, "INFO TokenPayment approved transactionId=t-1 code=100 status=200 attempts=1"},
+		{"processing", answering(200, strings.Replace(approved, "100", "102", 1)), pay, "INFO TokenPayment processing transactionId=t-1 code=102 status=200 attempts=1"},
+		{"declined", answering(200, strings.Replace(approved, "100", "101", 1)), pay, "INFO TokenPayment declined transactionId=t-1 code=101 status=200 attempts=1"},
+		{"refused", answering(401, ""), pay, "WARN TokenPayment refused transactionId=t-1 status=401 attempts=1 error"},
+		{"unknown", answering(500, ""), pay, "WARN TokenPayment outcome_unknown transactionId=t-1 status=500 attempts=1 error"},
+		{"not sent", unreachable, pay, "INFO TokenPayment not_sent transactionId=t-1 attempts=3 error"},
 		{"invalid", unreachable, func(ctx context.Context, c *cardgateway.Client) {
 			_, _ = c.TokenPayment(ctx, cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{})
 		}, ""},
 		{"found", answering(200, approved), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction ok code=100 status=200 attempts=1"},
-		{"not found", answering(404, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction not_found status=404 attempts=1 error"},
+			"INFO GetTransaction ok uniqueId=1 code=100 status=200 attempts=1"},
+		{"not found", answering(404, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") }, ""},
 		{"wrong credentials", answering(401, ""), func(ctx context.Context, c *cardgateway.Client) { _, _ = c.GetTransaction(ctx, "1") },
-			"INFO GetTransaction query_failed status=401 attempts=1 error"},
+			"INFO GetTransaction query_failed uniqueId=1 status=401 attempts=1 error"},
 		{"search for one", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
 			_, _ = c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: "t-9", Start: now, End: now})
-		}, "INFO SearchOrders ok t-9 code=121 status=200 attempts=1"},
-		{"resolved", answering(200, page(orderRow(100, "1", ""))), resolve, "INFO Resolve approved t-1 code=100 attempts=0"},
-		{"not resolved", answering(503, ""), resolve, "WARN Resolve outcome_unknown t-1 attempts=0 error"},
-		{"paid twice", answering(200, page(orderRow(100, "1", ""), orderRow(100, "2", ""))), resolve, "WARN Resolve conflict t-1 attempts=0 error"},
+		}, "INFO SearchOrders ok transactionId=t-9 code=121 status=200 attempts=1"},
+		{"walk for one", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			for range c.Orders(ctx, cardgateway.OrderQuery{UniqueID: "1", TransactionID: "t-9", Start: now.Add(-time.Hour), End: now}) {
+				t.Error("got a row")
+			}
+		}, "INFO OrderWalk ok transactionId=t-9 uniqueId=1"},
+		{"resolved", answering(200, page(orderRow(100, "1", ""))), resolve, "INFO Resolve approved transactionId=t-1 code=100"},
+		{"not resolved", answering(503, ""), resolve, "WARN Resolve outcome_unknown transactionId=t-1 error"},
+		{"paid twice", answering(200, page(orderRow(100, "1", ""), orderRow(100, "2", ""))), resolve, "WARN Resolve conflict transactionId=t-1 error"},
+		{"not known", answering(200, page()), resolve, ""},
+		{"refund", answering(200, `{"code":111,"uniqueId":"1","refundTransactionId":"r-1","refundUniqueId":"2"}`),
+			func(ctx context.Context, c *cardgateway.Client) {
+				_, _ = c.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1)})
+			}, "INFO CreateRefund approved refundTransactionId=r-1 uniqueId=1 code=111 status=200 attempts=1"},
+		{"search for a refund", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			_, _ = c.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", Start: now, End: now})
+		}, "INFO SearchRefunds ok refundTransactionId=r-1 uniqueId=1 code=121 status=200 attempts=1"},
+		{"walk for a refund", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
+			now := time.Now()
+			q := cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", TransactionID: "t-1", Start: now.Add(-time.Hour), End: now}
+			for range c.Refunds(ctx, q) {
+				t.Error("got a row")
+			}
+		}, "INFO RefundWalk ok transactionId=t-1 refundTransactionId=r-1 uniqueId=1"},
+		{"resolved refund", answering(503, ""), func(ctx context.Context, c *cardgateway.Client) {
+			_, _ = c.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
+				UniqueID: "1", RefundTransactionID: "r-1", Amount: decimal.NewFromInt(1), SentAt: time.Now(), Wait: 1,
+			})
+		}, "WARN ResolveRefund outcome_unknown refundTransactionId=r-1 uniqueId=1 error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -101,7 +128,7 @@ func (l *lineLog) Handle(_ context.Context, record slog.Record) error {
 	line := record.Level.String()
 	record.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
-		case "operation", "outcome", "transactionId":
+		case "operation", "outcome":
 			line += " " + a.Value.String()
 		case "error":
 			line += " error" // its text is tested elsewhere

@@ -156,7 +156,7 @@ func TestGoFields(t *testing.T) {
 	for _, tt := range []struct{ field, rule, want string }{
 		{"startDate", cardgateway.RuleRequired, "Start"}, {"endingDate", cardgateway.RuleRange, "End"}, {"transactionIp", cardgateway.RuleFormat, "TransactionIP"},
 		{"productInfos[0].price", cardgateway.RuleFormat, "ProductInfos[0].Price"}, {"productInfos[2].sku", cardgateway.RuleFormat, "ProductInfos[2].SKU"},
-		{"card.cvv", cardgateway.RuleFormat, "Card.CVV"}, {"tokenization", cardgateway.RuleRequired, "token"}, {"SentAt", cardgateway.RuleRequired, "SentAt"},
+		{"card.cvv", cardgateway.RuleFormat, "Card.CVV"}, {"token", cardgateway.RuleRequired, "token"}, {"SentAt", cardgateway.RuleRequired, "SentAt"},
 		{"billingAddress.country", cardgateway.RuleReserved, "BillingAddress.Extra"}, {"currPage", cardgateway.RuleReserved, "CurrPage"}, {"", "", ""},
 	} {
 		if got := (cardgateway.Problem{Field: tt.field, Rule: tt.rule}).GoField(); got != tt.want {

@@ -18,7 +18,7 @@ type sentPayment struct {
 	amount        decimal.Decimal
 	currency      string
 	hostedPage    bool  // the cardholder pays on the hosted page
-	appID         AppID // what a response may not contradict; empty unless Config.CheckAppID
+	appID         AppID // the only one that a response may state; empty if any may
 	at            time.Time
 }
 
@@ -42,7 +42,7 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 	err := r.failed(v, &OutcomeUnknownError{
 		Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
 		SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
-		Seen: says.Shows() && t.TransactionID == p.transactionID && !t.isOtherApp(p.appID),
+		Seen: says.Shows() && t.TransactionID == p.transactionID,
 	})
 	if v == verdict.WasDeclined {
 		return t, err
@@ -89,7 +89,7 @@ func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	return verdict.Statement{
 		Code: int(t.Code), State: t.State().forVerdict(), Refuses: isRefusalCode(t.Code), Bad: decoded.bad.err(),
 		Named:       t.TransactionID != "",
-		Contradicts: t.TransactionID != "" && !p.matches(decoded) || t.isOtherApp(p.appID),
+		Contradicts: p.contradiction(decoded),
 		Anonymous:   decoded.isAnonymous(),
 		Assigned:    t.UniqueID != "",
 		BadRedirect: decoded.badRedirect,
@@ -118,10 +118,21 @@ func (s State) forVerdict() verdict.State {
 	}[s]
 }
 
-// matches reports whether a response is about this payment: the same transactionId byte for byte, and the same amount,
-// currency and app if the response has them.
+// contradiction returns why a response cannot be about this payment, or nil.
+func (p *sentPayment) contradiction(decoded *response) error {
+	switch {
+	case p.appID.isContradicted(decoded.AppID, decoded.Extra):
+		return verdict.ErrOtherApp
+	case decoded.TransactionID != "" && !p.matches(decoded):
+		return verdict.ErrNotOurs
+	}
+	return nil
+}
+
+// matches reports whether a response is about this payment: the same transactionId byte for byte, and the same amount and
+// currency if the response has them.
 func (p *sentPayment) matches(decoded *response) bool {
-	return decoded.TransactionID == p.transactionID && !decoded.isOtherApp(p.appID) &&
+	return decoded.TransactionID == p.transactionID &&
 		(!decoded.hasAmount || decoded.TransactionAmount.Equal(p.amount)) &&
 		(decoded.TransactionCurrency == "" || decoded.TransactionCurrency == p.currency)
 }
@@ -133,16 +144,6 @@ func (r *response) isAnonymous() bool { return r.UniqueID == "" && r.isAnonymous
 func (r *response) isAnonymousButForUniqueID() bool {
 	return r.TransactionID == "" && !r.hasAmount && r.TransactionCurrency == "" && r.TransactionCardNumber == "" &&
 		r.RedirectURL == ""
-}
-
-// isOtherApp reports whether a transaction has another appId than app, which is empty if it is not to be checked. An appId
-// that cannot be read is kept in Extra, and counts as another.
-func (t *Transaction) isOtherApp(app AppID) bool {
-	if app == "" {
-		return false
-	}
-	_, unreadable := t.Extra["appId"]
-	return unreadable || t.AppID != "" && t.AppID != app
 }
 
 // Err returns the error that the payment call itself would have returned with this transaction: a *DeclinedError if it is

@@ -18,7 +18,8 @@ import (
 // Start and End are required; an End in the future means now. CurrPage must be zero; PageSize, if set, is the number of rows
 // per request. The gateway's times are whole seconds, and all orders in the seconds of Start and End are returned: let
 // adjacent ranges begin and end at a whole second (time.Time.Truncate). If the query has an id, the gateway selects the
-// rows, and some gateways also return rows with other ids.
+// rows, and some gateways also return rows with other ids. The rows are those of all apps that the credentials serve: see
+// IsOtherApp.
 //
 // The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or the error of ctx. Without
 // an error, everything that the gateway returned with a time in the range, or without a time, was yielded. It may not list
@@ -121,21 +122,20 @@ type Walk[T any] struct {
 
 // walkQuery is the query of a walk.
 type walkQuery struct {
-	op         string
+	op         Operation
 	search     string // the operation that returns a page
 	start, end time.Time
 	page, size int
 	ids        []idFilter
 	hash       string // of what decides which rows there are
-	id         string // the transactionId that is looked for, if one is
 }
 
 // OrderWalk prepares a walk over orders, as Orders does, with options, progress reports and checkpoints. It sends nothing
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	query := walkQuery{
-		op: "OrderWalk", search: opSearchOrders.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
-		ids: q.ids(), id: q.TransactionID,
+		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, search: opSearchOrders.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
+		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
 		return [2]civil.Time{t.TransactionAt.civil(), civil.None}
@@ -146,8 +146,8 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	query := walkQuery{
-		op: "RefundWalk", search: opSearchRefunds.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
-		ids: q.ids(), id: q.TransactionID,
+		op: Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID}, search: opSearchRefunds.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
+		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
 		return [2]civil.Time{f.RefundRequestAt.civil(), f.RefundAt.civil()}
@@ -242,7 +242,7 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 			yield(nil, err)
 			return
 		}
-		ctx, end := w.client.begin(ctx, Operation{Name: w.query.op, TransactionID: w.query.id})
+		ctx, end := w.client.begin(ctx, w.query.op)
 		err := walk.ErrStopped // also if the loop's body panics
 		defer func() {
 			if err == walk.ErrStopped {
@@ -301,7 +301,7 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	v.AddIf(o.SplitAbove < 0, "SplitAbove", RuleRange, "must not be negative")
 	v.AddIf(o.Lag < 0, "Lag", RuleRange, "must not be negative")
 	v.AddIf(q.isOther(&o.Resume), "Resume", RuleFormat, "is the checkpoint of another query")
-	return v.err(q.op)
+	return v.err(q.op.Name)
 }
 
 // isTransient reports whether a query failed for a reason that is not about the query itself, and the pause that the gateway

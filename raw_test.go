@@ -39,6 +39,13 @@ func TestRawResponses(t *testing.T) {
 		}
 		return rawOf(err), err
 	}
+	refund := func(c *cardgateway.Client) (*cardgateway.RawResponse, error) {
+		r, err := c.CreateRefund(context.Background(), refundRequest())
+		if r != nil {
+			return r.Raw, err
+		}
+		return rawOf(err), err
+	}
 	good := `{"code":100,"uniqueId":"1","transactionId":"t-1"}`
 	for _, tt := range []struct {
 		name   string
@@ -61,6 +68,9 @@ func TestRawResponses(t *testing.T) {
 		{"a page", search, 200, page(), page()},
 		{"no page", search, 200, `{"code":122}`, `{"code":122}`},
 		{"a credential in a page", search, 200, `{"code":121,"totalCount":0,"x":"` + clienttest.SecretKey + `"}`, `{"code":121,"totalCount":0,"x":"***"}`},
+		{"a refund", refund, 200, refundRow(110, "9", ""), refundRow(110, "9", "")},
+		{"a declined refund", refund, 200, refundRow(112, "9", ""), refundRow(112, "9", "")},
+		{"an unknown refund", refund, 500, "<html>", "<html>"},
 		{"a long body", pay, 500, strings.Repeat("x", 64<<10+1), strings.Repeat("x", 64<<10)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

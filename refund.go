@@ -43,7 +43,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 	e := c.newEncoder()
 	req.encode(e)
 	op := opCreateRefund
-	op.TransactionID = req.RefundTransactionID
+	op.UniqueID, op.RefundTransactionID = req.UniqueID, req.RefundTransactionID
 	call, err := c.submit(ctx, op, e)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 			says.Unreadable = err
 		} else {
 			c.last.code = r.Code
-			says = req.statement(r, bad)
+			says = req.statement(r, bad, c.client.onlyAppID())
 		}
 	}
 	v, cause := c.last.verdict(&says)
@@ -94,15 +94,22 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 }
 
 // statement says what a decoded response claims, compared with what was sent.
-func (req *RefundRequest) statement(r *Refund, bad *badMember) verdict.Statement {
+func (req *RefundRequest) statement(r *Refund, bad *badMember, app AppID) verdict.Statement {
 	said := r.RefundAmount != decimal.Decimal{}
+	var contradiction error
+	switch {
+	case app.isContradicted(r.AppID, r.Extra):
+		contradiction = verdict.ErrOtherApp
+	case r.MerchantRefundID != "" && r.MerchantRefundID != req.RefundTransactionID,
+		r.UniqueID != "" && r.UniqueID != req.UniqueID, said && !r.RefundAmount.Equal(req.Amount):
+		contradiction = verdict.ErrNotOurs
+	}
 	return verdict.Statement{
 		Code: int(r.Code), State: r.State().forVerdict(), Refuses: isRefusalCode(r.Code), Bad: bad.err(),
-		Named: r.MerchantRefundID != "",
-		Contradicts: r.MerchantRefundID != "" && r.MerchantRefundID != req.RefundTransactionID ||
-			r.UniqueID != "" && r.UniqueID != req.UniqueID || said && !r.RefundAmount.Equal(req.Amount),
-		Anonymous: r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
-		Assigned:  r.RefundUniqueID != "",
+		Named:       r.MerchantRefundID != "",
+		Contradicts: contradiction,
+		Anonymous:   r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
+		Assigned:    r.RefundUniqueID != "",
 	}
 }
 
@@ -143,7 +150,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 	if err := q.check(ctx); err != nil {
 		return nil, err
 	}
-	ctx, end := c.begin(ctx, Operation{Name: "ResolveRefund", TransactionID: q.RefundTransactionID})
+	ctx, end := c.begin(ctx, Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
 	secrets := new(callSecrets) // of the last query
 	found := resolve.Run(within(ctx), &resolve.Config[Refund]{
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
@@ -158,6 +165,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 				ID:        r.MerchantRefundID + " " + refundRowID(r), // two refunds can have the same id
 				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: r.State().forVerdict(),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
+				OtherApp: c.onlyAppID().isContradicted(r.AppID, r.Extra),
 				Agrees:   r.RefundAmount.Equal(q.Amount),
 				Expected: r.UniqueID == q.UniqueID && r.MerchantRefundID != "", // another refund of the payment
 			}

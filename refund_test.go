@@ -1,6 +1,7 @@
 package cardgateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,6 +61,9 @@ func TestRefundOutcomes(t *testing.T) {
 		{"another refund, refused for good", 200, with(112, "r-1", "r-2"), "unknown"},
 		{"no id", 200, with(110, `"refundTransactionId":"r-1",`, ""), "unknown"},
 		{"no id, refused for good, with the gateway's id", 200, with(112, `"refundTransactionId":"r-1",`, ""), "unknown"},
+		{"no id, refused for good, with the gateway's id alone", 200, `{"code":112,"refundUniqueId":"9"}`, "unknown"},
+		{"no id, refused for good, with the amount alone", 200, `{"code":112,"refundAmount":"12.50"}`, "unknown"},
+		{"no uniqueId", 200, with(110, `"uniqueId":"77",`, ""), "processing"},
 		{"a payment's code", 200, refundRow(100, "9", ""), "unknown"},
 		{"no code", 200, with(110, `"code":110,`, ""), "unknown"},
 		{"an amount that cannot be read", 200, with(110, `"12.50"`, `"1e9"`), "unknown"},
@@ -94,6 +98,34 @@ func TestRefundOutcomes(t *testing.T) {
 				if q.UniqueID != "77" || q.RefundTransactionID != "r-1" || !q.Amount.Equal(decimal.RequireFromString("12.50")) || time.Since(q.SentAt) > time.Minute {
 					t.Errorf("RefundQuery: got %+v", q)
 				}
+			}
+		})
+	}
+}
+
+// TestRefundThatWasSeen: a response that has the refund's id and shows that it exists is remembered, so that it is never taken for
+// absent.
+func TestRefundThatWasSeen(t *testing.T) {
+	for _, tt := range []struct {
+		name, body string
+		seen       bool
+	}{
+		{"another amount", strings.Replace(refundRow(110, "9", ""), "12.50", "12.51", 1), true},
+		{"a code that says nothing", refundRow(100, "9", ""), true},
+		{"another refund", strings.Replace(refundRow(110, "9", ""), "r-1", "r-2", 1), false},
+		{"its id alone", `{"code":999,"refundTransactionId":"r-1"}`, false},
+		{"nothing", "", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, tt.body)}})
+			before := time.Now()
+			_, err := c.CreateRefund(t.Context(), refundRequest())
+			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			if !ok || unknown.Seen != tt.seen || unknown.RefundQuery().Seen != tt.seen || unknown.Op != "CreateRefund" || unknown.UniqueID != "77" {
+				t.Fatalf("got %+v, want Seen %t", err, tt.seen)
+			}
+			if (unknown.Refund != nil) != (tt.body != "") || unknown.Cause == nil || unknown.SentAt.Before(before) {
+				t.Errorf("got refund %+v, cause %v, sent at %v", unknown.Refund, unknown.Cause, unknown.SentAt)
 			}
 		})
 	}
@@ -177,6 +209,11 @@ func TestResolveRefund(t *testing.T) {
 		{"refunded twice", pages{page(refundRow(111, "9", ""), refundRow(111, "10", ""))}, "conflict"},
 		{"refused and refunded", pages{page(refundRow(112, "9", ""), refundRow(111, "10", ""))}, "refunded"},
 		{"refunded, beside another refund with the same id of the gateway", pages{page(strings.Replace(other, `"5"`, `"9"`, 1), refundRow(111, "9", ""))}, "refunded"},
+		{"refunded twice, without the gateway's ids", pages{page(refundRow(111, "", ""), refundRow(111, "", ""))}, "conflict"},
+		{"refunded and refused, with one id", pages{page(refundRow(111, "9", ""), refundRow(112, "9", ""))}, "unknown"},
+		{"refused twice", slices.Repeat(pages{page(refundRow(112, "9", ""), refundRow(112, "10", ""))}, 100), "unknown"},
+		{"another refund of another payment", slices.Repeat(pages{page(strings.Replace(other, `"77"`, `"78"`, 1))}, 100), "unknown"},
+		{"no refund id", slices.Repeat(pages{page(strings.Replace(refundRow(111, "9", ""), "r-1", "", 1))}, 100), "unknown"},
 		{"never there", pages{}, "not found"},
 		{"only another refund of the payment", slices.Repeat(pages{page(other)}, 100), "not found"},
 		{"another payment's", slices.Repeat(pages{page(strings.Replace(refundRow(111, "9", ""), `"77"`, `"78"`, 1))}, 100), "unknown"},
@@ -195,6 +232,13 @@ func TestResolveRefund(t *testing.T) {
 					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
 				}
 				clienttest.CheckOneSentinel(t, err)
+				if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok && (conflict.RefundTransactionID != "r-1" || len(conflict.Refunds) != 2) {
+					t.Errorf("got %+v", conflict)
+				}
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (unknown.Op != "ResolveRefund" || unknown.UniqueID != "77" ||
+					unknown.RefundTransactionID != "r-1" || !unknown.Amount.Equal(decimal.RequireFromString("12.50")) || unknown.SentAt.IsZero() || unknown.Cause == nil) {
+					t.Errorf("got %+v", unknown)
+				}
 				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && unknown.Seen {
 					if _, err := c.ResolveRefund(t.Context(), unknown.RefundQuery()); errors.Is(err, cardgateway.ErrNotFound) {
 						t.Errorf("resolved again, nothing found: got %v", err)
@@ -210,6 +254,87 @@ func TestResolveRefund(t *testing.T) {
 		if diff := cmp.Diff(want, clienttest.Problems(err)); diff != "" {
 			t.Errorf("an empty query, Wait %v (-want +got):\n%s", wait, diff)
 		}
+	}
+	_, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+		UniqueID: "a", RefundTransactionID: strings.Repeat("x", 129), Amount: decimal.RequireFromString("1.0001"), SentAt: time.Now(),
+	})
+	if diff := cmp.Diff([]string{"uniqueId format", "refundTransactionId length", "amount format"}, clienttest.Problems(err)); diff != "" {
+		t.Errorf("wrong values (-want +got):\n%s", diff)
+	}
+}
+
+// TestResolveRefundReturnsTheLatest: of several declined rows, the error has the one that was requested last.
+func TestResolveRefundReturnsTheLatest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		at := func(id, day string) string {
+			return refundRow(112, id, `,"refundRequestAt":"2026-11-`+day+` 10:00:00"`)
+		}
+		search := slices.Repeat(pages{page(at("8", "01"), at("9", "03"), at("10", "02"))}, 100)
+		_, err := resolver(t, &search).ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+			UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: time.Second,
+		})
+		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if !ok || unknown.Refund == nil || unknown.Refund.RefundUniqueID != "9" || !unknown.Seen {
+			t.Errorf("got %+v", err)
+		}
+	})
+}
+
+// TestResolveRefundShowsNoCredential: what a row repeats of the credentials is masked, in the result and in every error. A short
+// one, which occurs in other texts by chance, is masked in errors only.
+func TestResolveRefundShowsNoCredential(t *testing.T) {
+	for _, tt := range []struct{ code, key string }{
+		{"110", clienttest.SecretKey}, {"111", clienttest.SecretKey}, {"112", clienttest.SecretKey}, {"999", clienttest.SecretKey},
+		{"112", "k3yk3"}, {"999", "k3yk3"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			row := `{"code":` + tt.code + `,"message":"` + tt.key + `","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":"9","refundAmount":"12.50"}`
+			search := slices.Repeat(pages{page(row)}, 100)
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
+				Authenticate: cardgateway.BasicAuth(clienttest.Merchant, tt.key),
+			})
+			r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+				UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 1,
+			})
+			if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok {
+				r = declined.Refund
+			}
+			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+				r = unknown.Refund
+			}
+			if text := fmt.Sprintf("%+v %v", r, err); strings.Contains(text, tt.key) || r != nil && r.Message != "***" {
+				t.Errorf("code %s: got %s", tt.code, text)
+			}
+		})
+	}
+}
+
+// TestResolveRefundObserved: the observer receives the refund's outcome and code.
+func TestResolveRefundObserved(t *testing.T) {
+	for code, want := range map[int]cardgateway.Outcome{
+		110: cardgateway.OutcomeProcessing, 111: cardgateway.OutcomeApproved, 112: cardgateway.OutcomeDeclined,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var got []cardgateway.CallInfo
+			search := slices.Repeat(pages{page(refundRow(code, "9", ""))}, 100)
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
+				Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+					return ctx, func(info cardgateway.CallInfo) {
+						if op.Name == "ResolveRefund" {
+							got = append(got, info)
+						}
+					}
+				},
+			})
+			_, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+				UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 1,
+			})
+			if len(got) != 1 || got[0].Outcome != want || int(got[0].Code) != code || !errors.Is(err, got[0].Err) {
+				t.Errorf("code %d: got %+v, want %s", code, got, want)
+			}
+		})
 	}
 }
 
@@ -229,7 +354,10 @@ func TestUploadTrackingNumbers(t *testing.T) {
 		{"no company", []cardgateway.Shipment{{UniqueID: "77"}}, nil, cardgateway.ErrInvalidRequest, 0},
 		{"no payment", []cardgateway.Shipment{{Company: "SF"}}, nil, cardgateway.ErrInvalidRequest, 0},
 		{"not taken", []cardgateway.Shipment{shipment}, []scripted{gives(200, `{"code":142,"message":"Upload data is empty"}`)}, cardgateway.ErrRefused, 1},
+		{"too many requests", []cardgateway.Shipment{shipment}, slices.Repeat([]scripted{gives(429, "")}, 4), cardgateway.ErrQueryFailed, 4},
+		{"no company in the second", []cardgateway.Shipment{shipment, {UniqueID: "78"}}, nil, cardgateway.ErrInvalidRequest, 0},
 		{"not authorized", []cardgateway.Shipment{shipment}, []scripted{gives(401, "")}, cardgateway.ErrRefused, 1},
+		{"turned away by a page", []cardgateway.Shipment{shipment}, []scripted{gives(403, "<html>")}, cardgateway.ErrRefused, 1},
 		{"broken, then taken", []cardgateway.Shipment{shipment}, []scripted{resets, gives(503, ""), gives(200, `{"code":141}`)}, nil, 3},
 		{"not readable", []cardgateway.Shipment{shipment}, []scripted{gives(200, "<html>")}, cardgateway.ErrQueryFailed, 4},
 	} {
@@ -239,6 +367,14 @@ func TestUploadTrackingNumbers(t *testing.T) {
 				err := s.client(t, cardgateway.Config{}).UploadTrackingNumbers(t.Context(), tt.shipments)
 				if !errors.Is(err, tt.want) || len(s.times()) != tt.sent {
 					t.Errorf("got %v after %d attempts, want %v after %d", err, len(s.times()), tt.want, tt.sent)
+				}
+				if err != nil && !strings.Contains(err.Error(), "UploadTrackingNumbers: ") {
+					t.Errorf("got %v, which does not name the operation", err)
+				}
+				for name, words := range map[string]string{"not taken": "Upload data is empty", "not authorized": "HTTP 401", "turned away by a page": "it does not look like a response"} {
+					if tt.name == name && !strings.Contains(err.Error(), words) {
+						t.Errorf("got %v, want in it %q", err, words)
+					}
 				}
 			})
 		})

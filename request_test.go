@@ -228,8 +228,8 @@ func TestTokenInPath(t *testing.T) {
 	})}})
 	for token, want := range map[string]string{
 		"abc-._~123": "", "a/b": "", "a?b#c": "", "a%2fb": "", "%2e%2e": "", "...": "", "a b+c&d=e;f": "", "tökén": "", "a\\b": "", `a"b`: "", strings.Repeat("x", 512): "",
-		"": "tokenization required", ".": "tokenization format", "..": "tokenization format", "a\nb": "tokenization format", "a\x00": "tokenization format",
-		"a\xff": "tokenization format", strings.Repeat("x", 513): "tokenization length",
+		"": "token required", ".": "token format", "..": "token format", "a\nb": "token format", "a\x00": "token format",
+		"a\xff": "token format", strings.Repeat("x", 513): "token length",
 	} {
 		path = ""
 		_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))

@@ -40,7 +40,8 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 
 // Resolve finds an unknown outcome by searching the gateway for the payment, repeatedly until the outcome is known
 // or Wait has passed; with the default Wait it takes up to two minutes. It considers only rows with exactly this
-// transactionId, amount and currency, because some gateways return other orders too.
+// transactionId, amount and currency, because some gateways return other orders too. A row with this transactionId that
+// states another app (see Config.AnyAppID) settles nothing; while it is the only one, the outcome is unknown.
 //
 // It returns what the original call would have returned: the transaction, a *DeclinedError, or again an
 // *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once. For
@@ -74,8 +75,9 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 			return resolve.Row{
 				ID:        t.TransactionID + " " + orderRowID(t),
 				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: t.State().forVerdict(),
-				Ours:   t.TransactionID == q.TransactionID && !t.isOtherApp(c.checkedApp()),
-				Agrees: t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,
+				Ours:     t.TransactionID == q.TransactionID,
+				OtherApp: c.IsOtherApp(t),
+				Agrees:   t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,
 			}
 		},
 		NotFinal: q.notFinal,

@@ -42,7 +42,7 @@ func orderRow(code int, uniqueID, more string) string {
 func resolver(t *testing.T, search http.RoundTripper) *cardgateway.Client {
 	t.Helper()
 	c, err := cardgateway.New(cardgateway.Config{
-		BaseURL: "https://gateway.example", AppID: "111", HTTPClient: &http.Client{Transport: search}, CheckAppID: true,
+		BaseURL: "https://gateway.example", AppID: "111", HTTPClient: &http.Client{Transport: search},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -184,8 +184,8 @@ func TestResolveHostedDecline(t *testing.T) {
 		{"declined, then approved", pages{page(declined), page(declined, approved)}, 0, "paid"},
 		{"declined, then closed", pages{page(declined), page(declined, orderRow(103, "1", ""))}, 0, "unknown"}, // one id, two codes
 		{"declined, then another attempt closed", pages{page(declined), page(declined, orderRow(103, "3", ""))}, 0, "declined"},
-		{"declined a day ago", slices.Repeat(pages{page(declined)}, 100), cardgateway.HostedPageLifetime + time.Second, "declined"},
-		{"declined not quite a day ago", slices.Repeat(pages{page(declined)}, 100), cardgateway.HostedPageLifetime - time.Minute, "unknown"},
+		{"declined a day ago", slices.Repeat(pages{page(declined)}, 100), 24*time.Hour + time.Second, "declined"},
+		{"declined not quite a day ago", slices.Repeat(pages{page(declined)}, 100), 24*time.Hour - time.Minute, "unknown"},
 		{"two declines a day ago", slices.Repeat(pages{page(declined, orderRow(101, "2", ""))}, 100), cardgateway.HostedPageLifetime + time.Second, "declined"},
 		{"declined a day ago, and processing", slices.Repeat(pages{page(declined, orderRow(102, "2", ""))}, 100), cardgateway.HostedPageLifetime + time.Second, "unknown"},
 		{"declined, and waiting for the cardholder", pages{page(declined, orderRow(301, "2", ""))}, 0, "redirect"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
@@ -170,6 +171,9 @@ func TestResolve(t *testing.T) {
 					t.Errorf("SafeToRetry(%v) is true", err)
 				}
 				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+					if unknown.Op != "Resolve" {
+						t.Errorf("got operation %q", unknown.Op)
+					}
 					want := l.query()
 					want.Seen = unknown.Seen // see TestResolveSeen
 					if diff := cmp.Diff(want, unknown.Query()); diff != "" {
@@ -386,5 +390,48 @@ func TestResolveRefuses(t *testing.T) {
 		if got := strings.Join(clienttest.Problems(err), ", "); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestQueryOfUnknownOutcome: the query that resolves an outcome has everything that the error knows.
+func TestQueryOfUnknownOutcome(t *testing.T) {
+	at := time.Now()
+	unknown := cardgateway.OutcomeUnknownError{
+		TransactionID: "t-1", OrderID: "o-1", UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at,
+		HostedPage: true, Seen: true,
+	}
+	payment := cardgateway.ResolveQuery{
+		TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at, HostedPage: true, Seen: true,
+	}
+	if diff := cmp.Diff(payment, unknown.Query()); diff != "" {
+		t.Errorf("payment (-want +got):\n%s", diff)
+	}
+	refund := cardgateway.ResolveRefundQuery{UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: at, Seen: true}
+	if diff := cmp.Diff(refund, unknown.RefundQuery()); diff != "" {
+		t.Errorf("refund (-want +got):\n%s", diff)
+	}
+}
+
+// TestConflictNamesThePayment: two approved rows are an error with both, and with the merchant's id.
+func TestConflictNamesThePayment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		search := pages{page(orderRow(100, "1", ""), orderRow(100, "2", ""))}
+		_, err := resolver(t, &search).Resolve(t.Context(), paymentSentNow())
+		conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
+		if !ok || conflict.TransactionID != "t-1" || len(conflict.Transactions) != 2 || !strings.Contains(err.Error(), `"t-1"`) {
+			t.Errorf("got %+v", err)
+		}
+	})
+}
+
+// TestResolveLimits: a query that no payment can have is rejected, and nothing is sent.
+func TestResolveLimits(t *testing.T) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
+	_, err := c.Resolve(t.Context(), cardgateway.ResolveQuery{
+		TransactionID: strings.Repeat("x", 129), Amount: decimal.RequireFromString("1.0001"), Currency: "usd", SentAt: time.Now(), Wait: -1,
+	})
+	want := []string{"transactionId length", "amount format", "currency format", "Wait range"}
+	if diff := cmp.Diff(want, clienttest.Problems(err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

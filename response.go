@@ -215,6 +215,8 @@ func refundRow(d *decoder, r *Refund) *badMember {
 			ok = d.wallTime(&r.RefundRequestAt)
 		case "refundAt":
 			ok = d.wallTime(&r.RefundAt)
+		case "appId": // not in the interface
+			ok = d.Digits((*string)(&r.AppID), maxAppID)
 		default:
 			d.Value()
 		}

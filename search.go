@@ -62,7 +62,7 @@ var opGetTransaction = Operation{Name: "GetTransaction", Method: "GET", PathTemp
 // 128. The transaction's code is data here: a declined transaction is returned without an error; see Transaction.Err.
 //
 // Errors: *ValidationError or *QueryError. The *QueryError matches ErrNotFound if the gateway says that it does not know
-// the id. A response about another transaction is a *QueryError.
+// the id. A response about another transaction, or one that states another app (see Config.AnyAppID), is a *QueryError.
 func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transaction, error) {
 	var v violations
 	v.uniqueID(uniqueID)
@@ -70,7 +70,9 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 	if err := v.err(opGetTransaction.Name); err != nil {
 		return nil, err
 	}
-	call := c.newQuery(opGetTransaction, uniqueID, nil)
+	op := opGetTransaction
+	op.UniqueID = uniqueID
+	call := c.newQuery(op, uniqueID, nil)
 	ctx = call.observe(ctx)
 	decoded, err := ask(ctx, call, call.decodeSingle)
 	if err == nil {
@@ -102,8 +104,10 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 		return c.failed("", decoded.bad.err())
 	case decoded.UniqueID == "", decoded.UniqueID == uniqueID && decoded.isAnonymousButForUniqueID() && refuses:
 		return c.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
-	case decoded.UniqueID != uniqueID, decoded.isOtherApp(c.client.checkedApp()):
+	case decoded.UniqueID != uniqueID:
 		return c.failed("", verdict.ErrNotOurs)
+	case c.client.IsOtherApp(decoded.Transaction):
+		return c.failed("", verdict.ErrOtherApp)
 	}
 	return nil
 }
@@ -225,7 +229,8 @@ func runSearch[T any](
 	if err := s.err(op.Name); err != nil {
 		return nil, nil, err
 	}
-	op.TransactionID = s.params.Get("transactionId")
+	op.TransactionID, op.RefundTransactionID = s.params.Get("transactionId"), s.params.Get("refundTransactionId")
+	op.UniqueID = s.params.Get("uniqueId")
 	call := c.newQuery(op, "", s.params)
 	ctx = call.observe(ctx)
 	page, err := ask(ctx, call, func(body []byte) (page decodedPage[T], err error) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -14,6 +15,19 @@ import (
 // AppID identifies the merchant's website app: 1 to 32 decimal digits, the wider of the interface's two listings. It
 // is a JSON number on the wire, but can be longer than any Go integer type holds, so it is a string here.
 type AppID string
+
+// isContradicted reports whether a response or a row, in which stated and extra were read, states another appId than a. If a
+// is empty, none is another. Ids are compared as numbers, which they are on the wire: a text may have leading zeros. One that
+// cannot be read is in extra, and counts as another, unless it is empty.
+func (a AppID) isContradicted(stated AppID, extra map[string]json.RawMessage) bool {
+	if a == "" {
+		return false
+	}
+	if unread := extra["appId"]; len(unread) > 0 && string(unread) != `""` {
+		return true
+	}
+	return stated != "" && strings.TrimLeft(string(stated), "0") != strings.TrimLeft(string(a), "0")
+}
 
 // ProductInfo is one line of the order ("ProductInfo (element of productInfos)"). The interface states no required
 // members and no limits; members with their zero value are not sent.
@@ -238,6 +252,10 @@ type Transaction struct {
 // State returns what Code means for the transaction.
 func (t *Transaction) State() State { return t.Code.state() }
 
+// StatesOtherApp reports whether the transaction states another appId than app: one that cannot be read does, and none does
+// not. If app is empty, none is another. Client.IsOtherApp uses the client's appId.
+func (t *Transaction) StatesOtherApp(app AppID) bool { return app.isContradicted(t.AppID, t.Extra) }
+
 // Paid reports whether the transaction is approved: code 100 and nothing else.
 func (t *Transaction) Paid() bool { return t.Code == CodeSuccess }
 
@@ -251,10 +269,13 @@ type Refund struct {
 	RefundUniqueID   string    // the gateway's id of the refund
 	RefundCurrency   string
 	RefundAmount     decimal.Decimal
-	RefundRequestAt  WallTime                   // when it was requested
-	RefundAt         WallTime                   // when it was made; zero before that
-	Extra            map[string]json.RawMessage // members that this version does not know; nil if none
-	Raw              *RawResponse               // of the response to CreateRefund; nil unless Config.KeepResponses
+	RefundRequestAt  WallTime // when it was requested
+	RefundAt         WallTime // when it was made; zero before that
+	AppID            AppID    // not in the interface; empty if the gateway does not state it
+	// Extra holds the members that this version does not know, and those whose value could not be read, as received;
+	// nil if there are none.
+	Extra map[string]json.RawMessage
+	Raw   *RawResponse // of the response to CreateRefund; nil unless Config.KeepResponses
 }
 
 // State returns what Code means for the refund: StateApproved (111) is refunded, StateProcessing (110) is accepted and not

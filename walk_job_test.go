@@ -161,9 +161,9 @@ func TestWalksAreObserved(t *testing.T) {
 		take      int // orders, then the loop is left
 		want      string
 	}{
-		{"to the end", dayOrders, 1000, "INFO OrderWalk ok t-9 attempts=0"},
-		{"left early", dayOrders, 1, "INFO OrderWalk canceled t-9 attempts=0"},
-		{"failed", func(*http.Request) (*http.Response, error) { return nil, broken }, 1, "INFO OrderWalk query_failed t-9 attempts=0 error"},
+		{"to the end", dayOrders, 1000, "INFO OrderWalk ok transactionId=t-9"},
+		{"left early", dayOrders, 1, "INFO OrderWalk canceled transactionId=t-9"},
+		{"failed", func(*http.Request) (*http.Response, error) { return nil, broken }, 1, "INFO OrderWalk query_failed transactionId=t-9 error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

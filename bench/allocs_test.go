@@ -1,6 +1,13 @@
 package bench
 
 import (
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go/bench/internal/loopback"
@@ -13,7 +20,16 @@ const (
 	maxAllocsPerRow  = 4
 )
 
+// TestAllocationsPerCall: RESULTS.md tells the client's allocations as they are, if it was measured with this version of Go.
+// Different runs differ by one.
 func TestAllocationsPerCall(t *testing.T) {
+	text, err := os.ReadFile("RESULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := string(text)
+	goVersion := regexp.MustCompile(`Go (\d+\.\d+)`).FindStringSubmatch(results)
+	comparable := len(goVersion) == 2 && strings.HasPrefix(runtime.Version(), "go"+goVersion[1]+".")
 	for _, op := range operations {
 		callers, err := callersOf(op, server, false)
 		if err != nil {
@@ -32,6 +48,15 @@ func TestAllocationsPerCall(t *testing.T) {
 			t.Logf("%s, %s: %.0f", op.name, c.client, got)
 			if c.client == "cardgateway" && got > maxAllocsPerCall {
 				t.Errorf("%s takes %.0f allocations, want at most %d", op.name, got, maxAllocsPerCall)
+			}
+			if c.client == "cardgateway" && comparable {
+				row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| 1 \| no \|.*\| (\d+) \| [0-9.]+ \|$`, op.name)).FindStringSubmatch(results)
+				if len(row) != 2 {
+					t.Fatalf("RESULTS.md has no row for %s with one caller", op.name)
+				}
+				if told, _ := strconv.ParseFloat(row[1], 64); math.Abs(told-got) > 1 {
+					t.Errorf("%s takes %.0f allocations, and RESULTS.md says %.0f", op.name, got, told)
+				}
 			}
 		}
 	}

@@ -5,7 +5,7 @@ go 1.26.0
 replace github.com/cardgateway/cardgateway-go => ../
 
 require (
-	github.com/cardgateway/cardgateway-go v0.0.0-00010101000000-000000000000
+	github.com/cardgateway/cardgateway-go v0.1.0
 	github.com/google/go-github/v92 v92.0.0
 	github.com/plutov/paypal/v4 v4.8.0
 	github.com/shopspring/decimal v1.6.0

@@ -21,10 +21,10 @@ import (
 
 // TestPlainDrivers: a driver that wraps another one, and has fewer optional interfaces, works with a store, if more slowly.
 func TestPlainDrivers(t *testing.T) {
-	for name, wrap := range map[string]func(mysqlConn) driver.Conn{
-		"connections that cannot be compared":               func(c mysqlConn) driver.Conn { return incomparableConn{c, nil} },
-		"connections that cannot prepare with a context":    func(c mysqlConn) driver.Conn { return &plainConn{c, c, c, c} },
-		"statements that cannot be executed with a context": func(c mysqlConn) driver.Conn { return &plainStatements{c} },
+	for name, wrap := range map[string]func(fullConn) driver.Conn{
+		"connections that cannot be compared":               func(c fullConn) driver.Conn { return incomparableConn{c, nil} },
+		"connections that cannot prepare with a context":    func(c fullConn) driver.Conn { return &plainConn{c, c, c, c} },
+		"statements that cannot be executed with a context": func(c fullConn) driver.Conn { return &plainStatements{c} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
@@ -65,7 +65,7 @@ func TestConnectionClosedMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var closed atomic.Bool
-	db := sql.OpenDB(wrapping{dsn, func(c mysqlConn) driver.Conn { return &closedConn{plainConn{c, c, c, c}, &closed} }})
+	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &closedConn{plainConn{c, c, c, c}, &closed} }})
 	defer func() { _ = db.Close() }()
 	s, err := journal.NewSQLStore(t.Context(), db, journal.MySQL)
 	if err != nil {
@@ -102,8 +102,8 @@ func (c *closedConn) ExecContext(ctx context.Context, query string, args []drive
 	return c.plainConn.ExecContext(ctx, query, args)
 }
 
-// mysqlConn is what a connection of MySQL's driver can do.
-type mysqlConn interface {
+// fullConn is what a connection of the drivers of all three databases can do.
+type fullConn interface {
 	driver.Conn
 	driver.ConnBeginTx
 	driver.ConnPrepareContext
@@ -112,7 +112,7 @@ type mysqlConn interface {
 }
 
 type incomparableConn struct {
-	mysqlConn
+	fullConn
 	_ []int
 }
 
@@ -128,17 +128,38 @@ type plainConn struct {
 	driver.QueryerContext
 }
 
-type plainStatements struct{ mysqlConn }
+// TestOldServer: a server that is too old is rejected when the store is opened, with the version that is needed.
+func TestOldServer(t *testing.T) {
+	dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
+	if err := makeDatabase(dsn); err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &oldConn{plainConn{c, c, c, c}} }})
+	defer func() { _ = db.Close() }()
+	const want = "the server has version 5.7.44-log, and MySQL 8.0.1 or later is needed"
+	if _, err := journal.NewSQLStore(t.Context(), db, journal.MySQL); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+// oldConn says that the server is an old one.
+type oldConn struct{ plainConn }
+
+func (c *oldConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	return c.plainConn.QueryContext(ctx, strings.ReplaceAll(query, "VERSION()", "'5.7.44-log'"), args)
+}
+
+type plainStatements struct{ fullConn }
 
 func (c *plainStatements) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
-	s, err := c.mysqlConn.PrepareContext(ctx, query)
+	s, err := c.fullConn.PrepareContext(ctx, query)
 	return struct{ driver.Stmt }{s}, err
 }
 
 // wrapping opens connections of MySQL's driver and wraps them.
 type wrapping struct {
 	dsn  string
-	wrap func(mysqlConn) driver.Conn
+	wrap func(fullConn) driver.Conn
 }
 
 func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
@@ -155,7 +176,7 @@ func (w wrapping) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	full, ok := c.(mysqlConn)
+	full, ok := c.(fullConn)
 	if !ok {
 		return nil, errors.Join(errors.New("the driver has changed"), c.Close())
 	}

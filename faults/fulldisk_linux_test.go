@@ -23,13 +23,13 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Run("postgres, tables", func(t *testing.T) {
 		d := smallDisk(t, 160<<20)
-		p := postgresHere(t)
+		p := pgserver.Own(t)
 		goneAndBack(t, "postgres:"+p.URL("full"), d.fill, d.empty)
 	})
 	// Postgres cannot begin another file of its log: it ends by itself, and has to be started again.
 	t.Run("postgres, log", func(t *testing.T) {
 		d := smallDisk(t, 160<<20)
-		p := postgresHere(t)
+		p := pgserver.Own(t)
 		cause := func() error {
 			if err := d.fill(); err != nil {
 				return err
@@ -49,28 +49,9 @@ func TestFullDisk(t *testing.T) {
 	})
 	t.Run("mysql", func(t *testing.T) {
 		d := smallDisk(t, 320<<20)
-		m, err := mysqlserver.Start()
-		if mysqlserver.MaySkip(err) {
-			t.Skip(err)
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = m.Stop() })
+		m := mysqlserver.Own(t)
 		goneAndBack(t, "mysql:"+m.DSN("full"), d.fill, d.empty)
 	})
-}
-
-// postgresHere starts a server with its data where temporary files are now.
-func postgresHere(t *testing.T) *pgserver.Server {
-	t.Helper()
-	p, err := pgserver.Start()
-	if pgserver.MaySkip(err) {
-		t.Skip(err)
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Stop() }) // it may have ended by itself
-	return p
 }
 
 // disk is a small file system in memory.

@@ -8,15 +8,13 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/shopspring/decimal v1.6.0
 	golang.org/x/net v0.62.0
+	modernc.org/sqlite v1.61.1
 )
 
-require (
-	filippo.io/edwards25519 v1.2.0 // indirect
-	modernc.org/sqlite v1.61.1 // indirect
-)
+require filippo.io/edwards25519 v1.2.0 // indirect
 
 require (
-	github.com/cardgateway/cardgateway-go/journal/sqlite v0.0.0
+	github.com/cardgateway/cardgateway-go/journal/sqlite v0.1.0
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/google/uuid v1.6.0 // indirect

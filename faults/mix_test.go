@@ -60,6 +60,7 @@ func (r *run) name() string {
 
 // TestMix makes payments with every fault and every behavior of the gateway.
 func TestMix(t *testing.T) {
+	parallel(t)
 	payments := 120
 	if long() {
 		payments = 10_000
@@ -75,6 +76,7 @@ func TestMix(t *testing.T) {
 
 // TestMixStores does the same with the journal in each database.
 func TestMixStores(t *testing.T) {
+	parallel(t)
 	payments := 60
 	if long() {
 		payments = 10_000
@@ -97,6 +99,7 @@ func TestMixStores(t *testing.T) {
 // TestPeers makes the same payments with commonly used alternatives. If nothing goes wrong there, the faults have no
 // effect.
 func TestPeers(t *testing.T) {
+	parallel(t)
 	var rows []*Row
 	for _, design := range []func(*site) (Design, error){newRetryable, newLoop} {
 		row, err := Mix{Seed: 11, Payments: 200, Behavior: Behaviors()[0]}.Run(design)
@@ -113,6 +116,7 @@ func TestPeers(t *testing.T) {
 
 // TestEveryFault makes payments with one fault at a time.
 func TestEveryFault(t *testing.T) {
+	parallel(t)
 	var runs []run
 	for _, fault := range PaymentFaults() {
 		for _, proto := range []string{"http", "tls", "h2"} {

@@ -49,6 +49,7 @@ func logRefunds(t *testing.T, rows []*Row) {
 
 // TestRefunds makes refunds with every fault and every behavior of the gateway.
 func TestRefunds(t *testing.T) {
+	parallel(t)
 	refunds := 120
 	if long() {
 		refunds = 5000
@@ -65,6 +66,7 @@ func TestRefunds(t *testing.T) {
 
 // TestRefundsStores does the same with the journal in each database.
 func TestRefundsStores(t *testing.T) {
+	parallel(t)
 	refunds := 60
 	if long() {
 		refunds = 5000
@@ -83,6 +85,7 @@ func TestRefundsStores(t *testing.T) {
 // TestRefundPeers makes the same refunds with commonly used alternatives. If nothing is refunded twice there, the faults
 // have no effect.
 func TestRefundPeers(t *testing.T) {
+	parallel(t)
 	var rows []*Row
 	for _, design := range RefundDesigns()[2:] {
 		row, err := RefundMix{Seed: 21, Refunds: 200, Behavior: RefundBehaviors()[0]}.Run(design)
@@ -99,6 +102,7 @@ func TestRefundPeers(t *testing.T) {
 
 // TestEveryRefundFault makes refunds with one fault at a time.
 func TestEveryRefundFault(t *testing.T) {
+	parallel(t)
 	faults := PaymentFaults()
 	rows := make([]*Row, len(faults))
 	each(len(faults), len(faults), func(i int) {

@@ -65,19 +65,38 @@ func databaseName(place string) string { return fmt.Sprintf("s%x", sha256.Sum256
 // postgres returns the store specification of a schema in a real server, or skips the test where there is none.
 func postgres(t testing.TB, place string) string {
 	t.Helper()
-	if os.Getenv(postgresEnv) == "" {
-		t.Setenv(postgresEnv, pgserver.Shared(t).URL("SCHEMA"))
+	return "postgres:" + strings.Replace(postgresURL(t), "SCHEMA", databaseName(place), 1)
+}
+
+// postgresURL returns the address of the shared server. A child process has it from its parent.
+func postgresURL(t testing.TB) string {
+	t.Helper()
+	if url := os.Getenv(postgresEnv); url != "" {
+		return url
 	}
-	return "postgres:" + strings.Replace(os.Getenv(postgresEnv), "SCHEMA", databaseName(place), 1)
+	return pgserver.Shared(t).URL("SCHEMA")
 }
 
 // mysqlStore does the same with a database in a MariaDB or MySQL server.
 func mysqlStore(t testing.TB, place string) string {
 	t.Helper()
-	if os.Getenv(mysqlEnv) == "" {
-		t.Setenv(mysqlEnv, mysqlserver.Shared(t).DSN("SCHEMA"))
+	return "mysql:" + strings.Replace(mysqlDSN(t), "SCHEMA", databaseName(place), 1)
+}
+
+// mysqlDSN does the same as postgresURL.
+func mysqlDSN(t testing.TB) string {
+	t.Helper()
+	if dsn := os.Getenv(mysqlEnv); dsn != "" {
+		return dsn
 	}
-	return "mysql:" + strings.Replace(os.Getenv(mysqlEnv), "SCHEMA", databaseName(place), 1)
+	return mysqlserver.Shared(t).DSN("SCHEMA")
+}
+
+// parallel lets a test that mostly waits run beside others of its kind, except in the long form.
+func parallel(t *testing.T) {
+	if !long() {
+		t.Parallel()
+	}
 }
 
 // everyStore runs a test with each database.
@@ -105,16 +124,17 @@ func harness(spec func(t testing.TB, place string) string) journaltest.Harness {
 }
 
 func TestSQLite(t *testing.T) {
+	parallel(t)
 	journaltest.Run(t, harness(func(_ testing.TB, place string) string { return "sqlite:" + filepath.Join(place, "journal.db") }))
 }
 
 func TestMySQL(t *testing.T) {
-	mysqlStore(t, "")
+	t.Setenv(mysqlEnv, mysqlDSN(t)) // for the processes that are killed
 	journaltest.Run(t, harness(mysqlStore))
 }
 
 func TestPostgres(t *testing.T) {
-	postgres(t, "")
+	t.Setenv(postgresEnv, postgresURL(t)) // for the processes that are killed
 	journaltest.Run(t, harness(postgres))
 }
 
@@ -143,6 +163,7 @@ func TestOpenAtOnce(t *testing.T) {
 
 // TestKill repeatedly kills a process that pays and refunds, and searches for money that was moved and forgotten.
 func TestKill(t *testing.T) {
+	parallel(t)
 	everyStore(t, func(t *testing.T, spec string) {
 		k := KillRun{Store: spec, Payments: 120, Lives: 5, Seed: 3}
 		if long() {

@@ -16,6 +16,9 @@ import (
 // read the store, or was a mismatch, has reported nothing: after it, too, Ack returns ErrChanged until this Journal has
 // reported the payment. For a refund, use AckRefund.
 func (j *Journal) Ack(ctx context.Context, transactionID string) error {
+	if err := needContext(ctx, "Ack"); err != nil {
+		return err
+	}
 	return j.ackTold(ctx, j.paymentKey(transactionID))
 }
 

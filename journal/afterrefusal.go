@@ -15,7 +15,9 @@ type AfterRefusal struct{ j *Journal }
 //
 // A refusal is the gateway's statement and not a proof, so the call queries the gateway first, and submits the payment only
 // if the gateway does not know it. If the query fails, the call returns ErrNotSent; if the gateway has the payment, it
-// returns its outcome. A payment that was not refused is handled as by the normal method.
+// returns its outcome. A search can show a payment late, so the first submission may still have been processed: as with
+// PayAgainRiskingSecondCharge, a decline is not taken as the outcome before AbsentAfter; the call returns an
+// *OutcomeUnknownError with cause ErrRepeatDeclined. A payment that was not refused is handled as by the normal method.
 func (j *Journal) AfterRefusal() AfterRefusal { return AfterRefusal{j} }
 
 // TokenPayment is Journal.TokenPayment, and also submits after a refusal.

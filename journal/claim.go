@@ -29,6 +29,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 		return e, mine, err
 	}
 	patience := time.Now().Add(j.opts.WaitElsewhere)
+	var queried string // the sender of the refused submission for which the gateway was queried
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		known := e.project()
 		switch {
@@ -43,6 +44,12 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			return e, false, &cardgateway.ValidationError{Op: in.Operation, Problems: []cardgateway.Problem{{
 				Field: in.idMember(), Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
 			}}}
+		case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:
+			queried = known.intent.Sender
+			if e, err = j.checkRefused(ctx, e, &in); err != nil {
+				return e, false, err
+			}
+			continue
 		case known.maySubmit(accepts):
 			if mine, err = j.submit(ctx, &e, in); err != nil || mine {
 				return e, mine, err

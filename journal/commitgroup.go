@@ -12,8 +12,8 @@ import (
 // transaction costs. A write that arrives while a transaction is running waits for the next one, together with all
 // others. No write is delayed to collect more of them: a single write starts its transaction at once.
 //
-// A late write is one that no caller waits for. It is delayed by up to lateAfter, so that other late writes can share its
-// transaction.
+// A late write is one that no caller waits for. It is delayed by lateAfter, so that other late writes can share its
+// transaction, and then belongs to the next one.
 //
 // Transactions run in goroutines of their own, which end when nothing is left to write. A writer whose context ends can
 // therefore return at once, whatever the database does, and nothing has to be closed.
@@ -208,7 +208,8 @@ func (g *commitGroup) watch() (keptPlace func() bool) {
 	}).Stop
 }
 
-// take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the
+// take returns the next batch, oldest writes first. Late writes that are due come before those that are waited for, which
+// could otherwise fill every batch for as long as the load lasts. A write whose context has ended is dropped. A second write to the
 // same entry waits for the next batch, so that one statement can change many rows in any order.
 func (g *commitGroup) take() (batch []*write) {
 	g.mu.Lock()
@@ -229,11 +230,11 @@ func (g *commitGroup) take() (batch []*write) {
 		clear(list[len(left):])
 		return left
 	}
-	g.waiting = from(g.waiting)
 	if g.due {
 		g.late = from(g.late)
 		g.due = len(g.late) > 0
 	}
+	g.waiting = from(g.waiting)
 	if len(batch) == 0 {
 		g.running--
 	}

@@ -87,6 +87,16 @@ func TestLateWrites(t *testing.T) {
 				t.Error(err)
 			}
 		}, []string{"0s: 1, 0 late", "1s: 1, 1 late"}},
+		{"before others that fill every batch", func(t *testing.T, g *commitGroup) {
+			for i := range 20 {
+				go func() { _ = g.do(t.Context(), writeOf(fmt.Sprint("waited for ", i))) }()
+			}
+			synctest.Wait()
+			g.later(writeOf("a"), func() {})
+			time.Sleep(1500 * time.Millisecond)
+			g.later(writeOf("b"), func() {})
+			time.Sleep(10 * time.Second)
+		}, []string{"0s: 1, 0 late", "1s: 3, 1 late", "2s: 3, 1 late", "3s: 4, 0 late", "4s: 4, 0 late", "5s: 4, 0 late", "6s: 1, 0 late"}},
 		{"many", func(_ *testing.T, g *commitGroup) {
 			for i := range 10 {
 				g.later(writeOf(fmt.Sprint(i)), func() {})

@@ -17,6 +17,9 @@ import (
 // without the journal. Confirm does not acknowledge; if nothing else is known, a later Ack acknowledges what it recorded.
 // For a refund, use ConfirmRefund.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
+	if err := needContext(ctx, "Confirm"); err != nil {
+		return err
+	}
 	if t == nil {
 		return errors.New("journal: Confirm: the transaction is nil")
 	}
@@ -26,17 +29,18 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 	if err != nil {
 		return err
 	}
-	if in := e.Intent(); t.AppID != "" && t.AppID != j.shop.AppID || !t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency {
+	if in := e.Intent(); j.client.IsOtherApp(t) || !t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency {
 		return fmt.Errorf("%w: %q is recorded as %s, and the gateway shows %s %s of app %q",
 			ErrMismatch, t.TransactionID, in.describe(), t.TransactionAmount, t.TransactionCurrency, t.AppID)
 	}
 	return j.confirm(ctx, e, shown{transaction: t})
 }
 
-// confirm records what the gateway returned for an entry, if it changes what is known.
+// confirm records what the gateway returned for an entry, if it changes what is known. It is one row, and there can be others:
+// only a query of all of them shows that a checkout is abandoned.
 func (j *Journal) confirm(ctx context.Context, e Entry, s shown) (err error) {
 	j.touched.add(e.Key())
-	for _, ev := range j.evidenceOf(s, &e, e.project()) {
+	for _, ev := range j.evidenceOf(s, &e, e.project(), false) {
 		if e, err = j.addIfNew(ctx, e, ev); err != nil {
 			return err
 		}

@@ -155,3 +155,41 @@ func TestSeenIsNeverAbsent(t *testing.T) {
 		}
 	})
 }
+
+// TestConfirmOfAnOldAttempt: on the hosted page each attempt is a row. One that was declined does not end a payment that
+// another attempt may have made, however long ago the page was opened; only a query of all of them does.
+func TestConfirmOfAnOldAttempt(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		row   int   // that is confirmed
+		shows []int // all of them
+		want  string
+	}{
+		{"declined, another one approved", 101, []int{101, 100}, "succeeded"},
+		{"declined, no other one", 101, []int{101}, "declined"},
+		{"waiting, another one approved", 301, []int{301, 100}, "succeeded"},
+		{"waiting, no other one", 301, []int{301}, "abandoned"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				req := hosted("a")
+				if _, err := s.CreateCheckout(t.Context(), req); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(8 * 24 * time.Hour)
+				row := &cardgateway.Transaction{
+					Code: cardgateway.Code(tt.row), UniqueID: "1", TransactionID: "a", TransactionAmount: req.Amount, TransactionCurrency: req.Currency,
+				}
+				if err := s.Confirm(t.Context(), row); err != nil {
+					t.Fatal(err)
+				}
+				if e, err := s.Get(t.Context(), "a"); err != nil || e.State() != journal.Pending {
+					t.Errorf("after Confirm: got %v, %v; want pending", e.State(), err)
+				}
+				searchShows(s, tt.shows...)
+				recovered(t, s.Journal)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.want})
+			})
+		})
+	}
+}

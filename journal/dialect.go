@@ -11,8 +11,8 @@ type Dialect int
 // The supported databases.
 const (
 	SQLite   Dialect = iota + 1
-	Postgres         // 9.5 or later
-	MySQL            // MySQL 8.0 or later, MariaDB 10.6 or later
+	Postgres         // 12 or later
+	MySQL            // MySQL 8.0.1 or later, MariaDB 10.6 or later
 )
 
 // String returns the name of the database.

@@ -35,6 +35,17 @@ func (e *Entry) RefundTransactionID() string { return e.Begun.RefundTransactionI
 // Unacked reports whether the entry has something that the merchant has not acknowledged.
 func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
 
+// latest returns the time of the latest thing that is recorded: of the intent, or of a piece of evidence.
+func (e *Entry) latest() time.Time {
+	at := e.Begun.At
+	for i := range e.Evidence {
+		if ev := &e.Evidence[i]; ev.At.After(at) {
+			at = ev.At
+		}
+	}
+	return at
+}
+
 // Intent is what is about to be sent: everything that identifies the payment, and no card data.
 type Intent struct {
 	Shop          Shop

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -47,19 +48,34 @@ const nextShop = `SELECT MIN(shop) FROM cardgateway_journal WHERE shop > ?`
 // Shops returns the shops that have entries, at most 1000. A tool can use it to report which shops there are if it finds no
 // entries of the requested one.
 func (s *SQLStore) Shops(ctx context.Context) (shops []Shop, err error) {
-	last := []byte{}
-	for len(shops) < mostShops {
-		var next []byte
-		if err := s.db.QueryRowContext(ctx, s.dialect.sql(nextShop), string(last)).Scan(&next); err != nil {
-			return nil, inJournal(err)
+	if err := needContext(ctx, "Shops"); err != nil {
+		return nil, err
+	}
+	for text, err := range s.shops(ctx) {
+		if err != nil {
+			return nil, s.inJournal(ctx, err)
 		}
-		if next == nil {
+		if shops = append(shops, parseShop(text)); len(shops) == mostShops {
 			break
 		}
-		last = next
-		shops = append(shops, parseShop(string(next)))
 	}
 	return shops, nil
+}
+
+// shops yields the column shop of every shop that has entries. An error of the database ends the loop.
+func (s *SQLStore) shops(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for last := ""; ; {
+			var next []byte
+			if err := s.db.QueryRowContext(ctx, s.dialect.sql(nextShop), last).Scan(&next); err != nil {
+				yield("", err)
+				return
+			}
+			if last = string(next); next == nil || !yield(last, nil) {
+				return
+			}
+		}
+	}
 }
 
 // parseShop reads what Shop.String wrote. An appId contains no space.

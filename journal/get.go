@@ -5,6 +5,9 @@ import "context"
 // Get returns what the store has about a payment, or ErrNoEntry. It does not query the gateway, and does not count as
 // reporting the payment in the sense of Ack.
 func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) {
+	if err := needContext(ctx, "Get"); err != nil {
+		return Entry{}, err
+	}
 	key := j.paymentKey(transactionID)
 	j.awaitLate(ctx, key)
 	return j.get(ctx, key)
@@ -12,6 +15,9 @@ func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) 
 
 // GetRefund returns what the store has about a refund, as Get does for a payment.
 func (j *Journal) GetRefund(ctx context.Context, refundTransactionID string) (Entry, error) {
+	if err := needContext(ctx, "GetRefund"); err != nil {
+		return Entry{}, err
+	}
 	key := j.refundKey(refundTransactionID)
 	j.awaitLate(ctx, key)
 	return j.get(ctx, key)

@@ -36,8 +36,8 @@ type Options struct {
 	// before and after sending takes up to twice as long.
 	WriteTimeout time.Duration
 	// Gateway identifies the entries in the store, together with the client's AppID. Empty means the client's
-	// BaseURL. If the BaseURL of the gateway changes, set this to the old one: otherwise open payments are not recovered, and
-	// transactionIds that were already used can be used again.
+	// BaseURL. If the BaseURL of the gateway changes, set this to the old one, in any equivalent spelling: otherwise open
+	// payments are not recovered, and transactionIds that were already used can be used again.
 	Gateway string
 	// Logger, if set, gets a line for each Recover that finds a problem (warn level) or something to report (debug level),
 	// and for each failure within Run.

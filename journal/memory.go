@@ -20,6 +20,9 @@ func NewMemoryStore() *MemoryStore { return &MemoryStore{entries: make(map[Key]*
 
 // Begin implements Store.
 func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
+	if err := needContext(ctx, "Begin"); err != nil {
+		return Entry{}, false, err
+	}
 	if err := ctx.Err(); err != nil {
 		return Entry{}, false, err
 	}
@@ -35,7 +38,7 @@ func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error)
 
 // Get implements Store.
 func (s *MemoryStore) Get(ctx context.Context, key Key) (got Entry, err error) {
-	err = s.with(ctx, key, func(e *Entry) error {
+	err = s.with(ctx, "Get", key, func(e *Entry) error {
 		got = e.snapshot()
 		return nil
 	})
@@ -44,15 +47,18 @@ func (s *MemoryStore) Get(ctx context.Context, key Key) (got Entry, err error) {
 
 // Record implements Store.
 func (s *MemoryStore) Record(ctx context.Context, key Key, version int, ev Evidence) error {
-	return s.with(ctx, key, func(e *Entry) error { return e.record(version, ev) })
+	return s.with(ctx, "Record", key, func(e *Entry) error { return e.record(version, ev) })
 }
 
 // Ack implements Store.
 func (s *MemoryStore) Ack(ctx context.Context, key Key, version int) error {
-	return s.with(ctx, key, func(e *Entry) error { return e.ack(version) })
+	return s.with(ctx, "Ack", key, func(e *Entry) error { return e.ack(version) })
 }
 
-func (s *MemoryStore) with(ctx context.Context, key Key, do func(*Entry) error) error {
+func (s *MemoryStore) with(ctx context.Context, method string, key Key, do func(*Entry) error) error {
+	if err := needContext(ctx, method); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -68,6 +74,10 @@ func (s *MemoryStore) with(ctx context.Context, key Key, do func(*Entry) error) 
 // Unacked implements Store.
 func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
+		if err := needContext(ctx, "Unacked"); err != nil {
+			yield(Entry{}, err)
+			return
+		}
 		for _, key := range s.keys(shop) {
 			e, err := s.Get(ctx, key) // fails if the entry was forgotten meanwhile, or ctx ended
 			if err == nil && e.Unacked() && !yield(e, nil) {
@@ -98,15 +108,22 @@ func (s *MemoryStore) keys(shop Shop) []Key {
 	return keys
 }
 
-// Forget deletes acknowledged payments and refunds that began before the given time, as SQLStore.Forget does.
-func (s *MemoryStore) Forget(_ context.Context, before time.Time) (n int64, err error) {
+// Forget deletes acknowledged payments and refunds of which everything was recorded before the given time, as
+// SQLStore.Forget does.
+func (s *MemoryStore) Forget(ctx context.Context, before time.Time) (n int64, err error) {
+	if err := needContext(ctx, "Forget"); err != nil {
+		return 0, err
+	}
 	if err := tooRecent(before); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, e := range s.entries {
-		if !e.Unacked() && e.Begun.At.Before(before) {
+		if !e.Unacked() && e.latest().Before(before) {
 			delete(s.entries, key)
 			n++
 		}

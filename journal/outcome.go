@@ -126,10 +126,13 @@ func (in *Intent) unknown(cause error) *cardgateway.OutcomeUnknownError {
 	}
 }
 
-// conflict returns the error that lists outcomes of which not all can be true.
+// conflict returns the error that lists outcomes of which not all can be true, each of them once.
 func (in *Intent) conflict(outcomes []*Evidence) error {
 	conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID}
-	for _, ev := range outcomes {
+	for i, ev := range outcomes {
+		if ev.repeats(outcomes[:i]) {
+			continue
+		}
 		if ev.Transaction != nil {
 			conflict.Transactions = append(conflict.Transactions, *ev.Transaction)
 		}
@@ -157,6 +160,8 @@ func observed(s shown, err error, certain bool) Evidence {
 		ev.set(s.kept())
 		if certain {
 			ev.State = Declined
+		} else {
+			ev.Seen = s.id() != "" // with an id of the gateway, something exists
 		}
 	case isRefused:
 		ev.State, ev.HTTPStatus, ev.Code = Refused, refused.HTTPStatus, refused.Code

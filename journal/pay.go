@@ -2,12 +2,12 @@ package journal
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
 // payment is one call of a payment method or of CreateRefund.
@@ -27,11 +27,14 @@ func (j *Journal) pay(ctx context.Context, p *payment) (*cardgateway.Transaction
 // do makes a payment or a refund.
 func (j *Journal) do(ctx context.Context, p *payment) (shown, error) {
 	p.intent.Shop = j.shop
+	if err := needContext(ctx, p.intent.Operation); err != nil {
+		return shown{}, j.unclaimed(p, err)
+	}
 	if !p.intent.recordable() {
 		s, err := p.refuse(ctx)
 		return s, j.unclaimed(p, err)
 	}
-	p.intent.At, p.intent.Sender = time.Now().Round(0), rand.Text()
+	p.intent.At, p.intent.Sender = time.Now().Round(0), random.Text()
 	c, mine := j.calls.start(&p.intent)
 	if !mine {
 		return c.wait(ctx, &p.intent)
@@ -44,11 +47,6 @@ func (j *Journal) do(ctx context.Context, p *payment) (shown, error) {
 // payOnce claims the payment for this call, sends it, and records the outcome.
 func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
 	j.awaitLate(ctx, p.intent.Key())
-	if p.accepts == afterRefusal {
-		if err := j.checkRefusal(ctx, p.intent); err != nil {
-			return shown{}, err
-		}
-	}
 	e, mine, err := j.claim(ctx, p.intent, p.accepts)
 	if err != nil {
 		return shown{}, j.unclaimed(p, err)
@@ -64,12 +62,12 @@ func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
 
 // unclaimed returns the error of a call that could not claim the payment: this call sent nothing. But if an earlier call
 // of this Journal may have sent the payment, it returns an unknown outcome instead, because "not sent" would be taken for
-// a statement about the payment.
+// a statement about the payment. That is not so after a refusal, which the caller of AfterRefusal knows.
 func (j *Journal) unclaimed(p *payment, err error) error {
 	before, known := j.reported.setUnseen(&p.intent)
 	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
 	switch {
-	case !known || !ok || before.state == NotSent:
+	case !known || !ok || before.state == NotSent || before.state == Refused && p.accepts == afterRefusal:
 		return err
 	case !before.intent.same(&p.intent):
 		return &MismatchError{Asked: p.intent, Recorded: before.intent}
@@ -80,7 +78,7 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 // conclude records the result of a submission before it returns it, except for approvals; see recordLater. If another
 // process has meanwhile recorded more from a query, it returns that instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, err error) (shown, error) {
-	ev := observed(s, err, e.project().fresh)
+	ev := observed(s, err, e.project().once)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
 	if told, ok := j.recordLater(e, ev); ok {

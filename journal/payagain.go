@@ -76,11 +76,7 @@ func (p PayAgain) CreateRefund(ctx context.Context, req cardgateway.RefundReques
 	return p.j.payBack(ctx, refund)
 }
 
-func notAccepted(operation, what string) error {
-	return &cardgateway.ValidationError{Op: operation, Problems: []cardgateway.Problem{{
-		Field: "accept", Rule: cardgateway.RuleRequired, Message: "must be " + what,
-	}}}
-}
+func notAccepted(operation, what string) error { return invalid(operation, "accept", "must be "+what) }
 
 func (p PayAgain) pay(ctx context.Context, pay *payment) (*cardgateway.Transaction, error) {
 	pay.accepts = riskingTwice

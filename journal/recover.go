@@ -23,6 +23,10 @@ import (
 // ctx, and ends the loop.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
+		if err := needContext(ctx, "Recover"); err != nil {
+			yield(Entry{}, err)
+			return
+		}
 		r := j.startRecovery(ctx)
 		defer r.stop()
 		err := r.tell(yield)

@@ -40,12 +40,18 @@ func (j *Journal) payBack(ctx context.Context, p *payment) (*cardgateway.Refund,
 
 // AckRefund acknowledges a refund, as Ack does for a payment.
 func (j *Journal) AckRefund(ctx context.Context, refundTransactionID string) error {
+	if err := needContext(ctx, "AckRefund"); err != nil {
+		return err
+	}
 	return j.ackTold(ctx, j.refundKey(refundTransactionID))
 }
 
 // ConfirmRefund records a refund that you got from the gateway elsewhere, as Confirm does for a payment: confirmed by
 // package notify, or returned by a walk or SearchRefunds. Its id, payment and amount must match the recorded refund.
 func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) error {
+	if err := needContext(ctx, "ConfirmRefund"); err != nil {
+		return err
+	}
 	if r == nil {
 		return errors.New("journal: ConfirmRefund: the refund is nil")
 	}

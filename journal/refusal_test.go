@@ -28,7 +28,7 @@ func TestAfterRefusal(t *testing.T) {
 		state   string
 	}{
 		{"refused", refusal, nil, approved, nil, 2, 1, "succeeded"},
-		{"refused, then declined", refusal, nil, declined, cardgateway.ErrDeclined, 2, 0, "declined"},
+		{"refused, then declined", refusal, nil, declined, journal.ErrRepeatDeclined, 2, 0, "unknown"}, // perhaps only as a repetition
 		{"refused twice", refusal, func(s *shop) { s.gateway.Inject(refusal) }, approved, cardgateway.ErrRefused, 2, 0, "refused"},
 		{"the gateway cannot be queried", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
 		{"refused and charged all the same", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, nil, approved,
@@ -54,6 +54,67 @@ func TestAfterRefusal(t *testing.T) {
 				wantExecuted(t, s, "a", tt.charged)
 				s.gateway.ClearFaults()
 				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
+			})
+		})
+	}
+}
+
+// TestDeclineAfterRefusal: a refusal is no proof, so after it the payment may have been submitted twice, and a decline of the
+// second submission may only be the gateway's rejection of a repetition. It is final once the first is no longer expected.
+func TestDeclineAfterRefusal(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		first   sandbox.Fault
+		cvv     string
+		charged int
+		hourly  string // what Recover reports after an hour
+		daily   string // and after 25 hours
+	}{
+		{"charged all the same, and shown only later", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, approved, 1, "succeeded", "succeeded"},
+		{"not processed", refusal, declined, 0, "unknown", "declined"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			lag := sandbox.SearchBehavior{Lag: 10 * time.Minute}
+			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesDeclined, Search: lag}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(tt.first)
+				if _, err := s.pay("a", tt.cvv); !errors.Is(err, cardgateway.ErrRefused) {
+					t.Fatalf("got %v, want ErrRefused", err)
+				}
+				time.Sleep(time.Minute)
+				_, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", tt.cvv))
+				if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, journal.ErrRepeatDeclined) {
+					t.Errorf("got %v, want ErrRepeatDeclined", err)
+				}
+				time.Sleep(time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.hourly})
+				time.Sleep(24 * time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.daily})
+				wantExecuted(t, s, "a", tt.charged)
+			})
+		})
+	}
+}
+
+// TestDeclineThatIsHidden: a decline of a repeated submission is not the outcome, but it shows that the gateway has the
+// payment. If no query finds it later, it is not presumed absent.
+func TestDeclineThatIsHidden(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		answer sandbox.Reply // to the repeated submission
+	}{{"shown by the answer", sandbox.ReplyAsIs}, {"shown by a query", sandbox.ReplyReset}} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+				s.gateway.Inject(refusal)
+				_, _ = s.pay("a", declined)
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: tt.answer})
+				_, _ = s.AfterRefusal().CreateSubscription(t.Context(), order("a", declined))
+				if tt.answer == sandbox.ReplyReset {
+					time.Sleep(time.Hour)
+					wantStates(t, s.Journal, map[string]string{"a": "unknown"})
+				}
+				searchShows(s)
+				time.Sleep(48 * time.Hour)
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "unknown"})
 			})
 		})
 	}

@@ -60,3 +60,27 @@ func TestAfterRefusalInTheFuture(t *testing.T) {
 		}
 	})
 }
+
+// TestAfterRefusalAsksWhatIsRefusedMeanwhile: another process submits the payment while AfterRefusal waits for it. The
+// gateway refuses what it has executed, so it is queried before anything is sent again.
+func TestAfterRefusalAsksWhatIsRefusedMeanwhile(t *testing.T) {
+	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
+		other := journal.New(s.client, s.store, journal.Options{})
+		untrue := refusal
+		untrue.Commit, untrue.After = sandbox.CommitNow, time.Second
+		s.gateway.Inject(untrue)
+		ended := make(chan error)
+		go func() {
+			_, err := other.CreateSubscription(t.Context(), order("a", approved))
+			ended <- err
+		}()
+		time.Sleep(time.Millisecond)
+		got, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
+		if first := <-ended; !errors.Is(first, cardgateway.ErrRefused) {
+			t.Errorf("the first call: got %v, want a refusal", first)
+		}
+		if n := s.gateway.Executed("a"); n != 1 || !errors.Is(err, cardgateway.ErrConflict) {
+			t.Errorf("charged %d times; got %+v, %v; want once, and a conflict", n, got, err)
+		}
+	})
+}

@@ -2,8 +2,9 @@ package journal
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
 // retry limits how long a call retries a store that fails, before anything is sent: a database can be busy with other
@@ -21,7 +22,7 @@ func newRetry(first, most time.Duration) *retry {
 
 // wait pauses before the next attempt. It returns false if there is no time for one, or ctx has ended.
 func (r *retry) wait(ctx context.Context) bool {
-	pause := r.pause/2 + rand.N(r.pause/2)
+	pause := random.Pause(r.pause)
 	r.pause = min(2*r.pause, r.most)
 	return time.Now().Add(pause).Before(r.until) && sleep(ctx, pause)
 }

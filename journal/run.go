@@ -17,6 +17,9 @@ import (
 // A failure of the store, or an entry that cannot be read, is logged and does not end Run. If every is zero, it means a
 // minute. Only one process of a shop should call Run.
 func (j *Journal) Run(ctx context.Context, every time.Duration, tell func(context.Context, Entry) error) error {
+	if err := needContext(ctx, "Run"); err != nil {
+		return err
+	}
 	if tell == nil {
 		return errors.New("journal: Run needs a function to call")
 	}

@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -65,25 +67,17 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (shown,
 	return shown{transaction: t}, err
 }
 
-// checkRefusal queries the gateway for a payment that it refused, and records what it returns. An error means that the
-// payment must not be submitted: the gateway may have it after all.
-func (j *Journal) checkRefusal(ctx context.Context, in Intent) error {
-	e, err := j.get(ctx, in.Key())
-	switch {
-	case errors.Is(err, ErrNoEntry):
-		return nil
-	case err != nil:
-		return in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
-	case e.State() != Refused:
-		return nil
-	}
-	if _, err := j.settle(ctx, e); err != nil {
-		return in.notSent(err)
+// checkRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
+// means that the payment must not be submitted with this intent: the gateway may have it after all.
+func (j *Journal) checkRefused(ctx context.Context, e Entry, in *Intent) (Entry, error) {
+	e, err := j.settle(ctx, e)
+	if err != nil {
+		return e, in.notSent(err)
 	}
 	if why := j.asked.why(in.Key()); why != nil {
-		return in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", why))
+		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", why))
 	}
-	return nil
+	return e, nil
 }
 
 // whyOf returns why Resolve failed, or nil if it returned an outcome or the gateway does not have the payment.
@@ -134,32 +128,36 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 	case isUnknown && (unknown.Seen || unknown.Transaction != nil || unknown.Refund != nil):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case !s.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return j.evidenceOf(s, e, known)
+		return j.evidenceOf(s, e, known, j.isAbandoned(known.intent))
 	}
 	return nil
 }
 
-// evidenceOf converts a transaction or a refund that the gateway returned to evidence.
-func (j *Journal) evidenceOf(s shown, e *Entry, known *projection) []Evidence {
+// evidenceOf converts a transaction or a refund that the gateway returned to evidence. The parameter abandoned says that the
+// cardholder is no longer expected to pay, and that there is no other row of the payment: on the hosted page each attempt is
+// a row.
+func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, abandoned bool) []Evidence {
 	ev := Evidence{Source: SourceQuery, State: s.state()}
 	ev.set(s.keptOfQuery(e.Intent().Operation))
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case ev.State == Declined && known.state == Succeeded:
-		return nil // an attempt before the one that succeeded
-	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !j.isAbandoned(known.intent):
+	case ev.State == Declined && known.state == Succeeded && (known.intent.onHostedPage() || !known.reverses(&ev)):
+		return nil // another attempt than the one that succeeded
+	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
-	case ev.State == Declined && len(e.submissions()) > 1 && !j.isOld(known.intent):
-		return nil // it may be the gateway's rejection of a repeated submission, and the first one can still arrive
-	case s.gatewayState() == cardgateway.StateRedirect && j.isAbandoned(known.intent):
+	case ev.State == Declined && !known.once && !j.isOld(known.intent):
+		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive.
+		return []Evidence{{Source: SourceQuery, Seen: true}}
+	case s.gatewayState() == cardgateway.StateRedirect && abandoned:
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
 }
 
 // successesOf returns the successes of a conflict one by one, so that the projection is a conflict too. A decline among
-// them is an earlier attempt, or the gateway's rejection of a repeated submission.
+// them is an earlier attempt, or the gateway's rejection of a repeated submission. Those without an id come first: a success
+// whose id is known already is recorded only if it contradicts one without.
 func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
 	add := func(s shown) {
 		if s.state() == Succeeded {
@@ -174,6 +172,7 @@ func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence)
 	for i := range conflict.Refunds {
 		add(shown{refund: &conflict.Refunds[i]})
 	}
+	slices.SortStableFunc(all, func(a, b Evidence) int { return cmp.Compare(a.shown().id(), b.shown().id()) })
 	return all
 }
 

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // Shop identifies the shop to which an entry belongs. A transactionId, and a refundTransactionId, is unique only within a
 // shop: two shops that share a database may use the same ids.
 type Shop struct {
-	Gateway string            // Options.Gateway, or the client's base URL in its normal form
+	Gateway string            // Options.Gateway, or else the client's base URL, in its normal form
 	AppID   cardgateway.AppID // the client's
 }
 
@@ -53,12 +54,9 @@ func keyOf(shop Shop, id string) Key {
 	return Key{Shop: shop, TransactionID: id}
 }
 
-// shopOf returns the shop of a client.
+// shopOf returns the shop of a client. Gateway is Options.Gateway.
 func shopOf(client *cardgateway.Client, gateway string) Shop {
-	if gateway == "" {
-		gateway = normalURL(client.BaseURL())
-	}
-	return Shop{Gateway: gateway, AppID: client.AppID()}
+	return Shop{Gateway: normalURL(cmp.Or(gateway, client.BaseURL())), AppID: client.AppID()}
 }
 
 // normalURL returns the normal form of a base URL (RFC 3986, section 6.2), without a slash at its end.
@@ -68,7 +66,7 @@ func normalURL(base string) string {
 		return base
 	}
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	if port := u.Port(); u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+	if port := u.Port(); port == "" || u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
 		u.Host = strings.TrimSuffix(u.Host, ":"+port)
 	}
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")

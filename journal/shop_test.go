@@ -28,6 +28,9 @@ func TestShopOfOneURL(t *testing.T) {
 		"https://gateway.test:443/v1//": "https://gateway.test/v1",
 		"https://gateway.test:80":       "https://gateway.test:80",
 		"http://gateway.test:80":        "http://gateway.test",
+		"https://gateway.test:/":        "https://gateway.test",
+		"https://[2001:DB8::1]:443":     "https://[2001:db8::1]",
+		"https://[2001:db8::443]":       "https://[2001:db8::443]",
 		"http://gateway.test:443":       "http://gateway.test:443",
 		"https://gateway.test/A":        "https://gateway.test/A",
 		"https://gateway.test/a%2Fb/":   "https://gateway.test/a%2Fb",
@@ -54,6 +57,10 @@ func TestShops(t *testing.T) {
 		{"another gateway", "https://other.test", "7", "", false},
 		{"another path", "https://gateway.test/v2", "7", "", false},
 		{"a gateway that has moved", "https://moved.test", "7", "https://gateway.test", true},
+		{"moved, with a slash", "https://moved.test", "7", "https://gateway.test/", true},
+		{"moved, in capitals", "https://moved.test", "7", "HTTPS://GATEWAY.test", true},
+		{"moved, with the port", "https://moved.test", "7", "https://gateway.test:443", true},
+		{"moved, from another path", "https://moved.test", "7", "https://gateway.test/v2", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {

@@ -55,8 +55,8 @@ func TestCopied(t *testing.T) {
 	}
 }
 
-// TestSameOutcome: which evidence shows the same transaction or refund of the gateway, and which shows two.
-func TestSameOutcome(t *testing.T) {
+// TestRepeats: which evidence shows an outcome that an earlier piece has shown.
+func TestRepeats(t *testing.T) {
 	show := func(source Source, code cardgateway.Code, id, at string) *Evidence {
 		tx := &cardgateway.Transaction{Code: code, UniqueID: id}
 		if at != "" {
@@ -68,7 +68,7 @@ func TestSameOutcome(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		a, b *Evidence
-		same bool
+		want bool
 	}{
 		{"one id, at different times, from different sources", show(SourceAnswer, 100, "1", noon), show(SourceQuery, 100, "1", later), true},
 		{"one id, and different codes", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 101, "1", noon), false},
@@ -76,11 +76,14 @@ func TestSameOutcome(t *testing.T) {
 		{"an id and none", show(SourceAnswer, 100, "1", noon), show(SourceAnswer, 100, "", noon), false},
 		{"no id, at one time", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", noon), true},
 		{"no id, at different times", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", later), false},
-		{"no id, and one has no time", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", ""), true},
+		{"no id, and one has no time", show(SourceQuery, 100, "", noon), show(SourceQuery, 100, "", ""), false},
 		{"no id, from different sources", show(SourceQuery, 100, "", noon), show(SourceAnswer, 100, "", noon), false},
 	} {
-		if there, back := tt.a.sameOutcome(tt.b), tt.b.sameOutcome(tt.a); there != tt.same || back != tt.same {
-			t.Errorf("%s: %t, with the arguments exchanged %t; want %t", tt.name, there, back, tt.same)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			other := show(SourceQuery, 102, "3", noon)
+			if there, back := tt.a.repeats([]*Evidence{other, tt.b}), tt.b.repeats([]*Evidence{tt.a, other}); there != tt.want || back != tt.want {
+				t.Errorf("got %t, with the arguments exchanged %t", there, back)
+			}
+		})
 	}
 }

@@ -14,14 +14,21 @@ import (
 // store that uses them. The caller imports the driver, opens db and closes it. Tables of an older version are migrated; those
 // of a newer version, and of version 0.1, are rejected.
 //
+// Postgres must have version 12 or later, MySQL 8.0.1, MariaDB 10.6; an older server is rejected.
+//
 // A commit must be durable when it returns. The settings of every connection are checked when it is first used. A
-// connection with less durable settings is rejected, with an error that says what to set:
+// connection with less durable settings is rejected, with an error that says what to set. Through a pooler that gives each
+// transaction another connection to the server (PgBouncer with pool_mode transaction), only one of those is checked: set
+// them for the server, the database or the account, not for a session.
 //
 //   - SQLite: synchronous=FULL, and journal_mode neither OFF nor MEMORY. Use WAL, and busy_timeout=10000, so that
 //     processes wait for one another. Package journal/sqlite opens a file with these settings. An in-memory database is for
 //     tests, with SetMaxOpenConns(1): with more, each connection would have its own database, and it is rejected.
 //   - Postgres: synchronous_commit not off, fsync on.
 //   - MySQL, MariaDB: innodb_flush_log_at_trx_commit=1, sync_binlog=1 if there is a binary log, and a strict sql_mode.
+//
+// Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
+// all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout.
 //
 // The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT on cardgateway_journal_schema, and
 // the right to create and alter tables only for the first run of each version.
@@ -31,6 +38,9 @@ func NewSQLStore(ctx context.Context, db *sql.DB, d Dialect) (*SQLStore, error) 
 
 // openSQL implements the constructor of this name. The function tables creates the tables, or only checks them.
 func openSQL(ctx context.Context, db *sql.DB, d Dialect, name string, tables func(Dialect, context.Context, *sql.DB) error) (*SQLStore, error) {
+	if err := needContext(ctx, name); err != nil {
+		return nil, err
+	}
 	if db == nil {
 		return nil, fmt.Errorf("journal: %s: db is nil", name)
 	}
@@ -59,11 +69,11 @@ func openSQL(ctx context.Context, db *sql.DB, d Dialect, name string, tables fun
 	return s, nil
 }
 
-// prepare checks one connection, and creates or checks the tables. On SQLite, a connection can fail while another process
+// prepare checks the server's version and one connection, and creates or checks the tables. On SQLite, a connection can fail while another process
 // changes the journal mode of a new file: SQLite does not wait for that.
 func (s *SQLStore) prepare(ctx context.Context, tables func(Dialect, context.Context, *sql.DB) error) (err error) {
 	for range 10 {
-		err = s.onConn(ctx, func(*sql.Conn, *connState) error { return nil })
+		err = s.onConn(ctx, func(conn *sql.Conn, _ *connState) error { return s.dialect.checkVersion(ctx, conn) })
 		if lax := (*settingError)(nil); err == nil || errors.As(err, &lax) || !sleep(ctx, 50*time.Millisecond) {
 			break
 		}
@@ -90,6 +100,9 @@ const longestShop = 1024
 
 // Begin implements Store.
 func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
+	if err := needContext(ctx, "Begin"); err != nil {
+		return Entry{}, false, err
+	}
 	if n := len(in.Shop.String()); s.dialect == MySQL && n > longestShop {
 		return Entry{}, false, fmt.Errorf("journal: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, longestShop)
 	}
@@ -101,7 +114,7 @@ func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 	}
 	w := &write{key: in.Key().row(), kind: writeIntent, text: string(text), begun: in.At.UnixMicro(), sender: in.Sender, durable: true}
 	if err := s.intents.do(ctx, w); err != nil {
-		return Entry{}, false, inJournal(err)
+		return Entry{}, false, s.inJournal(ctx, err)
 	}
 	if !w.changed {
 		return w.current, false, nil
@@ -111,12 +124,15 @@ func (s *SQLStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
 
 // Record implements Store.
 func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence) error {
+	if err := needContext(ctx, "Record"); err != nil {
+		return err
+	}
 	w, err := evidenceWrite(key, version, &ev)
 	if err != nil {
 		return err
 	}
 	if err := s.groupOf(w).do(ctx, w); err != nil {
-		return inJournal(err)
+		return s.inJournal(ctx, err)
 	}
 	if !w.changed {
 		return ErrChanged
@@ -154,13 +170,21 @@ func (s *SQLStore) hurry() { s.groupOf(new(write)).hurry() }
 // Flush writes the approvals that payment methods have returned and that are still to be written. Call it after the last
 // payment, before you close the database. Without it, those payments stay open, and Recover queries the gateway for them.
 // It returns an error only if ctx ends first.
-func (s *SQLStore) Flush(ctx context.Context) error { return s.groupOf(new(write)).flush(ctx) }
+func (s *SQLStore) Flush(ctx context.Context) error {
+	if err := needContext(ctx, "Flush"); err != nil {
+		return err
+	}
+	return s.groupOf(new(write)).flush(ctx)
+}
 
 // Ack implements Store.
 func (s *SQLStore) Ack(ctx context.Context, key Key, version int) error {
+	if err := needContext(ctx, "Ack"); err != nil {
+		return err
+	}
 	w := &write{key: key.row(), kind: writeAck, version: version}
 	if err := s.groupOf(w).do(ctx, w); err != nil {
-		return inJournal(err)
+		return s.inJournal(ctx, err)
 	}
 	if !w.changed {
 		return w.current.ack(version)
@@ -178,19 +202,26 @@ func (s *SQLStore) groupOf(w *write) *commitGroup {
 	return &s.lazy
 }
 
-// inJournal adds the prefix of this package to an error of the database.
-func inJournal(err error) error {
+// inJournal adds the prefix of this package to an error of the database. If ctx has ended while all connections are in use,
+// it says so: most likely a connection was waited for, and the end of the context alone would hide that.
+func (s *SQLStore) inJournal(ctx context.Context, err error) error {
 	if errors.Is(err, ErrNoEntry) || errors.As(err, new(*EntryError)) {
 		return err
+	}
+	if pool := s.db.Stats(); ctx.Err() != nil && pool.MaxOpenConnections > 0 && pool.InUse >= pool.MaxOpenConnections {
+		return fmt.Errorf("journal: all %d connections of the pool are in use: %w", pool.MaxOpenConnections, err)
 	}
 	return fmt.Errorf("journal: %w", err)
 }
 
 // Get implements Store.
 func (s *SQLStore) Get(ctx context.Context, key Key) (Entry, error) {
+	if err := needContext(ctx, "Get"); err != nil {
+		return Entry{}, err
+	}
 	e, err := s.read(ctx, s.db, key.row())
 	if err != nil {
-		return e, inJournal(err)
+		return e, s.inJournal(ctx, err)
 	}
 	return e, nil
 }
@@ -206,12 +237,17 @@ const (
 
 // Unacked implements Store. It reads a page of entries at a time, and holds no connection while they are used.
 func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
+	unacked := fmt.Sprintf(selectUnacked, s.dialect.isUnacked())
 	return func(yield func(Entry, error) bool) {
+		if err := needContext(ctx, "Unacked"); err != nil {
+			yield(Entry{}, err)
+			return
+		}
 		begun, id := any(int64(-1)<<62), ""
 		for {
-			page, err := s.unackedAfter(ctx, shop, begun, id)
+			page, err := s.page(ctx, unacked, shop.String(), begun, begun, id, pageOfUnacked)
 			if err != nil {
-				yield(Entry{}, inJournal(err))
+				yield(Entry{}, s.inJournal(ctx, err))
 				return
 			}
 			read := time.Now()
@@ -231,9 +267,9 @@ func (s *SQLStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, erro
 	}
 }
 
-func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun any, id string) (page []storedEntry, err error) {
-	statement := s.dialect.sql(fmt.Sprintf(selectUnacked, s.dialect.isUnacked()))
-	rows, err := s.db.QueryContext(ctx, statement, shop.String(), begun, begun, id, pageOfUnacked)
+// page returns the rows of a statement that selects the columns of a storedEntry.
+func (s *SQLStore) page(ctx context.Context, statement string, args ...any) (page []storedEntry, err error) {
+	rows, err := s.db.QueryContext(ctx, s.dialect.sql(statement), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -246,18 +282,4 @@ func (s *SQLStore) unackedAfter(ctx context.Context, shop Shop, begun any, id st
 		page = append(page, r)
 	}
 	return page, rows.Err()
-}
-
-// Forget deletes acknowledged payments and refunds that began before the given time, of every shop, and returns how many. A
-// deleted id can be paid again, so keep entries for longer than any of your jobs could repeat a call. A time within the last
-// 24 hours is an error.
-func (s *SQLStore) Forget(ctx context.Context, before time.Time) (int64, error) {
-	if err := tooRecent(before); err != nil {
-		return 0, err
-	}
-	result, err := s.db.ExecContext(ctx, s.dialect.sql(`DELETE FROM cardgateway_journal WHERE NOT unacked AND begun < ?`), before.UnixMicro())
-	if err != nil {
-		return 0, fmt.Errorf("journal: %w", err)
-	}
-	return result.RowsAffected()
 }

@@ -24,7 +24,7 @@ type projection struct {
 	intent   Intent // of the latest submission
 	state    State
 	conflict bool
-	fresh    bool      // every earlier submission was unsent or refused: a decline can only belong to the latest one
+	once     bool      // at most one submission may have been sent: a decline can only belong to that one
 	answered bool      // the result of the latest submission's call is recorded, even if it is unknown
 	invalid  bool      // the latest submission violated a limit
 	seen     bool      // the gateway has returned the id in some form
@@ -32,14 +32,15 @@ type projection struct {
 
 	before      *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
 	hadNegative bool        // since the latest submission, state has been one that a success contradicts
-	outcomes    []*Evidence // the distinct final outcomes
+	outcomes    []*Evidence // the final outcomes
 }
 
 func (e *Entry) project() *projection {
-	p := &projection{intent: e.Begun, fresh: true}
+	p := &projection{intent: e.Begun}
 	for i := range e.Evidence {
 		p.add(&e.Evidence[i])
 	}
+	p.once = p.before == nil || len(e.submissions()) == 1
 	return p
 }
 
@@ -62,7 +63,7 @@ func (p *projection) add(ev *Evidence) {
 			p.decide(ev)
 		}
 	case Declined:
-		p.addOutcome(ev)
+		p.outcomes = append(p.outcomes, ev)
 		if p.state == Succeeded {
 			p.conflict = true
 		} else {
@@ -76,7 +77,6 @@ func (p *projection) add(ev *Evidence) {
 // submit begins another submission: what was known before says nothing about it.
 func (p *projection) submit(ev *Evidence) {
 	before := *p
-	p.fresh = p.fresh && (p.state == NotSent || p.state == Refused)
 	p.before, p.state, p.deciding = &before, Unknown, nil
 	p.intent, p.answered, p.invalid, p.hadNegative = *ev.Submission, false, false, false
 }
@@ -100,9 +100,10 @@ func (p *projection) deny(ev *Evidence) {
 // succeed adds a success, which is final whatever was known. It is a conflict after a state that contradicts it, and if
 // there is another success.
 func (p *projection) succeed(ev *Evidence) {
-	p.addOutcome(ev)
-	p.conflict = p.conflict || p.hadNegative || p.successes() > 1
-	if p.state != Succeeded {
+	another := func(before *Evidence) bool { return before.State == Succeeded && !ev.canBeOne(before) }
+	p.conflict = p.conflict || p.hadNegative || slices.ContainsFunc(p.outcomes, another)
+	p.outcomes = append(p.outcomes, ev)
+	if p.state != Succeeded || p.deciding.shown().id() == "" && ev.shown().id() != "" { // the id is needed for a refund
 		p.decide(ev)
 	}
 }
@@ -115,38 +116,39 @@ func (p *projection) decide(ev *Evidence) {
 	}
 }
 
-// addOutcome adds a final outcome, unless the same one has been shown before.
-func (p *projection) addOutcome(ev *Evidence) {
-	if !slices.ContainsFunc(p.outcomes, ev.sameOutcome) {
-		p.outcomes = append(p.outcomes, ev)
-	}
-}
-
-// sameOutcome reports whether two pieces of evidence can show the same transaction, or the same refund, of the gateway.
-// The id decides. If it is missing, the times distinguish two responses, or two query results. A response and a query
-// result without ids never count as the same; successes takes this into account.
-func (ev *Evidence) sameOutcome(other *Evidence) bool {
+// canBeOne reports whether two successes can be one transaction, or one refund, of the gateway. Their ids decide if both have
+// one. Otherwise the times distinguish two responses, or two query results. A response and a query result can be one
+// success, whatever their times: the gateway may name the id in only one of them.
+//
+// All successes of an entry can be one if every two of them can be, so the order in which they became known does not matter.
+func (ev *Evidence) canBeOne(other *Evidence) bool {
 	s, o := ev.shown(), other.shown()
-	if s.id() != o.id() || s.code() != o.code() {
-		return false
+	if s.id() != "" && o.id() != "" {
+		return s.id() == o.id()
 	}
-	return s.id() != "" || ev.Source == other.Source && s.sameTime(o)
+	return ev.Source != other.Source || s.sameTime(o)
 }
 
-// successes returns the smallest possible number of successes. A response and a query result without ids can be one
-// success, whatever their times, so only the larger number of the two counts.
-func (p *projection) successes() int {
-	ids, without := 0, map[Source]int{}
-	for _, ev := range p.outcomes {
-		switch {
-		case ev.State != Succeeded:
-		case ev.shown().id() != "":
-			ids++
-		default:
-			without[ev.Source]++
+// reverses reports whether a decline belongs to the very payment or refund that succeeded: it was made, and then came back.
+// Their ids decide if both have one; otherwise nothing else can have been declined if there was only one submission.
+func (p *projection) reverses(decline *Evidence) bool {
+	id := decline.shown().id()
+	return slices.ContainsFunc(p.outcomes, func(ev *Evidence) bool {
+		if other := ev.shown().id(); id != "" && other != "" {
+			return id == other && ev.State == Succeeded
 		}
-	}
-	return ids + max(without[SourceAnswer], without[SourceQuery])
+		return p.once && ev.State == Succeeded
+	})
+}
+
+// repeats reports whether a final outcome has the id and the code of an earlier one, or without an id the source, the time
+// and the code.
+func (ev *Evidence) repeats(earlier []*Evidence) bool {
+	s := ev.shown()
+	return slices.ContainsFunc(earlier, func(other *Evidence) bool {
+		o := other.shown()
+		return s.id() == o.id() && s.code() == o.code() && (s.id() != "" || ev.Source == other.Source && s.at() == o.at())
+	})
 }
 
 // changedBy reports whether more evidence would change what is known of an entry.
@@ -154,8 +156,8 @@ func (p *projection) changedBy(ev *Evidence, e *Entry) bool {
 	more := *e
 	more.Evidence = append(slices.Clip(more.Evidence), *ev)
 	after := more.project()
-	return after.state != p.state || after.conflict != p.conflict || after.seen != p.seen ||
-		len(after.outcomes) != len(p.outcomes) || after.code() != p.code()
+	return after.state != p.state || after.conflict != p.conflict || after.seen != p.seen || after.code() != p.code() ||
+		len(after.outcomes) > len(p.outcomes) && !ev.repeats(p.outcomes)
 }
 
 // code returns the code of the gateway's transaction that determines state: while a payment is pending, it shows the
@@ -167,13 +169,14 @@ func (p *projection) code() cardgateway.Code {
 	return p.deciding.shown().code()
 }
 
-// open reports whether a query can still change what is known. NotSent is proved, and a final outcome is final, unless an
-// earlier submission may have another outcome. A refusal is only the gateway's statement.
+// open reports whether a query can still change what is known. NotSent is proved, and a final outcome is final, unless
+// another submission may have another outcome. A refusal is only the gateway's statement.
 func (p *projection) open() bool {
-	return !p.fresh || p.state == Unknown || p.state == Refused || p.state == PresumedAbsent || p.state == Pending
+	return !p.once || p.state == Unknown || p.state == Refused || p.state == PresumedAbsent || p.state == Pending
 }
 
-// submissions returns the times of the submissions that may have been sent, or of the last one if none was.
+// submissions returns the times of the submissions that may have been sent, or of the last one if none was. One that was
+// refused may have been processed all the same: a refusal is no proof.
 func (e *Entry) submissions() []time.Time {
 	sent := []*Intent{&e.Begun}
 	last := sent[0]

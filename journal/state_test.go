@@ -63,6 +63,7 @@ func TestState(t *testing.T) {
 		"not sent, again, paid":           {[]Evidence{answer(NotSent, ""), again, second(Succeeded, "1")}, Succeeded, false},
 		"absent, again, paid":             {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "1")}, Succeeded, false},
 		"absent, again, both paid":        {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "2"), query(Succeeded, "1")}, Succeeded, true},
+		"declined, again, paid":           {[]Evidence{answer(Declined, "1"), again, second(Succeeded, "2")}, Succeeded, false},
 		"absent, again, not sent":         {[]Evidence{query(PresumedAbsent, ""), again, second(NotSent, "")}, PresumedAbsent, false},
 		"absent, again, refused":          {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, "")}, PresumedAbsent, false},
 		"absent, again, refused, paid":    {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, ""), query(Succeeded, "1")}, Succeeded, true},

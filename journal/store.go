@@ -42,6 +42,14 @@ type Store interface {
 	Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error]
 }
 
+// A Store can also have a method to delete old entries. Package journaltest tests one with this signature:
+//
+//	Forget(ctx context.Context, before time.Time) (int64, error)
+//
+// It must keep every entry that is not acknowledged, and every one of which anything was recorded at that time or later:
+// Begun, a submission, or other evidence. Going by Begun alone would delete a payment that began long ago and was submitted
+// again a moment ago, and a repeated call would charge again.
+
 // EntryError says that an entry exists but cannot be read: it was damaged, or written by a newer version of this
 // package. Other entries are not affected. No payment is sent for it, because it may have been sent before.
 type EntryError struct {

@@ -18,7 +18,7 @@ func TestAdmissionRate(t *testing.T) {
 		{"more slowly than allowed", 10, 1, 250 * time.Millisecond, 12},
 		{"two queries each", 10, 2, time.Millisecond, 30},
 		{"two queries each of an odd number", 5, 2, time.Millisecond, 12},
-		{"at least what one needs", 1, 1, time.Millisecond, 6},
+		{"at least what one needs", 1, 1, time.Millisecond, 9},
 		{"many", 1000, 1, time.Millisecond, 3000},
 	}
 	for _, tt := range tests {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // confirmer queries the gateway for what notifications claim. It makes a single attempt: the gateway sends a notification
@@ -16,12 +19,12 @@ type confirmer struct{ client *cardgateway.Client }
 
 const (
 	confirmTimeout = 20 * time.Second // for all queries about one notification
-	maxQueries     = 2                // for one notification
+	maxQueries     = 3                // for one notification: the payment, and the refund in two ranges
 
 	// The range of a search, as wall-clock times in UTC. It contains the gateway's current time in any zone from UTC-12 to
 	// UTC+14, with an hour to spare, and is no longer than the shortest month.
 	searchBefore = 27 * 24 * time.Hour
-	searchAfter  = 15 * time.Hour
+	searchAfter  = resolve.After
 )
 
 func newConfirmer(client *cardgateway.Client) confirmer {
@@ -35,6 +38,7 @@ var (
 	errNotShown     = errors.New("notify: the gateway does not confirm yet what the notification claims")
 	errNotOneOrder  = errors.New("notify: the gateway did not return exactly one transaction with the notification's transactionId")
 	errNotOneRefund = errors.New("notify: the gateway did not return exactly one refund with the notification's ids")
+	errNoRefund     = fmt.Errorf("%w: it returned none", errNotOneRefund)
 )
 
 // subject identifies the transaction to query: by the gateway's id if there is one, otherwise by the merchant's.
@@ -68,7 +72,7 @@ func (f confirmer) confirm(ctx context.Context, n *Notification) (err error) {
 		return errContradicted
 	}
 	if n.Claimed.Kind == KindRefund {
-		n.Refund, err = f.refund(ctx, &n.Claimed, n.Transaction.UniqueID)
+		n.Refund, err = f.refund(ctx, &n.Claimed, n.Transaction)
 	}
 	return err
 }
@@ -87,15 +91,35 @@ func (f confirmer) transaction(ctx context.Context, claimed *Claims) (*cardgatew
 	if len(page.Data) == 0 {
 		return nil, fmt.Errorf("%w: %w", errNotOneOrder, cardgateway.ErrNotFound)
 	}
-	// Some gateways also return other orders.
-	return onlyOne(page.Data, errNotOneOrder, func(t *cardgateway.Transaction) bool {
-		return t.TransactionID == claimed.TransactionID && t.UniqueID != ""
+	ofOtherApp := false
+	found, err := onlyOne(page.Data, errNotOneOrder, func(t *cardgateway.Transaction) bool {
+		if t.TransactionID != claimed.TransactionID || t.UniqueID == "" { // some gateways also return other orders
+			return false
+		}
+		isOther := f.client.IsOtherApp(t)
+		ofOtherApp = ofOtherApp || isOther
+		return !isOther
 	})
+	if err != nil && ofOtherApp {
+		err = fmt.Errorf("%w: %w", err, verdict.ErrOtherApp)
+	}
+	return found, err
 }
 
-// refund returns the refund of the transaction that has the claimed ids.
-func (f confirmer) refund(ctx context.Context, claimed *Claims, uniqueID string) (*cardgateway.Refund, error) {
-	start, end := searchRange(time.Now(), f.client.Location())
+// refund returns the refund of the transaction that has the claimed ids. A gateway can find refunds by the time of their request,
+// which may have been long ago: if it finds none, and the payment is old enough, the range before is searched too.
+func (f confirmer) refund(ctx context.Context, claimed *Claims, paid *cardgateway.Transaction) (*cardgateway.Refund, error) {
+	now := time.Now()
+	refund, err := f.refundBefore(ctx, claimed, paid.UniqueID, now)
+	if at := paid.TransactionAt; errors.Is(err, errNoRefund) && !at.IsZero() && at.In(f.client.Location()).Before(now.Add(searchAfter-searchBefore)) {
+		return f.refundBefore(ctx, claimed, paid.UniqueID, now.Add(-searchBefore))
+	}
+	return refund, err
+}
+
+// refundBefore searches the range of searchRange.
+func (f confirmer) refundBefore(ctx context.Context, claimed *Claims, uniqueID string, now time.Time) (*cardgateway.Refund, error) {
+	start, end := searchRange(now, f.client.Location())
 	page, err := f.client.SearchRefunds(ctx, cardgateway.RefundQuery{
 		UniqueID: uniqueID, RefundUniqueID: claimed.RefundUniqueID, RefundTransactionID: claimed.MerchantRefundID,
 		Start: start, End: end,
@@ -103,11 +127,15 @@ func (f confirmer) refund(ctx context.Context, claimed *Claims, uniqueID string)
 	if err != nil {
 		return nil, err
 	}
-	return onlyOne(page.Data, errNotOneRefund, func(r *cardgateway.Refund) bool {
+	matches := func(r *cardgateway.Refund) bool {
 		return r.UniqueID == uniqueID &&
 			(claimed.RefundUniqueID == "" || claimed.RefundUniqueID == r.RefundUniqueID) &&
 			(claimed.MerchantRefundID == "" || claimed.MerchantRefundID == r.MerchantRefundID)
-	})
+	}
+	if !slices.ContainsFunc(page.Data, func(r cardgateway.Refund) bool { return matches(&r) }) {
+		return nil, errNoRefund
+	}
+	return onlyOne(page.Data, errNotOneRefund, matches)
 }
 
 // searchRange returns the bounds of a search. The range is meant as wall-clock times in UTC; the client writes bounds as

@@ -2,11 +2,11 @@ package notify
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"sync"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
 // firstTokens remembers the first token of each transaction, as a hash with a random key that exists only in this process.
@@ -31,7 +31,7 @@ const rememberedTokens = 10_000
 
 func newFirstTokens() *firstTokens {
 	f := &firstTokens{known: newBoundedMap[firstToken](rememberedTokens)}
-	_, _ = rand.Read(f.key[:]) // never fails
+	random.Fill(f.key[:])
 	return f
 }
 

@@ -35,7 +35,7 @@ type Options struct {
 	// the likely names are tried, see Parse.
 	TokenMember string
 	// QueriesPerSecond limits the queries to the gateway in any one second if Verify is not set. Zero or less means 10; the
-	// minimum is 2. A notification above the limit gets HTTP 503, and the gateway repeats it a few times. Without Verify,
+	// minimum is 3. A notification above the limit gets HTTP 503, and the gateway repeats it a few times. Without Verify,
 	// forged notifications can use up this limit, so that genuine ones are lost: see Info.Throttled. Notifications that
 	// passed Verify are limited only by the number handled at once, see NewHandler; for a rate limit of the gateway, use
 	// Config.Limiter.
@@ -81,8 +81,8 @@ type Options struct {
 //
 // On the hosted page a cardholder whose card was declined may try another one: a decline can be followed by an approval of
 // the same transactionId, which is another event. Always compare amount and currency with your own order: a genuine
-// notification is not necessarily about what was ordered. If the credentials serve several apps, also set
-// Config.CheckAppID: without it, a transaction of another app is confirmed like one of this app.
+// notification is not necessarily about what was ordered. A transaction of another app, which the same credentials can
+// query, gets 503 and is not passed to handle, unless Config.AnyAppID is set.
 func NewHandler(client *cardgateway.Client, opts Options, handle func(context.Context, *Notification) error) http.Handler {
 	if client == nil || handle == nil {
 		panic("notify: NewHandler: client and handle must not be nil")

@@ -18,6 +18,7 @@ import (
 	"github.com/jarcoal/httpmock"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -80,6 +81,32 @@ func TestHandlerConfirms(t *testing.T) {
 		{
 			name: "a response about another transaction", body: approved, order: `{"code":100,"uniqueId":"1","transactionId":"order-1"}`,
 			status: 503, is: cardgateway.ErrQueryFailed, queries: 1,
+		},
+		{
+			name: "a payment of another app", body: approved, order: strings.Replace(order, "{", `{"appId":78,`, 1),
+			status: 503, is: verdict.ErrOtherApp, queries: 1,
+		},
+		{
+			name: "a payment of this app, as text", body: approved, order: strings.Replace(order, "{", `{"appId":"77",`, 1),
+			status: 200, wantCode: 100, queries: 1,
+		},
+		{
+			name: "a payment of another app, with this app claimed", body: strings.Replace(approved, "{", `{"appId":77,`, 1),
+			order:  strings.Replace(order, "{", `{"appId":78,`, 1),
+			status: 503, is: verdict.ErrOtherApp, queries: 1,
+		},
+		{
+			name: "a refund of a payment of another app", body: refunded, order: strings.Replace(order, "{", `{"appId":78,`, 1), refunds: refund,
+			status: 503, is: verdict.ErrOtherApp, queries: 1,
+		},
+		{
+			name: "by the merchant's id, which only another app has", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: strings.Replace(order, "{", `{"appId":78,`, 1), status: 503, is: verdict.ErrOtherApp, queries: 1,
+		},
+		{
+			name: "by the merchant's id, which another app has too", body: `{"code":100,"transactionId":"order-1"}`,
+			orders: strings.Replace(order, `{"code":100,"uniqueId":"987654321"`, `{"appId":78,"code":101,"uniqueId":"2"`, 1) + `,` + order,
+			status: 200, wantCode: 100, queries: 1,
 		},
 		{
 			name: "another transactionId than the gateway's", body: strings.Replace(approved, "order-1", "order-2", 1), order: order,
@@ -297,6 +324,7 @@ func TestHandlerSaysOnce(t *testing.T) {
 		{name: "no TokenURLs", body: token, want: "Options.TokenURLs is not set", status: 403},
 		{name: "a wrong signature", body: approved, want: "Verify refused the notification", status: 403, opts: notify.Options{Verify: notify.SignatureSHA256("another key")}},
 		{name: "wrong credentials", body: approved, want: "the gateway does not accept the client's credentials", status: 503, gateway: `{"code":401,"message":"no"}`},
+		{name: "another app", body: approved, want: "states another appId", status: 503, gateway: `{"code":100,"uniqueId":"987654321","transactionId":"order-1","appId":78}`},
 		{name: "no transaction", body: approved, status: 503, gateway: `{"code":404}`},
 		{name: "no notification", body: "hello", status: 400},
 	} {

@@ -44,7 +44,7 @@ func TestRedactFacts(t *testing.T) {
 	}
 	slices.Sort(kept)
 	want := []string{ // ids, which are compared, and members with a fixed format
-		"Refund.MerchantRefundID", "Refund.RefundUniqueID", "Refund.UniqueID",
+		"Refund.AppID", "Refund.MerchantRefundID", "Refund.RefundUniqueID", "Refund.UniqueID",
 		"Transaction.AppID", "Transaction.RedirectURL", "Transaction.TransactionID", "Transaction.UniqueID",
 	}
 	if !slices.Equal(kept, want) {

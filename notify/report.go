@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // Info says how a notification was processed. It quotes nothing of the payload, unless an error of Verify, of the Deduper
@@ -41,7 +43,7 @@ type reporter struct {
 
 // warnOnce lists the reasons of a rejection that anybody can cause but that the merchant needs to know: possible wrong
 // settings, and genuine notifications that may be lost.
-var warnOnce = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauthorized, errThrottled}
+var warnOnce = []error{errNoSecretKey, errNoTokenURLs, errNotVerified, errUnauthorized, errThrottled, verdict.ErrOtherApp}
 
 // report writes one line and calls Observe. Anybody can cause lines at debug level; lines at warn level need something that
 // the gateway confirmed, or are the first one with a reason of warnOnce.

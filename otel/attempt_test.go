@@ -83,7 +83,7 @@ func TestAttempts(t *testing.T) {
 func TestAttemptTimeout(t *testing.T) {
 	b := newBench(t)
 	b.gateway.Inject(sandbox.Fault{After: 10 * time.Second})
-	client := b.newClient(t, cardgateway.Config{BaseURL: b.client.BaseURL(), AttemptTimeout: 250 * time.Millisecond})
+	client := b.newClient(t, cardgateway.Config{BaseURL: b.client.BaseURL(), AttemptTimeout: time.Second})
 	_, err := client.TokenPayment(t.Context(), b.token, tokenPayment("t-1"))
 	if !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 		t.Errorf("got %v, want an unknown outcome", err)

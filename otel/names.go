@@ -11,6 +11,10 @@ const (
 
 	// TransactionIDKey is the merchant's transaction id: of a payment, or the one that is searched for. Only spans have it.
 	TransactionIDKey = attribute.Key("cardgateway.transaction_id")
+	// RefundTransactionIDKey is the merchant's refund id: of a refund, or the one that is searched for. Only spans have it.
+	RefundTransactionIDKey = attribute.Key("cardgateway.refund_transaction_id")
+	// UniqueIDKey is the gateway's id of the payment that is refunded or searched for. Only spans have it.
+	UniqueIDKey = attribute.Key("cardgateway.unique_id")
 	// CodeKey is the gateway's code, if there was a response with one. Only spans have it.
 	CodeKey = attribute.Key("cardgateway.code")
 	// AttemptsKey is the number of attempts of a call. Only spans of kind client have it.

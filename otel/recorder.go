@@ -99,8 +99,12 @@ func describe(op cardgateway.Operation) (known []attribute.KeyValue) {
 	if op.Method != "" {
 		known = append(known, semconv.HTTPRequestMethodKey.String(op.Method), semconv.URLTemplate(op.PathTemplate))
 	}
-	if op.TransactionID != "" {
-		known = append(known, TransactionIDKey.String(op.TransactionID))
+	for _, id := range []attribute.KeyValue{
+		TransactionIDKey.String(op.TransactionID), RefundTransactionIDKey.String(op.RefundTransactionID), UniqueIDKey.String(op.UniqueID),
+	} {
+		if id.Value.AsString() != "" {
+			known = append(known, id)
+		}
 	}
 	return known
 }

@@ -62,19 +62,19 @@ func TestSpans(t *testing.T) {
 		{
 			"not found", sandbox.Fault{}, func() error { _, err := b.client.GetTransaction(t.Context(), "1"); return err },
 			cardgateway.ErrNotFound, "GetTransaction", codes.Unset,
-			"http.request.method=GET url.template=/search/order/{uniqueId} " +
+			"http.request.method=GET url.template=/search/order/{uniqueId} cardgateway.unique_id=1 " +
 				"cardgateway.outcome=not_found http.response.status_code=200 cardgateway.attempts=1 cardgateway.code=404",
 		},
 		{
 			"canceled", sandbox.Fault{}, func() error { _, err := b.client.GetTransaction(cancelled, "1"); return err },
 			context.Canceled, "GetTransaction", codes.Unset,
-			"http.request.method=GET url.template=/search/order/{uniqueId} cardgateway.outcome=canceled cardgateway.attempts=1",
+			"http.request.method=GET url.template=/search/order/{uniqueId} cardgateway.unique_id=1 cardgateway.outcome=canceled cardgateway.attempts=1",
 		},
 		{
 			"query failed", sandbox.Fault{Times: -1, Commit: sandbox.CommitNever, Status: 503, Reply: sandbox.ReplyHTML},
 			func() error { _, err := b.client.GetTransaction(t.Context(), "1"); return err },
 			cardgateway.ErrQueryFailed, "GetTransaction", codes.Error,
-			"http.request.method=GET url.template=/search/order/{uniqueId} " +
+			"http.request.method=GET url.template=/search/order/{uniqueId} cardgateway.unique_id=1 " +
 				"cardgateway.outcome=query_failed http.response.status_code=503 error.type=query_failed cardgateway.attempts=2",
 		},
 	}

@@ -69,7 +69,7 @@ func foreign(c *call) []byte {
 		code = codeProcessing
 	}
 	o := newObject().number("code", int64(code)).text("message", codeMessage(code)).boolean("isTest", true)
-	o = o.raw("appId", cmp.Or(c.pay.appID, "1")).text("uniqueId", generatedID(prefixOrder, seriesOfForeign, 1))
+	o = o.optionalRaw("appId", c.pay.appID).text("uniqueId", generatedID(prefixOrder, seriesOfForeign, 1))
 	o = o.text("transactionId", "another-"+c.transactionID).text("billDescription", "sandbox.example")
 	o = o.number("timestamp", now.UnixMilli()).text("transactionAmount", cmp.Or(c.pay.amount, "1.00"))
 	o = o.text("transactionCurrency", cmp.Or(c.pay.currency, "USD")).wallTime("transactionAt", now, time.UTC)

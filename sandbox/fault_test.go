@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 					if n := server.Executed(id); n != 0 {
 						t.Errorf("Executed = %d before its time", n)
 					}
-					for end := time.Now().Add(10 * time.Second); server.Executed(id) == 0 && time.Now().Before(end); {
+					for end := time.Now().Add(30 * time.Second); server.Executed(id) == 0 && time.Now().Before(end); {
 						time.Sleep(wait / 4)
 					}
 				}

@@ -10,6 +10,7 @@ import (
 type generatedOrders struct {
 	book        Book
 	number      int
+	appID       string   // empty means that the rows have none
 	currencies  []string // used in turn; USD if empty
 	refundEvery int      // every n-th order is approved, because it may have been refunded
 	twiceEvery  int      // likewise, because it is charged twice; zero means none
@@ -63,7 +64,7 @@ func (b *generatedOrders) fill(row *order, i int) {
 	*row = order{
 		op: OpCheckout, uniqueID: b.uniqueID(i), created: b.book.At(i), code: code, text: text,
 		payment: payment{
-			transactionID: transactionPrefix + name, orderID: orderPrefix + name, appID: "1862433537316352001",
+			transactionID: transactionPrefix + name, orderID: orderPrefix + name, appID: b.appID,
 			amount: amount, currency: currency,
 			card: card{masked: "430000******0000", outcome: outcome},
 			billing: address{

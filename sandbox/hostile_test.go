@@ -136,6 +136,38 @@ func TestHostileSite(t *testing.T) {
 	}
 }
 
+// TestHostileRebinding: a page whose name was resolved again, to this machine, is of the same site for the browser. Its requests
+// are not carried out either. A page that is served under a loopback host, and a program under any host, may send them.
+func TestHostileRebinding(t *testing.T) {
+	for _, tt := range []struct {
+		name, host string
+		headers    map[string]string
+		want       int
+	}{
+		{"rebound", "evil.example:8080", map[string]string{"Origin": "http://evil.example:8080"}, 403},
+		{"rebound, https", "evil.example", map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "same-origin"}, 403},
+		{"rebound, without Origin", "evil.example:8080", map[string]string{"Sec-Fetch-Site": "same-origin"}, 403},
+		{"rebound below loopback's name", "127.0.0.1.evil.example", map[string]string{"Origin": "http://127.0.0.1.evil.example"}, 403},
+		{"a page on loopback", "127.0.0.1:8080", map[string]string{"Origin": "http://127.0.0.1:8080", "Sec-Fetch-Site": "same-origin"}, 200},
+		{"a program in another container", "sandbox:8080", nil, 200},
+		{"typed into the address bar", "sandbox:8080", map[string]string{"Sec-Fetch-Site": "none"}, 200},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := New(Options{NoNotifications: true})
+			r := httptest.NewRequest("POST", "/api/subscription", strings.NewReader(encode(t, body("t", nil))))
+			r.Host = tt.host
+			for header, value := range tt.headers {
+				r.Header.Set(header, value)
+			}
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, r)
+			if w.Code != tt.want || (g.Executed("t") == 1) != (tt.want == 200) {
+				t.Errorf("HTTP %d, %s, carried out %d times, want %d", w.Code, w.Body, g.Executed("t"), tt.want)
+			}
+		})
+	}
+}
+
 // TestHostileBack: after an action the browser stays on the dashboard, whatever the form contains.
 func TestHostileBack(t *testing.T) {
 	g := New(Options{})

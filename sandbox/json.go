@@ -34,6 +34,14 @@ func (o object) optional(name, value string) object {
 	return o.text(name, value)
 }
 
+// optionalRaw appends nothing for an empty value.
+func (o object) optionalRaw(name, value string) object {
+	if value == "" {
+		return o
+	}
+	return o.raw(name, value)
+}
+
 func (o object) number(name string, value int64) object {
 	return strconv.AppendInt(o.key(name), value, 10)
 }

@@ -21,6 +21,7 @@ type ledger struct {
 	refunded         map[string]int64          // in thousandths, by uniqueId
 	givenBack        map[string]int            // completed refunds by refundTransactionId
 	tracking         map[string]TrackingNumber // by uniqueId
+	moves            []Move                    // of money, in their order
 	generatedOrders  []*generatedOrders
 	generatedRefunds []*generatedRefunds
 	issued           int // number of uniqueIds issued so far

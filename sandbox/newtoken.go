@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"crypto/rand"
 	"time"
 )
@@ -16,7 +15,7 @@ func (g *Gateway) NewToken(o Outcome) string {
 	defer g.mu.Unlock()
 	g.ledger.tokens[token] = &order{
 		op: OpTokenCreate, created: time.Now(), code: codeSuccess, text: "Approved", token: token,
-		payment: payment{appID: cmp.Or(g.opts.AppID, "1"), card: c, billing: address{country: "US"}},
+		payment: payment{appID: g.opts.AppID, card: c, billing: address{country: "US"}},
 	}
 	return token
 }

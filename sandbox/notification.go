@@ -53,9 +53,11 @@ func (g *Gateway) notifyChargeback(o *order) {
 
 // notificationFields returns the members that every notification has.
 func (g *Gateway) notificationFields(o *order) map[string]any {
-	return map[string]any{
-		"appId": json.Number(o.appID), "isTest": true, "uniqueId": o.uniqueID, "timestamp": time.Now().UnixMilli(),
+	fields := map[string]any{"isTest": true, "uniqueId": o.uniqueID, "timestamp": time.Now().UnixMilli()}
+	if o.appID != "" {
+		fields["appId"] = json.Number(o.appID)
 	}
+	return fields
 }
 
 func (g *Gateway) notify(o *order, fields map[string]any) {

@@ -21,7 +21,8 @@ type Options struct {
 	// member.
 	SecretKey string
 
-	// AppID is the only appId that payments may have. Empty means any.
+	// AppID is the only appId that payments may have. Empty means any. It is the appId of rows that no payment made, such
+	// as those of Seed, which have none if it is empty.
 	AppID string
 
 	// BaseURL is the prefix of the hosted pages' paths in redirectUrl, for example "https://pay.shop.test". Empty means the

@@ -18,7 +18,7 @@ type resultFormat struct {
 // row of a query has all of them.
 func (f resultFormat) appendResult(b object, o *order, query bool) object {
 	b = b.number("code", int64(o.code)).text("message", codeMessage(o.code)).boolean("isTest", true)
-	b = b.raw("appId", o.appID).text("uniqueId", o.uniqueID).text("transactionId", o.transactionID)
+	b = b.optionalRaw("appId", o.appID).text("uniqueId", o.uniqueID).text("transactionId", o.transactionID)
 	b = b.text("billDescription", f.billDescription).number("timestamp", time.Now().UnixMilli())
 	b = b.text("transactionAmount", o.amount).text("transactionCurrency", o.currency)
 	b = b.wallTime("transactionAt", o.created, f.location)

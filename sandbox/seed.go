@@ -81,7 +81,9 @@ func (g *Gateway) addOrders(b Book) *generatedOrders {
 	if a, ok := b.(Arrivals); ok {
 		b = a.prepare()
 	}
-	rows := &generatedOrders{book: b, number: len(g.ledger.generatedOrders), refundEvery: refundEvery}
+	rows := &generatedOrders{
+		book: b, number: len(g.ledger.generatedOrders), appID: g.opts.AppID, refundEvery: refundEvery,
+	}
 	g.ledger.generatedOrders = append(g.ledger.generatedOrders, rows)
 	return rows
 }

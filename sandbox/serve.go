@@ -68,7 +68,7 @@ func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 		reply := refusal(codeRequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
 		return reply.withHeader("Allow", route.method)
 	}
-	if err := http.NewCrossOriginProtection().Check(r); err != nil { // a merchant's program is not a web page
+	if isFromPage(r) { // a merchant's program is not a web page
 		return refusal(codeRequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
 	}
 	if !g.authorized(r) {
@@ -88,6 +88,14 @@ func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	c := g.newCall(r, route.op, pathParam, body)
 	record.transactionID = c.transactionID
 	return g.serveOperation(c, record)
+}
+
+// isFromPage reports whether a web page sends the request: one of another site, or one under a name that is not loopback's,
+// which can have been resolved to this machine after the page was loaded (DNS rebinding).
+func isFromPage(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	page := r.Header.Get("Origin") != "" || site != "" && site != "none"
+	return page && !isLoopback(r.Host) || http.NewCrossOriginProtection().Check(r) != nil
 }
 
 // authorized compares digests, so that the time it takes reveals neither content nor length of the secret.

@@ -68,6 +68,7 @@ func (g *Gateway) finish(o *order, approved bool, reason string) {
 			g.ledger.tokens[o.token] = o
 		} else {
 			g.ledger.executed[o.transactionID]++
+			g.ledger.moves = append(g.ledger.moves, Move{TransactionID: o.transactionID, UniqueID: o.uniqueID, At: time.Now()})
 			g.ledger.paidOrders[o.orderID] = o.orderID != ""
 		}
 	}
@@ -105,6 +106,7 @@ func (g *Gateway) completeRefund(r *refund, approved bool) {
 	if approved {
 		r.code = codeRefunded
 		g.ledger.givenBack[r.merchantRefundID]++
+		g.ledger.moves = append(g.ledger.moves, Move{RefundTransactionID: r.merchantRefundID, UniqueID: r.refundUniqueID, At: time.Now()})
 	} else {
 		r.code = codeRefundFailed
 		g.ledger.refunded[r.uniqueID] -= thousandths(r.amount)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 )
@@ -27,11 +28,17 @@ type call struct {
 	ctx      context.Context
 	settings *settings.Flags
 	metrics  []metrics.Metric // of the command itself, for --metrics-file
+
+	read, written []files.Use // the files of the flags
 }
 
 // load returns the settings.
 func (c *call) load() (*settings.Settings, error) {
-	return c.settings.Load(c.ctx, settings.Source{Getenv: c.getenv, ConfigDir: c.configDir, Stderr: c.err})
+	return c.settings.Load(c.ctx, c.source())
+}
+
+func (c *call) source() settings.Source {
+	return settings.Source{Getenv: c.getenv, ConfigDir: c.configDir, Stderr: c.err}
 }
 
 // client creates a client from the settings.

@@ -12,6 +12,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -22,19 +23,20 @@ import (
 type compareFlags struct {
 	period.Period `group:"Period, in the gateway's time zone; default: what your list covers:"`
 	listsFlags    `group:"Your lists; default: those that were read last:"`
-	Grace         string `default:"48h" placeholder:"DURATION" help:"A row that has no counterpart is timing if it is this near to a limit of the period; default 48h, 0 for never."`
-	Known         string `placeholder:"FILE" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
+	Grace         string `default:"48h" placeholder:"DURATION" help:"A row that has no counterpart is unchecked if it is this near to a limit of the period; default 48h, 0 for never."`
+	Known         string `placeholder:"FILE" file:"read" help:"CSV file of accepted differences, with the columns class, id, reason and, if the value must not change, value."`
 }
 
 const compareHelp = `Your list is a CSV file (separator , ; | or TAB, UTF-8) or a query of your database. It stays in the database of --db until you
 read another one. If it has a column order, several successful payments of one order are paid_twice: if your customers pay in
 parts, ignore that column with --columns order=.
 
-The default period is what your list covers. Nothing outside the copy of the gateway is compared. Rows that are near a limit of
-the period, or in processing, are timing, which is not an error.
+The default period is what your list covers. Nothing outside the copy of the gateway is compared. A row so near a limit of the
+period, your list or the copy that its counterpart may be outside is unchecked: export a list that reaches further than the period
+on both sides, by more than --grace. Rows in processing are timing, which is not an error.
 
-The exit code is 0 if everything ties out, 1 if there are differences that are neither timing nor known, and 2 if the comparison
-was not possible.`
+The exit code is 0 if everything ties out, 1 if there are differences that are neither timing nor known, or rows that are
+unchecked, and 2 if the comparison was not possible or nothing was compared.`
 
 // comparison is one run of match or report.
 type comparison struct {
@@ -45,6 +47,7 @@ type comparison struct {
 	match.Options
 	notes []string
 
+	otherApps       books.OtherApps
 	isDemonstration bool
 }
 
@@ -99,7 +102,16 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 	if m.Refunds, err = m.list(books.RefundList, m.info.ListedRefunds); err != nil {
 		return nil, err
 	}
-	return m, m.findPeriod()
+	if err := m.findPeriod(); err != nil {
+		return nil, err
+	}
+	if m.otherApps, err = b.OtherApps(c.ctx, m.Period.From, m.Period.To); err != nil {
+		return nil, booksError("db: ", err)
+	}
+	if m.otherApps != (books.OtherApps{}) {
+		m.note("Not compared, because they are of other apps: %s. To compare them, set --any-app.", otherApps(m.otherApps))
+	}
+	return m, nil
 }
 
 func (m *comparison) readKnown() error {
@@ -154,11 +166,6 @@ func (m *comparison) findPeriod() error {
 		m.noteList(asked)
 	} else {
 		if asked = m.Payments.Span; asked.IsZero() {
-			if asked, err = match.Covered(m.ctx, m.books, m.Copy); err != nil {
-				return booksError("db: ", err)
-			}
-		}
-		if asked.IsZero() {
 			return exit.Fail(exit.NoAnswer, "your list has no times, and none of its payments is in the copy (%s to %s), so its period is unknown: set it with --month or --from",
 				terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To))
 		}
@@ -214,6 +221,11 @@ func (m *comparison) run() (*match.Summary, error) {
 		}
 		return nil, booksError("comparing: ", err)
 	}
+	if list := m.Payments.Span; summary.Rows(match.Unchecked) > 0 && !list.IsZero() {
+		m.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(m.Copy.From.Location())),
+			terminal.Wall(list.To.In(m.Copy.From.Location())), terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To))
+		m.say("%s", m.notes[len(m.notes)-1])
+	}
 	m.metrics = append(m.metrics, comparisonMetrics(summary)...)
 	if !m.settings.Quiet {
 		if err := m.print(summary); err != nil {
@@ -226,6 +238,12 @@ func (m *comparison) run() (*match.Summary, error) {
 // print prints the differences by class, and the totals of both sides.
 func (m *comparison) print(s *match.Summary) error {
 	m.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.Period.From), terminal.Wall(m.Period.To), terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
+	if s.Newer > 0 {
+		m.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
+	}
+	if m.info.ListedRefunds.ReadAt.IsZero() {
+		m.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
+	}
 	if s.Elsewhere > 0 {
 		m.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
 	}
@@ -234,18 +252,18 @@ func (m *comparison) print(s *match.Summary) error {
 	}
 	if len(s.Classes) > 0 {
 		t := tabular.PlainTable()
-		t.AppendHeader(table.Row{"rows", "class", "value", "", "oldest", "known"})
-		t.SetColumnConfigs(numbersRight(1, 3, 6))
+		t.AppendHeader(table.Row{"differences", "class", "of", "value", "", "oldest", "known"})
+		t.SetColumnConfigs(numbersRight(1, 4, 7))
 		for _, c := range s.Classes {
-			row := table.Row{terminal.Thousands(c.Rows), string(c.Class), "", terminal.Clean(c.Currency), "", ""}
+			row := table.Row{terminal.Thousands(c.Rows), string(c.Class), string(c.Kind) + "s", "", terminal.Clean(c.Currency), "", ""}
 			if c.Currency != "" {
-				row[2] = amount.Text(c.Value, c.Currency)
+				row[3] = amount.Text(c.Value, c.Currency)
 			}
 			if !c.Oldest.IsZero() {
-				row[4] = c.Oldest.In(m.Period.From.Location()).Format(time.DateOnly)
+				row[5] = c.Oldest.In(m.Period.From.Location()).Format(time.DateOnly)
 			}
 			if c.Known > 0 {
-				row[5] = terminal.Thousands(c.Known)
+				row[6] = terminal.Thousands(c.Known)
 			}
 			t.AppendRow(row)
 		}
@@ -281,8 +299,18 @@ func (m *comparison) ended(s *match.Summary) error {
 			return exit.Fail(exit.NoAnswer, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
 		}
 	}
+	var found []string
 	if n := s.Differences(); n > 0 {
-		return exit.Fail(exit.No, "differences: %s", terminal.Thousands(n))
+		found = append(found, "differences: "+terminal.Thousands(n))
+	}
+	if n := s.Rows(match.Unchecked); n > 0 {
+		found = append(found, "not checked: "+report.NotChecked(n, m.Grace))
+	}
+	switch {
+	case len(found) > 0:
+		return exit.Fail(exit.No, "%s", strings.Join(found, "; "))
+	case s.Compared == 0 && s.Known() == 0:
+		return exit.Fail(exit.NoAnswer, "nothing was compared: neither the gateway nor your list has a payment or a refund in the period")
 	}
 	return nil
 }

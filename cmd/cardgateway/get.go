@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -39,6 +40,9 @@ func (g *getCommand) Run(c *call) error {
 	}
 	var found []*cardgateway.Transaction
 	if g.ID != "" {
+		if err := checkUniqueID(g.ID); err != nil {
+			return err
+		}
 		t, err := client.GetTransaction(c.ctx, g.ID)
 		if err != nil {
 			return err
@@ -48,6 +52,16 @@ func (g *getCommand) Run(c *call) error {
 		return err
 	}
 	return show(c, tabular.PaymentColumns(client.Location()), found, g.Format)
+}
+
+// checkUniqueID rejects an id that the gateway cannot have given to a payment. Often it is the user's own.
+func checkUniqueID(id string) error {
+	if strings.Trim(id, "0123456789") == "" {
+		return nil
+	}
+	own := terminal.Clean(id)
+	return exit.Fail(exit.NoAnswer, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
+		terminal.Quote(own), terminal.CommandLine("get", "--transaction="+own))
 }
 
 // search finds all payments with the transactionId.

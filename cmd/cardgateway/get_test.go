@@ -62,7 +62,11 @@ func TestGet(t *testing.T) {
 	}
 	tool(t, env, "get", "--transaction", "t-2").want(t, exit.No, "the gateway has no payment with this transactionId since ")
 	tool(t, env, "get", "999").want(t, exit.No, "the gateway does not know it")
-	tool(t, env, "get", "abc").want(t, exit.NoAnswer, "uniqueId ")
+	tool(t, env, "get", "abc").want(t, exit.NoAnswer, "abc is not a uniqueId", "if it is your own id, run: cardgateway get --transaction=abc\n")
+	tool(t, env, "refund", "t-1", "--all").want(t, exit.NoAnswer, "run: cardgateway get --transaction=t-1\n")
+	tool(t, env, "resolve", "refund", "t-1", "r-1", "--amount", "1", "--sent-at", "2026-11-22 03:10:00").want(t, exit.NoAnswer,
+		"run: cardgateway get --transaction=t-1\n")
+	tool(t, env, "get", "--transaction=t-1").want(t, exit.OK)
 	tool(t, env, "get").want(t, exit.NoAnswer, "specify the payment")
 	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.NoAnswer, "specify the payment")
 	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.NoAnswer, `"soon" is not a duration`)

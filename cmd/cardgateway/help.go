@@ -22,7 +22,7 @@ There is no flag for the secret key: set CARDGATEWAY_SECRET, or use --secret-fil
 
 Exit codes:
     0  success
-    1  negative result: not found, declined, refused, not confirmed, differences found, or a notification failed
+    1  negative result: not found, declined, refused, not confirmed, differences found, rows not checked, or a notification failed
     2  no result: wrong usage, configuration, network or credentials; no refund was made
     3  sent, but the outcome is unknown or not final: do not send again; run the command that is printed
   130  interrupted

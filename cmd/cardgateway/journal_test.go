@@ -131,7 +131,7 @@ func TestJournalBesideShop(t *testing.T) {
 		}
 		cancel()
 		<-ended
-		for until := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for until := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 			if r := tool(t, env, "journal", "list"); r.code == exit.OK {
 				break
 			} else if time.Now().After(until) {

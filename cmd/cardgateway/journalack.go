@@ -55,12 +55,12 @@ func (a *journalAck) Run(c *call) (err error) {
 		c.say("it was acknowledged before")
 		return nil
 	case state == journal.Unknown.String():
-		return exit.Fail(exit.No, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), terminal.CommandLine("journal", "show", a.ID))
+		return exit.Fail(exit.No, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), terminal.CommandFor("journal show", []string{a.ID}))
 	}
 	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
 	switch {
 	case errors.Is(err, journal.ErrChanged):
-		return exit.Fail(exit.No, "nothing was acknowledged: the entry has changed; see %s", terminal.CommandLine("journal", "show", a.ID))
+		return exit.Fail(exit.No, "nothing was acknowledged: the entry has changed; see %s", terminal.CommandFor("journal show", []string{a.ID}))
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}

@@ -25,7 +25,7 @@ type listFlags struct {
 	State         []string `placeholder:"WORD" help:"Only rows in these states, separated by commas."`
 	tabular.Flags
 	Sum        bool          `help:"Print only the totals."`
-	Checkpoint string        `placeholder:"FILE" help:"Save the position in the list to this file, or resume the list from it."`
+	Checkpoint string        `placeholder:"FILE" file:"write" help:"Save the position in the list to this file, or resume the list from it."`
 	LogEvery   time.Duration `default:"10s" help:"Without a terminal: interval of the progress lines on stderr."`
 }
 

@@ -20,7 +20,7 @@ type listenCommand struct {
 	Addr       string        `default:"127.0.0.1:4242" placeholder:"HOST:PORT" help:"Address to listen on; port 0 selects a free port."`
 	Public     bool          `help:"Allow an --addr that other machines can reach."`
 	ForwardTo  string        `name:"forward-to" placeholder:"URL" help:"URL of your program. Without it, notifications are only shown."`
-	Record     string        `placeholder:"FILE" help:"Append notifications to this file, without secrets, for replay."`
+	Record     string        `placeholder:"FILE" file:"write" help:"Append notifications to this file, without secrets, for replay."`
 	Only       []string      `placeholder:"WORD" help:"Forward only these kinds and states, or token: refund,approved; one match is enough."`
 	Ack        bool          `help:"Respond with 200 to notifications that are not forwarded. Without it the response is 503, and the gateway sends them again."`
 	SkipVerify bool          `name:"skip-verify" help:"Do not verify signatures. Notifications are still confirmed by a query."`

@@ -14,9 +14,9 @@ import (
 
 // listsFlags select the merchant's lists.
 type listsFlags struct {
-	List          string   `placeholder:"FILE" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, at."`
-	RefundList    string   `placeholder:"FILE" help:"CSV file of your refunds: refund_id, amount, currency; optionally transaction_id, at."`
-	ListDSN       string   `name:"list-dsn" placeholder:"DATABASE" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN instead."`
+	List          string   `placeholder:"FILE" file:"read" help:"CSV file of your payments: transaction_id, amount, currency; optionally state, order, at."`
+	RefundList    string   `placeholder:"FILE" file:"read" help:"CSV file of your refunds: refund_id, amount, currency; optionally transaction_id, at."`
+	ListDSN       string   `name:"list-dsn" placeholder:"DATABASE" file:"database" help:"Database with your lists: a SQLite file, postgres:// or mysql://. With a password, set CARDGATEWAY_LIST_DSN instead."`
 	ListQuery     string   `placeholder:"SQL" help:"SELECT statement or table name for your payments in --list-dsn."`
 	RefundQuery   string   `placeholder:"SQL" help:"SELECT statement or table name for your refunds in --list-dsn."`
 	Columns       []string `placeholder:"OURS=YOURS" help:"Column names in your list of payments: transaction_id=Ref,amount=Total. An empty name after = means that there is no such column."`

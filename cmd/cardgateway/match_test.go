@@ -3,8 +3,11 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +114,126 @@ func TestMatchPeriod(t *testing.T) {
 	r.want(t, exit.OK, "lines of other periods were not compared")
 	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.NoAnswer, "contains nothing from 2020-01-01", "reconcile sync")
 	tool(t, m.env, "reconcile", "match", "--from", from.AddDate(0, -6, 0).Format(time.DateOnly)).want(t, exit.OK, "begins at", "nothing earlier is compared")
+}
+
+// TestClosedMonth closes a month with a list of exactly the month, and with one that reaches two days further on both sides, each
+// with and without times. Nothing ties out, and no page is green, if it was not checked.
+func TestClosedMonth(t *testing.T) {
+	m := newClosedMonth(t)
+	from, to := m.lastOf.AddDate(0, 0, -27), m.lastOf.AddDate(0, 0, -3)
+	at := func(line string) time.Time {
+		t.Helper()
+		at, err := time.Parse(time.RFC3339, line[strings.LastIndex(line, ",")+1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	within := func(from, to time.Time) (lines []string) {
+		for _, line := range m.lines {
+			if !at(line).Before(from) && at(line).Before(to) {
+				lines = append(lines, line)
+			}
+		}
+		return lines
+	}
+	month := within(from, to)
+	last := len(month) - 1
+	lost := []string{month[0], month[10], month[last-10], month[last]} // of the first and the last two days
+	wanted := map[string]bool{}
+	for _, line := range lost {
+		if at(line).After(from.Add(48*time.Hour)) && at(line).Before(to.Add(-48*time.Hour)) {
+			t.Fatalf("%s is not near a limit", line)
+		}
+		id, _, _ := strings.Cut(line, ",")
+		wanted[id] = true
+	}
+	for _, test := range []struct {
+		name  string
+		lines []string
+		lost  bool
+	}{
+		{"exactly the month", month, false},
+		{"exactly the month, four lost", month, true},
+		{"the month and two days", within(from.AddDate(0, 0, -2), to.AddDate(0, 0, 2)), false},
+		{"the month and two days, four lost", within(from.AddDate(0, 0, -2), to.AddDate(0, 0, 2)), true},
+	} {
+		for _, times := range []bool{true, false} {
+			name, titles := test.name, "transaction_id,amount,currency,at\n"
+			lines := slices.DeleteFunc(slices.Clone(test.lines), func(line string) bool { return test.lost && slices.Contains(lost, line) })
+			if !times {
+				name, titles = name+", without times", "transaction_id,amount,currency\n"
+				for i, line := range lines {
+					lines[i] = line[:strings.LastIndex(line, ",")]
+				}
+			}
+			t.Run(name, func(t *testing.T) {
+				out := filepath.Join(t.TempDir(), "month.html")
+				r := tool(t, m.env, "reconcile", "report", "--list", m.file(t, "month.csv", titles+strings.Join(lines, "\n")+"\n"), "--out", out,
+					"--from", from.Format(time.RFC3339), "--to", to.Format(time.RFC3339))
+				page := readText(t, out)
+				isGreen := strings.Contains(page, `<section class="verdict fine"`)
+				if !test.lost {
+					r.want(t, exit.OK, fmt.Sprintf("%d of %d rows tie out", len(month), len(month)))
+					if !isGreen {
+						t.Error("the page is not green")
+					}
+					return
+				}
+				r.want(t, exit.No, fmt.Sprintf("%d of %d rows tie out", len(month)-len(lost), len(month)))
+				if isGreen {
+					t.Error("the page is green")
+				}
+				if n := strings.Count(r.err, "not checked: "); strings.HasPrefix(test.name, "exactly") {
+					r.want(t, exit.No, "not checked: 4 payments or refunds", "Your list covers ")
+					if !strings.Contains(page, "4 rows were not checked") || !strings.Contains(page, "export a list") || strings.Contains(page, "No difference was found") {
+						t.Error("the page does not say that four rows were not checked")
+					}
+				} else if n > 0 && !strings.Contains(r.err, "differences: ") {
+					t.Errorf("got %s, want differences", r.err)
+				}
+				var parsed reportJSON
+				if err := json.Unmarshal([]byte(readText(t, strings.TrimSuffix(out, "html")+"json")), &parsed); err != nil {
+					t.Fatal(err)
+				}
+				got := map[string]bool{}
+				for _, d := range parsed.Differences {
+					if class := d["class"]; class == "missing_here" || class == "unchecked" {
+						got[d["id"].(string)] = true
+					}
+				}
+				if !maps.Equal(got, wanted) || len(parsed.Differences) != len(lost) {
+					t.Errorf("got %v in %d differences, want %v", got, len(parsed.Differences), wanted)
+				}
+			})
+		}
+	}
+}
+
+// TestNothingCompared: what compares nothing is no success.
+func TestNothingCompared(t *testing.T) {
+	m := newClosedMonth(t)
+	list := m.list(t, m.lines...)
+	before := m.lastOf.AddDate(0, 0, -34)
+	period := []string{"--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339)}
+	tool(t, m.env, append([]string{"reconcile", "match", "--list", list}, period...)...).want(t, exit.NoAnswer, "nothing was compared")
+	out := filepath.Join(m.dir, "empty.html")
+	tool(t, m.env, append([]string{"reconcile", "report", "--quiet", "--out", out}, period...)...).want(t, exit.NoAnswer, "nothing was compared")
+	if page := readText(t, out); !strings.Contains(page, "Nothing was compared") || strings.Contains(page, "tie out") {
+		t.Error("the page does not say that nothing was compared")
+	}
+	empty := m.file(t, "empty.csv", "transaction_id,amount,currency\n")
+	tool(t, m.env, "reconcile", "match", "--list", empty).want(t, exit.NoAnswer, "the list empty.csv has no lines below the column names")
+	tool(t, m.env, "reconcile", "match").want(t, exit.OK, "273 of 273") // the list before it is kept
+	refunds := m.file(t, "refunds.csv", "refund_id,amount,currency\n")
+	tool(t, m.env, "reconcile", "match", "--refund-list", refunds).want(t, exit.OK, "--refund-list: 0 lines read from refunds.csv", "273 of 273")
+
+	newer := m.list(t, append(m.lines, "new,1.00,EUR,"+time.Now().Add(time.Hour).Format(time.RFC3339))...)
+	r := tool(t, m.env, "reconcile", "match", "--list", newer)
+	r.want(t, exit.OK, "lines that are newer than the copy and were not compared: 1")
+	if strings.Contains(r.err, "other periods") {
+		t.Errorf("got %q, want nothing of other periods", r.err)
+	}
 }
 
 func TestMatchWrongUse(t *testing.T) {

@@ -45,7 +45,7 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	return nil
 }
 
-// checkMetricsFile rejects a file that the collector would not read, and a missing directory, before the command begins.
+// checkMetricsFile rejects a file that the collector would not read, a missing directory, and a file of another program, before the command begins.
 func (c *call) checkMetricsFile() error {
 	path := c.settings.MetricsFile
 	if path == "" {
@@ -56,6 +56,11 @@ func (c *call) checkMetricsFile() error {
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		return exit.Fail(exit.NoAnswer, "--metrics-file: there is no directory %s", terminal.Clean(filepath.Dir(path)))
+	}
+	if foreign, err := metrics.IsForeign(path); err != nil {
+		return exit.Fail(exit.NoAnswer, "--metrics-file cannot be read: %v", err)
+	} else if foreign {
+		return exit.Fail(exit.NoAnswer, "--metrics-file %s was not written by this program; choose another name", terminal.Clean(path))
 	}
 	return nil
 }

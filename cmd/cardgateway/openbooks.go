@@ -26,10 +26,15 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 	case !isNew && database.IsMissing(db.Value):
 		return nil, exit.Fail(exit.NoAnswer, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, terminal.Clean(db.Value))
 	}
+	anyApp, err := set.AnyApp()
+	if err != nil {
+		return nil, err
+	}
 	b, err := books.Open(c.ctx, db.Value)
 	if err != nil {
 		return nil, booksError(fmt.Sprintf("db (%s): ", db.From), err)
 	}
+	b.AnyApp = anyApp
 	return b, nil
 }
 

@@ -34,8 +34,9 @@ func TestPlanted(t *testing.T) {
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
 		env := with(environment(gateway.URL), "CARDGATEWAY_DB", db)
 		runProgram(t, env, exit.OK, "reconcile", "sync", "--quiet", "--from", from.Format(time.RFC3339))
-		l := &plantedLists{each: each, gap: max(1, orders/(each*8)), from: from, to: to, want: map[match.Class][]string{}}
+		l := &plantedLists{each: each, gap: max(1, orders/(each*10)), from: from, to: to, want: map[match.Class][]string{}}
 		dir := t.TempDir()
+		l.refundTwice(t, read)
 		l.write(t, read, dir)
 
 		begun := time.Now()

@@ -32,6 +32,7 @@ type plantedLists struct {
 	turn, since    int
 	first          string // the order of the first half of paid_twice
 	declined, open int
+	again          map[string]bool // refunds that were made twice
 }
 
 // plant reports whether there is room for another mistake of a class, and notes it.
@@ -125,9 +126,14 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 		}
 		return
 	case o.state != "approved":
-		if l.open++; inside && l.open%3 == 0 && l.plant(match.Timing, o.id) {
+		isYoung := o.at.After(l.to.Add(-170 * 24 * time.Hour)) // older ones have the class state
+		if l.open++; inside && isYoung && l.open%3 == 0 && l.plant(match.Timing, o.id) {
 			l.pay(o.id, "", o.amount, o.currency, o.at)
 		}
+		return
+	}
+	isNear := o.at.Before(l.from.Add(40*time.Hour)) || o.at.After(l.to.Add(-40*time.Hour))
+	if isNear && l.plant(match.Unchecked, o.id) {
 		return
 	}
 	if l.since++; !inside || l.since < l.gap {
@@ -140,7 +146,7 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 		l.first = ""
 		return
 	}
-	classes := []match.Class{match.MissingHere, match.Amount, match.Currency, match.PaidTwice, match.Unreadable}
+	classes := []match.Class{match.MissingHere, match.Amount, match.Currency, match.PaidTwice, match.Unreadable, match.ListedTwice}
 	class := classes[l.turn%len(classes)]
 	id := o.id
 	switch class {
@@ -160,11 +166,48 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 		l.pay(o.id, "", more.String(), o.currency, o.at)
 	case match.Currency:
 		l.pay(o.id, "", o.amount, map[string]string{"EUR": "USD", "USD": "JPY", "JPY": "EUR"}[o.currency], o.at)
+	case match.ListedTwice:
+		l.pay(o.id, "o-"+o.id, o.amount, o.currency, o.at)
+		l.pay(o.id, "o-"+o.id, o.amount, o.currency, o.at)
 	case match.PaidTwice:
 		l.first = id
 		l.pay(o.id, id, o.amount, o.currency, o.at)
 	case match.Unreadable:
 		l.pay(o.id, "", "1,5", o.currency, o.at)
+	}
+}
+
+// refundTwice makes refunds of the copy twice, in different periods. Both together are less than was paid.
+func (l *plantedLists) refundTwice(t *testing.T, db *sql.DB) {
+	t.Helper()
+	l.again = map[string]bool{}
+	const later = 40 * 24 * time.Hour
+	var ids []string
+	each(t, db, `SELECT r.id, r.merchant_refund_id, r.at, COUNT(*) OVER (PARTITION BY r.unique_id)
+		FROM cardgateway_refunds r JOIN cardgateway_orders o ON o.id = r.unique_id ORDER BY r.id`, func(scan func(...any) error) error {
+		var id, merchantID string
+		var micros int64
+		var n int
+		if err := scan(&id, &merchantID, &micros, &n); err != nil {
+			return err
+		}
+		if n == 1 && len(ids) < l.each && l.isInside(time.UnixMicro(micros)) && l.isInside(time.UnixMicro(micros).Add(later)) {
+			ids = append(ids, id)
+			l.again[merchantID] = true
+		}
+		return nil
+	})
+	for _, id := range ids {
+		for _, statement := range []string{
+			`UPDATE cardgateway_refunds SET amount = '0.25' WHERE id = $1`,
+			`INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk)
+				SELECT id || '-2', refund_unique_id || '-2', merchant_refund_id, unique_id, state, code, amount, currency, at + ` +
+				fmt.Sprint(later.Microseconds()) + `, walk FROM cardgateway_refunds WHERE id = $1`,
+		} {
+			if _, err := db.ExecContext(t.Context(), statement, id); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
@@ -182,6 +225,11 @@ func (l *plantedLists) writeRefunds(t *testing.T, read *sql.DB) {
 		l.rows++
 		at := time.UnixMicro(micros)
 		switch {
+		case l.again[id]:
+			if slices.Contains(l.want[match.RefundTwice], id) {
+				return nil // it is listed once
+			}
+			l.want[match.RefundTwice] = append(l.want[match.RefundTwice], id)
 		case payment == "":
 			l.want[match.RefundWithoutOrder] = append(l.want[match.RefundWithoutOrder], id)
 		case n > 1:

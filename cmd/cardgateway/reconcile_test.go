@@ -70,10 +70,10 @@ func TestDemonstration(t *testing.T) {
 	}
 	found := map[string]int{}
 	for _, c := range parsed.Summary.Classes {
-		found[string(c.Class)] += c.Rows
+		found[string(c.Class)] += c.Differences
 	}
 	for _, class := range []string{"unreadable", "paid_twice", "two_successes", "missing_here", "missing_there", "currency", "amount", "state",
-		"refund_without_order", "refund_above_payment", "refund_missing_here", "refund_missing_there", "timing"} {
+		"refund_without_order", "refund_above_payment", "refund_missing_here", "refund_missing_there", "listed_twice", "unchecked", "timing"} {
 		if found[class] == 0 {
 			t.Errorf("%s: none in %v", class, found)
 		}

@@ -22,8 +22,8 @@ type runCommand struct {
 // Help is shown below the flags.
 func (*runCommand) Help() string {
 	return `Updates the copy of the gateway, compares your list with it, and writes the report, as reconcile sync and reconcile report do.
-Without any setting it runs a demonstration: a sandbox on this machine with a year of orders, and lists with errors of every
-class.
+Without any setting it runs a demonstration: a sandbox on this machine with a year of orders, and lists with errors of nearly
+every class.
 
 ` + compareHelp + `
 
@@ -31,7 +31,7 @@ The path of the page is printed on stdout. After a demonstration the exit code i
 
 Examples:
   cardgateway reconcile run
-  cardgateway reconcile run --db books.db --since 2026-01-01 --last 7d --list paid.csv
+  cardgateway reconcile run --db books.db --since 2026-01-01 --list paid.csv
   cardgateway reconcile run --month last --list-query payments --out /srv/reports/month.html`
 }
 
@@ -43,6 +43,9 @@ func (r *runCommand) Run(c *call) (err error) {
 	}
 	if !set.IsAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
 		return r.demonstrate(c)
+	}
+	if err := r.reportFlags.check(c); err != nil {
+		return err
 	}
 	client, err := set.Client(nil)
 	if err != nil {

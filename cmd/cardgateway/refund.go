@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -24,7 +27,7 @@ type refundCommand struct {
 	UniqueID string `arg:"" name:"unique-id" help:"The gateway's id of the payment."`
 	Amount   string `placeholder:"AMOUNT" help:"Amount to refund, in the currency of the payment, such as 12.50."`
 	All      bool   `help:"Refund the remaining amount, instead of --amount."`
-	RefundID string `name:"refund-id" placeholder:"ID" help:"Your id of the refund, which must not have been used before. Required with --yes; default: a random id, which is shown."`
+	RefundID string `name:"refund-id" placeholder:"ID" help:"Your id of the refund, which must not have been used before, for any payment. Required with --yes; default: a random id, which is shown."`
 	Remark   string `placeholder:"TEXT" help:"Remark that is sent to the gateway."`
 	Yes      bool   `help:"Do not ask for confirmation, for scripts."`
 	Format   string `enum:",details,table,csv,jsonl" default:"" placeholder:"FORMAT" help:"details, table, csv or jsonl; default details."`
@@ -33,10 +36,11 @@ type refundCommand struct {
 // Help is shown below the flags.
 func (*refundCommand) Help() string {
 	return `Shows the payment and its earlier refunds, asks you to confirm, and sends the refund once. It rejects more than the remaining
-amount, and a refund id that the gateway already knows.
+amount, and a refund id that an earlier refund of this payment has. It does not look at the refunds of other payments.
 
-The exit code is 0 if the gateway accepted the refund, 1 if it was refused or you did not confirm, 2 if nothing was refunded, and
-3 if the outcome is unknown: do not refund again, but run the command that is printed.
+The exit code is 0 if the refund was made, 1 if it was refused or you did not confirm, 2 if nothing was refunded, and 3 if it was
+sent and its outcome is not final: the gateway has accepted it and can still decline it, which is usual, or the outcome is unknown.
+Do not refund again after 3, but run the command that is printed.
 
 Examples:
   cardgateway refund 1234567890 --amount 12.50
@@ -59,6 +63,9 @@ func (r *refundCommand) Run(c *call) error {
 	}
 	if r.Yes && r.RefundID == "" {
 		return exit.Fail(exit.NoAnswer, "--yes requires --refund-id: without it, a script that runs twice would refund twice, with two ids")
+	}
+	if err := checkUniqueID(r.UniqueID); err != nil {
+		return err
 	}
 	client, err := c.client()
 	if err != nil {
@@ -98,7 +105,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		matches: func(f *cardgateway.Refund) bool { return f.UniqueID == r.UniqueID },
 		key:     func(f *cardgateway.Refund) string { return f.RefundUniqueID },
 	}
-	if p.before, err = refunds.all(from, now.Add(time.Hour)); err != nil {
+	if p.before, err = refunds.all(from, now); err != nil {
 		return nil, err
 	}
 	for _, f := range p.before {
@@ -151,32 +158,48 @@ func (c *call) confirm(back decimal.Decimal) error {
 		return exit.Fail(exit.NoAnswer, "nothing was sent: there is no terminal to confirm on; in a script, use --yes and --refund-id")
 	}
 	fmt.Fprintf(c.err, "Type the amount to confirm the refund, anything else to cancel: ")
-	line := make(chan string, 1)
+	line, typed := make(chan string, 1), ""
 	go func() {
 		text, _ := bufio.NewReader(io.LimitReader(c.in, 1<<10)).ReadString('\n') // after an error, the text is not the amount
 		line <- strings.TrimSpace(text)
 	}()
 	select {
 	case <-c.ctx.Done():
-		return exit.Fail(exit.Interrupted, "interrupted; nothing was sent")
-	case typed := <-line:
-		if typed != amount.Plain(back) {
-			return exit.Fail(exit.No, "nothing was sent: you did not type %s", amount.Plain(back))
-		}
-		return nil
+	case typed = <-line:
 	}
+	if err := c.interrupted(); err != nil { // Ctrl-C wins if both happened
+		return err
+	}
+	if typed != amount.Plain(back) {
+		return exit.Fail(exit.No, "nothing was sent: you did not type %s", amount.Plain(back))
+	}
+	return nil
+}
+
+// interrupted returns the error for Ctrl-C before the refund is sent, or nil.
+func (c *call) interrupted() error {
+	if c.ctx.Err() != nil {
+		return exit.Fail(exit.Interrupted, "interrupted; nothing was sent")
+	}
+	return nil
 }
 
 // send sends the refund once, and reports its outcome. Ctrl-C does not interrupt it, because the outcome would be unknown.
 func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err error) {
 	settle := func(sentAt time.Time, seen bool) string {
-		words := resolveRefundWords(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
+		return c.resolveRefundCommand(p.request.UniqueID, p.request.RefundTransactionID, amount.Plain(p.request.Amount),
 			sentAt.In(client.Location()).Format(time.RFC3339), seen)
-		return terminal.CommandLine(append(words, c.settings.AsFlags()...)...)
 	}
 	c.tell("sending the refund once. If this program ends without another message, run: %s", settle(c.now(), false))
+	if err := c.interrupted(); err != nil {
+		return err
+	}
+	// From here on, nothing may end the program with 2, which means that no refund was made, or before the outcome is told: Go
+	// exits with 2 after a fatal error and after a panic in another goroutine, unless they abort, and is ended by a closed stdout.
+	debug.SetTraceback("crash")
+	signal.Ignore(syscall.SIGPIPE)
 	defer func() {
-		if recover() != nil { // Go would exit with 2, which means that no refund was made
+		if recover() != nil {
 			err = exit.Fail(exit.Unknown, "the program failed after the refund may have been sent. Do not refund again. Run: %s", settle(c.now(), false))
 		}
 	}()
@@ -198,8 +221,7 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 		c.say("refunded")
 		return nil
 	case err == nil:
-		c.say("accepted, not refunded yet. To query the outcome later, run: %s", settle(c.now(), true))
-		return nil
+		return exit.Fail(exit.Unknown, "accepted, not final yet: the gateway can still decline it. Do not refund again; run later: %s", settle(c.now(), true))
 	case errors.Is(err, cardgateway.ErrDeclined):
 		return exit.Fail(exit.No, "the gateway declined the refund: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotSent):

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,15 +11,19 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// printed returns the words of the command that follows "before" on stderr.
+// printed returns the words of the command that follows "before" on stderr, as a shell reads them.
 func (r result) printed(t *testing.T, before string) []string {
 	t.Helper()
 	_, after, found := strings.Cut(r.err, before+"cardgateway ")
 	line, _, _ := strings.Cut(after, "\n")
-	if !found || strings.Contains(line, "'") {
+	if !found {
 		t.Fatalf("got no command after %q in %q", before, r.err)
 	}
-	return strings.Fields(line)
+	words, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\0' `+line).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")
 }
 
 func TestRefund(t *testing.T) {
@@ -25,19 +31,23 @@ func TestRefund(t *testing.T) {
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	r := tool(t, env, "refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes", "--remark", "broken")
-	r.want(t, exit.OK, "paid         12.50 EUR\n", "remaining    12.50 EUR\n", "TO REFUND    2.50 EUR with refund id r-1\n",
-		"sending the refund once.", "accepted, not refunded yet. To query the outcome later, run: ")
+	r.want(t, exit.Unknown, "paid         12.50 EUR\n", "remaining    12.50 EUR\n", "TO REFUND    2.50 EUR with refund id r-1\n",
+		"sending the refund once.", "accepted, not final yet: the gateway can still decline it. Do not refund again; run later: ")
 	if !strings.Contains(r.out, "refundAmount           2.50\n") {
 		t.Errorf("got stdout %q", r.out)
 	}
-	r = tool(t, env, r.printed(t, "To query the outcome later, run: ")...)
+	// Before it is sent, the gateway has not returned it; --seen would mean that it can never be absent.
+	if before, after := r.printed(t, "without another message, run: "), r.printed(t, "run later: "); slices.Contains(before, "--seen") || !slices.Contains(after, "--seen") {
+		t.Errorf("got %q before, %q after it was sent", before, after)
+	}
+	r = tool(t, env, r.printed(t, "run later: ")...)
 	r.want(t, exit.OK, "refunded: 2.50 EUR")
 
 	tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exit.No,
 		"nothing was sent: the gateway already has a refund r-1 of this payment: 2.50 EUR, refunded")
 	tool(t, env, "refund", id, "--amount", "10.01", "--refund-id", "r-2", "--yes").want(t, exit.No,
 		"nothing was sent: of 12.50 EUR, 2.50 was refunded before; 10.00 can still be refunded")
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exit.OK, "TO REFUND    10.00 EUR with refund id r-3\n")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exit.Unknown, "TO REFUND    10.00 EUR with refund id r-3\n")
 	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exit.No, "0.00 can still be refunded")
 	for refund, want := range map[string]int{"r-1": 1, "r-2": 0, "r-3": 1, "r-4": 0} {
 		if got := server.Refunded(refund); got != want {
@@ -138,7 +148,8 @@ func TestRefundThatPanics(t *testing.T) {
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	code, err := toolTo(t, broken{}, env, "refund", id, "--all", "--refund-id", "r-1", "--yes")
-	if code != exit.Unknown || !strings.Contains(err, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") {
+	if code != exit.Unknown || !strings.Contains(err, "Do not refund again. Run: cardgateway resolve refund "+id+" r-1 ") ||
+		strings.Contains(err, "--seen") {
 		t.Errorf("got exit code %d and %q", code, err)
 	}
 }
@@ -188,7 +199,7 @@ func TestResolveInterrupted(t *testing.T) {
 	r := toolWith(t, ctx, strings.NewReader(""), environment(url), "resolve", "payment", "it's", "--amount", "1", "--currency", "EUR",
 		"--sent-at", "2026-11-22 03:10:00", "--order", "o 1")
 	r.want(t, exit.Interrupted, "interrupted; the outcome is still unknown. Run again: cardgateway resolve payment 'it'\\''s' "+
-		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' --order 'o 1'\n")
+		"--amount 1 --currency EUR --sent-at '2026-11-22 03:10:00' '--order=o 1'\n")
 }
 
 func TestResolveWithWrongCredentials(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 type replayCommand struct {
 	Deliveries []string `arg:"" optional:"" name:"delivery" help:"Notifications to send again, such as n-17."`
 	Failed     bool     `help:"Send the notifications that failed and were not accepted later."`
-	From       string   `required:"" placeholder:"FILE" help:"Record that listen --record wrote."`
+	From       string   `required:"" placeholder:"FILE" file:"read" help:"Record that listen --record wrote."`
 	To         string   `placeholder:"URL" help:"URL of the handler; default: where the notification was forwarded to."`
 	relay.LineFlags
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
@@ -15,8 +16,9 @@ import (
 
 // reportFlags configure a report.
 type reportFlags struct {
-	Out  string `placeholder:"FILE" help:"Path of the page, NAME.html; NAME.csv and NAME.json are written next to it. Default reconcile-PERIOD.html."`
-	Rows int    `default:"200" help:"How many differences the page shows, largest first; the CSV contains all."`
+	Out   string `placeholder:"FILE" help:"Path of the page, NAME.html; NAME.csv and NAME.json are written next to it. Default reconcile-PERIOD.html."`
+	Force bool   `help:"Replace files with these names even if no report wrote them, or if they were changed since."`
+	Rows  int    `default:"200" help:"How many differences the page shows, largest first; the CSV contains all."`
 }
 
 type reportCommand struct {
@@ -29,7 +31,8 @@ func (*reportCommand) Help() string {
 	return compareHelp + `
 
 The page is self-contained. The page, the CSV and the JSON are each replaced atomically, and only your user account can read them.
-The path of the page is printed on stdout.
+Files that no report wrote, or that were changed since, are replaced only with --force, and files that the command reads never. The
+path of the page is printed on stdout.
 
 Examples:
   cardgateway reconcile report --db books.db --month last --list paid.csv --refund-list refunds.csv
@@ -38,6 +41,9 @@ Examples:
 
 // Run compares and writes the report.
 func (r *reportCommand) Run(c *call) (err error) {
+	if err := r.check(c); err != nil {
+		return err
+	}
 	m, err := c.openCompared(&r.compareFlags)
 	if err != nil {
 		return err
@@ -48,12 +54,15 @@ func (r *reportCommand) Run(c *call) (err error) {
 
 // report compares and writes the three files.
 func (m *comparison) report(f *reportFlags) error {
-	if f.Rows < 0 {
-		return exit.Fail(exit.NoAnswer, "--rows must not be negative")
-	}
-	base, err := m.reportBase(f.Out)
-	if err != nil {
+	if err := f.check(m.call); err != nil {
 		return err
+	}
+	base := strings.TrimSuffix(f.Out, ".html")
+	if f.Out == "" {
+		base = m.usualBase()
+		if err := f.mayWrite(m.call, base); err != nil {
+			return err
+		}
 	}
 	written, err := report.Create(base, m.Copy.From.Location(), m.Now)
 	if err != nil {
@@ -83,21 +92,49 @@ func (m *comparison) report(f *reportFlags) error {
 	return m.ended(summary)
 }
 
-// reportBase returns the path of the files without their extensions.
-func (m *comparison) reportBase(out string) (string, error) {
-	if out == "" {
-		from, last := m.Period.From, m.Period.To.Add(-time.Second)
-		name := "reconcile-" + from.Format(time.DateOnly)
-		if day := last.Format(time.DateOnly); day != from.Format(time.DateOnly) {
-			name += "-to-" + day
-		}
-		return name, nil
+// check checks the flags, before anything is read or written.
+func (f *reportFlags) check(c *call) error {
+	if f.Rows < 0 {
+		return exit.Fail(exit.NoAnswer, "--rows must not be negative")
 	}
-	base, ok := strings.CutSuffix(out, ".html")
+	if f.Out == "" {
+		return nil
+	}
+	base, ok := strings.CutSuffix(f.Out, ".html")
 	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
-		return "", exit.Fail(exit.NoAnswer, "--out: %s must end with a file name and .html", terminal.Clean(out))
+		return exit.Fail(exit.NoAnswer, "--out: %s must end with a file name and .html", terminal.Clean(f.Out))
 	}
-	return base, nil
+	return f.mayWrite(c, base)
+}
+
+// mayWrite returns an error if a report would replace a file that the command reads, or one that no report wrote.
+func (f *reportFlags) mayWrite(c *call, base string) error {
+	var written []files.Use
+	for _, path := range report.Paths(base) {
+		written = append(written, files.Use{What: "--out (" + filepath.Base(path) + ")", Path: path})
+	}
+	if err := c.keepApart(written...); err != nil || f.Force {
+		return err
+	}
+	path, err := report.Foreign(base)
+	switch {
+	case err != nil:
+		return exit.Fail(exit.NoAnswer, "--out: %v", err)
+	case path != "":
+		return exit.Fail(exit.NoAnswer, "--out: %s exists, and no report wrote it, or it was changed since; choose another name, or replace it with --force",
+			terminal.Clean(path))
+	}
+	return nil
+}
+
+// usualBase returns the path of the files without their extensions, if there is no --out.
+func (m *comparison) usualBase() string {
+	from, last := m.Period.From, m.Period.To.Add(-time.Second)
+	name := "reconcile-" + from.Format(time.DateOnly)
+	if day := last.Format(time.DateOnly); day != from.Format(time.DateOnly) {
+		name += "-to-" + day
+	}
+	return name
 }
 
 func (m *comparison) page(s *match.Summary, shown *report.Rows, days *report.Days, name string) *report.Page {
@@ -113,7 +150,7 @@ func (m *comparison) page(s *match.Summary, shown *report.Rows, days *report.Day
 		Period: m.Period, Grace: m.Grace, Now: m.Now,
 		Gateway: m.info.Gateway, AppID: m.info.AppID, Copy: m.Copy, LastSync: m.info.LastSync,
 		Payments: m.info.Payments, Refunds: m.info.ListedRefunds, Known: m.flags.Known,
-		Summary: s, Rows: shown, Days: days, Notes: m.notes,
+		Summary: s, Rows: shown, Days: days, Notes: m.notes, OtherApps: m.otherApps,
 		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: terminal.Clean,
 		Demonstration: m.isDemonstration,
 	}

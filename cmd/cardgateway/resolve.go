@@ -82,22 +82,22 @@ func (p *resolvePayment) Run(c *call) error {
 	if err == nil {
 		state = found.State().String()
 	}
-	return c.unresolved(err, state, p.again(found != nil || wasSeen(err)))
+	return c.unresolved(err, state, p.again(c, found != nil || wasSeen(err)))
 }
 
 // again returns the command that resolves the payment later.
-func (p *resolvePayment) again(seen bool) []string {
-	words := []string{"resolve", "payment", p.Transaction, "--amount", p.Amount, "--currency", p.Currency, "--sent-at", p.SentAt}
+func (p *resolvePayment) again(c *call, seen bool) string {
+	flags := []string{"--amount", p.Amount, "--currency", p.Currency, "--sent-at", p.SentAt}
 	if p.Order != "" {
-		words = append(words, "--order", p.Order)
+		flags = append(flags, "--order="+p.Order) // it can begin with a hyphen
 	}
 	if p.HostedPage {
-		words = append(words, "--hosted-page")
+		flags = append(flags, "--hosted-page")
 	}
 	if p.Seen || seen {
-		words = append(words, "--seen")
+		flags = append(flags, "--seen")
 	}
-	return words
+	return terminal.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
 }
 
 type resolveRefund struct {
@@ -119,6 +119,9 @@ Example:
 
 // Run resolves a refund.
 func (r *resolveRefund) Run(c *call) error {
+	if err := checkUniqueID(r.UniqueID); err != nil {
+		return err
+	}
 	client, err := c.client()
 	if err != nil {
 		return err
@@ -152,7 +155,7 @@ func (r *resolveRefund) Run(c *call) error {
 		state = tabular.RefundState(found)
 	}
 	seen := r.Seen || found != nil || wasSeen(err)
-	return c.unresolved(err, state, resolveRefundWords(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen))
+	return c.unresolved(err, state, c.resolveRefundCommand(r.UniqueID, r.RefundID, r.Amount, r.SentAt, seen))
 }
 
 // wasSeen reports whether the gateway has returned the payment or refund in some form.
@@ -161,19 +164,18 @@ func wasSeen(err error) bool {
 	return ok && unknown.Seen
 }
 
-// resolveRefundWords returns the command that resolves a refund.
-func resolveRefundWords(uniqueID, refundID, amount, sentAt string, seen bool) []string {
-	words := []string{"resolve", "refund", uniqueID, refundID, "--amount", amount, "--sent-at", sentAt}
+// resolveRefundCommand returns the command that resolves a refund.
+func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, seen bool) string {
+	flags := []string{"--amount", amount, "--sent-at", sentAt}
 	if seen {
-		words = append(words, "--seen")
+		flags = append(flags, "--seen")
 	}
-	return words
+	return terminal.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
 }
 
 // unresolved returns the error for a payment or refund that was not made, or may not have been. If err is nil, state is that of
-// a row that is not final.
-func (c *call) unresolved(err error, state string, again []string) error {
-	next := terminal.CommandLine(append(again, c.settings.AsFlags()...)...)
+// a row that is not final. The command next resolves it later.
+func (c *call) unresolved(err error, state, next string) error {
 	switch {
 	case err == nil:
 		return exit.Fail(exit.Unknown, "%s: not final yet. Do not send it again; run later: %s", state, next)

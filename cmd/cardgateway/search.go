@@ -6,6 +6,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/internal/resolve"
 )
 
 // idSearch searches for an id.
@@ -15,10 +16,12 @@ type idSearch[T any] struct {
 	key     func(*T) string // identifies a row; empty if it has none
 }
 
-// all returns every row with the id in [from, to) once. It is not a walk: a walk compares the rows with the total that the
+// all returns every row with the id since from once. It searches as far back and ahead as Resolve, because the clock of this
+// machine and the setting for the gateway's zone can be wrong: a refund that is not seen is made again. It is not a walk: a walk compares the rows with the total that the
 // gateway announces, and does not settle if the gateway returns rows with other ids.
-func (s *idSearch[T]) all(from, to time.Time) (found []*T, err error) {
+func (s *idSearch[T]) all(from, now time.Time) (found []*T, err error) {
 	const longest = 28 * 24 * time.Hour // a query covers at most one month
+	from, to := from.Add(-resolve.Before), now.Add(resolve.After)
 	seen := map[string]bool{}
 	for ; from.Before(to); from = from.Add(longest) {
 		rows, err := s.window(from, period.Earlier(from.Add(longest), to))

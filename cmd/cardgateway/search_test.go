@@ -22,7 +22,7 @@ func TestIDSearch(t *testing.T) {
 		matches: func(o *order) bool { return o.TransactionID != "other" },
 		key:     func(o *order) string { return o.UniqueID },
 		page: func(from, to time.Time, n int) (*orderPage, error) {
-			asked = append(asked, fmt.Sprintf("%s %s %d", from.Format("0102"), to.Format("0102"), n))
+			asked = append(asked, fmt.Sprintf("%s %s %d", from.Format("0102 15h"), to.Format("0102 15h"), n))
 			return &orderPage{TotalPage: 2, TotalCount: 5, Data: []order{
 				{UniqueID: "on every page"}, {UniqueID: fmt.Sprint(n)}, {}, // the interface does not promise an id
 				{UniqueID: "other", TransactionID: "other"},
@@ -30,7 +30,7 @@ func TestIDSearch(t *testing.T) {
 		},
 	}
 	found, err := s.all(from, from.AddDate(0, 0, 40))
-	if got, want := strings.Join(asked, ", "), "0131 0228 1, 0131 0228 2, 0228 0312 1, 0228 0312 2"; got != want || err != nil {
+	if got, want := strings.Join(asked, ", "), "0130 11h 0227 11h 1, 0130 11h 0227 11h 2, 0227 11h 0312 15h 1, 0227 11h 0312 15h 2"; got != want || err != nil {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 	if len(found) != 7 {

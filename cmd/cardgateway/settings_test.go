@@ -1,12 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -85,4 +90,58 @@ func TestFilePermissions(t *testing.T) {
 	if os.PathSeparator == '/' && !strings.Contains(r.err, "warning: "+path) {
 		t.Errorf("got %q, want a warning", r.err)
 	}
+}
+
+// TestOneNameForASetting: the examples and the documentation call a setting of the gateway as this program does, and take no secret
+// as a flag.
+func TestOneNameForASetting(t *testing.T) {
+	known := []string{"SECRET", "LISTEN", "NOTIFY"} // the last two are settings of the quickstart
+	for f := range reflect.TypeFor[settings.Flags]().Fields() {
+		known = append(known, strings.ReplaceAll(strings.ToUpper(cmp.Or(f.Tag.Get("name"), f.Name)), "-", "_"))
+	}
+	variable, secretFlag := regexp.MustCompile(`\b[A-Z]*GATEWAY_([A-Z_]+)\b`), regexp.MustCompile(`"secret(-key)?",`)
+	for path, text := range documents(t) {
+		for _, found := range variable.FindAllStringSubmatch(text, -1) {
+			isTest := strings.HasPrefix(found[1], "REQUIRE_") || slices.Contains([]string{"LONG", "FLOOD", "SCREENSHOTS", "SPEED", "LIST_DSN"}, found[1])
+			if !isTest && (!strings.HasPrefix(found[0], "CARDGATEWAY_") || !slices.Contains(known, found[1])) {
+				t.Errorf("%s: %s is no setting of the program", path, found[0])
+			}
+		}
+		if strings.Contains(path, "examples/") && secretFlag.MatchString(text) {
+			t.Errorf("%s has a flag for the secret key", path)
+		}
+	}
+}
+
+// TestSamplesEndWithSIGTERM: systemd and Kubernetes send it, and a program that does not handle it is cut off in a payment.
+func TestSamplesEndWithSIGTERM(t *testing.T) {
+	for path, text := range documents(t) {
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "os.Interrupt") && !strings.Contains(line, "syscall.SIGTERM") {
+				t.Errorf("%s: %s", path, line)
+			}
+		}
+	}
+}
+
+// documents returns the documentation and the examples' code, by path.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, pattern := range []string{"README.md", "docs/*.md", "examples/*/*.go", "examples/*/README.md"} {
+		paths, err := filepath.Glob("../../" + pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: got %d files, %v", pattern, len(paths), err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(path, "_test.go") {
+				all[path] = string(text)
+			}
+		}
+	}
+	return all
 }

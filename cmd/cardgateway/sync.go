@@ -95,7 +95,15 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 	}
 	c.say("read %s rows: %s late, %s changed, %s gone; %s orders are not final", terminal.Thousands(report.Read), terminal.Thousands(report.Late),
 		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(info.OpenOrders))
+	if n := info.Other; n != (books.OtherApps{}) {
+		c.say("of other apps, and left out of match and report: %s", otherApps(n))
+	}
 	return nil
+}
+
+// otherApps says how many rows are of other apps.
+func otherApps(n books.OtherApps) string {
+	return fmt.Sprintf("payments %s, refunds %s", terminal.Thousands(n.Orders), terminal.Thousands(n.Refunds))
 }
 
 // ended prints what is saved and how to continue, and returns the error.

@@ -18,7 +18,6 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
-	"github.com/cardgateway/cardgateway-go/internal/testserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -44,7 +43,7 @@ func onEachDatabase(t *testing.T, test func(t *testing.T, db string, read *sql.D
 		test(t, path, open(t, "sqlite", path))
 	})
 	t.Run("Postgres", func(t *testing.T) {
-		server := pgserver.Shared(testserver.Required(t))
+		server := pgserver.Shared(t)
 		schema := strings.ToLower(strings.NewReplacer("/", "_").Replace(t.Name()))
 		if _, err := open(t, "pgx", server.URL("public")).ExecContext(t.Context(), "CREATE SCHEMA "+schema); err != nil {
 			t.Fatal(err)
@@ -238,15 +237,7 @@ func TestSyncDiskFull(t *testing.T) {
 // TestSyncDatabaseGone ends the Postgres server in the middle, and goes on when it is back.
 func TestSyncDatabaseGone(t *testing.T) {
 	t.Parallel()
-	pg, err := pgserver.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := pg.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	pg := pgserver.Own(t)
 	server := gatewayFor(t, sandbox.Options{MaxPageSize: 200, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
 	from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
 	server.Seed(20_000, from, time.Now())

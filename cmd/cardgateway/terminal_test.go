@@ -168,7 +168,7 @@ func TestRefundPrompt(t *testing.T) {
 	}{
 		{"yes\n", exit.No, "nothing was sent: you did not type 12.50", 0},
 		{"\x03", exit.Interrupted, "interrupted; nothing was sent", 0},
-		{"12.50\n", exit.OK, "accepted, not refunded yet", 1},
+		{"12.50\n", exit.Unknown, "accepted, not final yet", 1},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			master, slave, err := pty.Open()

@@ -3,8 +3,9 @@
 //
 //	go run ./examples/quickstart
 //
-// With the flags, or the environment variables that -h names, it talks to a real gateway. The gateway must be able
-// to reach -notify for the steps that need a token; a person then plays the cardholder in a browser.
+// With the flags, or the environment variables that -h names, and the secret key in CARDGATEWAY_SECRET, it talks to a real
+// gateway. The gateway must be able to reach -notify for the steps that need a token; a person then plays the cardholder
+// in a browser.
 package main
 
 import (
@@ -14,20 +15,20 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 )
 
 func main() {
 	var s settings
-	variables := map[*string]string{} // no flag's default, which -h would print: some are secret
+	variables := map[*string]string{&s.secretKey: "CARDGATEWAY_SECRET"} // without a flag: other users of the machine can read flags
 	setting := func(target *string, name, env, usage string) {
 		flag.StringVar(target, name, "", usage+" (or $"+env+")")
 		variables[target] = env
 	}
 	setting(&s.baseURL, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
 	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
-	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
-	setting(&s.secretKey, "secret-key", "CARDGATEWAY_SECRET_KEY", "secret key, for HTTP Basic and for checking notifications")
+	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic, with the secret key in $CARDGATEWAY_SECRET; empty sends no credentials")
 	setting(&s.listen, "listen", "CARDGATEWAY_LISTEN", "address to receive notifications at; default 127.0.0.1:0")
 	setting(&s.notify, "notify", "CARDGATEWAY_NOTIFY", "URL under which the gateway reaches that address; default http:// and the address")
 	flag.Parse()
@@ -37,7 +38,7 @@ func main() {
 	s.appID = cmp.Or(s.appID, "123456")
 	s.listen = cmp.Or(s.listen, "127.0.0.1:0")
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()

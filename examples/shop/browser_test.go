@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"github.com/cardgateway/cardgateway-go/internal/testprogram"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -29,37 +29,23 @@ var theBrowser struct {
 
 const windows = 2
 
-var errNoBrowser = errors.New("no Chromium on this machine")
-
-// browser returns a window for the duration of the test. If there is no browser it skips the test, or fails it if
-// CARDGATEWAY_REQUIRE_BROWSER requires one.
+// browser returns a window for the duration of the test. A test without a browser ends here.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: no browser")
 	}
 	theBrowser.once.Do(startBrowser)
-	switch {
-	case theBrowser.err == nil:
-	case errors.Is(theBrowser.err, errNoBrowser) && os.Getenv("CARDGATEWAY_REQUIRE_BROWSER") != "1":
-		t.Skip("skipped:", theBrowser.err)
-	default:
-		t.Fatal(theBrowser.err)
-	}
+	testprogram.Browser.Check(t, theBrowser.err)
 	window := <-theBrowser.windows
 	t.Cleanup(func() { theBrowser.windows <- window })
 	return window
 }
 
 func startBrowser() {
-	var path string
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil && path == "" {
-			path = found
-		}
-	}
-	if path == "" {
-		theBrowser.err = errNoBrowser
+	path, err := testprogram.Browser.Find()
+	if err != nil {
+		theBrowser.err = err
 		return
 	}
 	profile, err := os.MkdirTemp("", "shop-browser-")
@@ -107,7 +93,7 @@ func stopBrowser() {
 }
 
 // patience is a timeout for slow machines: a test takes a second or two.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // tab is a customer with a browser.
 type tab struct {

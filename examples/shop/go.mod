@@ -3,7 +3,7 @@ module github.com/cardgateway/cardgateway-go/examples/shop
 go 1.26.0
 
 require (
-	github.com/cardgateway/cardgateway-go v0.0.0
+	github.com/cardgateway/cardgateway-go v0.1.0
 	github.com/chromedp/cdproto v0.159.2
 	github.com/chromedp/chromedp v0.23.0
 	github.com/jackc/pgx/v5 v5.12.0

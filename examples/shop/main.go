@@ -13,9 +13,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"strings"
@@ -38,29 +40,12 @@ type settings struct {
 }
 
 func main() {
-	var s settings
-	variables := map[*string]string{} // not defaults of the flags, because -h prints those, and some are secret
-	setting := func(target *string, name, env, usage string) {
-		flag.StringVar(target, name, "", usage+" (or $"+env+")")
-		variables[target] = env
+	s, err := parse(os.Args[1:], os.Getenv, os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return
 	}
-	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox, and no id or key may be set then")
-	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
-	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
-	setting(&s.secretKey, "secret-key", "CARDGATEWAY_SECRET_KEY", "secret key, for HTTP Basic and for checking notifications; prefer the variable, flags are seen by other users")
-	setting(&s.listen, "listen", "SHOP_LISTEN", "address to listen on; default a free port of 127.0.0.1")
-	setting(&s.url, "url", "SHOP_URL", "URL under which browsers and the gateway reach the shop; default http:// and the address")
-	setting(&s.db, "db", "SHOP_DB", "SQLite file, :memory:, or postgres:// URL; default :memory: with the sandbox, shop.db otherwise")
-	setting(&s.keyFile, "key-file", "SHOP_KEY_FILE", "file with the key that stored tokens are sealed with, made if absent; default shop.key, none with :memory:")
-	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER", "header in which a proxy in front gives the customer's address; empty means there is no proxy")
-	flag.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
-	flag.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often open payments are settled")
-	flag.Parse()
-	for target, env := range variables {
-		*target = cmp.Or(*target, os.Getenv(env))
-	}
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "shop: %q belongs to no flag\n", flag.Arg(0))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "shop:", err)
 		os.Exit(2)
 	}
 	s.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -71,6 +56,58 @@ func main() {
 		fmt.Fprintln(os.Stderr, "shop:", err)
 		os.Exit(1)
 	}
+}
+
+// parse reads the settings. Those of the gateway have the names that the command-line tool uses. There is no flag for the secret
+// key, and no password in a flag, because every user of the machine can read flags.
+func parse(args []string, getenv func(string) string, out io.Writer) (s settings, err error) {
+	flags := flag.NewFlagSet("shop", flag.ContinueOnError)
+	flags.SetOutput(out)
+	secretFile := ""
+	variables := map[*string]string{&s.secretKey: "CARDGATEWAY_SECRET"}
+	setting := func(target *string, name, env, usage string) {
+		flags.StringVar(target, name, "", usage+" (or $"+env+")")
+		variables[target] = env // not the flag's default, because -h prints that, and the database's URL can have a password
+	}
+	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox, and no id or key may be set then")
+	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
+	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
+	setting(&secretFile, "secret-file", "CARDGATEWAY_SECRET_FILE", "file that contains only the secret key, for HTTP Basic and for checking notifications (or the key in $CARDGATEWAY_SECRET)")
+	setting(&s.listen, "listen", "SHOP_LISTEN", "address to listen on; default a free port of 127.0.0.1")
+	setting(&s.url, "url", "SHOP_URL", "URL under which browsers and the gateway reach the shop; default http:// and the address")
+	setting(&s.db, "db", "SHOP_DB", "SQLite file, :memory:, or postgres:// URL, with a password only in the variable; default :memory: with the sandbox, shop.db otherwise")
+	setting(&s.keyFile, "key-file", "SHOP_KEY_FILE", "file with the key that stored tokens are sealed with, made if absent; default shop.key, none with :memory:")
+	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER", "header in which a proxy in front gives the customer's address; empty means there is no proxy")
+	flags.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
+	flags.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often open payments are settled")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if flags.NArg() > 0 {
+		return s, fmt.Errorf("%q belongs to no flag", flags.Arg(0))
+	}
+	if u, err := url.Parse(s.db); err == nil {
+		if _, set := u.User.Password(); set {
+			return s, errors.New("-db has a password, which every user of the machine can read: set SHOP_DB, PGPASSWORD or ~/.pgpass")
+		}
+	}
+	for target, env := range variables {
+		*target = cmp.Or(*target, getenv(env))
+	}
+	if secretFile == "" {
+		return s, nil
+	}
+	if s.secretKey != "" {
+		return s, errors.New("the secret key is set twice: in CARDGATEWAY_SECRET, and with -secret-file")
+	}
+	text, err := os.ReadFile(secretFile)
+	if err != nil {
+		return s, err
+	}
+	if s.secretKey = strings.TrimRight(string(text), "\r\n"); s.secretKey == "" {
+		return s, fmt.Errorf("%s is empty", secretFile)
+	}
+	return s, nil
 }
 
 // run runs the program.
@@ -117,7 +154,7 @@ func (s settings) check() error {
 	case s.gateway == "" && cmp.Or(s.appID, s.merchantID, s.secretKey) != "":
 		return errors.New("-base-url is missing; the sandbox takes no app id, merchant id or secret key")
 	case s.merchantID != "" && s.secretKey == "":
-		return errors.New("-merchant-id needs -secret-key")
+		return errors.New("-merchant-id needs CARDGATEWAY_SECRET or -secret-file")
 	}
 	return nil
 }

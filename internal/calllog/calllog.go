@@ -8,16 +8,22 @@ import (
 	"time"
 )
 
+// IDs are the ids that a call sends or searches for. Those that are empty are left out.
+type IDs struct {
+	Transaction, Refund string // the merchant's
+	Unique              string // the gateway's
+}
+
 // Call says how a call ended.
 type Call struct {
-	Operation     string
-	TransactionID string // empty where there is none
-	Outcome       string
-	Code          int // zero if the response had none
-	Status        int // zero if no response came
-	Attempts      int
-	Duration      time.Duration
-	Err           error // left out if nil
+	Operation string
+	IDs       IDs
+	Outcome   string
+	Code      int // zero if the response had none
+	Status    int // zero if no response came
+	Attempts  int // zero for a call that makes other calls
+	Duration  time.Duration
+	Err       error // left out if nil
 }
 
 // Write writes one line about the end of a call.
@@ -26,19 +32,22 @@ func (c *Call) Write(ctx context.Context, logger *slog.Logger, level slog.Level)
 		return
 	}
 	attrs := []slog.Attr{slog.String("operation", c.Operation), slog.String("outcome", c.Outcome)}
-	attrs = appendID(attrs, c.TransactionID)
+	attrs = appendIDs(attrs, &c.IDs)
 	if c.Code != 0 {
 		attrs = append(attrs, slog.Int("code", c.Code))
 	}
 	attrs = appendStatus(attrs, c.Status)
-	attrs = append(attrs, slog.Int("attempts", c.Attempts), slog.Duration("duration", c.Duration))
+	if c.Attempts != 0 {
+		attrs = append(attrs, slog.Int("attempts", c.Attempts))
+	}
+	attrs = append(attrs, slog.Duration("duration", c.Duration))
 	logger.LogAttrs(ctx, level, "cardgateway call", appendErr(attrs, c.Err)...)
 }
 
 // Attempt says how one attempt ended.
 type Attempt struct {
 	Operation, Method, Path string
-	TransactionID           string // empty where there is none
+	IDs                     IDs
 	Number                  int
 	Status                  int // zero if no response came
 	Duration                time.Duration
@@ -56,7 +65,7 @@ func (a *Attempt) Write(ctx context.Context, logger *slog.Logger) {
 		slog.String("operation", a.Operation), slog.String("method", a.Method), slog.String("path", a.Path),
 		slog.Int("attempt", a.Number), slog.Duration("duration", a.Duration),
 	}
-	attrs = appendStatus(appendID(attrs, a.TransactionID), a.Status)
+	attrs = appendStatus(appendIDs(attrs, &a.IDs), a.Status)
 	attrs = appendErr(attrs, a.Err)
 	if a.Err != nil && a.Payment { // a query may be repeated anyway
 		attrs = append(attrs, slog.Bool("sent", a.Sent))
@@ -64,11 +73,15 @@ func (a *Attempt) Write(ctx context.Context, logger *slog.Logger) {
 	logger.LogAttrs(ctx, slog.LevelDebug, "cardgateway attempt", attrs...)
 }
 
-func appendID(attrs []slog.Attr, id string) []slog.Attr {
-	if id == "" {
-		return attrs
+func appendIDs(attrs []slog.Attr, ids *IDs) []slog.Attr {
+	for _, id := range []struct{ name, id string }{
+		{"transactionId", ids.Transaction}, {"refundTransactionId", ids.Refund}, {"uniqueId", ids.Unique},
+	} {
+		if id.id != "" {
+			attrs = append(attrs, slog.String(id.name, id.id))
+		}
 	}
-	return append(attrs, slog.String("transactionId", id))
+	return attrs
 }
 
 func appendStatus(attrs []slog.Attr, status int) []slog.Attr {

@@ -24,10 +24,8 @@ func goName(member string) string {
 		return "Start"
 	case "endingDate":
 		return "End"
-	case "tokenization":
-		return "token"
-	case "ctx":
-		return "ctx"
+	case "ctx", "token":
+		return member
 	case "sku", "cvv":
 		return strings.ToUpper(member)
 	}

@@ -20,7 +20,7 @@ func TestGoField(t *testing.T) {
 		{"productInfos[12].price", check.RuleFormat, "ProductInfos[12].Price"},
 		{"startDate", check.RuleRequired, "Start"},
 		{"endingDate", check.RuleRange, "End"},
-		{"tokenization", check.RuleRequired, "token"},
+		{"token", check.RuleRequired, "token"},
 		{"ctx", check.RuleRequired, "ctx"},
 		{"SentAt", check.RuleRange, "SentAt"},
 		{"currPage", check.RuleReserved, "CurrPage"},

@@ -2,24 +2,23 @@
 // import the driver "mysql".
 package mysqlserver
 
-import (
-	"errors"
+import "github.com/cardgateway/cardgateway-go/internal/testprogram"
 
-	"github.com/cardgateway/cardgateway-go/internal/testserver"
-)
+var servers = testprogram.NewServer(testprogram.MySQL, Start)
 
-var shared = testserver.New(Start, func(err error) bool { return errors.Is(err, ErrNone) }, "CARDGATEWAY_REQUIRE_MYSQL")
-
-// MaySkip reports whether a test that got err from Start may be skipped: there is no server, and CARDGATEWAY_REQUIRE_MYSQL
-// does not require one.
-func MaySkip(err error) bool { return shared.MaySkip(err) }
-
-// Shared returns the one server of a package's tests, whose TestMain must call StopShared. If there is no server, it skips
-// the test, or fails it if there must be one.
-func Shared(t testserver.TB) *Server {
+// Own starts a server for one test, which may kill it. If none can be started, it skips the test, or fails it if there must
+// be one.
+func Own(t testprogram.TB) *Server {
 	t.Helper()
-	return shared.For(t)
+	return servers.Own(t)
+}
+
+// Shared returns the one server of a package's tests, whose TestMain must call StopShared. If none can be started, it skips
+// the test, or fails it if there must be one.
+func Shared(t testprogram.TB) *Server {
+	t.Helper()
+	return servers.Shared(t)
 }
 
 // StopShared stops that server, if it was started.
-func StopShared() error { return shared.Stop() }
+func StopShared() error { return servers.StopShared() }

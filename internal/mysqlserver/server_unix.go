@@ -13,11 +13,14 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/testprogram"
 )
 
 // Server is a running server. It uses a temporary directory and a Unix socket.
 type Server struct {
 	dir     string
+	binary  string
 	account *syscall.SysProcAttr
 	cmd     *exec.Cmd
 }
@@ -64,36 +67,26 @@ func (s *Server) Restart() error { return s.run() }
 
 // install creates the data of an empty server in the directory.
 func (s *Server) install() error {
+	var err error
+	if s.binary, err = testprogram.MySQL.Find("/usr/sbin"); err != nil { // where Debian installs it
+		return err
+	}
 	if err := s.chooseAccount(); err != nil {
 		return err
 	}
 	data := "--datadir=" + s.data()
 	install := exec.Command("mariadb-install-db", "--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", data)
 	if _, err := exec.LookPath("mariadb-install-db"); err != nil {
-		server, failed := binary()
-		if failed != nil {
-			return failed
-		}
-		install = exec.Command(server, "--no-defaults", "--initialize-insecure", data)
+		install = exec.Command(s.binary, "--no-defaults", "--initialize-insecure", data)
 	}
 	install.SysProcAttr, install.Dir = s.account, s.dir
 	if out, err := install.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s: %v\n%s", ErrNone, install.Path, err, out)
+		return testprogram.MySQL.Missing("%s: %v\n%s", install.Path, err, out)
 	}
 	return nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
-
-// binary returns the path of the server: on the PATH, or where Debian installs it.
-func binary() (string, error) {
-	for _, name := range []string{"mariadbd", "mysqld", "/usr/sbin/mariadbd", "/usr/sbin/mysqld"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%w: neither mariadbd nor mysqld is installed", ErrNone)
-}
 
 // chooseAccount selects the account of the server and gives it the directory. By default it is the caller's own account.
 func (s *Server) chooseAccount() error {
@@ -102,7 +95,7 @@ func (s *Server) chooseAccount() error {
 	}
 	u, err := user.Lookup("mysql")
 	if err != nil {
-		return fmt.Errorf("%w: it refuses root, and there is no account mysql", ErrNone)
+		return testprogram.MySQL.Missing("it refuses root, and there is no account mysql")
 	}
 	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
@@ -114,15 +107,11 @@ func (s *Server) chooseAccount() error {
 }
 
 func (s *Server) run() error {
-	server, err := binary()
-	if err != nil {
-		return err
-	}
-	s.cmd = exec.Command(server, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
+	s.cmd = exec.Command(s.binary, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
 		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+filepath.Join(s.dir, "log"))
 	s.cmd.SysProcAttr, s.cmd.Dir = s.account, s.dir
 	if err := s.cmd.Start(); err != nil {
-		return fmt.Errorf("%w: %v", ErrNone, err)
+		return testprogram.MySQL.Missing("%v", err)
 	}
 	if err := s.ready(); err != nil {
 		return errors.Join(err, s.Kill())
@@ -141,5 +130,5 @@ func (s *Server) ready() (err error) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it does not respond: %v", ErrNone, err)
+	return testprogram.MySQL.Missing("it does not respond: %v", err)
 }

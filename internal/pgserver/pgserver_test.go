@@ -9,9 +9,9 @@ func TestVersion(t *testing.T) {
 		path string
 		want float64
 	}{
-		{"/usr/lib/postgresql/9.6/bin/initdb", 9.6},
-		{"/usr/lib/postgresql/16/bin/initdb", 16},
-		{"/usr/lib/postgresql/local/bin/initdb", 0},
+		{"/usr/lib/postgresql/9.6/bin", 9.6},
+		{"/usr/lib/postgresql/16/bin", 16},
+		{"/usr/lib/postgresql/local/bin", 0},
 	} {
 		if got := version(test.path); got != test.want {
 			t.Errorf("%s: got %g, want %g", test.path, got, test.want)

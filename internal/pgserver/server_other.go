@@ -2,11 +2,15 @@
 
 package pgserver
 
+import "github.com/cardgateway/cardgateway-go/internal/testprogram"
+
 // Server is a running server. Here there is none: they are started on Unix only.
 type Server struct{}
 
-// Start returns ErrNone.
-func Start() (*Server, error) { return nil, ErrNone }
+// Start returns an error that wraps testprogram.ErrMissing.
+func Start() (*Server, error) {
+	return nil, testprogram.Postgres.Missing("it is started on Unix only")
+}
 
 // URL is never called.
 func (*Server) URL(string) string { return "" }

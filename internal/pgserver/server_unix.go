@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"database/sql"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/testprogram"
 )
 
 // Server is a running server. It uses a temporary directory and a Unix socket.
@@ -65,19 +66,15 @@ func (s *Server) Restart() error { return s.run() }
 // binaries returns the directory with initdb and postgres: on the PATH, or where Debian installs them, the newest version
 // first.
 func binaries() (string, error) {
-	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path), nil
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is well-formed
-	if len(found) == 0 {
-		return "", fmt.Errorf("%w: initdb is not installed", ErrNone)
-	}
-	return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(version(a), version(b)) })), nil
+	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well-formed
+	slices.SortFunc(installed, func(a, b string) int { return cmp.Compare(version(b), version(a)) })
+	initdb, err := testprogram.Postgres.Find(installed...)
+	return filepath.Dir(initdb), err
 }
 
 // version returns the version number in such a path.
-func version(initdb string) float64 {
-	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(filepath.Dir(initdb))), 64) // zero if there is none
+func version(bin string) float64 {
+	number, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(bin)), 64) // zero if there is none
 	return number
 }
 
@@ -90,7 +87,7 @@ func (s *Server) start(bin string) error {
 	initdb := exec.Command(filepath.Join(bin, "initdb"), "-U", "t", "-A", "trust", "-E", "UTF8", "--no-sync", "-D", data)
 	initdb.SysProcAttr, initdb.Dir = account, s.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: initdb: %v\n%s", ErrNone, err, out)
+		return testprogram.Postgres.Missing("initdb: %v\n%s", err, out)
 	}
 	s.run = func() error { return s.serve(bin, data, account) }
 	return s.run()
@@ -100,7 +97,7 @@ func (s *Server) serve(bin, data string, account *syscall.SysProcAttr) error {
 	s.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.dir, "-c", "listen_addresses=", "-c", "log_min_messages=panic")
 	s.cmd.SysProcAttr, s.cmd.Dir = account, s.dir
 	if err := s.cmd.Start(); err != nil {
-		return fmt.Errorf("%w: %v", ErrNone, err)
+		return testprogram.Postgres.Missing("%v", err)
 	}
 	if err := s.ready(); err != nil {
 		return errors.Join(err, s.Kill())
@@ -115,7 +112,7 @@ func (s *Server) account() (*syscall.SysProcAttr, error) {
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("%w: it refuses root, and there is no account postgres", ErrNone)
+		return nil, testprogram.Postgres.Missing("it refuses root, and there is no account postgres")
 	}
 	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
@@ -136,5 +133,5 @@ func (s *Server) ready() (err error) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it does not respond: %v", ErrNone, err)
+	return testprogram.Postgres.Missing("it does not respond: %v", err)
 }

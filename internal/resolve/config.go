@@ -39,6 +39,7 @@ type Row struct {
 	Code      int
 	State     verdict.State
 	Ours      bool // it has the ids that were sent
+	OtherApp  bool // it states another app: it is another one with the same ids
 	Expected  bool // it is not ours, but matches the search, too
 	Agrees    bool // its other members are as sent
 }
@@ -47,10 +48,10 @@ type Row struct {
 const (
 	DefaultWait = 2 * time.Minute
 	Before      = 13 * time.Hour // before SentAt: for UTC-12, and an hour of difference between clocks
+	After       = 15 * time.Hour // after now: for UTC+14, and an hour of difference between clocks
 	MaxPages    = 50             // per search, not counting the first one of each month; more are needed only if the gateway's filter does not work
 	MaxMonths   = 24             // searched one at a time
 
-	after   = 15 * time.Hour  // after now: for UTC+14, and an hour of difference between clocks
 	overlap = 2 * time.Second // of adjacent ranges, because it is unknown whether a bound is inclusive
 )
 
@@ -61,6 +62,7 @@ var (
 	ErrOtherAmount = errors.New("the gateway has this id with another amount or currency, or without them")
 	ErrMayTryAgain = errors.New("declined so far: the cardholder can try another card on the hosted page")
 
+	errOtherApp   = errors.New("the gateway has this id for another appId than the client has: see Config.AnyAppID")
 	errSeenBefore = errors.New("the gateway has shown this id before, but does not tell its outcome")
 	errOtherCode  = errors.New("the gateway has this id with a code that does not tell the outcome")
 	errLongAgo    = errors.New("SentAt is too long ago: the search did not reach the present")

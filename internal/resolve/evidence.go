@@ -38,7 +38,7 @@ func (e *evidence[T]) doubt(reason error) {
 // searchOnce searches once, from SentAt until now. The range is wide enough for a gateway's clock in any zone.
 func (c *Config[T]) searchOnce(ctx context.Context) (evidence[T], error) {
 	e := evidence[T]{codes: make(map[string]int), pages: MaxPages}
-	start, last := c.SentAt.Add(-Before), time.Now().Add(after)
+	start, last := c.SentAt.Add(-Before), time.Now().Add(After)
 	for range MaxMonths {
 		end := civil.Of(start, time.UTC).NextMonth().UTC()
 		if end.After(last) {
@@ -107,6 +107,10 @@ func (e *evidence[T]) add(t T, row *Row) {
 		if !row.Expected {
 			e.doubt(ErrDoubtful)
 		}
+		return
+	}
+	if row.OtherApp {
+		e.doubt(errOtherApp)
 		return
 	}
 	e.shown = true

@@ -6,10 +6,10 @@ package resolve
 import (
 	"cmp"
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -53,8 +53,7 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 		row = cmp.Or(c.newest(&e), row)
 		result, final := c.decide(&e, searchErr, time.Until(deadline) <= 0)
 		if !final {
-			jittered := pause/2 + time.Duration(rand.Float64()*float64(pause/2))
-			if ended := retry.Sleep(ctx, max(0, min(jittered, time.Until(deadline)))); ended != nil {
+			if ended := retry.Sleep(ctx, max(0, min(random.Pause(pause), time.Until(deadline)))); ended != nil {
 				result, final = Result[T]{Cause: ended}, true
 			}
 		}
@@ -94,7 +93,7 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 	case e.uncertainty != nil:
 		return unknown(e.uncertainty)
 	case len(e.declined) > 0 && e.processing == nil:
-		return unknown(cmp.Or(notFinal, ErrDoubtful))
+		return unknown(notFinal) // otherwise it would have been final above
 	case e.found():
 		return unknown(ErrDoubtful)
 	}

@@ -97,6 +97,9 @@ func TestRun(t *testing.T) {
 		{"down", []search{{err: errDown}}, false, false, resolve.OutcomeUnknown, "", false, errDown},
 		{"declined, then down", []search{shows(declined, foreign), {err: errDown}}, false, false, resolve.OutcomeUnknown, "2", true, errDown},
 		{"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful},
+		{"in processing, with two codes", []search{shows(processing, with(processing, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown, "3", true, resolve.ErrDoubtful},
+		{"waits for the cardholder, with two codes", []search{shows(redirect, with(redirect, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful},
+		{"declined, with two codes", []search{shows(declined, with(declined, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
 		{"two rows that share an id of ours", []search{shows(
 			with(declined, func(r *resolve.Row) { r.Generated = true }), with(declined, func(r *resolve.Row) { r.Generated = true }))},
 			false, false, resolve.OutcomeDeclined, "2", true, nil},
@@ -167,11 +170,11 @@ func TestRunAsks(t *testing.T) {
 		queries [2]int // at least, at most
 		absent  bool
 	}{
-		{"by default", 0, 0, resolve.DefaultWait, [2]int{6, 12}, true},
+		{"by default", 0, 0, 2 * time.Minute, [2]int{6, 12}, true},
 		{"for a minute", 0, time.Minute, time.Minute, [2]int{4, 10}, true},
 		{"once", 0, 1, 1, [2]int{1, 4}, true},
 		{"20 months", 20 * 30 * 24 * time.Hour, 1, 1, [2]int{21, 44}, true},
-		{"too long ago", 30 * 31 * 24 * time.Hour, 1, 1, [2]int{resolve.MaxMonths, 2 * resolve.MaxMonths}, false},
+		{"too long ago", 30 * 31 * 24 * time.Hour, 1, 1, [2]int{24, 48}, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
@@ -207,6 +210,81 @@ func TestRunAsks(t *testing.T) {
 	}
 }
 
+// TestRunPauses: the pauses between searches double, up to 30 s, and are shortened at random by up to a half.
+func TestRunPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+		time.Sleep(time.Until(sentAt))
+		last, pause, n, least, most := time.Now(), time.Duration(0), 0, 1.0, 0.0
+		resolve.Run(t.Context(), &resolve.Config[row]{
+			SentAt: sentAt, Wait: time.Hour,
+			Search: func(context.Context, time.Time, time.Time, int) (*resolve.Page[row], error) {
+				if took := time.Since(last); n > 0 && time.Since(sentAt) < time.Hour { // the last pause ends with Wait
+					pause = min(time.Second<<(n-1), 30*time.Second)
+					if took < pause/2 || took > pause {
+						t.Errorf("pause %d: got %v, want at most %v, and half of it at least", n, took, pause)
+					}
+					least, most = min(least, took.Seconds()/pause.Seconds()), max(most, took.Seconds()/pause.Seconds())
+				}
+				n, last = min(n+1, 10), time.Now()
+				return new(resolve.Page[row]), nil
+			},
+			Row: func(r *row) resolve.Row { return r.Row },
+		})
+		if least > 0.7 || most < 0.85 { // of about 160 pauses
+			t.Errorf("got pauses from %.2f to %.2f of the longest, want 0.5 to 1", least, most)
+		}
+	})
+}
+
+// TestRunOfTwoMonths: what the two months of one search contain together.
+func TestRunOfTwoMonths(t *testing.T) {
+	answer := func(rows ...row) func(int) (*resolve.Page[row], error) {
+		return func(page int) (*resolve.Page[row], error) {
+			return &resolve.Page[row]{Rows: rows, Total: len(rows)}, nil
+		}
+	}
+	fails := func(int) (*resolve.Page[row], error) { return nil, errDown }
+	endless := func(page int) (*resolve.Page[row], error) {
+		return &resolve.Page[row]{Rows: []row{with(expected, func(r *resolve.Row) { r.ID = "other " + strconv.Itoa(page) })}, Total: 1 << 20}, nil
+	}
+	changed := with(declined, func(r *resolve.Row) { r.Code = 100 })
+	for _, tt := range []struct {
+		name          string
+		first, second func(page int) (*resolve.Page[row], error)
+		verdict       resolve.Verdict
+		cause         error
+	}{
+		{"a decline, and nothing", answer(declined), answer(), resolve.OutcomeDeclined, nil},
+		{"a decline, and a failure", answer(declined), fails, resolve.OutcomeUnknown, errDown},
+		{"the same decline twice, as the range is ignored", answer(declined), answer(declined), resolve.OutcomeDeclined, nil},
+		{"a decline that has another code meanwhile", answer(declined), answer(changed), resolve.OutcomeUnknown, resolve.ErrDoubtful},
+		{"too many pages, and the payment", endless, answer(approved), resolve.OutcomeFound, nil},
+		{"too many pages, and nothing", endless, answer(), resolve.OutcomeUnknown, resolve.ErrDoubtful},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+				time.Sleep(time.Until(sentAt.AddDate(0, 0, 30)))
+				got := resolve.Run(t.Context(), &resolve.Config[row]{
+					SentAt: sentAt, Wait: 1,
+					Search: func(_ context.Context, start, _ time.Time, page int) (*resolve.Page[row], error) {
+						if start.After(sentAt) {
+							return tt.second(page)
+						}
+						return tt.first(page)
+					},
+					Row:      func(r *row) resolve.Row { return r.Row },
+					NotFinal: func([]row) error { return nil },
+				})
+				if got.Verdict != tt.verdict || !errors.Is(got.Cause, tt.cause) {
+					t.Errorf("got verdict %d (%v), want %d (%v)", got.Verdict, got.Cause, tt.verdict, tt.cause)
+				}
+			})
+		})
+	}
+}
+
 // TestRunPages: a search reads pages until there are as many rows as announced, and at most MaxPages. A decline is certain
 // only if the search was complete.
 func TestRunPages(t *testing.T) {
@@ -219,7 +297,7 @@ func TestRunPages(t *testing.T) {
 	}{
 		{"one page", 3, 3, 1, resolve.OutcomeDeclined}, {"two pages", 3, 2, 2, resolve.OutcomeDeclined},
 		{"more than announced", 2, 3, 1, resolve.OutcomeDeclined}, {"an empty page", 3, 0, 1, resolve.OutcomeUnknown},
-		{"no end", 1 << 20, 1, 1 + resolve.MaxPages, resolve.OutcomeUnknown},
+		{"no end", 1 << 20, 1, 51, resolve.OutcomeUnknown},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)

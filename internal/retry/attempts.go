@@ -2,18 +2,19 @@ package retry
 
 import (
 	"context"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
 // Payment makes attempts until one may have reached the gateway, or the policy ends them.
 func (p Policy) Payment(ctx context.Context, attempt func(context.Context) Attempt) {
 	for {
-		pause, again := p.Next(attempt(ctx), rand.Float64())
+		pause, again := p.Next(attempt(ctx), random.Float64())
 		if !again || !Fits(ctx, pause) || Sleep(ctx, pause) != nil {
 			return
 		}
@@ -34,7 +35,7 @@ func (p Policy) Query(ctx context.Context, attempt func(context.Context) Attempt
 		})},
 		RetryMax: p.MaxAttempts - 1,
 		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (again bool, _ error) {
-			pause, again = p.Next(last, rand.Float64())
+			pause, again = p.Next(last, random.Float64())
 			return again && Fits(ctx, pause), nil
 		},
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return pause },

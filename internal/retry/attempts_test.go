@@ -3,7 +3,9 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -72,4 +74,34 @@ func TestAttemptsEndWithContext(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSeedDecidesPauses: what a test seeds with cryptotest makes the same pauses every time.
+func TestSeedDecidesPauses(t *testing.T) {
+	policy := retry.Policy{MaxAttempts: 8, MinWait: time.Second, MaxWait: time.Minute}
+	for name, run := range map[string]func(context.Context, func(context.Context) retry.Attempt){
+		"query": policy.Query, "payment": policy.Payment,
+	} {
+		pauses := func(t *testing.T, seed uint64) (pauses []time.Duration) {
+			cryptotest.SetGlobalRandom(t, seed)
+			synctest.Test(t, func(t *testing.T) {
+				last := time.Now()
+				run(t.Context(), func(context.Context) retry.Attempt {
+					pauses = append(pauses, time.Since(last))
+					last = time.Now()
+					return retry.Attempt{Payment: name == "payment", Number: len(pauses), Failed: true, ProvenUnsent: true}
+				})
+			})
+			return pauses
+		}
+		t.Run(name, func(t *testing.T) {
+			first, again, other := pauses(t, 1), pauses(t, 1), pauses(t, 2)
+			if !slices.Equal(first, again) || len(first) < 3 {
+				t.Errorf("with the same seed got pauses %v, then %v", first, again)
+			}
+			if slices.Equal(first, other) {
+				t.Errorf("two seeds have the same pauses: %v", first)
+			}
+		})
+	}
 }

@@ -59,7 +59,7 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.StringVar(&o.MerchantID, "merchant", "", "require HTTP Basic authentication with this merchant `id` and -secret")
 	f.StringVar(&o.SecretKey, "secret", "", "secret `key`: Basic password, and signature of notifications")
-	f.StringVar(&o.AppID, "app", "", "the only appId accepted, as `digits`; any if empty")
+	f.StringVar(&o.AppID, "app", "", "the only appId accepted, as `digits`, and that of seeded orders; any, and none, if empty")
 	f.StringVar(&o.BaseURL, "base", "", "`URL` before the path of redirectUrl; the one that the caller used if empty")
 	f.StringVar(&o.BillDescription, "bill", "", "billDescription of results, as `text`; sandbox.example if empty")
 	f.StringVar(&o.MerchantName, "merchant-name", "", "`name` of the merchant on the hosted pages; the host of callbackUrl if empty")

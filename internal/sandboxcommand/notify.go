@@ -22,15 +22,17 @@ type Notification struct {
 	RefundID                string // the merchant's id of the refund
 	RefundUniqueID          string // the gateway's
 	Token                   string // empty means none
-	AppID                   string // empty means 3
+	AppID                   string // empty means none
 	Code                    int    // zero means the one of success
 }
 
 // Fields returns the members of the published example of the kind, with the token under the given name.
 func (n Notification) Fields(tokenMember string) map[string]any {
 	fields := map[string]any{
-		"appId": json.Number(cmp.Or(n.AppID, "3")), "isTest": true, "uniqueId": n.UniqueID, "transactionType": n.Kind,
-		"timestamp": time.Now().UnixMilli(),
+		"isTest": true, "uniqueId": n.UniqueID, "transactionType": n.Kind, "timestamp": time.Now().UnixMilli(),
+	}
+	if n.AppID != "" {
+		fields["appId"] = json.Number(n.AppID)
 	}
 	switch n.Kind {
 	case "Refund":

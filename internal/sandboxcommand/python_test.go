@@ -4,23 +4,17 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/testprogram"
 )
 
-// TestFromPython pays, loses responses and refunds from a program in another language. It is skipped where there is
-// no python3, unless CARDGATEWAY_REQUIRE_PYTHON says that there must be.
+// TestFromPython pays, loses responses and refunds from a program in another language.
 func TestFromPython(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		if os.Getenv("CARDGATEWAY_REQUIRE_PYTHON") != "" {
-			t.Fatalf("CARDGATEWAY_REQUIRE_PYTHON is set: %v", err)
-		}
-		t.Skip("no python3 in the path")
-	}
+	python := testprogram.Python.Path(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out, in := io.Pipe()

@@ -159,7 +159,7 @@ func TestNotifyKinds(t *testing.T) {
 				}
 			}))
 			defer shop.Close()
-			if err := Run(t.Context(), "sandbox", []string{"-notify", shop.URL, "-secret", "s", "-type", kind}, io.Discard); err != nil {
+			if err := Run(t.Context(), "sandbox", []string{"-notify", shop.URL, "-secret", "s", "-type", kind, "-app", "7"}, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 			if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); names != want {
@@ -188,7 +188,7 @@ func TestOutput(t *testing.T) {
 		select {
 		case line := <-lines:
 			return line
-		case <-time.After(10 * time.Second):
+		case <-time.After(30 * time.Second):
 			t.Error("no further line")
 			return ""
 		}

@@ -37,7 +37,7 @@ func connected(t *testing.T) (client, server net.Conn) {
 // eventually waits until pending reports true, because data of the other side take a moment to arrive.
 func eventually(t *testing.T, in *input, want bool) bool {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if in.pending() == want {
 			return true
 		}
@@ -145,7 +145,7 @@ func TestStaleConnections(t *testing.T) {
 // TestStaleTLSConnections: for a TLS connection, the underlying socket is checked.
 func TestStaleTLSConnections(t *testing.T) {
 	client, server := connected(t)
-	_ = client.SetDeadline(time.Now().Add(5 * time.Second)) // a write that does not fail waits for a handshake
+	_ = client.SetDeadline(time.Now().Add(30 * time.Second)) // a write that does not fail waits for a handshake
 	c := newHoldConn(tls.Client(client, &tls.Config{ServerName: "pay.example"}))
 	c.lend(true)
 	_, _ = io.WriteString(server, "x")

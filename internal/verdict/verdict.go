@@ -26,7 +26,7 @@ type Statement struct {
 	State       State
 	Refuses     bool  // the code is published for requests that were not processed
 	Named       bool  // it has a merchant's id, the one that was sent or another
-	Contradicts bool  // an id, the amount, the currency or the app differs from what was sent
+	Contradicts error // ErrNotOurs or ErrOtherApp if an id, the amount, the currency or the app differs from what was sent
 	Anonymous   bool  // it has nothing that could belong to another transaction
 	Assigned    bool  // it has an id of the gateway, so something exists
 	Bad         error // why an essential member could not be read; the first one
@@ -68,6 +68,7 @@ const (
 var (
 	ErrUnclear  = errors.New("the response has a code that does not tell the outcome")
 	ErrNotOurs  = errors.New("the response is about another transaction")
+	ErrOtherApp = errors.New("the response states another appId than the client has: see Config.AnyAppID")
 	errRedirect = errors.New("the response's redirectUrl is not an absolute http or https URL without user info")
 	errNowhere  = errors.New("the response asks for a redirect and has no redirectUrl")
 	errNobodys  = errors.New("the response does not say which transaction it is about")
@@ -78,7 +79,7 @@ var (
 // reached the gateway the outcome is unknown.
 func Of(r *Response, says *Statement) (Verdict, error) {
 	switch {
-	case r.Failure != nil && r.Invalid:
+	case r.Invalid:
 		return Invalid, r.Failure
 	case r.Failure != nil:
 		return r.unsentOr(Unknown), r.Failure
@@ -95,8 +96,8 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 		return Unknown, says.Bad
 	case says.BadRedirect:
 		return Unknown, errRedirect
-	case says.Contradicts:
-		return Unknown, ErrNotOurs
+	case says.Contradicts != nil:
+		return Unknown, says.Contradicts
 	case says.State == Declined && (says.Named || says.Anonymous):
 		return WasDeclined, nil
 	case says.Refuses && !says.Assigned:
@@ -134,7 +135,7 @@ func refuses(r *Response, says *Statement) bool {
 		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(bytes.ToLower(text), []byte("uniqueid"))
 	}
 	known := says.Code == 0 || says.Refuses || says.State == Declined || says.Code == r.Status
-	return known && says.Bad == nil && !says.Assigned && !says.Contradicts
+	return known && says.Bad == nil && !says.Assigned && says.Contradicts == nil
 }
 
 // Hint says what to check if a response does not come from the gateway itself. It continues the text of an error.

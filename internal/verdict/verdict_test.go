@@ -35,7 +35,7 @@ func TestOf(t *testing.T) {
 		{"a bad address", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.BadRedirect = true }), verdict.Unknown},
 		{"a bad address beside a decline", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.BadRedirect = verdict.Declined, true }), verdict.Unknown},
 		{"an unreadable member", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Bad = failed }), verdict.Unknown},
-		{"about another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Contradicts = true }), verdict.Unknown},
+		{"about another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Contradicts = verdict.ErrNotOurs }), verdict.Unknown},
 		{"about nobody", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Named = false }), verdict.Unknown},
 		{"a code that says nothing", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Unclear }), verdict.Unknown},
 		{"no statement", verdict.Response{Status: 200}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
@@ -43,7 +43,7 @@ func TestOf(t *testing.T) {
 		{"declined", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Declined }), verdict.WasDeclined},
 		{"declined, bare", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined, Anonymous: true}, verdict.WasDeclined},
 		{"declined, of somebody", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined}, verdict.Unknown},
-		{"declined, of another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.Contradicts = verdict.Declined, true }), verdict.Unknown},
+		{"declined, of another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.Contradicts = verdict.Declined, verdict.ErrOtherApp }), verdict.Unknown},
 
 		{"refused by code", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true}, verdict.Refused},
 		{"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, Named: true, Assigned: true}, verdict.Unknown},
@@ -58,7 +58,7 @@ func TestOf(t *testing.T) {
 		{"401 with a decline", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 101, State: verdict.Declined}, verdict.Refused},
 		{"401 with a success", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 100, State: verdict.Approved}, verdict.Unknown},
 		{"401 of what exists", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Assigned: true}, verdict.Unknown},
-		{"401 about another", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Contradicts: true}, verdict.Unknown},
+		{"401 about another", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Contradicts: verdict.ErrNotOurs}, verdict.Unknown},
 		{"401 with an unreadable member", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Bad: failed}, verdict.Unknown},
 		{"401 before the body", verdict.Response{Status: 401, Unsent: true}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
 
@@ -127,7 +127,7 @@ func TestShows(t *testing.T) {
 		{"a decline of it, which may be all there is", verdict.Statement{Named: true, State: verdict.Declined}, false},
 		{"with an id of the gateway's", verdict.Statement{Named: true, Assigned: true}, true},
 		{"a success", verdict.Statement{Named: true, State: verdict.Approved}, true},
-		{"in processing, another amount", verdict.Statement{Named: true, State: verdict.Processing, Contradicts: true}, true},
+		{"in processing, another amount", verdict.Statement{Named: true, State: verdict.Processing, Contradicts: verdict.ErrNotOurs}, true},
 		{"nobody's", verdict.Statement{Assigned: true, State: verdict.Approved}, false},
 	} {
 		if got := tt.says.Shows(); got != tt.want {

@@ -2,9 +2,9 @@ package walk
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -13,7 +13,6 @@ import (
 const (
 	firstPause   = time.Second
 	longestPause = 15 * time.Second
-	jitter       = 0.5 // random share of each pause
 )
 
 // retryWhileDown returns the result of fetch once it is a page or an error that is not temporary. It gives up after limit.
@@ -28,7 +27,7 @@ func retryWhileDown[T any](ctx context.Context, s *Source[T], limit time.Duratio
 		if !transient {
 			return nil, err
 		}
-		pause := max(next-time.Duration(rand.Float64()*jitter*float64(next)), wanted)
+		pause := max(random.Pause(next), wanted)
 		if time.Since(begun)+pause > limit || !retry.Fits(ctx, pause) || retry.Sleep(ctx, pause) != nil {
 			return nil, err
 		}

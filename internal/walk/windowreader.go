@@ -2,11 +2,11 @@ package walk
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/civil"
+	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -98,7 +98,7 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 		}
 		r.guessPageSize()
 		if r.stableRounds > 0 {
-			_ = retry.Sleep(ctx, time.Duration(rand.Float64()*float64(maxPause))) // fetch returns the error of ctx
+			_ = retry.Sleep(ctx, time.Duration(random.Float64()*float64(maxPause))) // fetch returns the error of ctx
 		}
 	}
 }

@@ -62,6 +62,7 @@ func Run(t *testing.T, h Harness) {
 		"ids":         testIDs,
 		"refunds":     testRefunds,
 		"context":     testContext,
+		"forget":      testForget,
 		"one begins":  testOneBegins,
 		"one records": testOneRecords,
 		"everybody":   testEverybody,

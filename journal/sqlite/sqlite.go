@@ -46,6 +46,9 @@ const maxConns = 8
 // Every commit that must not be lost is synced to disk (journal_mode WAL, synchronous FULL), and processes wait up
 // to ten seconds for one another.
 func Open(ctx context.Context, path string) (*Store, error) {
+	if ctx == nil {
+		return nil, errors.New("journal/sqlite: Open: ctx must not be nil")
+	}
 	if err := checkPath(path); err != nil {
 		return nil, err
 	}

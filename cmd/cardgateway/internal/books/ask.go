@@ -15,7 +15,7 @@ func askAgain[T any](ctx context.Context, s *syncer, r rows[T], at position, bef
 	if !isDue(at.asked, at.begun) {
 		return nil
 	}
-	ranges, err := s.openRanges(ctx, r.table, r.open, at.begun.Add(-askFor), before)
+	ranges, err := s.openRanges(ctx, r.table, r.open, at.begun.Add(-AskFor), before)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,9 @@ import (
 // Books are a merchant's copy of a gateway's orders and refunds, and the merchant's lists. Only one process at a time can open
 // them. Methods that read can be used concurrently; only one goroutine at a time may write.
 type Books struct {
+	// AnyApp makes the rows of other apps appear in what is read and counted. The copy contains them in any case.
+	AnyApp bool
+
 	kind   database.Kind
 	db     *sql.DB   // for reading
 	writer *sql.Conn // for writing; in Postgres it also holds the lock, so that nothing is written without it

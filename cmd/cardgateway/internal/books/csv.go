@@ -93,6 +93,27 @@ func newCSV(in io.Reader, choose func(titles []string) error) (*csvReader, error
 	return nil, r.asRefused(first)
 }
 
+// ReadCSV calls do for every row of a CSV text. It accepts what a list may be: the separators, a byte order mark, CRLF, quotation
+// marks and empty lines. An invalid line ends it with an error. Choose receives the titles, and rejects those that are wrong.
+func ReadCSV(in io.Reader, choose func(titles []string) error, do func(line int, cells []string) error) error {
+	r, err := newCSV(in, choose)
+	if err != nil {
+		return err
+	}
+	for {
+		line, cells, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = do(line, cells)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 func (r *csvReader) asRefused(err error) error {
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		return refused

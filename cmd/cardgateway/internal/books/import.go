@@ -33,14 +33,15 @@ type ListSource struct {
 }
 
 // ImportPayments replaces the merchant's list of payments. Lines that cannot be parsed are stored as Unreadable. If none can
-// be, or the list cannot be read, the error is a *Refused and the old list is kept. Times without a zone are in the gateway's
+// be, or there is none, or the list cannot be read, the error is a *Refused and the old list is kept. Times without a zone are in the gateway's
 // zone, or in UTC in new books.
 func (b *Books) ImportPayments(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{PaymentList, "cardgateway_listed_payments",
 		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "at", "other"}, paymentColumns})
 }
 
-// ImportRefunds replaces the merchant's list of refunds, as ImportPayments does for payments. The sign of amounts is ignored.
+// ImportRefunds replaces the merchant's list of refunds, as ImportPayments does for payments. The sign of amounts is ignored. The
+// list may have no lines.
 func (b *Books) ImportRefunds(ctx context.Context, s ListSource) (ListInfo, error) {
 	return b.importList(ctx, s, listTable{RefundList, "cardgateway_listed_refunds",
 		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "at", "other"}, refundColumns})
@@ -140,6 +141,9 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 	}
 	if info.Rows == 0 && first != nil {
 		return &Refused{fmt.Sprintf("no line of the list %s can be read; line %d: %s", info.Name, first.Line, strings.TrimSpace(first.Column+" "+first.Why))}
+	}
+	if info.Rows == 0 && t.kind == PaymentList { // a merchant without refunds is usual
+		return &Refused{fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
 	}
 	if err := flush(0); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
-	"github.com/cardgateway/cardgateway-go/internal/testserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 )
@@ -134,6 +133,7 @@ func TestImportRefused(t *testing.T) {
 		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
 		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
 		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns for transaction_id"},
+		{"only the titles", "transaction_id,amount,currency\n\n", nil, "has no lines below the column names"},
 		{"nothing can be read", "transaction_id;amount;currency\nt;1,5;EUR\n", nil, "line 2: amount has a comma"},
 		{"a directory", "", func(s *ListSource) { s.Path = filepath.Dir(s.Path) }, "is a directory"},
 	} {
@@ -193,7 +193,7 @@ func TestAmount(t *testing.T) {
 func TestImportQuery(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.db")
-	my := mysqlserver.Shared(testserver.Required(t))
+	my := mysqlserver.Shared(t)
 	root, err := sql.Open("mysql", my.DSN(""))
 	if err == nil {
 		_, err = root.ExecContext(t.Context(), "CREATE DATABASE shop")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"math"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type Info struct {
 	Orders       int
 	Refunds      int
 	OpenOrders   int       // orders that are processing, redirect or unknown
+	Other        OtherApps // rows that are not counted in Orders, Refunds and OpenOrders
 	LastSync     time.Time // end of the last successful run; zero if there was none
 
 	Payments      ListInfo // of the merchant's lists
@@ -45,12 +47,15 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 		i = Info{Gateway: copied.gateway, AppID: copied.app, Zone: copied.zone, Since: copied.since, LastSync: copied.synced}
 	}
 	var complete int64
-	err = b.db.QueryRowContext(ctx, `
+	err = b.db.QueryRowContext(ctx, b.compared(`
 		SELECT (SELECT COUNT(*) FROM cardgateway_orders), (SELECT COUNT(*) FROM cardgateway_refunds),
 			(SELECT COUNT(*) FROM cardgateway_orders WHERE state IN ('processing', 'redirect', 'unknown')), COALESCE(MIN(complete), 0)
-		FROM cardgateway_walks`).Scan(&i.Orders, &i.Refunds, &i.OpenOrders, &complete)
+		FROM cardgateway_walks`)).Scan(&i.Orders, &i.Refunds, &i.OpenOrders, &complete)
 	if ok {
 		i.CompleteUpTo = fromMicro(complete, copied.zone)
+	}
+	if err == nil {
+		i.Other, err = b.OtherApps(ctx, time.Time{}, time.UnixMicro(math.MaxInt64))
 	}
 	if err == nil {
 		i.Payments, err = b.listInfo(ctx, PaymentList)
@@ -74,6 +79,21 @@ func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err erro
 	}
 	i.ReadAt = fromMicro(at, time.Local)
 	return i, err
+}
+
+// OtherApps counts rows that are in the copy, and are left out because they are of another app.
+type OtherApps struct{ Orders, Refunds int }
+
+// OtherApps counts the rows of other apps in [from, to), and those without a time. It counts none if AnyApp is set.
+func (b *Books) OtherApps(ctx context.Context, from, to time.Time) (o OtherApps, err error) {
+	if b.AnyApp {
+		return o, nil
+	}
+	err = b.db.QueryRowContext(ctx, `
+		SELECT (SELECT COUNT(*) FROM cardgateway_orders WHERE other_app <> '' AND (at >= $1 AND at < $2 OR at = 0)),
+			(SELECT COUNT(*) FROM cardgateway_orders o JOIN cardgateway_refunds r ON r.unique_id = o.id
+				WHERE o.other_app <> '' AND (r.at >= $1 AND r.at < $2 OR r.at = 0))`, micro(from), micro(to)).Scan(&o.Orders, &o.Refunds)
+	return o, b.inWords(err)
 }
 
 // Change is a recorded change of the copy.

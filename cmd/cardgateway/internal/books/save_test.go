@@ -42,7 +42,7 @@ func TestSaveOdd(t *testing.T) {
 			change(func(tx *sql.Tx) error {
 				var rows []record
 				for i := range batch {
-					rows = append(rows, orderRecord(&batch[i], time.UTC, 1))
+					rows = append(rows, orderRecord(&batch[i], "7", time.UTC, 1))
 				}
 				_, err := b.save(t.Context(), tx, &ordersTable, rows, 0, time.Now())
 				return err
@@ -72,9 +72,9 @@ func TestSaveOdd(t *testing.T) {
 			}
 		}
 		want := []string{
-			"orders 1 1 zero \uFFFD byte approved 100 0  0 ", "orders 2 2 no \uFFFD UTF-8 unknown 777 1.23  0 ",
-			"orders 7 7 t approved 100 0  1768471629000000 ", "orders 8 8 v approved 100 11 USD 0 ",
-			"orders transaction u 2026-01-15 10:07:09  u redirect 301 0  1768471629000000 ",
+			"orders 1 1 zero \uFFFD byte approved 100 0  0  ", "orders 2 2 no \uFFFD UTF-8 unknown 777 1.23  0  ",
+			"orders 7 7 t approved 100 0  1768471629000000  ", "orders 8 8 v approved 100 11 USD 0  ",
+			"orders transaction u 2026-01-15 10:07:09  u redirect 301 0  1768471629000000  ",
 			"refunds 9 9 r 8 approved 111 0  0",
 		}
 		if diff := cmp.Diff(want, texts); diff != "" {
@@ -94,7 +94,7 @@ func TestStreams(t *testing.T) {
 		var rows, refunds []record
 		for i, id := range []string{"b", "B", "a-1", "a 1", "a1", "é", "z", "Z", "a1"} {
 			at := int64(1000 - i)
-			rows = append(rows, record{fmt.Sprint(i), fmt.Sprint(i), id, "approved", int64(100), "1", "EUR", at, "", int64(1)})
+			rows = append(rows, record{fmt.Sprint(i), fmt.Sprint(i), id, "approved", int64(100), "1", "EUR", at, "", "", int64(1)})
 			refunds = append(refunds, record{fmt.Sprint(i), fmt.Sprint(i), "r" + id, id, "approved", int64(111), "1", "EUR", at, int64(1)})
 		}
 		err := b.change(t.Context(), func(tx *sql.Tx) error {

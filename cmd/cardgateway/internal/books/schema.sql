@@ -21,6 +21,7 @@ CREATE TABLE cardgateway_orders (
     currency       $TEXT  NOT NULL,
     at             BIGINT NOT NULL,
     card           $TEXT  NOT NULL,
+    other_app      $TEXT  NOT NULL DEFAULT '',  -- the appId, if the gateway stated another one than that of the copy; ? if it could not be read
     walk           BIGINT NOT NULL   -- number of the last walk that returned the row
 );
 CREATE INDEX cardgateway_orders_transaction ON cardgateway_orders (transaction_id);
@@ -43,6 +44,11 @@ CREATE INDEX cardgateway_refunds_unique ON cardgateway_refunds (unique_id);
 CREATE INDEX cardgateway_refunds_merchant ON cardgateway_refunds (merchant_refund_id);
 CREATE INDEX cardgateway_refunds_at ON cardgateway_refunds (at);
 CREATE INDEX cardgateway_refunds_unnamed ON cardgateway_refunds (merchant_refund_id) WHERE refund_unique_id = '';
+
+-- The rows that are not of another app. Refunds do not state the app: it is that of the payment.
+CREATE VIEW cardgateway_own_orders AS SELECT * FROM cardgateway_orders WHERE other_app = '';
+CREATE VIEW cardgateway_own_refunds AS SELECT * FROM cardgateway_refunds r
+    WHERE NOT EXISTS (SELECT 1 FROM cardgateway_orders o WHERE o.id = r.unique_id AND o.other_app <> '');
 
 -- Changes of copied rows.
 CREATE TABLE cardgateway_changes (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -37,6 +38,15 @@ func failed[T any](err error) iter.Seq2[T, error] {
 		var none T
 		yield(none, err)
 	}
+}
+
+// compared makes a query of orders and refunds one of the rows that are compared: without those of other apps, unless AnyApp is
+// set.
+func (b *Books) compared(query string) string {
+	if b.AnyApp {
+		return query
+	}
+	return strings.NewReplacer("cardgateway_orders", "cardgateway_own_orders", "cardgateway_refunds", "cardgateway_own_refunds").Replace(query)
 }
 
 const orderColumns = `unique_id, transaction_id, state, code, amount, currency, at, card`
@@ -84,7 +94,7 @@ func (b *Books) orders(ctx context.Context, where string, args ...any) iter.Seq2
 	if err != nil {
 		return failed[Order](b.inWords(err))
 	}
-	return stream(ctx, b, readOrder(copied.zone), `SELECT `+orderColumns+` FROM cardgateway_orders `+where, args...)
+	return stream(ctx, b, readOrder(copied.zone), b.compared(`SELECT `+orderColumns+` FROM cardgateway_orders `+where), args...)
 }
 
 // Refunds returns the refunds in [from, to), and those without a time, sorted by UniqueID (of the payment), At and
@@ -122,7 +132,7 @@ func (b *Books) refundsOf(ctx context.Context, query string, args ...any) iter.S
 		r.Amount, err = readAmount(amount)
 		return r, err
 	}
-	return stream(ctx, b, read, query, args...)
+	return stream(ctx, b, read, b.compared(query), args...)
 }
 
 // in returns the placeholders of an IN list. Without ids the list matches nothing.

@@ -38,7 +38,9 @@ func (b *Books) Sync(ctx context.Context, o SyncOptions) (SyncReport, error) {
 		walk: func(start, end time.Time, w cardgateway.WalkOptions) *cardgateway.Walk[cardgateway.Transaction] {
 			return o.Client.OrderWalk(cardgateway.OrderQuery{Start: start, End: end}, w)
 		},
-		record: orderRecord,
+		record: func(o *cardgateway.Transaction, zone *time.Location, walk int64) record {
+			return orderRecord(o, cardgateway.AppID(copied.app), zone, walk)
+		},
 	}
 	refunds := rows[cardgateway.Refund]{
 		table: &refundsTable,

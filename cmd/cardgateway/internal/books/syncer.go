@@ -8,11 +8,13 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
+// AskFor is the maximum age of payments and refunds that are not final and are queried again.
+const AskFor = 180 * 24 * time.Hour
+
 const (
 	rereadAlways = 48 * time.Hour      // range that every run reads again
 	rereadDaily  = 28 * 24 * time.Hour // range that one run a day reads again
 	day          = 24 * time.Hour
-	askFor       = 180 * 24 * time.Hour // maximum age of open rows that are queried again
 
 	batchSize = 5000            // rows per database transaction
 	batchTime = 5 * time.Second // after this time a smaller batch is saved

@@ -29,9 +29,9 @@ type table struct {
 
 var ordersTable = table{
 	kind:    ordersKind,
-	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "walk"},
+	columns: []string{"id", "unique_id", "transaction_id", "state", "code", "amount", "currency", "at", "card", "other_app", "walk"},
 	money:   5,
-	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at"},
+	record:  []string{"transaction_id", "state", "code", "amount", "currency", "at", "other_app"},
 	key:     "unique_id",
 	same:    []string{"transaction_id", "at"},
 }
@@ -53,11 +53,15 @@ type record []any
 
 func (r record) id() string { return r[0].(string) }
 
-// orderRecord converts a row of the gateway.
-func orderRecord(o *cardgateway.Transaction, zone *time.Location, walk int64) record {
+// orderRecord converts a row of the gateway for the copy of an app.
+func orderRecord(o *cardgateway.Transaction, app cardgateway.AppID, zone *time.Location, walk int64) record {
+	otherApp := ""
+	if o.StatesOtherApp(app) {
+		otherApp = cmp.Or(string(o.AppID), "?")
+	}
 	id := cmp.Or(o.UniqueID, "transaction "+o.TransactionID+" "+o.TransactionAt.String())
 	return record{kept(id), kept(o.UniqueID), kept(o.TransactionID), o.State().String(), int64(o.Code),
-		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), walk}
+		o.TransactionAmount.String(), kept(o.TransactionCurrency), micro(o.TransactionAt.In(zone)), kept(string(o.TransactionCardNumber)), otherApp, walk}
 }
 
 func refundRecord(r *cardgateway.Refund, zone *time.Location, walk int64) record {

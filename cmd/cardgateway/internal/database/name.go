@@ -142,6 +142,20 @@ func IsMissing(name string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// Files returns the files of a SQLite database: its own and those that SQLite and this program keep next to it. There are none
+// for a server, or if the name is invalid.
+func Files(name string) []string {
+	n, err := Parse(name)
+	if err != nil || n.Kind != SQLite {
+		return nil
+	}
+	all := []string{n.Text}
+	for _, suffix := range []string{"-wal", "-shm", "-journal", "-lock"} {
+		all = append(all, n.Text+suffix)
+	}
+	return all
+}
+
 // errMySQL replaces errors of the driver, which may quote the name.
 var errMySQL = errors.New("is not a valid MySQL URL; write mysql://user@host:3306/database, with special characters in the password as %XX")
 

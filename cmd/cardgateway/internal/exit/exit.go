@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -52,11 +53,15 @@ func Report(w io.Writer, err error) int {
 
 // Explain converts an error of the library to a Failure. The library's errors contain no card data, credentials or URLs.
 func Explain(err error) *Failure {
-	text := terminal.Clean(terminal.OneLine(strings.ReplaceAll(err.Error(), "cardgateway: ", "")))
+	ownWords := strings.NewReplacer("cardgateway: ", "", "Config.AnyAppID", "--any-app")
+	text := terminal.Clean(terminal.OneLine(ownWords.Replace(err.Error())))
 	if errors.Is(err, context.Canceled) {
 		return &Failure{Interrupted, "interrupted"}
 	}
 	if errors.Is(err, cardgateway.ErrNotFound) {
+		if _, code, ok := Response(err); ok { // do not say three times that it was not found
+			text = strings.TrimSuffix(strings.Replace(text, code.String(), strconv.Itoa(int(code)), 1), ": not found")
+		}
 		return &Failure{No, "the gateway does not know it: " + text}
 	}
 	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {

@@ -38,6 +38,9 @@ func (f *File) Finish() error {
 // Place replaces path with the file. Call Finish first.
 func (f *File) Place() error { return os.Rename(f.file.Name(), f.path) }
 
+// Name returns the path of the temporary file.
+func (f *File) Name() string { return f.file.Name() }
+
 // Remove deletes the temporary file, if it has not replaced path.
 func (f *File) Remove() {
 	_ = f.file.Close() // it may be closed

@@ -1,8 +1,11 @@
 package match
 
 import (
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 )
 
 // classifier finds the class of the rows and lines with one id.
@@ -14,8 +17,9 @@ type classifier struct {
 // class returns the difference with the first class that applies, or nil if the pair ties out.
 func (c *classifier) class(p *pair) *Difference {
 	switch {
-	case c.kind == Payment && len(p.paid) > 1:
-		return twoSuccesses(p)
+	case len(p.repeats()) > 0:
+		again := p.repeats()
+		return &Difference{Class: TwoSuccesses, Currency: again[0].Currency, Value: sumOf(again, again[0].Currency), At: again[0].At}
 	case len(p.lines) == 0:
 		return c.missingHere(p)
 	case p.row == nil:
@@ -23,14 +27,21 @@ func (c *classifier) class(p *pair) *Difference {
 	case p.currenciesDiffer():
 		return &Difference{Class: Currency, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
 	case p.row.Currency != "" && !p.sum.Equal(p.atGateway()):
-		return &Difference{Class: Amount, Currency: p.row.Currency, Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
+		return amount(p)
 	}
 	return c.state(p)
 }
 
-func twoSuccesses(p *pair) *Difference {
-	currency := p.paid[0].Currency
-	return &Difference{Class: TwoSuccesses, Currency: currency, Value: sumOf(p.paid[1:], currency), At: p.paid[1].At}
+// amount returns the difference between two amounts.
+func amount(p *pair) *Difference {
+	d := &Difference{Class: Amount, Currency: p.row.Currency, Value: p.sum.Sub(p.atGateway()).Abs(), At: p.row.At}
+	switch {
+	case len(p.paid) > 0 && p.once().Equal(p.atGateway()):
+		d.Class, d.Why = ListedTwice, fmt.Sprintf("%d lines of your list have this id; some of them are repeated", len(p.lines))
+	case len(p.lines) > 1:
+		d.Why = fmt.Sprintf("%d lines of your list have this id; they are added up", len(p.lines))
+	}
+	return d
 }
 
 func (c *classifier) missingHere(p *pair) *Difference {
@@ -39,7 +50,7 @@ func (c *classifier) missingHere(p *pair) *Difference {
 	}
 	d := &Difference{Class: MissingHere, Currency: p.row.Currency, Value: p.atGateway(), At: p.paid[0].At}
 	if c.atEdge(d.At, c.list) {
-		d.Class, d.Why = Timing, "its line may be before the start or after the end of your list; "+c.bothClocks(d.At)
+		d.Class, d.Why = Unchecked, "its line may be before the start or after the end of your list; "+c.bothClocks(d.At)
 	}
 	return d
 }
@@ -52,7 +63,7 @@ func (c *classifier) missingThere(p *pair) *Difference {
 	d := &Difference{Class: MissingThere, Currency: first.Currency, Value: p.sum, At: first.At}
 	d.Why = "not in the copy of the gateway, which is complete from " + c.clock(c.Copy.From) + " to " + c.clock(c.Copy.To)
 	if !first.At.IsZero() && (first.At.Before(c.Copy.From.Add(c.Grace)) || !first.At.Before(c.Copy.To.Add(-c.Grace))) {
-		d.Class = Timing
+		d.Class = Unchecked
 		d.Why += "; it may be outside the copy; " + c.bothClocks(first.At)
 	}
 	return d
@@ -73,6 +84,9 @@ func (c *classifier) state(p *pair) *Difference {
 		if young && p.booked != approved && p.booked != declined {
 			d.Class, d.Why = Timing, "it became final within the last "+hours(c.Grace)+"; "+c.bothClocks(p.row.At)
 		}
+	case state != redirect && (p.booked == approved || p.booked == declined) && p.row.At.Before(c.Copy.To.Add(-books.AskFor)):
+		d.Class = State
+		d.Why = "its state at the gateway is still " + state + " after " + fmt.Sprint(int(c.Copy.To.Sub(p.row.At)/day)) + " days, and is no longer queried"
 	case state == redirect && p.booked == approved && !young:
 		d.Class, d.Why = State, "the cardholder did not complete it"
 	case p.booked == approved, p.booked == declined:

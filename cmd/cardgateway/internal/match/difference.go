@@ -69,6 +69,16 @@ type mark struct {
 	known bool
 }
 
+// marks are differences that were already found, by the ids of their rows.
+type marks map[string]mark
+
+// add marks an id. A known difference does not replace another one.
+func (m marks) add(id string, found mark) {
+	if before, isMarked := m[id]; !isMarked || before.known || !found.known {
+		m[id] = found
+	}
+}
+
 // The states of rows.
 const (
 	approved   = "approved"

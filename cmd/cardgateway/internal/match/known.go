@@ -1,13 +1,14 @@
 package match
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/shopspring/decimal"
 )
 
@@ -34,65 +35,57 @@ type knownKey struct {
 // mostMarks is the maximum number of entries in a file.
 const mostMarks = 100_000
 
-// ReadKnown reads a CSV file of marks with the columns class, id and reason, and optionally value. Other columns and rows
-// without a reason are ignored, so that rows of a report's CSV can be marked by filling in their reason.
+// ReadKnown reads marks from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally value.
+// A value has a decimal point or a decimal comma, and no thousands separators. Other columns and rows without a reason are
+// ignored, so that rows of a report's CSV can be marked by filling in their reason.
 func ReadKnown(from io.Reader) (Known, error) {
 	k := Known{marks: map[knownKey]*Mark{}}
-	lines := csv.NewReader(from)
-	lines.FieldsPerRecord = -1
-	head, err := lines.Read()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return k, err
-	}
-	if len(head) > 0 {
-		head[0] = strings.TrimPrefix(head[0], "\uFEFF")
-	}
-	column := func(name string) int {
-		return slices.IndexFunc(head, func(h string) bool { return strings.EqualFold(strings.TrimSpace(h), name) })
-	}
-	class, id, reason, value := column("class"), column("id"), column("reason"), column("value")
-	if class < 0 || id < 0 || reason < 0 {
-		return k, errors.New("the first line must name the columns class, id and reason")
-	}
-	for {
-		fields, err := lines.Read()
-		if errors.Is(err, io.EOF) {
-			return k, nil
+	class, id, reason, value := -1, -1, -1, -1
+	choose := func(titles []string) error {
+		column := func(name string) int {
+			return slices.IndexFunc(titles, func(t string) bool { return strings.EqualFold(strings.TrimSpace(t), name) })
 		}
-		if err != nil {
-			return k, err
+		class, id, reason, value = column("class"), column("id"), column("reason"), column("value")
+		if class < 0 || id < 0 || reason < 0 {
+			return errors.New("the first line must name the columns class, id and reason")
 		}
-		line, _ := lines.FieldPos(0)
+		return nil
+	}
+	err := books.ReadCSV(from, choose, func(line int, cells []string) error {
 		field := func(i int) string {
-			if i < 0 || i >= len(fields) {
+			if i < 0 || i >= len(cells) {
 				return ""
 			}
-			return plain(fields[i])
+			return plain(strings.TrimSpace(cells[i]))
 		}
 		m := &Mark{Line: line, Class: Class(field(class)), ID: field(id), Reason: field(reason)}
 		switch {
 		case m.Reason == "":
-			continue
+			return nil
 		case !IsClass(string(m.Class)):
-			return k, fmt.Errorf("line %d: there is no class %q", line, m.Class)
+			return fmt.Errorf("line %d: there is no class %q", line, m.Class)
 		case m.ID == "":
-			return k, fmt.Errorf("line %d: the id is missing", line)
+			return fmt.Errorf("line %d: the id is missing", line)
 		case len(k.marks) == mostMarks:
-			return k, fmt.Errorf("it has more than %d entries", mostMarks)
+			return fmt.Errorf("it has more than %d entries", mostMarks)
 		}
 		if text := field(value); text != "" {
-			if len(text) > 40 || strings.ContainsAny(text, "eE") {
-				return k, fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
+			if !valuePattern.MatchString(text) {
+				return fmt.Errorf("line %d: the value %.40q is not an amount", line, text)
 			}
-			v, err := decimal.NewFromString(text)
+			v, err := decimal.NewFromString(strings.Replace(text, ",", ".", 1))
 			if err != nil {
-				return k, fmt.Errorf("line %d: the value %q is not an amount", line, text)
+				return fmt.Errorf("line %d: the value %q is not an amount", line, text)
 			}
 			m.Value = &v
 		}
 		k.marks[knownKey{m.Class, m.ID}] = m
-	}
+		return nil
+	})
+	return k, err
 }
+
+var valuePattern = regexp.MustCompile(`^-?[0-9]{1,25}([.,][0-9]{1,10})?$`)
 
 // plain removes the apostrophe that this program's CSV adds before a text that a spreadsheet would interpret as a formula.
 func plain(field string) string {

@@ -20,7 +20,7 @@ func Run(ctx context.Context, b Books, o Options) (*Summary, error) {
 	}
 	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{Lines: map[Kind]int{}}}
 	m.Known.begin()
-	marks := map[Kind]map[string]mark{Payment: {}, Refund: {}}
+	marks := map[Kind]marks{Payment: {}, Refund: {}}
 	if err := m.unreadables(marks); err != nil {
 		return nil, err
 	}

@@ -128,8 +128,8 @@ func TestClasses(t *testing.T) {
 
 		{"missing here", new(memory).pay("a", approved, "3 USD", middle), []string{"missing_here payment a 3 USD"}},
 		{"missing here, just inside", new(memory).pay("a", approved, "3 USD", day0(10, 3, 0)), []string{"missing_here payment a 3 USD"}},
-		{"missing here, near the begin", new(memory).pay("a", approved, "3 USD", day0(10, 2, 23)), []string{"timing payment a 3 USD"}},
-		{"missing here, near the end", new(memory).pay("a", approved, "3 USD", day0(10, 30, 0)), []string{"timing payment a 3 USD"}},
+		{"missing here, near the begin", new(memory).pay("a", approved, "3 USD", day0(10, 2, 23)), []string{"unchecked payment a 3 USD"}},
+		{"missing here, near the end", new(memory).pay("a", approved, "3 USD", day0(10, 30, 0)), []string{"unchecked payment a 3 USD"}},
 		{"missing here, just before that", new(memory).pay("a", approved, "3 USD", day0(10, 29, 23)), []string{"missing_here payment a 3 USD"}},
 		{"no transaction id", new(memory).pay("", approved, "3 USD", middle).pay("", approved, "3 USD", middle),
 			[]string{"missing_here payment u- 3 USD", "missing_here payment u- 3 USD"}},
@@ -160,6 +160,15 @@ func TestClasses(t *testing.T) {
 		{"two successes, not listed", new(memory).pay("a.1", approved, "3 USD", middle).pay("a.2", approved, "3 USD", middle), []string{"two_successes payment a 3 USD"}},
 		{"two successes before amount", new(memory).pay("a.1", approved, "3 USD", middle).pay("a.2", approved, "3 USD", middle).book("a", approved, "6 USD", never), []string{"two_successes payment a 3 USD"}},
 		{"two successes across the edge", new(memory).pay("a.1", approved, "3 USD", day0(9, 30, 23)).pay("a.2", approved, "3 USD", day0(10, 1, 1)).book("a", approved, "3 USD", never), []string{"two_successes payment a 3 USD"}},
+		{"two successes in different periods", new(memory).pay("a.1", approved, "3 USD", middle).pay("a.2", approved, "3 USD", late).book("a", approved, "3 USD", never), []string{"two_successes payment a 3 USD"}},
+		{"two successes in different periods, with a time", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "3 USD", middle).book("a", approved, "3 USD", early), []string{"two_successes payment a 3 USD"}},
+		{"two successes in different periods, not listed", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "3 USD", middle), []string{"two_successes payment a 3 USD"}},
+		{"two successes in other periods", new(memory).pay("a.1", approved, "3 USD", early).pay("a.2", approved, "3 USD", late).book("a", approved, "3 USD", never), nil},
+		{"listed twice", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", middle).book("a", approved, "3.00 USD", middle), []string{"listed_twice payment a 3 USD"}},
+		{"listed three times, in two periods", new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", middle).book("a", approved, "3 USD", late).book("a", approved, "3 USD", late), []string{"listed_twice payment a 6 USD"}},
+		{"listed twice, in two parts", new(memory).pay("a", approved, "5 USD", middle).book("a", approved, "2 USD", never).book("a", approved, "3 USD", never).book("a", approved, "2 USD", never).book("a", approved, "3 USD", never), []string{"listed_twice payment a 5 USD"}},
+		{"listed twice, and another amount", new(memory).pay("a", approved, "4 USD", middle).book("a", approved, "3 USD", never).book("a", approved, "3 USD", never), []string{"amount payment a 2 USD"}},
+		{"listed twice, and declined", new(memory).pay("a", declined, "3 USD", middle).book("a", approved, "3 USD", never).book("a", approved, "3 USD", never), []string{"amount payment a 3 USD"}},
 		{"paid twice", new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).book("b of o", approved, "3 USD", never), []string{"paid_twice payment o 3 USD"}},
 		{"paid twice before amount", new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "4 USD", never).book("b of o", approved, "3 USD", never), []string{"paid_twice payment o 3 USD"}},
 		{"paid twice, one declined", new(memory).pay("a", declined, "3 USD", middle).pay("b", approved, "3 USD", middle).book("a of o", declined, "3 USD", never).book("b of o", approved, "3 USD", never), nil},
@@ -180,11 +189,17 @@ func TestClasses(t *testing.T) {
 		{"refund in processing is not counted", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "9 USD", middle).back("s of p", processing, "9 USD", middle).give("r", "9 USD", never), nil},
 		{"refund in another currency", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 EUR", middle).give("r", "2 EUR", never), []string{"currency refund r 2 EUR"}},
 		{"refund missing here", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle), []string{"refund_missing_here refund r 2 USD"}},
-		{"refund missing here, near the end", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", day0(10, 31, 0)), []string{"timing refund r 2 USD"}},
+		{"refund missing here, near the end", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", day0(10, 31, 0)), []string{"unchecked refund r 2 USD"}},
 		{"refund missing there", new(memory).give("r", "2 USD", never), []string{"refund_missing_there refund r 2 USD"}},
 		{"refund booked in another currency", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).give("r", "2 EUR", never), []string{"currency refund r 2 USD"}},
 		{"refund with another amount", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).give("r", "3 USD", never), []string{"amount refund r 1 USD"}},
-		{"refund done twice", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).back("r of p", approved, "2 USD", middle).give("r", "2 USD", never), []string{"amount refund r 2 USD"}},
+		{"refund done twice", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).back("r of p", approved, "2 USD", middle).give("r", "2 USD", never), []string{"refund_twice refund r 2 USD"}},
+		{"refund done twice, in different periods", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).back("r of p", approved, "2 USD", late).give("r", "2 USD", never), []string{"refund_twice refund r 2 USD"}},
+		{"refund done twice, in different periods, with a time", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", early).back("r of p", approved, "2 USD", middle).give("r", "2 USD", early), []string{"refund_twice refund r 2 USD"}},
+		{"refund done twice, in other periods", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", early).back("r of p", approved, "2 USD", late).give("r", "2 USD", never), nil},
+		{"one refund id of two payments", new(memory).pay("p", approved, "9 USD", early).pay("q", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).back("r of q", approved, "2 USD", middle).give("r", "2 USD", never).give("r", "2 USD", never), nil},
+		{"one refund id of two payments, in different periods", new(memory).pay("p", approved, "9 USD", early).pay("q", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).back("r of q", approved, "2 USD", late).give("r", "2 USD", middle).give("r", "2 USD", late), nil},
+		{"refund listed twice", new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).give("r", "2 USD", never).give("r", "2.00 USD", never), []string{"listed_twice refund r 2 USD"}},
 		{"refund booked, and refused", new(memory).pay("p", approved, "9 USD", early).back("r of p", declined, "2 USD", middle).give("r", "2 USD", never), []string{"state refund r 2 USD"}},
 		{"refund booked, and in processing", new(memory).pay("p", approved, "9 USD", early).back("r of p", processing, "2 USD", middle).give("r", "2 USD", never), []string{"timing refund r 2 USD"}},
 		{"refund without an id of the merchant", func() *memory {
@@ -196,12 +211,27 @@ func TestClasses(t *testing.T) {
 			m := new(memory).pay("a", approved, "3 USD", middle)
 			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
-		}(), []string{"unreadable payment line 7 3 USD"}},
+		}(), []string{"unreadable payment line 7"}},
+		{"unreadable, and a line that agrees", func() *memory {
+			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", never)
+			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			return m
+		}(), []string{"unreadable payment line 7"}},
+		{"unreadable, and a line with another amount", func() *memory {
+			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "8 USD", never)
+			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			return m
+		}(), []string{"amount payment a 5 USD", "unreadable payment line 7"}},
+		{"unreadable, and the order paid twice", func() *memory {
+			m := new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).book("b of o", approved, "3 USD", never)
+			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			return m
+		}(), []string{"paid_twice payment o 3 USD", "unreadable payment line 7"}},
 		{"unreadable, without", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle)
 			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, Why: "a quote is open"}, {List: books.RefundList, Line: 3, ID: "r", Why: "no number"}}
 			return m
-		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3 2 USD"}},
+		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3"}},
 		{"unreadable, of another period", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", early)
 			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Why: "no number"}}
@@ -226,6 +256,8 @@ func TestEdges(t *testing.T) {
 	strict := octoberOptions()
 	strict.Grace = 0
 	short := octoberOptions()
+	later := octoberOptions()
+	later.Copy.To = day0(4, 16, 0).AddDate(1, 0, 0) // more than 180 days after the middle
 	short.Copy.To = october.To
 	atEnd := day0(10, 31, 20)
 	for _, test := range []struct {
@@ -238,7 +270,12 @@ func TestEdges(t *testing.T) {
 		{"the list is shorter than the period that was asked for", narrower, new(memory).pay("a", approved, "3 USD", day0(10, 25, 0)), []string{"missing_here payment a 3 USD"}},
 		{"no grace", strict, new(memory).pay("a", approved, "3 USD", atEnd), []string{"missing_here payment a 3 USD"}},
 		{"the copy reaches further", octoberOptions(), new(memory).book("a", approved, "3 USD", atEnd), []string{"missing_there payment a 3 USD"}},
-		{"the copy ends with the period", short, new(memory).book("a", approved, "3 USD", atEnd), []string{"timing payment a 3 USD"}},
+		{"the copy ends with the period", short, new(memory).book("a", approved, "3 USD", atEnd), []string{"unchecked payment a 3 USD"}},
+		{"in processing for half a year", later, new(memory).pay("a", processing, "3 USD", middle).book("a", approved, "3 USD", middle), []string{"state payment a 3 USD"}},
+		{"in processing for half a year, booked as declined", later, new(memory).pay("a", processing, "3 USD", middle).book("a", declined, "3 USD", middle), []string{"state payment a 3 USD"}},
+		{"redirect for half a year, booked as declined", later, new(memory).pay("a", redirect, "3 USD", middle).book("a", declined, "3 USD", middle), []string{"timing payment a 3 USD"}},
+		{"refund in processing for half a year", later, new(memory).pay("p", approved, "9 USD", middle).book("p", approved, "9 USD", middle).back("r of p", processing, "3 USD", middle).give("r", "3 USD", middle), []string{"state refund r 3 USD"}},
+		{"in processing for less", later, new(memory).pay("a", processing, "3 USD", day0(10, 20, 0)).book("a", approved, "3 USD", day0(10, 20, 0)), []string{"timing payment a 3 USD"}},
 		{"redirect at the end of the copy", short, new(memory).pay("a", redirect, "3 USD", atEnd).book("a", approved, "3 USD", atEnd), []string{"timing payment a 3 USD"}},
 		{"became final at the end of the copy", short, new(memory).pay("a", approved, "3 USD", atEnd).book("a", processing, "3 USD", atEnd), []string{"timing payment a 3 USD"}},
 		{"booked as paid, declined at the end of the copy", short, new(memory).pay("a", declined, "3 USD", atEnd).book("a", approved, "3 USD", atEnd), []string{"state payment a 3 USD"}},
@@ -249,20 +286,6 @@ func TestEdges(t *testing.T) {
 				t.Errorf("differences (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestCovered(t *testing.T) {
-	m := new(memory).pay("before", approved, "1 USD", day0(9, 10, 0)).pay("first", approved, "1 USD", day0(10, 3, 0)).
-		pay("last", approved, "1 USD", day0(10, 9, 0)).pay("tried", declined, "1 USD", day0(10, 20, 0)).
-		book("first", approved, "1 USD", time.Time{}).book("last", approved, "1 USD", time.Time{}).
-		book("tried", approved, "1 USD", time.Time{}).book("unknown", approved, "1 USD", time.Time{})
-	got, err := Covered(t.Context(), m, whole)
-	if want := (Span{day0(10, 3, 0), day0(10, 9, 0).Add(time.Second)}); err != nil || !got.From.Equal(want.From) || !got.To.Equal(want.To) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
-	}
-	if got, err := Covered(t.Context(), new(memory), whole); err != nil || !got.IsZero() {
-		t.Errorf("of nothing: got %v, %v", got, err)
 	}
 }
 

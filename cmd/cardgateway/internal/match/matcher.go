@@ -20,6 +20,15 @@ func (m *matcher) found(d *Difference) (mark, error) {
 	return mark{d.Class, d.Known}, m.Found(d)
 }
 
+// skip counts a line of another period, or one that is newer than the copy.
+func (m *matcher) skip(at time.Time) {
+	if !at.IsZero() && !at.Before(m.Copy.To) {
+		m.summary.Newer++
+		return
+	}
+	m.summary.Elsewhere++
+}
+
 // inPeriod reports whether a row of the gateway belongs to the period. A row without a time does.
 func (m *matcher) inPeriod(t time.Time) bool { return t.IsZero() || m.Period.holds(t) }
 

@@ -74,6 +74,29 @@ func (m *memory) FindRefunds(_ context.Context, ids ...string) iter.Seq2[books.R
 	return sorted(m.refunds, func(r *books.Refund) bool { return slices.Contains(ids, refundID(r)) }, refundID, refundAt)
 }
 
+func (m *memory) RepeatedPayments(context.Context) iter.Seq2[books.Order, error] {
+	count := map[string]int{}
+	isPaid := func(o *books.Order) bool { return o.TransactionID != "" && o.State == approved }
+	for i := range m.orders {
+		if isPaid(&m.orders[i]) {
+			count[m.orders[i].TransactionID]++
+		}
+	}
+	return sorted(m.orders, func(o *books.Order) bool { return isPaid(o) && count[o.TransactionID] > 1 },
+		func(o *books.Order) string { return o.TransactionID }, orderAt)
+}
+
+func (m *memory) RepeatedRefunds(context.Context) iter.Seq2[books.Refund, error] {
+	count := map[string]int{}
+	isMade := func(r *books.Refund) bool { return refundID(r) != "" && r.State == approved }
+	for i := range m.refunds {
+		if isMade(&m.refunds[i]) {
+			count[refundID(&m.refunds[i])]++
+		}
+	}
+	return sorted(m.refunds, func(r *books.Refund) bool { return isMade(r) && count[refundID(r)] > 1 }, refundID, refundAt)
+}
+
 func all[T any](*T) bool { return true }
 
 func (m *memory) ListedPayments(context.Context) iter.Seq2[books.ListedPayment, error] {

@@ -17,7 +17,8 @@ type Options struct {
 	Copy   Span // the range in which the copy of the gateway is complete
 	Now    time.Time
 
-	// A row within Grace of a limit of the period, the list or the copy is Timing if its counterpart is missing or not final.
+	// A row within Grace of a limit of the period, the list or the copy is Unchecked if its counterpart is missing, and Timing if
+	// that is not final.
 	// Zero turns this off.
 	Grace time.Duration
 

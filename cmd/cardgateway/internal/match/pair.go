@@ -49,6 +49,32 @@ func (p *pair) id() string {
 	return p.rows[0].UniqueID
 }
 
+// repeats returns the approved rows of a payment or refund after its first. Refunds of different payments may have the same id.
+func (p *pair) repeats() []Row { return repeats(p.paid) }
+
+// repeats is pair.repeats for approved rows with one id.
+func repeats(rows []Row) (again []Row) {
+	for i := range rows {
+		if slices.ContainsFunc(rows[:i], func(r Row) bool { return r.Payment == rows[i].Payment }) {
+			again = append(again, rows[i])
+		}
+	}
+	return again
+}
+
+// once returns sum without the lines that are equal to an earlier one.
+func (p *pair) once() (sum decimal.Decimal) {
+	for i, line := range p.lines {
+		isRepeated := func(l Line) bool {
+			return l.State == line.State && l.Currency == line.Currency && l.Amount.Equal(line.Amount)
+		}
+		if line.State == p.booked && !slices.ContainsFunc(p.lines[:i], isRepeated) {
+			sum = sum.Add(line.Amount)
+		}
+	}
+	return sum
+}
+
 // currenciesDiffer compares the currencies of both sides. The gateway may omit amount and currency of a declined payment.
 func (p *pair) currenciesDiffer() bool {
 	currency := p.row.Currency

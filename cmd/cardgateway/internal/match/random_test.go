@@ -67,7 +67,7 @@ func randomBooks(r *rand.Rand) *memory {
 	}
 	for i := range 6 {
 		id, payment := fmt.Sprint("r", i), fmt.Sprintf("t%d.0", r.IntN(9))
-		usual := amount()
+		usual := pick("0.25", "0.5", amount()[:1]) + " " + pick("USD", "USD", "USD", "JPY")
 		for range r.IntN(3) {
 			m.back(id+" of "+payment, pick(approved, approved, declined, processing), usual, at())
 		}
@@ -162,6 +162,11 @@ func naive(m *memory, o Options) (found []string) {
 			if len(lines) > 0 && !slices.ContainsFunc(rows, isApproved) {
 				rows, lines = m.ofID(kind, id, Span{})
 			}
+			everywhere, _ := m.ofID(kind, id, Span{})
+			if paid := slices.DeleteFunc(everywhere, func(r Row) bool { return r.State != approved }); len(paid) > 1 && slices.ContainsFunc(rows, isApproved) {
+				rows = append(slices.DeleteFunc(rows, isApproved), paid...)
+				slices.SortStableFunc(rows, func(a, b Row) int { return a.At.Compare(b.At) })
+			}
 			if class := naiveClass(kind, rows, lines, o); class != "" && !taken[string(kind)+" "+id] {
 				say(class, kind, id)
 			}
@@ -224,22 +229,22 @@ func naiveClass(kind Kind, rows []Row, lines []Line, o Options) Class {
 	if !touched {
 		return ""
 	}
-	here, there := MissingHere, MissingThere
+	here, there, twice := MissingHere, MissingThere, TwoSuccesses
 	if kind == Refund {
-		here, there = RefundMissingHere, RefundMissingThere
+		here, there, twice = RefundMissingHere, RefundMissingThere, RefundTwice
 	}
 	nearEdge := func(t time.Time, s Span) bool { return t.Before(s.From.Add(o.Grace)) || !t.Before(s.To.Add(-o.Grace)) }
 	switch {
-	case kind == Payment && paid > 1:
-		return TwoSuccesses
+	case paid > 1:
+		return twice
 	case len(lines) == 0 && nearEdge(rows[slices.IndexFunc(rows, isApproved)].At, o.Period):
-		return Timing
+		return Unchecked
 	case len(lines) == 0:
 		return here
 	case len(rows) == 0 && booked == declined:
 		return ""
 	case len(rows) == 0 && !lines[0].At.IsZero() && nearEdge(lines[0].At, o.Copy):
-		return Timing
+		return Unchecked
 	case len(rows) == 0:
 		return there
 	}
@@ -255,15 +260,24 @@ func naiveClass(kind Kind, rows []Row, lines []Line, o Options) Class {
 	if paid == 0 {
 		amount = int(last.Amount.Shift(2).IntPart())
 	}
+	once, seen := amount, map[string]bool{}
 	for _, l := range lines {
 		if l.Currency != last.Currency {
 			return Currency
 		}
-		if l.State == booked {
-			amount -= int(l.Amount.Shift(2).IntPart())
+		if l.State != booked {
+			continue
+		}
+		amount -= int(l.Amount.Shift(2).IntPart())
+		if !seen[l.Amount.String()] {
+			seen[l.Amount.String()] = true
+			once -= int(l.Amount.Shift(2).IntPart())
 		}
 	}
-	if amount != 0 {
+	switch {
+	case amount != 0 && once == 0 && paid > 0:
+		return ListedTwice
+	case amount != 0:
 		return Amount
 	}
 	isOpen := func(s string) bool { return s != approved && s != declined }

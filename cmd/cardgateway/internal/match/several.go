@@ -3,11 +3,10 @@ package match
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // paidTwice finds orders of the merchant with several successful payments, and marks the payments.
-func (m *matcher) paidTwice(marks map[string]mark) error {
+func (m *matcher) paidTwice(marks marks) error {
 	orders := groups("orders of the list", convert(m.books.RepeatedOrders(m.ctx), ofListedPayment), func(l *Line) string { return l.Order })
 	for lines, err := range orders {
 		if err != nil {
@@ -15,7 +14,8 @@ func (m *matcher) paidTwice(marks map[string]mark) error {
 		}
 		ids := make([]string, 0, len(lines))
 		for i := range lines {
-			if _, isMarked := marks[lines[i].ID]; !isMarked && lines[i].State == approved {
+			of := marks[lines[i].ID] // a payment is reported with one order only, but a known difference hides only itself
+			if lines[i].State == approved && (of.class != PaidTwice || of.known) {
 				ids = append(ids, lines[i].ID)
 			}
 		}
@@ -39,7 +39,7 @@ func (m *matcher) paidTwice(marks map[string]mark) error {
 			return err
 		}
 		for i := range rows {
-			marks[rows[i].ID] = marked
+			marks.add(rows[i].ID, marked)
 		}
 	}
 	return nil
@@ -54,7 +54,7 @@ func (m *matcher) paid(ids []string) (paid []Row, err error) {
 		}
 		paid = append(paid, slices.DeleteFunc(found, func(r Row) bool { return r.State != approved })...)
 	}
-	slices.SortFunc(paid, func(a, b Row) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.UniqueID, b.UniqueID)) })
+	slices.SortFunc(paid, byTime)
 	return paid, nil
 }
 
@@ -64,7 +64,7 @@ func severalIDs(rows []Row) bool {
 
 // parents compares refunds with their payments, and marks the differences. It reads every refund of the copy, because refunds
 // of other periods count towards the total of a payment.
-func (m *matcher) parents(marks map[string]mark) error {
+func (m *matcher) parents(marks marks) error {
 	var waiting [][]Row // by payment
 	refunds := convert(m.books.Refunds(m.ctx, m.Copy.From, m.Copy.To), ofRefundRow)
 	for rows, err := range groups("refunds of the gateway", refunds, func(r *Row) string { return r.Payment }) {
@@ -88,7 +88,7 @@ func (m *matcher) parents(marks map[string]mark) error {
 func (m *matcher) counts(r *Row) bool { return m.inPeriod(r.At) && r.State != declined }
 
 // hold compares the refunds of several payments with the payments.
-func (m *matcher) hold(refunds [][]Row, marks map[string]mark) error {
+func (m *matcher) hold(refunds [][]Row, marks marks) error {
 	var ids []string
 	for _, rows := range refunds {
 		if rows[0].Payment != "" {
@@ -113,12 +113,12 @@ func (m *matcher) hold(refunds [][]Row, marks map[string]mark) error {
 }
 
 // holdOne compares the refunds of one payment with it. A nil payment means that it is not in the copy.
-func (m *matcher) holdOne(payment *Row, refunds []Row, marks map[string]mark) error {
+func (m *matcher) holdOne(payment *Row, refunds []Row, marks marks) error {
 	report := func(d *Difference, rows []Row) error {
 		d.Kind, d.Gateway, d.Paid = Refund, rows, payment
 		marked, err := m.found(d)
 		for i := range rows {
-			marks[rows[i].ID] = marked
+			marks.add(rows[i].ID, marked)
 		}
 		return err
 	}

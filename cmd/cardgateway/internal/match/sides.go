@@ -12,15 +12,17 @@ import (
 
 // sides are the two sides of a comparison: payments or refunds, at the gateway and in the merchant's list.
 type sides struct {
-	kind  Kind
-	rows  func(ctx context.Context, from, to time.Time) iter.Seq2[Row, error] // by ID
-	find  func(ctx context.Context, ids []string) ([]Row, error)
-	lines iter.Seq2[Line, error] // by ID
-	list  Span
-	marks map[string]mark // by ID
+	kind Kind
+	rows func(ctx context.Context, from, to time.Time) iter.Seq2[Row, error] // by ID
+	find func(ctx context.Context, ids []string) ([]Row, error)
+	// repeated are the approved rows of any time whose id is that of several approved rows, by ID.
+	repeated iter.Seq2[Row, error]
+	lines    iter.Seq2[Line, error] // by ID
+	list     Span
+	marks    marks // by ID
 }
 
-func (m *matcher) payments(marks map[string]mark) sides {
+func (m *matcher) payments(marks marks) sides {
 	return sides{
 		kind: Payment, marks: marks, list: m.Payments.Span,
 		rows: func(ctx context.Context, from, to time.Time) iter.Seq2[Row, error] {
@@ -29,11 +31,12 @@ func (m *matcher) payments(marks map[string]mark) sides {
 		find: func(ctx context.Context, ids []string) ([]Row, error) {
 			return collect(convert(m.books.OrdersByTransactionID(ctx, ids...), ofOrder))
 		},
-		lines: convert(m.books.ListedPayments(m.ctx), ofListedPayment),
+		repeated: convert(m.books.RepeatedPayments(m.ctx), ofOrder),
+		lines:    convert(m.books.ListedPayments(m.ctx), ofListedPayment),
 	}
 }
 
-func (m *matcher) refunds(marks map[string]mark) sides {
+func (m *matcher) refunds(marks marks) sides {
 	return sides{
 		kind: Refund, marks: marks, list: m.Refunds.Span,
 		rows: func(ctx context.Context, from, to time.Time) iter.Seq2[Row, error] {
@@ -42,7 +45,8 @@ func (m *matcher) refunds(marks map[string]mark) sides {
 		find: func(ctx context.Context, ids []string) ([]Row, error) {
 			return collect(convert(m.books.FindRefunds(ctx, ids...), ofRefundRow))
 		},
-		lines: convert(m.books.ListedRefunds(m.ctx), ofListedRefund),
+		repeated: convert(m.books.RepeatedRefunds(m.ctx), ofRefundRow),
+		lines:    convert(m.books.ListedRefunds(m.ctx), ofListedRefund),
 	}
 }
 

@@ -13,8 +13,9 @@ type Summary struct {
 	Compared  int          // ids that were compared, of either side
 	TiedOut   int          // ids on which both sides agree
 	Elsewhere int          // lines of other periods
+	Newer     int          // lines that are newer than the copy of the gateway
 	Lines     map[Kind]int // lines of the period
-	Classes   []Count      // by class and currency, in the order of Classes
+	Classes   []Count      // by class, kind and currency, in the order of Classes
 	Bridges   []Bridge     // by kind and currency
 	Unused    []Mark       // marks that no longer match a difference
 }
@@ -24,9 +25,10 @@ var Ages = []time.Duration{3 * day, 8 * day, 31 * day}
 
 const day = 24 * time.Hour
 
-// Count counts the differences of one class in one currency.
+// Count counts the differences of one class, of payments or of refunds, in one currency.
 type Count struct {
 	Class    Class
+	Kind     Kind
 	Currency string // empty if the class has no amounts
 	Rows     int
 	Value    decimal.Decimal
@@ -49,7 +51,7 @@ type Bridge struct {
 type Step struct {
 	Class Class
 	Known bool // only the marked differences, otherwise only the others
-	Rows  int
+	Rows  int  // payments or refunds
 	Sum   decimal.Decimal
 }
 
@@ -62,10 +64,10 @@ func (b *Bridge) LeftOver() decimal.Decimal {
 	return left
 }
 
-// Differences counts the differences that are neither known nor timing.
+// Differences counts the differences that are neither known, nor timing, nor unchecked.
 func (s *Summary) Differences() (n int) {
 	for _, c := range s.Classes {
-		if c.Class != Timing {
+		if c.Class != Timing && c.Class != Unchecked {
 			n += c.Rows
 		}
 	}
@@ -92,9 +94,9 @@ func (s *Summary) Rows(class Class) (n int) {
 
 // add counts a difference.
 func (s *Summary) add(d *Difference, now time.Time) {
-	key := Count{Class: d.Class, Currency: d.Currency}
+	key := Count{Class: d.Class, Kind: d.Kind, Currency: d.Currency}
 	i, found := slices.BinarySearchFunc(s.Classes, key, func(a, b Count) int {
-		return cmp.Or(place(a.Class)-place(b.Class), cmp.Compare(a.Currency, b.Currency))
+		return cmp.Or(place(a.Class)-place(b.Class), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency))
 	})
 	if !found {
 		s.Classes = slices.Insert(s.Classes, i, key)

@@ -4,9 +4,10 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 )
 
-// unreadables reports the lines that could not be parsed. If at least the id could be, the gateway's row is shown and does not
-// count as missing, and the line is skipped if the row belongs to another period.
-func (m *matcher) unreadables(marks map[Kind]map[string]mark) error {
+// unreadables reports the lines that could not be parsed. Their amounts are unknown. If at least the id could be parsed, the
+// gateway's row is shown, and the line is skipped if the row belongs to another period. If no other line has the id, the row does
+// not count as missing; otherwise the other lines are compared with it.
+func (m *matcher) unreadables(marks map[Kind]marks) error {
 	waiting := map[Kind][]books.Unreadable{}
 	kinds := map[string]Kind{books.PaymentList: Payment, books.RefundList: Refund}
 	for u, err := range m.books.Unreadables(m.ctx) {
@@ -29,7 +30,7 @@ func (m *matcher) unreadables(marks map[Kind]map[string]mark) error {
 	return nil
 }
 
-func (m *matcher) unreadable(kind Kind, lines []books.Unreadable, marks map[string]mark) error {
+func (m *matcher) unreadable(kind Kind, lines []books.Unreadable, marks marks) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -45,17 +46,17 @@ func (m *matcher) unreadable(kind Kind, lines []books.Unreadable, marks map[stri
 		if len(d.Gateway) > 0 {
 			row := newPair(d.Gateway, nil).row
 			if !m.inPeriod(row.At) {
-				m.summary.Elsewhere++
+				m.skip(row.At)
 				continue
 			}
-			d.Currency, d.Value, d.At = row.Currency, row.Amount, row.At
+			d.At = row.At
 		}
 		marked, err := m.found(d)
 		if err != nil {
 			return err
 		}
 		if u.ID != "" {
-			marks[u.ID] = marked
+			marks.add(u.ID, marked)
 		}
 	}
 	return nil

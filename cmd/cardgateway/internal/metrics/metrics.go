@@ -96,6 +96,20 @@ func (m *Metric) series() string {
 	return m.Name + "{" + strings.Join(texts, ",") + "}"
 }
 
+// IsForeign reports whether a file exists that Write did not write. Its first gauge would not be one of this program.
+func IsForeign(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	const start = "# HELP cardgateway_"
+	text, err := io.ReadAll(io.LimitReader(f, int64(len(start))))
+	return len(text) > 0 && string(text) != start, err
+}
+
 // largest bounds the file that Last reads.
 const largest = 1 << 20
 

@@ -36,11 +36,11 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 	case ways > 1:
 		return start, end, exit.Fail(exit.NoAnswer, "there is more than one time range: set only one of --day, --month, --from with --to, --last")
 	case p.Day != "":
-		start, err = p.day(now)
-		return start, start.AddDate(0, 0, 1), err
+		date, err := p.day(now)
+		return StartOfDay(date, zone), StartOfDay(date.AddDate(0, 0, 1), zone), err
 	case p.Month != "":
-		start, err = p.month(now)
-		return start, start.AddDate(0, 1, 0), err
+		date, err := p.month(now)
+		return StartOfDay(date, zone), StartOfDay(date.AddDate(0, 1, 0), zone), err
 	case p.Last != "":
 		d, err := ParseLast(p.Last)
 		return now.Add(-d), now, err
@@ -62,30 +62,50 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 	return start, end, nil
 }
 
+// StartOfDay returns the first instant of a date in a zone. The date is midnight in UTC. The day begins at another time where clocks
+// are changed at midnight, so that midnight does not exist there.
+func StartOfDay(date time.Time, zone *time.Location) time.Time {
+	at := date.Add(-36 * time.Hour).In(zone) // before the date, in every zone
+	for {
+		_, offset := at.Zone()
+		_, end := at.ZoneBounds() // the offset does not change from at to end
+		midnight := date.Add(-time.Duration(offset) * time.Second).In(zone)
+		switch {
+		case midnight.Before(at):
+			return at
+		case end.IsZero(), midnight.Before(end):
+			return midnight
+		}
+		at = end
+	}
+}
+
+// day returns the date of --day, as midnight in UTC.
 func (p *Period) day(now time.Time) (time.Time, error) {
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	switch p.Day {
 	case "today":
 		return today, nil
 	case "yesterday":
 		return today.AddDate(0, 0, -1), nil
 	}
-	day, err := time.ParseInLocation(time.DateOnly, p.Day, now.Location())
+	day, err := time.Parse(time.DateOnly, p.Day)
 	if err != nil {
 		return day, exit.Fail(exit.NoAnswer, "--day: %q is not a day; write 2026-11-21, today or yesterday", terminal.Clean(p.Day))
 	}
 	return day, nil
 }
 
+// month returns the first date of --month, as midnight in UTC.
 func (p *Period) month(now time.Time) (time.Time, error) {
-	this := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
+	this := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	switch p.Month {
 	case "this":
 		return this, nil
 	case "last":
 		return this.AddDate(0, -1, 0), nil
 	}
-	month, err := time.ParseInLocation("2006-01", p.Month, now.Location())
+	month, err := time.Parse("2006-01", p.Month)
 	if err != nil {
 		return month, exit.Fail(exit.NoAnswer, "--month: %q is not a month; write 2026-10, this or last", terminal.Clean(p.Month))
 	}
@@ -107,7 +127,10 @@ func ParseLast(text string) (time.Duration, error) {
 
 // ParseTime parses a time in a time zone, or one with its own offset.
 func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
-	for _, layout := range []string{time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
+	if date, err := time.Parse(time.DateOnly, text); err == nil {
+		return StartOfDay(date, zone), nil
+	}
+	for _, layout := range []string{time.DateTime, "2006-01-02T15:04:05", "2006-01-02 15:04"} {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return t, nil
 		}

@@ -52,3 +52,53 @@ func TestPeriod(t *testing.T) {
 		})
 	}
 }
+
+// TestDaysTile: in every zone, also where clocks are changed at midnight, the days of a year follow each other without a gap and
+// without an overlap, every second is in the day of its date, and so are the months.
+func TestDaysTile(t *testing.T) {
+	for _, name := range []string{
+		"UTC", "Europe/Berlin", "Asia/Shanghai", "America/Santiago", "America/Havana", "America/Asuncion", "America/Sao_Paulo", "Africa/Cairo",
+		"Asia/Beirut", "Asia/Tehran", "Asia/Amman", "Pacific/Apia", "Australia/Lord_Howe", "Antarctica/Troll", "America/St_Johns",
+	} {
+		t.Run(name, func(t *testing.T) {
+			zone, err := time.LoadLocation(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var end, monthEnd time.Time
+			for day := time.Date(2008, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2028; day = day.AddDate(0, 0, 1) {
+				from, to, err := (&Period{Day: day.Format(time.DateOnly)}).Bounds(day, zone)
+				if err != nil || !end.IsZero() && !from.Equal(end) {
+					t.Fatalf("%s: from %v to %v, %v, but the day before ends at %v", day.Format(time.DateOnly), from, to, err, end)
+				}
+				if end = to; !from.Before(to) {
+					continue // a date that was left out, at the date line
+				}
+				for _, at := range []time.Time{from, from.Add(time.Hour), to.Add(-time.Second), to.Add(-time.Hour)} {
+					if got := at.In(zone).Format(time.DateOnly); got != day.Format(time.DateOnly) {
+						t.Fatalf("%s: from %v to %v contains %v", day.Format(time.DateOnly), from, to, at.In(zone))
+					}
+				}
+				since, until, err := (&Period{From: day.Format(time.DateOnly), To: day.AddDate(0, 0, 1).Format(time.DateOnly)}).Bounds(day, zone)
+				if err != nil || !since.Equal(from) || !until.Equal(to) {
+					t.Fatalf("%s: with --from and --to from %v to %v, %v, want %v to %v", day.Format(time.DateOnly), since, until, err, from, to)
+				}
+				for _, now := range []time.Time{from, to.Add(-time.Second)} {
+					same, sameEnd, err := (&Period{Day: "today"}).Bounds(now, zone)
+					_, yesterday, err2 := (&Period{Day: "yesterday"}).Bounds(now, zone)
+					if err != nil || err2 != nil || !same.Equal(from) || !sameEnd.Equal(to) || !yesterday.Equal(from) {
+						t.Fatalf("at %v: today is %v to %v, and yesterday ends at %v; want %v to %v", now.In(zone), same, sameEnd, yesterday, from, to)
+					}
+				}
+				if day.Day() != 1 {
+					continue
+				}
+				monthFrom, monthTo, err := (&Period{Month: day.Format("2006-01")}).Bounds(day, zone)
+				if err != nil || !monthFrom.Equal(from) || !monthEnd.IsZero() && !monthFrom.Equal(monthEnd) {
+					t.Fatalf("%s: from %v, %v; its first day begins at %v, the month before ends at %v", day.Format("2006-01"), monthFrom, err, from, monthEnd)
+				}
+				monthEnd = monthTo
+			}
+		})
+	}
+}

@@ -26,7 +26,12 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 		tabular.ColumnOf("kind", "", func(d *row) any { return string(d.Kind) }),
 		tabular.ColumnOf("id", "id", func(d *row) any { return d.ID }),
 		tabular.ColumnOf("reason", "", func(d *row) any { return d.Reason }),
-		tabular.ColumnOf("value", "value", func(d *row) any { return amount.Scaled(d.Value, d.Currency) }),
+		tabular.ColumnOf("value", "value", func(d *row) any {
+			if d.Class == match.Unreadable { // it is unknown
+				return nil
+			}
+			return amount.Scaled(d.Value, d.Currency)
+		}),
 		tabular.ColumnOf("currency", "", func(d *row) any { return d.Currency }),
 		tabular.ColumnOf("at", "", func(d *row) any { return at(d.At) }),
 		tabular.ColumnOf("ageDays", "days", func(d *row) any {

@@ -14,20 +14,28 @@ type summaryJSON struct {
 	Compared  int          `json:"compared"`
 	TiedOut   int          `json:"tiedOut"`
 	Elsewhere int          `json:"linesOfOtherPeriods"`
+	Newer     int          `json:"linesNewerThanCopy"`
+	OtherApps otherJSON    `json:"otherApps"` // rows in the period that are not compared
 	Classes   []classJSON  `json:"classes"`
 	Bridges   []bridgeJSON `json:"bridges"`
 	Notes     []string     `json:"notes"`
 	Lists     []listJSON   `json:"lists"`
 }
 
+type otherJSON struct {
+	Payments int `json:"payments"`
+	Refunds  int `json:"refunds"`
+}
+
 type classJSON struct {
-	Class    match.Class  `json:"class"`
-	Currency string       `json:"currency"`
-	Rows     int          `json:"rows"`
-	Value    amount.Exact `json:"value"`
-	Known    int          `json:"known"`
-	Oldest   *time.Time   `json:"oldest"`
-	ByAge    [4]int       `json:"byAge"` // up to 2, 7 and 30 days, and older
+	Class       match.Class  `json:"class"`
+	Kind        match.Kind   `json:"kind"`
+	Currency    string       `json:"currency"`
+	Differences int          `json:"differences"`
+	Value       amount.Exact `json:"value"`
+	Known       int          `json:"known"`
+	Oldest      *time.Time   `json:"oldest"`
+	ByAge       [4]int       `json:"byAge"` // up to 2, 7 and 30 days, and older
 }
 
 type bridgeJSON struct {
@@ -42,7 +50,7 @@ type bridgeJSON struct {
 type stepJSON struct {
 	Class match.Class  `json:"class"`
 	Known bool         `json:"known"`
-	Rows  int          `json:"rows"`
+	Rows  int          `json:"rows"` // payments or refunds
 	Sum   amount.Exact `json:"sum"`
 }
 
@@ -58,15 +66,16 @@ type listJSON struct {
 func summaryOf(p *Page) summaryJSON {
 	s := p.Summary
 	j := summaryJSON{
-		From: p.Period.From, To: p.Period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere,
-		Classes: []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
+		From: p.Period.From, To: p.Period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
+		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
+		Classes:   []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
 		Lists: []listJSON{{"payments", p.Payments.Name, p.Payments.SHA256, p.Payments.Rows, p.Payments.Unreadable, p.Payments.ReadAt}},
 	}
 	if r := p.Refunds; !r.ReadAt.IsZero() {
 		j.Lists = append(j.Lists, listJSON{"refunds", r.Name, r.SHA256, r.Rows, r.Unreadable, r.ReadAt})
 	}
 	for _, c := range s.Classes {
-		row := classJSON{Class: c.Class, Currency: c.Currency, Rows: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known, ByAge: c.ByAge}
+		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known, ByAge: c.ByAge}
 		if !c.Oldest.IsZero() {
 			row.Oldest = &c.Oldest
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 )
 
 // Page is the content of a report.
@@ -26,9 +27,12 @@ type Page struct {
 	Days    *Days
 
 	Demonstration bool
+	OtherApps     books.OtherApps
 	Notes         []string // limits of the comparison, such as where a list ends
 	Nearest       []string // the nearest days with payments, if the period is empty
 	CSV, JSON     string   // file names next to the page
+	CSVSum        string   // SHA-256 of the CSV, in hex; Finish sets it
+	JSONSum       string   // SHA-256 of the JSON
 	Command       string   // the command that creates this report again
 
 	Text func(string) string // cleans external text; nil leaves it unchanged
@@ -37,12 +41,13 @@ type Page struct {
 // rangeText formats the period, such as "October 2026".
 func (p *Page) rangeText() string {
 	from, to := p.Period.From, p.Period.To.In(p.Period.From.Location())
-	isMidnight := func(t time.Time) bool {
-		return t.Equal(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location()))
-	}
-	switch {
-	case !isMidnight(from) || !isMidnight(to):
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	beginsDay := func(t time.Time) bool { return t.Equal(period.StartOfDay(date(t), t.Location())) }
+	if !beginsDay(from) || !beginsDay(to) {
 		return p.clock(from) + " to " + p.clock(to)
+	}
+	from, to = date(from), date(to)
+	switch {
 	case from.Day() == 1 && from.AddDate(0, 1, 0).Equal(to):
 		return from.Format("January 2006")
 	case from.Day() == 1 && from.Month() == 1 && from.AddDate(1, 0, 0).Equal(to):

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
 )
 
 var zone = time.FixedZone("UTC+8", 8*3600)
@@ -44,6 +46,18 @@ func TestRows(t *testing.T) {
 	}
 	if rows.Most = 0; len(rows.share()) != 0 {
 		t.Error("rows are shown although none may be")
+	}
+}
+
+// TestUnknownValue: the value of a line that cannot be read is empty, not zero.
+func TestUnknownValue(t *testing.T) {
+	var out strings.Builder
+	rows := tabular.NewWriter(tabular.CSV, Columns(zone, date(11, 1)), false, &out)
+	if err := errors.Join(rows.Write(&match.Difference{Class: match.Unreadable, Kind: match.Payment, ID: "line 7"}), rows.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "\nunreadable,payment,line 7,,,,") {
+		t.Errorf("got %s", out.String())
 	}
 }
 

@@ -8,16 +8,17 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Rows keeps the differences that a page shows: the largest ones of each class and currency. The zero Rows keeps none.
+// Rows keeps the differences that a page shows: the largest ones of each class, kind and currency. The zero Rows keeps none.
 type Rows struct {
 	Most int // maximum number on the page
 
 	groups []*group
 }
 
-// group contains the known or the other differences of one class in one currency.
+// group contains the known or the other differences of one class, of payments or of refunds, in one currency.
 type group struct {
 	class    match.Class
+	kind     match.Kind
 	currency string
 	known    bool
 	rows     int
@@ -28,11 +29,11 @@ type group struct {
 // Add adds a difference. The caller must not change it afterwards.
 func (r *Rows) Add(d *match.Difference) {
 	at := slices.IndexFunc(r.groups, func(g *group) bool {
-		return g.class == d.Class && g.currency == d.Currency && g.known == d.Known
+		return g.class == d.Class && g.kind == d.Kind && g.currency == d.Currency && g.known == d.Known
 	})
 	if at < 0 {
 		at = len(r.groups)
-		r.groups = append(r.groups, &group{class: d.Class, currency: d.Currency, known: d.Known})
+		r.groups = append(r.groups, &group{class: d.Class, kind: d.Kind, currency: d.Currency, known: d.Known})
 	}
 	g := r.groups[at]
 	g.rows++

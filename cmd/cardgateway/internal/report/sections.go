@@ -17,7 +17,7 @@ type section struct {
 	IsKnown bool
 	Count   string
 	Rows    []row
-	Rest    []string // the rows that the page does not show, by currency
+	Rest    []string // the rows that the page does not show, by kind and currency
 }
 
 type row struct {
@@ -41,7 +41,7 @@ func (p *Page) sections() (all []section) {
 			}
 			n := 0
 			groups := slices.DeleteFunc(slices.Clone(p.Rows.groups), func(g *group) bool { return g.class != a.Class || g.known != known })
-			slices.SortFunc(groups, func(x, y *group) int { return cmp.Compare(x.currency, y.currency) })
+			slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.currency, y.currency)) })
 			for _, g := range groups {
 				n += g.rows
 				rows, rest := g.shown(parts[g])
@@ -49,7 +49,7 @@ func (p *Page) sections() (all []section) {
 					s.Rows = append(s.Rows, p.row(d))
 				}
 				if missing := g.rows - len(rows); missing > 0 {
-					text := plural(missing, "row")
+					text := plural(missing, "difference") + inRefunds(g.class, g.kind)
 					if g.currency != "" {
 						text += " with a total of " + amount.ForPeople(rest, g.currency) + " " + p.Text(g.currency)
 					}

@@ -45,7 +45,7 @@ type bridgeRow struct {
 // classRow is a row of the table of classes.
 type classRow struct {
 	match.About
-	Rows   string
+	Count  string // of differences
 	Values []string
 	Oldest string
 	Ages   []string
@@ -71,19 +71,31 @@ func newView(p *Page) *view {
 
 func (v *view) verdict() {
 	s := v.Summary
-	n, waiting, known := s.Differences(), s.Rows(match.Timing), s.Known()
+	n, unchecked, waiting, known := s.Differences(), s.Rows(match.Unchecked), s.Rows(match.Timing), s.Known()
 	switch {
 	case s.Compared == 0 && n == 0:
-		v.Verdict, v.Result = "empty", "Nothing to compare in this period"
+		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
 		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
 		v.Sentences = append(v.Sentences, v.Nearest...)
-	case n == 0:
+	case n == 0 && unchecked == 0:
 		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", count(s.TiedOut), count(s.Compared))
 		v.Sentences = append(v.Sentences, "No difference was found.")
 		v.Sign = true
 	default:
 		v.Verdict, v.Result = "differs", plural(n, "difference")
+		switch {
+		case n == 0:
+			v.Result = wereNotChecked(unchecked)
+		case unchecked > 0:
+			v.Result += ", and " + wereNotChecked(unchecked)
+		}
 		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", count(s.TiedOut), count(s.Compared)))
+	}
+	if unchecked > 0 {
+		v.Sentences = append(v.Sentences, "Not checked: "+NotChecked(unchecked, v.Grace)+".")
+	}
+	if s.Compared > 0 && v.Refunds.ReadAt.IsZero() {
+		v.Sentences = append(v.Sentences, "Only payments were compared: there is no list of refunds.")
 	}
 	if waiting > 0 {
 		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: timing differences, not errors.", plural(waiting, "row")))
@@ -150,7 +162,10 @@ func (v *view) facts() {
 	if v.Summary.Elsewhere > 0 {
 		add("Lines of other periods", "%s, not compared", count(v.Summary.Elsewhere))
 	}
-	add("Grace period", "%s: so near a limit, a row without its counterpart is a timing difference", strings.TrimSuffix(v.Grace.String(), "0m0s"))
+	if v.Summary.Newer > 0 {
+		add("Lines that are newer than the copy", "%s, not compared", count(v.Summary.Newer))
+	}
+	add("Grace period", "%s: so near a limit, a row without its counterpart is not checked", graceText(v.Grace))
 	if v.Known != "" {
 		text := fmt.Sprintf("%s, %s marked", v.Known, plural(v.Summary.Known(), "difference"))
 		if n := len(v.Summary.Unused); n > 0 {
@@ -164,41 +179,52 @@ func (v *view) facts() {
 }
 
 func (v *view) classes() {
-	zone := v.Period.From.Location()
 	for _, a := range match.Classes {
-		row := classRow{About: a, Ages: []string{"", "", "", ""}}
-		rows, known := 0, 0
-		var ages [4]int
-		var oldest time.Time
-		for _, c := range v.Summary.Classes {
-			if c.Class != a.Class {
-				continue
-			}
-			rows += c.Rows
-			known += c.Known
-			if c.Rows > 0 && c.Currency != "" {
-				row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+v.Text(c.Currency))
-			}
-			for i := range ages {
-				ages[i] += c.ByAge[i]
-			}
-			if oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(oldest) {
-				oldest = c.Oldest
-			}
+		for _, kind := range []match.Kind{match.Payment, match.Refund} {
+			v.class(a, kind)
 		}
-		row.Rows, row.IsNone = count(rows), rows == 0
-		if known > 0 {
-			row.Known = count(known)
-		}
-		if !oldest.IsZero() {
-			row.Oldest = oldest.In(zone).Format(time.DateOnly)
-		}
-		for i, n := range ages {
-			if n > 0 {
-				row.Ages[i] = count(n)
-			}
-		}
-		row.HasRow = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
-		v.Classes = append(v.Classes, row)
 	}
+}
+
+// class adds the row of a class, and a second one for refunds if the class has payments and refunds.
+func (v *view) class(a match.About, kind match.Kind) {
+	isOf := func(c match.Count) bool { return c.Class == a.Class && c.Kind == kind }
+	if kind != usualKind(a.Class) && !slices.ContainsFunc(v.Summary.Classes, isOf) {
+		return
+	}
+	row := classRow{About: a, Ages: []string{"", "", "", ""}}
+	row.Title += inRefunds(a.Class, kind)
+	rows, known := 0, 0
+	var ages [4]int
+	var oldest time.Time
+	for _, c := range v.Summary.Classes {
+		if !isOf(c) {
+			continue
+		}
+		rows += c.Rows
+		known += c.Known
+		if c.Rows > 0 && c.Currency != "" {
+			row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+v.Text(c.Currency))
+		}
+		for i := range ages {
+			ages[i] += c.ByAge[i]
+		}
+		if oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(oldest) {
+			oldest = c.Oldest
+		}
+	}
+	row.Count, row.IsNone = count(rows), rows == 0
+	if known > 0 {
+		row.Known = count(known)
+	}
+	if !oldest.IsZero() {
+		row.Oldest = oldest.In(v.Period.From.Location()).Format(time.DateOnly)
+	}
+	for i, n := range ages {
+		if n > 0 {
+			row.Ages[i] = count(n)
+		}
+	}
+	row.HasRow = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
+	v.Classes = append(v.Classes, row)
 }

@@ -41,6 +41,41 @@ func about(c match.Class) match.About {
 	return match.Classes[i]
 }
 
+// usualKind is the kind of the rows of a class; those of some classes may also be refunds.
+func usualKind(c match.Class) match.Kind {
+	if strings.HasPrefix(string(c), "refund_") {
+		return match.Refund
+	}
+	return match.Payment
+}
+
+// inRefunds is the part of a title that distinguishes the refunds of a class from its payments.
+func inRefunds(c match.Class, kind match.Kind) string {
+	if kind == usualKind(c) {
+		return ""
+	}
+	return ", refunds"
+}
+
+func wereNotChecked(n int) string {
+	if n == 1 {
+		return "1 row was not checked"
+	}
+	return count(n) + " rows were not checked"
+}
+
+// NotChecked says what n rows of class match.Unchecked mean, and what to do.
+func NotChecked(n int, grace time.Duration) string {
+	text := "1 payment or refund near a limit of the period, your list or the copy has no counterpart; "
+	if n != 1 {
+		text = count(n) + " payments or refunds near a limit of the period, your list or the copy have no counterpart; "
+	}
+	return text + "export a list that begins more than " + graceText(grace) +
+		" before the period and ends more than " + graceText(grace) + " after it, update the copy, and compare again"
+}
+
+func graceText(grace time.Duration) string { return strings.TrimSuffix(grace.String(), "0m0s") }
+
 func signed(d decimal.Decimal, currency string) string {
 	if d.IsPositive() {
 		return "+" + amount.ForPeople(d, currency)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 		config.Authenticate = cardgateway.BasicAuth(merchant.Value, s.Get(Secret).Value)
 	}
 	var err error
+	if config.AnyAppID, err = s.AnyApp(); err != nil {
+		return nil, err
+	}
 	if config.Location, err = s.Location(); err != nil {
 		return nil, err
 	}
@@ -57,6 +61,19 @@ func (s *Settings) Location() (*time.Location, error) {
 		return nil, exit.Fail(exit.NoAnswer, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
 	}
 	return location, nil
+}
+
+// AnyApp reports whether what states another appId is accepted, too.
+func (s *Settings) AnyApp() (bool, error) {
+	anyApp := s.Get(AnyApp)
+	if anyApp.Value == "" {
+		return false, nil
+	}
+	is, err := strconv.ParseBool(anyApp.Value)
+	if err != nil {
+		return false, exit.Fail(exit.NoAnswer, "%s (%s): %q is neither true nor false", AnyApp, anyApp.From, terminal.Clean(anyApp.Value))
+	}
+	return is, nil
 }
 
 // Timeout returns the timeout of one request.

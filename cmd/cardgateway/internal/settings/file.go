@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -144,14 +145,21 @@ func parseTable(where string, raw map[string]any, from string) (map[string]Setti
 		if !slices.Contains(known, name) {
 			return nil, exit.Fail(exit.NoAnswer, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(known, ", "))
 		}
+		text, ok := "", true
 		switch value := raw[name].(type) {
 		case string:
-			values[name] = Setting{name, value, from}
+			text = value
 		case int64: // an app id without quotes
-			values[name] = Setting{name, fmt.Sprint(value), from}
+			text = strconv.FormatInt(value, 10)
+		case bool:
+			text, ok = strconv.FormatBool(value), name == AnyApp
 		default:
+			ok = false
+		}
+		if !ok {
 			return nil, exit.Fail(exit.NoAnswer, "%s: %s must be a string: %s = \"value\"", where, name, name)
 		}
+		values[name] = Setting{name, text, from}
 	}
 	return values, nil
 }

@@ -12,6 +12,7 @@ type Flags struct {
 	Profile       string `placeholder:"NAME" help:"Profile in that file, which overrides its other settings."`
 	BaseURL       string `name:"base-url" placeholder:"URL" help:"Base URL of the gateway. Required."`
 	AppID         string `name:"app-id" placeholder:"DIGITS" help:"The appId. Required."`
+	AnyApp        bool   `name:"any-app" help:"Take payments that state another appId for those of this app, too."`
 	MerchantID    string `name:"merchant-id" placeholder:"ID" help:"Merchant id, the user name for HTTP Basic."`
 	SecretFile    string `name:"secret-file" placeholder:"FILE" help:"File that contains only the secret key."`
 	SecretCommand string `name:"secret-command" placeholder:"COMMAND" help:"Shell command that prints the secret key; runs for at most 1 minute."`
@@ -19,13 +20,14 @@ type Flags struct {
 	Timeout       string `placeholder:"DURATION" help:"Timeout of one request; default 30s."`
 	Journal       string `placeholder:"PLACE" help:"The shop's journal: a SQLite file, or postgres://... or mysql://... without a password."`
 	DB            string `name:"db" placeholder:"DATABASE" help:"Database for reconcile: a SQLite file, or postgres://user@host/database."`
-	MetricsFile   string `name:"metrics-file" placeholder:"FILE" help:"Write metrics for the Prometheus node exporter to this file; its name must end with .prom."`
+	MetricsFile   string `name:"metrics-file" placeholder:"FILE" file:"write" help:"Write metrics for the Prometheus node exporter to this file; its name must end with .prom."`
 	Verbose       bool   `short:"v" help:"Print a line on stderr for every request."`
 	Quiet         bool   `short:"q" help:"Do not print progress and totals on stderr."`
 }
 
 // The names of settings that commands use.
 const (
+	AnyApp   = "any-app" // true or false: what states another appId is accepted, too
 	Journal  = "journal" // location of the shop's journal
 	Database = "db"      // location of the copy of the gateway
 	Secret   = "secret"  // the secret key: the one setting that has no flag
@@ -43,9 +45,13 @@ type Setting struct {
 
 // flags returns the settings that have a flag, in the order in which check shows them.
 func (f *Flags) flags() []Setting {
+	anyApp := ""
+	if f.AnyApp {
+		anyApp = "true"
+	}
 	all := []Setting{
-		{Name: "base-url", Value: f.BaseURL}, {Name: "app-id", Value: f.AppID}, {Name: "merchant-id", Value: f.MerchantID},
-		{Name: "secret-file", Value: f.SecretFile}, {Name: "secret-command", Value: f.SecretCommand}, {Name: "zone", Value: f.Zone},
+		{Name: "base-url", Value: f.BaseURL}, {Name: "app-id", Value: f.AppID}, {Name: AnyApp, Value: anyApp},
+		{Name: "merchant-id", Value: f.MerchantID}, {Name: "secret-file", Value: f.SecretFile}, {Name: "secret-command", Value: f.SecretCommand}, {Name: "zone", Value: f.Zone},
 		{Name: "timeout", Value: f.Timeout}, {Name: Journal, Value: f.Journal}, {Name: Database, Value: f.DB},
 	}
 	for i := range all {
@@ -75,7 +81,10 @@ func (f *Flags) AsFlags() (args []string) {
 		args = append(args, "--profile", f.Profile)
 	}
 	for _, set := range f.flags() {
-		if set.Value != "" {
+		switch {
+		case set.Name == AnyApp && f.AnyApp:
+			args = append(args, "--"+set.Name)
+		case set.Value != "":
 			args = append(args, "--"+set.Name, set.Value)
 		}
 	}

@@ -33,10 +33,49 @@ func TestPrecedence(t *testing.T) {
 	for _, s := range set.List {
 		got = append(got, fmt.Sprintf("%s=%s (%s)", s.Name, s.Value, strings.ReplaceAll(s.From, path, "F")))
 	}
-	want := "base-url=flag (flag --base-url), app-id=12 (file F), merchant-id= (), secret-file= (), " +
+	want := "base-url=flag (flag --base-url), app-id=12 (file F), any-app= (), merchant-id= (), secret-file= (), " +
 		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), journal= (), db= (), secret=file (file F)"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestAnyApp: it is true or false, in the file also without quotes, and a printed command has it as it is typed.
+func TestAnyApp(t *testing.T) {
+	for _, test := range []struct {
+		name, file, environment string
+		flag                    bool
+		want                    string // the value and the flags of a printed command
+	}{
+		{"not set", "", "", false, "false []"},
+		{"flag", "", "false", true, "true [--app-id 7 --any-app]"},
+		{"environment", "any-app = true", "0", false, "false []"},
+		{"file", "any-app = true", "", false, "true []"},
+		{"file, in quotes", "any-app = 'true'", "", false, "true []"},
+		{"neither", "", "yes", false, `any-app (environment CARDGATEWAY_ANY_APP): "yes" is neither true nor false`},
+		{"another setting in the file", "zone = true", "", false, `F: zone must be a string: zone = "value"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := writeFile(t, test.file+"\n")
+			env := map[string]string{"CARDGATEWAY_CONFIG": path, "CARDGATEWAY_ANY_APP": test.environment}
+			flags := &Flags{}
+			if test.flag {
+				flags = &Flags{AppID: "7", AnyApp: true}
+			}
+			got := ""
+			set, err := flags.Load(t.Context(), Source{Getenv: func(name string) string { return env[name] }})
+			if err == nil {
+				var is bool
+				is, err = set.AnyApp()
+				got = fmt.Sprint(is, " ", flags.AsFlags())
+			}
+			if err != nil {
+				got = strings.ReplaceAll(err.Error(), path, "F")
+			}
+			if got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 

@@ -109,11 +109,11 @@ func saidText(ev *journal.Evidence) string {
 // next describes what the journal does with the entry, and what the operator can do.
 func (d *describing) next() string {
 	e := d.entry
-	words := []string{"journal", "ack", idOf(e), "--state", asWord(State(e))}
+	flags := []string{"--state", asWord(State(e))}
 	if Kind(e) == "refund" {
-		words = append(words, "--refund")
+		flags = append(flags, "--refund")
 	}
-	ack := terminal.CommandLine(words...)
+	ack := terminal.CommandFor("journal ack", []string{idOf(e)}, flags...)
 	if !e.Unacked() {
 		return "nothing; Confirm can add what a notification or a walk shows later"
 	}

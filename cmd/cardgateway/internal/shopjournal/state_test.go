@@ -21,19 +21,25 @@ func TestWords(t *testing.T) {
 		name       string
 		evidence   []journal.Evidence
 		state, why string
+		acked      bool
 	}{
-		{"nothing is known", nil, "unknown", "no response is recorded: it is in flight, or the program ended"},
-		{"its call ended", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.Unknown}}, "unknown", "the call ended with an unknown outcome"},
-		{"seen", []journal.Evidence{{Source: journal.SourceQuery, State: journal.Unknown, Seen: true}}, "unknown", "the gateway knows the id, but the outcome is not certain"},
-		{"not sent", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent}}, "not sent", "proved that nothing was sent"},
-		{"a limit", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true}}, "not sent", "the request is invalid; nothing was sent"},
-		{"paid", []journal.Evidence{success("1")}, "succeeded", "code 100, not acknowledged"},
-		{"paid twice", []journal.Evidence{success("1"), success("2")}, "conflict", "contradictory outcomes; needs manual review"},
+		{"nothing is known", nil, "unknown", "no response is recorded: it is in flight, or the program ended", false},
+		{"its call ended", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.Unknown}}, "unknown", "the call ended with an unknown outcome", false},
+		{"seen", []journal.Evidence{{Source: journal.SourceQuery, State: journal.Unknown, Seen: true}}, "unknown", "the gateway knows the id, but the outcome is not certain", false},
+		{"not sent", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent}}, "not sent", "proved that nothing was sent", false},
+		{"a limit", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true}}, "not sent", "the request is invalid; nothing was sent", false},
+		{"paid", []journal.Evidence{success("1")}, "succeeded", "code 100, not acknowledged", false},
+		{"paid, acknowledged", []journal.Evidence{success("1")}, "succeeded", "code 100", true},
+		{"paid twice", []journal.Evidence{success("1"), success("2")}, "conflict", "contradictory outcomes; needs manual review", false},
+		{"paid twice, acknowledged", []journal.Evidence{success("1"), success("2")}, "conflict", "contradictory outcomes", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := &journal.Entry{Begun: journal.Intent{
 				TransactionID: "t-1", Amount: decimal.NewFromInt(7), Currency: "EUR", At: time.Now(), Operation: "TokenPayment",
 			}, Evidence: test.evidence, Acked: -1}
+			if test.acked {
+				e.Acked = len(e.Evidence)
+			}
 			if state, why := State(e), Why(e); state != test.state || why != test.why || Kind(e) != "payment" || Currency(e) != "EUR" {
 				t.Errorf("got %s %s %s: %s, want %s: %s", Kind(e), Currency(e), state, why, test.state, test.why)
 			}

@@ -13,8 +13,14 @@ import (
 // Why returns the reason for the state of an entry, in a few words.
 func Why(e *journal.Entry) string {
 	code, err := outcomeOf(e)
+	open := func(text string) string { // for an entry that is not acknowledged
+		if e.Unacked() {
+			return text
+		}
+		return ""
+	}
 	if e.Conflict() {
-		return "contradictory outcomes; needs manual review"
+		return "contradictory outcomes" + open("; needs manual review")
 	}
 	switch e.State() {
 	case journal.NotSent:
@@ -32,7 +38,7 @@ func Why(e *journal.Entry) string {
 	case journal.Abandoned:
 		return "the cardholder did not finish the hosted page"
 	case journal.Declined, journal.Succeeded:
-		return fmt.Sprintf("code %d, not acknowledged", code)
+		return fmt.Sprintf("code %d", code) + open(", not acknowledged")
 	}
 	return unknownText(e) + lastFailure(err)
 }

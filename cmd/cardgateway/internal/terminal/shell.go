@@ -1,6 +1,9 @@
 package terminal
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // CommandLine returns a command of this program with these words, quoted for a shell.
 func CommandLine(words ...string) string {
@@ -8,6 +11,15 @@ func CommandLine(words ...string) string {
 		words[i] = Quote(w)
 	}
 	return "cardgateway " + strings.Join(words, " ")
+}
+
+// CommandFor returns a command of this program for ids, with flags. An id that begins with a hyphen must not be read as a flag.
+func CommandFor(command string, ids []string, flags ...string) string {
+	words := strings.Fields(command)
+	if slices.ContainsFunc(ids, func(id string) bool { return strings.HasPrefix(id, "-") }) {
+		return CommandLine(slices.Concat(words, flags, []string{"--"}, ids)...)
+	}
+	return CommandLine(slices.Concat(words, ids, flags)...)
 }
 
 // Quote quotes a word for a POSIX shell.

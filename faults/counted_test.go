@@ -1,0 +1,154 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// openCounted opens the store of a specification, see OpenStore, until the end of the test. The counter says how often the
+// database was asked for something: connections, transactions and statements.
+func openCounted(t *testing.T, spec string) (*journal.SQLStore, *atomic.Int64) {
+	t.Helper()
+	_, done, err := OpenStore(spec) // creates the schema or the database
+	if err == nil {
+		err = done()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, place, _ := strings.Cut(spec, ":")
+	name := map[string]string{"sqlite": "sqlite", "postgres": "pgx", "mysql": "mysql"}[kind]
+	if kind == "sqlite" {
+		place = "file:" + place + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"
+	}
+	plain, err := sql.Open(name, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := new(atomic.Int64)
+	db := sql.OpenDB(counting{plain.Driver(), place, asked})
+	db.SetMaxOpenConns(16)
+	db.SetMaxIdleConns(16)
+	s, err := journal.NewSQLStore(t.Context(), db, map[string]journal.Dialect{
+		"sqlite": journal.SQLite, "postgres": journal.Postgres, "mysql": journal.MySQL,
+	}[kind])
+	if err != nil {
+		t.Fatal(errors.Join(err, db.Close(), plain.Close()))
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(background, 10*time.Second)
+		defer cancel()
+		if err := errors.Join(s.Flush(ctx), db.Close(), plain.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, asked
+}
+
+// counting opens connections of another driver and counts what is asked of them.
+type counting struct {
+	driver driver.Driver
+	dsn    string
+	asked  *atomic.Int64
+}
+
+func (c counting) Driver() driver.Driver { return c.driver }
+
+func (c counting) Connect(ctx context.Context) (driver.Conn, error) {
+	c.asked.Add(1)
+	open := func(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
+	if d, ok := c.driver.(driver.DriverContext); ok {
+		connector, err := d.OpenConnector(c.dsn)
+		if err != nil {
+			return nil, err
+		}
+		open = connector.Connect
+	}
+	conn, err := open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := conn.(fullConn)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver has changed"), conn.Close())
+	}
+	return &countedConn{full, c.asked}, nil
+}
+
+type countedConn struct {
+	fullConn
+	asked *atomic.Int64
+}
+
+func (c *countedConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	c.asked.Add(1)
+	return c.fullConn.ExecContext(ctx, query, args)
+}
+
+func (c *countedConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	c.asked.Add(1)
+	return c.fullConn.QueryContext(ctx, query, args)
+}
+
+func (c *countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.asked.Add(1)
+	return c.fullConn.BeginTx(ctx, opts)
+}
+
+func (c *countedConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	c.asked.Add(1)
+	s, err := c.fullConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	full, ok := s.(fullStmt)
+	if !ok {
+		return nil, errors.Join(errors.New("the driver has changed"), s.Close())
+	}
+	return &countedStmt{full, c.asked}, nil
+}
+
+// ResetSession and CheckNamedValue are the driver's own, where it has them.
+func (c *countedConn) ResetSession(ctx context.Context) error {
+	if r, ok := c.fullConn.(driver.SessionResetter); ok {
+		return r.ResetSession(ctx)
+	}
+	return nil
+}
+
+func (c *countedConn) CheckNamedValue(v *driver.NamedValue) error {
+	if n, ok := c.fullConn.(driver.NamedValueChecker); ok {
+		return n.CheckNamedValue(v)
+	}
+	return driver.ErrSkip
+}
+
+// fullStmt is what a prepared statement can do.
+type fullStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+type countedStmt struct {
+	fullStmt
+	asked *atomic.Int64
+}
+
+func (s *countedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+	s.asked.Add(1)
+	return s.fullStmt.ExecContext(ctx, args)
+}
+
+func (s *countedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	s.asked.Add(1)
+	return s.fullStmt.QueryContext(ctx, args)
+}

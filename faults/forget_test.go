@@ -1,0 +1,101 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// oldEntry begins a payment 40 days ago, and acknowledges it.
+func oldEntry(t *testing.T, s journal.Store, id string) journal.Intent {
+	t.Helper()
+	in := journal.Intent{TransactionID: id, At: time.Now().AddDate(0, 0, -40), Currency: "USD", Sender: "s"}
+	if _, _, err := s.Begin(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ack(t.Context(), in.Key(), 0); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// TestForgetKeepsWhatCannotBeRead: an entry that cannot be read may be of yesterday. Forget keeps and reports it, and
+// deletes the others.
+func TestForgetKeepsWhatCannotBeRead(t *testing.T) {
+	everyStore(t, func(t *testing.T, spec string) {
+		store, done, err := OpenStore(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = done() }()
+		for _, id := range []string{"a", "bad 1", "bad 2", "c"} {
+			oldEntry(t, store, id)
+		}
+		db := openDB(t, spec)
+		execAll(t, db, "UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id LIKE 'bad%'")
+		n, err := store.(interface {
+			Forget(context.Context, time.Time) (int64, error)
+		}).Forget(t.Context(), time.Now().AddDate(0, 0, -30))
+		if bad, ok := errors.AsType[*journal.EntryError](err); n != 2 || !ok || bad.Key.TransactionID != "bad 1" {
+			t.Errorf("forgot %d, %v; want 2, and the error of the first that cannot be read", n, err)
+		}
+		var left int
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM cardgateway_journal").Scan(&left); err != nil || left != 2 {
+			t.Errorf("%d are left, %v; want 2", left, err)
+		}
+	})
+}
+
+// TestForgetWhatChanges: an entry that is submitted again and acknowledged while Forget runs is kept.
+func TestForgetWhatChanges(t *testing.T) {
+	dsn := strings.TrimPrefix(mysqlStore(t, t.Name()+t.TempDir()), "mysql:")
+	if err := makeDatabase(dsn); err != nil {
+		t.Fatal(err)
+	}
+	var beforeDelete func()
+	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &deletingConn{plainConn{c, c, c, c}, &beforeDelete} }})
+	defer func() { _ = db.Close() }()
+	s, err := journal.NewSQLStore(t.Context(), db, journal.MySQL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, _, other := oldEntry(t, s, "a"), oldEntry(t, s, "b"), oldEntry(t, s, "c")
+	beforeDelete = func() {
+		again := journal.Evidence{At: time.Now(), Source: journal.SourceSubmission, Submission: &in}
+		for _, key := range []journal.Key{in.Key(), other.Key()} {
+			if err := s.Record(t.Context(), key, 0, again); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := s.Ack(t.Context(), in.Key(), 1); err != nil {
+			t.Error(err)
+		}
+	}
+	if n, err := s.Forget(t.Context(), time.Now().AddDate(0, 0, -30)); n != 1 || err != nil {
+		t.Errorf("forgot %d, %v; want 1", n, err)
+	}
+	for _, kept := range []journal.Key{in.Key(), other.Key()} {
+		if _, err := s.Get(t.Context(), kept); err != nil {
+			t.Errorf("%s: %v", kept.TransactionID, err)
+		}
+	}
+}
+
+// deletingConn calls a function before it deletes.
+type deletingConn struct {
+	plainConn
+	before *func()
+}
+
+func (c *deletingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if strings.HasPrefix(query, "DELETE") {
+		(*c.before)()
+	}
+	return c.plainConn.ExecContext(ctx, query, args)
+}

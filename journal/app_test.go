@@ -1,0 +1,73 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// statesAnotherApp makes a gateway state app 8 wherever it states app 7.
+type statesAnotherApp struct{ http.RoundTripper }
+
+func (g statesAnotherApp) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := g.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	body = bytes.ReplaceAll(body, []byte(`"appId":7,`), []byte(`"appId":8,`))
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return resp, err
+}
+
+// TestOtherApp: what the gateway states for another app settles nothing in the journal and is never taken for absence,
+// unless the client accepts any app.
+func TestOtherApp(t *testing.T) {
+	for _, anyAppID := range []bool{false, true} {
+		name := "by default"
+		if anyAppID {
+			name = "any app"
+		}
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.network = statesAnotherApp{s.network}
+				var err error
+				s.client, err = cardgateway.New(cardgateway.Config{
+					BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}, AnyAppID: anyAppID,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Journal = s.restarted(journal.Options{})
+				_, err = s.pay("a", approved)
+				s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+				_, lost := s.pay("b", approved)
+				if !errors.Is(lost, cardgateway.ErrOutcomeUnknown) {
+					t.Fatalf("the lost payment: got %v, want an unknown outcome", lost)
+				}
+				want := "unknown"
+				if anyAppID {
+					want = "succeeded"
+				}
+				if errors.Is(err, cardgateway.ErrOutcomeUnknown) == anyAppID {
+					t.Errorf("the payment: got %v, want %s", err, want)
+				}
+				wantStates(t, s.Journal, map[string]string{"a": want, "b": want})
+				time.Sleep(48 * time.Hour) // beyond AbsentAfter
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": want, "b": want})
+				shown := shownAs(cardgateway.CodeSuccess, "1")
+				shown.AppID = "8"
+				if err := s.Confirm(t.Context(), shown); errors.Is(err, journal.ErrMismatch) == anyAppID {
+					t.Errorf("Confirm: got %v, want a mismatch %t", err, !anyAppID)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package journal_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestReversed: a refund that was made and then came back, shown with the same id, is recorded and reported as a conflict,
+// also after it was acknowledged. So is a payment, unless it is on the hosted page, where a decline is an earlier attempt.
+func TestReversed(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		paid     string // the id of the success
+		declined string // the id of the decline
+		want     map[string]string
+	}{
+		{"the same id", "4711", "4711", map[string]string{"r": "succeeded, conflict"}},
+		{"another id", "4711", "4712", nil},
+		{"no ids", "", "", map[string]string{"r": "succeeded, conflict"}},
+		{"an id of the success only", "4711", "", map[string]string{"r": "succeeded, conflict"}},
+		{"an id of the decline only", "", "4711", map[string]string{"r": "succeeded, conflict"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, executing, func(t *testing.T, s *shop) {
+				req := refund("r", s.paidFor("a"))
+				s.lose()
+				_, _ = s.CreateRefund(t.Context(), req)
+				shown := cardgateway.Refund{
+					Code: 111, UniqueID: req.UniqueID, MerchantRefundID: "r", RefundUniqueID: tt.paid, RefundAmount: req.Amount, RefundCurrency: "USD",
+				}
+				confirm := func() {
+					t.Helper()
+					if err := s.ConfirmRefund(t.Context(), &shown); err != nil {
+						t.Errorf("ConfirmRefund: %v", err)
+					}
+				}
+				confirm()
+				if err := s.AckRefund(t.Context(), "r"); err != nil {
+					t.Error(err)
+				}
+				shown.Code, shown.RefundUniqueID = 112, tt.declined
+				confirm()
+				confirm()
+				wantRefunds(t, s.restarted(journal.Options{}), tt.want)
+				_, err := s.CreateRefund(t.Context(), req)
+				conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
+				if ok != (tt.want != nil) || ok && len(conflict.Refunds) != 2 {
+					t.Errorf("the next call: %v; want a conflict with both: %t", err, tt.want != nil)
+				}
+			})
+		})
+	}
+	t.Run("a payment", func(t *testing.T) {
+		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+			paid, err := s.pay("a", approved)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range []string{"another", paid.UniqueID} {
+				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+				if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, id)); err != nil {
+					t.Error(err)
+				}
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
+		})
+	})
+	t.Run("a repeated payment without ids", func(t *testing.T) { // the decline may be the gateway's rejection of the repetition
+		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(refusal)
+			_, _ = s.pay("a", approved)
+			if _, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(25 * time.Hour)
+			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "")); err != nil {
+				t.Error(err)
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+		})
+	})
+	t.Run("on the hosted page", func(t *testing.T) {
+		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+			req := hosted("a")
+			_, _ = s.CreateCheckout(t.Context(), req)
+			shown := shownAs(cardgateway.CodeSuccess, "1")
+			shown.TransactionAmount, shown.TransactionCurrency = req.Amount, req.Currency
+			for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed} {
+				shown.Code = code
+				time.Sleep(8 * 24 * time.Hour)
+				if err := s.Confirm(t.Context(), shown); err != nil {
+					t.Error(err)
+				}
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+		})
+	})
+}
