@@ -1,0 +1,166 @@
+package main
+
+// A fault is a change of the code under test that breaks a promise: most of them were found in it once, by hand.
+type fault struct {
+	Name  string // short, without spaces
+	Says  string // what goes wrong
+	Edits []edit
+}
+
+// An edit replaces text that stands exactly once in a file.
+type edit struct {
+	File     string // from the root of the repository
+	Old, New string
+}
+
+// stores are those with which some faults can be seen; with the others, any will do. In memory no entry is ever damaged.
+var stores = map[string]string{"bad-row-ends-recovery": "sqlite"}
+
+// faults are planted one at a time. When the code changes, an edit that no longer fits is an error: see TestEditsFit.
+var faults = []fault{
+	{"gateway-spelled-otherwise", "Options.Gateway in another spelling is another shop: open payments are forgotten, ids paid again", []edit{
+		{"journal/shop.go", "Gateway: normalURL(cmp.Or(gateway, client.BaseURL()))", "Gateway: cmp.Or(gateway, normalURL(client.BaseURL()))"},
+	}},
+	{"forgets-by-first-submission", "Forget deletes a payment that was submitted again a moment ago", []edit{
+		{"journal/memory.go", "e.latest().Before(before)", "e.Begun.At.Before(before)"},
+	}},
+	{"one-success-counts-twice", "an approval without an id and its confirmation with one are a conflict", []edit{
+		{"journal/state.go", "return ev.Source != other.Source || s.sameTime(o)", "return s.id() == o.id() && (ev.Source != other.Source || s.sameTime(o))"},
+	}},
+	{"decline-after-refusal-final", "the decline of a repetition ends a payment whose refusal was not true", []edit{
+		{"journal/state.go", "case ev.State == NotSent:\n", "case ev.State == NotSent, ev.State == Refused:\n"},
+	}},
+	{"refund-came-back", "a refund that was made and then came back stays refunded", []edit{
+		{"journal/settle.go", "(known.intent.onHostedPage() || !known.reverses(&ev))", "true"},
+	}},
+	{"nil-context-panics", "a nil context ends in a panic", []edit{
+		{"journal/pay.go", "if err := needContext(ctx, p.intent.Operation); err != nil {\n\t\treturn shown{}, j.unclaimed(p, err)\n\t}\n", ""},
+	}},
+	{"shown-then-absent", "Resolve says not found of a payment that the gateway has shown before", []edit{
+		{"internal/resolve/resolve.go", "seen = seen || e.shown\n", ""},
+	}},
+	{"shown-in-journal-then-absent", "the journal presumes absent what the gateway has shown before", []edit{
+		{"journal/state.go", "if p.state == Unknown && !p.seen {", "if p.state == Unknown {"},
+	}},
+	{"announced-then-absent", "a row that a page announces and does not return counts as no row", []edit{
+		{"internal/resolve/evidence.go", "if len(inRange) < announced { // some rows were announced and not returned\n\t\t\t\te.shown = true\n\t\t\t\te.doubt(ErrDoubtful)\n\t\t\t}\n", ""},
+		{"internal/resolve/evidence.go", "announced = max(announced, page.Total)\n", "_ = announced\n"},
+	}},
+	{"answer-shows-nothing", "a payment whose own answer had the gateway's id counts as never shown", []edit{
+		{"internal/verdict/verdict.go", "return s.Named && (s.Assigned || s.State != Unclear && s.State != Declined)", "return false"},
+	}},
+	{"lone-decline-with-foreign-rows", "a decline is final although the search returned rows of other payments", []edit{
+		{"internal/resolve/evidence.go", "if !row.Expected {\n\t\t\te.doubt(ErrDoubtful)\n\t\t}\n", ""},
+	}},
+	{"two-shops-one-store", "two shops in one database see each other's payments", []edit{
+		{"journal/shop.go", "AppID: client.AppID()}", "}"},
+	}},
+	{"app-not-compared", "an answer that states another app is believed", []edit{
+		{"types.go", "return stated != \"\" && strings", "return stated != \"\" && false && strings"},
+	}},
+	{"bad-row-ends-recovery", "one entry that cannot be read ends Recover", []edit{
+		{"journal/recover.go", "if len(unreadable) < maxUnreadable {\n\t\t\t\tunreadable = append(unreadable, err)\n\t\t\t}\n\t\t\tcontinue\n", "return err\n"},
+	}},
+	{"nil-body-panics", "a response without a body ends in a panic", []edit{
+		{"internal/transport/read.go", "if resp.Body == nil {", "if false {"},
+	}},
+	{"token-in-error", "the error of a foreign transport keeps the token that it quotes", []edit{
+		{"call.go", "r.Err = c.secrets.all().ReadError(r.Err)\n", ""},
+	}},
+	{"store-fails-in-submit", "a further submission that could not be recorded is taken for somebody else's", []edit{
+		{"journal/claim.go", "return false, j.giveUp(ctx, in, \"the submission could not be recorded\", failed)", "return false, nil"},
+		{"journal/claim.go", "if time.Now().After(patience) {\n\t\t\t\treturn e, false, in.notSent(ErrChanged)\n\t\t\t}\n", ""},
+	}},
+	{"resubmission-overtaken", "a further submission whose write failed is sent on top of what another process recorded", []edit{
+		{"journal/claim.go", "if errors.Is(failed, ErrChanged) {\n\t\t\treturn false, nil\n\t\t}\n", "if errors.Is(failed, ErrChanged) {\n\t\t\tif now, err := j.get(ctx, in.Key()); err == nil {\n\t\t\t\t*e = now\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\treturn false, nil\n\t\t}\n"},
+	}},
+	{"refusal-not-queried", "AfterRefusal sends again although the query for the refused payment failed", []edit{
+		{"journal/settle.go", "if why := j.asked.why(in.Key()); why != nil {", "if why := j.asked.why(in.Key()); false {"},
+	}},
+	{"refusal-believed", "AfterRefusal sends again without a query", []edit{
+		{"journal/claim.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case false && known.intent.Sender != queried:"},
+	}},
+	{"refused-while-waiting", "AfterRefusal does not query for what is refused while it waits for another call", []edit{
+		{"journal/claim.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried && time.Since(in.At) < 5*time.Millisecond:"},
+	}},
+	{"absent-too-early", "a payment is presumed absent as soon as a query does not find it", []edit{
+		{"journal/settle.go", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= 0 }"},
+	}},
+	{"ack-of-what-was-never-told", "Ack acknowledges what was recorded last, not what was told", []edit{
+		{"journal/ack.go", "err := j.ack(ctx, key, told.version)", "if e, failed := j.get(ctx, key); failed == nil {\n\t\ttold.version = e.version()\n\t}\n\terr := j.ack(ctx, key, told.version)"},
+	}},
+	{"run-acks-what-others-were-told", "Run acknowledges what anybody was told last", []edit{
+		{"journal/run.go", "failed = j.ackReport(ctx, e.Key(), report{e.Intent(), e.version(), known.state, true})", "failed = j.ackTold(ctx, e.Key())"},
+	}},
+	{"decline-final-on-hosted-page", "one decline on the hosted page ends the payment", []edit{
+		{"journal/settle.go", "case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
+	}},
+	{"old-attempt-final", "Confirm of an attempt that was declined ends an old payment, which another attempt has made", []edit{
+		{"journal/confirm.go", "j.evidenceOf(s, &e, e.project(), false)", "j.evidenceOf(s, &e, e.project(), j.isAbandoned(e.Intent()))"},
+	}},
+	{"decline-of-repetition-final", "the decline of a repeated submission ends the payment, although the first one may arrive", []edit{
+		{"journal/settle.go", "case ev.State == Declined && !known.once && !j.isOld(known.intent):", "case ev.State == Declined && false:"},
+	}},
+	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
+		{"journal/outcome.go", "ev.Seen = s.id() != \"\" // with", "ev.Seen = false // with"},
+	}},
+	{"one-conflict-forgotten", "a success after a negative outcome is no conflict", []edit{
+		{"journal/state.go", "p.conflict = p.conflict || p.hadNegative || ", "p.conflict = p.conflict || "},
+	}},
+	{"second-success-hidden", "two successes of one payment count as one", []edit{
+		{"internal/resolve/resolve.go", "case len(e.approved) > 1:", "case len(e.approved) > 1 && false:"},
+		{"internal/resolve/resolve.go", "case len(e.approved) == 1 && !e.codeChanged:", "case len(e.approved) > 0 && !e.codeChanged:"},
+	}},
+	{"unknown-called-not-sent", "an answer that was cut off counts as not sent", []edit{
+		{"internal/verdict/verdict.go", "return r.unsentOr(Unknown), r.Failure", "return NotSent, r.Failure"},
+	}},
+	{"5xx-called-refused", "a server error counts as a refusal", []edit{
+		{"internal/verdict/verdict.go", "[]int{400, 401, 403, 404, 405, 413, 415, 422, 429}", "[]int{400, 401, 403, 404, 405, 413, 415, 422, 429, 500, 502, 503, 504}"},
+	}},
+	{"answer-of-another-payment", "a well-formed success of another payment is believed", []edit{
+		{"internal/verdict/verdict.go", "case says.Contradicts != nil:\n\t\treturn Unknown, says.Contradicts\n", ""},
+	}},
+	{"repeat-without-proof", "the client repeats a payment of unknown outcome", []edit{
+		{"internal/retry/retry.go", "again = a.Failed && a.ProvenUnsent", "again = a.Failed"},
+	}},
+	{"intent-after-sending", "a payment is sent although its intent could not be recorded", []edit{
+		{"journal/claim.go", "return e, false, j.giveUp(ctx, in, \"the intent could not be recorded\", err)", "return newEntry(in), true, nil"},
+	}},
+	{"waits-for-nobody", "a second process sends a payment that the first is sending", []edit{
+		{"journal/claim.go", "return e, created || e.isJustSubmitted(in.Sender), nil", "return e, created || e.isJustSubmitted(in.Sender) || len(e.Evidence) == 0, nil"},
+	}},
+	{"outcome-not-recorded", "an outcome is returned although it could not be recorded", []edit{
+		{"journal/pay.go", "if failed != nil {\n\t\treturn p.unrecorded(s, err, failed)\n\t}\n", "if failed != nil {\n\t\treturn s, err\n\t}\n"},
+	}},
+	{"refund-mixed-up", "ResolveRefund believes the row of another refund of the payment", []edit{
+		{"refund.go", "Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,", "Ours:     r.UniqueID == q.UniqueID,"},
+	}},
+	{"month-not-recounted", "a walk does not count a month again at its end", []edit{
+		{"internal/walk/step.go", "return m.final && (m.restored || m.windows > 1)", "return false"},
+	}},
+	{"young-rows-complete", "a walk claims to be complete up to now", []edit{
+		{"internal/walk/walk.go", "if mark := now.Add(-c.Lag); mark.Before(end) {", "if mark := now; mark.Before(end) {"},
+	}},
+	{"month-boundary-twice", "a walk gives rows at the boundary of two months twice", []edit{
+		{"internal/walk/walker.go", "if last := row.lastSecond(); last >= nextQuery {", "if last := row.lastSecond(); last >= nextQuery && false {"},
+	}},
+	{"capped-total-believed", "a walk believes a total that is capped at the size of a page", []edit{
+		{"internal/walk/windowreader.go", "if r.lastPage != r.total || r.lastPage != r.granted {", "if true {"},
+	}},
+	{"row-of-old-generation-counts", "a walk counts rows that the gateway no longer has", []edit{
+		{"internal/walk/windowreader.go", "r.inside, r.distinct, r.distinctAtRoundStart, r.stableRounds = 0, 0, 0, 0\n", ""},
+	}},
+	{"checkpoint-before-rows", "a checkpoint is beyond rows that the caller did not get", []edit{
+		{"internal/walk/walker.go", "if s.kind == window {\n\t\tp, err", "if s.kind == window {\n\t\tw.windowDone(s)\n\t\tp, err"},
+	}},
+	{"notification-believed", "a notification is handled although the gateway shows another transactionId", []edit{
+		{"notify/confirm.go", "if claimed := n.Claimed.TransactionID; claimed != \"\" && claimed != n.Transaction.TransactionID {\n\t\treturn errContradicted\n\t}\n", ""},
+	}},
+	{"notification-handled-twice", "a repeated notification is handled again", []edit{
+		{"notify/handler.go", "case claim == ClaimHandled:\n\t\treturn true, nil\n", "case claim == ClaimHandled && false:\n\t\treturn true, nil\n"},
+	}},
+	{"second-token", "a second token of one order replaces the first", []edit{
+		{"notify/firsttoken.go", "return known && !same", "return known && !same && false"},
+		{"notify/firsttoken.go", "if known && !hmac.Equal(first.hash[:], hash[:]) {", "if known && !hmac.Equal(first.hash[:], hash[:]) && false {"},
+	}},
+}

@@ -1,0 +1,168 @@
+// Command plant changes the code under test in one place at a time, and lets the simulation look for the fault. It prints a
+// Markdown page: a table of what was found, after how long and with which seed, and the story of each.
+//
+//	go run ./cmd/plant -for 10m >simulation/PLANTED.md     # the faults listed in faults.go
+//	go run ./cmd/plant -sample 60 -for 1m                  # small changes anywhere in the packages that move money
+//
+// The repository is not changed: the changed files take the place of the others with go build -overlay.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() {
+	var (
+		length   = flag.Duration("for", 10*time.Minute, "how long to look for each")
+		days     = flag.Int("days", 30, "days of a history")
+		store    = flag.String("store", "memory", "memory, sqlite, postgres or mixed")
+		only     = flag.String("only", "", "only the faults whose names match this expression")
+		samples  = flag.Int("sample", 0, "so many sampled changes, instead of the listed faults")
+		seed     = flag.Uint64("seed", 1, "of the sample")
+		packages = flag.String("packages", "journal,internal/verdict,internal/resolve,internal/walk", "which are sampled")
+	)
+	flag.Parse()
+	s := search{length: *length, days: *days, store: *store}
+	planted, err := plants(*only, *samples, *seed, strings.Split(*packages, ","))
+	if err == nil {
+		err = s.all(planted)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "plant:", err)
+		os.Exit(2)
+	}
+}
+
+// root is the root of the repository, seen from the module in which the command runs.
+const root = ".."
+
+// plant is one change to look for.
+type plant struct {
+	name, says string
+	texts      map[string]string // of the changed files
+	store      string            // if it needs one
+}
+
+// plants returns the listed faults, or a sample of changes.
+func plants(only string, samples int, seed uint64, packages []string) (all []plant, err error) {
+	if samples > 0 {
+		mutants, err := sample(root, packages, samples, seed)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range mutants {
+			texts, err := m.texts(root)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, plant{m.String(), "", texts, ""})
+		}
+		return all, nil
+	}
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range faults {
+		if !wanted.MatchString(f.Name) {
+			continue
+		}
+		texts, err := edited(root, f.Edits)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		all = append(all, plant{f.Name, f.Says, texts, stores[f.Name]})
+	}
+	return all, nil
+}
+
+// search looks for planted faults.
+type search struct {
+	length time.Duration
+	days   int
+	store  string
+}
+
+// all looks for one after another, and prints the page.
+func (s *search) all(planted []plant) error {
+	fmt.Printf("| Planted | What goes wrong | Found | After | Seed |\n|---|---|---|---|---|\n")
+	var stories strings.Builder
+	found := 0
+	for _, p := range planted {
+		r, err := s.one(&p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+		fmt.Printf("| %s | %s | %s | %v | %s |\n", p.name, p.says, r.verdict, r.took.Round(100*time.Millisecond), r.seed)
+		if r.seed != "" {
+			found++
+			fmt.Fprintf(&stories, "\n### %s\n\n```\n%s\n```\n", p.name, r.story)
+		}
+	}
+	fmt.Printf("\nFound %d of %d.\n\n## Stories\n%s", found, len(planted), stories.String())
+	return nil
+}
+
+// result is what the simulation said of one change.
+type result struct {
+	verdict string // yes, no, or does not compile
+	seed    string
+	story   string
+	took    time.Duration
+}
+
+var (
+	brokenSeed = regexp.MustCompile(`(?m)^seed (\d+), after step .*$`)
+	shortStory = regexp.MustCompile(`(?ms)^seed \d+: .*?(?:\n\n|\z)`)
+)
+
+func (s *search) one(p *plant) (r result, err error) {
+	dir, err := os.MkdirTemp("", "plant")
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	absolute, err := filepath.Abs(root)
+	if err != nil {
+		return r, err
+	}
+	path, err := overlay(absolute, dir, p.texts)
+	if err != nil {
+		return r, err
+	}
+	build := exec.Command("go", "build", "-overlay", path, ".", "./journal", "./notify")
+	build.Dir = absolute
+	if out, err := build.CombinedOutput(); err != nil {
+		return result{verdict: "does not compile: " + strings.ReplaceAll(string(out), "\n", " ")}, nil
+	}
+	begun := time.Now()
+	var out bytes.Buffer
+	run := exec.Command("go", "run", "./cmd/simulate", "-overlay", path, "-first", "-seeds", "1000000",
+		fmt.Sprintf("-for=%v", s.length), fmt.Sprintf("-days=%d", s.days), "-store", cmp.Or(p.store, s.store))
+	run.Stdout, run.Stderr = &out, &out
+	failed := run.Run()
+	r = result{verdict: "no", took: time.Since(begun)}
+	if m := brokenSeed.FindSubmatch(out.Bytes()); m != nil {
+		r.verdict, r.seed = "yes", string(m[1])
+		r.story = strings.TrimSpace(string(shortStory.Find(out.Bytes())))
+	} else if failed != nil { // for example, a worker that panicked or ran out of memory: also noticed
+		r.verdict, r.seed, r.story = "yes", "-", tail(out.String())
+	}
+	return r, nil
+}
+
+// tail returns the last lines of a text.
+func tail(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+}

@@ -1,0 +1,140 @@
+// Command simulate runs histories of package simulation, each decided by a seed, and prints those that break a promise.
+//
+//	go run ./cmd/simulate -seeds 1000 -days 30
+//	go run ./cmd/simulate -replay 17
+//
+// It builds the test of the package, because virtual time needs one, and runs it in as many processes as there are cores. It
+// exits with 1 if a promise was broken; the last line has the sums.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+func main() {
+	var o options
+	flag.IntVar(&o.seeds, "seeds", 100, "number of seeds; with -for, at most so many")
+	flag.Uint64Var(&o.seed, "seed", 1, "first seed")
+	flag.IntVar(&o.days, "days", 30, "days of a history")
+	flag.StringVar(&o.store, "store", "memory", "memory, sqlite, postgres or mixed")
+	flag.DurationVar(&o.length, "for", 0, "begin no new seeds after this time")
+	flag.Uint64Var(&o.replay, "replay", 0, "tell the story of this seed, and the shortest one that breaks the same promise")
+	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "processes")
+	flag.BoolVar(&o.whole, "whole", false, "with -replay: tell the whole story, too")
+	flag.DurationVar(&o.shrink, "shrink", 20*time.Second, "how long to look for a shorter history that breaks the same promise")
+	flag.BoolVar(&o.firstOnly, "first", false, "end with the first seed that breaks a promise")
+	flag.StringVar(&o.overlay, "overlay", "", "a file for go test -overlay: changes of the code under test")
+	flag.Parse()
+	broken, err := o.run(os.Stdout)
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "simulate:", err)
+		os.Exit(2)
+	case broken:
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	seeds, days, workers int
+	seed, replay         uint64
+	store                string
+	length, shrink       time.Duration
+	whole, firstOnly     bool
+	overlay              string
+}
+
+func (o *options) run(out io.Writer) (broken bool, err error) {
+	dir, err := os.MkdirTemp("", "simulate")
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	binary := filepath.Join(dir, "simulation.test")
+	build := exec.Command("go", "test", "-c", "-overlay="+o.overlay, "-o", binary, "github.com/cardgateway/cardgateway-go/faults/simulation")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return false, fmt.Errorf("building the test: %w", err)
+	}
+	if o.replay != 0 {
+		o.workers = 1
+	}
+	var sum sums
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	failed := make([]error, o.workers)
+	for i := range o.workers {
+		all.Go(func() {
+			failed[i] = o.worker(binary, i, func(line string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if !sum.add(line) {
+					fmt.Fprintln(out, line)
+				}
+			})
+		})
+	}
+	all.Wait()
+	fmt.Fprintf(out, "seeds %d, steps %d, violations %d\n", sum.seeds, sum.steps, sum.violations)
+	return sum.violations > 0, errors.Join(failed...)
+}
+
+// worker runs every n-th seed in a process of its own.
+func (o *options) worker(binary string, i int, line func(string)) error {
+	count := (o.seeds - i + o.workers - 1) / o.workers
+	if count <= 0 {
+		return nil
+	}
+	cmd := exec.Command(binary, "-test.run=^TestSimulate$", "-test.timeout=0",
+		fmt.Sprintf("-seeds=%d", count), fmt.Sprintf("-seed=%d", o.seed+uint64(i)), fmt.Sprintf("-step=%d", o.workers),
+		fmt.Sprintf("-days=%d", o.days), "-store="+o.store, fmt.Sprintf("-for=%v", o.length), fmt.Sprintf("-replay=%d", o.replay),
+		fmt.Sprintf("-first=%v", o.firstOnly), fmt.Sprintf("-whole=%v", o.whole), fmt.Sprintf("-shrink=%v", o.shrink))
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<24)
+	ended := false
+	for lines.Scan() {
+		text := lines.Text()
+		ended = ended || text == "PASS" || text == "FAIL"
+		if text != "PASS" && text != "FAIL" && !strings.HasPrefix(text, "--- ") {
+			line(text)
+		}
+	}
+	if err := cmd.Wait(); err != nil && !ended {
+		line(fmt.Sprintf("sum 0 0 1 a worker ended: %v", err))
+		return fmt.Errorf("a worker ended: %w", err)
+	}
+	return nil
+}
+
+// sums adds what the workers have done.
+type sums struct{ seeds, steps, violations int }
+
+// add adds a line of sums, and reports false for any other line.
+func (s *sums) add(line string) bool {
+	var seeds, steps, violations int
+	if n, _ := fmt.Sscanf(line, "sum %d %d %d", &seeds, &steps, &violations); n != 3 {
+		return false
+	}
+	s.seeds, s.steps, s.violations = s.seeds+seeds, s.steps+steps, s.violations+violations
+	return true
+}

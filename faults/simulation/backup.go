@@ -1,0 +1,87 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// backup is what the journals of all shops had at some time.
+type backup struct {
+	at      time.Time
+	entries map[*thing]journal.Entry
+}
+
+func (w *world) newBackup() *backup {
+	for _, t := range w.things { // a backup of what is whole
+		if t.damaged {
+			return w.backup
+		}
+	}
+	b := &backup{time.Now(), make(map[*thing]journal.Entry)}
+	for _, t := range w.things {
+		if e, err := w.entryOf(t); err == nil {
+			b.entries[t] = e
+		}
+	}
+	w.tell("a backup is made: %d entries", len(b.entries))
+	return b
+}
+
+// restore stops every process and restores the last backup. What the journal has lost, the merchant does not call again.
+func (w *world) restore() {
+	if w.backup == nil {
+		return
+	}
+	w.tell("the backup of day %d is restored", int(w.backup.at.Sub(w.begun).Hours())/24)
+	for _, s := range w.shops {
+		for _, p := range s.processes {
+			p.stop()
+		}
+	}
+	if err := w.medium.replace(); err != nil {
+		panic(err)
+	}
+	for _, t := range w.things {
+		now, err := w.backup.entries[t], error(nil)
+		if _, ok := w.backup.entries[t]; ok {
+			err = insert(w.medium.read(), &now)
+		}
+		if err != nil {
+			panic(err)
+		}
+		lost := t.hasEntry && (len(now.Evidence) < len(t.entry.Evidence) || now.Begun.Sender != t.entry.Begun.Sender || now.Acked < t.entry.Acked) ||
+			!t.hasEntry && now.Begun.Sender != ""
+		t.frozen, t.damaged = t.frozen || lost, false
+		t.entry, t.hasEntry = now, now.Begun.Sender != ""
+	}
+	for _, s := range w.shops {
+		for _, p := range s.processes {
+			w.revive(p, p.settings)
+		}
+	}
+}
+
+// insert writes an entry as it was.
+func insert(store journal.Store, e *journal.Entry) error {
+	ctx := context.Background()
+	if _, is, err := store.Begin(ctx, e.Begun); err != nil || !is {
+		return errors.Join(err, errors.New("the entry could not be restored"))
+	}
+	for i, ev := range e.Evidence {
+		if e.Acked == i {
+			if err := store.Ack(ctx, e.Key(), i); err != nil {
+				return err
+			}
+		}
+		if err := store.Record(ctx, e.Key(), i, ev); err != nil {
+			return err
+		}
+	}
+	if e.Acked == len(e.Evidence) {
+		return store.Ack(ctx, e.Key(), e.Acked)
+	}
+	return nil
+}

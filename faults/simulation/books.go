@@ -1,0 +1,129 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// verdict is what a merchant is told.
+type verdict string
+
+const (
+	paid      verdict = "paid"
+	pending   verdict = "pending"
+	declined  verdict = "declined"
+	refused   verdict = "refused"
+	notSent   verdict = "not sent"
+	absent    verdict = "presumed absent"
+	abandoned verdict = "abandoned"
+	conflict  verdict = "conflict"
+	unknown   verdict = "unknown"
+	invalid   verdict = "invalid"
+	mismatch  verdict = "mismatch"
+	unlisted  verdict = "an error of no documented kind"
+)
+
+// isFinal reports whether Run acknowledges it.
+func (v verdict) isFinal() bool {
+	return v == paid || v == declined || v == conflict || v == abandoned || v == notSent
+}
+
+// result is what a call returns.
+type result struct {
+	payment *cardgateway.Transaction
+	refund  *cardgateway.Refund
+}
+
+func verdictOf(r result, err error) verdict {
+	switch {
+	case errors.Is(err, cardgateway.ErrConflict):
+		return conflict
+	case errors.Is(err, cardgateway.ErrDeclined):
+		return declined
+	case errors.Is(err, cardgateway.ErrRefused):
+		return refused
+	case errors.Is(err, journal.ErrMismatch):
+		return mismatch
+	case errors.Is(err, cardgateway.ErrInvalidRequest):
+		return invalid
+	case errors.Is(err, cardgateway.ErrNotSent):
+		return notSent
+	case errors.Is(err, journal.ErrAbandoned):
+		return abandoned
+	case errors.Is(err, journal.ErrPresumedAbsent):
+		return absent
+	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
+		return unknown
+	case err != nil:
+		return unlisted
+	case r.payment != nil && r.payment.Paid(), r.refund != nil && r.refund.Refunded():
+		return paid
+	case r.payment != nil, r.refund != nil:
+		return pending
+	}
+	return unlisted
+}
+
+// verdictOfEntry returns what an entry tells.
+func verdictOfEntry(e *journal.Entry) (verdict, error) {
+	if e.RefundTransactionID() != "" {
+		r, err := e.RefundOutcome()
+		return verdictOf(result{refund: r}, err), err
+	}
+	t, err := e.Outcome()
+	return verdictOf(result{payment: t}, err), err
+}
+
+// verdictOfState is what a state is told as.
+func verdictOfState(e *journal.Entry) verdict {
+	if e.Conflict() {
+		return conflict
+	}
+	return map[journal.State]verdict{
+		journal.Unknown: unknown, journal.NotSent: notSent, journal.Refused: refused, journal.PresumedAbsent: absent,
+		journal.Pending: pending, journal.Abandoned: abandoned, journal.Declined: declined, journal.Succeeded: paid,
+	}[e.State()]
+}
+
+// books is what the merchant has stored of a thing in a database of its own.
+type books struct {
+	stored         map[verdict]bool
+	toldBy         *process // the last one that stored something
+	called         bool     // the merchant has called for it
+	givenUp        bool     // acknowledged without an outcome: it need not be told any more
+	ackedAs        verdict  // what the last acknowledgement was of
+	ackedSuccesses int      // at that time
+	runs           int      // times that Run has told it
+}
+
+// store stores what was told.
+func (b *books) store(v verdict, p *process) {
+	if b.stored == nil {
+		b.stored = make(map[verdict]bool)
+	}
+	b.stored[v], b.toldBy = true, p
+}
+
+// payer is how a payment is made: a journal, or one of its ways to submit again.
+type payer interface {
+	TokenPayment(context.Context, cardgateway.Token, cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error)
+	CreateTokenOrder(context.Context, cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error)
+	CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
+	CreateCheckout(context.Context, cardgateway.CheckoutRequest) (*cardgateway.Transaction, error)
+	CreateCheckoutSubscription(context.Context, cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error)
+	CreateRefund(context.Context, cardgateway.RefundRequest) (*cardgateway.Refund, error)
+}
+
+// again is journal.PayAgain, with every risk accepted.
+type again struct{ journal.PayAgain }
+
+func (a again) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
+	return a.PayAgain.TokenPayment(ctx, token, req, journal.AcceptNoOrderGuard)
+}
+
+func (a again) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
+	return a.PayAgain.CreateRefund(ctx, req, journal.AcceptSecondRefund)
+}

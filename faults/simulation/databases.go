@@ -1,0 +1,183 @@
+package simulation
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
+
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// database is a medium in SQLite or Postgres. Each process has its own connections.
+type database struct {
+	dialect journal.Dialect
+	dir     string // of SQLite's files
+	number  int    // of the file or schema; a restore uses the next one
+	id      uint64
+	reader  *journal.SQLStore
+	readDB  *sql.DB
+}
+
+// Postgres is the server for worlds with Postgres: one for all of them. Start it outside of virtual time.
+var Postgres *pgserver.Server
+
+// newMedium returns an empty medium.
+func newMedium(kind string, id uint64) medium {
+	d := &database{id: id}
+	switch kind {
+	case "sqlite":
+		dir, err := os.MkdirTemp(inMemory(), "simulation")
+		if err != nil {
+			panic(err)
+		}
+		d.dialect, d.dir = journal.SQLite, dir
+	case "postgres":
+		d.dialect = journal.Postgres
+	default:
+		return &memory{journal.NewMemoryStore()}
+	}
+	if err := d.prepare(); err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// inMemory returns a folder in memory, if there is one: nobody cuts the power here.
+func inMemory() string {
+	if s, err := os.Stat("/dev/shm"); err == nil && s.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
+func (d *database) schema() string { return fmt.Sprintf("w%d_%d_%d", os.Getpid(), d.id, d.number) }
+
+// prepare makes the file or the schema, and opens it for the oracle.
+func (d *database) prepare() (err error) {
+	if d.dialect == journal.Postgres {
+		db, err := sql.Open("pgx", Postgres.URL(""))
+		if err != nil {
+			return err
+		}
+		if _, err := db.Exec("CREATE SCHEMA " + d.schema()); err != nil {
+			return errors.Join(err, db.Close())
+		}
+		if err := db.Close(); err != nil {
+			return err
+		}
+	}
+	d.reader, d.readDB, err = d.connect()
+	return err
+}
+
+// connect opens the database as a new process does.
+func (d *database) connect() (*journal.SQLStore, *sql.DB, error) {
+	driver, source := "pgx", ""
+	if d.dialect == journal.SQLite {
+		path := filepath.Join(d.dir, fmt.Sprintf("%d.db", d.number))
+		u := url.URL{Scheme: "file", Opaque: path, RawQuery: "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"}
+		driver, source = "sqlite", u.String()
+	} else {
+		source = Postgres.URL(d.schema())
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(4)
+	store, err := journal.NewSQLStore(context.Background(), db, d.dialect)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return store, db, nil
+}
+
+func (d *database) open(p *process) handle {
+	store, db, err := d.connect()
+	if err != nil {
+		panic(err)
+	}
+	return &databaseHandle{store, contacts{p, store}, db}
+}
+
+func (d *database) read() journal.Store { return d.reader }
+
+func (d *database) forget(ctx context.Context, before time.Time) (int64, error) {
+	return d.reader.Forget(ctx, before)
+}
+
+func (d *database) replace() error {
+	if err := d.readDB.Close(); err != nil {
+		return err
+	}
+	d.number++
+	return d.prepare()
+}
+
+func (d *database) eachFile(do func(string, []byte)) {
+	files, _ := filepath.Glob(filepath.Join(orElse(d.dir, "none"), "*.db*")) // none with Postgres
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil {
+			do(filepath.Base(f), b)
+		}
+	}
+}
+
+func (d *database) end() {
+	if d.dialect == journal.Postgres {
+		for n := range d.number + 1 {
+			d.number = n
+			_, _ = d.readDB.Exec("DROP SCHEMA " + d.schema() + " CASCADE")
+		}
+	}
+	_ = d.readDB.Close()
+	if d.dir != "" {
+		_ = os.RemoveAll(d.dir)
+	}
+}
+
+// databaseHandle is a SQLStore whose calls are contacts with the outside. What the journal knows of SQLStore beyond
+// journal.Store, it finds here too.
+type databaseHandle struct {
+	*journal.SQLStore
+	contacts contacts
+	db       *sql.DB
+}
+
+func (h *databaseHandle) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	return h.contacts.Begin(ctx, in)
+}
+
+func (h *databaseHandle) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	return h.contacts.Get(ctx, key)
+}
+
+func (h *databaseHandle) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	return h.contacts.Record(ctx, key, version, ev)
+}
+
+func (h *databaseHandle) Ack(ctx context.Context, key journal.Key, version int) error {
+	return h.contacts.Ack(ctx, key, version)
+}
+
+func (h *databaseHandle) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
+	return h.contacts.Unacked(ctx, shop)
+}
+
+// close writes what is to be written and closes the connections; kill only closes them.
+func (h *databaseHandle) close() {
+	_ = h.Flush(context.Background())
+	h.kill()
+}
+
+func (h *databaseHandle) kill() { _ = h.db.Close() }

@@ -1,0 +1,412 @@
+package simulation
+
+import (
+	"context"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// lookups are the calls of people and of small programs: they look something up, send tracking numbers, resolve what an
+// error left open, and print what they have.
+type lookups struct{ w *world }
+
+func (x *lookups) do(s *Step) (made func(), ok bool) {
+	w := x.w
+	if len(w.things) == 0 {
+		return nil, false
+	}
+	t := w.thing(s.Thing)
+	do, ok := map[string]func(*call, *thing){
+		"get transaction": x.get, "search": x.search, "search refunds": x.searchRefunds, "upload": x.upload, "resolve": x.resolve,
+		"print": x.print, "invalid": x.invalid, "pay bare": x.payBare,
+	}[s.Do]
+	if !ok {
+		return nil, false
+	}
+	if s.Do == "pay bare" {
+		if t.hasEntry || t.called || t.frozen || !t.prepare() {
+			return nil, true
+		}
+		t.frozen = true // the journal never hears of it
+	}
+	p := t.shop.process(s.Process)
+	return w.call(s, p, normally, func(c *call) { do(c, t) }), true
+}
+
+// client returns the process's client, or one with another RetryPolicy.
+func (c *call) client() *cardgateway.Client {
+	if c.step.N == 0 {
+		return c.process.client
+	}
+	return c.process.client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: c.step.N % 4, MinWait: time.Second, MaxWait: time.Minute})
+}
+
+// get gets a transaction by the gateway's id.
+func (x *lookups) get(c *call, t *thing) {
+	w := x.w
+	id := "99999999"
+	var row sandbox.Row
+	if rows := t.rows(); len(rows) > 0 && !t.isRefund() {
+		row = rows[c.step.N%len(rows)]
+		id = row.UniqueID
+	}
+	ctx, cancel := c.context()
+	defer cancel()
+	got, err := c.client().GetTransaction(ctx, id)
+	if c.process.isDead() {
+		return
+	}
+	w.tell("%s: gets transaction %s: %v", c.process.name(), id, err)
+	w.searchError("an error of GetTransaction", err)
+	if err != nil {
+		if errors.Is(err, cardgateway.ErrNotFound) && row.UniqueID != "" && time.Since(row.At) > t.shop.gateway.config.Lag+time.Minute {
+			w.violate("what is looked up is true", "%s is not found, and the ledger has %v", id, row)
+		}
+		return
+	}
+	w.searchPrinted("a transaction", *got)
+	x.compare(c, t, got)
+}
+
+// compare compares a transaction with the ledger.
+func (x *lookups) compare(c *call, t *thing, got *cardgateway.Transaction) {
+	at := slices.IndexFunc(t.rows(), func(r sandbox.Row) bool { return r.UniqueID == got.UniqueID })
+	if at < 0 || got.TransactionID != t.id || got.Paid() && t.rows()[at].Code != 100 {
+		x.w.violate("what is looked up is true", "%s gets %s of %s with code %v, and the ledger has %v",
+			c.process.name(), got.UniqueID, got.TransactionID, got.Code, t.rows())
+	}
+	if declined := got.State() == cardgateway.StateDeclined; declined != errors.Is(got.Err(), cardgateway.ErrDeclined) || !got.Code.Known() && got.Err() == nil {
+		x.w.violate("what is looked up is true", "%s has code %v and error %v", got.UniqueID, got.Code, got.Err())
+	}
+	card := got.TransactionCardNumber
+	if n := len(card.First6() + card.Last4()); n != 0 && n != 10 {
+		x.w.violate("a card number is masked", "%s has %q", got.UniqueID, card)
+	}
+}
+
+// isForeign reports whether an appId is that of another shop.
+func (w *world) isForeign(s *shop, app cardgateway.AppID) bool {
+	return app != "" && slices.ContainsFunc(w.shops, func(other *shop) bool { return other.appID() == string(app) && string(app) != s.appID() })
+}
+
+// window is the range of a search around now.
+func window() (from, to time.Time) {
+	return time.Now().Add(-25 * 24 * time.Hour), time.Now().Add(24 * time.Hour)
+}
+
+// search gets a page of the orders, as a person who looks.
+func (x *lookups) search(c *call, t *thing) {
+	w, from, to := x.w, time.Time{}, time.Time{}
+	from, to = window()
+	ctx, cancel := c.context()
+	defer cancel()
+	q := cardgateway.OrderQuery{Start: from, End: to, CurrPage: 1 + c.step.N/4, PageSize: one(newDraw(c.step.Seed), 1, 2, 10, 999)}
+	if c.step.Text == "by id" {
+		q.TransactionID, q.CurrPage = t.id, 1
+	}
+	page, err := c.client().SearchOrders(ctx, q)
+	if c.process.isDead() {
+		return
+	}
+	w.searchError("an error of SearchOrders", err)
+	if page == nil {
+		if err == nil {
+			w.violate("a page or an error", "SearchOrders has returned neither")
+		}
+		return
+	}
+	w.searchPrinted("a page", *page)
+	if len(page.Data) > q.PageSize && !t.shop.config.SharesCredentials && t.shop.gateway.config.LeakRows == 0 {
+		w.violate("a page has no more rows than asked for", "%d of %d", len(page.Data), q.PageSize)
+	}
+	for i := range page.Data {
+		row := &page.Data[i]
+		if of := t.shop.find(false, row.TransactionID); of != nil && of.disguise == "" && !w.isForeign(t.shop, row.AppID) {
+			x.compare(c, of, row)
+		}
+	}
+}
+
+func (x *lookups) searchRefunds(c *call, t *thing) {
+	w := x.w
+	from, to := window()
+	ctx, cancel := c.context()
+	defer cancel()
+	q := cardgateway.RefundQuery{Start: from, End: to, CurrPage: 1 + c.step.N/4, PageSize: 10}
+	if t.isRefund() && c.step.Text == "by id" {
+		q.RefundTransactionID, q.CurrPage = t.id, 1
+	}
+	page, err := c.client().SearchRefunds(ctx, q)
+	if c.process.isDead() {
+		return
+	}
+	w.searchError("an error of SearchRefunds", err)
+	if page == nil {
+		return
+	}
+	w.searchPrinted("a page", *page)
+	for i := range page.Data {
+		row := &page.Data[i]
+		of := t.shop.find(true, row.MerchantRefundID)
+		if of == nil || of.disguise != "" {
+			continue
+		}
+		at := slices.IndexFunc(of.rows(), func(r sandbox.Row) bool { return r.UniqueID == row.RefundUniqueID })
+		if at < 0 || row.Refunded() && of.rows()[at].Code != 111 {
+			w.violate("what is looked up is true", "refund %s has code %v, and the ledger %v", row.RefundUniqueID, row.Code, of.rows())
+		}
+	}
+}
+
+// upload sends the tracking number of a payment. Sent again, it replaces the one before.
+func (x *lookups) upload(c *call, t *thing) {
+	w := x.w
+	rows := t.rows()
+	if t.isRefund() || len(rows) == 0 {
+		return
+	}
+	ctx, cancel := c.context()
+	defer cancel()
+	t.parcels++
+	number := fmt.Sprintf("T%d-%s", t.parcels, t.id)
+	err := c.client().UploadTrackingNumbers(ctx, []cardgateway.Shipment{{UniqueID: rows[0].UniqueID, Company: "Post", Number: number}})
+	if c.process.isDead() {
+		return
+	}
+	w.tell("%s: sends tracking number %s: %v", c.process.name(), number, err)
+	w.searchError("an error of UploadTrackingNumbers", err)
+	has, _ := t.shop.gateway.sandbox.TrackingNumber(rows[0].UniqueID)
+	if err == nil && has.Number != number && !w.scheduler.isOn() && c.step.Query == "" && t.shop.query == "" {
+		w.violate("a tracking number arrives", "%s was sent, and the gateway has %q", number, has.Number)
+	}
+}
+
+// resolve asks for an outcome as a program without a journal does.
+func (x *lookups) resolve(c *call, t *thing) {
+	w := x.w
+	if t.whole == 0 || t.isRefund() && t.uniqueID == "" || t.frozen {
+		return
+	}
+	ctx, cancel := c.context()
+	defer cancel()
+	// This is the error that a payment's call returns if the process loses the answer.
+	lost := &cardgateway.OutcomeUnknownError{
+		Op: t.Op, Amount: t.amount(), SentAt: t.sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
+	}
+	var r result
+	var err error
+	if t.isRefund() {
+		lost.RefundTransactionID, lost.UniqueID = t.id, t.uniqueID
+		r.refund, err = c.client().ResolveRefund(ctx, lost.RefundQuery())
+	} else {
+		lost.TransactionID, lost.Currency = t.id, "USD"
+		if t.Op != "TokenPayment" {
+			lost.OrderID = "o-" + t.id
+		}
+		r.payment, err = c.client().Resolve(ctx, lost.Query())
+	}
+	if c.process.isDead() {
+		return
+	}
+	v := verdictOf(r, err)
+	if errors.Is(err, cardgateway.ErrNotFound) {
+		x.checkNotFound(t, err)
+		return
+	}
+	if errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return
+	}
+	w.hear(c, t, v, err, nil)
+	if v == conflict && t.successes() < 2 && !t.cameBack {
+		w.violate("a conflict is one", "%s: Resolve says %v, and the ledger has %v", t.name(), err, t.rows())
+	}
+}
+
+// checkNotFound checks that what is said not to be found was not to be found during all of the search.
+func (x *lookups) checkNotFound(t *thing, err error) {
+	if t.disguise != "" || t.shop.blurred {
+		return
+	}
+	for _, row := range t.rows() {
+		if time.Since(row.At) > t.shop.gateway.config.Lag+3*time.Minute {
+			x.w.violate("what is looked up is true", "%s is not found (%v), and the ledger has %v", t.name(), err, row)
+			return
+		}
+	}
+}
+
+// print prints, in every way, the values that have secrets.
+func (x *lookups) print(c *call, t *thing) {
+	w := x.w
+	card := sandbox.TestCard(t.Card)
+	number, cvv := cardgateway.NewCardNumber(card.Number), cardgateway.NewCVV(card.CVV)
+	paying := cardgateway.Card{CardNumber: number, CVV: cvv, ExpiredMonth: card.Month, ExpiredYear: card.Year, Cardholder: card.Cardholder}
+	token := t.cardToken()
+	for _, v := range []any{
+		number, paying, &paying, token, &token, struct{ T any }{token}, map[string]any{"card": paying}, []cardgateway.Token{token},
+		cardgateway.SubscriptionRequest{Card: paying}, c.process.client,
+	} {
+		w.searchPrinted(fmt.Sprintf("%T", v), v)
+	}
+	if !number.Equal(cardgateway.NewCardNumber(card.Number)) || !cvv.Equal(cardgateway.NewCVV(card.CVV)) || !token.Equal(cardgateway.NewToken(token.Reveal())) {
+		w.violate("equal secrets are equal", "a card of %s", t.name())
+	}
+	for _, v := range []interface {
+		fmt.Stringer
+		fmt.GoStringer
+		json.Unmarshaler
+		encoding.TextUnmarshaler
+	}{&number, &cvv, &token} {
+		w.searchSecrets("String", []byte(v.String()+v.GoString()))
+		w.searchError("an error of UnmarshalJSON", v.UnmarshalJSON([]byte(`"`+card.Number+`"`)))
+		w.searchError("an error of UnmarshalText", v.UnmarshalText([]byte(card.Number)))
+	}
+	if v, err := token.Value(); err == nil {
+		w.searchPrinted("what is written to a database", v)
+	}
+	paying.Wipe()
+	if number.Equal(cardgateway.NewCardNumber(card.Number)) && !number.IsZero() {
+		w.violate("a wiped card is gone", "the number of %s can still be compared", t.name())
+	}
+}
+
+// invalid makes calls that must not leave, because they break a limit.
+func (x *lookups) invalid(c *call, t *thing) {
+	w := x.w
+	ctx, cancel := c.context()
+	defer cancel()
+	_, search := c.client().SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id})
+	_, refund := c.client().CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "..", RefundTransactionID: t.id, Amount: t.amount()})
+	_, pay := c.process.journal.TokenPayment(ctx, cardgateway.NewToken("a/b\n"), cardgateway.TokenPaymentRequest{Currency: "USD", Amount: t.amount()})
+	for _, err := range []error{search, refund, pay} {
+		invalid, is := errors.AsType[*cardgateway.ValidationError](err)
+		if !is || !errors.Is(err, cardgateway.ErrInvalidRequest) || cardgateway.SafeToRetry(err) {
+			w.violate("an invalid request is refused", "%v", err)
+			continue
+		}
+		w.searchError("a ValidationError", err)
+		for _, p := range invalid.Problems {
+			if p.GoField() == "" {
+				w.violate("an invalid request is refused", "%+v names no field", p)
+			}
+		}
+	}
+	if c.contacts > 0 {
+		w.violate("an invalid request is refused", "it has left")
+	}
+}
+
+// payBare makes a payment as a program without a journal does: it repeats the call as long as the error says that this is
+// safe, and resolves what is unknown.
+func (x *lookups) payBare(c *call, t *thing) {
+	w := x.w
+	how := bare{c.client()}
+	c.again = riskingTwice // what may be repeated is checked here
+	for range 3 {
+		before := c.whole
+		r, err := t.pay(c, how, t.amount())
+		if c.process.isDead() {
+			return
+		}
+		w.tell("%s: pays %s without a journal: %v", c.process.name(), t.name(), err)
+		w.searchError("an error of a payment", err)
+		if r.payment != nil {
+			w.searchPrinted("a payment", *r.payment)
+		}
+		v := verdictOf(r, err)
+		x.checkBare(t, v, err)
+		if cardgateway.SafeToRetry(err) != (v == notSent) || v == notSent && c.whole > before {
+			w.violate("what is safe to repeat was not sent", "%s: %v, and %d requests have left", t.name(), err, c.whole)
+		}
+		if unknown, is := errors.AsType[*cardgateway.OutcomeUnknownError](err); is {
+			x.resolveBare(c, t, unknown)
+		}
+		if !cardgateway.SafeToRetry(err) {
+			return
+		}
+	}
+}
+
+// checkBare compares what a call of the client says with the ledger.
+func (x *lookups) checkBare(t *thing, v verdict, err error) {
+	n := t.successes()
+	if v == paid && n == 0 || v == declined && n > 0 && !t.doubled || v == unlisted || n > 1 && !t.doubled {
+		x.w.violate("what is told is true", "%s is told %s (%v), and the ledger has %v", t.name(), v, err, t.rows())
+	}
+}
+
+func (x *lookups) resolveBare(c *call, t *thing, unknown *cardgateway.OutcomeUnknownError) {
+	ctx, cancel := c.context()
+	defer cancel()
+	var r result
+	var err error
+	if t.isRefund() {
+		r.refund, err = c.client().ResolveRefund(ctx, unknown.RefundQuery())
+	} else {
+		r.payment, err = c.client().Resolve(ctx, unknown.Query())
+	}
+	if c.process.isDead() {
+		return
+	}
+	x.w.tell("%s: resolves %s: %v", c.process.name(), t.name(), err)
+	x.w.searchError("an error of Resolve", err)
+	switch {
+	case errors.Is(err, cardgateway.ErrNotFound):
+		x.checkNotFound(t, err)
+	case !errors.Is(err, cardgateway.ErrQueryFailed) && !errors.Is(err, context.DeadlineExceeded):
+		x.checkBare(t, verdictOf(r, err), err)
+	}
+}
+
+// bare is a client, with the methods of a journal.
+type bare struct{ *cardgateway.Client }
+
+// rest checks that what was reported as begun has ended.
+func (x *lookups) rest() {
+	for _, s := range x.w.shops {
+		for _, p := range s.processes {
+			p.checkBalance()
+		}
+	}
+}
+
+func (x *lookups) end() {}
+
+func (x *lookups) plan(d *draw, h *History) {
+	for i := range h.World.Shops {
+		h.World.Shops[i].Settings.KeepResponses = d.chance(2)
+	}
+	for i := range h.Steps {
+		if s := &h.Steps[i]; strings.HasPrefix(s.Do, "pay") && d.chance(40) {
+			s.Refuse = one(d, "authenticate", "limiter")
+		}
+	}
+	var steps []Step
+	for range len(h.Steps) / 8 {
+		s := Step{
+			Do:    one(d, "get transaction", "search", "search refunds", "upload", "resolve", "resolve", "pay bare", "print", "invalid"),
+			After: d.between(time.Second, time.Hour), Process: d.IntN(4), Thing: d.IntN(max(len(h.Things), 1)), N: d.IntN(8),
+			Seed: d.Uint64() % 1000, Text: one(d, "", "by id"),
+		}
+		switch d.IntN(6) {
+		case 0:
+			s.Query, s.QueryTimes = one(d, "dropped", "500", "html", "429", "cut", "lost", "made, echo"), d.IntN(3)
+		case 1:
+			s.Refuse = one(d, "authenticate", "limiter")
+		case 2:
+			s.DieAt = 1 + d.IntN(4)
+		case 3:
+			s.Timeout = d.between(time.Second, time.Minute)
+		}
+		steps = append(steps, s)
+	}
+	h.scatter(d, steps)
+}

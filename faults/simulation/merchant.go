@@ -1,0 +1,340 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// merchant calls the journal.
+type merchant struct{ w *world }
+
+func (m *merchant) do(s *Step) (do func(), ok bool) {
+	w := m.w
+	switch s.Do {
+	case "pay", "pay after refusal", "pay again":
+		return m.pay(s), true
+	case "unaccepted", "nobody's context":
+		return m.wrongly(s), true
+	case "mismatch":
+		return m.mismatch(s), true
+	case "recover":
+		p := w.processOf(s)
+		return w.call(s, p, normally, func(c *call) { m.recoverAll(c) }), true
+	case "run":
+		if p := w.processOf(s); !p.isDead() {
+			w.tell("%s starts Run", p.name())
+			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error {
+				return m.toldByRun(p, s, &e)
+			})
+		}
+		return nil, true
+	case "stop run":
+		w.processOf(s).stopRunning()
+		return nil, true
+	case "ack":
+		t := w.thing(s.Thing)
+		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.acknowledge(c, t) }), true
+	case "get":
+		t := w.thing(s.Thing)
+		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.get(c, t) }), true
+	case "confirm":
+		t := w.thing(s.Thing)
+		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.confirm(c, t) }), true
+	}
+	return nil, false
+}
+
+func (m *merchant) end() {}
+
+// processOf returns the process of a step that is not about a thing.
+func (w *world) processOf(s *Step) *process { return w.shops[s.Shop%len(w.shops)].process(s.Process) }
+
+// pay calls a payment method.
+func (m *merchant) pay(s *Step) func() {
+	w := m.w
+	t := w.thing(s.Thing)
+	p := t.shop.process(s.Process)
+	how := map[string]resubmission{"pay": normally, "pay after refusal": afterRefusal, "pay again": riskingTwice}[s.Do]
+	if t.frozen || !t.prepare() {
+		return nil
+	}
+	t.called = true
+	return w.call(s, p, how, func(c *call) {
+		if t.frozen { // meanwhile
+			return
+		}
+		w.tell("%s: %s %s of %s", p.name(), s.Do, t.name(), t.Op)
+		var by payer = p.journal
+		switch how {
+		case afterRefusal:
+			by = p.journal.AfterRefusal()
+		case riskingTwice:
+			by = again{p.journal.PayAgainRiskingSecondCharge()}
+		}
+		r, err := t.pay(c, by, t.amount())
+		v := verdictOf(r, err)
+		if p.isDead() {
+			return
+		}
+		w.hear(c, t, v, err, nil)
+		m.keep(c, t, v)
+	})
+}
+
+// wrongly calls as nobody should: to submit again without accepting the risk, or without a context.
+func (m *merchant) wrongly(s *Step) func() {
+	w := m.w
+	t := w.thing(s.Thing)
+	if t.frozen || !t.prepare() {
+		return nil
+	}
+	return w.call(s, t.shop.process(s.Process), normally, func(c *call) {
+		j := c.process.journal
+		var err error
+		switch {
+		case s.Do == "nobody's context":
+			var none context.Context
+			_, err = j.CreateRefund(none, cardgateway.RefundRequest{UniqueID: "1", RefundTransactionID: "r-nobody", Amount: t.amount()})
+		case t.isRefund():
+			_, err = j.PayAgainRiskingSecondCharge().CreateRefund(c.process.ctx, cardgateway.RefundRequest{
+				UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(),
+			}, 0)
+		default:
+			_, err = j.PayAgainRiskingSecondCharge().TokenPayment(c.process.ctx, cardgateway.NewToken("t"), cardgateway.TokenPaymentRequest{TransactionID: t.id}, 0)
+		}
+		if !c.process.isDead() && (!errors.Is(err, cardgateway.ErrInvalidRequest) || c.contacts > 0) {
+			w.violate("what is not accepted is not done", "%s of %s: %v after %d contacts", s.Do, t.name(), err, c.contacts)
+		}
+	})
+}
+
+// prepare returns whether the thing can be called for: a refund needs a payment that was made.
+func (t *thing) prepare() bool {
+	if !t.isRefund() || t.uniqueID != "" {
+		return true
+	}
+	of := t.w.thing(t.Of)
+	if of.shop != t.shop || of.isRefund() {
+		return false
+	}
+	for _, r := range of.rows() {
+		if r.Code == 100 && of.Op != "CreateTokenOrder" {
+			t.uniqueID = r.UniqueID
+			return true
+		}
+	}
+	return false
+}
+
+// keep is what the merchant does with what a call has told.
+func (m *merchant) keep(c *call, t *thing, v verdict) {
+	switch c.step.Books {
+	case "fail":
+		return
+	case "crash":
+		c.process.kill()
+		return
+	}
+	m.w.mu.Lock()
+	t.store(v, c.process)
+	m.w.mu.Unlock()
+	if c.step.Ack && v.isFinal() && v != notSent {
+		m.ack(c, t, false)
+	}
+}
+
+// ack acknowledges, and checks that nothing was acknowledged that the merchant was not told.
+func (m *merchant) ack(c *call, t *thing, giveUp bool) {
+	w, p := m.w, c.process
+	ctx, cancel := c.context()
+	defer cancel()
+	var err error
+	if t.isRefund() {
+		err = p.journal.AckRefund(ctx, t.id)
+	} else {
+		err = p.journal.Ack(ctx, t.id)
+	}
+	if p.isDead() {
+		return
+	}
+	w.tell("%s: acknowledges %s: %v", p.name(), t.name(), err)
+	w.searchError("an error of Ack", err)
+	if err == nil {
+		w.acknowledged(t, giveUp)
+	}
+}
+
+// acknowledge acknowledges what is known, whatever it is: for what has no outcome it means that it is given up.
+func (m *merchant) acknowledge(c *call, t *thing) {
+	if m.get(c, t) && !c.process.isDead() {
+		m.ack(c, t, true)
+	}
+}
+
+// get reads an entry and stores what it tells. It reports false if it could not.
+func (m *merchant) get(c *call, t *thing) bool {
+	w, p := m.w, c.process
+	ctx, cancel := c.context()
+	defer cancel()
+	get := p.journal.Get
+	if t.isRefund() {
+		get = p.journal.GetRefund
+	}
+	e, err := get(ctx, t.id)
+	if p.isDead() {
+		return false
+	}
+	if err != nil {
+		if errors.Is(err, journal.ErrNoEntry) && t.hasEntry && !t.frozen && !w.together {
+			w.violate("nothing is forgotten", "%s has an entry and Get says %v", t.name(), err)
+		}
+		return false
+	}
+	v, told := verdictOfEntry(&e)
+	w.hear(c, t, v, told, &e)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.store(v, p)
+	return true
+}
+
+// recover runs Recover. The step's N is after how many entries the loop is left.
+func (m *merchant) recoverAll(c *call) {
+	w, p := m.w, c.process
+	ctx, cancel := c.context()
+	defer cancel()
+	told, complete := make(map[*thing]bool), true
+	for e, err := range p.journal.Recover(ctx) {
+		if p.isDead() {
+			return
+		}
+		if err != nil {
+			w.searchError("an error of Recover", err)
+			if _, ok := errors.AsType[*journal.EntryError](err); !ok {
+				complete = false
+			}
+			continue
+		}
+		t := w.thingOfKey(e.Key())
+		if t == nil {
+			w.violate("an entry belongs to its shop", "Recover of %s tells %v, which nobody made", p.name(), e.Key())
+			continue
+		}
+		if t.shop != p.shop {
+			w.violate("an entry belongs to its shop", "Recover of %s tells %s of %s", p.name(), t.name(), t.shop.name)
+		}
+		told[t] = true
+		v, outcome := verdictOfEntry(&e)
+		w.hear(c, t, v, outcome, &e)
+		m.keep(c, t, v)
+		if p.isDead() {
+			return
+		}
+		if c.step.N > 0 && len(told) >= c.step.N {
+			complete = false
+			break
+		}
+	}
+	if p.isDead() {
+		return
+	}
+	if complete && !w.together && ctx.Err() == nil && !c.troubled {
+		w.recovered(c, told)
+	}
+}
+
+// toldByRun is the function that Run calls.
+func (m *merchant) toldByRun(p *process, s *Step, e *journal.Entry) error {
+	w := m.w
+	if p.isDead() {
+		return errStore
+	}
+	t := w.thingOfKey(e.Key())
+	if t == nil {
+		return nil
+	}
+	v, err := verdictOfEntry(e)
+	w.hear(p.program, t, v, err, e)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.runs++
+	if s.Books == "fail" && t.runs%2 == 1 {
+		return errStore
+	}
+	t.store(v, p)
+	return nil
+}
+
+// confirm looks a thing up, as a walk or a notification would, and passes it to the journal.
+func (m *merchant) confirm(c *call, t *thing) {
+	w, p := m.w, c.process
+	ctx, cancel := c.context()
+	defer cancel()
+	from, to := time.Now().Add(-25*24*time.Hour), time.Now().Add(2*24*time.Hour)
+	if t.isRefund() {
+		page, err := p.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: t.id, Start: from, End: to})
+		if err != nil || p.isDead() {
+			return
+		}
+		for i := range page.Data {
+			r := &page.Data[i]
+			if r.MerchantRefundID != t.id {
+				continue
+			}
+			err := p.journal.ConfirmRefund(ctx, r)
+			if p.isDead() {
+				return
+			}
+			w.confirmed(c, t, r.Refunded(), r.State() == cardgateway.StateDeclined, r.RefundUniqueID, err)
+		}
+		return
+	}
+	page, err := p.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id, Start: from, End: to})
+	if err != nil || p.isDead() {
+		return
+	}
+	for i := range page.Data {
+		row := &page.Data[i]
+		if row.TransactionID != t.id {
+			continue
+		}
+		err := p.journal.Confirm(ctx, row)
+		if p.isDead() {
+			return
+		}
+		w.confirmed(c, t, row.Paid(), row.State() == cardgateway.StateDeclined, row.UniqueID, err)
+	}
+}
+
+// mismatch calls with another amount.
+func (m *merchant) mismatch(s *Step) func() {
+	w := m.w
+	t := w.thing(s.Thing)
+	p := t.shop.process(s.Process)
+	if t.frozen || t.whole == 0 || !t.hasEntry {
+		return nil
+	}
+	return w.call(s, p, normally, func(c *call) {
+		if t.frozen { // meanwhile
+			return
+		}
+		r, err := t.pay(c, p.journal, t.amount().Add(decimal.New(1, 0)))
+		if p.isDead() {
+			return
+		}
+		v := verdictOf(r, err)
+		w.tell("%s: pays %s with another amount: %s", p.name(), t.name(), v)
+		if c.whole > 0 {
+			w.violate("a mismatch sends nothing", "%s with another amount left", t.name())
+		}
+		if v != mismatch && v != notSent {
+			w.violate("a mismatch is said", "%s with another amount is told %s (%v)", t.name(), v, err)
+		}
+	})
+}

@@ -1,0 +1,638 @@
+package simulation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/notify"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// notifications is what the gateways send to the shops: late, repeatedly, in another order or never, and what others send
+// who have seen it.
+type notifications struct {
+	w        *world
+	handlers map[*process]http.Handler
+	shared   map[*shop]*sharedDeduper
+	handled  map[event]int  // successful calls of the merchant's function
+	accepted map[string]int // successful calls by shop and uniqueId
+	begun    map[*call]event
+}
+
+func newNotifications(w *world) *notifications {
+	return &notifications{
+		w: w, handlers: make(map[*process]http.Handler), shared: make(map[*shop]*sharedDeduper), handled: make(map[event]int),
+		accepted: make(map[string]int), begun: make(map[*call]event),
+	}
+}
+
+// Notifications is how a shop receives notifications.
+type Notifications struct {
+	Unverified bool // no signature is checked
+	OwnKey     bool // notifications are signed with a key that is about to be replaced
+	Shared     bool // the processes share a Deduper
+}
+
+// event identifies what must be handled once, by everybody who shares a Deduper.
+type event struct {
+	by  any // a process or a shop
+	key string
+}
+
+// mail is a notification that a gateway has sent, and that has not necessarily arrived.
+type mail struct {
+	url   string
+	body  []byte
+	at    time.Time
+	token string
+}
+
+// mailbox has the notifications of one gateway, in the order in which they were sent. It is the gateway's NotificationTransport.
+type mailbox struct {
+	mu     sync.Mutex
+	sorted int // of all
+	all    []mail
+}
+
+func (b *mailbox) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	m := mail{url: r.URL.String(), body: body, at: time.Now()}
+	m.token, _ = decode(body)["token"].(string)
+	b.mu.Lock()
+	b.all = append(b.all, m)
+	b.mu.Unlock()
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+}
+
+// list returns all notifications. Those that were sent at the same time are put in an order that does not depend on the run.
+func (b *mailbox) list(w *world) []mail {
+	synctest.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slices.SortStableFunc(b.all[b.sorted:], func(x, y mail) int {
+		return cmp.Or(x.at.Compare(y.at), bytes.Compare(x.body, y.body))
+	})
+	for _, m := range b.all[b.sorted:] {
+		if m.token != "" {
+			w.secrets = append(w.secrets, []byte(m.token))
+		}
+	}
+	b.sorted = len(b.all)
+	return b.all
+}
+
+// tokens returns the tokens that were sent for a transactionId: several if it was executed several times.
+func (b *mailbox) tokens(transactionID string) (tokens []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.all {
+		if m.token != "" && decode(m.body)["transactionId"] == transactionID {
+			tokens = append(tokens, m.token)
+		}
+	}
+	return tokens
+}
+
+const (
+	notificationBase = "https://shop.example/notifications"
+	olderKey         = "sk-0f9e8d7c6b5a4321"
+)
+
+// notificationURL returns where the gateway is told to send notifications about a thing: a token order has a URL that
+// nobody can guess.
+func (t *thing) notificationURL() string {
+	if t.Op != "CreateTokenOrder" {
+		return notificationBase
+	}
+	if t.tokenURL == "" {
+		var err error
+		t.tokenExpires = time.Now().Add(40 * day)
+		t.tokenURL, err = tokenURLs(t.shop).URL(t.id, t.tokenExpires)
+		if err != nil {
+			panic(err)
+		}
+	}
+	return t.tokenURL
+}
+
+// tokenURLs returns the URLs of a shop's token orders. Every process has the same key.
+func tokenURLs(s *shop) *notify.TokenURLs {
+	key := bytes.Repeat([]byte{byte(len(s.name)), s.name[len(s.name)-1]}, 16)
+	urls, err := notify.NewTokenURLs(notificationBase, key)
+	if err != nil {
+		panic(err)
+	}
+	return urls
+}
+
+// cardToken returns the token with which a thing is paid: that of a token order, if it has arrived, or one that was stored
+// earlier.
+func (t *thing) cardToken() cardgateway.Token {
+	if of := t.w.thing(t.Of); t.Of > 0 && of.shop == t.shop && !of.token.IsZero() {
+		return of.token
+	}
+	return cardgateway.NewToken(t.shop.gateway.tokens[t.Card])
+}
+
+func (x *notifications) do(s *Step) (made func(), ok bool) {
+	switch s.Do {
+	case "notify":
+		return x.deliver(s), true
+	case "charge back":
+		t := x.w.thing(s.Thing)
+		for _, r := range t.rows() {
+			if !t.isRefund() && r.Code == 100 && t.shop.gateway.sandbox.Chargeback(r.UniqueID) == nil {
+				x.w.tell("the cardholder charges back %s", t.name())
+			}
+		}
+		return nil, true
+	case "notify again":
+		t := x.w.thing(s.Thing)
+		if !t.isRefund() {
+			_ = t.shop.gateway.sandbox.Notify(t.id) // an error: nothing is final yet
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+// deliver delivers the N-th newest notification of a shop to one of its processes, changed as Text says.
+func (x *notifications) deliver(s *Step) func() {
+	w := x.w
+	shop := w.shops[s.Shop%len(w.shops)]
+	all := shop.mail.list(w)
+	if len(all) == 0 {
+		return nil
+	}
+	m := all[len(all)-1-s.N%len(all)]
+	p := shop.process(s.Process)
+	return w.call(s, p, normally, func(c *call) { x.post(c, m, s.Text) })
+}
+
+// post sends a notification to the handler of a process, and checks the response.
+func (x *notifications) post(c *call, m mail, how string) (status int) {
+	w, p := x.w, c.process
+	ctx, cancel := c.context()
+	defer cancel()
+	r, forged := x.request(p.shop, m, how, c.step.Seed)
+	x.parse(r)
+	before := x.successes(p, m)
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if e, is := x.begun[c]; is && p.isDead() { // it may have died before the Deduper knew
+			x.handled[e]--
+		}
+		delete(x.begun, c)
+	}()
+	w.tell("%s: a notification arrives %s: %s", p.name(), orElse(how, "as it is"), describe(m))
+	recorder := httptest.NewRecorder()
+	x.handler(p).ServeHTTP(recorder, r.WithContext(ctx))
+	if p.isDead() {
+		return 0
+	}
+	w.tell("%s: answers the notification with %d", p.name(), recorder.Code)
+	w.searchSecrets("the answer to a notification", fmt.Appendf(recorder.Body.Bytes(), "%v", recorder.Header()))
+	after := x.successes(p, m)
+	wrong := func(why string) {
+		w.violate("a notification is answered as documented", "%s %s was answered with %d: %s", orElse(how, "unchanged"), describe(m), recorder.Code, why)
+	}
+	switch {
+	case forged && (recorder.Code == http.StatusOK && after == 0 || after > before):
+		wrong("it was forged")
+	case recorder.Code == http.StatusOK && after == 0 && how == "" && !x.sharesWork(p.shop):
+		wrong("the merchant's function has never accepted it")
+	case recorder.Code != http.StatusOK && after > before && !c.troubled && !w.scheduler.isOn():
+		wrong("the merchant's function has accepted it")
+	}
+	return recorder.Code
+}
+
+// parse reads a notification without the handler, as a program does that puts it into a queue.
+func (x *notifications) parse(r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // from memory
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	n, err := notify.Parse(body, r.Header.Get("Content-Type"))
+	x.w.searchError("an error of Parse", err)
+	if err != nil {
+		return
+	}
+	x.w.searchPrinted("a parsed notification", *n)
+	if n.Transaction != nil || n.Refund != nil || n.Bound {
+		x.w.violate("a parsed notification has no facts", "%+v", n.Claimed)
+	}
+}
+
+func describe(m mail) string {
+	f := decode(m.body)
+	return fmt.Sprintf("%v %v code %v uniqueId %v", f["transactionType"], cmp.Or(f["transactionId"], f["merchantRefundId"]), f["code"], f["uniqueId"])
+}
+
+// successes returns how often the merchant's function has accepted something about the transaction of a notification.
+func (x *notifications) successes(p *process, m mail) int {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	return x.accepted[p.shop.name+fmt.Sprint(decode(m.body)["uniqueId"])]
+}
+
+// sharesWork reports whether a process can answer for what another one has handled.
+func (x *notifications) sharesWork(s *shop) bool { return s.config.Notifications.Shared }
+
+// request returns the request with which a notification is sent, and whether no handler may accept it.
+func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *http.Request, forged bool) {
+	to, body, contentType := m.url, m.body, "application/json"
+	stranger := !s.config.Notifications.Unverified // is turned away
+	fields := decode(m.body)
+	switch how {
+	case "shifted": // by somebody who has seen it, and does not know the URL of a token order
+		var member string
+		body, member = shifted(m, seed)
+		to, forged = notificationBase, m.token != "" || member == "transactionId" // it contradicts the gateway
+	case "forged":
+		fields["code"], fields["transactionAmount"] = 100, "0.01"
+		fields["sign"] = strings.Repeat("0", 64)
+		delete(fields, "token")
+		to, body, forged = notificationBase, fields.encode(), stranger
+	case "another token":
+		fields["token"] = s.gateway.tokens[sandbox.Declined]
+		delete(fields, "sign")
+		to, body, forged = notificationBase, fields.encode(), true
+	case "another URL":
+		forged = m.token != "" // a token comes to its own URL only
+		to = notificationBase + "?bind=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	case "unsigned":
+		delete(fields, "sign")
+		body, forged = fields.encode(), stranger
+	case "without uniqueId", "older key":
+		if how == "without uniqueId" {
+			delete(fields, "uniqueId")
+		}
+		delete(fields, "sign")
+		key := secretKey
+		if how == "older key" {
+			key, forged = olderKey, stranger && !s.config.Notifications.OwnKey
+		}
+		signed, err := sandbox.NotificationRequest(to, key, fields)
+		if err != nil {
+			panic(err)
+		}
+		return signed, forged
+	case "form":
+		form := url.Values{}
+		for name, v := range fields {
+			form.Set(name, fmt.Sprint(v))
+		}
+		body, contentType = []byte(form.Encode()), "application/x-www-form-urlencoded"
+	case "cut":
+		body, forged = body[:len(body)/2], true
+	case "get":
+		r = httptest.NewRequest(http.MethodGet, to, nil)
+		return r, true
+	}
+	r = httptest.NewRequest(http.MethodPost, to, bytes.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	return r, forged
+}
+
+// shifted moves a character from one value to the next, which the published signature does not notice, and says which member
+// it has taken it from.
+func shifted(m mail, seed uint64) (body []byte, member string) {
+	fields := decode(m.body)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(n string) bool {
+		s, is := fields[n].(string)
+		return n == "sign" || !is || s == ""
+	})
+	want := []string{"transactionId", "uniqueId", "transactionAmount"}[seed%3]
+	for i := 1; i < len(names); i++ {
+		if names[i] == want {
+			before, value := fields[names[i-1]].(string), fields[names[i]].(string)
+			fields[names[i-1]], fields[names[i]], member = before+value[:1], value[1:], names[i]
+		}
+	}
+	return fields.encode(), member
+}
+
+// handler returns the handler of a process, which ends with it.
+func (x *notifications) handler(p *process) http.Handler {
+	if h := x.handlers[p]; h != nil {
+		return h
+	}
+	w, config := x.w, p.shop.config.Notifications
+	opts := notify.Options{
+		TokenURLs: tokenURLs(p.shop), Logger: w.logger, QueriesPerSecond: 100,
+		Observe: func(_ context.Context, info notify.Info) {
+			w.searchPrinted("notify.Info", info)
+			w.searchError("notify.Info.Err", info.Err)
+		},
+	}
+	switch {
+	case config.OwnKey:
+		opts.Verify = notify.AnySignature(notify.SignatureSHA256(olderKey), notify.SignatureSHA256(secretKey))
+	case !config.Unverified:
+		opts.Verify = notify.SignatureSHA256(secretKey)
+	}
+	if config.Shared {
+		if x.shared[p.shop] == nil {
+			x.shared[p.shop] = &sharedDeduper{rows: make(map[string]*dedupeRow)}
+		}
+		opts.Deduper = dedupeConnection{p, x.shared[p.shop]}
+	}
+	h := notify.NewHandler(p.client, opts, func(ctx context.Context, n *notify.Notification) error {
+		return x.handle(ctx, p, n)
+	})
+	x.handlers[p] = h
+	return h
+}
+
+// handle is the merchant's function.
+func (x *notifications) handle(ctx context.Context, p *process, n *notify.Notification) error {
+	w, c := x.w, p.callOf(ctx)
+	if p.isDead() {
+		runtime.Goexit()
+	}
+	w.searchPrinted("a notification", *n)
+	x.checkFacts(p, n)
+	if c.step.Books == "crash" {
+		p.kill()
+		runtime.Goexit()
+	}
+	err := x.confirm(ctx, c, n)
+	if p.isDead() {
+		runtime.Goexit()
+	}
+	if err != nil {
+		return err
+	}
+	if c.step.Books == "fail" {
+		return errStore
+	}
+	x.store(ctx, p, n)
+	return nil
+}
+
+// confirm passes on to the journal what the gateway has confirmed.
+func (x *notifications) confirm(ctx context.Context, c *call, n *notify.Notification) (err error) {
+	w, p := x.w, c.process
+	isRefund, id, success, decline, uniqueID := false, n.Transaction.TransactionID, n.Transaction.Paid(), n.Transaction.State() == cardgateway.StateDeclined, n.Transaction.UniqueID
+	if n.Refund != nil {
+		isRefund, id, success, decline, uniqueID = true, n.Refund.MerchantRefundID, n.Refund.Refunded(), n.Refund.State() == cardgateway.StateDeclined, n.Refund.RefundUniqueID
+		err = p.journal.ConfirmRefund(ctx, n.Refund)
+	} else {
+		err = p.journal.Confirm(ctx, n.Transaction)
+	}
+	if t := p.shop.find(isRefund, id); t != nil && !p.isDead() {
+		w.confirmed(c, t, success, decline, uniqueID, err)
+	}
+	if errors.Is(err, journal.ErrNoEntry) { // not made through the journal
+		return nil
+	}
+	return err
+}
+
+// checkFacts compares what the merchant's function gets with the ledger.
+func (x *notifications) checkFacts(p *process, n *notify.Notification) {
+	w, facts := x.w, n.Transaction
+	wrong := func(why string) {
+		w.violate("a notification's facts are true", "%s gets %v of transaction %v, code %v: %s",
+			p.name(), n.Claimed.Kind, facts.TransactionID, facts.Code, why)
+	}
+	t := p.shop.find(false, facts.TransactionID)
+	if t == nil {
+		wrong("the shop has no such transaction")
+		return
+	}
+	at := slices.IndexFunc(t.rows(), func(r sandbox.Row) bool { return r.UniqueID == facts.UniqueID })
+	switch {
+	case at < 0:
+		wrong("the gateway has no such row")
+	case t.disguise == "" && facts.Paid() != (t.rows()[at].Code == 100) && !(t.rows()[at].Code == 100 && facts.State() == cardgateway.StateProcessing):
+		wrong(fmt.Sprintf("the ledger has code %d", t.rows()[at].Code))
+	case !n.Token.IsZero() && !n.Bound:
+		wrong("its token has not come to its own URL")
+	case !n.Token.IsZero() && !slices.Contains(p.shop.mail.tokens(t.id), n.Token.Reveal()):
+		wrong("its token is that of another order")
+	}
+	if n.Refund == nil {
+		return
+	}
+	refund := p.shop.find(true, n.Refund.MerchantRefundID)
+	if refund == nil {
+		return // made in the back office
+	}
+	made := slices.ContainsFunc(refund.rows(), func(r sandbox.Row) bool { return r.UniqueID == n.Refund.RefundUniqueID && r.Code == 111 })
+	if n.Refund.Refunded() && !made {
+		wrong("the ledger has no such refund")
+	}
+}
+
+// store is what the merchant keeps, and checks that nothing is handled twice.
+func (x *notifications) store(ctx context.Context, p *process, n *notify.Notification) {
+	w := x.w
+	var by any = p
+	if p.shop.config.Notifications.Shared {
+		by = p.shop
+	}
+	code, refundID := n.Transaction.Code, ""
+	if n.Refund != nil {
+		code, refundID = n.Refund.Code, n.Refund.RefundUniqueID
+	}
+	key := fmt.Sprint(n.Claimed.Kind, n.Transaction.UniqueID, refundID, code, n.Token.IsZero())
+	w.mu.Lock()
+	x.handled[event{by, key}]++
+	times := x.handled[event{by, key}]
+	x.begun[p.callOf(ctx)] = event{by, key}
+	x.accepted[p.shop.name+n.Transaction.UniqueID]++
+	t := p.shop.find(false, n.Transaction.TransactionID)
+	if t != nil && !n.Token.IsZero() && n.Transaction.Paid() {
+		t.token = n.Token
+	}
+	w.mu.Unlock()
+	if times > 1 && n.Claimed.Kind != notify.KindChargeback && n.Claimed.Kind != notify.KindUnknown && !x.dedupeFailed(p.shop) {
+		w.violate("a notification is handled once", "%s has accepted %s %d times", p.name(), key, times)
+	}
+}
+
+func (x *notifications) dedupeFailed(s *shop) bool {
+	d := x.shared[s]
+	if d == nil {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed
+}
+
+// rest delivers the newest notifications once more, to processes that nothing disturbs: each must be accepted.
+func (x *notifications) rest() {
+	w := x.w
+	for _, s := range w.shops {
+		all := s.mail.list(w)
+		for _, m := range all[max(0, len(all)-5):] {
+			if decode(m.body)["transactionType"] == "Refund" || s.config.Gateway.StatesApp != "" {
+				continue // a refund is confirmed by a search of the last 27 days
+			}
+			id, _ := decode(m.body)["transactionId"].(string)
+			if t := s.find(false, id); t != nil && m.token != "" && time.Now().After(t.tokenExpires) {
+				continue
+			}
+			step := &Step{Do: "notify"}
+			p := s.processes[0]
+			status := 0
+			w.scheduler.run(1, []func(){w.call(step, p, normally, func(c *call) { status = x.post(c, m, "") })})
+			if status != http.StatusOK && status != http.StatusConflict && !w.isBroken() {
+				w.violate("a notification is accepted once the gateway answers", "%s was answered with %d", describe(m), status)
+			}
+		}
+	}
+}
+
+func (x *notifications) end() {}
+
+// sharedDeduper is the table of a Deduper that several processes share, as its documentation has it.
+type sharedDeduper struct {
+	mu     sync.Mutex
+	rows   map[string]*dedupeRow
+	failed bool // a call failed after it was carried out
+}
+
+type dedupeRow struct {
+	claimed time.Time
+	handled bool
+}
+
+const claimLapses = 5 * time.Minute
+
+type dedupeConnection struct {
+	p     *process
+	table *sharedDeduper
+}
+
+func (d dedupeConnection) Claim(ctx context.Context, key string) (notify.ClaimResult, error) {
+	return dedupe(ctx, d, "Claim", key, func() notify.ClaimResult {
+		row := d.table.rows[key]
+		switch {
+		case row == nil:
+			d.table.rows[key] = &dedupeRow{claimed: time.Now()}
+			return notify.ClaimFresh
+		case row.handled:
+			return notify.ClaimHandled
+		case time.Since(row.claimed) < claimLapses:
+			return notify.ClaimBusy
+		}
+		row.claimed = time.Now()
+		return notify.ClaimFresh
+	})
+}
+
+func (d dedupeConnection) Done(ctx context.Context, key string, handled bool) error {
+	_, err := dedupe(ctx, d, "Done", key, func() struct{} {
+		if row := d.table.rows[key]; row != nil && handled {
+			row.handled = true
+		} else if row != nil && !row.handled {
+			delete(d.table.rows, key)
+		}
+		return struct{}{}
+	})
+	return err
+}
+
+// dedupe makes one call of the table, which is a contact with the outside and can fail.
+func dedupe[T any](ctx context.Context, d dedupeConnection, what, key string, do func() T) (got T, err error) {
+	d.p.w.searchSecrets("the key of an event", []byte(key))
+	c := d.p.callOf(ctx)
+	c.contact(true, func() string { return what + " " + key })
+	fails := c.step != nil && c.step.Refuse == "dedupe "+what
+	d.table.mu.Lock()
+	got = do()
+	d.table.failed = d.table.failed || fails
+	d.table.mu.Unlock()
+	c.contact(false, nil)
+	if fails {
+		c.troubled = true
+		return got, errStore
+	}
+	return got, nil
+}
+
+func (x *notifications) plan(d *draw, h *History) {
+	for i := range h.World.Shops {
+		h.World.Shops[i].Notifications = Notifications{Unverified: d.chance(4), OwnKey: d.chance(4), Shared: d.chance(2)}
+	}
+	var steps []Step
+	for range len(h.Steps) / 6 {
+		s := Step{
+			Do: "notify", After: d.between(time.Second, time.Hour), Shop: d.IntN(4), Process: d.IntN(4), N: d.IntN(4), Seed: d.Uint64() % 1000,
+			Text: one(d, "", "", "", "", "", "shifted", "forged", "another token", "another URL", "unsigned", "without uniqueId", "older key", "form", "cut", "get"),
+		}
+		if d.chance(4) {
+			s.N = d.IntN(50)
+		}
+		switch d.IntN(12) {
+		case 0:
+			s.Books = one(d, "fail", "crash")
+		case 1:
+			s.DieAt = 1 + d.IntN(12)
+		case 2:
+			s.Query = one(d, "dropped", "500", "html", "429", "slow")
+		case 3:
+			s.Refuse = one(d, "dedupe Claim", "dedupe Done", "authenticate", "limiter")
+		case 4:
+			s.StoreAt, s.Store = 1+d.IntN(4), one(d, "before", "after")
+		case 5:
+			s.With = 1 + d.IntN(2)
+		}
+		steps = append(steps, s)
+		for s.With > 0 || d.chance(4) { // the same again, at once or a moment later
+			again := s
+			again.With, again.Books, again.DieAt, again.Process = 0, "", 0, d.IntN(4)
+			if s.With > 0 {
+				again.After = 0
+			}
+			steps = append(steps, again)
+			s.With--
+		}
+	}
+	for range len(h.Steps) / 40 {
+		steps = append(steps, Step{Do: one(d, "charge back", "notify again"), Thing: d.IntN(max(len(h.Things), 1))})
+	}
+	h.scatter(d, steps)
+}
+
+// scatter puts steps between those that a history has. Steps that follow each other directly stay together.
+func (h *History) scatter(d *draw, steps []Step) {
+	at := make([][]Step, len(h.Steps)+1)
+	place := 0
+	for i, s := range steps {
+		if i == 0 || s.After > 0 && steps[i-1].With == 0 {
+			place = d.IntN(len(at))
+		}
+		at[place] = append(at[place], s)
+	}
+	var all []Step
+	for i := range at {
+		all = append(all, at[i]...)
+		if i < len(h.Steps) {
+			all = append(all, h.Steps[i])
+		}
+	}
+	h.Steps = all
+}

@@ -1,0 +1,416 @@
+package simulation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// leaves is called when a complete request that can move money has left a process.
+func (w *world) leaves(c *call, t *thing) {
+	c.mu.Lock()
+	c.whole++
+	c.mu.Unlock()
+	if t == nil {
+		return
+	}
+	if c.again == afterRefusal && c.queries == 0 && t.whole > 0 {
+		w.violate("after a refusal the gateway is queried first", "%s left without a query", t.name())
+	}
+	w.mu.Lock()
+	again, unrefused := t.whole > 0 || c.sent[t], t.unrefused
+	t.whole++
+	t.unrefused++
+	t.sentAt = time.Now()
+	first := !c.sent[t]
+	if c.sent == nil {
+		c.sent = make(map[*thing]bool)
+	}
+	c.sent[t] = true
+	w.mu.Unlock()
+	w.tell("%s: the request for %s leaves", c.process.name(), t.name())
+	allowed := !again || first && (c.again == riskingTwice || c.again == afterRefusal && unrefused == 0)
+	if !allowed {
+		w.violate("nothing is sent twice", "%s left for the %d. time without anybody accepting the risk", t.name(), t.whole)
+	}
+}
+
+// doubled is called when the network delivers a request twice.
+func (w *world) doubled(in *request) {
+	if in.thing == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	in.thing.doubled = true
+}
+
+// arrives is called when an answer arrives at a process that lives.
+func (w *world) arrives(c *call, in *request, a answer) {
+	if in.thing == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if in.isPost && isRefusal(a) {
+		in.thing.unrefused--
+	}
+	named := func() bool { id, _ := decode(a.body)["uniqueId"].(string); return id != "" }
+	if a.err == nil && a.status == 200 && in.thing.isShownIn(a.body) && (!in.isPost || named()) {
+		c.saw = append(c.saw, in.thing)
+	}
+}
+
+// isShownIn reports whether an answer shows the payment, in whatever form.
+func (t *thing) isShownIn(body []byte) bool {
+	return !t.isRefund() && bytes.Contains(body, fmt.Appendf(nil, `"transactionId":%q`, t.id)) &&
+		len(t.rows()) > 0 && (t.disguise != "hidden" && t.disguise != "announced" || !time.Now().Before(t.disguisedUntil))
+}
+
+// ended is called when a call has ended in a process that lives.
+func (c *call) ended(took time.Duration) {
+	w := c.process.w
+	limit := 4 * time.Minute
+	if c.step.Timeout > 0 {
+		limit = c.step.Timeout + 30*time.Second
+	}
+	if took > limit && strings.HasPrefix(c.step.Do, "pay") {
+		w.violate("a call ends in time", "%s of %s took %v", c.step.Do, c.process.name(), took)
+	}
+	alone := c.step.With == 0 && c.step.N == 0 && c.step.Timeout == 0 && c.step.Store == "" && c.step.Query == "" && !w.together
+	if !alone || !slices.Contains([]string{"recover", "pay", "pay after refusal"}, c.step.Do) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, t := range c.saw {
+		if t.seen.IsZero() {
+			t.seen = time.Now()
+		}
+	}
+}
+
+// isRefusal reports whether an answer says that the request was not processed.
+func isRefusal(a answer) bool {
+	if a.status == 403 || a.status == 429 || a.status == 401 {
+		return true
+	}
+	code := codeOf(decode(a.body))
+	return slices.Contains([]string{"201", "400", "401", "404", "500"}, code)
+}
+
+// hear compares what a merchant is told with the ledger. For what an entry tells, e is not nil.
+func (w *world) hear(c *call, t *thing, v verdict, err error, e *journal.Entry) {
+	n := t.successes()
+	if w.telling {
+		how := "a call tells"
+		if e != nil {
+			how = fmt.Sprintf("an entry (%v, %d pieces of evidence) tells", e.State(), len(e.Evidence))
+		}
+		w.tell("%s: %s of %s: %s (%v)", c.process.name(), how, t.name(), v, err)
+	}
+	w.searchError("an outcome", err)
+	if e != nil {
+		w.searchPrinted("an entry", *e)
+	}
+	if t.frozen {
+		return
+	}
+	wrong := func(why string) {
+		w.violate("what is told is true", "%s is told %s %s; the ledger has %d successes, rows %v (%v)", t.name(), v, why, n, t.rows(), err)
+	}
+	switch v {
+	case paid:
+		if n == 0 {
+			wrong("and was not made")
+		}
+	case declined:
+		if n > 0 && !t.doubled && !t.cameBack && !t.paidAfterAbandoned() {
+			wrong("and was made")
+		}
+	case notSent:
+		if e == nil && c.whole == 0 && !cardgateway.SafeToRetry(err) {
+			wrong("and is not safe to retry")
+		}
+		if e == nil && c.whole > 0 {
+			wrong("by a call that has sent it")
+		}
+		if e != nil && t.whole > 0 && !(w.together && time.Since(t.sentAt) < 2*time.Second) { // an entry may be a second old
+			wrong("and was sent")
+		}
+	case refused:
+		if t.whole == t.unrefused {
+			wrong("and nobody refused it")
+		}
+	case pending, abandoned:
+		if len(t.rows()) == 0 {
+			wrong("and the gateway has no such thing")
+		}
+	case unknown, conflict:
+		if e == nil && cardgateway.SafeToRetry(err) {
+			wrong("and is safe to retry")
+		}
+	case unlisted:
+		wrong("")
+	}
+	if e != nil && v != verdictOfState(e) {
+		w.violate("an entry's outcome is its state", "%s tells %s and is %v", t.name(), v, e.State())
+	}
+}
+
+func (w *world) searchError(where string, err error) {
+	if err != nil {
+		w.searchSecrets(where, fmt.Appendf(nil, "%v %+v", err, err))
+		w.searchKept(err)
+	}
+}
+
+// stored returns the entry of a thing as the store has it.
+func (w *world) entryOf(t *thing) (journal.Entry, error) {
+	return w.medium.read().Get(context.Background(), t.key())
+}
+
+// check is called after each step: it looks at the entries that may have changed.
+func (w *world) check() {
+	w.mu.Lock()
+	var all []*thing
+	for t := range w.touched {
+		all = append(all, t)
+	}
+	clear(w.touched)
+	w.mu.Unlock()
+	slices.SortFunc(all, func(a, b *thing) int { return slices.Index(w.things, a) - slices.Index(w.things, b) })
+	for _, t := range all {
+		e, err := w.entryOf(t)
+		if err != nil {
+			if t.hasEntry && errors.Is(err, journal.ErrNoEntry) && !t.frozen {
+				w.violate("nothing is forgotten", "the entry of %s is gone", t.name())
+			}
+			continue
+		}
+		w.checkEntry(t, &e)
+		t.entry, t.hasEntry = e, true
+	}
+}
+
+// checkEntry compares an entry with what it was, and each new piece of evidence with the ledger.
+func (w *world) checkEntry(t *thing, e *journal.Entry) {
+	if t.frozen {
+		return
+	}
+	before, known := &t.entry, 0
+	if t.hasEntry {
+		known = len(before.Evidence)
+		resubmitted := len(e.Evidence) > known && slices.ContainsFunc(e.Evidence[known:], func(ev journal.Evidence) bool {
+			return ev.Source == journal.SourceSubmission
+		})
+		switch {
+		case len(e.Evidence) < known, e.Acked < before.Acked, before.Conflict() && !e.Conflict():
+			w.violate("evidence only grows", "the entry of %s has lost something", t.name())
+			return
+		case !resubmitted && e.State() < before.State():
+			w.violate("states go forward", "%s went from %v to %v", t.name(), before.State(), e.State())
+		}
+	}
+	for i := known; i < len(e.Evidence); i++ {
+		w.checkEvidence(t, e, i)
+	}
+	if !e.Unacked() && !(t.hasEntry && !before.Unacked()) {
+		v := verdictOfState(e)
+		t.ackedAs, t.ackedSuccesses = v, t.successes()
+		if v != notSent && !t.stored[v] {
+			w.violate("only what was told is acknowledged", "%s is acknowledged as %s, and the merchant has stored %v", t.name(), v, t.stored)
+		}
+	}
+	if e.Conflict() && !(t.hasEntry && before.Conflict()) {
+		w.checkConflict(t, e)
+	}
+}
+
+// checkEvidence compares a new piece of evidence with the ledger.
+func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
+	ev := &e.Evidence[i]
+	n := t.successes()
+	wrong := func(why string) {
+		w.violate("what is recorded is true", "%s: %v is recorded from a %s, %s; rows %v", t.name(), ev.State, ev.Source, why, t.rows())
+	}
+	switch ev.State {
+	case journal.Succeeded:
+		if n == 0 {
+			wrong("and it was not made")
+		}
+	case journal.Declined:
+		if n > 0 && !t.doubled && !t.cameBack && !t.paidAfterAbandoned() {
+			wrong("and it was made")
+		}
+		w.checkDecline(t, e, i, wrong)
+	case journal.PresumedAbsent:
+		w.checkAbsence(t, e, i, wrong)
+	}
+}
+
+// checkDecline checks that a decline on the hosted page, which is one attempt, is not taken for the end.
+func (w *world) checkDecline(t *thing, e *journal.Entry, i int, wrong func(string)) {
+	ev := &e.Evidence[i]
+	if !t.isHosted() || ev.Source != journal.SourceQuery || ev.Transaction == nil || ev.Transaction.Code != 101 {
+		return
+	}
+	if after := t.abandonAfter(); ev.At.Sub(submittedBefore(e, i)) < after-w.h.clocks() {
+		wrong("and the cardholder can try another card")
+	}
+}
+
+// abandonAfter returns the shortest AbandonAfter of any process of the shop.
+func (t *thing) abandonAfter() time.Duration {
+	after := time.Duration(math.MaxInt64) // never
+	for _, s := range t.shop.settings {
+		if s.AbandonAfter >= 0 {
+			after = min(after, cmp.Or(s.AbandonAfter, 7*day))
+		}
+	}
+	return after
+}
+
+// paidAfterAbandoned reports whether the cardholder began to pay when the hosted page was taken for abandoned: a decline
+// before is final then, as documented.
+func (t *thing) paidAfterAbandoned() bool {
+	return t.isHosted() && !slices.ContainsFunc(t.rows(), func(r sandbox.Row) bool {
+		return r.Code == 100 && r.At.Sub(t.sentAt) < t.abandonAfter()-t.w.h.clocks()
+	})
+}
+
+// submittedBefore returns when the last submission before a piece of evidence was recorded.
+func submittedBefore(e *journal.Entry, i int) time.Time {
+	at := e.Begun.At
+	for _, ev := range e.Evidence[:i] {
+		if ev.Source == journal.SourceSubmission {
+			at = ev.At
+		}
+	}
+	return at
+}
+
+// checkAbsence checks that an absence was not presumed too early, and not of what the gateway shows.
+func (w *world) checkAbsence(t *thing, e *journal.Entry, i int, wrong func(string)) {
+	at, submitted := e.Evidence[i].At, submittedBefore(e, i)
+	after := 24 * time.Hour
+	for _, s := range t.shop.settings {
+		if s.AbsentAfter > 0 {
+			after = min(after, max(s.AbsentAfter, 15*time.Minute))
+		}
+	}
+	if at.Sub(submitted) < after-w.h.clocks() {
+		wrong(fmt.Sprintf("%v after its submission", at.Sub(submitted)))
+	}
+	if !t.seen.IsZero() && at.After(t.seen.Add(w.h.clocks())) {
+		wrong(fmt.Sprintf("and the gateway has shown it at %v", t.seen))
+	}
+	if time.Now().Before(t.disguisedUntil) {
+		return
+	}
+	for _, r := range t.rows() {
+		if at.Sub(r.At) > t.shop.gateway.config.Lag+time.Minute+w.h.clocks() {
+			wrong("and every search shows it")
+			return
+		}
+	}
+}
+
+// checkConflict checks that there is a reason for a conflict.
+func (w *world) checkConflict(t *thing, e *journal.Entry) {
+	n := t.successes()
+	negative := slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool {
+		return ev.State == journal.NotSent || ev.State == journal.Refused || ev.State == journal.PresumedAbsent || ev.State == journal.Declined
+	})
+	if n > 1 || n == 1 && negative || t.cameBack {
+		return
+	}
+	w.violate("a conflict is one", "%s is a conflict: the ledger has %d successes, rows %v", t.name(), n, t.rows())
+}
+
+// acknowledged is called when an acknowledgement succeeded: what was acknowledged must have been told.
+func (w *world) acknowledged(t *thing, giveUp bool) {
+	e, err := w.entryOf(t)
+	if err != nil || t.frozen {
+		return
+	}
+	if e.Unacked() {
+		if !w.together {
+			w.violate("an acknowledgement is kept", "%s was acknowledged, and its entry says that it was not", t.name())
+		}
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	v := verdictOfState(&e)
+	if giveUp && w.together {
+		t.store(v, nil) // what came between Get and Ack
+	}
+	if giveUp && !v.isFinal() {
+		t.givenUp = true
+	}
+}
+
+// recovered is called when a Recover has run to its end without disturbance: it must have told everything.
+func (w *world) recovered(c *call, told map[*thing]bool) {
+	p := c.process
+	for e, err := range w.medium.read().Unacked(context.Background(), p.journal.Shop()) {
+		if err != nil {
+			continue
+		}
+		t := w.thingOfKey(e.Key())
+		if t != nil && t.hasEntry && !told[t] && e.Unacked() { // it was there when Recover began
+			w.violate("everything is told until it is acknowledged", "Recover of %s has not told %s, which is %v", p.name(), t.name(), e.State())
+		}
+	}
+}
+
+// confirmed is called after Confirm or ConfirmRefund with a row of the gateway.
+func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID string, err error) {
+	w.tell("%s: confirms %s (success %v, decline %v): %v", c.process.name(), t.name(), success, decline, err)
+	w.searchError("an error of Confirm", err)
+	if err != nil || t.frozen || c.troubled {
+		return
+	}
+	e, err := w.entryOf(t)
+	if err != nil {
+		return
+	}
+	if success && e.State() != journal.Succeeded && !e.Conflict() {
+		w.violate("what is confirmed is known", "%s was confirmed as made, and its entry is %v", t.name(), e.State())
+	}
+	if decline && t.cameBack && !t.doubled && e.State() == journal.Succeeded && !e.Conflict() {
+		w.violate("what is confirmed is known", "%s was confirmed as failed, its entry is %v, and no error says so", t.name(), e.State())
+	}
+}
+
+// afterForget checks that nothing young was forgotten, and retires what was.
+func (w *world) afterForget(before time.Time) {
+	w.forgotten = before
+	for _, t := range w.things {
+		if !t.hasEntry || t.frozen || t.damaged {
+			continue
+		}
+		if _, err := w.entryOf(t); !errors.Is(err, journal.ErrNoEntry) {
+			continue
+		}
+		last := t.entry.Intent().At
+		if !last.Before(before) {
+			w.violate("nothing young is forgotten", "%s was submitted at %v, and Forget(%v) has deleted its entry", t.name(), last, before)
+		}
+		if t.entry.Unacked() {
+			w.violate("nothing is forgotten", "%s was not acknowledged, and Forget has deleted its entry", t.name())
+		}
+		t.frozen = true
+	}
+}

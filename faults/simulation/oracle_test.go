@@ -1,0 +1,158 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// TestSameStory holds that a seed replays: the same history tells the same story twice.
+func TestSameStory(t *testing.T) {
+	story := func(seed uint64) uint64 {
+		r := Run(t, Plan(seed, 10, "memory"), true)
+		sum := fnv.New64()
+		fmt.Fprint(sum, strings.Join(r.Story, "\n"))
+		return sum.Sum64()
+	}
+	different := 0
+	for seed := range uint64(20) {
+		if first := story(500 + seed); story(500+seed) != first {
+			different++
+			t.Logf("seed %d told two stories", 500+seed)
+		}
+	}
+	if different > 1 { // 95 of 100
+		t.Errorf("%d of 20 seeds did not replay", different)
+	}
+}
+
+// TestShrink holds that a history is cut down to what breaks the promise.
+func TestShrink(t *testing.T) {
+	h := &History{Things: make([]Thing, 5)}
+	for i := range 12 {
+		h.Steps = append(h.Steps, Step{Do: "pay", Thing: i, After: time.Hour, Process: i, Seed: 3}, Step{Do: "recover", After: time.Hour, Ack: true})
+	}
+	planted = func(s journal.Store) journal.Store { return &forgetful{Store: s} }
+	defer func() { planted = nil }()
+	short, r := Shrink(t, h, 20*time.Second)
+	if len(r.Broken) == 0 || len(short.Steps) > 3 {
+		t.Errorf("%d steps are left, and break %v", len(short.Steps), r.Broken)
+	}
+}
+
+// forgetful is a store that forgets every third acknowledgement.
+type forgetful struct {
+	journal.Store
+	n int
+}
+
+func (f *forgetful) Ack(ctx context.Context, key journal.Key, version int) error {
+	if f.n++; f.n%3 == 0 {
+		return nil
+	}
+	return f.Store.Ack(ctx, key, version)
+}
+
+// lazy is a store that lists only every second entry.
+type lazy struct{ journal.Store }
+
+func (l lazy) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		n := 0
+		for e, err := range l.Store.Unacked(ctx, shop) {
+			if n++; n%2 == 0 && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// liar is a store that records something else than it is told.
+type liar struct {
+	journal.Store
+	state journal.State
+}
+
+func (l liar) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	if ev.State == journal.Succeeded {
+		ev.State = l.state
+	}
+	return l.Store.Record(ctx, key, version, ev)
+}
+
+// loses is a store that loses intents.
+type loses struct{ journal.Store }
+
+func (l loses) Begin(_ context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	return journal.Entry{Begun: in, Acked: -1}, true, nil
+}
+
+// TestOracleSees plants a lie in each place, and holds that the oracle sees it.
+func TestOracleSees(t *testing.T) {
+	twice := []Step{{Do: "pay"}, {Do: "pay", After: time.Hour}}
+	usual := []Step{{Do: "pay", Ack: true}, {Do: "pay", Thing: 1, After: time.Hour}, {Do: "recover", After: time.Hour, Ack: true}}
+	for name, tt := range map[string]struct {
+		plant   func(journal.Store) journal.Store
+		history History
+		promise string
+	}{
+		"a payment that is sent twice": {func(s journal.Store) journal.Store { return loses{s} }, History{Steps: twice}, "nothing is sent twice"},
+		"an acknowledgement that is forgotten": {
+			func(s journal.Store) journal.Store { return &forgetful{s, 2} }, History{Steps: usual}, "an acknowledgement is kept",
+		},
+		"an entry that Recover leaves out": {func(s journal.Store) journal.Store { return lazy{s} }, History{Steps: usual[1:]}, "everything is told until it is acknowledged"},
+		"a success recorded as a decline":  {func(s journal.Store) journal.Store { return liar{s, journal.Declined} }, History{Steps: usual}, "what is recorded is true"},
+		"a success recorded as an absence": {func(s journal.Store) journal.Store { return liar{s, journal.PresumedAbsent} }, History{Steps: usual}, "what is recorded is true"},
+		"a success that is not made known": {func(s journal.Store) journal.Store { return liar{s, journal.Unknown} }, History{Steps: usual[:1]}, "only what was told is acknowledged"},
+		"a decline recorded as a success": {
+			func(s journal.Store) journal.Store { return optimist{s} },
+			History{Things: []Thing{{Card: sandbox.Declined}}, Steps: twice}, "what is recorded is true",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			planted = tt.plant
+			defer func() { planted = nil }()
+			if tt.history.Things == nil {
+				tt.history.Things = make([]Thing, 2)
+			}
+			r := Run(t, &tt.history, true)
+			if len(r.Broken) == 0 || r.Broken[0].Promise != tt.promise {
+				t.Errorf("broken: %v, want %q\n%s", r.Broken, tt.promise, strings.Join(r.Story, "\n"))
+			}
+		})
+	}
+}
+
+// optimist records a decline as a success.
+type optimist struct{ journal.Store }
+
+func (o optimist) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	if ev.State == journal.Declined {
+		ev.State = journal.Succeeded
+	}
+	return o.Store.Record(ctx, key, version, ev)
+}
+
+// TestOracleFindsSecrets holds that a secret is seen wherever it is kept.
+func TestOracleFindsSecrets(t *testing.T) {
+	planted = func(s journal.Store) journal.Store { return talkative{s} }
+	defer func() { planted = nil }()
+	r := Run(t, &History{Things: make([]Thing, 1), Steps: []Step{{Do: "pay"}}}, true)
+	if len(r.Broken) == 0 || r.Broken[0].Promise != "no secret is stored, logged or told" {
+		t.Errorf("broken: %v", r.Broken)
+	}
+}
+
+// talkative returns an error with a card number.
+type talkative struct{ journal.Store }
+
+func (s talkative) Begin(context.Context, journal.Intent) (journal.Entry, bool, error) {
+	return journal.Entry{}, false, fmt.Errorf("card %s", cardNumber)
+}

@@ -1,0 +1,247 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// process is one run of a merchant's program. It reaches the outside only through its store and its RoundTripper. Once it
+// is killed, each of its goroutines ends at its next contact with the outside; what it knew is gone.
+type process struct {
+	w        *world
+	shop     *shop
+	number   int
+	settings Settings
+	client   *cardgateway.Client
+	journal  *journal.Journal
+	handle   handle // of the database
+	ctx      context.Context
+	cancel   context.CancelFunc
+	program  *call // contacts that belong to no call of the merchant
+	hooks    hooks
+
+	mu   sync.Mutex
+	dead bool
+
+	stopRun context.CancelFunc // of Run; nil if it does not run
+	ran     chan struct{}
+}
+
+func (p *process) name() string { return fmt.Sprintf("%s process %d", p.shop.name, p.number) }
+
+func (p *process) isDead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dead
+}
+
+// start starts a process with these settings.
+func (w *world) start(s *shop, number int, settings Settings) *process {
+	p := &process{w: w, shop: s, number: number, settings: settings}
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	p.program = &call{process: p}
+	p.handle = w.medium.open(p)
+	var err error
+	config := cardgateway.Config{
+		BaseURL: orElse(settings.BaseURL, s.base()), AppID: cardgateway.AppID(s.appID()),
+		HTTPClient: &http.Client{Transport: p}, AnyAppID: s.config.Gateway.StatesApp != "",
+		Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: s.gateway.location,
+		Retry: cardgateway.RetryPolicy{MaxAttempts: settings.MaxAttempts}, Logger: w.logger, KeepResponses: settings.KeepResponses,
+	}
+	p.hook(&config)
+	p.client, err = cardgateway.New(config)
+	if err != nil {
+		panic(err)
+	}
+	p.journal = journal.New(p.client, p.handle, journal.Options{
+		AbsentAfter: settings.AbsentAfter, AbandonAfter: settings.AbandonAfter, Settle: settings.Settle,
+		Parallel: max(settings.Parallel, 1), WaitElsewhere: settings.WaitElsewhere, Gateway: settings.Gateway, Logger: w.logger,
+	})
+	s.processes[number] = p
+	return p
+}
+
+// kill ends a process at once.
+func (p *process) kill() {
+	p.mu.Lock()
+	already := p.dead
+	p.dead = true
+	p.mu.Unlock()
+	if !already {
+		p.w.tell("%s is killed", p.name())
+		p.cancel()
+		p.handle.kill()
+	}
+}
+
+// stop ends a process in good order.
+func (p *process) stop() {
+	if p.isDead() {
+		return
+	}
+	p.stopRunning()
+	p.client.CloseIdleConnections()
+	p.handle.close()
+	p.mu.Lock()
+	p.dead = true
+	p.mu.Unlock()
+	p.cancel()
+}
+
+// call is one call of the library by a merchant, with what disturbs it.
+type call struct {
+	process *process
+	step    *Step // nil for the program's own
+
+	mu          sync.Mutex
+	contacts    int
+	stored      int // calls of the store
+	posts       int
+	queries     int
+	whole       int             // complete requests that moved or could move money
+	endsByError bool            // once the process is killed, its requests fail: their goroutine is waited for
+	reported    int             // attempts that ObserveAttempt called sent
+	saw         []*thing        // that the gateway has shown
+	again       resubmission    // what the merchant accepts
+	troubled    bool            // the store failed, or the call did not see everything
+	sent        map[*thing]bool // what a complete request was sent for
+}
+
+type resubmission int
+
+const (
+	normally resubmission = iota
+	afterRefusal
+	riskingTwice
+)
+
+type callKey struct{}
+
+// context returns the context of a call.
+func (c *call) context() (context.Context, context.CancelFunc) {
+	ctx := context.WithValue(c.process.ctx, callKey{}, c)
+	if c.step != nil && c.step.Timeout > 0 {
+		return context.WithTimeout(ctx, c.step.Timeout)
+	}
+	return context.WithCancel(ctx)
+}
+
+// callOf returns the call to which a context belongs.
+func (p *process) callOf(ctx context.Context) *call {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c
+	}
+	return p.program
+}
+
+// mostContacts is more than any call needs: a call that has more goes round in circles.
+const mostContacts = 20_000
+
+// contact is called before and after each contact with the outside. The process can be killed there.
+func (c *call) contact(before bool, what func() string) {
+	p := c.process
+	c.mu.Lock()
+	c.contacts++
+	n := c.contacts
+	c.mu.Unlock()
+	if c.step != nil && n == c.step.DieAt {
+		p.kill()
+	}
+	if p.isDead() {
+		c.exit()
+		return
+	}
+	if n == mostContacts && c != p.program {
+		p.w.violate("a call ends", "a call of %s contacts the store or the gateway %d times", p.name(), n)
+		p.kill()
+		c.exit()
+		return
+	}
+	if before {
+		p.w.scheduler.park(func() string { return p.name() + " " + what() })
+		if p.isDead() {
+			c.exit()
+		}
+	}
+}
+
+// exit ends a goroutine of a killed process. A goroutine that another one waits for gets an error instead: see
+// endsByError.
+func (c *call) exit() {
+	if !c.endsByError {
+		runtime.Goexit()
+	}
+}
+
+// startRun runs Journal.Run in the background.
+func (p *process) startRun(every time.Duration, tell func(context.Context, journal.Entry) error) {
+	if p.stopRun != nil {
+		return
+	}
+	c := &call{process: p, step: &Step{}}
+	ctx, cancel := context.WithCancel(context.WithValue(p.ctx, callKey{}, c))
+	p.stopRun, p.ran = cancel, make(chan struct{})
+	p.program = c
+	s := &p.w.scheduler
+	s.mu.Lock()
+	s.background++
+	s.on = true
+	s.mu.Unlock()
+	ran := p.ran
+	go func() {
+		defer func() {
+			s.mu.Lock()
+			s.background--
+			s.on = s.on && (s.background > 0 || s.working > 0)
+			s.signal()
+			s.mu.Unlock()
+			close(ran)
+		}()
+		s.park(func() string { return p.name() + " Run" })
+		_ = p.journal.Run(ctx, every, tell)
+	}()
+}
+
+// stopRunning ends Run and waits for it.
+func (p *process) stopRunning() {
+	if p.stopRun == nil {
+		return
+	}
+	p.stopRun()
+	p.stopRun = nil
+	p.w.scheduler.until(func() bool {
+		select {
+		case <-p.ran:
+			return true
+		default:
+			return false
+		}
+	}, nil)
+}
+
+// logged receives the log of every process, at debug level.
+type logged struct{ w *world }
+
+func (l logged) Write(b []byte) (int, error) {
+	l.w.searchSecrets("the log", b)
+	return len(b), nil
+}
+
+func (w *world) newLogger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(logged{w}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,114 @@
+package simulation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// rest lets the world come to rest: everything works, what is late arrives, and each shop recovers. Then nothing may be
+// missing.
+func (w *world) rest() {
+	for _, s := range w.shops {
+		s.post, s.query = "", ""
+		foreign := s.gateway.config.LeakRows > 0 || s.config.SharesCredentials
+		for _, t := range w.things {
+			t.foreignRows = t.foreignRows || t.shop == s && foreign
+		}
+		s.gateway.config.LeakRows, s.config.SharesCredentials = 0, false // with foreign rows, an absence is never certain
+		s.gateway.sandbox.SetSearchBehavior(s.gateway.searches())
+		for _, p := range s.processes {
+			p.stopRunning()
+		}
+	}
+	for _, t := range w.things {
+		t.disguisedUntil = time.Time{}
+		if t.damaged {
+			w.medium.damage(t, true)
+			t.damaged = false
+		}
+		g := t.shop.gateway.sandbox
+		if t.isRefund() {
+			g.SettleRefund(t.id, true)
+		} else {
+			g.Settle(t.id, t.Card != 3)
+		}
+	}
+	w.together = false
+	for round := range 3 {
+		w.scheduler.sleep(50 * time.Hour)
+		for _, s := range w.shops {
+			p, settings := s.processes[0], s.config.Settings
+			settings.ClockAhead = 0
+			if round != 1 || p.isDead() {
+				p.stop()
+				w.revive(p, settings)
+				p = s.processes[0]
+			}
+			w.recoverAtRest(p, round)
+		}
+		for _, t := range w.things {
+			w.touch(t.key())
+		}
+		w.check()
+		if w.isBroken() {
+			return
+		}
+	}
+	for _, a := range w.actors {
+		a.rest()
+	}
+	for _, s := range w.shops { // what the last notifications have confirmed is told, too
+		w.recoverAtRest(s.processes[0], 3)
+	}
+	w.check()
+	for _, t := range w.things {
+		w.checkAtRest(t)
+	}
+	w.medium.eachFile(func(name string, b []byte) { w.searchSecrets("the file "+name, b) })
+}
+
+func (m *merchant) rest() {}
+
+func (x *surroundings) rest() {}
+
+// recoverAtRest lets a process recover, with nothing else going on.
+func (w *world) recoverAtRest(p *process, round int) {
+	m := &merchant{w}
+	call := w.call(&Step{Do: "recover", Ack: true}, p, normally, func(c *call) { m.recoverAll(c) })
+	w.scheduler.setOn(true)
+	w.scheduler.run(uint64(round), []func(){call})
+	w.scheduler.setOn(false)
+}
+
+// checkAtRest checks that a thing is known, and told.
+func (w *world) checkAtRest(t *thing) {
+	if t.frozen || !t.hasEntry {
+		return
+	}
+	n := t.successes()
+	if n > 0 && !t.stored[paid] && !t.stored[conflict] && !t.givenUp && !t.cameBack && !t.cameLate() {
+		w.violate("everything charged is told", "%s was made %d times and the merchant has stored %v; its entry is %v", t.name(), n, t.stored, t.entry.State())
+	}
+	if t.entry.State() == journal.Unknown && t.entry.Unacked() && !t.contradictory() {
+		w.violate("what is unknown becomes known", "%s is open in the end; rows %v", t.name(), t.rows())
+	}
+}
+
+// contradictory reports whether the gateway has several declined rows and nothing else, which tells no outcome, or whether
+// it has shown an unreadable row of something else in a search for this one, which may have been this one.
+func (t *thing) contradictory() bool {
+	n := len(t.rows())
+	seen := slices.ContainsFunc(t.entry.Evidence, func(ev journal.Evidence) bool { return ev.Seen })
+	return t.successes() == 0 && n > 1 || n == 0 && seen && t.foreignRows
+}
+
+// cameLate reports whether the success came after a final outcome had been acknowledged, in a way that the documentation
+// names: by a request that took longer than AbsentAfter, or after the hosted page was abandoned.
+func (t *thing) cameLate() bool {
+	if t.entry.State() == journal.Abandoned {
+		return true // it is no longer queried
+	}
+	return t.ackedAs != "" && t.ackedAs != paid && t.ackedSuccesses == 0 && (t.whole > 1 || t.isHosted() || t.doubled)
+}

@@ -1,0 +1,174 @@
+package simulation
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Shrink returns a history with as few steps as possible that still breaks the same promise: first steps are left out, in
+// halves, quarters and so on, then arguments are set to their plain values, then what the world has beyond the plain one.
+//
+// This is delta debugging and not pgregory.net/rapid, which the world could draw from too: rapid shrinks the numbers that
+// were drawn, and a step that is left out shifts the meaning of all that follow. Here a step has its arguments with it.
+func Shrink(t *testing.T, h *History, most time.Duration) (*History, Result) {
+	s := &shrinking{t: t, until: time.Now().Add(most)}
+	s.best = *h
+	s.result = Run(t, h, false)
+	if len(s.result.Broken) == 0 {
+		return h, s.result
+	}
+	s.promise = s.result.Broken[0].Promise
+	if last := s.result.Broken[0].Step; last+1 < len(h.Steps) {
+		s.try(func(h *History) { h.Steps = h.Steps[:last+1] })
+	}
+	for {
+		before := s.successes
+		s.steps()
+		s.things()
+		s.arguments()
+		s.world()
+		if s.successes == before || !s.inTime() {
+			break
+		}
+	}
+	s.result = Run(t, &s.best, true)
+	return &s.best, s.result
+}
+
+type shrinking struct {
+	t         *testing.T
+	best      History
+	result    Result
+	promise   string
+	until     time.Time
+	successes int
+	Tries     int
+}
+
+func (s *shrinking) inTime() bool { return time.Now().Before(s.until) }
+
+// try reports whether a history that is really changed still breaks the promise, and keeps it then.
+func (s *shrinking) try(change func(*History)) bool {
+	if !s.inTime() {
+		return false
+	}
+	h := s.best
+	h.Steps, h.Things = slices.Clone(h.Steps), slices.Clone(h.Things)
+	h.World.Shops = slices.Clone(h.World.Shops)
+	change(&h)
+	if reflect.DeepEqual(h, s.best) {
+		return false
+	}
+	s.Tries++
+	r := Run(s.t, &h, false)
+	if len(r.Broken) == 0 || r.Broken[0].Promise != s.promise {
+		return false
+	}
+	s.best, s.result = h, r
+	s.successes++
+	return true
+}
+
+// steps leaves out steps.
+func (s *shrinking) steps() {
+	for size := max(len(s.best.Steps)/2, 1); size >= 1 && s.inTime(); size /= 2 {
+		for from := len(s.best.Steps) - size; from > -size; from -= size {
+			start := max(from, 0)
+			s.try(func(h *History) {
+				gone := h.Steps[start:min(start+size, len(h.Steps))]
+				var after time.Duration
+				for i := range gone {
+					after += gone[i].After
+				}
+				h.Steps = slices.Delete(h.Steps, start, start+len(gone))
+				if start < len(h.Steps) { // what follows stays at its time
+					h.Steps[start].After += after
+				}
+			})
+		}
+		if size == 1 {
+			break
+		}
+	}
+}
+
+// arguments sets the arguments of steps, and the members of things, to their zero values.
+func (s *shrinking) arguments() {
+	for i := range s.best.Steps {
+		for f := range reflect.TypeFor[Step]().NumField() {
+			s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.Steps[i]).Elem().Field(f) }, reflect.TypeFor[Step]().Field(f).Name == "Do")
+		}
+		if s.best.Steps[i].After > time.Minute {
+			_ = s.try(func(h *History) { h.Steps[i].After = time.Minute }) ||
+				s.try(func(h *History) { h.Steps[i].After = h.Steps[i].After.Round(time.Hour) })
+		}
+		if s.best.Steps[i].DieAt > 1 {
+			for n := 1; n < s.best.Steps[i].DieAt && !s.try(func(h *History) { h.Steps[i].DieAt = n }); n++ {
+			}
+		}
+	}
+	for i := range s.best.Things {
+		for f := range reflect.TypeFor[Thing]().NumField() {
+			s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.Things[i]).Elem().Field(f) }, false)
+		}
+	}
+	s.things()
+}
+
+// things leaves out the things that no step is about.
+func (s *shrinking) things() {
+	used := make([]bool, len(s.best.Things))
+	for _, x := range s.best.Steps {
+		used[x.Thing%len(used)] = true
+	}
+	for i, t := range s.best.Things {
+		if used[i] && t.Op == opRefund {
+			used[t.Of%len(used)] = true
+		}
+	}
+	s.try(func(h *History) {
+		at, kept := make([]int, len(used)), h.Things[:0]
+		for i, t := range h.Things {
+			if at[i] = len(kept); used[i] {
+				kept = append(kept, t)
+			}
+		}
+		for i := range kept {
+			kept[i].Of = at[kept[i].Of%len(used)]
+		}
+		for i := range h.Steps {
+			h.Steps[i].Thing = at[h.Steps[i].Thing%len(used)]
+		}
+		h.Things = kept
+	})
+}
+
+// world sets what the world has to its zero values.
+func (s *shrinking) world() {
+	for i := len(s.best.World.Shops) - 1; i >= 0; i-- {
+		if i > 0 && i == len(s.best.World.Shops)-1 && s.try(func(h *History) { h.World.Shops = h.World.Shops[:i] }) {
+			continue
+		}
+		of := func(h *History) reflect.Value { return reflect.ValueOf(&h.World.Shops[i]).Elem() }
+		for f := range reflect.TypeFor[Shop]().NumField() {
+			name := reflect.TypeFor[Shop]().Field(f).Name // a shop differs from the others by its address and appId
+			s.plain(func(h *History) reflect.Value { return of(h).Field(f) }, i > 0 && (name == "AppID" || name == "Base"))
+		}
+		for f := range reflect.TypeFor[Gateway]().NumField() {
+			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Gateway").Field(f) }, false)
+		}
+		for f := range reflect.TypeFor[Settings]().NumField() {
+			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Settings").Field(f) }, false)
+		}
+	}
+	s.plain(func(h *History) reflect.Value { return reflect.ValueOf(&h.World.Store).Elem() }, false)
+}
+
+// plain sets one value to zero, unless it is, or must stay.
+func (s *shrinking) plain(of func(*History) reflect.Value, stays bool) {
+	if !stays && !of(&s.best).IsZero() {
+		s.try(func(h *History) { of(h).SetZero() })
+	}
+}

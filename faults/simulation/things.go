@@ -1,0 +1,170 @@
+package simulation
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// thing is a payment or a refund, with everything that happened to it.
+type thing struct {
+	Thing
+	w        *world
+	id       string
+	shop     *shop
+	uniqueID string // of a refund: the payment's, from its first call on
+
+	disguise       string // of its rows
+	disguisedUntil time.Time
+	foreignRows    bool // searches for it could show rows of others
+	cameBack       bool // a refund that the gateway has shown as refunded and then as failed
+
+	// What left and arrived.
+	whole     int       // complete requests that left
+	unrefused int       // of them, those that were not answered by a refusal
+	sentAt    time.Time // the last of them
+	doubled   bool      // by the network
+	seen      time.Time // when a call that was not disturbed was shown it first
+
+	tokenURL     string // where the gateway sends the token of this token order
+	tokenExpires time.Time
+	token        cardgateway.Token // of this token order, once it has arrived
+	parcels      int               // tracking numbers that were sent
+
+	books
+
+	entry    journal.Entry // as the oracle last saw it
+	hasEntry bool
+	damaged  bool // the entry cannot be read for a while
+	frozen   bool // the journal has lost part of it by a restore, or it was forgotten: it is not called any more
+}
+
+const opRefund = "CreateRefund"
+
+func (t *thing) isRefund() bool { return t.Op == opRefund }
+
+func (t *thing) isHosted() bool {
+	return t.Op == "CreateCheckout" || t.Op == "CreateCheckoutSubscription" || t.Op == "CreateTokenOrder"
+}
+
+func (t *thing) name() string {
+	if t.isRefund() {
+		return "refund " + t.id
+	}
+	return "payment " + t.id
+}
+
+func (w *world) addThing(i int, config Thing) {
+	t := &thing{Thing: config, w: w, id: orElse(config.ID, fmt.Sprintf("p-%d", i)), shop: w.shops[config.Shop%len(w.shops)]}
+	t.Op, t.Amount = orElse(config.Op, "CreateSubscription"), orElse(config.Amount, "10.00")
+	kind := 0
+	if t.isRefund() {
+		kind = 1
+	}
+	for t.shop.byID[kind][t.id] != nil {
+		t.id += "'"
+	}
+	t.shop.byID[kind][t.id] = t
+	w.things = append(w.things, t)
+}
+
+// key returns the key of the entry.
+func (t *thing) key() journal.Key {
+	k := journal.Key{Shop: journal.Shop{Gateway: t.shop.base(), AppID: cardgateway.AppID(t.shop.appID())}}
+	if t.isRefund() {
+		k.RefundTransactionID = t.id
+	} else {
+		k.TransactionID = t.id
+	}
+	return k
+}
+
+// rows returns what the gateway has.
+func (t *thing) rows() []sandbox.Row {
+	if t.isRefund() {
+		return t.shop.gateway.sandbox.RefundRows(t.id)
+	}
+	return t.shop.gateway.sandbox.Rows(t.id)
+}
+
+// successes returns how often the gateway did it. A token order moves no money.
+func (t *thing) successes() int {
+	switch {
+	case t.isRefund():
+		return t.shop.gateway.sandbox.Refunded(t.id)
+	case t.Op != "CreateTokenOrder":
+		return t.shop.gateway.sandbox.Executed(t.id)
+	}
+	n := 0
+	for _, r := range t.rows() {
+		if r.Code == 100 {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *thing) amount() decimal.Decimal { return decimal.RequireFromString(t.Amount) }
+
+const (
+	shopURL = "https://shop.example/return"
+	shopIP  = "192.0.2.1"
+)
+
+var products = []cardgateway.ProductInfo{{ProductName: "Candle", SKU: "c-1", Quantity: 1}}
+
+// pay makes the payment or the refund with this amount.
+func (t *thing) pay(c *call, how payer, amount decimal.Decimal) (result, error) {
+	ctx, cancel := c.context()
+	defer cancel()
+	order, address := "o-"+t.id, cardgateway.Address{Country: "US", FirstName: "Ada"}
+	switch t.Op {
+	case opRefund:
+		r, err := how.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: amount})
+		return result{refund: r}, err
+	case "TokenPayment":
+		p, err := how.TokenPayment(ctx, t.cardToken(), cardgateway.TokenPaymentRequest{
+			TransactionID: t.id, Currency: "USD", Amount: amount, TransactionIP: shopIP, CallbackURL: shopURL,
+			NotificationURL: t.notificationURL(), ProductInfos: products,
+		})
+		return result{payment: p}, err
+	case "CreateTokenOrder":
+		p, err := how.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
+			TransactionID: t.id, OrderID: order, Currency: "USD", Amount: amount, TransactionIP: shopIP, CallbackURL: shopURL,
+			NotificationURL: t.notificationURL(), ProductInfos: products, BillingAddress: address,
+		})
+		return result{payment: p}, err
+	case "CreateCheckout":
+		p, err := how.CreateCheckout(ctx, cardgateway.CheckoutRequest{
+			TransactionID: t.id, OrderID: order, Currency: "USD", Amount: amount, TransactionIP: shopIP, CallbackURL: shopURL,
+			NotificationURL: t.notificationURL(), ProductInfos: products, BillingAddress: address,
+		})
+		return result{payment: p}, err
+	case "CreateCheckoutSubscription":
+		p, err := how.CreateCheckoutSubscription(ctx, cardgateway.CheckoutSubscriptionRequest{
+			TransactionID: t.id, OrderID: order, Currency: "USD", Amount: amount, TransactionIP: shopIP, CallbackURL: shopURL,
+			NotificationURL: t.notificationURL(), ProductInfos: products, BillingAddress: address,
+			Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
+		})
+		return result{payment: p}, err
+	}
+	card := sandbox.TestCard(t.Card)
+	p, err := how.CreateSubscription(ctx, cardgateway.SubscriptionRequest{
+		TransactionID: t.id, OrderID: order, Currency: "USD", Amount: amount, TransactionIP: shopIP, CallbackURL: shopURL,
+		NotificationURL: t.notificationURL(), ProductInfos: products, BillingAddress: address,
+		Card: cardgateway.Card{
+			CardNumber: cardgateway.NewCardNumber(card.Number), CVV: cardgateway.NewCVV(card.CVV),
+			ExpiredMonth: card.Month, ExpiredYear: card.Year, Cardholder: card.Cardholder,
+		},
+		Extension: cardgateway.SubscriptionExtension{SubscriptionCycle: cardgateway.CycleWeek, SubscriptionPeriod: 3},
+	})
+	return result{payment: p}, err
+}
+
+var _ http.RoundTripper = (*process)(nil)

@@ -1,0 +1,368 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// walks are the jobs with which each shop keeps a copy of its gateway's orders and refunds. What a job has stored, and its
+// checkpoint, survive the process.
+type walks struct {
+	w    *world
+	jobs map[*shop]*[2]job // of orders and of refunds
+}
+
+func newWalks(w *world) *walks { return &walks{w, make(map[*shop]*[2]job)} }
+
+// Walk is one run of such a job. It continues at the saved checkpoint, or begins where the last range was complete.
+type Walk struct {
+	Refunds    bool
+	Plain      bool // a loop over Orders or Refunds, without a checkpoint
+	PageSize   int
+	Prefetch   int
+	SplitAbove int
+	Window     time.Duration
+	Lag        time.Duration // zero: as long as the gateway needs to show a row
+	SaveEvery  int           // rows between checkpoints; zero: only at the end
+}
+
+// job is what a job has in the merchant's database.
+type job struct {
+	checkpoint []byte // JSON
+	start, end time.Time
+	completeTo time.Time        // every row from begun to here has been stored
+	begun      time.Time        // of the first range
+	rows       map[string]int64 // the code of each row, by its id
+}
+
+func (x *walks) job(s *shop, refunds bool) *job {
+	jobs := x.jobs[s]
+	if jobs == nil {
+		jobs = new([2]job)
+		for i := range jobs {
+			jobs[i].rows, jobs[i].begun = make(map[string]int64), x.w.begun.Add(-time.Hour)
+			jobs[i].completeTo = jobs[i].begun
+		}
+		x.jobs[s] = jobs
+	}
+	if refunds {
+		return &jobs[1]
+	}
+	return &jobs[0]
+}
+
+func (x *walks) do(s *Step) (made func(), ok bool) {
+	if s.Do != "walk" {
+		return nil, false
+	}
+	p := x.w.processOf(s)
+	return x.w.call(s, p, normally, func(c *call) { x.run(c, s.Walk) }), true
+}
+
+// row is what the oracle needs of an order or a refund.
+type walkedRow struct {
+	id, thing string
+	app       cardgateway.AppID // empty in a refund
+	code      cardgateway.Code
+	at        time.Time // zero if the gateway has left it out
+	also      time.Time // of a refund: when it was made
+	success   bool
+}
+
+// run runs a job once.
+func (x *walks) run(c *call, config Walk) {
+	j := x.job(c.process.shop, config.Refunds)
+	if config.Refunds {
+		run(x, c, j, config, c.process.refundWalk, func(r *cardgateway.Refund) walkedRow {
+			l := c.process.client.Location()
+			if !r.RefundAt.IsZero() && r.RefundRequestAt.Compare(r.RefundAt) > 0 {
+				x.w.violate("a walk gives what the gateway has", "refund %s was made at %v and requested at %v", r.RefundUniqueID, r.RefundAt, r.RefundRequestAt)
+			}
+			return walkedRow{r.RefundUniqueID, r.MerchantRefundID, "", r.Code, r.RefundRequestAt.In(l), r.RefundAt.In(l), r.Refunded()}
+		})
+		return
+	}
+	run(x, c, j, config, c.process.orderWalk, func(t *cardgateway.Transaction) walkedRow {
+		return walkedRow{t.UniqueID, t.TransactionID, t.AppID, t.Code, t.TransactionAt.In(c.process.client.Location()), time.Time{}, t.Paid()}
+	})
+}
+
+// walkOf is a walk over a range, or a loop that is not a walk, whose walk is nil.
+type walkOf[T any] struct {
+	walk *cardgateway.Walk[T]
+	all  func(context.Context) func(func(*T, error) bool)
+}
+
+func (p *process) orderWalk(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[cardgateway.Transaction] {
+	q := cardgateway.OrderQuery{Start: start, End: end}
+	if plain {
+		return walkOf[cardgateway.Transaction]{all: func(ctx context.Context) func(func(*cardgateway.Transaction, error) bool) {
+			return p.client.Orders(ctx, q)
+		}}
+	}
+	w := p.client.OrderWalk(q, o)
+	return walkOf[cardgateway.Transaction]{w, func(ctx context.Context) func(func(*cardgateway.Transaction, error) bool) { return w.All(ctx) }}
+}
+
+func (p *process) refundWalk(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[cardgateway.Refund] {
+	q := cardgateway.RefundQuery{Start: start, End: end}
+	if plain {
+		return walkOf[cardgateway.Refund]{all: func(ctx context.Context) func(func(*cardgateway.Refund, error) bool) {
+			return p.client.Refunds(ctx, q)
+		}}
+	}
+	w := p.client.RefundWalk(q, o)
+	return walkOf[cardgateway.Refund]{w, func(ctx context.Context) func(func(*cardgateway.Refund, error) bool) { return w.All(ctx) }}
+}
+
+func run[T any](
+	x *walks, c *call, j *job, config Walk,
+	newWalk func(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[T], read func(*T) walkedRow,
+) {
+	w, p := x.w, c.process
+	ctx, cancel := c.context()
+	defer cancel()
+	c.endsByError = true // a walk has goroutines that fetch
+	lag := config.Lag
+	if lag == 0 {
+		lag = max(15*time.Minute, p.shop.gateway.config.Lag+time.Minute)
+	}
+	o := cardgateway.WalkOptions{
+		PageSize: config.PageSize, Prefetch: max(config.Prefetch, 1), SplitAbove: config.SplitAbove, Window: config.Window, Lag: lag,
+	}
+	var last cardgateway.Progress
+	o.Progress = func(now cardgateway.Progress) {
+		if now.Fraction < last.Fraction || now.Fraction > 1 || now.Rows < last.Rows || now.CompleteUpTo.Before(last.CompleteUpTo) {
+			w.violate("a walk goes forward", "%s: from %+v to %+v", p.name(), last, now)
+		}
+		last = now
+	}
+	start, end := j.start, j.end
+	resumed := !config.Plain && j.checkpoint != nil
+	if resumed {
+		if err := json.Unmarshal(j.checkpoint, &o.Resume); err != nil {
+			w.violate("a checkpoint can be read", "%s: %v of %s", p.name(), err, j.checkpoint)
+			return
+		}
+	} else {
+		start, end = j.completeTo, time.Now()
+		if !start.Before(end) {
+			return
+		}
+	}
+	var walk walkOf[T]
+	if resumed {
+		walk = newWalk(time.Time{}, time.Time{}, false, o)
+	} else {
+		walk = newWalk(start, end, config.Plain, o)
+	}
+	w.tell("%s: walks (refunds %v) from %v to %v, resumed %v, %+v", p.name(), config.Refunds, start, end, resumed, config)
+	seen, fresh := make(map[string]bool), make(map[string]int64)
+	// save stores what was read, and the checkpoint, in one transaction.
+	save := func() {
+		if p.isDead() {
+			runtime.Goexit()
+		}
+		for id, code := range fresh {
+			j.rows[id] = code
+		}
+		clear(fresh)
+		if walk.walk == nil {
+			return
+		}
+		checkpoint := walk.walk.Checkpoint()
+		if checkpoint.IsZero() {
+			return
+		}
+		b, err := json.Marshal(checkpoint)
+		if err != nil {
+			panic(err)
+		}
+		w.searchSecrets("a checkpoint", b)
+		j.checkpoint, j.start, j.end = b, start, end
+		x.claim(c, j, config, checkpoint.CompleteUpTo(), lag, end)
+	}
+	rows, began := 0, time.Now()
+	var failed error
+	for row, err := range walk.all(ctx) {
+		if p.isDead() {
+			runtime.Goexit()
+		}
+		if err != nil {
+			failed = err
+			break
+		}
+		rows++
+		r := read(row)
+		x.checkRow(c, config, r, start, end)
+		if r.id != "" && seen[r.id] {
+			w.violate("a walk gives each row once", "%s: row %s of %s twice in one walk", p.name(), r.id, r.thing)
+		}
+		seen[r.id], fresh[r.id] = true, int64(r.code)
+		if config.SaveEvery > 0 && rows%config.SaveEvery == 0 {
+			save()
+		}
+		if c.step.N > 0 && rows == c.step.N {
+			break
+		}
+	}
+	if p.isDead() {
+		runtime.Goexit()
+	}
+	w.searchError("an error of a walk", failed)
+	w.tell("%s: the walk has given %d rows, %v", p.name(), rows, failed)
+	left := c.step.N > 0 && rows == c.step.N
+	if left && c.step.Books != "" { // without saving
+		return
+	}
+	save()
+	if walk.walk == nil {
+		if failed == nil && !left {
+			x.claim(c, j, config, minTime(end, began.Add(-lag)), lag, end)
+		}
+		return
+	}
+	report := walk.walk.Report()
+	if report.RowsSeen != rows {
+		w.violate("a walk counts what it gives", "%s: %d rows, and the report has %d", p.name(), rows, report.RowsSeen)
+	}
+	for _, err := range walk.all(ctx) {
+		if !errors.Is(err, cardgateway.ErrWalked) {
+			w.violate("a walk is used once", "%s: a second loop ends with %v", p.name(), err)
+		}
+	}
+	if failed == nil && !left {
+		x.claim(c, j, config, report.CompleteUpTo, lag, end)
+		j.checkpoint, j.completeTo = nil, maxTime(j.completeTo, report.CompleteUpTo)
+		if r := report.CompleteUpTo; r.Before(end.Add(-lag - time.Second)) {
+			w.violate("a walk that ends without an error is complete", "%s: up to %v only, of %v", p.name(), r, end)
+		}
+	}
+	x.checkError(c, failed)
+}
+
+// checkRow compares a row with the ledger.
+func (x *walks) checkRow(c *call, config Walk, r walkedRow, start, end time.Time) {
+	w, s := x.w, c.process.shop
+	if w.isForeign(s, r.app) {
+		return
+	}
+	t := s.find(config.Refunds, r.thing)
+	if t == nil && !config.Refunds && !s.config.SharesCredentials {
+		w.violate("a walk gives what the gateway has", "%s: row %s of %q, which nobody made", c.process.name(), r.id, r.thing)
+		return
+	}
+	if t == nil || t.disguise != "" {
+		return
+	}
+	for _, row := range t.rows() {
+		if row.UniqueID == r.id && r.success && row.Code != int(r.code) {
+			w.violate("a walk gives what the gateway has", "%s: row %s of %s has code %v, and the ledger %d", c.process.name(), r.id, t.name(), r.code, row.Code)
+		}
+	}
+	inside := func(at time.Time) bool { return !at.Before(start.Truncate(time.Second)) && !at.After(end) }
+	if !r.at.IsZero() && !inside(r.at) && !inside(r.also) {
+		w.violate("a walk gives rows of its range", "%s: row %s of %v, and the range is %v to %v", c.process.name(), r.id, r.at, start, end)
+	}
+}
+
+// claim checks that everything up to a time is stored, as a walk has claimed.
+func (x *walks) claim(c *call, j *job, config Walk, upTo time.Time, lag time.Duration, end time.Time) {
+	w, s := x.w, c.process.shop
+	if upTo.IsZero() {
+		return
+	}
+	if upTo.After(end) || upTo.After(time.Now().Add(-lag)) {
+		w.violate("a walk claims no more than it can know", "%s: complete up to %v, of %v, at %v", c.process.name(), upTo, end, time.Now())
+	}
+	if lag < s.gateway.config.Lag || s.blurred {
+		return
+	}
+	for _, t := range w.things {
+		if t.shop != s || t.isRefund() != config.Refunds || t.disguise != "" {
+			continue
+		}
+		for _, row := range t.rows() {
+			if row.At.Before(j.begun) || !row.At.Truncate(time.Second).Before(upTo.Truncate(time.Second)) {
+				continue
+			}
+			if _, stored := j.rows[row.UniqueID]; !stored {
+				w.violate("a walk misses nothing up to where it is complete",
+					"%s: complete up to %v, and row %s of %s of %v was not given", c.process.name(), upTo, row.UniqueID, t.name(), row.At)
+				return
+			}
+		}
+	}
+}
+
+// checkError checks that an error is one that is documented.
+func (x *walks) checkError(c *call, err error) {
+	if err == nil || errors.Is(err, cardgateway.ErrQueryFailed) || errors.Is(err, cardgateway.ErrUnsettled) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
+	x.w.violate("a walk ends with a documented error", "%s: %v", c.process.name(), err)
+}
+
+// rest runs each job to its end: then every row has been given.
+func (x *walks) rest() {
+	w := x.w
+	for _, s := range w.shops {
+		for _, refunds := range []bool{false, true} {
+			for range 2 { // the first one may end the range of an earlier checkpoint
+				step, p := &Step{Do: "walk"}, s.processes[0]
+				w.scheduler.run(1, []func(){w.call(step, p, normally, func(c *call) { x.run(c, Walk{Refunds: refunds, SaveEvery: 1}) })})
+			}
+			if j := x.job(s, refunds); time.Since(j.completeTo) > s.gateway.config.Lag+time.Hour && !s.config.SharesCredentials && !w.isBroken() {
+				w.violate("a walk comes to its end once the gateway answers", "the job of %s (refunds %v) is complete up to %v only", s.name, refunds, j.completeTo)
+			}
+		}
+	}
+}
+
+func (x *walks) end() {}
+
+func (x *walks) plan(d *draw, h *History) {
+	var steps []Step
+	for range len(h.Steps) / 10 {
+		s := Step{
+			Do: "walk", After: d.between(time.Second, time.Hour), Shop: d.IntN(4), Process: d.IntN(4), Seed: d.Uint64() % 1000,
+			Walk: Walk{
+				Refunds: d.chance(3), Plain: d.chance(8), PageSize: one(d, 0, 0, 1, 2, 3, 10), Prefetch: one(d, 1, 1, 4), SplitAbove: one(d, 0, 0, 5, 100),
+				Window: one(d, 0, 0, time.Hour, 24*time.Hour, 7*24*time.Hour), SaveEvery: one(d, 0, 1, 5),
+			},
+		}
+		switch d.IntN(6) {
+		case 0:
+			s.N = 1 + d.IntN(20)
+			s.Books = one(d, "", "crash")
+		case 1:
+			s.DieAt = 1 + d.IntN(40)
+		case 2:
+			s.Query, s.QueryTimes = one(d, "dropped", "500", "html", "429", "cut", "no body"), 1+d.IntN(4)
+		case 3:
+			s.With = 1 + d.IntN(3) // while other things happen
+		}
+		steps = append(steps, s)
+	}
+	h.scatter(d, steps)
+}
+
+func minTime(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
