@@ -190,7 +190,8 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	perCall := float64(opened.Load()) / float64(callers*each)
 	t.Logf("%d callers: %d connections at first, then %d for %d payments: %.4f for each",
 		callers, first, opened.Load(), callers*each, perCall)
-	if first > int32(callers) || perCall >= 0.1 { // a busy machine hands connections back late
+	// A busy machine hands connections back late; without reuse it is about one for each call.
+	if first > int32(callers) || perCall >= 0.5 {
 		t.Errorf("got %d connections at first and %.4f for each call afterwards", first, perCall)
 	}
 	s.CloseClientConnections()
