@@ -1,6 +1,7 @@
 package cardgateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/cardgateway/cardgateway-go/internal/calllog"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
@@ -60,7 +63,10 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
 	ctx = call.observe(ctx)
-	retry.Policy(c.cfg.Retry).Payment(ctx, call.attempt)
+	retry.Policy(c.cfg.Retry).Payment(ctx, func(ctx context.Context) retry.Attempt {
+		call.attempt(ctx)
+		return call.facts()
+	})
 	return call, nil
 }
 
@@ -74,16 +80,34 @@ func (c *Client) newQuery(op Operation, element string, params url.Values) *call
 
 // ask sends a query as often as the policy allows, and returns the last response as decoded by decode, which also
 // stores its code. The error is a *QueryError if no response could be decoded.
+//
+// go-retryablehttp makes the attempts and the pauses between them. Whatever it returns is not used: its errors contain the
+// URL, and the call keeps the last response.
 func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (decoded T, err error) {
-	var bad error // why the last response cannot be used
-	retry.Policy(c.client.cfg.Retry).Query(ctx, func(ctx context.Context) retry.Attempt {
-		facts := c.attempt(ctx)
-		if bad = c.last.failure(); bad == nil && c.last.Status == http.StatusOK {
+	var bad error // why the last response cannot be decoded
+	attempts := retry.Policy(c.client.cfg.Retry).Query(
+		func(r *http.Request) (*http.Response, error) {
+			bad = nil
+			return c.roundTrip(r)
+		},
+		func() retry.Attempt {
+			facts := c.facts()
+			facts.Failed = facts.Failed || bad != nil
+			return facts
+		},
+	)
+	request, err := retryablehttp.FromRequest((&http.Request{Method: c.op.Method, URL: &c.url, Header: http.Header{}}).WithContext(ctx))
+	if err != nil { // it has no body that could not be read: each attempt gets the bytes of an upload's
+		return decoded, err
+	}
+	request.SetResponseHandler(func(*http.Response) error {
+		if c.last.Status == http.StatusOK {
 			decoded, bad = decode(c.last.Body)
-			facts.Failed = bad != nil
 		}
-		return facts
+		return bad
 	})
+	_, _ = attempts.Do(request) // the response has no body to close
+	bad = cmp.Or(c.last.failure(), bad)
 	if bad == nil && c.last.Status == http.StatusOK {
 		return decoded, nil
 	}
@@ -91,6 +115,15 @@ func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (d
 		return decoded, invalid
 	}
 	return decoded, c.queryError(ctx, bad)
+}
+
+// roundTrip makes one attempt of a query. The response has no body any more: the call has read it.
+func (c *call) roundTrip(r *http.Request) (*http.Response, error) {
+	c.attempt(r.Context())
+	if err := c.last.failure(); err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: c.last.Status, Header: c.last.Header, Body: http.NoBody, Request: r}, nil
 }
 
 // queryError says why there is no decoded response: because of bad, because the context ended, or because the gateway
@@ -144,8 +177,8 @@ func (c *call) raw() *RawResponse {
 	return c.secrets.raw(&c.last)
 }
 
-// attempt sends the call exactly once, reads the whole response, and returns the facts for the retry decision.
-func (c *call) attempt(ctx context.Context) retry.Attempt {
+// attempt sends the call exactly once, and reads the whole response.
+func (c *call) attempt(ctx context.Context) {
 	c.attempts++
 	begun := time.Now()
 	c.last = c.send(ctx)
@@ -160,6 +193,10 @@ func (c *call) attempt(ctx context.Context) retry.Attempt {
 			Duration: duration, Err: c.last.failure(),
 		})
 	}
+}
+
+// facts returns what the retry decision depends on.
+func (c *call) facts() retry.Attempt {
 	return retry.Attempt{
 		Payment: c.op.Payment, Number: c.attempts, Local: c.last.localErr != nil, Failed: c.last.failure() != nil,
 		ProvenUnsent: c.last.Unsent, Status: c.last.Status, RetryAfter: c.last.retryAfter,

@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -21,36 +20,28 @@ func (p Policy) Payment(ctx context.Context, attempt func(context.Context) Attem
 	}
 }
 
-// Query makes attempts until one succeeds, or the policy ends them.
-//
-// go-retryablehttp runs the attempts and the pauses. It gets a placeholder request that is never sent: what is sent,
-// whether it is sent again and how long the pause is, is decided here, and its errors contain no URL.
-func (p Policy) Query(ctx context.Context, attempt func(context.Context) Attempt) {
-	var last Attempt
+// Query returns a client of go-retryablehttp that makes the attempts of one query: it sends the request, hands the last
+// response to the request's handler, and waits between attempts until the context ends. Send makes one attempt, with a
+// copy of the request. Facts describes the attempt that was made last, and its response as far as it has been decoded; from
+// these the policy decides whether there is another one, and after which pause.
+func (p Policy) Query(send func(*http.Request) (*http.Response, error), facts func() Attempt) *retryablehttp.Client {
 	var pause time.Duration
-	loop := retryablehttp.Client{
-		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			last = attempt(r.Context())
-			return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
-		})},
+	return &retryablehttp.Client{
+		HTTPClient: &http.Client{
+			Transport:     roundTripper(send),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 		RetryMax: p.MaxAttempts - 1,
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (again bool, _ error) {
-			pause, again = p.Next(last, random.Float64())
+		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (again bool, _ error) { // before and after the handler
+			pause, again = p.Next(facts(), random.Float64())
 			return again && Fits(ctx, pause), nil
 		},
 		Backoff:      func(time.Duration, time.Duration, int, *http.Response) time.Duration { return pause },
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
-	query := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: "query"}, Header: http.Header{}}
-	request, err := retryablehttp.FromRequest(query.WithContext(ctx))
-	if err != nil { // it has no body to read
-		return
-	}
-	if response, err := loop.Do(request); err == nil {
-		_ = response.Body.Close() // http.NoBody
-	}
 }
 
+// roundTripper has no CloseIdleConnections, which go-retryablehttp would call after every failure.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
