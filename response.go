@@ -177,7 +177,6 @@ func (d *decoder) transaction(t *Transaction) (decoded response) {
 		}
 		return ok, ""
 	})
-	d.StoreTexts()
 	return decoded
 }
 
@@ -194,7 +193,7 @@ func refundRow(d *decoder, r *Refund) *badMember {
 			ok = d.Instant(&r.Timestamp)
 		case "merchantRefundId":
 			ok = d.ID(&r.MerchantRefundID)
-			named = !ok || d.HasPending(&r.MerchantRefundID)
+			named = !ok || r.MerchantRefundID != ""
 			return ok, unreadable
 		case "refundTransactionId": // a published alternative name, not in the interface
 			if named {
@@ -222,7 +221,6 @@ func refundRow(d *decoder, r *Refund) *badMember {
 		}
 		return ok, ""
 	})
-	d.StoreTexts()
 	return bad
 }
 

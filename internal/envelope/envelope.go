@@ -26,7 +26,7 @@ type Page struct {
 // Read reads a page, which is an object, with at most so many rows. It calls row for each element of the data; row must
 // read exactly the element, and reports whether it is usable. Unusable rows are left out.
 //
-// Texts are stored by the reader's StoreTexts or Finish, not before, and Finish reports whether the document was complete.
+// The reader's Finish reports whether the document was complete.
 func Read[T any](r *wire.Reader, most int, row func(i int, dst *T) bool) (p *Page, rows []T) {
 	p = new(Page)
 	for name := range r.Members {

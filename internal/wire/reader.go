@@ -40,10 +40,7 @@ var (
 
 // readers keeps the working memory of released readers. It contains nothing of what they read.
 var readers = sync.Pool{New: func() any {
-	return &Reader{
-		names: make([][]byte, 0, 24),
-		texts: texts{arena: make([]byte, 0, 512), pending: make([]pendingText, 0, 32)},
-	}
+	return &Reader{names: make([][]byte, 0, 24)}
 }}
 
 // NewReader returns a Reader of data. Call Release after use.
@@ -56,32 +53,26 @@ func NewReader(data []byte) *Reader {
 // Release returns the reader's memory, emptied. Values that were read do not point into it.
 func (r *Reader) Release() {
 	const largest = 4096 // a document that needed more is rare, and its reader is dropped
-	if cap(r.names)+cap(r.texts.arena) > largest {
+	if cap(r.names) > largest {
 		return
 	}
-	names, arena, pending := r.names[:cap(r.names)], r.texts.arena[:cap(r.texts.arena)], r.texts.pending[:cap(r.texts.pending)]
+	names := r.names[:cap(r.names)]
 	clear(names)
-	clear(arena)
-	clear(pending)
-	*r = Reader{names: names[:0], texts: texts{arena: arena[:0], pending: pending[:0]}}
+	*r = Reader{names: names[:0]}
 	readers.Put(r)
 }
 
-// Finish stores all texts and returns what is wrong with the document, including a second value after the first. The error
+// Finish returns what is wrong with the document, including a second value after the first. The error
 // continues a sentence: "the response " + err.
 func (r *Reader) Finish() error {
 	if r.Peek(); r.pos < len(r.data) {
 		r.Fail(errSyntax)
 	}
-	r.StoreTexts()
 	return r.err
 }
 
-// HasPending reports whether a text for dst was read and not stored yet.
-func (r *Reader) HasPending(dst *string) bool { return r.texts.has(dst) }
-
-// StoreTexts stores the texts that were read since the last call. Call it at the end of each row.
-func (r *Reader) StoreTexts() { r.texts.store() }
+// string returns a text of the document as a string, which does not point into the document.
+func (r *Reader) string(text []byte) string { return r.texts.add(text, len(r.data)-r.pos) }
 
 // Fail records an error, unless there is one.
 func (r *Reader) Fail(fault error) {

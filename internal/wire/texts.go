@@ -1,37 +1,23 @@
 package wire
 
-import "slices"
+import "strings"
 
-// texts collects the texts of one row and converts them to strings together, with one allocation per row.
+// texts makes strings of the texts that are read. Strings that follow each other share a chunk of memory, so that a row needs
+// one allocation or less. A chunk is small, because a program that keeps one string keeps its chunk.
 type texts struct {
-	arena   []byte
-	pending []pendingText
-	scratch []byte // the last text that had escapes
+	chunk   strings.Builder // never grows beyond its first capacity: its strings would be copied
+	scratch []byte          // the last text that had escapes
 }
 
-// pendingText is a part of the arena and the destination of its string.
-type pendingText struct {
-	dst        *string
-	start, end int
-}
+const chunkSize = 2 << 10
 
-func (t *texts) add(dst *string, text []byte) {
-	start := len(t.arena)
-	t.arena = append(t.arena, text...)
-	t.pending = append(t.pending, pendingText{dst, start, len(t.arena)})
-}
-
-// has reports whether there is a text for dst.
-func (t *texts) has(dst *string) bool {
-	return slices.ContainsFunc(t.pending, func(p pendingText) bool { return p.dst == dst })
-}
-
-// store creates the strings and empties t for the next row.
-func (t *texts) store() {
-	all := string(t.arena)
-	for _, p := range t.pending {
-		*p.dst = all[p.start:p.end]
+// add returns text as a string. Of the document, so many bytes are left for further texts.
+func (t *texts) add(text []byte, left int) string {
+	if t.chunk.Cap()-t.chunk.Len() < len(text) {
+		t.chunk = strings.Builder{}
+		t.chunk.Grow(len(text) + min(left, max(0, chunkSize-len(text))))
 	}
-	t.pending = t.pending[:0]
-	t.arena = t.arena[:0]
+	start := t.chunk.Len()
+	t.chunk.Write(text)
+	return t.chunk.String()[start:]
 }

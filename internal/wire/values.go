@@ -14,8 +14,6 @@ import (
 
 // Each method in this file reads the value of one member. If it has the wrong format, the method returns false, and stores
 // at most a zero value; a null is treated like a missing member. Numbers are accepted as strings and strings as numbers.
-//
-// Texts are stored by StoreTexts or Finish, not before.
 
 // MaxID is the length limit of identifiers that are read, in characters. The interface has 128 for transactionId; published
 // for responses is 255. Reading is more tolerant than writing.
@@ -78,7 +76,7 @@ func (s *Scalar) sanitized() []byte {
 func (r *Reader) Text(dst *string) bool {
 	s, ok := r.Scalar()
 	if ok && !s.Null {
-		r.texts.add(dst, s.sanitized())
+		*dst = r.string(s.sanitized())
 	}
 	return ok
 }
@@ -91,7 +89,7 @@ func (r *Reader) Message(dst *string) bool {
 		if ascii.CountDigits(text) >= mask.ShortestRun {
 			text = []byte(mask.Digits(string(text)))
 		}
-		r.texts.add(dst, text)
+		*dst = r.string(text)
 	}
 	return ok
 }
@@ -105,7 +103,7 @@ func (r *Reader) ID(dst *string) bool {
 	if !s.validUTF8 || len(s.Text) > MaxID*utf8.UTFMax || utf8.RuneCount(s.Text) > MaxID {
 		return false
 	}
-	r.texts.add(dst, s.Text)
+	*dst = r.string(s.Text)
 	return true
 }
 
@@ -118,7 +116,7 @@ func (r *Reader) Digits(dst *string, longest int) bool {
 	if len(s.Text) > longest || !ascii.IsDigits(s.Text) {
 		return false
 	}
-	r.texts.add(dst, s.Text)
+	*dst = r.string(s.Text)
 	return true
 }
 
@@ -131,7 +129,7 @@ func (r *Reader) URL(dst *string) bool {
 	if !s.validUTF8 || len(s.Text) > maxURL || !IsWebURL(string(s.Text)) {
 		return false
 	}
-	r.texts.add(dst, s.Text)
+	*dst = r.string(s.Text)
 	return true
 }
 
@@ -148,7 +146,7 @@ func (r *Reader) MaskedCardNumber(dst *string) bool {
 	if ascii.CountDigits(s.Text) > visible {
 		s.Text = []byte(mask.CardNumber(mask.OnlyDigits(string(s.Text))))
 	}
-	r.texts.add(dst, s.Text)
+	*dst = r.string(s.Text)
 	return true
 }
 

@@ -1,7 +1,9 @@
 package wire_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,35 +197,36 @@ func TestScalarTells(t *testing.T) {
 	}
 }
 
-// TestTextsAreStoredTogether: texts are stored at the end of a row or of the document, not before, and stay.
-func TestTextsAreStoredTogether(t *testing.T) {
-	var a, b, c, unread string
-	r := wire.NewReader([]byte(`["first","se\u0063ond",null,"third"]`))
-	defer r.Release()
-	for i := range r.Elements {
-		switch i {
-		case 0:
-			r.Text(&a)
-		case 1:
-			r.Text(&b)
-			if a != "" || b != "" || !r.HasPending(&a) || !r.HasPending(&b) || r.HasPending(&c) {
-				t.Errorf("before StoreTexts: got %q and %q, pending %t, %t and %t", a, b, r.HasPending(&a), r.HasPending(&b), r.HasPending(&c))
-			}
-			r.StoreTexts()
-			if a != "first" || b != "second" || r.HasPending(&a) || r.HasPending(&b) {
-				t.Errorf("after StoreTexts: got %q and %q, pending %t and %t", a, b, r.HasPending(&a), r.HasPending(&b))
-			}
-		case 2:
-			r.Text(&unread)
-			if r.HasPending(&unread) {
-				t.Error("a null is a text")
-			}
-		case 3:
-			r.Text(&c)
+// TestTexts: texts stay as they were when more are read, however long they are, and do not point into the document.
+func TestTexts(t *testing.T) {
+	long := strings.Repeat("long ", 1000)
+	for _, want := range [][]string{
+		{"first", "second", "third"},
+		{long, "short", long, long, "short"},
+		{strings.Repeat("x", 2048), "y", strings.Repeat("z", 2047), "", "w"},
+		slices.Repeat([]string{"of many", strings.Repeat("m", 100)}, 1000),
+	} {
+		data, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := r.Finish(); err != nil || a != "first" || b != "second" || c != "third" || unread != "" {
-		t.Errorf("got %q, %q, %q, %q, %v", a, b, c, unread, err)
+		r := wire.NewReader(data)
+		got := make([]string, len(want))
+		for i := range r.Elements {
+			if !r.Text(&got[i]) {
+				t.Fatalf("text %d was not read", i)
+			}
+		}
+		if err := r.Finish(); err != nil {
+			t.Fatal(err)
+		}
+		r.Release()
+		for i := range data {
+			data[i] = '#'
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %.200q, want %.200q", got, want)
+		}
 	}
 }
 
