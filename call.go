@@ -52,7 +52,6 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 // submit validates the request of a payment, and sends it. The caller classifies the last attempt and finishes the call.
 func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
 	e.check.Context(ctx)
-	e.json.Close('}')
 	body, err := e.finish(op.Name)
 	if err != nil {
 		return nil, err

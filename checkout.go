@@ -35,7 +35,7 @@ type CheckoutRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the checkout may
 // exist, but no cardholder was redirected to it, and the interface documents no way to fetch its RedirectURL again.
 func (c *Client) CreateCheckout(ctx context.Context, req CheckoutRequest) (*Transaction, error) {
-	e := c.newEncoder()
+	e := c.newEncoder('{')
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true}
 	return c.pay(ctx, opCreateCheckout, p, e)
@@ -88,7 +88,7 @@ type CheckoutSubscriptionRequest struct {
 //
 // Errors are those of every payment operation; see the package comment, and CreateCheckout for ErrOutcomeUnknown.
 func (c *Client) CreateCheckoutSubscription(ctx context.Context, req CheckoutSubscriptionRequest) (*Transaction, error) {
-	e := c.newEncoder()
+	e := c.newEncoder('{')
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true}
 	return c.pay(ctx, opCreateCheckoutSubscription, p, e)

@@ -88,12 +88,12 @@ func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	t := decoded.Transaction
 	return verdict.Statement{
 		Code: int(t.Code), State: t.State().forVerdict(), Refuses: isRefusalCode(t.Code), Bad: decoded.bad.err(),
-		Named:       t.TransactionID != "",
-		Contradicts: p.contradiction(decoded),
-		Anonymous:   decoded.isAnonymous(),
-		Assigned:    t.UniqueID != "",
-		BadRedirect: decoded.badRedirect,
-		HasRedirect: t.RedirectURL != "",
+		HasMerchantID: t.TransactionID != "",
+		Contradicts:   p.contradiction(decoded),
+		NamesNothing:  decoded.namesNothing(),
+		HasGatewayID:  t.UniqueID != "",
+		BadRedirect:   decoded.badRedirect,
+		HasRedirect:   t.RedirectURL != "",
 	}
 }
 
@@ -137,11 +137,11 @@ func (p *sentPayment) matches(decoded *response) bool {
 		(decoded.TransactionCurrency == "" || decoded.TransactionCurrency == p.currency)
 }
 
-// isAnonymous reports whether a response has nothing that could belong to another transaction. The interface documents such
+// namesNothing reports whether a response has nothing that could belong to another transaction. The interface documents such
 // failures, with code and message only.
-func (r *response) isAnonymous() bool { return r.UniqueID == "" && r.isAnonymousButForUniqueID() }
+func (r *response) namesNothing() bool { return r.UniqueID == "" && r.namesNothingButUniqueID() }
 
-func (r *response) isAnonymousButForUniqueID() bool {
+func (r *response) namesNothingButUniqueID() bool {
 	return r.TransactionID == "" && !r.hasAmount && r.TransactionCurrency == "" && r.TransactionCardNumber == "" &&
 		r.RedirectURL == ""
 }

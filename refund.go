@@ -40,7 +40,7 @@ type RefundRequest struct {
 // good (112), for example because the amount exceeds the payment's. After ErrOutcomeUnknown the refund may have been made:
 // use ResolveRefund, and do not call again.
 func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, error) {
-	e := c.newEncoder()
+	e := c.newEncoder('{')
 	req.encode(e)
 	op := opCreateRefund
 	op.UniqueID, op.RefundTransactionID = req.UniqueID, req.RefundTransactionID
@@ -106,10 +106,10 @@ func (req *RefundRequest) statement(r *Refund, bad *badMember, app AppID) verdic
 	}
 	return verdict.Statement{
 		Code: int(r.Code), State: r.State().forVerdict(), Refuses: isRefusalCode(r.Code), Bad: bad.err(),
-		Named:       r.MerchantRefundID != "",
-		Contradicts: contradiction,
-		Anonymous:   r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
-		Assigned:    r.RefundUniqueID != "",
+		HasMerchantID: r.MerchantRefundID != "",
+		Contradicts:   contradiction,
+		NamesNothing:  r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
+		HasGatewayID:  r.RefundUniqueID != "",
 	}
 }
 
@@ -226,9 +226,12 @@ type Shipment struct {
 // came.
 func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment) error {
 	const most = 99
-	e := c.newEncoder()
+	e := c.newEncoder('[')
 	e.check.AddIf(len(shipments) == 0 || len(shipments) > most, "shipments", RuleLength, "has %d entries, 1 to %d are allowed", len(shipments), most)
-	e.array(len(shipments), func(i int) { shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]") })
+	for i := range shipments {
+		e.json.Separate()
+		shipments[i].encode(e, "shipments["+strconv.Itoa(i)+"]")
+	}
 	e.check.Context(ctx)
 	body, err := e.finish(opUploadTrackingNumbers.Name)
 	if err != nil {

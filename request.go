@@ -21,23 +21,29 @@ import (
 type encoder struct {
 	check   violations
 	json    wire.Writer
+	open    byte                  // how the request begins
 	element transport.PathElement // the variable element of the operation's path template
 	secrets redact.Secrets        // what was revealed, to be removed from errors
 
 	anyDecimals bool // Config.AnyDecimals
 }
 
-// newEncoder starts the object of a request.
-func (c *Client) newEncoder() *encoder {
-	e := &encoder{json: wire.NewWriter(), anyDecimals: c.cfg.AnyDecimals}
-	e.json.Open('{')
+// newEncoder starts a request, which is an object ('{') or an array ('[').
+func (c *Client) newEncoder(open byte) *encoder {
+	e := &encoder{json: wire.NewWriter(), open: open, anyDecimals: c.cfg.AnyDecimals}
+	e.json.Open(open)
 	return e
 }
 
-// finish returns the request, or every violation that was found. Its memory is never reused for another request: a
+// finish ends the request and returns it, or every violation that was found. Its memory is never reused for another request: a
 // hook or a transport that keeps it by mistake finds it wiped, and not another cardholder's data.
 func (e *encoder) finish(op string) ([]byte, error) {
 	defer e.json.Release()
+	if e.open == '[' {
+		e.json.Close(']')
+	} else {
+		e.json.Close('}')
+	}
 	if err := e.check.err(op); err != nil {
 		return nil, err
 	}
@@ -125,17 +131,6 @@ func (e *encoder) secure(secure bool) {
 func (e *encoder) object(member string, encode func()) {
 	e.json.Name(member)
 	e.nested(member, encode)
-}
-
-// array writes an array of objects instead of the object that newEncoder began.
-func (e *encoder) array(n int, encode func(i int)) {
-	e.json.Reset()
-	e.json.Open('[')
-	for i := range n {
-		e.json.Separate()
-		encode(i)
-	}
-	e.json.Close(']')
 }
 
 func (e *encoder) nested(path string, encode func()) {

@@ -102,7 +102,7 @@ func (c *call) checkSingle(uniqueID string, decoded *response) error {
 	switch {
 	case decoded.bad != nil:
 		return c.failed("", decoded.bad.err())
-	case decoded.UniqueID == "", decoded.UniqueID == uniqueID && decoded.isAnonymousButForUniqueID() && refuses:
+	case decoded.UniqueID == "", decoded.UniqueID == uniqueID && decoded.namesNothingButUniqueID() && refuses:
 		return c.failed(joinMessages(decoded.Message, decoded.TransactionMessage), nil)
 	case decoded.UniqueID != uniqueID:
 		return c.failed("", verdict.ErrNotOurs)
@@ -222,7 +222,10 @@ func (v *violations) ids(ids []idFilter) {
 
 // runSearch sends a batch query and reads its page. It also returns the secrets of the call, for callers that put its rows
 // into errors.
-func runSearch[T any](
+func runSearch[T any, P interface {
+	*T
+	masked
+}](
 	ctx context.Context, c *Client, op Operation, s *search, row func(*decoder, *T) *badMember,
 ) (*Page[T], *callSecrets, error) {
 	s.Context(ctx)
@@ -250,7 +253,7 @@ func runSearch[T any](
 	page.Raw = call.raw()
 	call.secrets.credentials.Redact(&page.Message, redact.MinID)
 	for i := range page.Data {
-		any(&page.Data[i]).(masked).mask(call.secrets.masker(false))
+		P(&page.Data[i]).mask(call.secrets.masker(false))
 	}
 	return page.Page, &call.secrets, call.end(err)
 }

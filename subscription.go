@@ -35,7 +35,7 @@ type SubscriptionRequest struct {
 // recurring charge may have been set up, and the interface documents no way to cancel it. Resolve it, and do not call
 // again. Call Card.Wipe when the card is no longer needed.
 func (c *Client) CreateSubscription(ctx context.Context, req SubscriptionRequest) (*Transaction, error) {
-	e := c.newEncoder()
+	e := c.newEncoder('{')
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency}
 	return c.pay(ctx, opCreateSubscription, p, e)

@@ -34,7 +34,7 @@ type TokenOrderRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the order may exist,
 // but no money has moved, and the interface documents no way to fetch its RedirectURL again.
 func (c *Client) CreateTokenOrder(ctx context.Context, req TokenOrderRequest) (*Transaction, error) {
-	e := c.newEncoder()
+	e := c.newEncoder('{')
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, orderID: req.OrderID, amount: req.Amount, currency: req.Currency, hostedPage: true}
 	return c.pay(ctx, opCreateTokenOrder, p, e)
@@ -83,7 +83,7 @@ type TokenPaymentRequest struct {
 // Errors are those of every payment operation; see the package comment. After ErrOutcomeUnknown the card may have
 // been charged: use Resolve, and do not call again.
 func (c *Client) TokenPayment(ctx context.Context, token Token, req TokenPaymentRequest) (*Transaction, error) {
-	e := c.newEncoder()
+	e := c.newEncoder('{')
 	e.tokenPath(token)
 	req.encode(e, c.cfg.AppID)
 	p := sentPayment{transactionID: req.TransactionID, amount: req.Amount, currency: req.Currency}

@@ -21,17 +21,17 @@ type Response struct {
 
 // Statement is what a response says about itself: enough to determine what it means, for payments and refunds.
 type Statement struct {
-	Unreadable  error // why there is no statement; nothing else is set then
-	Code        int
-	State       State
-	Refuses     bool  // the code is published for requests that were not processed
-	Named       bool  // it has a merchant's id, the one that was sent or another
-	Contradicts error // ErrNotOurs or ErrOtherApp if an id, the amount, the currency or the app differs from what was sent
-	Anonymous   bool  // it has nothing that could belong to another transaction
-	Assigned    bool  // it has an id of the gateway, so something exists
-	Bad         error // why an essential member could not be read; the first one
-	BadRedirect bool  // redirectUrl is not a URL to which a cardholder may be redirected
-	HasRedirect bool  // it has a valid redirectUrl
+	Unreadable    error // why there is no statement; nothing else is set then
+	Code          int
+	State         State
+	Refuses       bool  // the code is published for requests that were not processed
+	HasMerchantID bool  // it has a merchant's id, the one that was sent or another
+	Contradicts   error // ErrNotOurs or ErrOtherApp if an id, the amount, the currency or the app differs from what was sent
+	NamesNothing  bool  // it has nothing that could belong to another transaction
+	HasGatewayID  bool  // it has an id of the gateway, so something exists
+	Bad           error // why an essential member could not be read; the first one
+	BadRedirect   bool  // redirectUrl is not a URL to which a cardholder may be redirected
+	HasRedirect   bool  // it has a valid redirectUrl
 }
 
 // State is the meaning of the code of a response or of a row.
@@ -48,7 +48,7 @@ const (
 
 // Shows reports whether a response shows that the payment or refund exists at the gateway, whatever its outcome.
 func (s *Statement) Shows() bool {
-	return s.Named && (s.Assigned || s.State != Unclear && s.State != Declined)
+	return s.HasMerchantID && (s.HasGatewayID || s.State != Unclear && s.State != Declined)
 }
 
 // Verdict is the outcome of what was sent.
@@ -98,13 +98,13 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 		return Unknown, errRedirect
 	case says.Contradicts != nil:
 		return Unknown, says.Contradicts
-	case says.State == Declined && (says.Named || says.Anonymous):
+	case says.State == Declined && (says.HasMerchantID || says.NamesNothing):
 		return WasDeclined, nil
-	case says.Refuses && !says.Assigned:
+	case says.Refuses && !says.HasGatewayID:
 		return Refused, nil
 	case says.State == Unclear:
 		return Unknown, ErrUnclear
-	case !says.Named:
+	case !says.HasMerchantID:
 		return Unknown, errNobodys
 	case says.State == Redirect && !says.HasRedirect:
 		return Unknown, errNowhere
@@ -135,7 +135,7 @@ func refuses(r *Response, says *Statement) bool {
 		return !bytes.HasPrefix(text, []byte("{")) && !bytes.Contains(bytes.ToLower(text), []byte("uniqueid"))
 	}
 	known := says.Code == 0 || says.Refuses || says.State == Declined || says.Code == r.Status
-	return known && says.Bad == nil && !says.Assigned && says.Contradicts == nil
+	return known && says.Bad == nil && !says.HasGatewayID && says.Contradicts == nil
 }
 
 // Hint says what to check if a response does not come from the gateway itself. It continues the text of an error.

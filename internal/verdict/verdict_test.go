@@ -10,7 +10,7 @@ import (
 func TestOf(t *testing.T) {
 	failed := errors.New("connection reset")
 	unreadable := errors.New("not JSON")
-	approved := verdict.Statement{Code: 100, State: verdict.Approved, Named: true, Assigned: true}
+	approved := verdict.Statement{Code: 100, State: verdict.Approved, HasMerchantID: true, HasGatewayID: true}
 	with := func(change func(*verdict.Statement)) verdict.Statement {
 		s := approved
 		change(&s)
@@ -36,17 +36,17 @@ func TestOf(t *testing.T) {
 		{"a bad address beside a decline", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.BadRedirect = verdict.Declined, true }), verdict.Unknown},
 		{"an unreadable member", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Bad = failed }), verdict.Unknown},
 		{"about another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Contradicts = verdict.ErrNotOurs }), verdict.Unknown},
-		{"about nobody", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Named = false }), verdict.Unknown},
+		{"about nobody", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.HasMerchantID = false }), verdict.Unknown},
 		{"a code that says nothing", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Unclear }), verdict.Unknown},
 		{"no statement", verdict.Response{Status: 200}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
 
 		{"declined", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Declined }), verdict.WasDeclined},
-		{"declined, bare", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined, Anonymous: true}, verdict.WasDeclined},
+		{"declined, bare", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined, NamesNothing: true}, verdict.WasDeclined},
 		{"declined, of somebody", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined}, verdict.Unknown},
 		{"declined, of another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.Contradicts = verdict.Declined, verdict.ErrOtherApp }), verdict.Unknown},
 
 		{"refused by code", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true}, verdict.Refused},
-		{"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, Named: true, Assigned: true}, verdict.Unknown},
+		{"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, HasMerchantID: true, HasGatewayID: true}, verdict.Unknown},
 
 		{"401 without a body", verdict.Response{Status: 401}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
 		{"401 with a page", verdict.Response{Status: 401, Body: []byte("<html>")}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
@@ -57,7 +57,7 @@ func TestOf(t *testing.T) {
 		{"401 with another refusal", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 400, Refuses: true}, verdict.Refused},
 		{"401 with a decline", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 101, State: verdict.Declined}, verdict.Refused},
 		{"401 with a success", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 100, State: verdict.Approved}, verdict.Unknown},
-		{"401 of what exists", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Assigned: true}, verdict.Unknown},
+		{"401 of what exists", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, HasGatewayID: true}, verdict.Unknown},
 		{"401 about another", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Contradicts: verdict.ErrNotOurs}, verdict.Unknown},
 		{"401 with an unreadable member", verdict.Response{Status: 401, Body: object}, verdict.Statement{Code: 401, Bad: failed}, verdict.Unknown},
 		{"401 before the body", verdict.Response{Status: 401, Unsent: true}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
@@ -123,12 +123,12 @@ func TestShows(t *testing.T) {
 		want bool
 	}{
 		{"nothing", verdict.Statement{}, false},
-		{"an id of the merchant's alone", verdict.Statement{Named: true}, false},
-		{"a decline of it, which may be all there is", verdict.Statement{Named: true, State: verdict.Declined}, false},
-		{"with an id of the gateway's", verdict.Statement{Named: true, Assigned: true}, true},
-		{"a success", verdict.Statement{Named: true, State: verdict.Approved}, true},
-		{"in processing, another amount", verdict.Statement{Named: true, State: verdict.Processing, Contradicts: verdict.ErrNotOurs}, true},
-		{"nobody's", verdict.Statement{Assigned: true, State: verdict.Approved}, false},
+		{"an id of the merchant's alone", verdict.Statement{HasMerchantID: true}, false},
+		{"a decline of it, which may be all there is", verdict.Statement{HasMerchantID: true, State: verdict.Declined}, false},
+		{"with an id of the gateway's", verdict.Statement{HasMerchantID: true, HasGatewayID: true}, true},
+		{"a success", verdict.Statement{HasMerchantID: true, State: verdict.Approved}, true},
+		{"in processing, another amount", verdict.Statement{HasMerchantID: true, State: verdict.Processing, Contradicts: verdict.ErrNotOurs}, true},
+		{"nobody's", verdict.Statement{HasGatewayID: true, State: verdict.Approved}, false},
 	} {
 		if got := tt.says.Shows(); got != tt.want {
 			t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)

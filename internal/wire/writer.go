@@ -42,9 +42,6 @@ func (w *Writer) Release() {
 	*w = Writer{}
 }
 
-// Reset empties the Writer.
-func (w *Writer) Reset() { w.buf = w.buf[:0] }
-
 // Open starts an object or an array.
 func (w *Writer) Open(bracket byte) { w.buf = append(w.buf, bracket) }
 

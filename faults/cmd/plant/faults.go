@@ -47,7 +47,7 @@ var faults = []fault{
 		{"internal/resolve/evidence.go", "announced = max(announced, page.Total)\n", "_ = announced\n"},
 	}},
 	{"answer-shows-nothing", "a payment whose own answer had the gateway's id counts as never shown", []edit{
-		{"internal/verdict/verdict.go", "return s.Named && (s.Assigned || s.State != Unclear && s.State != Declined)", "return false"},
+		{"internal/verdict/verdict.go", "return s.HasMerchantID && (s.HasGatewayID || s.State != Unclear && s.State != Declined)", "return false"},
 	}},
 	{"lone-decline-with-foreign-rows", "a decline is final although the search returned rows of other payments", []edit{
 		{"internal/resolve/evidence.go", "if !row.Expected {\n\t\t\te.doubt(ErrDoubtful)\n\t\t}\n", ""},
