@@ -11,7 +11,7 @@ func TestMemoryDeduperIsBounded(t *testing.T) {
 	for i := range 10_000 {
 		key := fmt.Sprint(i)
 		_, _ = d.Claim(context.Background(), key)
-		_ = d.Done(context.Background(), key, true)
+		_ = d.Handled(context.Background(), key)
 	}
 	if len(d.busy) != 0 || len(d.handled.entries) != 100 || len(d.handled.order) != 100 {
 		t.Errorf("kept: got %d busy, %d and %d handled, want 0, 100 and 100", len(d.busy), len(d.handled.entries), len(d.handled.order))

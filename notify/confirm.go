@@ -41,6 +41,30 @@ var (
 	errNoRefund     = fmt.Errorf("%w: it returned none", errNotOneRefund)
 )
 
+// Confirm sets n.Transaction and, for a refund, n.Refund to what the gateway returns for a notification that Parse has read,
+// as NewHandler does for those that it receives. It makes at most three queries, of one attempt each and 20 s together. A
+// nil error means that the gateway confirms what the notification claims; for a kind that no query confirms, such as a
+// chargeback, that it knows the transaction.
+//
+// The error is a *cardgateway.QueryError, or says what differs; the gateway may know more when it repeats the notification.
+// Confirm checks no signature, no token and no repetition: see SignatureSHA256, TokenURLs.Check and Deduper. It panics if
+// client or n is nil.
+func Confirm(ctx context.Context, client *cardgateway.Client, n *Notification) error {
+	if client == nil || n == nil {
+		panic("notify: Confirm: client and notification must not be nil")
+	}
+	if n.Claimed.subject() == "" {
+		return errNothingToAsk
+	}
+	if err := newConfirmer(client).confirm(ctx, n); err != nil {
+		return err
+	}
+	if n.Token.IsZero() && !n.showsClaim() {
+		return errNotShown
+	}
+	return nil
+}
+
 // subject identifies the transaction to query: by the gateway's id if there is one, otherwise by the merchant's.
 func (c *Claims) subject() string {
 	switch {
@@ -60,7 +84,7 @@ func (c *Claims) queries() int {
 	return 1
 }
 
-// confirm sets n.Transaction and n.Refund to what the gateway returns.
+// confirm sets n.Transaction and n.Refund to what the gateway returns, without the token.
 func (f confirmer) confirm(ctx context.Context, n *Notification) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, confirmTimeout)
 	defer cancel()
@@ -68,6 +92,7 @@ func (f confirmer) confirm(ctx context.Context, n *Notification) (err error) {
 	if err != nil {
 		return err
 	}
+	defer redactFacts(n)
 	if claimed := n.Claimed.TransactionID; claimed != "" && claimed != n.Transaction.TransactionID {
 		return errContradicted
 	}

@@ -12,22 +12,24 @@ import (
 //
 //	CREATE TABLE notified (key text PRIMARY KEY, claimed timestamptz NOT NULL, handled bool NOT NULL)
 //	-- Claim: fresh if a row was changed; otherwise SELECT handled: handled or busy. A claim lapses, because
-//	-- a process can crash before Done.
+//	-- a process can crash before it ends the claim.
 //	INSERT INTO notified VALUES ($1, now(), false) ON CONFLICT (key) DO UPDATE SET claimed = now()
 //	  WHERE NOT notified.handled AND notified.claimed < now() - interval '5 minutes'
-//	-- Done: handled, or not.
+//	-- Handled:
 //	UPDATE notified SET handled = true WHERE key = $1
+//	-- Release:
 //	DELETE FROM notified WHERE key = $1 AND NOT handled
 //
 // Keep handled events for at least an hour. Keys are at most 255 ASCII characters, made of ids and codes, never of card
 // data, of a token or of a hash of one. The handler calls a Deduper only for events that the gateway has confirmed. The
 // methods must be safe for concurrent use.
 type Deduper interface {
-	// Claim requests the right to handle the event with this key. After ClaimFresh the handler calls Done.
+	// Claim requests the right to handle the event with this key. After ClaimFresh the handler calls Handled or Release.
 	Claim(ctx context.Context, key string) (ClaimResult, error)
-	// Done ends a claim for which Claim returned ClaimFresh. If handled is true, the event is not handled again; otherwise
-	// it can be claimed again.
-	Done(ctx context.Context, key string, handled bool) error
+	// Handled ends a claim: the event has been handled, and is not handled again.
+	Handled(ctx context.Context, key string) error
+	// Release ends a claim: the event has not been handled, and can be claimed again.
+	Release(ctx context.Context, key string) error
 }
 
 // ClaimResult says whether an event must be handled.
@@ -75,15 +77,21 @@ func (d *MemoryDeduper) Claim(_ context.Context, key string) (ClaimResult, error
 	return ClaimFresh, nil
 }
 
-// Done implements Deduper. It returns no error.
-func (d *MemoryDeduper) Done(_ context.Context, key string, handled bool) error {
+// Handled implements Deduper. It returns no error.
+func (d *MemoryDeduper) Handled(_ context.Context, key string) error {
 	k := newHashKey(key)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.busy, k)
-	if handled {
-		d.handled.put(k, struct{}{})
-	}
+	d.handled.put(k, struct{}{})
+	return nil
+}
+
+// Release implements Deduper. It returns no error.
+func (d *MemoryDeduper) Release(_ context.Context, key string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.busy, newHashKey(key))
 	return nil
 }
 

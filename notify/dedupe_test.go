@@ -16,27 +16,29 @@ func TestMemoryDeduper(t *testing.T) {
 			t.Errorf("Claim(%s): got %v, %v, want %v", key, got, err, want)
 		}
 	}
-	done := func(key string, handled bool) {
+	handled := func(key string) {
 		t.Helper()
-		if err := d.Done(ctx, key, handled); err != nil {
-			t.Errorf("Done(%s): %v", key, err)
+		if err := d.Handled(ctx, key); err != nil {
+			t.Errorf("Handled(%s): %v", key, err)
 		}
 	}
 	claim("a", notify.ClaimFresh)
 	claim("a", notify.ClaimBusy)
-	done("a", false)
+	if err := d.Release(ctx, "a"); err != nil {
+		t.Error(err)
+	}
 	claim("a", notify.ClaimFresh)
-	done("a", true)
+	handled("a")
 	claim("a", notify.ClaimHandled)
 	for _, key := range []string{"b", "c"} {
 		claim(key, notify.ClaimFresh)
-		done(key, true)
-		done(key, true)
+		handled(key)
+		handled(key)
 	}
 	claim("a", notify.ClaimFresh) // forgotten: there is room for two
 	claim("b", notify.ClaimHandled)
 	claim("c", notify.ClaimHandled)
-	done("a", true)
+	handled("a")
 	claim("b", notify.ClaimFresh)
 	claim("c", notify.ClaimHandled)
 	claim("a", notify.ClaimHandled)

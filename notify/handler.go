@@ -188,7 +188,6 @@ func (h *handler) process(r *http.Request, n *Notification, info *Info) (err err
 		}
 		return err
 	}
-	redactFacts(n)
 	if n.Transaction.State() == cardgateway.StateDeclined {
 		h.tokens.declined(n.Transaction.TransactionID)
 	}
@@ -264,7 +263,7 @@ func (h *handler) once(ctx context.Context, n *Notification) (repeated bool, err
 	return false, nil
 }
 
-// endClaimTimeout limits Deduper.Done, which must not be canceled with the request.
+// endClaimTimeout limits the end of a claim, which must not be canceled with the request.
 const endClaimTimeout = 5 * time.Second
 
 // endClaim tells the Deduper that a claimed event has been handled, or can be claimed again. It does so even if the request
@@ -273,10 +272,14 @@ const endClaimTimeout = 5 * time.Second
 func (h *handler) endClaim(ctx context.Context, key string, handled bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endClaimTimeout)
 	defer cancel()
-	if err := h.opts.Deduper.Done(ctx, key, handled); err != nil {
+	end := h.opts.Deduper.Release
+	if handled {
+		end = h.opts.Deduper.Handled
+	}
+	if err := end(ctx, key); err != nil {
 		h.reporter.claimNotEnded(ctx, handled, err)
 	}
 	if handled && h.opts.Deduper != Deduper(h.handled) {
-		_ = h.handled.Done(ctx, key, true) // always nil
+		_ = h.handled.Handled(ctx, key) // always nil
 	}
 }

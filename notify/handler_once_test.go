@@ -135,7 +135,7 @@ type scriptedDeduper struct {
 	result   notify.ClaimResult
 	claimErr error
 	ended    []bool
-	ctxErr   error // of the context that Done was given
+	ctxErr   error // of the context with which a claim was ended
 	keys     []string
 }
 
@@ -144,7 +144,11 @@ func (d *scriptedDeduper) Claim(_ context.Context, key string) (notify.ClaimResu
 	return d.result, d.claimErr
 }
 
-func (d *scriptedDeduper) Done(ctx context.Context, _ string, handled bool) error {
+func (d *scriptedDeduper) Handled(ctx context.Context, _ string) error { return d.end(ctx, true) }
+
+func (d *scriptedDeduper) Release(ctx context.Context, _ string) error { return d.end(ctx, false) }
+
+func (d *scriptedDeduper) end(ctx context.Context, handled bool) error {
 	d.ended = append(d.ended, handled)
 	if _, bounded := ctx.Deadline(); !bounded {
 		d.ctxErr = errors.New("has no deadline")

@@ -192,6 +192,17 @@ func TestHandlerConfirms(t *testing.T) {
 			if n := s.gateway.GetTotalCallCount(); n != tt.queries {
 				t.Errorf("queries: got %d, want %d", n, tt.queries)
 			}
+			parsed, err := notify.Parse([]byte(tt.body), "application/json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = notify.Confirm(t.Context(), newClient(t, s.gateway), parsed)
+			if tt.is != nil && !errors.Is(err, tt.is) || tt.is == nil && !says(err, tt.says) {
+				t.Errorf("Confirm: got error %v, want %v%s", err, tt.is, tt.says)
+			}
+			if handled > 0 && confirmedCode(parsed) != tt.wantCode {
+				t.Errorf("Confirm: got %v, want %v", confirmedCode(parsed), tt.wantCode)
+			}
 		})
 	}
 }
@@ -226,6 +237,17 @@ func TestHandlerSearchRange(t *testing.T) {
 			t.Errorf("query (-want +sent):\n%s", diff)
 		}
 	})
+}
+
+// TestConfirmNeedsAnID: without one there is nothing to query.
+func TestConfirmNeedsAnID(t *testing.T) {
+	n, err := notify.Parse([]byte(`{"code":100,"transactionType":"Sale"}`), "application/json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := notify.Confirm(t.Context(), newClient(t, nil), n); !says(err, "names no transaction") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // TestHandlerOwnErrors: for an error of the merchant's function, the response never blames the sender.

@@ -371,6 +371,7 @@ func (x *notifications) handle(ctx context.Context, p *process, n *notify.Notifi
 	}
 	w.searchPrinted("a notification", *n)
 	x.checkFacts(p, n)
+	x.confirmAgain(ctx, p, n)
 	if c.step.Books == "crash" {
 		p.kill()
 		runtime.Goexit()
@@ -387,6 +388,23 @@ func (x *notifications) handle(ctx context.Context, p *process, n *notify.Notifi
 	}
 	x.store(ctx, p, n)
 	return nil
+}
+
+// confirmAgain confirms a notification as a program does that has no handler, now and then.
+func (x *notifications) confirmAgain(ctx context.Context, p *process, n *notify.Notification) {
+	if p.callOf(ctx).step.Seed%8 != 0 {
+		return
+	}
+	again := *n
+	again.Transaction, again.Refund = nil, nil
+	err := notify.Confirm(ctx, p.client, &again)
+	if p.isDead() {
+		runtime.Goexit()
+	}
+	x.w.searchError("an error of Confirm", err)
+	if err == nil {
+		x.checkFacts(p, &again)
+	}
 }
 
 // confirm passes on to the journal what the gateway has confirmed.
@@ -543,11 +561,19 @@ func (d dedupeConnection) Claim(ctx context.Context, key string) (notify.ClaimRe
 	})
 }
 
-func (d dedupeConnection) Done(ctx context.Context, key string, handled bool) error {
+func (d dedupeConnection) Handled(ctx context.Context, key string) error {
 	_, err := dedupe(ctx, d, "Done", key, func() struct{} {
-		if row := d.table.rows[key]; row != nil && handled {
+		if row := d.table.rows[key]; row != nil {
 			row.handled = true
-		} else if row != nil && !row.handled {
+		}
+		return struct{}{}
+	})
+	return err
+}
+
+func (d dedupeConnection) Release(ctx context.Context, key string) error {
+	_, err := dedupe(ctx, d, "Done", key, func() struct{} {
+		if row := d.table.rows[key]; row != nil && !row.handled {
 			delete(d.table.rows, key)
 		}
 		return struct{}{}
