@@ -147,9 +147,11 @@ func TestOtherAppInQueries(t *testing.T) {
 func TestOwnAppZero(t *testing.T) {
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "0"})
 	for text, other := range map[cardgateway.AppID]bool{"": false, "0": false, "00": false, "1": true, "10": true} {
-		if got := c.IsOtherApp(&cardgateway.Transaction{AppID: text}); got != other {
-			t.Errorf("%q: got %t, want %t", text, got, other)
-		}
+		t.Run(string(text), func(t *testing.T) {
+			if got := c.IsOtherApp(&cardgateway.Transaction{AppID: text}); got != other {
+				t.Errorf("%q: got %t, want %t", text, got, other)
+			}
+		})
 	}
 }
 

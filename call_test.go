@@ -44,16 +44,20 @@ func TestLimiterAndHook(t *testing.T) {
 		{"refuses at once", 0, []scripted{resets}, 1, 0, errLimited},
 	}
 	for _, tt := range tests {
-		synctest.Test(t, func(t *testing.T) {
-			s, l := script{responses: tt.responses}, limiter{letThrough: tt.letThrough}
-			_, err := s.client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
-			if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.times()) != tt.asked {
-				t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.times()))
-			}
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, l := script{responses: tt.responses}, limiter{letThrough: tt.letThrough}
+				_, err := s.client(t, cardgateway.Config{Limiter: &l}).GetTransaction(t.Context(), "1")
+				if !errors.Is(err, tt.err) || l.waits != tt.waits || len(s.times()) != tt.asked {
+					t.Errorf("limiter, %s: got %v after %d waits and %d attempts", tt.name, err, l.waits, len(s.times()))
+				}
+			})
 		})
 	}
 	s, l := script{responses: []scripted{resets}}, limiter{}
-	if _, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Limiter: &l}), "t-1"); !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errLimited) || l.waits != 1 {
+	if _, err := clienttest.PayByToken(
+		t.Context(), s.client(t, cardgateway.Config{Limiter: &l}), "t-1",
+	); !errors.Is(err, cardgateway.ErrNotSent) || !errors.Is(err, errLimited) || l.waits != 1 {
 		t.Errorf("a payment that the limiter refuses: got %v after %d waits", err, l.waits)
 	}
 	hooked := 0
@@ -63,12 +67,18 @@ func TestLimiterAndHook(t *testing.T) {
 	if !errors.Is(err, errReset) || !errors.Is(payErr, cardgateway.ErrNotSent) || !cardgateway.SafeToRetry(payErr) || hooked != 2 || len(s.times()) != 0 {
 		t.Errorf("a hook that refuses: got %v and %v after %d calls of it and %d attempts", err, payErr, hooked, len(s.times()))
 	}
-	for _, basic := range []func(*http.Request, []byte) error{cardgateway.BasicAuth("", clienttest.SecretKey), cardgateway.BasicAuth(clienttest.Merchant, ""), cardgateway.BasicAuth("a:b", clienttest.SecretKey)} {
+	for _, basic := range []func(*http.Request, []byte) error{
+		cardgateway.BasicAuth("", clienttest.SecretKey), cardgateway.BasicAuth(clienttest.Merchant, ""), cardgateway.BasicAuth("a:b", clienttest.SecretKey),
+	} {
 		_, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Authenticate: basic}), "t-1")
-		if !errors.Is(err, cardgateway.ErrInvalidRequest) || cardgateway.SafeToRetry(err) || strings.Contains(err.Error(), clienttest.SecretKey) || len(s.times()) != 0 {
+		if !errors.Is(
+			err, cardgateway.ErrInvalidRequest,
+		) || cardgateway.SafeToRetry(err) || strings.Contains(err.Error(), clienttest.SecretKey) || len(s.times()) != 0 {
 			t.Errorf("BasicAuth that cannot be right: got %v after %d attempts", err, len(s.times()))
 		}
-		if _, err := s.client(t, cardgateway.Config{Authenticate: basic}).GetTransaction(t.Context(), "1"); !errors.Is(err, cardgateway.ErrInvalidRequest) || len(s.times()) != 0 {
+		if _, err := s.client(t, cardgateway.Config{Authenticate: basic}).GetTransaction(
+			t.Context(), "1",
+		); !errors.Is(err, cardgateway.ErrInvalidRequest) || len(s.times()) != 0 {
 			t.Errorf("BasicAuth that cannot be right, a query: got %v after %d attempts", err, len(s.times()))
 		}
 	}
@@ -97,12 +107,14 @@ func TestUnsentPaymentsAreRepeated(t *testing.T) {
 		{"one byte read", []scripted{reads, paid}, cardgateway.RetryPolicy{}, 1, "unknown"},
 		{"not sent, then one byte read", []scripted{resets, reads, paid}, cardgateway.RetryPolicy{}, 2, "unknown"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := script{responses: tt.responses}
-			tx, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
-			if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.times()) != tt.asked {
-				t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.times()), tt.outcome, tt.asked)
-			}
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := script{responses: tt.responses}
+				tx, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{Retry: tt.policy}), "t-1")
+				if got := clienttest.Outcome(tx, err); got != tt.outcome || len(s.times()) != tt.asked {
+					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, len(s.times()), tt.outcome, tt.asked)
+				}
+			})
 		})
 	}
 	synctest.Test(t, func(t *testing.T) { // the pause between them ends with the context
@@ -139,7 +151,9 @@ func TestMisdirected(t *testing.T) {
 	}
 	for _, body := range []string{"Client sent an HTTP request to an HTTPS server.\n", "<title>400 The plain HTTP request was sent to HTTPS port</title>"} {
 		s := script{responses: []scripted{gives(400, body)}}
-		if _, err := clienttest.PayByToken(t.Context(), s.client(t, cardgateway.Config{}), "t-1"); !errors.Is(err, cardgateway.ErrRefused) || !strings.Contains(err.Error(), "begin with https?") {
+		if _, err := clienttest.PayByToken(
+			t.Context(), s.client(t, cardgateway.Config{}), "t-1",
+		); !errors.Is(err, cardgateway.ErrRefused) || !strings.Contains(err.Error(), "begin with https?") {
 			t.Errorf("plain http to a TLS port: got %v", err)
 		}
 	}
@@ -170,8 +184,14 @@ func TestAttemptsAreLogged(t *testing.T) {
 		want      string
 	}{
 		{"payment", approving, pay, "operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 status=200"},
-		{"payment that failed", broken, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=true`},
-		{"payment that failed before it was sent", unsent, pay, `operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=false`},
+		{
+			"payment that failed", broken, pay,
+			`operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=true`,
+		},
+		{
+			"payment that failed before it was sent", unsent, pay,
+			`operation=TokenPayment method=POST path=/checkout/tokenization/payment/{tokenization} attempt=1 transactionId=t-1 error="connection reset" sent=false`,
+		},
 		{"query", approving, ask, "operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 uniqueId=1 status=200"},
 		{"query that failed", broken, ask, `operation=GetTransaction method=GET path=/search/order/{uniqueId} attempt=1 uniqueId=1 error="connection reset"`},
 	} {
@@ -215,25 +235,27 @@ func TestPaymentObserved(t *testing.T) {
 		{"not sent, then paid", []scripted{resets, gives(200, clienttest.ResponseFor("t-1", 100, ""))}, 2, 200, 100, "paid"},
 		{"never sent", []scripted{resets}, 3, 0, 0, "not sent"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := script{responses: tt.responses}
-			var seen cardgateway.Operation
-			var info cardgateway.CallInfo
-			c := s.client(t, cardgateway.Config{Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-				seen = op
-				return ctx, func(i cardgateway.CallInfo) { info = i }
-			}})
-			tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
-			if got := clienttest.Outcome(tx, err); got != tt.outcome || info.Err != err {
-				t.Errorf("%s: got %q, observed %v, want %q", tt.name, got, info.Err, tt.outcome)
-			}
-			if info.Attempts != tt.attempts || info.HTTPStatus != tt.status || info.Code != tt.code {
-				t.Errorf("%s: observed %d attempts, HTTP %d, code %d, want %d, %d, %d",
-					tt.name, info.Attempts, info.HTTPStatus, info.Code, tt.attempts, tt.status, tt.code)
-			}
-			if seen.Name != "TokenPayment" || !seen.Payment || seen.TransactionID != "t-1" {
-				t.Errorf("%s: observed %+v", tt.name, seen)
-			}
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := script{responses: tt.responses}
+				var seen cardgateway.Operation
+				var info cardgateway.CallInfo
+				c := s.client(t, cardgateway.Config{Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+					seen = op
+					return ctx, func(i cardgateway.CallInfo) { info = i }
+				}})
+				tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
+				if got := clienttest.Outcome(tx, err); got != tt.outcome || info.Err != err {
+					t.Errorf("%s: got %q, observed %v, want %q", tt.name, got, info.Err, tt.outcome)
+				}
+				if info.Attempts != tt.attempts || info.HTTPStatus != tt.status || info.Code != tt.code {
+					t.Errorf("%s: observed %d attempts, HTTP %d, code %d, want %d, %d, %d",
+						tt.name, info.Attempts, info.HTTPStatus, info.Code, tt.attempts, tt.status, tt.code)
+				}
+				if seen.Name != "TokenPayment" || !seen.Payment || seen.TransactionID != "t-1" {
+					t.Errorf("%s: observed %+v", tt.name, seen)
+				}
+			})
 		})
 	}
 }

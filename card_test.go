@@ -21,10 +21,14 @@ import (
 // works.
 func TestTokensAreNotStored(t *testing.T) {
 	token := cardgateway.NewToken("tok-8f2a")
-	for name, v := range map[string]any{"alone": token, "a pointer": &token, "in a struct": struct{ Token cardgateway.Token }{token}, "in a list": []cardgateway.Token{token}} {
-		if text, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), "Reveal") || strings.Contains(err.Error(), "8f2a") {
-			t.Errorf("%s: got %s, %v, want an error that names Reveal", name, text, err)
-		}
+	for name, v := range map[string]any{
+		"alone": token, "a pointer": &token, "in a struct": struct{ Token cardgateway.Token }{token}, "in a list": []cardgateway.Token{token},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if text, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), "Reveal") || strings.Contains(err.Error(), "8f2a") {
+				t.Errorf("%s: got %s, %v, want an error that names Reveal", name, text, err)
+			}
+		})
 	}
 	if _, err := driver.DefaultParameterConverter.ConvertValue(token); err == nil || !strings.Contains(err.Error(), "Reveal") {
 		t.Errorf("as an argument of a database: got %v", err)

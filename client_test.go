@@ -55,16 +55,18 @@ func TestWithRetry(t *testing.T) {
 		{"negative values do so too", original.WithRetry(cardgateway.RetryPolicy{MaxAttempts: -1, MinWait: time.Nanosecond}), 4},
 		{"the original again", original, 3},
 	} {
-		requests.Store(0)
-		if _, err := tt.client.GetTransaction(t.Context(), "1"); err == nil {
-			t.Errorf("%s: got no error", tt.name)
-		}
-		if got := requests.Load(); got != tt.want {
-			t.Errorf("%s: got %d requests, want %d", tt.name, got, tt.want)
-		}
-		if tt.client.Location() != zone {
-			t.Errorf("%s: got zone %v, want %v", tt.name, tt.client.Location(), zone)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			requests.Store(0)
+			if _, err := tt.client.GetTransaction(t.Context(), "1"); err == nil {
+				t.Errorf("%s: got no error", tt.name)
+			}
+			if got := requests.Load(); got != tt.want {
+				t.Errorf("%s: got %d requests, want %d", tt.name, got, tt.want)
+			}
+			if tt.client.Location() != zone {
+				t.Errorf("%s: got zone %v, want %v", tt.name, tt.client.Location(), zone)
+			}
+		})
 	}
 	if got := connections.Load(); got != 1 {
 		t.Errorf("got %d connections, want one for all", got)
@@ -96,7 +98,9 @@ func TestNewChecksItsConfig(t *testing.T) {
 		"//gateway.example", "https://", "https:gateway.example", "https://:443", "https:///path", "https://u@gateway.example", "https://u:p@gateway.example",
 		"https://gateway.example?a=1", "https://gateway.example#f", "https://gate way.example", "https://gateway.example:port", "https://gateway.example\n", "://",
 	} {
-		if _, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1"}); !slices.Contains(clienttest.Problems(err), "BaseURL format") || strings.Contains(fmt.Sprint(err), "u:p") {
+		if _, err := cardgateway.New(cardgateway.Config{
+			BaseURL: base, AppID: "1",
+		}); !slices.Contains(clienttest.Problems(err), "BaseURL format") || strings.Contains(fmt.Sprint(err), "u:p") {
 			t.Errorf("%q: got %v", base, err)
 		}
 	}
@@ -123,12 +127,14 @@ func TestNewChecksItsConfig(t *testing.T) {
 			*c = cardgateway.Config{BaseURL: "ftp://x", AppID: "x", AttemptTimeout: -1, Retry: cardgateway.RetryPolicy{MaxWait: -1}}
 		}},
 	} {
-		cfg := good
-		tt.change(&cfg)
-		c, err := cardgateway.New(cfg)
-		if got := strings.Join(clienttest.Problems(err), ", "); got != tt.want || (c == nil) != (tt.want != "") {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			cfg := good
+			tt.change(&cfg)
+			c, err := cardgateway.New(cfg)
+			if got := strings.Join(clienttest.Problems(err), ", "); got != tt.want || (c == nil) != (tt.want != "") {
+				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -144,21 +150,23 @@ func TestGivenTimes(t *testing.T) {
 		{"the shorter of both", time.Minute, time.Second, time.Second},
 		{"the other shorter", time.Second, time.Minute, time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			var got time.Duration
-			c := clienttest.NewClient(t, cardgateway.Config{
-				BaseURL: clienttest.BaseURL, AttemptTimeout: tt.attempt, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
-				HTTPClient: &http.Client{Timeout: tt.client, Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if deadline, ok := r.Context().Deadline(); ok {
-						got = time.Until(deadline)
-					}
-					return clienttest.Respond(r, 200, "{}")
-				})},
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var got time.Duration
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, AttemptTimeout: tt.attempt, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+					HTTPClient: &http.Client{Timeout: tt.client, Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						if deadline, ok := r.Context().Deadline(); ok {
+							got = time.Until(deadline)
+						}
+						return clienttest.Respond(r, 200, "{}")
+					})},
+				})
+				_, _ = c.GetTransaction(t.Context(), "1")
+				if got != tt.wantAttempt {
+					t.Errorf("%s: got %v, want %v", tt.name, got, tt.wantAttempt)
+				}
 			})
-			_, _ = c.GetTransaction(t.Context(), "1")
-			if got != tt.wantAttempt {
-				t.Errorf("%s: got %v, want %v", tt.name, got, tt.wantAttempt)
-			}
 		})
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,18 +183,22 @@ func TestGivenTimes(t *testing.T) {
 		{"the transport's is longer", time.Minute, true},
 		{"the transport says nothing", 0, true},
 	} {
-		var reused bool
-		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{IdleConnTimeout: tt.own}}})
-		for range 2 {
-			_, _ = clienttest.PaymentOperations[0].Call(httptrace.WithClientTrace(t.Context(), trace), c, "t-1")
-			time.Sleep(200 * time.Millisecond)
-		}
-		if reused != tt.want {
-			t.Errorf("%s: used again: got %t, want %t", tt.name, reused, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			var reused bool
+			trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: &http.Transport{IdleConnTimeout: tt.own}}})
+			for range 2 {
+				_, _ = clienttest.PaymentOperations[0].Call(httptrace.WithClientTrace(t.Context(), trace), c, "t-1")
+				time.Sleep(200 * time.Millisecond)
+			}
+			if reused != tt.want {
+				t.Errorf("%s: used again: got %t, want %t", tt.name, reused, tt.want)
+			}
+		})
 	}
-	if _, err := cardgateway.New(cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "1", HTTPClient: &http.Client{Transport: (*http.Transport)(nil)}}); err != nil {
+	if _, err := cardgateway.New(cardgateway.Config{
+		BaseURL: clienttest.BaseURL, AppID: "1", HTTPClient: &http.Client{Transport: (*http.Transport)(nil)},
+	}); err != nil {
 		t.Errorf("a transport that is nil: %v", err)
 	}
 }

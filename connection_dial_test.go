@@ -169,18 +169,20 @@ func TestOwnTLSConnections(t *testing.T) {
 	for name, tt := range map[string]struct{ host, want string }{
 		"right certificate": {"example.com", "paid"}, "wrong certificate": {"pay.example", "not sent"},
 	} {
-		transport := s.Client().Transport.(*http.Transport).Clone()
-		config := transport.TLSClientConfig.Clone()
-		config.ServerName, config.NextProtos = tt.host, nil
-		transport.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
-			conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-			return tls.Client(conn, config), err
-		}
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: transport}})
-		if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != tt.want {
-			t.Errorf("%s: got %v, want %s", name, err, tt.want)
-		}
-		c.CloseIdleConnections()
+		t.Run(name, func(t *testing.T) {
+			transport := s.Client().Transport.(*http.Transport).Clone()
+			config := transport.TLSClientConfig.Clone()
+			config.ServerName, config.NextProtos = tt.host, nil
+			transport.DialTLSContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+				return tls.Client(conn, config), err
+			}
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: &http.Client{Transport: transport}})
+			if tx, err := clienttest.PayByToken(t.Context(), c, "t-1"); clienttest.Outcome(tx, err) != tt.want {
+				t.Errorf("%s: got %v, want %s", name, err, tt.want)
+			}
+			c.CloseIdleConnections()
+		})
 	}
 	s.Close()
 }
@@ -193,20 +195,22 @@ func TestHandshakeFails(t *testing.T) {
 		"no TLS": func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") },
 		"silent": func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
 	} {
-		base := clienttest.ServeRaw(t, serve)
-		_, transport := serverAndClientTLS(t)
-		transport.TLSHandshakeTimeout = impatient.AttemptTimeout
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: strings.Replace(base, "http", "https", 1), HTTPClient: &http.Client{Transport: transport}})
-		_, err := clienttest.PayByToken(t.Context(), c, "t-1")
-		if !errors.Is(err, cardgateway.ErrNotSent) {
-			t.Errorf("%s: got %v, want %v", name, err, cardgateway.ErrNotSent)
-		}
-		if late, ok := errors.AsType[interface {
-			error
-			Timeout() bool
-		}](err); name == "silent" && !(ok && late.Timeout()) {
-			t.Errorf("%s: got %v, which is no timeout", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			base := clienttest.ServeRaw(t, serve)
+			_, transport := serverAndClientTLS(t)
+			transport.TLSHandshakeTimeout = impatient.AttemptTimeout
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: strings.Replace(base, "http", "https", 1), HTTPClient: &http.Client{Transport: transport}})
+			_, err := clienttest.PayByToken(t.Context(), c, "t-1")
+			if !errors.Is(err, cardgateway.ErrNotSent) {
+				t.Errorf("%s: got %v, want %v", name, err, cardgateway.ErrNotSent)
+			}
+			if late, ok := errors.AsType[interface {
+				error
+				Timeout() bool
+			}](err); name == "silent" && !(ok && late.Timeout()) {
+				t.Errorf("%s: got %v, which is no timeout", name, err)
+			}
+		})
 	}
 }
 
@@ -224,10 +228,14 @@ func TestOwnDialersAreUsed(t *testing.T) {
 		"Dial":                                {Dial: old},
 		"DialTLS":                             {DialTLS: old},
 	} {
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://127.0.0.1:1", HTTPClient: &http.Client{Transport: transport}})
-		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !errors.Is(err, cardgateway.ErrNotSent) || !strings.Contains(name, "without") && !strings.Contains(err.Error(), refused.Error()) {
-			t.Errorf("%s: got %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: "https://127.0.0.1:1", HTTPClient: &http.Client{Transport: transport}})
+			if _, err := clienttest.PayByToken(
+				t.Context(), c, "t-1",
+			); !errors.Is(err, cardgateway.ErrNotSent) || !strings.Contains(name, "without") && !strings.Contains(err.Error(), refused.Error()) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		})
 	}
 }
 

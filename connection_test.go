@@ -49,7 +49,9 @@ func TestCertificatesAreVerified(t *testing.T) {
 		t.Errorf("unknown certificate: got %v, want %v", err, cardgateway.ErrNotSent)
 	}
 	blind := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	if _, err := cardgateway.New(cardgateway.Config{BaseURL: s.URL, AppID: "1", HTTPClient: blind}); !slices.Equal(clienttest.Problems(err), []string{"HTTPClient format"}) {
+	if _, err := cardgateway.New(cardgateway.Config{
+		BaseURL: s.URL, AppID: "1", HTTPClient: blind,
+	}); !slices.Equal(clienttest.Problems(err), []string{"HTTPClient format"}) {
 		t.Errorf("a transport that does not verify: got %v", err)
 	}
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, HTTPClient: blind, InsecureHTTP: true})
@@ -80,41 +82,43 @@ func TestRequestsOnTheWire(t *testing.T) {
 	transports["HTTP/2 by protocols"].Protocols = both
 	transports["NextProtos"].TLSClientConfig.NextProtos = []string{"h2"}
 	for name, transport := range transports {
-		used := transport.Clone()
-		if resp, err := (&http.Client{Transport: used}).Get(s.URL); err != nil || resp.ProtoMajor != 2 {
-			t.Fatalf("%s: a plain client does not speak HTTP/2 here: %v", name, err)
-		} else {
-			_ = resp.Body.Close()
-		}
-		requests = nil
-		c := clienttest.NewClient(t, cardgateway.Config{
-			BaseURL: s.URL, HTTPClient: &http.Client{Transport: used}, Authenticate: func(r *http.Request, _ []byte) error {
-				r.Header.Set("Idempotency-Key", "1") // with it net/http would send a payment again by itself
-				r.Header.Set("X-Idempotency-Key", "1")
-				r.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
-				return nil
-			},
+		t.Run(name, func(t *testing.T) {
+			used := transport.Clone()
+			if resp, err := (&http.Client{Transport: used}).Get(s.URL); err != nil || resp.ProtoMajor != 2 {
+				t.Fatalf("%s: a plain client does not speak HTTP/2 here: %v", name, err)
+			} else {
+				_ = resp.Body.Close()
+			}
+			requests = nil
+			c := clienttest.NewClient(t, cardgateway.Config{
+				BaseURL: s.URL, HTTPClient: &http.Client{Transport: used}, Authenticate: func(r *http.Request, _ []byte) error {
+					r.Header.Set("Idempotency-Key", "1") // with it net/http would send a payment again by itself
+					r.Header.Set("X-Idempotency-Key", "1")
+					r.GetBody = func() (io.ReadCloser, error) { return http.NoBody, nil }
+					return nil
+				},
+			})
+			for _, op := range clienttest.PaymentOperations {
+				if _, err := op.Call(t.Context(), c, "t-1"); err != nil {
+					t.Errorf("%s, %s: %v", name, op.Name, err)
+				}
+			}
+			_, _ = c.GetTransaction(t.Context(), "1")
+			_, _ = c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
+			if len(requests) < len(clienttest.PaymentOperations)+2 {
+				t.Fatalf("%s: %d requests", name, len(requests))
+			}
+			for _, r := range requests {
+				h := r.Header
+				if r.ProtoMajor != 1 || h.Get("Accept-Encoding") != "" || h.Get("Accept") != "application/json" || h.Get("User-Agent") != "cardgateway-go/"+cardgateway.Version {
+					t.Errorf("%s: %s %s with %v", name, r.Proto, r.Method, h)
+				}
+				if r.Method == "POST" && (h.Get("Idempotency-Key") != "" || h.Get("X-Idempotency-Key") != "" || h.Get("Content-Type") != "application/json" || r.ContentLength <= 0) {
+					t.Errorf("%s: payment with length %d and %v", name, r.ContentLength, h)
+				}
+			}
+			used.CloseIdleConnections()
 		})
-		for _, op := range clienttest.PaymentOperations {
-			if _, err := op.Call(t.Context(), c, "t-1"); err != nil {
-				t.Errorf("%s, %s: %v", name, op.Name, err)
-			}
-		}
-		_, _ = c.GetTransaction(t.Context(), "1")
-		_, _ = c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
-		if len(requests) < len(clienttest.PaymentOperations)+2 {
-			t.Fatalf("%s: %d requests", name, len(requests))
-		}
-		for _, r := range requests {
-			h := r.Header
-			if r.ProtoMajor != 1 || h.Get("Accept-Encoding") != "" || h.Get("Accept") != "application/json" || h.Get("User-Agent") != "cardgateway-go/"+cardgateway.Version {
-				t.Errorf("%s: %s %s with %v", name, r.Proto, r.Method, h)
-			}
-			if r.Method == "POST" && (h.Get("Idempotency-Key") != "" || h.Get("X-Idempotency-Key") != "" || h.Get("Content-Type") != "application/json" || r.ContentLength <= 0) {
-				t.Errorf("%s: payment with length %d and %v", name, r.ContentLength, h)
-			}
-		}
-		used.CloseIdleConnections()
 	}
 }
 

@@ -21,18 +21,25 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 		want error
 		text string
 	}{
-		{&cardgateway.ValidationError{Op: "Pay", Problems: []cardgateway.Problem{{"a", cardgateway.RuleRequired, "is required"}, {"b[0].c", cardgateway.RuleLength, "is long"}}}, cardgateway.ErrInvalidRequest,
+		{&cardgateway.ValidationError{
+			Op: "Pay", Problems: []cardgateway.Problem{{"a", cardgateway.RuleRequired, "is required"}, {"b[0].c", cardgateway.RuleLength, "is long"}},
+		}, cardgateway.ErrInvalidRequest,
 			"cardgateway: Pay: invalid request: a is required; b[0].c is long"},
 		{&cardgateway.NotSentError{Op: "Pay", TransactionID: "t\n1", Cause: context.Canceled}, cardgateway.ErrNotSent,
 			`cardgateway: Pay: transaction "t\n1" was not sent: context canceled`},
 		{&cardgateway.DeclinedError{Op: "Pay", TransactionID: "t", Transaction: declined}, cardgateway.ErrDeclined,
 			`cardgateway: Pay: transaction "t" declined: 101 (transaction failed): "no funds"`},
 		{&cardgateway.DeclinedError{Op: "Pay", TransactionID: "t"}, cardgateway.ErrDeclined, `cardgateway: Pay: transaction "t" declined`},
-		{&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, cardgateway.ErrRefused, `cardgateway: Pay: refused: HTTP 400, code 777, "no"`},
+		{
+			&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, cardgateway.ErrRefused,
+			`cardgateway: Pay: refused: HTTP 400, code 777, "no"`,
+		},
 		{&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 429}, cardgateway.ErrRefused, "cardgateway: Pay: refused: HTTP 429"},
 		{&cardgateway.OutcomeUnknownError{Op: "Pay", TransactionID: "t", Cause: context.DeadlineExceeded}, cardgateway.ErrOutcomeUnknown,
 			`cardgateway: Pay: outcome of transaction "t" unknown: context deadline exceeded`},
-		{&cardgateway.ConflictError{TransactionID: "t", Transactions: []cardgateway.Transaction{{UniqueID: "1", Code: 100}, {UniqueID: "2", Code: 101}}}, cardgateway.ErrConflict,
+		{&cardgateway.ConflictError{
+			TransactionID: "t", Transactions: []cardgateway.Transaction{{UniqueID: "1", Code: 100}, {UniqueID: "2", Code: 101}},
+		}, cardgateway.ErrConflict,
 			`cardgateway: transaction "t" has conflicting outcomes: "1" approved, "2" declined`},
 		{&cardgateway.ConflictError{TransactionID: "t", Transactions: make([]cardgateway.Transaction, 50_000)}, cardgateway.ErrConflict,
 			`cardgateway: transaction "t" has conflicting outcomes: ` + strings.Repeat(`"" unknown, `, 10) + "and 49990 more"},
@@ -83,9 +90,11 @@ func TestSafeToRetry(t *testing.T) {
 		{"context", context.Canceled, false}, {"foreign", errors.New("not sent"), false},
 	}
 	for _, tt := range tests {
-		if got := cardgateway.SafeToRetry(tt.err); got != tt.want {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := cardgateway.SafeToRetry(tt.err); got != tt.want {
+				t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 

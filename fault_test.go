@@ -182,7 +182,9 @@ var wireFaults = []wireFault{
 // statusFaults respond with every kind of status and body. Executed or not, only a refusal that was not executed may
 // be called one.
 func statusFaults() (faults []wireFault) {
-	for _, status := range []int{201, 202, 204, 206, 300, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 599} {
+	for _, status := range []int{
+		201, 202, 204, 206, 300, 304, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 422, 425, 429, 451, 500, 501, 502, 503, 504, 520, 599,
+	} {
 		for name, body := range map[string]string{
 			"empty": "", "page": "<html>sorry</html>", "json": `{"message":"sorry"}`, "refusal": `{"code":400,"message":"sorry"}`, "success": "success",
 		} {

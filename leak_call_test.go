@@ -162,37 +162,44 @@ func TestCallsLeaveNoSecret(t *testing.T) {
 	standard := log.Writer()
 	defer log.SetOutput(standard)
 	for _, fault := range callFaults {
-		for _, op := range clienttest.PaymentOperations[:2] {
-			var o observed
-			log.SetOutput(&o)
-			c := clienttest.NewClient(t, cardgateway.Config{
-				BaseURL: clienttest.BaseURL, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey), Retry: cardgateway.RetryPolicy{MaxAttempts: 2},
-				Logger: slog.New(slog.NewJSONHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug})),
-				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					shown := r.Clone(r.Context())
-					shown.Header.Del("Authorization") // see TestCredentialsInErrors
-					dump, err := httputil.DumpRequest(shown, true)
-					if err != nil {
-						return nil, err
-					}
-					r.Body = shown.Body
-					// Without the code, because three digits can occur by chance: see TestCallsShowNoCode.
-					text := strings.ReplaceAll(string(dump), `"cvv":"`+clienttest.CVV, `"cvv":"`)
-					return fault.trip(r, text+" "+r.URL.Path)
-				})},
-				Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-					sinks += o.add(op)
-					return ctx, func(info cardgateway.CallInfo) { sinks += o.add(info) }
-				},
-			})
-			tx, err := op.Call(t.Context(), c, "t-1")
-			calls++
-			sinks += o.add(tx, err) + 2 // and the two logs
-			if found := clienttest.Leaked(o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV, clienttest.SecretKey, clienttest.BasicValue); found != nil {
-				leaks++
-				t.Errorf("%s, %s: leaks %q", op.Name, fault.name, found)
+		t.Run(fault.name, func(t *testing.T) {
+			for _, op := range clienttest.PaymentOperations[:2] {
+				var o observed
+				log.SetOutput(&o)
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, Authenticate: cardgateway.BasicAuth(
+						clienttest.Merchant, clienttest.SecretKey,
+					), Retry: cardgateway.RetryPolicy{MaxAttempts: 2},
+					Logger: slog.New(slog.NewJSONHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug})),
+					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						shown := r.Clone(r.Context())
+						shown.Header.Del("Authorization") // see TestCredentialsInErrors
+						dump, err := httputil.DumpRequest(shown, true)
+						if err != nil {
+							return nil, err
+						}
+						r.Body = shown.Body
+						// Without the code, because three digits can occur by chance: see TestCallsShowNoCode.
+						text := strings.ReplaceAll(string(dump), `"cvv":"`+clienttest.CVV, `"cvv":"`)
+						return fault.trip(r, text+" "+r.URL.Path)
+					})},
+					Observe: func(ctx context.Context, op cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+						sinks += o.add(op)
+						return ctx, func(info cardgateway.CallInfo) { sinks += o.add(info) }
+					},
+				})
+				tx, err := op.Call(t.Context(), c, "t-1")
+				calls++
+				sinks += o.add(tx, err) + 2 // and the two logs
+				if found := clienttest.Leaked(
+					o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV, clienttest.SecretKey,
+					clienttest.BasicValue,
+				); found != nil {
+					leaks++
+					t.Errorf("%s, %s: leaks %q", op.Name, fault.name, found)
+				}
 			}
-		}
+		})
 	}
 	t.Logf("faults: %d, calls: %d, sinks tried: %d, calls that leak: %d", len(callFaults), calls, sinks, leaks)
 }
@@ -201,9 +208,11 @@ func TestCallsLeaveNoSecret(t *testing.T) {
 // not echo the code itself.
 func TestCallsShowNoCode(t *testing.T) {
 	for _, fault := range callFaults {
-		if a, b := seenOf(t, "123", fault), seenOf(t, "201", fault); a != b {
-			t.Errorf("%s: what is seen depends on the verification code:\n%s\n%s", fault.name, a, b)
-		}
+		t.Run(fault.name, func(t *testing.T) {
+			if a, b := seenOf(t, "123", fault), seenOf(t, "201", fault); a != b {
+				t.Errorf("%s: what is seen depends on the verification code:\n%s\n%s", fault.name, a, b)
+			}
+		})
 	}
 }
 
@@ -242,7 +251,9 @@ func TestRefusedRequestsShowNothing(t *testing.T) {
 	}
 	for _, token := range []string{"tok\r\nHost: evil", "tok\x00secret", "tok\xffsecret", strings.Repeat("secret", 100)} {
 		_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t"))
-		if text := fmt.Sprintf("%v %#v", err, err); strings.Contains(text, "secret") || strings.Contains(text, "evil") || !errors.Is(err, cardgateway.ErrInvalidRequest) {
+		if text := fmt.Sprintf(
+			"%v %#v", err, err,
+		); strings.Contains(text, "secret") || strings.Contains(text, "evil") || !errors.Is(err, cardgateway.ErrInvalidRequest) {
 			t.Errorf("token %q: got %s", token, text)
 		}
 	}
@@ -269,20 +280,24 @@ func TestServersShowNothing(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&o, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	sinks := 0
 	for name, response := range responses {
-		base := clienttest.ServeRaw(t, func(conn net.Conn) {
-			clienttest.RawRequests(conn, func(r *http.Request, body []byte) bool {
-				_, _ = io.WriteString(conn, response(r.Method+" "+r.URL.Path+" HTTP/1.1\r\n", string(body)))
-				return false
+		t.Run(name, func(t *testing.T) {
+			base := clienttest.ServeRaw(t, func(conn net.Conn) {
+				clienttest.RawRequests(conn, func(r *http.Request, body []byte) bool {
+					_, _ = io.WriteString(conn, response(r.Method+" "+r.URL.Path+" HTTP/1.1\r\n", string(body)))
+					return false
+				})
 			})
-		})
-		for _, op := range clienttest.PaymentOperations[:2] {
-			_, err := op.Call(t.Context(), clienttest.NewClient(t, cardgateway.Config{BaseURL: base, Logger: logger}), "t-1")
-			sinks += o.add(err) + 1
-			if found := clienttest.Leaked(o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV); found != nil {
-				t.Errorf("%s, %s: leaks %q", name, op.Name, found)
+			for _, op := range clienttest.PaymentOperations[:2] {
+				_, err := op.Call(t.Context(), clienttest.NewClient(t, cardgateway.Config{BaseURL: base, Logger: logger}), "t-1")
+				sinks += o.add(err) + 1
+				if found := clienttest.Leaked(
+					o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV,
+				); found != nil {
+					t.Errorf("%s, %s: leaks %q", name, op.Name, found)
+				}
+				o.text.Reset()
 			}
-			o.text.Reset()
-		}
+		})
 	}
 	t.Logf("responses: %d, sinks tried: %d", len(responses), sinks)
 }
@@ -311,15 +326,19 @@ func TestTLSFailuresShowNothing(t *testing.T) {
 	for name, base := range map[string]string{
 		"plain server": strings.Replace(plain.URL, "http:", "https:", 1), "closed port": "https://127.0.0.1:1",
 	} {
-		for _, op := range clienttest.PaymentOperations[:2] {
-			_, err := op.Call(t.Context(), clienttest.NewClient(t, cardgateway.Config{
-				BaseURL: base, HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}},
-			}), "t-1")
-			var o observed
-			o.add(err)
-			if found := clienttest.Leaked(o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token)); found != nil || !errors.Is(err, cardgateway.ErrNotSent) {
-				t.Errorf("%s, %s: leaks %q in %v", name, op.Name, found, err)
+		t.Run(name, func(t *testing.T) {
+			for _, op := range clienttest.PaymentOperations[:2] {
+				_, err := op.Call(t.Context(), clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: base, HTTPClient: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}},
+				}), "t-1")
+				var o observed
+				o.add(err)
+				if found := clienttest.Leaked(
+					o.text.String(), clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token),
+				); found != nil || !errors.Is(err, cardgateway.ErrNotSent) {
+					t.Errorf("%s, %s: leaks %q in %v", name, op.Name, found, err)
+				}
 			}
-		}
+		})
 	}
 }

@@ -67,7 +67,9 @@ func childServer() *httptest.Server {
 }
 
 func childPays(h *http.Client, base string) {
-	c, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1", HTTPClient: h, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)})
+	c, err := cardgateway.New(cardgateway.Config{
+		BaseURL: base, AppID: "1", HTTPClient: h, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -108,7 +110,10 @@ func TestDyingShowsNothing(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			out := child(t, mode)
-			if found := clienttest.Leaked(out, clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV, clienttest.SecretKey, clienttest.BasicValue); found != nil {
+			if found := clienttest.Leaked(
+				out, clienttest.CardNumber, clienttest.Token, url.PathEscape(clienttest.Token), `"cvv":"`+clienttest.CVV, clienttest.SecretKey,
+				clienttest.BasicValue,
+			); found != nil {
 				t.Errorf("the output shows %q:\n%s", found, out)
 			}
 			if mode == "http2debug" && strings.Contains(out, "http2:") {
@@ -121,7 +126,9 @@ func TestDyingShowsNothing(t *testing.T) {
 // TestControlShows makes sure that the test above would see a leak.
 func TestControlShows(t *testing.T) {
 	t.Parallel()
-	if out := child(t, "control"); clienttest.Leaked(out, clienttest.CardNumber) == nil || clienttest.Leaked(out, clienttest.Token, url.PathEscape(clienttest.Token)) == nil {
+	if out := child(
+		t, "control",
+	); clienttest.Leaked(out, clienttest.CardNumber) == nil || clienttest.Leaked(out, clienttest.Token, url.PathEscape(clienttest.Token)) == nil {
 		t.Errorf("the HTTP/2 debug log of a plain client shows neither body nor path:\n%.2000s", out)
 	}
 }

@@ -37,19 +37,21 @@ func TestCredentialsInErrors(t *testing.T) {
 		},
 	}
 	for name, hook := range hooks {
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Logger: logger, Authenticate: hook, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			user, password, _ := r.BasicAuth()
-			return nil, fmt.Errorf("cannot send %v of %s with %s", r.Header, user, password)
-		})}})
-		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
-		_, queryErr := c.GetTransaction(t.Context(), "1")
-		o.add(payErr, queryErr)
-		if found := clienttest.Leaked(o.text.String(), clienttest.SecretKey, clienttest.BasicValue, "vault.example"); found != nil {
-			t.Errorf("%s: shows %q", name, found)
-		}
-		if !errors.Is(payErr, cardgateway.ErrNotSent) || !errors.Is(queryErr, cardgateway.ErrQueryFailed) {
-			t.Errorf("%s: got %v and %v", name, payErr, queryErr)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Logger: logger, Authenticate: hook, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				user, password, _ := r.BasicAuth()
+				return nil, fmt.Errorf("cannot send %v of %s with %s", r.Header, user, password)
+			})}})
+			_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
+			_, queryErr := c.GetTransaction(t.Context(), "1")
+			o.add(payErr, queryErr)
+			if found := clienttest.Leaked(o.text.String(), clienttest.SecretKey, clienttest.BasicValue, "vault.example"); found != nil {
+				t.Errorf("%s: shows %q", name, found)
+			}
+			if !errors.Is(payErr, cardgateway.ErrNotSent) || !errors.Is(queryErr, cardgateway.ErrQueryFailed) {
+				t.Errorf("%s: got %v and %v", name, payErr, queryErr)
+			}
+		})
 	}
 }
 
@@ -72,31 +74,37 @@ func TestCredentialsInResponses(t *testing.T) {
 		`{"code":121,"currPage":1,"pageSize":10,"totalCount":1,"data":[{"code":111,"refundUniqueId":"3","message":"kept %[1]s"}]}`,
 	} {
 		for name, said := range map[string]string{
-			"header": "Basic " + clienttest.BasicValue, "value without padding": strings.TrimRight(clienttest.BasicValue, "="), "secret key": clienttest.SecretKey, "API key": apiKey,
+			"header": "Basic " + clienttest.BasicValue, "value without padding": strings.TrimRight(
+				clienttest.BasicValue, "=",
+			), "secret key": clienttest.SecretKey, "API key": apiKey,
 			"key in a list": listed,
 		} {
-			synctest.Test(t, func(t *testing.T) {
-				c := clienttest.NewClient(t, cardgateway.Config{
-					BaseURL: clienttest.BaseURL, Authenticate: hook, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
-					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-						return clienttest.Respond(r, 200, fmt.Sprintf(response, said))
-					})},
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := clienttest.NewClient(t, cardgateway.Config{
+						BaseURL: clienttest.BaseURL, Authenticate: hook, Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+						HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+							return clienttest.Respond(r, 200, fmt.Sprintf(response, said))
+						})},
+					})
+					var o observed
+					tx, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
+					end := time.Now()
+					orders, orderErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
+					refunds, refundErr := c.SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
+					one, oneErr := c.GetTransaction(t.Context(), "2")
+					settled, settleErr := c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: end})
+					o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
+					text := o.text.String()
+					if found := clienttest.Leaked(
+						text, clienttest.SecretKey, strings.TrimRight(clienttest.BasicValue, "="), listed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:],
+					); found != nil {
+						t.Errorf("%s in %s: shows %q in %s", name, response, found, text)
+					}
+					if !strings.Contains(text, "kept") {
+						t.Errorf("%s in %s: nothing is left of the gateway's words in %s", name, response, text)
+					}
 				})
-				var o observed
-				tx, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
-				end := time.Now()
-				orders, orderErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
-				refunds, refundErr := c.SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
-				one, oneErr := c.GetTransaction(t.Context(), "2")
-				settled, settleErr := c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: end})
-				o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
-				text := o.text.String()
-				if found := clienttest.Leaked(text, clienttest.SecretKey, strings.TrimRight(clienttest.BasicValue, "="), listed, apiKey, apiKey[:6], apiKey[len(apiKey)-8:]); found != nil {
-					t.Errorf("%s in %s: shows %q in %s", name, response, found, text)
-				}
-				if !strings.Contains(text, "kept") {
-					t.Errorf("%s in %s: nothing is left of the gateway's words in %s", name, response, text)
-				}
 			})
 		}
 	}
@@ -105,19 +113,23 @@ func TestCredentialsInResponses(t *testing.T) {
 // TestShortCredentials: a short credential is hidden in failures; in results without a failure, harmless words are not
 // masked.
 func TestShortCredentials(t *testing.T) {
-	for name, header := range map[string]string{"Authorization": "s3cr3t", "Proxy-Authorization": "Bearer s3cr3t", "X-Api-Key": "s3cr3t", "Cookie": "session=s3cr3t-and-more"} {
-		secret := "s3cr3t"
-		if name == "Cookie" {
-			secret = "s3cr3t-and-more"
-		}
-		responses := []scripted{gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
-		s := script{responses: responses}
-		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
-		end := time.Now()
-		_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
-		if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "kept, ***") {
-			t.Errorf("%s: got %v", name, err)
-		}
+	for name, header := range map[string]string{
+		"Authorization": "s3cr3t", "Proxy-Authorization": "Bearer s3cr3t", "X-Api-Key": "s3cr3t", "Cookie": "session=s3cr3t-and-more",
+	} {
+		t.Run(name, func(t *testing.T) {
+			secret := "s3cr3t"
+			if name == "Cookie" {
+				secret = "s3cr3t-and-more"
+			}
+			responses := []scripted{gives(200, `{"code":122,"message":"kept, `+secret+`"}`)}
+			s := script{responses: responses}
+			c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
+			end := time.Now()
+			_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
+			if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "kept, ***") {
+				t.Errorf("%s: got %v", name, err)
+			}
+		})
 	}
 	const more = `,"billDescription":"shop","transactionMethod":"shop","billingAddress":{"country":"US","email":"ada@shop.example","zipCode":"shop"},"link":"https://shop.example"`
 	s := script{responses: []scripted{gives(200, clienttest.ResponseFor("t-1", cardgateway.CodeFailed, more))}}
@@ -185,11 +197,13 @@ func TestSecretsThatLookEscaped(t *testing.T) {
 		{"k9%2Fzz/Q7x-secret-00", `bad header k9%252Fzz%2FQ7x-secret-00`},
 		{`pa\u0041ss\nword12`, `%70a\\u0041ss\\nword12`},
 	} {
-		s := script{responses: []scripted{gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
-		c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set("X-Api-Key", tt.secret); return nil }})
-		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), `"***"`) {
-			t.Errorf("%s: got %v", tt.said, err)
-		}
+		t.Run(tt.secret, func(t *testing.T) {
+			s := script{responses: []scripted{gives(401, `{"code":401,"message":"`+tt.said+`"}`)}}
+			c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set("X-Api-Key", tt.secret); return nil }})
+			if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); !strings.Contains(err.Error(), `"***"`) {
+				t.Errorf("%s: got %v", tt.said, err)
+			}
+		})
 	}
 }
 

@@ -63,24 +63,26 @@ func TestSecretsInResponses(t *testing.T) {
 		{"card in an unreadable message", `"message":{"pan":"` + otherCard + `"}`, otherCard, true},
 	}
 	for _, tt := range tests {
-		for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeSystemError, cardgateway.CodeParameterError} {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, tt.members))
-			})}})
-			tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
-			if tt.onlyFailed && err == nil {
-				continue
-			}
-			marshaled, _ := json.Marshal([]any{tx, err})
-			var o bytes.Buffer
-			slog.New(slog.NewJSONHandler(&o, nil)).Info("", "tx", tx, "err", err)
-			seen := fmt.Sprintf("%+v %v %s %s %s", tx, err, marshaled, o.String(), clienttest.DeepPrint([]any{tx, err}, false))
-			for _, form := range []string{tt.hidden, strings.ReplaceAll(tt.hidden, "/", `\/`), coded} {
-				if strings.Contains(seen, form) {
-					t.Errorf("%s, code %d: shows %q in %s", tt.name, code, form, seen)
+		t.Run(tt.name, func(t *testing.T) {
+			for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeSystemError, cardgateway.CodeParameterError} {
+				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, tt.members))
+				})}})
+				tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
+				if tt.onlyFailed && err == nil {
+					continue
+				}
+				marshaled, _ := json.Marshal([]any{tx, err})
+				var o bytes.Buffer
+				slog.New(slog.NewJSONHandler(&o, nil)).Info("", "tx", tx, "err", err)
+				seen := fmt.Sprintf("%+v %v %s %s %s", tx, err, marshaled, o.String(), clienttest.DeepPrint([]any{tx, err}, false))
+				for _, form := range []string{tt.hidden, strings.ReplaceAll(tt.hidden, "/", `\/`), coded} {
+					if strings.Contains(seen, form) {
+						t.Errorf("%s, code %d: shows %q in %s", tt.name, code, form, seen)
+					}
 				}
 			}
-		}
+		})
 	}
 	t.Logf("%d responses, each with four codes", len(tests))
 }
@@ -111,16 +113,18 @@ func TestCardsInKeptResults(t *testing.T) {
 		{"an unknown refund", refundRow(777, "9", pan), refund, cardgateway.ErrOutcomeUnknown},
 		{"two refunds", page(refundRow(111, "8", pan), refundRow(111, "9", pan)), resolveRefund, cardgateway.ErrConflict},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, tt.body)}})
-			result, err := tt.call(t.Context(), c)
-			if !errors.Is(err, tt.want) {
-				t.Fatalf("%s: got %v, want %v", tt.name, err, tt.want)
-			}
-			seen := clienttest.DeepPrint([]any{result, err}, false)
-			if strings.Contains(seen, otherCard) || !strings.Contains(seen, "***") {
-				t.Errorf("%s: want the card masked, got %s", tt.name, seen)
-			}
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, tt.body)}})
+				result, err := tt.call(t.Context(), c)
+				if !errors.Is(err, tt.want) {
+					t.Fatalf("%s: got %v, want %v", tt.name, err, tt.want)
+				}
+				seen := clienttest.DeepPrint([]any{result, err}, false)
+				if strings.Contains(seen, otherCard) || !strings.Contains(seen, "***") {
+					t.Errorf("%s: want the card masked, got %s", tt.name, seen)
+				}
+			})
 		})
 	}
 }
@@ -143,24 +147,26 @@ func TestSecretsInEveryMember(t *testing.T) {
 		{clienttest.Token, byToken}, {clienttest.SecretKey, byToken}, {clienttest.BasicValue, byToken}, {clienttest.CardNumber, byCard},
 		{"4111 1111 1111 1111", byCard}, {"4111-1111-1111-1111", byCard},
 	} {
-		for _, name := range members {
-			for _, place := range places {
-				member := fmt.Sprintf(place, name, secret.text)
-				for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeParameterError, cardgateway.CodeSystemError} {
-					c := clienttest.NewClient(t, cardgateway.Config{
-						BaseURL: clienttest.BaseURL, KeepResponses: true, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
-						HTTPClient: &http.Client{Transport: answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
-					})
-					tx, err := secret.sent.Call(t.Context(), c, "t-1")
-					marshaled, _ := json.Marshal([]any{tx, err})
-					seen := fmt.Sprintf("%+v %v %s %s", tx, err, marshaled, clienttest.DeepPrint([]any{tx, err}, false))
-					if strings.Contains(seen, secret.text) {
-						t.Errorf("%s, code %d: shows %q", member, code, secret.text)
+		t.Run(secret.text, func(t *testing.T) {
+			for _, name := range members {
+				for _, place := range places {
+					member := fmt.Sprintf(place, name, secret.text)
+					for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeParameterError, cardgateway.CodeSystemError} {
+						c := clienttest.NewClient(t, cardgateway.Config{
+							BaseURL: clienttest.BaseURL, KeepResponses: true, Authenticate: cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey),
+							HTTPClient: &http.Client{Transport: answering(200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, member))},
+						})
+						tx, err := secret.sent.Call(t.Context(), c, "t-1")
+						marshaled, _ := json.Marshal([]any{tx, err})
+						seen := fmt.Sprintf("%+v %v %s %s", tx, err, marshaled, clienttest.DeepPrint([]any{tx, err}, false))
+						if strings.Contains(seen, secret.text) {
+							t.Errorf("%s, code %d: shows %q", member, code, secret.text)
+						}
+						responses++
 					}
-					responses++
 				}
 			}
-		}
+		})
 	}
 	t.Logf("%d responses", responses)
 }
@@ -194,13 +200,15 @@ func TestTokensLikeMasks(t *testing.T) {
 	for token, message := range map[string]string{
 		"411111******1111": "card 4111111111111111", "no 123456": "no 12-34 56 7890123456",
 	} {
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":100,"transactionId":"t-1","message":%q}`, message))
-		})}})
-		tx, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
-		if err != nil || tx.Message == "" || strings.Contains(tx.Message, token) {
-			t.Errorf("token %s: got %v and message %q", token, err, tx.Message)
-		}
+		t.Run(token, func(t *testing.T) {
+			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":100,"transactionId":"t-1","message":%q}`, message))
+			})}})
+			tx, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
+			if err != nil || tx.Message == "" || strings.Contains(tx.Message, token) {
+				t.Errorf("token %s: got %v and message %q", token, err, tx.Message)
+			}
+		})
 	}
 }
 
@@ -209,14 +217,18 @@ func TestIdentifiersStayWhole(t *testing.T) {
 	const id, unique = "order-1234-8765", "201806281234530000"
 	for _, code := range []string{"123", "1234", "2018", "8765", "3000"} {
 		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "1234", HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":101,"transactionId":%q,"uniqueId":%q,"appId":1234,"transactionCardNumber":"411111******1234"}`, id, unique))
+			return clienttest.Respond(
+				r, 200, fmt.Sprintf(`{"code":101,"transactionId":%q,"uniqueId":%q,"appId":1234,"transactionCardNumber":"411111******1234"}`, id, unique),
+			)
 		})}})
 		for _, token := range []bool{false, true} {
 			tx, err := c.CreateSubscription(t.Context(), clienttest.SubscriptionRequest(id, clienttest.NewCard(clienttest.CardNumber, code)))
 			if token {
 				tx, err = c.TokenPayment(t.Context(), cardgateway.NewToken(code+"0"), clienttest.TokenPaymentRequest(id))
 			}
-			if !errors.Is(err, cardgateway.ErrDeclined) || tx.UniqueID != unique || tx.TransactionID != id || tx.AppID != "1234" || tx.TransactionCardNumber.Last4() != "1234" {
+			if !errors.Is(
+				err, cardgateway.ErrDeclined,
+			) || tx.UniqueID != unique || tx.TransactionID != id || tx.AppID != "1234" || tx.TransactionCardNumber.Last4() != "1234" {
 				t.Errorf("code %s, token %v: got %+v", code, token, tx)
 			}
 			if want := fmt.Sprintf("%q", id); !strings.Contains(err.Error(), want) {
@@ -286,16 +298,18 @@ func TestClientShowsNoConnection(t *testing.T) {
 	for name, cfg := range map[string]cardgateway.Config{
 		"own transport": {}, "given transport": {HTTPClient: &http.Client{Transport: &http.Transport{}}}, "given client": {HTTPClient: &http.Client{}},
 	} {
-		cfg.BaseURL, cfg.Authenticate = s.URL, cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)
-		c := clienttest.NewClient(t, cfg)
-		if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); err != nil {
-			t.Fatal(err)
-		}
-		if clienttest.Reaches(c, "http.Transport") {
-			t.Errorf("%s: a printer gets from the client to its transport", name)
-		}
-		if text := fmt.Sprintf("%v %+v %#v", c, c, *c); clienttest.Leaked(text, clienttest.Token, clienttest.SecretKey) != nil {
-			t.Errorf("%s: the client prints as %s", name, text)
-		}
+		t.Run(name, func(t *testing.T) {
+			cfg.BaseURL, cfg.Authenticate = s.URL, cardgateway.BasicAuth(clienttest.Merchant, clienttest.SecretKey)
+			c := clienttest.NewClient(t, cfg)
+			if _, err := clienttest.PayByToken(t.Context(), c, "t-1"); err != nil {
+				t.Fatal(err)
+			}
+			if clienttest.Reaches(c, "http.Transport") {
+				t.Errorf("%s: a printer gets from the client to its transport", name)
+			}
+			if text := fmt.Sprintf("%v %+v %#v", c, c, *c); clienttest.Leaked(text, clienttest.Token, clienttest.SecretKey) != nil {
+				t.Errorf("%s: the client prints as %s", name, text)
+			}
+		})
 	}
 }

@@ -53,7 +53,10 @@ func TestCallsAreLogged(t *testing.T) {
 		want      string
 	}{
 		{"approved", answering(200, approved), pay, "INFO TokenPayment approved transactionId=t-1 code=100 status=200 attempts=1"},
-		{"processing", answering(200, strings.Replace(approved, "100", "102", 1)), pay, "INFO TokenPayment processing transactionId=t-1 code=102 status=200 attempts=1"},
+		{
+			"processing", answering(200, strings.Replace(approved, "100", "102", 1)), pay,
+			"INFO TokenPayment processing transactionId=t-1 code=102 status=200 attempts=1",
+		},
 		{"declined", answering(200, strings.Replace(approved, "100", "101", 1)), pay, "INFO TokenPayment declined transactionId=t-1 code=101 status=200 attempts=1"},
 		{"refused", answering(401, ""), pay, "WARN TokenPayment refused transactionId=t-1 status=401 attempts=1 error"},
 		{"unknown", answering(500, ""), pay, "WARN TokenPayment outcome_unknown transactionId=t-1 status=500 attempts=1 error"},

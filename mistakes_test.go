@@ -29,11 +29,13 @@ func TestCardholdersAddress(t *testing.T) {
 		{"203.0.113", []string{"transactionIp format"}}, {"203.0.113.256", []string{"transactionIp format"}},
 		{"203.0.113.7, 198.51.100.9", nil}, // what proxies write: the interface does not show its form
 	} {
-		req := clienttest.TokenPaymentRequest("t-1")
-		req.TransactionIP = tt.ip
-		if got := clienttest.Problems(payByTokenWith(t, cardgateway.Config{}, req)); !slices.Equal(got, tt.want) {
-			t.Errorf("%q: got %v, want %v", tt.ip, got, tt.want)
-		}
+		t.Run(tt.ip, func(t *testing.T) {
+			req := clienttest.TokenPaymentRequest("t-1")
+			req.TransactionIP = tt.ip
+			if got := clienttest.Problems(payByTokenWith(t, cardgateway.Config{}, req)); !slices.Equal(got, tt.want) {
+				t.Errorf("%q: got %v, want %v", tt.ip, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -70,14 +72,16 @@ func TestDecimalsOfCurrencies(t *testing.T) {
 		{"12.50", "USD", false}, {"12.500", "USD", false}, {"12.505", "USD", true}, {"0.001", "EUR", true},
 		{"12.505", "KWD", false}, {"12.505", "BHD", false}, {"12.505", "XYZ", false}, // none of ISO 4217
 	} {
-		for _, anyDecimals := range []bool{false, true} {
-			req := clienttest.TokenPaymentRequest("t-1")
-			req.Amount, req.Currency = decimal.RequireFromString(tt.amount), tt.currency
-			err := payByTokenWith(t, cardgateway.Config{AnyDecimals: anyDecimals}, req)
-			if want := tt.refused && !anyDecimals; slices.Equal(clienttest.Problems(err), []string{"amount format"}) != want {
-				t.Errorf("%s %s, any decimals %t: got %v, want refused %t", tt.amount, tt.currency, anyDecimals, err, want)
+		t.Run(tt.amount, func(t *testing.T) {
+			for _, anyDecimals := range []bool{false, true} {
+				req := clienttest.TokenPaymentRequest("t-1")
+				req.Amount, req.Currency = decimal.RequireFromString(tt.amount), tt.currency
+				err := payByTokenWith(t, cardgateway.Config{AnyDecimals: anyDecimals}, req)
+				if want := tt.refused && !anyDecimals; slices.Equal(clienttest.Problems(err), []string{"amount format"}) != want {
+					t.Errorf("%s %s, any decimals %t: got %v, want refused %t", tt.amount, tt.currency, anyDecimals, err, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -113,9 +117,11 @@ func TestNilContext(t *testing.T) {
 		calls[op.Name] = func() error { _, err := op.Call(none, c, "t-1"); return err }
 	}
 	for name, call := range calls {
-		if got := clienttest.Problems(call()); !slices.Equal(got, []string{"ctx required"}) {
-			t.Errorf("%s: got %v, want ctx required", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := clienttest.Problems(call()); !slices.Equal(got, []string{"ctx required"}) {
+				t.Errorf("%s: got %v, want ctx required", name, got)
+			}
+		})
 	}
 	if sent != 0 {
 		t.Errorf("%d requests were sent", sent)
@@ -159,8 +165,10 @@ func TestGoFields(t *testing.T) {
 		{"card.cvv", cardgateway.RuleFormat, "Card.CVV"}, {"token", cardgateway.RuleRequired, "token"}, {"SentAt", cardgateway.RuleRequired, "SentAt"},
 		{"billingAddress.country", cardgateway.RuleReserved, "BillingAddress.Extra"}, {"currPage", cardgateway.RuleReserved, "CurrPage"}, {"", "", ""},
 	} {
-		if got := (cardgateway.Problem{Field: tt.field, Rule: tt.rule}).GoField(); got != tt.want {
-			t.Errorf("%s, %s: got %q, want %q", tt.field, tt.rule, got, tt.want)
-		}
+		t.Run(tt.field, func(t *testing.T) {
+			if got := (cardgateway.Problem{Field: tt.field, Rule: tt.rule}).GoField(); got != tt.want {
+				t.Errorf("%s, %s: got %q, want %q", tt.field, tt.rule, got, tt.want)
+			}
+		})
 	}
 }

@@ -32,10 +32,12 @@ func TestFailuresOfQueries(t *testing.T) {
 		{"something else", errors.New("boom"), false, false},
 	}
 	for _, tt := range tests {
-		_, transient := isTransient(tt.err)
-		if refused := isRefused(tt.err); transient != tt.transient || refused != tt.refused {
-			t.Errorf("%s: transient %t, refused %t, want %t, %t", tt.name, transient, refused, tt.transient, tt.refused)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			_, transient := isTransient(tt.err)
+			if refused := isRefused(tt.err); transient != tt.transient || refused != tt.refused {
+				t.Errorf("%s: transient %t, refused %t, want %t, %t", tt.name, transient, refused, tt.transient, tt.refused)
+			}
+		})
 	}
 	pause, transient := isTransient(fmt.Errorf("wrapped: %w", &QueryError{HTTPStatus: 429, RetryAfter: time.Minute}))
 	if pause != time.Minute || !transient {

@@ -26,7 +26,10 @@ func refundRequest() cardgateway.RefundRequest {
 
 // refundRow is a refund as a response or a page has it.
 func refundRow(code int, refundUniqueID, more string) string {
-	return fmt.Sprintf(`{"code":%d,"message":"text","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":%q,"refundAmount":"12.50","refundCurrency":"USD"%s}`, code, refundUniqueID, more)
+	return fmt.Sprintf(
+		`{"code":%d,"message":"text","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":%q,"refundAmount":"12.50","refundCurrency":"USD"%s}`,
+		code, refundUniqueID, more,
+	)
 }
 
 func refundOutcome(r *cardgateway.Refund, err error) string {
@@ -139,19 +142,21 @@ func TestRefundsAreSentOnce(t *testing.T) {
 		want  string
 		sent  int
 	}{{"broken after the body", true, "unknown", 1}, {"broken before the body", false, "not sent", 3}} {
-		synctest.Test(t, func(t *testing.T) {
-			sent := 0
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-				sent++
-				if tt.reads {
-					_, _ = io.Copy(io.Discard, r.Body)
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sent := 0
+				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+					sent++
+					if tt.reads {
+						_, _ = io.Copy(io.Discard, r.Body)
+					}
+					return nil, errors.New("broken")
+				})}})
+				r, err := c.CreateRefund(t.Context(), refundRequest())
+				if got := refundOutcome(r, err); got != tt.want || sent != tt.sent || cardgateway.SafeToRetry(err) != (tt.want == "not sent") {
+					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, sent, tt.want, tt.sent)
 				}
-				return nil, errors.New("broken")
-			})}})
-			r, err := c.CreateRefund(t.Context(), refundRequest())
-			if got := refundOutcome(r, err); got != tt.want || sent != tt.sent || cardgateway.SafeToRetry(err) != (tt.want == "not sent") {
-				t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, sent, tt.want, tt.sent)
-			}
+			})
 		})
 	}
 }
@@ -171,7 +176,10 @@ func TestRefundRequests(t *testing.T) {
 		{"all", func(r *cardgateway.RefundRequest) { r.Remark, r.Extra = "as agreed", map[string]any{"reason": 3} },
 			`POST /base/api/refund {"uniqueId":"77","refundTransactionId":"r-1","amount":"12.50","remark":"as agreed","reason":3}`},
 		{"no remark", func(*cardgateway.RefundRequest) {}, `POST /base/api/refund {"uniqueId":"77","refundTransactionId":"r-1","amount":"12.50"}`},
-		{"three decimals", func(r *cardgateway.RefundRequest) { r.Amount = decimal.RequireFromString("0.001") }, `POST /base/api/refund {"uniqueId":"77","refundTransactionId":"r-1","amount":"0.001"}`},
+		{
+			"three decimals", func(r *cardgateway.RefundRequest) { r.Amount = decimal.RequireFromString("0.001") },
+			`POST /base/api/refund {"uniqueId":"77","refundTransactionId":"r-1","amount":"0.001"}`,
+		},
 		{"nothing", func(r *cardgateway.RefundRequest) { *r = cardgateway.RefundRequest{} }, "uniqueId required, refundTransactionId required, amount required"},
 		{"letters in uniqueId", func(r *cardgateway.RefundRequest) { r.UniqueID = "a" }, "uniqueId format"},
 		{"long uniqueId", func(r *cardgateway.RefundRequest) { r.UniqueID = strings.Repeat("1", 129) }, "uniqueId format"},
@@ -182,13 +190,15 @@ func TestRefundRequests(t *testing.T) {
 		{"a field's name in Extra", func(r *cardgateway.RefundRequest) { r.Extra = map[string]any{"merchantRefundId": "r-2"} }, "merchantRefundId reserved"},
 		{"a card in Extra", func(r *cardgateway.RefundRequest) { r.Extra = map[string]any{"cardNumber": "1"} }, "cardNumber reserved"},
 	} {
-		sent = ""
-		req := refundRequest()
-		tt.change(&req)
-		_, err := c.CreateRefund(t.Context(), req)
-		if got := sent + strings.Join(clienttest.Problems(err), ", "); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			sent = ""
+			req := refundRequest()
+			tt.change(&req)
+			_, err := c.CreateRefund(t.Context(), req)
+			if got := sent + strings.Join(clienttest.Problems(err), ", "); got != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -208,7 +218,10 @@ func TestResolveRefund(t *testing.T) {
 		{"accepted to the end", slices.Repeat(pages{page(refundRow(110, "9", ""))}, 100), "processing"},
 		{"refunded twice", pages{page(refundRow(111, "9", ""), refundRow(111, "10", ""))}, "conflict"},
 		{"refused and refunded", pages{page(refundRow(112, "9", ""), refundRow(111, "10", ""))}, "refunded"},
-		{"refunded, beside another refund with the same id of the gateway", pages{page(strings.Replace(other, `"5"`, `"9"`, 1), refundRow(111, "9", ""))}, "refunded"},
+		{
+			"refunded, beside another refund with the same id of the gateway", pages{page(strings.Replace(other, `"5"`, `"9"`, 1), refundRow(111, "9", ""))},
+			"refunded",
+		},
 		{"refunded twice, without the gateway's ids", pages{page(refundRow(111, "", ""), refundRow(111, "", ""))}, "conflict"},
 		{"refunded and refused, with one id", pages{page(refundRow(111, "9", ""), refundRow(112, "9", ""))}, "unknown"},
 		{"refused twice", slices.Repeat(pages{page(refundRow(112, "9", ""), refundRow(112, "10", ""))}, 100), "unknown"},
@@ -287,25 +300,27 @@ func TestResolveRefundShowsNoCredential(t *testing.T) {
 		{"110", clienttest.SecretKey}, {"111", clienttest.SecretKey}, {"112", clienttest.SecretKey}, {"999", clienttest.SecretKey},
 		{"112", "k3yk3"}, {"999", "k3yk3"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			row := `{"code":` + tt.code + `,"message":"` + tt.key + `","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":"9","refundAmount":"12.50"}`
-			search := slices.Repeat(pages{page(row)}, 100)
-			c := clienttest.NewClient(t, cardgateway.Config{
-				BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
-				Authenticate: cardgateway.BasicAuth(clienttest.Merchant, tt.key),
+		t.Run(tt.code, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				row := `{"code":` + tt.code + `,"message":"` + tt.key + `","refundTransactionId":"r-1","uniqueId":"77","refundUniqueId":"9","refundAmount":"12.50"}`
+				search := slices.Repeat(pages{page(row)}, 100)
+				c := clienttest.NewClient(t, cardgateway.Config{
+					BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: &search},
+					Authenticate: cardgateway.BasicAuth(clienttest.Merchant, tt.key),
+				})
+				r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
+					UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 1,
+				})
+				if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok {
+					r = declined.Refund
+				}
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+					r = unknown.Refund
+				}
+				if text := fmt.Sprintf("%+v %v", r, err); strings.Contains(text, tt.key) || r != nil && r.Message != "***" {
+					t.Errorf("code %s: got %s", tt.code, text)
+				}
 			})
-			r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
-				UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 1,
-			})
-			if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok {
-				r = declined.Refund
-			}
-			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-				r = unknown.Refund
-			}
-			if text := fmt.Sprintf("%+v %v", r, err); strings.Contains(text, tt.key) || r != nil && r.Message != "***" {
-				t.Errorf("code %s: got %s", tt.code, text)
-			}
 		})
 	}
 }
@@ -371,7 +386,9 @@ func TestUploadTrackingNumbers(t *testing.T) {
 				if err != nil && !strings.Contains(err.Error(), "UploadTrackingNumbers: ") {
 					t.Errorf("got %v, which does not name the operation", err)
 				}
-				for name, words := range map[string]string{"not taken": "Upload data is empty", "not authorized": "HTTP 401", "turned away by a page": "it does not look like a response"} {
+				for name, words := range map[string]string{
+					"not taken": "Upload data is empty", "not authorized": "HTTP 401", "turned away by a page": "it does not look like a response",
+				} {
 					if tt.name == name && !strings.Contains(err.Error(), words) {
 						t.Errorf("got %v, want in it %q", err, words)
 					}

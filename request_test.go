@@ -30,10 +30,12 @@ func TestAmounts(t *testing.T) {
 		"0.0001": "amount format", "12.5000": "amount format", "1234567890123": "amount format", "1000000000000": "amount format",
 		"1234567890.123": "amount format", "9999999999999.9": "amount format",
 	} {
-		sent, err := sendAmount(t, decimal.RequireFromString(text))
-		if got := strings.Join(clienttest.Problems(err), ", "); got != want || want == "" && sent != text {
-			t.Errorf("%s: sent %q, problems %q, want %q", text, sent, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			sent, err := sendAmount(t, decimal.RequireFromString(text))
+			if got := strings.Join(clienttest.Problems(err), ", "); got != want || want == "" && sent != text {
+				t.Errorf("%s: sent %q, problems %q, want %q", text, sent, got, want)
+			}
+		})
 	}
 	for _, tt := range []struct {
 		value int64
@@ -182,7 +184,9 @@ func TestExtra(t *testing.T) {
 	t.Logf("%d spellings of members", cases)
 
 	var sent map[string]any
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: cardgateway.AppID(strings.Repeat("9", 32)), HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: cardgateway.AppID(strings.Repeat(
+		"9", 32,
+	)), HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body, _ := io.ReadAll(r.Body)
 		sent = clienttest.Normal(t, body).(map[string]any)
 		return clienttest.Respond(r, 200, "{}")
@@ -195,7 +199,9 @@ func TestExtra(t *testing.T) {
 	}
 	delete(req.Extra, "täg \"1\"\n")
 	req.Extra["token"] = cardgateway.NewToken(clienttest.Token)
-	if _, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); !slices.Equal(clienttest.Problems(err), []string{"token format"}) || sent != nil {
+	if _, err := c.TokenPayment(
+		t.Context(), cardgateway.NewToken(clienttest.Token), req,
+	); !slices.Equal(clienttest.Problems(err), []string{"token format"}) || sent != nil {
 		t.Errorf("a token, which would be sent as its mask: got %v, sent %v", err, sent)
 	}
 	delete(req.Extra, "token")
@@ -210,10 +216,12 @@ func TestExtra(t *testing.T) {
 		t.Errorf("extra members (-want +sent):\n%s", diff)
 	}
 	for name, value := range map[string]any{"func": func() {}, "NaN": nan(), "channel": make(chan int)} {
-		req.Extra = map[string]any{name: value}
-		if _, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); fmt.Sprint(clienttest.Problems(err)) != "["+name+" format]" {
-			t.Errorf("%s in Extra: got %v", name, clienttest.Problems(err))
-		}
+		t.Run(name, func(t *testing.T) {
+			req.Extra = map[string]any{name: value}
+			if _, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); fmt.Sprint(clienttest.Problems(err)) != "["+name+" format]" {
+				t.Errorf("%s in Extra: got %v", name, clienttest.Problems(err))
+			}
+		})
 	}
 }
 
@@ -227,21 +235,25 @@ func TestTokenInPath(t *testing.T) {
 		return clienttest.Respond(r, 200, "{}")
 	})}})
 	for token, want := range map[string]string{
-		"abc-._~123": "", "a/b": "", "a?b#c": "", "a%2fb": "", "%2e%2e": "", "...": "", "a b+c&d=e;f": "", "tökén": "", "a\\b": "", `a"b`: "", strings.Repeat("x", 512): "",
+		"abc-._~123": "", "a/b": "", "a?b#c": "", "a%2fb": "", "%2e%2e": "", "...": "", "a b+c&d=e;f": "", "tökén": "", "a\\b": "", `a"b`: "", strings.Repeat(
+			"x", 512,
+		): "",
 		"": "token required", ".": "token format", "..": "token format", "a\nb": "token format", "a\x00": "token format",
 		"a\xff": "token format", strings.Repeat("x", 513): "token length",
 	} {
-		path = ""
-		_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
-		if got := strings.Join(clienttest.Problems(err), ", "); got != want || (path == "") != (want != "") {
-			t.Errorf("%.20q: got %q, sent to %q, want %q", token, got, path, want)
-		}
-		if want != "" {
-			continue
-		}
-		element, ok := strings.CutPrefix(path, "/base/a%20b/checkout/tokenization/payment/")
-		if back, err := url.PathUnescape(element); !ok || err != nil || back != token || strings.ContainsAny(element, "/?#") {
-			t.Errorf("%q: sent to %q", token, path)
-		}
+		t.Run(token, func(t *testing.T) {
+			path = ""
+			_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
+			if got := strings.Join(clienttest.Problems(err), ", "); got != want || (path == "") != (want != "") {
+				t.Errorf("%.20q: got %q, sent to %q, want %q", token, got, path, want)
+			}
+			if want != "" {
+				return
+			}
+			element, ok := strings.CutPrefix(path, "/base/a%20b/checkout/tokenization/payment/")
+			if back, err := url.PathUnescape(element); !ok || err != nil || back != token || strings.ContainsAny(element, "/?#") {
+				t.Errorf("%q: sent to %q", token, path)
+			}
+		})
 	}
 }

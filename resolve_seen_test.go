@@ -187,7 +187,10 @@ func TestResolveHostedDecline(t *testing.T) {
 		{"declined a day ago", slices.Repeat(pages{page(declined)}, 100), 24*time.Hour + time.Second, "declined"},
 		{"declined not quite a day ago", slices.Repeat(pages{page(declined)}, 100), 24*time.Hour - time.Minute, "unknown"},
 		{"two declines a day ago", slices.Repeat(pages{page(declined, orderRow(101, "2", ""))}, 100), cardgateway.HostedPageLifetime + time.Second, "declined"},
-		{"declined a day ago, and processing", slices.Repeat(pages{page(declined, orderRow(102, "2", ""))}, 100), cardgateway.HostedPageLifetime + time.Second, "unknown"},
+		{
+			"declined a day ago, and processing", slices.Repeat(pages{page(declined, orderRow(102, "2", ""))}, 100),
+			cardgateway.HostedPageLifetime + time.Second, "unknown",
+		},
 		{"declined, and waiting for the cardholder", pages{page(declined, orderRow(301, "2", ""))}, 0, "redirect"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -82,7 +82,9 @@ func (l *archive) response(r *http.Request) (*http.Response, error) {
 		shown = append(shown, fmt.Sprintf(`{"transactionId":%q,"uniqueId":%q,"code":%d,"transactionAt":%q%s}`,
 			rec.id, rec.uniqueID, rec.code, sentAt, rec.more))
 	}
-	return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":121,"currPage":%d,"pageSize":%d,"totalCount":%d,"data":[%s]}`, page, size, total, strings.Join(shown, ",")))
+	return clienttest.Respond(
+		r, 200, fmt.Sprintf(`{"code":121,"currPage":%d,"pageSize":%d,"totalCount":%d,"data":[%s]}`, page, size, total, strings.Join(shown, ",")),
+	)
 }
 
 // foreign are n orders that are not ours.
@@ -119,24 +121,54 @@ func TestResolve(t *testing.T) {
 		{"declined", archive{records: []record{ours(101, "1")}}, "declined", 0, 0},
 		{"closed", archive{records: []record{ours(103, "1")}}, "declined", 0, 0},
 		{"declined beside other orders", archive{leaky: true, records: append(foreign(1), ours(101, "1"))}, "unknown", 2 * minute, 2 * minute},
-		{"declined beside an unreadable row", archive{records: []record{ours(101, "1"), with(ours(100, "2"), `,"transactionAmount":"1e99"`)}}, "unknown", 2 * minute, 2 * minute},
-		{"declined, then alone", archive{leaky: true, records: append([]record{ours(101, "1")}, until(foreign(1)[0], 40*second))}, "declined", 40 * second, 80 * second},
+		{
+			"declined beside an unreadable row", archive{records: []record{ours(101, "1"), with(ours(100, "2"), `,"transactionAmount":"1e99"`)}}, "unknown",
+			2 * minute, 2 * minute,
+		},
+		{
+			"declined, then alone", archive{leaky: true, records: append([]record{ours(101, "1")}, until(foreign(1)[0], 40*second))}, "declined", 40 * second,
+			80 * second,
+		},
 		{"declined twice", archive{records: []record{ours(101, "1"), ours(101, "2")}}, "unknown", 2 * minute, 2 * minute},
 		{"declined and processing", archive{records: []record{ours(101, "1"), ours(102, "2")}}, "unknown", 2 * minute, 2 * minute},
-		{"redirect", archive{records: []record{with(ours(301, "1"), `,"transactionAmount":"12.5","transactionCurrency":"USD","redirectUrl":"https://pay.example"`)}}, "redirect", 0, 0},
+		{
+			"redirect",
+			archive{records: []record{with(ours(301, "1"), `,"transactionAmount":"12.5","transactionCurrency":"USD","redirectUrl":"https://pay.example"`)}},
+			"redirect", 0, 0,
+		},
 		{"processing to the end", archive{records: []record{ours(102, "1")}}, "processing", 2 * minute, 2 * minute},
-		{"processing, then approved", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(100, "1"), 30*second)}}, "paid", 30 * second, 65 * second},
-		{"processing, then declined", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(101, "1"), 30*second)}}, "declined", 30 * second, 65 * second},
+		{
+			"processing, then approved", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(100, "1"), 30*second)}}, "paid", 30 * second,
+			65 * second,
+		},
+		{
+			"processing, then declined", archive{records: []record{until(ours(102, "1"), 30*second), from(ours(101, "1"), 30*second)}}, "declined",
+			30 * second, 65 * second,
+		},
 		{"processing, then gone", archive{records: []record{until(ours(102, "1"), 30*second)}}, "unknown", 2 * minute, 2 * minute},
-		{"declined beside other orders, then gone", archive{leaky: true, records: append([]record{until(ours(101, "1"), 30*second)}, until(foreign(1)[0], 30*second))}, "unknown", 2 * minute, 2 * minute},
+		{
+			"declined beside other orders, then gone",
+			archive{leaky: true, records: append([]record{until(ours(101, "1"), 30*second)}, until(foreign(1)[0], 30*second))}, "unknown", 2 * minute,
+			2 * minute,
+		},
 		{"approved twice", archive{records: []record{ours(100, "1"), ours(100, "2")}}, "conflict", 0, 0},
 		{"approved and declined", archive{records: []record{ours(100, "1"), ours(101, "2")}}, "paid", 0, 0},
 		{"approved and processing", archive{records: []record{ours(100, "1"), ours(102, "2")}}, "paid", 0, 0},
 		{"the same row on two pages", archive{pageSize: 1, total: 3, records: []record{ours(100, "1"), ours(100, "1"), ours(100, "1")}}, "paid", 0, 0},
-		{"a row without an id on every page", archive{leaky: true, pageSize: 2, total: 10, records: slices.Repeat([]record{ours(100, ""), foreign(1)[0]}, 5)}, "paid", 0, 0},
+		{
+			"a row without an id on every page",
+			archive{leaky: true, pageSize: 2, total: 10, records: slices.Repeat([]record{ours(100, ""), foreign(1)[0]}, 5)}, "paid", 0, 0,
+		},
 		{"two rows without ids", archive{records: []record{ours(100, ""), ours(100, "")}}, "conflict", 0, 0},
 		{"approved and declined under one id", archive{total: 1, records: []record{ours(100, "1"), ours(101, "1")}}, "unknown", 2 * minute, 2 * minute},
-		{"redirect and approved under one id", archive{total: 1, records: []record{with(ours(301, "1"), `,"transactionAmount":"12.5","transactionCurrency":"USD","redirectUrl":"https://pay.example"`), ours(100, "1")}}, "unknown", 2 * minute, 2 * minute},
+		{
+			"redirect and approved under one id",
+			archive{
+				total:   1,
+				records: []record{with(ours(301, "1"), `,"transactionAmount":"12.5","transactionCurrency":"USD","redirectUrl":"https://pay.example"`), ours(100, "1")},
+			},
+			"unknown", 2 * minute, 2 * minute,
+		},
 		{"declined and approved without ids on two pages", archive{pageSize: 1, records: []record{ours(101, ""), ours(100, "")}}, "paid", 0, 0},
 		{"declined and approved under one id", archive{total: 1, records: []record{ours(101, "1"), ours(100, "1")}}, "unknown", 2 * minute, 2 * minute},
 		{"never there", archive{}, "not found", 2 * minute, 2 * minute},
@@ -144,12 +176,21 @@ func TestResolve(t *testing.T) {
 		{"only other orders, without end", archive{leaky: true, records: foreign(600)}, "unknown", 2 * minute, 2 * minute},
 		{"announced and not shown", archive{total: 1}, "unknown", 2 * minute, 2 * minute},
 		{"id in capitals", archive{leaky: true, records: []record{{id: "T-1", uniqueID: "1", code: 100}}}, "unknown", 2 * minute, 2 * minute},
-		{"other amount", archive{records: []record{with(ours(100, "1"), `,"transactionAmount":"12.51","transactionCurrency":"USD"`)}}, "unknown", 2 * minute, 2 * minute},
-		{"other currency", archive{records: []record{with(ours(100, "1"), `,"transactionAmount":"12.50","transactionCurrency":"EUR"`)}}, "unknown", 2 * minute, 2 * minute},
+		{
+			"other amount", archive{records: []record{with(ours(100, "1"), `,"transactionAmount":"12.51","transactionCurrency":"USD"`)}}, "unknown",
+			2 * minute, 2 * minute,
+		},
+		{
+			"other currency", archive{records: []record{with(ours(100, "1"), `,"transactionAmount":"12.50","transactionCurrency":"EUR"`)}}, "unknown",
+			2 * minute, 2 * minute,
+		},
 		{"amount not said", archive{records: []record{with(ours(100, "1"), `,"transactionCurrency":"USD"`)}}, "unknown", 2 * minute, 2 * minute},
 		{"unlisted code", archive{records: []record{ours(777, "1")}}, "unknown", 2 * minute, 2 * minute},
 		{"cannot be asked", archive{records: []record{ours(100, "1")}, failing: always}, "unknown", 2 * minute, 3 * minute},
-		{"cannot be asked for a minute", archive{records: []record{ours(100, "1")}, failing: func(d time.Duration) bool { return d < minute }}, "paid", minute, 95 * second},
+		{
+			"cannot be asked for a minute", archive{records: []record{ours(100, "1")}, failing: func(d time.Duration) bool { return d < minute }}, "paid",
+			minute, 95 * second,
+		},
 		{"absent, then cannot be asked", archive{failing: func(d time.Duration) bool { return d > 10*second }}, "unknown", 2 * minute, 3 * minute},
 		{"cannot be asked, then absent", archive{failing: func(d time.Duration) bool { return d < 10*second }}, "not found", 2 * minute, 3 * minute},
 	}
@@ -302,11 +343,13 @@ func TestResolveSaysWhy(t *testing.T) {
 		{"other orders before one of another amount", append(foreign(1), priced("t-1", "1", "1250")), resolve.ErrOtherAmount},
 		{"other orders", foreign(1), resolve.ErrDoubtful},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: tt.records}
-			if _, err := l.client(t).Resolve(t.Context(), l.query()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, tt.want) {
-				t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
-			}
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := archive{zone: time.UTC, begun: time.Now(), leaky: true, records: tt.records}
+				if _, err := l.client(t).Resolve(t.Context(), l.query()); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || !errors.Is(err, tt.want) {
+					t.Errorf("%s: got %v, want %v", tt.name, err, tt.want)
+				}
+			})
 		})
 	}
 }
@@ -316,15 +359,17 @@ func TestResolveEndsWithContext(t *testing.T) {
 	for name, l := range map[string]archive{
 		"absent": {}, "processing": {records: []record{{id: "t-1", uniqueID: "1", code: 102}}}, "failing": {failing: func(time.Duration) bool { return true }},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			l.zone, l.begun = time.UTC, time.Now()
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			tx, err := l.client(t).Resolve(ctx, l.query())
-			if took := time.Since(l.begun); took > 10*time.Second || clienttest.Outcome(tx, err) != "unknown" || !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s: got %v after %v", name, err, took)
-			}
-			clienttest.CheckOneSentinel(t, err)
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l.zone, l.begun = time.UTC, time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				tx, err := l.client(t).Resolve(ctx, l.query())
+				if took := time.Since(l.begun); took > 10*time.Second || clienttest.Outcome(tx, err) != "unknown" || !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: got %v after %v", name, err, took)
+				}
+				clienttest.CheckOneSentinel(t, err)
+			})
 		})
 	}
 }
@@ -377,19 +422,24 @@ func TestResolveRefuses(t *testing.T) {
 		name, want string
 		change     func(*cardgateway.ResolveQuery)
 	}{
-		{"nothing", "transactionId required, amount required, currency required, SentAt required", func(q *cardgateway.ResolveQuery) { *q = cardgateway.ResolveQuery{} }},
+		{
+			"nothing", "transactionId required, amount required, currency required, SentAt required",
+			func(q *cardgateway.ResolveQuery) { *q = cardgateway.ResolveQuery{} },
+		},
 		{"no SentAt", "SentAt required", func(q *cardgateway.ResolveQuery) { q.SentAt = time.Time{} }},
 		{"long id", "transactionId length", func(q *cardgateway.ResolveQuery) { q.TransactionID = strings.Repeat("x", 129) }},
 		{"SentAt in no year", "SentAt range", func(q *cardgateway.ResolveQuery) { q.SentAt = time.Time{}.Add(1) }},
 		{"SentAt to come", "SentAt range", func(q *cardgateway.ResolveQuery) { q.SentAt = time.Now().AddDate(0, 0, 2) }},
 		{"negative Wait", "Wait range", func(q *cardgateway.ResolveQuery) { q.Wait = -1 }},
 	} {
-		q := good
-		tt.change(&q)
-		_, err := c.Resolve(t.Context(), q)
-		if got := strings.Join(clienttest.Problems(err), ", "); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			q := good
+			tt.change(&q)
+			_, err := c.Resolve(t.Context(), q)
+			if got := strings.Join(clienttest.Problems(err), ", "); got != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 

@@ -101,7 +101,9 @@ func checkResponse(t *testing.T, data []byte) string {
 }
 
 func FuzzResponse(f *testing.F) {
-	seeds(f, "*", clienttest.ResponseFor("t-1", 100, ""), clienttest.ResponseFor("t-1", 101, ""), clienttest.ResponseFor("t-1", 301, `,"x":[{"y":null}]`), `{"code":101}`,
+	seeds(f, "*", clienttest.ResponseFor(
+		"t-1", 100, "",
+	), clienttest.ResponseFor("t-1", 101, ""), clienttest.ResponseFor("t-1", 301, `,"x":[{"y":null}]`), `{"code":101}`,
 		`{"code":100,"code":101}`, `{"\u0063ode":100,"transactionId":"t-1"}`, `{"tran\u017factionId":"t-1","code":100}`)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkResponse(t, data)
@@ -156,7 +158,9 @@ func checkPage(t *testing.T, data []byte, rows int, rowErrors []error) {
 }
 
 func FuzzAppID(f *testing.F) {
-	for _, text := range []string{"1", `"1"`, "12345678901234567890123456789012", "123456789012345678901234567890123", "1e5", "-1", "null", `""`, `"\u0031"`, "1.0"} {
+	for _, text := range []string{
+		"1", `"1"`, "12345678901234567890123456789012", "123456789012345678901234567890123", "1e5", "-1", "null", `""`, `"\u0031"`, "1.0",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -90,12 +90,14 @@ func TestReveals(t *testing.T) {
 		`import "a/secret"; var x = token.Reveal()`:                     false,
 		`import secret "b"; import "a/other"; var x = secret.Reveal(v)`: false,
 	} {
-		file, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+source, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := reveals(file, "a/secret"); got != want {
-			t.Errorf("%s: got %t, want %t", source, got, want)
-		}
+		t.Run(source, func(t *testing.T) {
+			file, err := parser.ParseFile(token.NewFileSet(), "", "package p; "+source, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := reveals(file, "a/secret"); got != want {
+				t.Errorf("%s: got %t, want %t", source, got, want)
+			}
+		})
 	}
 }

@@ -30,7 +30,10 @@ func TestSearchObserved(t *testing.T) {
 		err            error
 	}{
 		{"rows", `{"code":121,` + envelope + `[{"code":100,"uniqueId":"1"}]}`, cardgateway.CodeSearchSuccess, 1, nil},
-		{"a row that cannot be read", `{"code":121,` + envelope + `[{"code":100,"transactionAmount":"x"}]}`, cardgateway.CodeSearchSuccess, 0, cardgateway.ErrQueryFailed},
+		{
+			"a row that cannot be read", `{"code":121,` + envelope + `[{"code":100,"transactionAmount":"x"}]}`, cardgateway.CodeSearchSuccess, 0,
+			cardgateway.ErrQueryFailed,
+		},
 		{"refused", `{"code":122,"message":"no"}`, cardgateway.CodeSearchFailed, -1, cardgateway.ErrQueryFailed},
 		{"unreadable", `[]`, 0, -1, cardgateway.ErrQueryFailed},
 		{"no rows", `{"code":121,"totalCount":0}`, cardgateway.CodeSearchSuccess, 0, nil},
@@ -93,12 +96,14 @@ func TestRefundNames(t *testing.T) {
 		{`"merchantRefundId":null,"refundTransactionId":"other"`, "other"},
 		{`"refundTransactionId":"other"`, "other"},
 	} {
-		s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
-		end := time.Now()
-		page, err := s.client(t, cardgateway.Config{}).SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
-		if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
-			t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
-		}
+		t.Run(tt.names, func(t *testing.T) {
+			s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
+			end := time.Now()
+			page, err := s.client(t, cardgateway.Config{}).SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
+			if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
+				t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
+			}
+		})
 	}
 }
 
@@ -134,7 +139,9 @@ func TestSearchParameters(t *testing.T) {
 	})}})
 	orders := func(q cardgateway.OrderQuery) error { _, err := c.SearchOrders(t.Context(), q); return err }
 	full := cardgateway.OrderQuery{UniqueID: "1", OrderID: "o", TransactionID: "t & t", Start: start, End: start.Add(time.Hour), CurrPage: 2, PageSize: 999}
-	refunds := cardgateway.RefundQuery{UniqueID: "1", TransactionID: "t", RefundTransactionID: "r", RefundUniqueID: "u", Start: start, End: start.Add(time.Hour), CurrPage: 1, PageSize: 1}
+	refunds := cardgateway.RefundQuery{
+		UniqueID: "1", TransactionID: "t", RefundTransactionID: "r", RefundUniqueID: "u", Start: start, End: start.Add(time.Hour), CurrPage: 1, PageSize: 1,
+	}
 	for _, op := range tab.Operations {
 		var err error
 		switch op.Name {
@@ -189,17 +196,21 @@ func TestSearchParameters(t *testing.T) {
 		{"page size of four digits", "pageSize range", with(func(q *cardgateway.OrderQuery) { q.PageSize = 1000 })},
 		{"negative page and size", "currPage range, pageSize range", with(func(q *cardgateway.OrderQuery) { q.CurrPage, q.PageSize = -1, -1 })},
 	} {
-		if got := strings.Join(clienttest.Problems(orders(tt.q)), ", "); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := strings.Join(clienttest.Problems(orders(tt.q)), ", "); got != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+			}
+		})
 	}
 	for id, want := range map[string]string{
 		"": "uniqueId required", "1": "", strings.Repeat("1", 128): "", strings.Repeat("1", 129): "uniqueId format",
 		"..": "uniqueId format", "1/../2": "uniqueId format", "%2e%2e": "uniqueId format", "1 ": "uniqueId format", "١": "uniqueId format",
 	} {
-		_, err := c.GetTransaction(t.Context(), id)
-		if got := strings.Join(clienttest.Problems(err), ", "); got != want {
-			t.Errorf("GetTransaction(%q): got %q, want %q", id, got, want)
-		}
+		t.Run(id, func(t *testing.T) {
+			_, err := c.GetTransaction(t.Context(), id)
+			if got := strings.Join(clienttest.Problems(err), ", "); got != want {
+				t.Errorf("GetTransaction(%q): got %q, want %q", id, got, want)
+			}
+		})
 	}
 }

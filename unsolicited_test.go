@@ -118,56 +118,58 @@ func tokenPaymentOf(id string) cardgateway.TokenPaymentRequest {
 func TestPaymentsAnsweredTwice(t *testing.T) {
 	n := 500 * times()
 	for _, kind := range connections {
-		for _, doubling := range []bool{true, false} {
-			var executed sync.Map
-			base, pool := doublingServer(t, kind.secure, func(_ *http.Request, sent string) (string, bool) {
-				_, rest, _ := strings.Cut(sent, `"transactionId":"`)
-				id, _, _ := strings.Cut(rest, `"`)
-				if strings.HasSuffix(id, "0") {
-					return `{"code":101,"message":"transaction failed"}`, doubling
-				}
-				times, _ := executed.LoadOrStore(id, new(atomic.Int64))
-				times.(*atomic.Int64).Add(1)
-				return fmt.Sprintf(`{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD"}`, id), false
-			})
-			c := clientOf(t, base, kind.limit, pool)
-			var wrong, unknown, notSent atomic.Int64
-			inParallel(n, func(i int) {
-				id := fmt.Sprintf("t-%d", i*10+i%4) // every fourth ends with 0
-				tx, err := c.TokenPayment(context.Background(), cardgateway.NewToken("a-token"), tokenPaymentOf(id))
-				done := int64(0)
-				if times, ok := executed.Load(id); ok {
-					done = times.(*atomic.Int64).Load()
-				}
-				declines := strings.HasSuffix(id, "0")
-				switch {
-				case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-					unknown.Add(1)
-				case errors.Is(err, cardgateway.ErrNotSent):
-					notSent.Add(1)
-					if done != 0 {
-						wrong.Add(1)
+		t.Run(kind.name, func(t *testing.T) {
+			for _, doubling := range []bool{true, false} {
+				var executed sync.Map
+				base, pool := doublingServer(t, kind.secure, func(_ *http.Request, sent string) (string, bool) {
+					_, rest, _ := strings.Cut(sent, `"transactionId":"`)
+					id, _, _ := strings.Cut(rest, `"`)
+					if strings.HasSuffix(id, "0") {
+						return `{"code":101,"message":"transaction failed"}`, doubling
 					}
-				case err == nil && tx.Paid():
-					if done != 1 || declines {
-						wrong.Add(1)
+					times, _ := executed.LoadOrStore(id, new(atomic.Int64))
+					times.(*atomic.Int64).Add(1)
+					return fmt.Sprintf(`{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD"}`, id), false
+				})
+				c := clientOf(t, base, kind.limit, pool)
+				var wrong, unknown, notSent atomic.Int64
+				inParallel(n, func(i int) {
+					id := fmt.Sprintf("t-%d", i*10+i%4) // every fourth ends with 0
+					tx, err := c.TokenPayment(context.Background(), cardgateway.NewToken("a-token"), tokenPaymentOf(id))
+					done := int64(0)
+					if times, ok := executed.Load(id); ok {
+						done = times.(*atomic.Int64).Load()
 					}
-				case errors.Is(err, cardgateway.ErrDeclined):
-					if !declines {
-						wrong.Add(1)
+					declines := strings.HasSuffix(id, "0")
+					switch {
+					case errors.Is(err, cardgateway.ErrOutcomeUnknown):
+						unknown.Add(1)
+					case errors.Is(err, cardgateway.ErrNotSent):
+						notSent.Add(1)
+						if done != 0 {
+							wrong.Add(1)
+						}
+					case err == nil && tx.Paid():
+						if done != 1 || declines {
+							wrong.Add(1)
+						}
+					case errors.Is(err, cardgateway.ErrDeclined):
+						if !declines {
+							wrong.Add(1)
+						}
+					default:
+						t.Errorf("%s: payment %s: got %v", kind.name, id, err)
 					}
-				default:
-					t.Errorf("%s: payment %s: got %v", kind.name, id, err)
+					if done > 1 {
+						t.Errorf("%s: payment %s was executed %d times", kind.name, id, done)
+					}
+				})
+				t.Logf("%s, doubling %t: %d payments, %d wrong, %d unknown, %d not sent", kind.name, doubling, n, wrong.Load(), unknown.Load(), notSent.Load())
+				if wrong.Load() != 0 || !doubling && unknown.Load()+notSent.Load() != 0 {
+					t.Errorf("%s, doubling %t: %d wrong, %d unknown, %d not sent", kind.name, doubling, wrong.Load(), unknown.Load(), notSent.Load())
 				}
-				if done > 1 {
-					t.Errorf("%s: payment %s was executed %d times", kind.name, id, done)
-				}
-			})
-			t.Logf("%s, doubling %t: %d payments, %d wrong, %d unknown, %d not sent", kind.name, doubling, n, wrong.Load(), unknown.Load(), notSent.Load())
-			if wrong.Load() != 0 || !doubling && unknown.Load()+notSent.Load() != 0 {
-				t.Errorf("%s, doubling %t: %d wrong, %d unknown, %d not sent", kind.name, doubling, wrong.Load(), unknown.Load(), notSent.Load())
 			}
-		}
+		})
 	}
 }
 
@@ -176,32 +178,37 @@ func TestPaymentsAnsweredTwice(t *testing.T) {
 func TestResolvesAnsweredTwice(t *testing.T) {
 	n := 500 * times()
 	for _, kind := range connections {
-		base, pool := doublingServer(t, kind.secure, func(r *http.Request, _ string) (string, bool) {
-			id := r.URL.Query().Get("transactionId")
-			if strings.HasSuffix(id, "0") {
-				return `{"code":121,"totalCount":0,"data":[]}`, true
-			}
-			return fmt.Sprintf(`{"code":121,"totalCount":1,"data":[{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD"}]}`, id), false
-		})
-		c := clientOf(t, base, kind.limit, pool)
-		var wrong, unknown atomic.Int64
-		inParallel(n, func(i int) {
-			id := fmt.Sprintf("t-%d", i*10+i%4)
-			tx, err := c.Resolve(context.Background(), cardgateway.ResolveQuery{
-				TransactionID: id, Amount: decimal.RequireFromString("12.50"), Currency: "USD", SentAt: time.Now(), Wait: 1,
+		t.Run(kind.name, func(t *testing.T) {
+			base, pool := doublingServer(t, kind.secure, func(r *http.Request, _ string) (string, bool) {
+				id := r.URL.Query().Get("transactionId")
+				if strings.HasSuffix(id, "0") {
+					return `{"code":121,"totalCount":0,"data":[]}`, true
+				}
+				return fmt.Sprintf(
+					`{"code":121,"totalCount":1,"data":[{"code":100,"uniqueId":"1","transactionId":%q,"transactionAmount":"12.50","transactionCurrency":"USD"}]}`,
+					id,
+				), false
 			})
-			absent := strings.HasSuffix(id, "0")
-			switch {
-			case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-				unknown.Add(1)
-			case errors.Is(err, cardgateway.ErrNotFound) != absent, err == nil && (absent || tx.TransactionID != id):
-				wrong.Add(1)
+			c := clientOf(t, base, kind.limit, pool)
+			var wrong, unknown atomic.Int64
+			inParallel(n, func(i int) {
+				id := fmt.Sprintf("t-%d", i*10+i%4)
+				tx, err := c.Resolve(context.Background(), cardgateway.ResolveQuery{
+					TransactionID: id, Amount: decimal.RequireFromString("12.50"), Currency: "USD", SentAt: time.Now(), Wait: 1,
+				})
+				absent := strings.HasSuffix(id, "0")
+				switch {
+				case errors.Is(err, cardgateway.ErrOutcomeUnknown):
+					unknown.Add(1)
+				case errors.Is(err, cardgateway.ErrNotFound) != absent, err == nil && (absent || tx.TransactionID != id):
+					wrong.Add(1)
+				}
+			})
+			t.Logf("%s: %d resolves, %d wrong, %d unknown", kind.name, n, wrong.Load(), unknown.Load())
+			if wrong.Load() != 0 {
+				t.Errorf("%s: %d wrong", kind.name, wrong.Load())
 			}
 		})
-		t.Logf("%s: %d resolves, %d wrong, %d unknown", kind.name, n, wrong.Load(), unknown.Load())
-		if wrong.Load() != 0 {
-			t.Errorf("%s: %d wrong", kind.name, wrong.Load())
-		}
 	}
 }
 
@@ -211,37 +218,39 @@ func TestWalksAnsweredTwice(t *testing.T) {
 	n := 10 * times()
 	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, kind := range connections {
-		base, pool := doublingServer(t, kind.secure, func(r *http.Request, _ string) (string, bool) {
-			from, to := r.URL.Query().Get("startDate"), r.URL.Query().Get("endingDate")
-			var rows []string
-			for month := range 12 {
-				for day := 5; day <= 25 && month != 5; day += 10 {
-					at := time.Date(2025, time.Month(month+1), day, 12, 0, 0, 0, time.UTC).Format(time.DateTime)
-					if from <= at && at <= to {
-						rows = append(rows, fmt.Sprintf(`{"code":100,"uniqueId":"%d","transactionId":"t","transactionAt":%q}`, month*100+day+1, at))
+		t.Run(kind.name, func(t *testing.T) {
+			base, pool := doublingServer(t, kind.secure, func(r *http.Request, _ string) (string, bool) {
+				from, to := r.URL.Query().Get("startDate"), r.URL.Query().Get("endingDate")
+				var rows []string
+				for month := range 12 {
+					for day := 5; day <= 25 && month != 5; day += 10 {
+						at := time.Date(2025, time.Month(month+1), day, 12, 0, 0, 0, time.UTC).Format(time.DateTime)
+						if from <= at && at <= to {
+							rows = append(rows, fmt.Sprintf(`{"code":100,"uniqueId":"%d","transactionId":"t","transactionAt":%q}`, month*100+day+1, at))
+						}
 					}
 				}
-			}
-			return fmt.Sprintf(`{"code":121,"pageSize":999,"totalCount":%d,"data":[%s]}`, len(rows), strings.Join(rows, ",")), len(rows) == 0
-		})
-		c := clientOf(t, base, kind.limit, pool)
-		var wrong, failed atomic.Int64
-		inParallel(n, func(int) {
-			rows := 0
-			for _, err := range c.Orders(context.Background(), cardgateway.OrderQuery{Start: start, End: start.AddDate(1, 0, 0)}) {
-				if err != nil {
-					failed.Add(1)
-					return
+				return fmt.Sprintf(`{"code":121,"pageSize":999,"totalCount":%d,"data":[%s]}`, len(rows), strings.Join(rows, ",")), len(rows) == 0
+			})
+			c := clientOf(t, base, kind.limit, pool)
+			var wrong, failed atomic.Int64
+			inParallel(n, func(int) {
+				rows := 0
+				for _, err := range c.Orders(context.Background(), cardgateway.OrderQuery{Start: start, End: start.AddDate(1, 0, 0)}) {
+					if err != nil {
+						failed.Add(1)
+						return
+					}
+					rows++
 				}
-				rows++
-			}
-			if rows != 33 {
-				wrong.Add(1)
+				if rows != 33 {
+					wrong.Add(1)
+				}
+			})
+			t.Logf("%s: %d walks, %d wrong, %d failed", kind.name, n, wrong.Load(), failed.Load())
+			if wrong.Load() != 0 {
+				t.Errorf("%s: %d walks lack rows", kind.name, wrong.Load())
 			}
 		})
-		t.Logf("%s: %d walks, %d wrong, %d failed", kind.name, n, wrong.Load(), failed.Load())
-		if wrong.Load() != 0 {
-			t.Errorf("%s: %d walks lack rows", kind.name, wrong.Load())
-		}
 	}
 }

@@ -16,25 +16,27 @@ func TestParseWallTime(t *testing.T) {
 		{"2024-02-29 23:59:59", "2024-02-29 23:59:59"},
 		{"0000-01-01", "0000-01-01 00:00:00"},
 	} {
-		got, err := cardgateway.ParseWallTime(tt.text)
-		if err != nil || got.String() != tt.want || got.IsZero() != (tt.want == "") {
-			t.Errorf("%q: got %q, zero %t, %v, want %q", tt.text, got, got.IsZero(), err, tt.want)
-		}
-		if got.In(time.UTC).IsZero() != (tt.text == "") {
-			t.Errorf("%q: got the instant %v", tt.text, got.In(time.UTC))
-		}
-		back, err := cardgateway.ParseWallTime(got.String())
-		if err != nil || back != got || back.Compare(got) != 0 {
-			t.Errorf("%q comes back as %q, %v", got, back, err)
-		}
-		data, err := json.Marshal(got)
-		if err == nil {
-			back = cardgateway.WallTime{}
-			err = json.Unmarshal(data, &back)
-		}
-		if err != nil || back != got {
-			t.Errorf("%q comes back from JSON as %q, %v", got, back, err)
-		}
+		t.Run(tt.text, func(t *testing.T) {
+			got, err := cardgateway.ParseWallTime(tt.text)
+			if err != nil || got.String() != tt.want || got.IsZero() != (tt.want == "") {
+				t.Errorf("%q: got %q, zero %t, %v, want %q", tt.text, got, got.IsZero(), err, tt.want)
+			}
+			if got.In(time.UTC).IsZero() != (tt.text == "") {
+				t.Errorf("%q: got the instant %v", tt.text, got.In(time.UTC))
+			}
+			back, err := cardgateway.ParseWallTime(got.String())
+			if err != nil || back != got || back.Compare(got) != 0 {
+				t.Errorf("%q comes back as %q, %v", got, back, err)
+			}
+			data, err := json.Marshal(got)
+			if err == nil {
+				back = cardgateway.WallTime{}
+				err = json.Unmarshal(data, &back)
+			}
+			if err != nil || back != got {
+				t.Errorf("%q comes back from JSON as %q, %v", got, back, err)
+			}
+		})
 	}
 	got, err := cardgateway.ParseWallTime("secret-29 00:00:00")
 	if err == nil || !got.IsZero() || strings.Contains(err.Error(), "secret") {

@@ -67,7 +67,10 @@ func TestHandlerTokenAfterDecline(t *testing.T) {
 			{"tok-declined", 301, 200, 1}, {"tok-forged", 301, 409, 1}, {"", 101, 200, 2}, {"tok-approved", 100, 200, 3}, {"tok-forged", 103, 409, 3},
 		}},
 		{"an older decline after the approval", []delivery{{"tok-approved", 100, 200, 1}, {"", 101, 200, 2}, {"tok-forged", 103, 409, 2}}},
-		{"shown as unfinished after the approval", []delivery{{"tok-approved", 100, 200, 1}, {"tok-approved", 102, 200, 2}, {"", 101, 200, 3}, {"tok-forged", 103, 409, 3}}},
+		{
+			"shown as unfinished after the approval",
+			[]delivery{{"tok-approved", 100, 200, 1}, {"tok-approved", 102, 200, 2}, {"", 101, 200, 3}, {"tok-forged", 103, 409, 3}},
+		},
 		{"approved when it comes again", []delivery{{"tok-approved", 301, 200, 1}, {"tok-approved", 100, 200, 2}, {"", 101, 200, 3}, {"tok-forged", 103, 409, 3}}},
 	}
 	for _, tt := range tests {

@@ -342,11 +342,23 @@ func TestHandlerSaysOnce(t *testing.T) {
 		opts             notify.Options
 		gateway          string // answers, if not as usual
 	}{
-		{name: "no secret key", body: approved, want: "the secret key for notifications is empty", status: 403, opts: notify.Options{Verify: notify.SignatureSHA256("")}},
+		{
+			name: "no secret key", body: approved, want: "the secret key for notifications is empty", status: 403,
+			opts: notify.Options{Verify: notify.SignatureSHA256("")},
+		},
 		{name: "no TokenURLs", body: token, want: "Options.TokenURLs is not set", status: 403},
-		{name: "a wrong signature", body: approved, want: "Verify refused the notification", status: 403, opts: notify.Options{Verify: notify.SignatureSHA256("another key")}},
-		{name: "wrong credentials", body: approved, want: "the gateway does not accept the client's credentials", status: 503, gateway: `{"code":401,"message":"no"}`},
-		{name: "another app", body: approved, want: "states another appId", status: 503, gateway: `{"code":100,"uniqueId":"987654321","transactionId":"order-1","appId":78}`},
+		{
+			name: "a wrong signature", body: approved, want: "Verify refused the notification", status: 403,
+			opts: notify.Options{Verify: notify.SignatureSHA256("another key")},
+		},
+		{
+			name: "wrong credentials", body: approved, want: "the gateway does not accept the client's credentials", status: 503,
+			gateway: `{"code":401,"message":"no"}`,
+		},
+		{
+			name: "another app", body: approved, want: "states another appId", status: 503,
+			gateway: `{"code":100,"uniqueId":"987654321","transactionId":"order-1","appId":78}`,
+		},
 		{name: "no transaction", body: approved, status: 503, gateway: `{"code":404}`},
 		{name: "no notification", body: "hello", status: 400},
 	} {

@@ -52,7 +52,10 @@ func TestSlowRefund(t *testing.T) {
 				defer gateway.Close()
 				queries := 0
 				entry := sandbox.TestCard(sandbox.Approved)
-				card := cardgateway.Card{CardNumber: cardgateway.NewCardNumber(entry.Number), CVV: cardgateway.NewCVV(entry.CVV), ExpiredMonth: "12", ExpiredYear: "39", Cardholder: "Ada Example"}
+				card := cardgateway.Card{
+					CardNumber: cardgateway.NewCardNumber(entry.Number), CVV: cardgateway.NewCVV(entry.CVV), ExpiredMonth: "12", ExpiredYear: "39",
+					Cardholder: "Ada Example",
+				}
 				client := newClient(t, counting{gateway.RoundTripper(), &queries})
 				paid, err := client.CreateSubscription(t.Context(), cardgateway.SubscriptionRequest{
 					TransactionID: "a", OrderID: "o", Currency: "USD", Amount: decimal.New(20, 0), TransactionIP: "192.0.2.1",
@@ -64,7 +67,9 @@ func TestSlowRefund(t *testing.T) {
 					t.Fatal(err)
 				}
 				time.Sleep(tt.after)
-				if _, err := client.CreateRefund(t.Context(), cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "r", Amount: decimal.New(1, 0)}); err != nil {
+				if _, err := client.CreateRefund(
+					t.Context(), cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "r", Amount: decimal.New(1, 0)},
+				); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(tt.completes + time.Minute)

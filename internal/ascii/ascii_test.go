@@ -26,18 +26,20 @@ func TestTexts(t *testing.T) {
 		{"\x7f", false, false, false, 0},
 		{"١", false, false, false, 0}, // a digit that is not ASCII
 	} {
-		if got := ascii.IsDigits(tt.text); got != tt.digits {
-			t.Errorf("IsDigits(%q): got %v, want %v", tt.text, got, tt.digits)
-		}
-		if got := ascii.IsUpper([]byte(tt.text)); got != tt.upper {
-			t.Errorf("IsUpper(%q): got %v, want %v", tt.text, got, tt.upper)
-		}
-		if got := ascii.IsPrintable(tt.text); got != tt.printable {
-			t.Errorf("IsPrintable(%q): got %v, want %v", tt.text, got, tt.printable)
-		}
-		if got := ascii.CountDigits(tt.text); got != tt.count {
-			t.Errorf("CountDigits(%q): got %d, want %d", tt.text, got, tt.count)
-		}
+		t.Run(tt.text, func(t *testing.T) {
+			if got := ascii.IsDigits(tt.text); got != tt.digits {
+				t.Errorf("IsDigits(%q): got %v, want %v", tt.text, got, tt.digits)
+			}
+			if got := ascii.IsUpper([]byte(tt.text)); got != tt.upper {
+				t.Errorf("IsUpper(%q): got %v, want %v", tt.text, got, tt.upper)
+			}
+			if got := ascii.IsPrintable(tt.text); got != tt.printable {
+				t.Errorf("IsPrintable(%q): got %v, want %v", tt.text, got, tt.printable)
+			}
+			if got := ascii.CountDigits(tt.text); got != tt.count {
+				t.Errorf("CountDigits(%q): got %d, want %d", tt.text, got, tt.count)
+			}
+		})
 	}
 }
 

@@ -53,20 +53,26 @@ func TestBaseURL(t *testing.T) {
 		want     []string
 	}{
 		{"https://gateway.example/api", false, nil}, {"https://gateway.example:8443", false, nil}, {"HTTPS://gateway.example", false, nil},
-		{"http://localhost:8080", false, nil}, {"http://LocalHost", false, nil}, {"http://127.0.0.1", false, nil}, {"http://127.8.9.1:80", false, nil}, {"http://[::1]:80", false, nil},
+		{
+			"http://localhost:8080", false, nil,
+		}, {"http://LocalHost", false, nil}, {"http://127.0.0.1", false, nil}, {"http://127.8.9.1:80", false, nil}, {"http://[::1]:80", false, nil},
 		{"http://gateway.example", false, []string{noSafeScheme}}, {"http://localhost.example", false, []string{noSafeScheme}},
 		{"http://192.0.2.1", false, []string{noSafeScheme}}, {"ftp://localhost", false, []string{noSafeScheme}},
 		{"http://gateway.example", true, nil}, {"ftp://gateway.example", true, []string{noSafeScheme}},
-		{"", false, []string{"required: is required"}}, {"gateway.example", false, []string{noBaseURL}}, {"/api", false, []string{noBaseURL}}, {"https://", false, []string{noBaseURL}},
+		{
+			"", false, []string{"required: is required"},
+		}, {"gateway.example", false, []string{noBaseURL}}, {"/api", false, []string{noBaseURL}}, {"https://", false, []string{noBaseURL}},
 		{"https://:443", false, []string{noBaseURL}}, {"https://user@gateway.example", false, []string{noBaseURL}},
 		{"https://gateway.example?a=b", false, []string{noBaseURL}}, {"https://gateway.example#a", false, []string{noBaseURL}},
 		{"https://gateway.example/\x7f", false, []string{noBaseURL}},
 	} {
-		wantFound(t, tt.text, func(v *check.Violations) {
-			u := v.BaseURL("m", tt.text, tt.insecure)
-			if tt.want == nil && (u == nil || !strings.EqualFold(u.String(), tt.text)) {
-				t.Errorf("%s: got %v", tt.text, u)
-			}
-		}, tt.want...)
+		t.Run(tt.text, func(t *testing.T) {
+			wantFound(t, tt.text, func(v *check.Violations) {
+				u := v.BaseURL("m", tt.text, tt.insecure)
+				if tt.want == nil && (u == nil || !strings.EqualFold(u.String(), tt.text)) {
+					t.Errorf("%s: got %v", tt.text, u)
+				}
+			}, tt.want...)
+		})
 	}
 }

@@ -43,9 +43,11 @@ func TestRules(t *testing.T) {
 		{check.RuleFormat, cardgateway.RuleFormat}, {check.RuleRange, cardgateway.RuleRange},
 		{check.RuleReserved, cardgateway.RuleReserved},
 	} {
-		if rule.got != rule.want {
-			t.Errorf("got rule %q, want %q", rule.got, rule.want)
-		}
+		t.Run(rule.got, func(t *testing.T) {
+			if rule.got != rule.want {
+				t.Errorf("got rule %q, want %q", rule.got, rule.want)
+			}
+		})
 	}
 }
 
@@ -78,11 +80,13 @@ func TestRequire(t *testing.T) {
 		{"optional and given", true, check.Optional, nil},
 		{"optional and missing", false, check.Optional, nil},
 	} {
-		wantFound(t, tt.name, func(v *check.Violations) {
-			if got := v.Require("m", tt.given, tt.presence); got != tt.given {
-				t.Errorf("%s: Require: got %t, want %t", tt.name, got, tt.given)
-			}
-		}, tt.want...)
+		t.Run(tt.name, func(t *testing.T) {
+			wantFound(t, tt.name, func(v *check.Violations) {
+				if got := v.Require("m", tt.given, tt.presence); got != tt.given {
+					t.Errorf("%s: Require: got %t, want %t", tt.name, got, tt.given)
+				}
+			}, tt.want...)
+		})
 	}
 }
 

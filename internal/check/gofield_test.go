@@ -28,8 +28,10 @@ func TestGoField(t *testing.T) {
 		{"billingAddress.country", check.RuleReserved, "BillingAddress.Extra"},
 		{"productInfos[0].cvv", check.RuleReserved, "ProductInfos[0].Extra"},
 	} {
-		if got := check.GoField(tt.field, tt.rule); got != tt.want {
-			t.Errorf("%q, %s: got %q, want %q", tt.field, tt.rule, got, tt.want)
-		}
+		t.Run(tt.field, func(t *testing.T) {
+			if got := check.GoField(tt.field, tt.rule); got != tt.want {
+				t.Errorf("%q, %s: got %q, want %q", tt.field, tt.rule, got, tt.want)
+			}
+		})
 	}
 }

@@ -82,14 +82,16 @@ func TestDigits(t *testing.T) {
 		{"-12", 1, 3, []string{"format: must be 1 to 3 digits"}},
 		{"١", 1, 3, []string{"format: must be 1 to 3 digits"}},
 	} {
-		wantFound(t, tt.text, func(v *check.Violations) {
-			if ok := v.Digits("m", tt.text, tt.shortest, tt.longest); ok != (tt.want == nil) {
-				t.Errorf("%q: Digits: got %t", tt.text, ok)
-			}
-		}, tt.want...)
-		wantFound(t, tt.text+", counted elsewhere", func(v *check.Violations) {
-			v.DigitCount("m", tt.want == nil, tt.shortest, tt.longest)
-		}, tt.want...)
+		t.Run(tt.text, func(t *testing.T) {
+			wantFound(t, tt.text, func(v *check.Violations) {
+				if ok := v.Digits("m", tt.text, tt.shortest, tt.longest); ok != (tt.want == nil) {
+					t.Errorf("%q: Digits: got %t", tt.text, ok)
+				}
+			}, tt.want...)
+			wantFound(t, tt.text+", counted elsewhere", func(v *check.Violations) {
+				v.DigitCount("m", tt.want == nil, tt.shortest, tt.longest)
+			}, tt.want...)
+		})
 	}
 }
 
@@ -120,16 +122,20 @@ func TestIsPlainText(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": true, " ~": true, "é…": true, "\n": false, "\x7f": false, "é\u0085": false, "\xff": false, "\u2028": true,
 	} {
-		if got := check.IsPlainText(text); got != want {
-			t.Errorf("%q: got %t, want %t", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := check.IsPlainText(text); got != want {
+				t.Errorf("%q: got %t, want %t", text, got, want)
+			}
+		})
 	}
 }
 
 // FuzzTexts looks for panics, for a quick check of ASCII that decides otherwise than the rule, for a base URL that is accepted
 // without a host, and for a message that shows the value.
 func FuzzTexts(f *testing.F) {
-	for _, text := range []string{"", "a", "a\n", "\xff", "äöü", " ", "203.0.113.7:80", "shop.example", "https://shop.example/?a=b", "http://localhost:8080", "..", "1234"} {
+	for _, text := range []string{
+		"", "a", "a\n", "\xff", "äöü", " ", "203.0.113.7:80", "shop.example", "https://shop.example/?a=b", "http://localhost:8080", "..", "1234",
+	} {
 		f.Add(text, 4)
 	}
 	f.Fuzz(func(t *testing.T, text string, limit int) {

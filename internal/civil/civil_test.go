@@ -84,19 +84,23 @@ func TestIn(t *testing.T) {
 		{"repeated", "2026-11-01 01:30:00", "2026-11-01 05:30:00"},
 		{"before the epoch", "1969-12-31 23:59:59", "1970-01-01 04:59:59"},
 	} {
-		if got := at(t, tt.text).In(newYork).UTC().Format(time.DateTime); got != tt.utc {
-			t.Errorf("%s, %s: got %s UTC, want %s", tt.name, tt.text, got, tt.utc)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := at(t, tt.text).In(newYork).UTC().Format(time.DateTime); got != tt.utc {
+				t.Errorf("%s, %s: got %s UTC, want %s", tt.name, tt.text, got, tt.utc)
+			}
+		})
 	}
 	for _, tt := range []struct{ utc, want string }{
 		{"2026-03-08 06:59:59", "2026-03-08 01:59:59"},
 		{"2026-03-08 07:00:00", "2026-03-08 03:00:00"},
 		{"1960-06-01 00:00:00", "1960-05-31 20:00:00"},
 	} {
-		instant := at(t, tt.utc).UTC().Add(999 * time.Millisecond)
-		if got := civil.Of(instant, newYork).String(); got != tt.want {
-			t.Errorf("a clock in New York at %s UTC: got %s, want %s", tt.utc, got, tt.want)
-		}
+		t.Run(tt.utc, func(t *testing.T) {
+			instant := at(t, tt.utc).UTC().Add(999 * time.Millisecond)
+			if got := civil.Of(instant, newYork).String(); got != tt.want {
+				t.Errorf("a clock in New York at %s UTC: got %s, want %s", tt.utc, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -112,9 +116,11 @@ func TestNextMonth(t *testing.T) {
 		{"2026-12-31 12:00:00", "2027-01-31 12:00:00"},
 		{"1968-01-31 06:00:00", "1968-02-29 06:00:00"},
 	} {
-		if got := at(t, tt.from).NextMonth().String(); got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.from, got, tt.want)
-		}
+		t.Run(tt.from, func(t *testing.T) {
+			if got := at(t, tt.from).NextMonth().String(); got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.from, got, tt.want)
+			}
+		})
 	}
 }
 

@@ -23,23 +23,25 @@ func TestExportedNamesAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, rows := range listed {
-		names := exported[path]
-		for _, r := range rows {
-			at := slices.IndexFunc(names, func(n apinames.Name) bool { return n.Name == r.Name })
-			switch {
-			case at < 0:
-				t.Errorf("docs/names.md:%d: %s of %s does not exist, or is listed twice", r.Line, r.Name, path)
-				continue
-			case names[at].Kind != r.Kind:
-				t.Errorf("docs/names.md:%d: %s is listed as %s, and is %s", r.Line, r.Name, r.Kind, names[at].Kind)
-			case len(r.CalledBy) == 0 && r.Reason == "" && canBeCalled(r.Kind):
-				t.Errorf("docs/names.md:%d: %s has neither a file that calls it nor a reason", r.Line, r.Name)
+		t.Run(path, func(t *testing.T) {
+			names := exported[path]
+			for _, r := range rows {
+				at := slices.IndexFunc(names, func(n apinames.Name) bool { return n.Name == r.Name })
+				switch {
+				case at < 0:
+					t.Errorf("docs/names.md:%d: %s of %s does not exist, or is listed twice", r.Line, r.Name, path)
+					continue
+				case names[at].Kind != r.Kind:
+					t.Errorf("docs/names.md:%d: %s is listed as %s, and is %s", r.Line, r.Name, r.Kind, names[at].Kind)
+				case len(r.CalledBy) == 0 && r.Reason == "" && canBeCalled(r.Kind):
+					t.Errorf("docs/names.md:%d: %s has neither a file that calls it nor a reason", r.Line, r.Name)
+				}
+				names = slices.Delete(names, at, at+1)
 			}
-			names = slices.Delete(names, at, at+1)
-		}
-		for _, n := range names {
-			t.Errorf("docs/names.md does not list the %s %s of %s", n.Kind, n.Name, path)
-		}
+			for _, n := range names {
+				t.Errorf("docs/names.md does not list the %s %s of %s", n.Kind, n.Name, path)
+			}
+		})
 	}
 }
 

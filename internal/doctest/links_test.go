@@ -40,14 +40,16 @@ func TestLinks(t *testing.T) {
 	}
 	links := 0
 	for _, p := range pages {
-		for _, target := range p.targets() {
-			links++
-			if _, err := os.Stat(filepath.Join(root, target[0])); err != nil {
-				t.Errorf("%s: got a link to %s, which does not exist", p.path, target[0])
-			} else if heading := target[1]; heading != "" && !slices.Contains(anchors[target[0]], heading) {
-				t.Errorf("%s: got a link to %s#%s, want one of its headings: %q", p.path, target[0], heading, anchors[target[0]])
+		t.Run(p.path, func(t *testing.T) {
+			for _, target := range p.targets() {
+				links++
+				if _, err := os.Stat(filepath.Join(root, target[0])); err != nil {
+					t.Errorf("%s: got a link to %s, which does not exist", p.path, target[0])
+				} else if heading := target[1]; heading != "" && !slices.Contains(anchors[target[0]], heading) {
+					t.Errorf("%s: got a link to %s#%s, want one of its headings: %q", p.path, target[0], heading, anchors[target[0]])
+				}
 			}
-		}
+		})
 	}
 	if links < 10 {
 		t.Errorf("got %d links on %d pages, want more: they are not found", links, len(pages))
@@ -66,8 +68,10 @@ func TestPagesAreFound(t *testing.T) {
 		}
 	}
 	for _, p := range pages {
-		if path.Dir(p.path) == "docs" && !slices.Contains(linked, p.path) {
-			t.Errorf("README.md: got no link to %s", p.path)
-		}
+		t.Run(p.path, func(t *testing.T) {
+			if path.Dir(p.path) == "docs" && !slices.Contains(linked, p.path) {
+				t.Errorf("README.md: got no link to %s", p.path)
+			}
+		})
 	}
 }

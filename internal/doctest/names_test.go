@@ -20,20 +20,22 @@ var code = regexp.MustCompile("`([^`]+)`")
 func TestNamedFilesExist(t *testing.T) {
 	named := 0
 	for _, p := range readPages(t) {
-		if path.Dir(p.path) != "docs" && p.path != "CONTRIBUTING.md" {
-			continue
-		}
-		for i, line := range p.lines {
-			for _, found := range code.FindAllStringSubmatch(line, -1) {
-				if path.Ext(found[1]) != ".go" || strings.ContainsAny(found[1], " *<") {
-					continue
-				}
-				named++
-				if _, err := os.Stat(filepath.Join(root, found[1])); err != nil {
-					t.Errorf("%s:%d: got the file %s, which does not exist", p.path, i+1, found[1])
+		t.Run(p.path, func(t *testing.T) {
+			if path.Dir(p.path) != "docs" && p.path != "CONTRIBUTING.md" {
+				return
+			}
+			for i, line := range p.lines {
+				for _, found := range code.FindAllStringSubmatch(line, -1) {
+					if path.Ext(found[1]) != ".go" || strings.ContainsAny(found[1], " *<") {
+						continue
+					}
+					named++
+					if _, err := os.Stat(filepath.Join(root, found[1])); err != nil {
+						t.Errorf("%s:%d: got the file %s, which does not exist", p.path, i+1, found[1])
+					}
 				}
 			}
-		}
+		})
 	}
 	if named < 10 {
 		t.Errorf("got %d files, want more: they are not found", named)
@@ -45,26 +47,28 @@ func TestNamedFilesExist(t *testing.T) {
 func TestNamedFunctionsExist(t *testing.T) {
 	rows := 0
 	for _, p := range readPages(t) {
-		if p.path != "docs/architecture.md" {
-			continue
-		}
-		for i, line := range p.lines {
-			cells := strings.Split(line, "|")
-			if len(cells) != 6 { // Step, File, Function, What happens
-				continue
+		t.Run(p.path, func(t *testing.T) {
+			if p.path != "docs/architecture.md" {
+				return
 			}
-			files := code.FindAllStringSubmatch(cells[2], -1)
-			if len(files) != 1 || path.Ext(files[0][1]) != ".go" {
-				continue
-			}
-			rows++
-			declared := declarations(t, files[0][1])
-			for _, name := range code.FindAllStringSubmatch(cells[3], -1) {
-				if !slices.Contains(declared, name[1]) {
-					t.Errorf("%s:%d: got %s, which %s does not declare", p.path, i+1, name[1], files[0][1])
+			for i, line := range p.lines {
+				cells := strings.Split(line, "|")
+				if len(cells) != 6 { // Step, File, Function, What happens
+					continue
+				}
+				files := code.FindAllStringSubmatch(cells[2], -1)
+				if len(files) != 1 || path.Ext(files[0][1]) != ".go" {
+					continue
+				}
+				rows++
+				declared := declarations(t, files[0][1])
+				for _, name := range code.FindAllStringSubmatch(cells[3], -1) {
+					if !slices.Contains(declared, name[1]) {
+						t.Errorf("%s:%d: got %s, which %s does not declare", p.path, i+1, name[1], files[0][1])
+					}
 				}
 			}
-		}
+		})
 	}
 	if rows < 10 {
 		t.Errorf("got %d rows, want more: they are not found", rows)

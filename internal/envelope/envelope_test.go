@@ -78,9 +78,11 @@ func TestReadRefused(t *testing.T) {
 		{"cut", `{"data":[1,2`, "is not one whole JSON value"},
 		{"data twice", `{"data":[1],"data":[2]}`, "repeats a member"},
 	} {
-		if _, _, err := read(tt.text); err == nil && tt.want != "" || err != nil && err.Error() != tt.want {
-			t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if _, _, err := read(tt.text); err == nil && tt.want != "" || err != nil && err.Error() != tt.want {
+				t.Errorf("%s: got %v, want %q", tt.name, err, tt.want)
+			}
+		})
 	}
 }
 
@@ -98,9 +100,11 @@ func TestAnnouncement(t *testing.T) {
 		{"in a short page", `{"pageSize":5,"totalCount":5,"data":[` + long[:250] + `]}`, 2},
 		{"nothing", `{"data":[` + long + `]}`, 0},
 	} {
-		if _, rows, err := read(tt.text); err != nil || cap(rows) != tt.want || rows == nil {
-			t.Errorf("%s: got room for %d rows, %v, want %d", tt.name, cap(rows), err, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if _, rows, err := read(tt.text); err != nil || cap(rows) != tt.want || rows == nil {
+				t.Errorf("%s: got room for %d rows, %v, want %d", tt.name, cap(rows), err, tt.want)
+			}
+		})
 	}
 }
 

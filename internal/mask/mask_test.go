@@ -22,9 +22,11 @@ func TestCardNumber(t *testing.T) {
 		"411111111111111a":     "***",
 		"\xd9\xa1234567890123": "***",
 	} {
-		if got := mask.CardNumber([]byte(digits)); got != want {
-			t.Errorf("%q: got %q, want %q", digits, got, want)
-		}
+		t.Run(digits, func(t *testing.T) {
+			if got := mask.CardNumber([]byte(digits)); got != want {
+				t.Errorf("%q: got %q, want %q", digits, got, want)
+			}
+		})
 	}
 }
 
@@ -53,12 +55,14 @@ func TestDigits(t *testing.T) {
 		{"forty digits", strings.Repeat("1234567890", 4), "123456" + strings.Repeat("*", 30) + "7890"},
 		{"bytes that are no text", "\xff4111111111111111\xff", "\xff411111******1111\xff"},
 	} {
-		if got := mask.Digits(tt.text); got != tt.want {
-			t.Errorf("%s, %q: got %q, want %q", tt.name, tt.text, got, tt.want)
-		}
-		if got := mask.HasCardNumber(tt.text); got != (tt.text != tt.want) {
-			t.Errorf("%s, %q: HasCardNumber: got %t", tt.name, tt.text, got)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := mask.Digits(tt.text); got != tt.want {
+				t.Errorf("%s, %q: got %q, want %q", tt.name, tt.text, got, tt.want)
+			}
+			if got := mask.HasCardNumber(tt.text); got != (tt.text != tt.want) {
+				t.Errorf("%s, %q: HasCardNumber: got %t", tt.name, tt.text, got)
+			}
+		})
 	}
 }
 
@@ -67,17 +71,21 @@ func TestJoinDigits(t *testing.T) {
 		"": "", "card 4539 0000-0000 0001.": "card 4539000000000001.", "6759 0000 0001": "675900000001", "6759 0000 001": "6759 0000 001",
 		"4539  0000 0000 0001": "4539  000000000001", "- 4539000000000001 -": "- 4539000000000001 -", "4539.0000.0000.0001": "4539.0000.0000.0001",
 	} {
-		if got := mask.JoinDigits(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := mask.JoinDigits(text); got != want {
+				t.Errorf("%q: got %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 
 func TestOnlyDigits(t *testing.T) {
 	for text, want := range map[string]string{"": "", "a": "", "4111-1111 x1": "411111111", "/0:9": "09", "١2": "2"} {
-		if got := string(mask.OnlyDigits(text)); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := string(mask.OnlyDigits(text)); got != want {
+				t.Errorf("%q: got %q, want %q", text, got, want)
+			}
+		})
 	}
 }
 

@@ -13,8 +13,10 @@ func TestVersion(t *testing.T) {
 		{"/usr/lib/postgresql/16/bin", 16},
 		{"/usr/lib/postgresql/local/bin", 0},
 	} {
-		if got := version(test.path); got != test.want {
-			t.Errorf("%s: got %g, want %g", test.path, got, test.want)
-		}
+		t.Run(test.path, func(t *testing.T) {
+			if got := version(test.path); got != test.want {
+				t.Errorf("%s: got %g, want %g", test.path, got, test.want)
+			}
+		})
 	}
 }

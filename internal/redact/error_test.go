@@ -123,10 +123,15 @@ func TestError(t *testing.T) {
 		{"in a loop of pointers", inPointer{loop(token)}, true},
 		{"a loop of pointers", inPointer{loop("harmless")}, false},
 		{"harmless fields", behind([]any{1, 2.5, true, "text", nil, []byte("text"), map[string]any{"a": 1i}, func() {}, make(chan int), uintptr(1)}), false},
-		{"long lists of numbers", behind([]any{make([]int, 5000), make([]float64, 5000), make([]bool, 5000), make([]uint16, 5000), make([]byte, 5000), [5000]int8{}}), false},
+		{
+			"long lists of numbers",
+			behind([]any{make([]int, 5000), make([]float64, 5000), make([]bool, 5000), make([]uint16, 5000), make([]byte, 5000), [5000]int8{}}), false,
+		},
 		{"a long chain", inPointer{chain(100)}, false},
 		{"too long a chain", inPointer{chain(2000)}, true},
-		{"a list of as many values as are looked at", behind(make([]string, 2000-5)), false}, // beside it: the error, its field, the pointer, what that leads to, the list
+		{
+			"a list of as many values as are looked at", behind(make([]string, 2000-5)), false,
+		}, // beside it: the error, its field, the pointer, what that leads to, the list
 		{"a list of one more", behind(make([]string, 2000-4)), true},
 
 		{"with a request", behind(request), true},
@@ -182,11 +187,13 @@ func TestURLErrors(t *testing.T) {
 		{"around a wrapped one", at(fmt.Errorf("proxy: %w", at(io.EOF))), io.EOF},
 		{"of nothing", at(nil), nil},
 	} {
-		for _, s := range []redact.Secrets{nil, secretsOf(token)} {
-			if got := s.Error(tt.err); got != tt.want {
-				t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		t.Run(tt.name, func(t *testing.T) {
+			for _, s := range []redact.Secrets{nil, secretsOf(token)} {
+				if got := s.Error(tt.err); got != tt.want {
+					t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+				}
 			}
-		}
+		})
 	}
 	if got := secretsOf(token).Error(at(inText{})); strings.Contains(fmt.Sprintf("%#v", got), token) || !strings.Contains(got.Error(), "inText") {
 		t.Errorf("around a secret: got %v", got)
@@ -219,15 +226,19 @@ func TestCertificateErrors(t *testing.T) {
 	for name, err := range map[string]error{
 		"many names":        &tls.CertificateVerificationError{UnverifiedCertificates: []*x509.Certificate{large}, Err: x509.UnknownAuthorityError{Cert: large}},
 		"unknown authority": x509.UnknownAuthorityError{Cert: certificate},
-		"verification":      &tls.CertificateVerificationError{UnverifiedCertificates: []*x509.Certificate{certificate}, Err: x509.UnknownAuthorityError{Cert: certificate}},
-		"wrong host":        x509.HostnameError{Certificate: certificate, Host: "pay.example"},
-		"expired":           x509.CertificateInvalidError{Cert: certificate, Reason: x509.Expired, Detail: time.Now().String()},
-		"in a url.Error":    &url.Error{Op: "Post", URL: "https://pay.example", Err: x509.HostnameError{Certificate: certificate, Host: "pay.example"}},
+		"verification": &tls.CertificateVerificationError{
+			UnverifiedCertificates: []*x509.Certificate{certificate}, Err: x509.UnknownAuthorityError{Cert: certificate},
+		},
+		"wrong host":     x509.HostnameError{Certificate: certificate, Host: "pay.example"},
+		"expired":        x509.CertificateInvalidError{Cert: certificate, Reason: x509.Expired, Detail: time.Now().String()},
+		"in a url.Error": &url.Error{Op: "Post", URL: "https://pay.example", Err: x509.HostnameError{Certificate: certificate, Host: "pay.example"}},
 	} {
-		got := secretsOf(token).Error(err)
-		if !strings.Contains(got.Error(), "certificate") || strings.Contains(got.Error(), "withheld") {
-			t.Errorf("%s: got %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := secretsOf(token).Error(err)
+			if !strings.Contains(got.Error(), "certificate") || strings.Contains(got.Error(), "withheld") {
+				t.Errorf("%s: got %v", name, got)
+			}
+		})
 	}
 	with := x509.HostnameError{Certificate: certificate, Host: token}
 	if got := secretsOf(token).Error(with); strings.Contains(fmt.Sprintf("%#v", got), token) {
@@ -247,14 +258,16 @@ func TestReadError(t *testing.T) {
 		{"request 123456789012", false},
 		{"malformed " + token, true},
 	} {
-		err := fmt.Errorf("%s: %w", tt.text, io.ErrUnexpectedEOF)
-		got := secretsOf(token).ReadError(err)
-		if strings.Contains(got.Error(), "withheld") != tt.withheld || !errors.Is(got, io.ErrUnexpectedEOF) {
-			t.Errorf("%s: withheld: want %t, got %v", tt.text, tt.withheld, got)
-		}
-		if tt.withheld && strings.Contains(got.Error(), "4539") {
-			t.Errorf("%s: got %v", tt.text, got)
-		}
+		t.Run(tt.text, func(t *testing.T) {
+			err := fmt.Errorf("%s: %w", tt.text, io.ErrUnexpectedEOF)
+			got := secretsOf(token).ReadError(err)
+			if strings.Contains(got.Error(), "withheld") != tt.withheld || !errors.Is(got, io.ErrUnexpectedEOF) {
+				t.Errorf("%s: withheld: want %t, got %v", tt.text, tt.withheld, got)
+			}
+			if tt.withheld && strings.Contains(got.Error(), "4539") {
+				t.Errorf("%s: got %v", tt.text, got)
+			}
+		})
 	}
 	if err := secretsOf(token).ReadError(nil); err != nil {
 		t.Errorf("nil: got %v", err)

@@ -20,11 +20,13 @@ func TestAddHeaderByName(t *testing.T) {
 		"X-Signature-Algorithm": false, "X-Auth-Date": false, "X-Sign-Timestamp": false, "X-Auth-User": false,
 		"Accept": false, "Content-Type": false, "User-Agent": false, "X-Request-Id": false, "": false,
 	} {
-		var s redact.Secrets
-		s.AddHeader(http.Header{name: {"harmless?"}})
-		if got := len(s) > 0; got != want {
-			t.Errorf("%q carries credentials: got %t, want %t", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			var s redact.Secrets
+			s.AddHeader(http.Header{name: {"harmless?"}})
+			if got := len(s) > 0; got != want {
+				t.Errorf("%q carries credentials: got %t, want %t", name, got, want)
+			}
+		})
 	}
 }
 
@@ -54,13 +56,15 @@ func TestAddHeaderByValue(t *testing.T) {
 		}},
 		{"several values", []string{"first", "second"}, []string{"first", "second"}},
 	} {
-		var s redact.Secrets
-		s.AddHeader(http.Header{"Authorization": tt.values})
-		got, want := texts(s), slices.Clone(tt.want)
-		slices.Sort(got)
-		slices.Sort(want)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			var s redact.Secrets
+			s.AddHeader(http.Header{"Authorization": tt.values})
+			got, want := texts(s), slices.Clone(tt.want)
+			slices.Sort(got)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+		})
 	}
 }

@@ -42,13 +42,15 @@ func TestMaskerTexts(t *testing.T) {
 		{"a text with a short credential", redact.Masker.Texts, "no " + shortCredential, "no cred", "no cred"},
 		{"a text with a card", redact.Masker.Texts, "card " + card, "card " + card, "card 453900******0001"},
 	} {
-		for inError, want := range map[bool]string{false: tt.inResult, true: tt.inErrors} {
-			first, second := tt.text, tt.text
-			tt.mask(masker(inError), &first, &second)
-			if first != want || second != want {
-				t.Errorf("%s, in an error %t: got %q and %q, want %q", tt.name, inError, first, second, want)
+		t.Run(tt.name, func(t *testing.T) {
+			for inError, want := range map[bool]string{false: tt.inResult, true: tt.inErrors} {
+				first, second := tt.text, tt.text
+				tt.mask(masker(inError), &first, &second)
+				if first != want || second != want {
+					t.Errorf("%s, in an error %t: got %q and %q, want %q", tt.name, inError, first, second, want)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -89,13 +91,15 @@ func TestMaskerAddressMembers(t *testing.T) {
 		{"in an error", kept, nil},
 		{"with credentials", onlyCredentials, map[string]any{"long": redact.WithheldValue(), "short": json.RawMessage(`"cred"`), "given": longCredential}},
 	} {
-		members := map[string]any{
-			"long": json.RawMessage(`"` + longCredential + `"`), "short": json.RawMessage(`"cred"`), "given": longCredential,
-		}
-		tt.masker.AddressMembers(&members)
-		if diff := cmp.Diff(tt.want, members); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			members := map[string]any{
+				"long": json.RawMessage(`"` + longCredential + `"`), "short": json.RawMessage(`"cred"`), "given": longCredential,
+			}
+			tt.masker.AddressMembers(&members)
+			if diff := cmp.Diff(tt.want, members); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+		})
 	}
 }
 
@@ -110,8 +114,10 @@ func TestMaskerIsNeeded(t *testing.T) {
 		{"a token", redact.Masker{Sent: secretsOf(token)}, true},
 		{"credentials", redact.Masker{Credentials: secretsOf(token)}, true},
 	} {
-		if got := tt.masker.IsNeeded(); got != tt.want {
-			t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.masker.IsNeeded(); got != tt.want {
+				t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
+			}
+		})
 	}
 }

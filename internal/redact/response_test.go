@@ -28,10 +28,12 @@ func TestBody(t *testing.T) {
 		{"a verification code", `{"CVV":"973","cvv" : 1234,"request":"{\"cvv\":\"973\"}"}`, 100, `{"CVV":"***","cvv" : ***,"request":"{\"cvv\":\"***\"}"}`, false},
 		{"what came of one", `{"cvvResult":"973","cvv":"M"}`, 100, `{"cvvResult":"973","cvv":"M"}`, false},
 	} {
-		got, truncated := secretsOf(token).Body([]byte(tt.body), tt.longest)
-		if got != tt.want || truncated != tt.truncated {
-			t.Errorf("%s: got %q, truncated %t, want %q, %t", tt.name, got, truncated, tt.want, tt.truncated)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			got, truncated := secretsOf(token).Body([]byte(tt.body), tt.longest)
+			if got != tt.want || truncated != tt.truncated {
+				t.Errorf("%s: got %q, truncated %t, want %q, %t", tt.name, got, truncated, tt.want, tt.truncated)
+			}
+		})
 	}
 }
 
@@ -60,9 +62,11 @@ func TestHasCVV(t *testing.T) {
 		{"cvv", `"973"`, true}, {"Cvv", `9731`, true}, {"card", `{"cvv":"973"}`, true}, {"request", `"{\"cvv\":\"973\"}"`, true},
 		{"cvv", `"M"`, false}, {"cvv", `null`, false}, {"cvvResult", `"973"`, false}, {"code", `"973"`, false}, {"cvv", `{"a":"973"}`, false},
 	} {
-		if got := redact.HasCVV([]byte(tt.name), []byte(tt.value)); got != tt.want {
-			t.Errorf("%s: %s: got %t, want %t", tt.name, tt.value, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := redact.HasCVV([]byte(tt.name), []byte(tt.value)); got != tt.want {
+				t.Errorf("%s: %s: got %t, want %t", tt.name, tt.value, got, tt.want)
+			}
+		})
 	}
 }
 

@@ -48,12 +48,14 @@ func TestAdd(t *testing.T) {
 		{"with what is no UTF-8", "a\xffbcd", redact.MinText, []string{"a\xffbcd", `a\xffbcd`}},
 		{"with letters that are quoted as they are", "tökén", redact.MinText, []string{"tökén"}},
 	} {
-		var s redact.Secrets
-		s.Add(tt.secret, tt.min)
-		s.Add(tt.secret, tt.min) // is there already
-		if diff := cmp.Diff(tt.want, texts(s)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			var s redact.Secrets
+			s.Add(tt.secret, tt.min)
+			s.Add(tt.secret, tt.min) // is there already
+			if diff := cmp.Diff(tt.want, texts(s)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+		})
 	}
 }
 
@@ -124,12 +126,14 @@ func percentAll(text string) string {
 func TestFind(t *testing.T) {
 	s := secretsOf("something else", token)
 	for _, tt := range spellings {
-		if got := s.Find(tt.text, redact.MinText); got != tt.want {
-			t.Errorf("%s, %s: got %t, want %t", tt.name, tt.text, got, tt.want)
-		}
-		if (redact.Secrets)(nil).Find(tt.text, redact.MinText) {
-			t.Errorf("%s: found where there is no secret", tt.name)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := s.Find(tt.text, redact.MinText); got != tt.want {
+				t.Errorf("%s, %s: got %t, want %t", tt.name, tt.text, got, tt.want)
+			}
+			if (redact.Secrets)(nil).Find(tt.text, redact.MinText) {
+				t.Errorf("%s: found where there is no secret", tt.name)
+			}
+		})
 	}
 }
 
@@ -144,9 +148,11 @@ func TestFindLooksForLongOnes(t *testing.T) {
 		{"abc/efghijk", 11, true}, {"abc/efghijk", 12, false}, {"abc%2fefghijk", 11, true}, {"abc%2fefghijk", 12, false},
 		{`abc\/efghijk`, 11, true}, {`abc\/efghijk`, 12, false}, {"abcd", 4, true}, {"abcd", 5, false}, {"%61bcd", 4, true}, {"%61bcd", 5, false},
 	} {
-		if got := s.Find(tt.text, tt.min); got != tt.want {
-			t.Errorf("%s, at least %d bytes: got %t, want %t", tt.text, tt.min, got, tt.want)
-		}
+		t.Run(tt.text, func(t *testing.T) {
+			if got := s.Find(tt.text, tt.min); got != tt.want {
+				t.Errorf("%s, at least %d bytes: got %t, want %t", tt.text, tt.min, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -156,9 +162,11 @@ func TestSecretsWithEscapes(t *testing.T) {
 		{"k9%2Fzz/Q7x", "k9%2Fzz/Q7x"}, {"k9%2Fzz/Q7x", `k9%2Fzz\/Q7x`}, {"k9%2Fzz/Q7x", "k9%252Fzz%2FQ7x"},
 		{`pa\u0041ss\nw`, `pa\u0041ss\nw`}, {`pa\u0041ss\nw`, `pa\\u0041ss\\nw`}, {`pa\u0041ss\nw`, `%70a\u0041ss\nw`},
 	} {
-		if !secretsOf(tt.secret).Find(tt.text, redact.MinText) {
-			t.Errorf("%s is not found in %s", tt.secret, tt.text)
-		}
+		t.Run(tt.secret, func(t *testing.T) {
+			if !secretsOf(tt.secret).Find(tt.text, redact.MinText) {
+				t.Errorf("%s is not found in %s", tt.secret, tt.text)
+			}
+		})
 	}
 }
 
@@ -187,14 +195,16 @@ func TestRedact(t *testing.T) {
 		{"other digits in groups", "card 4539-0000 0000-0002.", "card 4539-0000 0000-0002.", redact.MinText},
 		{"digits too far apart", "card 4539  0000  0000  0001.", "card 4539  0000  0000  0001.", redact.MinText},
 	} {
-		text := tt.text
-		if s.Redact(&text, tt.min); text != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, text, tt.want)
-		}
-		text = tt.text
-		if (redact.Secrets)(nil).Redact(&text, tt.min); text != tt.text {
-			t.Errorf("%s: without secrets it becomes %q", tt.name, text)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			text := tt.text
+			if s.Redact(&text, tt.min); text != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.name, text, tt.want)
+			}
+			text = tt.text
+			if (redact.Secrets)(nil).Redact(&text, tt.min); text != tt.text {
+				t.Errorf("%s: without secrets it becomes %q", tt.name, text)
+			}
+		})
 	}
 }
 
@@ -219,24 +229,29 @@ func TestRedactMembers(t *testing.T) {
 		{name: "harmless", min: redact.MinText, members: map[string]string{"a": `"b"`, "c": "1"}, want: map[string]string{"a": `"b"`, "c": "1"}},
 		{name: "in a value", min: redact.MinText, members: map[string]string{"a": `"` + token + `"`, "b": "1"}, want: map[string]string{"a": `"***"`, "b": "1"}},
 		{name: "in a value, escaped", min: redact.MinText, members: map[string]string{"a": `"` + coded + `"`}, want: map[string]string{"a": `"***"`}},
-		{name: "in a value, escaped twice", min: redact.MinText, members: map[string]string{"a": `"` + strings.ReplaceAll(coded, `\`, `\\`) + `"`}, want: map[string]string{"a": `"***"`}},
+		{
+			name: "in a value, escaped twice", min: redact.MinText, members: map[string]string{"a": `"` + strings.ReplaceAll(coded, `\`, `\\`) + `"`},
+			want: map[string]string{"a": `"***"`},
+		},
 		{name: "deep in a value", min: redact.MinText, members: map[string]string{"a": `{"b":[{"c":"` + coded + `"}]}`}, want: map[string]string{"a": `"***"`}},
 		{name: "in a name", min: redact.MinText, members: map[string]string{"x" + token: `1`}, want: map[string]string{"x***": `"***"`}},
 		{name: "in an escaped name", min: redact.MinText, members: map[string]string{coded: `1`}, want: map[string]string{"***": `"***"`}},
 		{name: "a short one among identifiers", min: redact.MinID, members: map[string]string{"short": `"short"`}, want: map[string]string{"short": `"short"`}},
 		{name: "a short one", min: redact.MinText, members: map[string]string{"short": `"short"`}, want: map[string]string{"***": `"***"`}},
 	} {
-		s := secretsOf(token, "short")
-		members := raw(tt.members)
-		s.RedactMembers(members, tt.min)
-		if diff := cmp.Diff(raw(tt.want), members); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
-		members = raw(tt.members)
-		(redact.Secrets)(nil).RedactMembers(members, tt.min)
-		if diff := cmp.Diff(raw(tt.members), members); diff != "" {
-			t.Errorf("%s, without secrets (-want +got):\n%s", tt.name, diff)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			s := secretsOf(token, "short")
+			members := raw(tt.members)
+			s.RedactMembers(members, tt.min)
+			if diff := cmp.Diff(raw(tt.want), members); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+			}
+			members = raw(tt.members)
+			(redact.Secrets)(nil).RedactMembers(members, tt.min)
+			if diff := cmp.Diff(raw(tt.members), members); diff != "" {
+				t.Errorf("%s, without secrets (-want +got):\n%s", tt.name, diff)
+			}
+		})
 	}
 }
 
@@ -249,7 +264,9 @@ func TestOneSecret(t *testing.T) {
 	text, escaped := token, url.PathEscape(token)
 	s.Redact(&text, redact.MinText)
 	s.Redact(&escaped, redact.MinText)
-	if string(members["a"]) != `"***"` || string(anyMembers["a"].(json.RawMessage)) != `"***"` || text != "***" || escaped != "***" || !s.Find(token, redact.MinText) {
+	if string(members["a"]) != `"***"` || string(anyMembers["a"].(json.RawMessage)) != `"***"` || text != "***" || escaped != "***" || !s.Find(
+		token, redact.MinText,
+	) {
 		t.Errorf("got %s, %s, %s and %s", members["a"], anyMembers["a"], text, escaped)
 	}
 }

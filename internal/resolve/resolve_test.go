@@ -76,12 +76,24 @@ func TestRun(t *testing.T) {
 		{"declined beside another's row", []search{shows(declined, foreign)}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
 		{"declined beside an expected row", []search{shows(declined, expected)}, false, false, resolve.OutcomeDeclined, "2", true, nil},
 		{"declined, and may try again", []search{shows(declined)}, false, true, resolve.OutcomeUnknown, "2", true, resolve.ErrMayTryAgain},
-		{"declined beside unreadable rows", []search{{rows: []row{declined}, unreadable: true}}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
-		{"declined beside rows that were not given", []search{{rows: []row{declined}, more: 1}}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
+		{
+			"declined beside unreadable rows", []search{{rows: []row{declined}, unreadable: true}}, false, false, resolve.OutcomeUnknown, "2", true,
+			resolve.ErrDoubtful,
+		},
+		{
+			"declined beside rows that were not given", []search{{rows: []row{declined}, more: 1}}, false, false, resolve.OutcomeUnknown, "2", true,
+			resolve.ErrDoubtful,
+		},
 		{"declined beside a code that says nothing", []search{shows(declined, unclear)}, false, false, resolve.OutcomeUnknown, "2", true, nil},
 		{"declined, then approved", []search{shows(declined), shows(declined, approved)}, false, true, resolve.OutcomeFound, "1", true, nil},
-		{"the later of two declines", []search{shows(with(declined, func(r *resolve.Row) { r.At, r.ID = 9, "late" }), declined)}, false, false, resolve.OutcomeDeclined, "late", true, nil},
-		{"the last of two equal declines", []search{shows(declined, with(declined, func(r *resolve.Row) { r.ID = "2b" }))}, false, false, resolve.OutcomeDeclined, "2b", true, nil},
+		{
+			"the later of two declines", []search{shows(with(declined, func(r *resolve.Row) { r.At, r.ID = 9, "late" }), declined)}, false, false,
+			resolve.OutcomeDeclined, "late", true, nil,
+		},
+		{
+			"the last of two equal declines", []search{shows(declined, with(declined, func(r *resolve.Row) { r.ID = "2b" }))}, false, false,
+			resolve.OutcomeDeclined, "2b", true, nil,
+		},
 
 		{"nothing", []search{shows()}, false, false, resolve.OutcomeAbsent, "", false, nil},
 		{"an expected row", []search{shows(expected)}, false, false, resolve.OutcomeAbsent, "", false, nil},
@@ -96,10 +108,22 @@ func TestRun(t *testing.T) {
 		{"in processing, then nothing", []search{shows(processing), shows()}, false, false, resolve.OutcomeUnknown, "3", true, nil},
 		{"down", []search{{err: errDown}}, false, false, resolve.OutcomeUnknown, "", false, errDown},
 		{"declined, then down", []search{shows(declined, foreign), {err: errDown}}, false, false, resolve.OutcomeUnknown, "2", true, errDown},
-		{"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful},
-		{"in processing, with two codes", []search{shows(processing, with(processing, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown, "3", true, resolve.ErrDoubtful},
-		{"waits for the cardholder, with two codes", []search{shows(redirect, with(redirect, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful},
-		{"declined, with two codes", []search{shows(declined, with(declined, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
+		{
+			"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.OutcomeUnknown, "",
+			true, resolve.ErrDoubtful,
+		},
+		{
+			"in processing, with two codes", []search{shows(processing, with(processing, func(r *resolve.Row) { r.Code = 100 }))}, false, false,
+			resolve.OutcomeUnknown, "3", true, resolve.ErrDoubtful,
+		},
+		{
+			"waits for the cardholder, with two codes", []search{shows(redirect, with(redirect, func(r *resolve.Row) { r.Code = 100 }))}, false, false,
+			resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful,
+		},
+		{
+			"declined, with two codes", []search{shows(declined, with(declined, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown,
+			"2", true, resolve.ErrDoubtful,
+		},
 		{"two rows that share an id of ours", []search{shows(
 			with(declined, func(r *resolve.Row) { r.Generated = true }), with(declined, func(r *resolve.Row) { r.Generated = true }))},
 			false, false, resolve.OutcomeDeclined, "2", true, nil},
@@ -176,36 +200,38 @@ func TestRunAsks(t *testing.T) {
 		{"20 months", 20 * 30 * 24 * time.Hour, 1, 1, [2]int{21, 44}, true},
 		{"too long ago", 30 * 31 * 24 * time.Hour, 1, 1, [2]int{24, 48}, false},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			begun := time.Now()
-			sentAt := begun.Add(-tt.age)
-			var queries int
-			var until time.Time
-			got := resolve.Run(t.Context(), &resolve.Config[row]{
-				SentAt: sentAt, Wait: tt.wait,
-				Search: func(_ context.Context, start, end time.Time, _ int) (*resolve.Page[row], error) {
-					queries++
-					first := start.Equal(sentAt.Add(-resolve.Before))
-					if !first && !start.Before(until) {
-						t.Errorf("%s: a gap before %v", tt.name, start)
-					}
-					if until = end; end.Sub(start) > 31*24*time.Hour+2*time.Second {
-						t.Errorf("%s: asked for %v at once", tt.name, end.Sub(start))
-					}
-					return new(resolve.Page[row]), nil
-				},
-				Row: func(r *row) resolve.Row { return r.Row },
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				sentAt := begun.Add(-tt.age)
+				var queries int
+				var until time.Time
+				got := resolve.Run(t.Context(), &resolve.Config[row]{
+					SentAt: sentAt, Wait: tt.wait,
+					Search: func(_ context.Context, start, end time.Time, _ int) (*resolve.Page[row], error) {
+						queries++
+						first := start.Equal(sentAt.Add(-resolve.Before))
+						if !first && !start.Before(until) {
+							t.Errorf("%s: a gap before %v", tt.name, start)
+						}
+						if until = end; end.Sub(start) > 31*24*time.Hour+2*time.Second {
+							t.Errorf("%s: asked for %v at once", tt.name, end.Sub(start))
+						}
+						return new(resolve.Page[row]), nil
+					},
+					Row: func(r *row) resolve.Row { return r.Row },
+				})
+				took := time.Since(begun)
+				if queries < tt.queries[0] || queries > tt.queries[1] || took != tt.took || (got.Verdict == resolve.OutcomeAbsent) != tt.absent {
+					t.Errorf("%s: got verdict %d (%v) after %d queries in %v, want %v queries in %v", tt.name, got.Verdict, got.Cause, queries, took, tt.queries, tt.took)
+				}
+				if tt.absent && until.Before(time.Now().Add(14*time.Hour)) {
+					t.Errorf("%s: searched only until %v", tt.name, until)
+				}
+				if !tt.absent && !strings.Contains(got.Cause.Error(), "too long ago") {
+					t.Errorf("%s: got cause %v", tt.name, got.Cause)
+				}
 			})
-			took := time.Since(begun)
-			if queries < tt.queries[0] || queries > tt.queries[1] || took != tt.took || (got.Verdict == resolve.OutcomeAbsent) != tt.absent {
-				t.Errorf("%s: got verdict %d (%v) after %d queries in %v, want %v queries in %v", tt.name, got.Verdict, got.Cause, queries, took, tt.queries, tt.took)
-			}
-			if tt.absent && until.Before(time.Now().Add(14*time.Hour)) {
-				t.Errorf("%s: searched only until %v", tt.name, until)
-			}
-			if !tt.absent && !strings.Contains(got.Cause.Error(), "too long ago") {
-				t.Errorf("%s: got cause %v", tt.name, got.Cause)
-			}
 		})
 	}
 }
@@ -299,26 +325,28 @@ func TestRunPages(t *testing.T) {
 		{"more than announced", 2, 3, 1, resolve.OutcomeDeclined}, {"an empty page", 3, 0, 1, resolve.OutcomeUnknown},
 		{"no end", 1 << 20, 1, 51, resolve.OutcomeUnknown},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
-			time.Sleep(time.Until(sentAt))
-			pages := 0
-			got := resolve.Run(t.Context(), &resolve.Config[row]{
-				SentAt: sentAt, Wait: 1,
-				Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
-					pages = max(pages, page)
-					rows := make([]row, tt.give)
-					for i := range rows {
-						rows[i] = ours(strconv.Itoa((page-1)*tt.give+i), 101, verdict.Declined)
-					}
-					return &resolve.Page[row]{Rows: rows, Total: tt.total}, nil
-				},
-				Row:      func(r *row) resolve.Row { return r.Row },
-				NotFinal: func([]row) error { return nil },
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sentAt := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+				time.Sleep(time.Until(sentAt))
+				pages := 0
+				got := resolve.Run(t.Context(), &resolve.Config[row]{
+					SentAt: sentAt, Wait: 1,
+					Search: func(_ context.Context, _, _ time.Time, page int) (*resolve.Page[row], error) {
+						pages = max(pages, page)
+						rows := make([]row, tt.give)
+						for i := range rows {
+							rows[i] = ours(strconv.Itoa((page-1)*tt.give+i), 101, verdict.Declined)
+						}
+						return &resolve.Page[row]{Rows: rows, Total: tt.total}, nil
+					},
+					Row:      func(r *row) resolve.Row { return r.Row },
+					NotFinal: func([]row) error { return nil },
+				})
+				if pages != tt.asked || got.Verdict != tt.verdict {
+					t.Errorf("%s: got %d pages and verdict %d (%v), want %d and %d", tt.name, pages, got.Verdict, got.Cause, tt.asked, tt.verdict)
+				}
 			})
-			if pages != tt.asked || got.Verdict != tt.verdict {
-				t.Errorf("%s: got %d pages and verdict %d (%v), want %d and %d", tt.name, pages, got.Verdict, got.Cause, tt.asked, tt.verdict)
-			}
 		})
 	}
 }

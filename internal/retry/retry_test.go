@@ -44,9 +44,11 @@ func TestNextAgain(t *testing.T) {
 		{"payment answered", retry.Attempt{Payment: true, Number: 1, Status: 200}, false},
 	}
 	for _, tt := range tests {
-		if _, again := policy.Next(tt.attempt, 0.5); again != tt.again {
-			t.Errorf("%s: got %v, want %v", tt.name, again, tt.again)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if _, again := policy.Next(tt.attempt, 0.5); again != tt.again {
+				t.Errorf("%s: got %v, want %v", tt.name, again, tt.again)
+			}
+		})
 	}
 	for _, payment := range []bool{false, true} {
 		once := retry.Policy{MaxAttempts: 1}.WithDefaults()
@@ -83,10 +85,12 @@ func TestNextPause(t *testing.T) {
 		{"MaxWait as long as can be", retry.Policy{MaxWait: longest}, 1, longest, 0, longest},
 	}
 	for _, tt := range tests {
-		got, again := tt.policy.WithDefaults().Next(retry.Attempt{Number: tt.attempts, Failed: true, RetryAfter: tt.retryAfter}, tt.chance)
-		if !again || got != tt.want {
-			t.Errorf("%s: got %v (again %v), want %v", tt.name, got, again, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			got, again := tt.policy.WithDefaults().Next(retry.Attempt{Number: tt.attempts, Failed: true, RetryAfter: tt.retryAfter}, tt.chance)
+			if !again || got != tt.want {
+				t.Errorf("%s: got %v (again %v), want %v", tt.name, got, again, tt.want)
+			}
+		})
 	}
 	// Growing bounds never overflow to zero.
 	for _, policy := range []retry.Policy{{}, {MaxWait: longest}, {MinWait: longest, MaxWait: longest}, {MinWait: 1, MaxWait: longest - 1}} {
@@ -118,9 +122,11 @@ func TestParseRetryAfter(t *testing.T) {
 		{"Fri, 31 Dec 9999 23:59:59 GMT", math.MaxInt64}, {"2026-05-04T03:02:31Z", 0}, {"Mon, 32 May 2026 03:02:31 GMT", 0},
 	}
 	for _, tt := range tests {
-		if got := retry.ParseRetryAfter(tt.header, now); got != tt.want {
-			t.Errorf("%q: got %v, want %v", tt.header, got, tt.want)
-		}
+		t.Run(tt.header, func(t *testing.T) {
+			if got := retry.ParseRetryAfter(tt.header, now); got != tt.want {
+				t.Errorf("%q: got %v, want %v", tt.header, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -140,9 +146,11 @@ func TestFits(t *testing.T) {
 		{"before the deadline", soon, time.Minute, true},
 		{"after the deadline", soon, 2 * time.Hour, false},
 	} {
-		if got := retry.Fits(tt.ctx, tt.pause); got != tt.want {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := retry.Fits(tt.ctx, tt.pause); got != tt.want {
+				t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 

@@ -226,7 +226,10 @@ func TestOutput(t *testing.T) {
 }
 
 func TestWrongFlags(t *testing.T) {
-	for _, args := range [][]string{{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}, {"-seed", "-1"}, {"-days", "0"}, {"-merchant", "m"}, {"-duplicates", "maybe"}, {"-control", "everywhere"}} {
+	for _, args := range [][]string{
+		{"-location", "Nowhere/Land"}, {"extra"}, {"-nosuchflag"}, {"-addr", "nonsense"}, {"-seed", "-1"}, {"-days", "0"}, {"-merchant", "m"},
+		{"-duplicates", "maybe"}, {"-control", "everywhere"},
+	} {
 		if err := Run(t.Context(), "sandbox", args, io.Discard); err == nil {
 			t.Errorf("%v was accepted", args)
 		}

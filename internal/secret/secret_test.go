@@ -72,12 +72,14 @@ func TestWipe(t *testing.T) {
 	held := &holder{original}
 	clear(secret.Reveal(copied))
 	for name, v := range map[string]secret.Value{"original": original, "copy": copied, "copy in a struct": held.Value} {
-		if !v.IsZero() || secret.Reveal(v) != nil || v.String() != "" || secret.IsDigits(v, 1, 19) {
-			t.Errorf("%s: got %q, prints as %q", name, secret.Reveal(v), v)
-		}
-		if !secret.Equal(v, secret.Value{}) {
-			t.Errorf("%s: does not equal the zero value", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if !v.IsZero() || secret.Reveal(v) != nil || v.String() != "" || secret.IsDigits(v, 1, 19) {
+				t.Errorf("%s: got %q, prints as %q", name, secret.Reveal(v), v)
+			}
+			if !secret.Equal(v, secret.Value{}) {
+				t.Errorf("%s: does not equal the zero value", name)
+			}
+		})
 	}
 	if other := secret.New("4111111111111111", shortened); string(secret.Reveal(other)) != "4111111111111111" {
 		t.Errorf("another value of the same text was wiped too: got %q", secret.Reveal(other))
@@ -109,9 +111,11 @@ func TestIsDigits(t *testing.T) {
 		{"12 ", 3, 4, false},
 		{"١٢", 1, 9, false},
 	} {
-		if got := secret.IsDigits(secret.New(tt.text, shortened), tt.shortest, tt.longest); got != tt.want {
-			t.Errorf("%q, %d to %d: got %t, want %t", tt.text, tt.shortest, tt.longest, got, tt.want)
-		}
+		t.Run(tt.text, func(t *testing.T) {
+			if got := secret.IsDigits(secret.New(tt.text, shortened), tt.shortest, tt.longest); got != tt.want {
+				t.Errorf("%q, %d to %d: got %t, want %t", tt.text, tt.shortest, tt.longest, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -122,9 +126,11 @@ func TestEqual(t *testing.T) {
 	}{
 		{"", "", true}, {"a", "a", true}, {"a", "b", false}, {"a", "", false}, {"", "a", false}, {"a", "aa", false}, {"ab", "ba", false},
 	} {
-		if got := secret.Equal(secret.New(tt.a, shortened), secret.New(tt.b, nil)); got != tt.want {
-			t.Errorf("%q and %q: got %t, want %t", tt.a, tt.b, got, tt.want)
-		}
+		t.Run(tt.a, func(t *testing.T) {
+			if got := secret.Equal(secret.New(tt.a, shortened), secret.New(tt.b, nil)); got != tt.want {
+				t.Errorf("%q and %q: got %t, want %t", tt.a, tt.b, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -141,14 +147,16 @@ func TestDecodersAreRefused(t *testing.T) {
 		"XML":              func(v *document) error { return xml.Unmarshal([]byte(`<d><Number>`+number+`</Number></d>`), v) },
 		"JSON of a struct": func(v *document) error { return json.Unmarshal([]byte(`{"Number":{"a":`+number+`}}`), v) },
 	} {
-		kept := document{secret.New("5500", shortened)}
-		err := decode(&kept)
-		if err == nil || strings.Contains(err.Error(), number) || !strings.Contains(err.Error(), "constructors") {
-			t.Errorf("%s: got %v, want an error that names the constructors and not the number", name, err)
-		}
-		if string(secret.Reveal(kept.Number)) != "5500" {
-			t.Errorf("%s: changed the value", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			kept := document{secret.New("5500", shortened)}
+			err := decode(&kept)
+			if err == nil || strings.Contains(err.Error(), number) || !strings.Contains(err.Error(), "constructors") {
+				t.Errorf("%s: got %v, want an error that names the constructors and not the number", name, err)
+			}
+			if string(secret.Reveal(kept.Number)) != "5500" {
+				t.Errorf("%s: changed the value", name)
+			}
+		})
 	}
 }
 
@@ -169,10 +177,14 @@ func TestEncodersShowTheMask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"slog": logs.String(), "JSON": string(asJSON), "XML": string(asXML), "%+v": fmt.Sprintf("%+v", v), "%#v": fmt.Sprintf("%#v", v)} {
-		if strings.Contains(text, "4111") || !strings.Contains(text, "16…9") {
-			t.Errorf("%s: got %s", name, text)
-		}
+	for name, text := range map[string]string{
+		"slog": logs.String(), "JSON": string(asJSON), "XML": string(asXML), "%+v": fmt.Sprintf("%+v", v), "%#v": fmt.Sprintf("%#v", v),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.Contains(text, "4111") || !strings.Contains(text, "16…9") {
+				t.Errorf("%s: got %s", name, text)
+			}
+		})
 	}
 }
 

@@ -61,7 +61,10 @@ func TestConnWatch(t *testing.T) {
 		{"payment that asks for leave", nil, steps{write(strings.Replace(head, "Host", "Expect: 100-continue\r\nHost", 1)), read("H"), body, read("H")}, false},
 		{"second request", steps{write("GET / HTTP/1.1\r\n\r\n"), read("HTTP/1.1 200")}, steps{write("GET / HTTP/1.1\r\n\r\n"), read("H")}, false},
 		{"in several writes", nil, steps{write("POST / "), read("H"), write("{}")}, false},
-		{"there before the connection was lent", steps{write("GET / HTTP/1.1\r\n\r\n"), read("HTTP/1.1 200HTTP/1.1 200")}, steps{write("GET / HTTP/1.1\r\n\r\n")}, true},
+		{
+			"there before the connection was lent", steps{write("GET / HTTP/1.1\r\n\r\n"), read("HTTP/1.1 200HTTP/1.1 200")},
+			steps{write("GET / HTTP/1.1\r\n\r\n")}, true,
+		},
 		{"there before, and nothing written yet", steps{write("GET / HTTP/1.1\r\n\r\n"), read("HTTP/1.1 200HTTP/1.1 200")}, nil, true},
 		{"come before anything was written", steps{write("GET / HTTP/1.1\r\n\r\n"), read("HTTP/1.1 200")}, steps{read("H")}, true},
 		{"come before, and then written", steps{write("GET / HTTP/1.1\r\n\r\n"), read("HTTP/1.1 200")}, steps{read("H"), write("GET / HTTP/1.1\r\n\r\n")}, true},
@@ -69,27 +72,29 @@ func TestConnWatch(t *testing.T) {
 		{"come while a payment's head waited, and then written", nil, steps{write(head), read("H"), body}, true},
 		{"on a new connection, before anything was written", nil, steps{read("H")}, true},
 	} {
-		for _, tunnelled := range []bool{false, true} {
-			s := new(scripted)
-			c := newHoldConn(s)
-			for _, step := range tt.before {
-				step(c, s)
+		t.Run(tt.name, func(t *testing.T) {
+			for _, tunnelled := range []bool{false, true} {
+				s := new(scripted)
+				c := newHoldConn(s)
+				for _, step := range tt.before {
+					step(c, s)
+				}
+				var lent net.Conn = c
+				if tunnelled {
+					lent = tunnel{c}
+				}
+				var w connWatch
+				trace := httptrace.ContextClientTrace(w.context(t.Context()))
+				trace.GotConn(httptrace.GotConnInfo{Conn: lent, Reused: len(tt.before) > 0})
+				for _, step := range tt.since {
+					step(c, s)
+				}
+				trace.GotFirstResponseByte()
+				if got := w.unsolicited.Load(); got != tt.unsolicited || s.closed != tt.unsolicited {
+					t.Errorf("%s, through a tunnel %t: unsolicited: got %t, want %t; closed: %t", tt.name, tunnelled, got, tt.unsolicited, s.closed)
+				}
 			}
-			var lent net.Conn = c
-			if tunnelled {
-				lent = tunnel{c}
-			}
-			var w connWatch
-			trace := httptrace.ContextClientTrace(w.context(t.Context()))
-			trace.GotConn(httptrace.GotConnInfo{Conn: lent, Reused: len(tt.before) > 0})
-			for _, step := range tt.since {
-				step(c, s)
-			}
-			trace.GotFirstResponseByte()
-			if got := w.unsolicited.Load(); got != tt.unsolicited || s.closed != tt.unsolicited {
-				t.Errorf("%s, through a tunnel %t: unsolicited: got %t, want %t; closed: %t", tt.name, tunnelled, got, tt.unsolicited, s.closed)
-			}
-		}
+		})
 	}
 	var w connWatch // nothing is known about a connection that is not ours
 	w.gotConn(httptrace.GotConnInfo{Conn: new(scripted)})

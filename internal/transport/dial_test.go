@@ -117,14 +117,16 @@ func TestNoDialerOfTheCaller(t *testing.T) {
 	}
 	defer func() { _ = l.Close() }()
 	for name, given := range map[string]*http.Transport{"none": {}, "our own transport": newTransport()} {
-		conn, err := harden(given).DialContext(t.Context(), "tcp", l.Addr().String())
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if _, ok := conn.(*holdConn); !ok {
-			t.Errorf("%s: got a %T", name, conn)
-		}
-		_ = conn.Close()
+		t.Run(name, func(t *testing.T) {
+			conn, err := harden(given).DialContext(t.Context(), "tcp", l.Addr().String())
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if _, ok := conn.(*holdConn); !ok {
+				t.Errorf("%s: got a %T", name, conn)
+			}
+			_ = conn.Close()
+		})
 	}
 }
 
@@ -138,9 +140,11 @@ func TestDialersThatFail(t *testing.T) {
 	for _, want := range []error{refused, nil} {
 		fails := func(context.Context, string, string) (net.Conn, error) { return nil, want }
 		for name, given := range map[string]*http.Transport{"plain": {DialContext: fails}, "TLS": {DialTLSContext: fails}, "TLS on top": {DialContext: fails}} {
-			if conn, err := dialled(given, name != "plain"); conn != nil || err != want {
-				t.Errorf("%s: got %v, %v, want %v", name, conn, err, want)
-			}
+			t.Run(name, func(t *testing.T) {
+				if conn, err := dialled(given, name != "plain"); conn != nil || err != want {
+					t.Errorf("%s: got %v, %v, want %v", name, conn, err, want)
+				}
+			})
 		}
 	}
 	if _, err := dialTLS(nil, nil)(t.Context(), "tcp", "no port"); err == nil {

@@ -188,7 +188,10 @@ func TestExchangeSends(t *testing.T) {
 		{"closed, failed", []byte("{}"), func(r *http.Request) (*http.Response, error) {
 			return nil, errors.Join(r.Body.Close(), failed)
 		}, Response{Unsent: true, Err: failed}},
-		{"neither a response nor an error", []byte("{}"), func(*http.Request) (*http.Response, error) { return nil, nil }, Response{Unsent: true, Err: errNoResponse}},
+		{
+			"neither a response nor an error", []byte("{}"), func(*http.Request) (*http.Response, error) { return nil, nil },
+			Response{Unsent: true, Err: errNoResponse},
+		},
 		{"a response to an unread body", []byte("{}"), func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 503}, nil
 		}, Response{Status: 503, Unsent: true}},

@@ -33,8 +33,14 @@ func TestHarden(t *testing.T) {
 	}{
 		{"compression", &http.Transport{}, func(h *http.Transport) any { return h.DisableCompression }, true},
 		{"header bytes, none given", &http.Transport{}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64 << 10)},
-		{"header bytes, more given", &http.Transport{MaxResponseHeaderBytes: 64<<10 + 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64 << 10)},
-		{"header bytes, fewer given", &http.Transport{MaxResponseHeaderBytes: 64<<10 - 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64<<10 - 1)},
+		{
+			"header bytes, more given", &http.Transport{MaxResponseHeaderBytes: 64<<10 + 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes },
+			int64(64 << 10),
+		},
+		{
+			"header bytes, fewer given", &http.Transport{MaxResponseHeaderBytes: 64<<10 - 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes },
+			int64(64<<10 - 1),
+		},
 		{"header bytes, one given", &http.Transport{MaxResponseHeaderBytes: 1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(1)},
 		{"header bytes, negative", &http.Transport{MaxResponseHeaderBytes: -1}, func(h *http.Transport) any { return h.MaxResponseHeaderBytes }, int64(64 << 10)},
 		{"idle connections per host, none given", &http.Transport{}, func(h *http.Transport) any { return h.MaxIdleConnsPerHost }, 128},
@@ -50,12 +56,27 @@ func TestHarden(t *testing.T) {
 		{"leave to send, none given", &http.Transport{}, func(h *http.Transport) any { return h.ExpectContinueTimeout }, time.Second},
 		{"leave to send, given", &http.Transport{ExpectContinueTimeout: time.Minute}, func(h *http.Transport) any { return h.ExpectContinueTimeout }, time.Minute},
 		{"TLS, none given", &http.Transport{}, func(h *http.Transport) any { return h.TLSClientConfig.MinVersion }, uint16(tls.VersionTLS12)},
-		{"TLS, older given", &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS10}}, func(h *http.Transport) any { return h.TLSClientConfig.MinVersion }, uint16(tls.VersionTLS12)},
-		{"TLS, newer given", &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13}}, func(h *http.Transport) any { return h.TLSClientConfig.MinVersion }, uint16(tls.VersionTLS13)},
-		{"the rest of TLS", &http.Transport{TLSClientConfig: &tls.Config{ServerName: "pay.example"}}, func(h *http.Transport) any { return h.TLSClientConfig.ServerName }, "pay.example"},
-		{"protocols in TLS", &http.Transport{TLSClientConfig: &tls.Config{NextProtos: []string{"h2"}}}, func(h *http.Transport) any { return h.TLSClientConfig.NextProtos }, []string{"http/1.1"}},
+		{
+			"TLS, older given", &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS10}},
+			func(h *http.Transport) any { return h.TLSClientConfig.MinVersion }, uint16(tls.VersionTLS12),
+		},
+		{
+			"TLS, newer given", &http.Transport{TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13}},
+			func(h *http.Transport) any { return h.TLSClientConfig.MinVersion }, uint16(tls.VersionTLS13),
+		},
+		{
+			"the rest of TLS", &http.Transport{TLSClientConfig: &tls.Config{ServerName: "pay.example"}},
+			func(h *http.Transport) any { return h.TLSClientConfig.ServerName }, "pay.example",
+		},
+		{
+			"protocols in TLS", &http.Transport{TLSClientConfig: &tls.Config{NextProtos: []string{"h2"}}},
+			func(h *http.Transport) any { return h.TLSClientConfig.NextProtos }, []string{"http/1.1"},
+		},
 		{"protocols in TLS, none given", &http.Transport{}, func(h *http.Transport) any { return h.TLSClientConfig.NextProtos }, []string{"http/1.1"}},
-		{"upgrades in TLS", &http.Transport{TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{"h2": nil}}, func(h *http.Transport) any { return len(h.TLSNextProto) }, 0},
+		{
+			"upgrades in TLS", &http.Transport{TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{"h2": nil}},
+			func(h *http.Transport) any { return len(h.TLSNextProto) }, 0,
+		},
 		{"upgrades in TLS are none, not net/http's own", &http.Transport{}, func(h *http.Transport) any { return h.TLSNextProto != nil }, true},
 		{"HTTP/2 forced", &http.Transport{ForceAttemptHTTP2: true}, func(h *http.Transport) any { return h.ForceAttemptHTTP2 }, false},
 		{"protocols", &http.Transport{Protocols: both}, func(h *http.Transport) any { return h.Protocols.String() }, "{HTTP1}"},
@@ -131,9 +152,11 @@ func TestSkipsVerification(t *testing.T) {
 		{"one that does not", &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, true},
 		{"another type", http.NewFileTransport(http.Dir(".")), false},
 	} {
-		if got := SkipsVerification(tt.given); got != tt.want {
-			t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := SkipsVerification(tt.given); got != tt.want {
+				t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 

@@ -21,13 +21,15 @@ func TestEndpoint(t *testing.T) {
 		{"an escaped element", "https://gateway.example", template, PathElement{"a/b?c", "a%2Fb%3Fc"}, nil, "https://gateway.example/payment/a%2Fb%3Fc"},
 		{"a query", "https://gateway.example", "/search", plain(""), url.Values{"b": {"2"}, "a": {"x y"}}, "https://gateway.example/search?a=x+y&b=2"},
 	} {
-		base, err := url.Parse(tt.base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u := Endpoint(base, tt.template, tt.element, tt.query)
-		if got := u.String(); got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			base, err := url.Parse(tt.base)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := Endpoint(base, tt.template, tt.element, tt.query)
+			if got := u.String(); got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+			}
+		})
 	}
 }

@@ -33,7 +33,10 @@ func TestOf(t *testing.T) {
 		{"to be redirected", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.HasRedirect = verdict.Redirect, true }), verdict.Taken},
 		{"to be redirected nowhere", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Redirect }), verdict.Unknown},
 		{"a bad address", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.BadRedirect = true }), verdict.Unknown},
-		{"a bad address beside a decline", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.BadRedirect = verdict.Declined, true }), verdict.Unknown},
+		{
+			"a bad address beside a decline", verdict.Response{Status: 200},
+			with(func(s *verdict.Statement) { s.State, s.BadRedirect = verdict.Declined, true }), verdict.Unknown,
+		},
 		{"an unreadable member", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Bad = failed }), verdict.Unknown},
 		{"about another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.Contradicts = verdict.ErrNotOurs }), verdict.Unknown},
 		{"about nobody", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.HasMerchantID = false }), verdict.Unknown},
@@ -43,10 +46,16 @@ func TestOf(t *testing.T) {
 		{"declined", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Declined }), verdict.WasDeclined},
 		{"declined, bare", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined, NamesNothing: true}, verdict.WasDeclined},
 		{"declined, of somebody", verdict.Response{Status: 200}, verdict.Statement{State: verdict.Declined}, verdict.Unknown},
-		{"declined, of another", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.Contradicts = verdict.Declined, verdict.ErrOtherApp }), verdict.Unknown},
+		{
+			"declined, of another", verdict.Response{Status: 200},
+			with(func(s *verdict.Statement) { s.State, s.Contradicts = verdict.Declined, verdict.ErrOtherApp }), verdict.Unknown,
+		},
 
 		{"refused by code", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true}, verdict.Refused},
-		{"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, HasMerchantID: true, HasGatewayID: true}, verdict.Unknown},
+		{
+			"refused by code, and exists", verdict.Response{Status: 200}, verdict.Statement{Code: 401, Refuses: true, HasMerchantID: true, HasGatewayID: true},
+			verdict.Unknown,
+		},
 
 		{"401 without a body", verdict.Response{Status: 401}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
 		{"401 with a page", verdict.Response{Status: 401, Body: []byte("<html>")}, verdict.Statement{Unreadable: unreadable}, verdict.Refused},
@@ -68,14 +77,16 @@ func TestOf(t *testing.T) {
 		{"302", verdict.Response{Status: 302}, verdict.Statement{Unreadable: unreadable}, verdict.Unknown},
 		{"201 with a success", verdict.Response{Status: 201}, approved, verdict.Unknown},
 	} {
-		got, cause := verdict.Of(&tt.response, &tt.says)
-		if got != tt.want {
-			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
-		}
-		clear := got == verdict.Taken || got == verdict.WasDeclined || got == verdict.Refused
-		if (cause == nil) != clear {
-			t.Errorf("%s: got cause %v", tt.name, cause)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			got, cause := verdict.Of(&tt.response, &tt.says)
+			if got != tt.want {
+				t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
+			}
+			clear := got == verdict.Taken || got == verdict.WasDeclined || got == verdict.Refused
+			if (cause == nil) != clear {
+				t.Errorf("%s: got cause %v", tt.name, cause)
+			}
+		})
 	}
 }
 
@@ -110,9 +121,11 @@ func TestHint(t *testing.T) {
 		{"299", 299, "", ""}, {"300", 300, "", redirect}, {"399", 399, "", redirect},
 		{"502 with text", 502, "bad gateway", ""},
 	} {
-		if got := verdict.Hint(tt.status, []byte(tt.body)); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := verdict.Hint(tt.status, []byte(tt.body)); got != tt.want {
+				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -130,8 +143,10 @@ func TestShows(t *testing.T) {
 		{"in processing, another amount", verdict.Statement{HasMerchantID: true, State: verdict.Processing, Contradicts: verdict.ErrNotOurs}, true},
 		{"nobody's", verdict.Statement{HasGatewayID: true, State: verdict.Approved}, false},
 	} {
-		if got := tt.says.Shows(); got != tt.want {
-			t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.says.Shows(); got != tt.want {
+				t.Errorf("%s: got %t, want %t", tt.name, got, tt.want)
+			}
+		})
 	}
 }

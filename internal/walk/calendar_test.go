@@ -95,19 +95,23 @@ func TestCalendar(t *testing.T) {
 		{"begins after the skipped hour", "2023-03-26 03:00:00", "2023-03-26 04:00:00", "2023-03-26 01:59:59", "2023-03-26 04:00:01"},
 		{"cut inside the skipped hour", "2023-03-26 02:30:00", "2023-03-26 02:40:00", "2023-03-26 01:59:59", "2023-03-26 03:00:00"},
 	} {
-		from, to := c.query(span{at(tt.from), at(tt.to)})
-		if from.String() != tt.wantFrom || to.String() != tt.wantTo {
-			t.Errorf("%s: got %v to %v, want %s to %s", tt.name, from, to, tt.wantFrom, tt.wantTo)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			from, to := c.query(span{at(tt.from), at(tt.to)})
+			if from.String() != tt.wantFrom || to.String() != tt.wantTo {
+				t.Errorf("%s: got %v to %v, want %s to %s", tt.name, from, to, tt.wantFrom, tt.wantTo)
+			}
+		})
 	}
 	for _, tt := range []struct{ name, from, want string }{
 		{"31 January", "2023-01-31 00:00:01", "2023-02-27 23:59:59"},
 		{"leap year", "2024-01-30 12:00:00", "2024-02-29 11:59:58"},
 		{"into the skipped hour", "2023-02-26 02:30:01", "2023-03-26 01:59:58"},
 	} {
-		if got := c.maxEnd(at(tt.from)).String(); got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := c.maxEnd(at(tt.from)).String(); got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
+			}
+		})
 	}
 	// 29 October 2023, 01:30 UTC is the second 02:30 of that night; 02:45 was shown before it, and 02:10 comes after.
 	second := time.Date(2023, 10, 29, 1, 30, 0, 0, time.UTC)

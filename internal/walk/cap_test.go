@@ -15,24 +15,26 @@ import (
 // yielded, and the walk reports that it cannot be sure.
 func TestCappedTotals(t *testing.T) {
 	for name, limit := range map[string]int{"at the page asked for": 0, "at 200": 200} {
-		inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
-			w := m.walk(start, end, settings{pageSize: 200})
-			fetch := w.config.Source.Fetch
-			w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
-				p, err := fetch(ctx, from, to, page, size)
-				if p != nil && limit == 0 {
-					p.Total = min(p.Total, size)
-				} else if p != nil {
-					p.Total = min(p.Total, limit)
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+				w := m.walk(start, end, settings{pageSize: 200})
+				fetch := w.config.Source.Fetch
+				w.config.Source.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*modelPage, error) {
+					p, err := fetch(ctx, from, to, page, size)
+					if p != nil && limit == 0 {
+						p.Total = min(p.Total, size)
+					} else if p != nil {
+						p.Total = min(p.Total, limit)
+					}
+					return p, err
 				}
-				return p, err
-			}
-			got, err := collect(t.Context(), w)
-			unsettled, ok := errors.AsType[*UnsettledError](err)
-			if !ok {
-				t.Fatalf("%s: %d rows of %d, and the walk ended with %v, want an *UnsettledError", name, len(got), len(m.rows), err)
-			}
-			t.Logf("%s: %d rows of %d, then %v", name, len(got), len(m.rows), unsettled)
+				got, err := collect(t.Context(), w)
+				unsettled, ok := errors.AsType[*UnsettledError](err)
+				if !ok {
+					t.Fatalf("%s: %d rows of %d, and the walk ended with %v, want an *UnsettledError", name, len(got), len(m.rows), err)
+				}
+				t.Logf("%s: %d rows of %d, then %v", name, len(got), len(m.rows), unsettled)
+			})
 		})
 	}
 }

@@ -38,9 +38,11 @@ func TestBlend(t *testing.T) {
 		{"as much as the weight", observed{rows: 10, seconds: 10}, 3, 10, 2},
 		{"much more than the weight", observed{rows: 1e6, seconds: 1e6}, 3, 10, 1},
 	} {
-		if got := tt.observed.blend(tt.prior, tt.weight); math.Abs(got-tt.want) > 1e-3 {
-			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.observed.blend(tt.prior, tt.weight); math.Abs(got-tt.want) > 1e-3 {
+				t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+			}
+		})
 	}
 }
 

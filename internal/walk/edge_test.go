@@ -321,23 +321,25 @@ func TestNarrowWindowsAtClockChanges(t *testing.T) {
 		{"Australia/Lord_Howe", time.Date(2025, 10, 4, 12, 0, 0, 0, time.UTC), 6 * time.Hour, 30 * time.Minute, 30},
 		{"Pacific/Apia", time.Date(2011, 12, 29, 0, 0, 0, 0, time.UTC), 96 * time.Hour, 12 * time.Hour, 40},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			loc, err := time.LoadLocation(tt.zone)
-			if err != nil {
-				t.Fatal(err)
-			}
-			to := tt.from.Add(tt.length)
-			if wait := time.Until(to.AddDate(0, 0, 1)); wait > 0 {
-				time.Sleep(wait)
-			}
-			m := &modelGateway{loc: loc}
-			m.add(0, evenly(100, tt.from, to)...)
-			w := m.walk(tt.from, to, settings{pageSize: 999, window: tt.window})
-			got, err := collect(context.Background(), w)
-			wantAll(t, m, got, err)
-			if r := w.Report(); r.Requests > tt.requests {
-				t.Errorf("%s, windows of %v: %d requests, want at most %d", tt.zone, tt.window, r.Requests, tt.requests)
-			}
+		t.Run(tt.zone, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				loc, err := time.LoadLocation(tt.zone)
+				if err != nil {
+					t.Fatal(err)
+				}
+				to := tt.from.Add(tt.length)
+				if wait := time.Until(to.AddDate(0, 0, 1)); wait > 0 {
+					time.Sleep(wait)
+				}
+				m := &modelGateway{loc: loc}
+				m.add(0, evenly(100, tt.from, to)...)
+				w := m.walk(tt.from, to, settings{pageSize: 999, window: tt.window})
+				got, err := collect(context.Background(), w)
+				wantAll(t, m, got, err)
+				if r := w.Report(); r.Requests > tt.requests {
+					t.Errorf("%s, windows of %v: %d requests, want at most %d", tt.zone, tt.window, r.Requests, tt.requests)
+				}
+			})
 		})
 	}
 }

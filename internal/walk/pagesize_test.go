@@ -24,12 +24,24 @@ func TestPageSize(t *testing.T) {
 		{name: "clamped", responses: []response{{granted: 200, most: 200}}, size: 999, granted: 200, capacity: 200},
 		{name: "refused once", responses: []response{{refused: true}}, size: 100, granted: 100, capacity: 100},
 		{name: "refused twice", responses: []response{{refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10},
-		{name: "always refused", responses: []response{{refused: true}, {refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10, refusedAtTheLast: true},
+		{
+			name: "always refused", responses: []response{{refused: true}, {refused: true}, {refused: true}}, size: 10, granted: 10, capacity: 10,
+			refusedAtTheLast: true,
+		},
 		{name: "the caller's refused", asked: 50, responses: []response{{refused: true}}, size: 50, granted: 50, capacity: 50, refusedAtTheLast: true},
-		{name: "refused after it was granted", responses: []response{{granted: 999, most: 10}, {refused: true}}, size: 999, granted: 999, capacity: 999, refusedAtTheLast: true},
+		{
+			name: "refused after it was granted", responses: []response{{granted: 999, most: 10}, {refused: true}}, size: 999, granted: 999, capacity: 999,
+			refusedAtTheLast: true,
+		},
 		{name: "one short page", responses: []response{{granted: 30, most: 30, guessed: true}}, size: 999, granted: 999, capacity: 999},
-		{name: "two pages short alike", responses: []response{{granted: 30, most: 30, guessed: true}, {granted: 30, most: 30, guessed: true}}, size: 999, granted: 30, capacity: 30},
-		{name: "two pages short otherwise", responses: []response{{granted: 30, most: 30, guessed: true}, {granted: 31, most: 31, guessed: true}}, size: 999, granted: 999, capacity: 999},
+		{
+			name: "two pages short alike", responses: []response{{granted: 30, most: 30, guessed: true}, {granted: 30, most: 30, guessed: true}}, size: 999,
+			granted: 30, capacity: 30,
+		},
+		{
+			name: "two pages short otherwise", responses: []response{{granted: 30, most: 30, guessed: true}, {granted: 31, most: 31, guessed: true}},
+			size: 999, granted: 999, capacity: 999,
+		},
 		{name: "more than was thought", responses: []response{{granted: 30, most: 30}, {granted: 30, most: 80}}, size: 999, granted: 80, capacity: 80},
 	}
 	for _, tt := range tests {

@@ -59,24 +59,26 @@ func TestRequests(t *testing.T) {
 	for _, size := range sizes {
 		n := pages * size
 		for name, times := range books(n, from, to) {
-			for _, prefetch := range []int{1, 4, 16} {
-				synctest.Test(t, func(t *testing.T) {
-					time.Sleep(time.Until(to.AddDate(0, 1, 0)))
-					m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
-					m.add(0, times...)
-					w := m.walk(from, to, settings{pageSize: size, prefetch: prefetch})
-					got, err := collect(context.Background(), w)
-					if err != nil || len(got) != n {
-						t.Fatalf("%s: %d rows of %d, %v", name, len(got), n, err)
-					}
-					r := w.Report()
-					multiple := float64(r.Requests) / pages
-					t.Logf("%-9s page %3d, prefetch %2d: %d requests for %d full pages: %.2f", name, size, prefetch, r.Requests, pages, multiple)
-					if multiple > limits[name] {
-						t.Errorf("%s: %.3f requests per page, want at most %.2f", name, multiple, limits[name])
-					}
-				})
-			}
+			t.Run(name, func(t *testing.T) {
+				for _, prefetch := range []int{1, 4, 16} {
+					synctest.Test(t, func(t *testing.T) {
+						time.Sleep(time.Until(to.AddDate(0, 1, 0)))
+						m := &modelGateway{loc: gatewayZone, latency: 50 * time.Millisecond}
+						m.add(0, times...)
+						w := m.walk(from, to, settings{pageSize: size, prefetch: prefetch})
+						got, err := collect(context.Background(), w)
+						if err != nil || len(got) != n {
+							t.Fatalf("%s: %d rows of %d, %v", name, len(got), n, err)
+						}
+						r := w.Report()
+						multiple := float64(r.Requests) / pages
+						t.Logf("%-9s page %3d, prefetch %2d: %d requests for %d full pages: %.2f", name, size, prefetch, r.Requests, pages, multiple)
+						if multiple > limits[name] {
+							t.Errorf("%s: %.3f requests per page, want at most %.2f", name, multiple, limits[name])
+						}
+					})
+				}
+			})
 		}
 	}
 }

@@ -117,9 +117,11 @@ func TestHashQuery(t *testing.T) {
 		{"fractions of a second", HashQuery("SearchOrders", start.Add(1), end.Add(-1), zone, make([]string, 3)), hash("", "", "")},
 		{"the same instants elsewhere", HashQuery("SearchOrders", start.UTC(), end.UTC(), zone, make([]string, 3)), hash("", "", "")},
 	} {
-		if tt.got != tt.want {
-			t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.got != tt.want {
+				t.Errorf("%s: got %s, want %s", tt.name, tt.got, tt.want)
+			}
+		})
 	}
 	seen := map[string]string{}
 	for name, hash := range map[string]string{
@@ -131,9 +133,11 @@ func TestHashQuery(t *testing.T) {
 		"a second longer":      HashQuery("SearchOrders", start, end.Add(1), zone, []string{"1", "b c", ""}),
 		"begins one second on": HashQuery("SearchOrders", start.Add(time.Second), end, zone, []string{"1", "b c", ""}),
 	} {
-		if other, ok := seen[hash]; ok {
-			t.Errorf("%q and %q have the same hash", name, other)
-		}
-		seen[hash] = name
+		t.Run(name, func(t *testing.T) {
+			if other, ok := seen[hash]; ok {
+				t.Errorf("%q and %q have the same hash", name, other)
+			}
+			seen[hash] = name
+		})
 	}
 }

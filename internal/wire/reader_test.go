@@ -68,53 +68,89 @@ func TestSyntax(t *testing.T) {
 		{"object without value and colon", `{"a"}`, syntax}, {"object with a number as name", `{1:1}`, syntax}, {"object with an empty name", `{"":1}`, syntax},
 		{"object with a semicolon", `{"a";1}`, syntax}, {"object with a list's comma", `{"a":1 "b"}`, syntax},
 		{"list open", "[", syntax}, {"list without close", "[1", syntax}, {"list closed as object", "[1}", syntax}, {"list close alone", "]", syntax},
-		{"list with comma first", "[,1]", syntax}, {"list with comma last", "[1,]", syntax}, {"list without comma", "[1 2]", syntax}, {"list with two commas", "[1,,2]", syntax},
+		{
+			"list with comma first", "[,1]", syntax,
+		}, {"list with comma last", "[1,]", syntax}, {"list without comma", "[1 2]", syntax}, {"list with two commas", "[1,,2]", syntax},
 		{"list with a colon", "[1:2]", syntax},
 
-		{"text open", `"`, syntax}, {"text without end", `"abc`, syntax}, {"long text without end", `"abcdefghijklmnop`, syntax}, {"text ends in a backslash", `"abc\`, syntax},
+		{
+			"text open", `"`, syntax,
+		}, {"text without end", `"abc`, syntax}, {"long text without end", `"abcdefghijklmnop`, syntax}, {"text ends in a backslash", `"abc\`, syntax},
 		{"text ends in an escaped quote", `"abc\"`, syntax}, {"line break in a text", "\"a\nb\"", syntax}, {"zero byte in a text", "\"a\x00b\"", syntax},
 		{"last control character in a text", "\"a\x1fb\"", syntax}, {"control character far in a text", "\"abcdefghijklmnopq\x01\"", syntax},
 		{"delete in a text", "\"a\x7fb\"", noFault}, {"space in a text", `"a b"`, noFault}, {"other letters in a text", `"é🍰"`, noFault},
 		{"bytes that are no UTF-8 in a text", "\"\xff\"", noFault},
 		{"every escape", `"\"\\\/\b\f\n\r\t\u0041\uD83C\uDF70\uabCD"`, noFault}, {"half surrogate pair", `"\ud800"`, noFault},
-		{"unknown escape", `"\x41"`, syntax}, {"escape of a capital", `"\N"`, syntax}, {"escape of a digit", `"\0"`, syntax}, {"escape without digits", `"\u"`, syntax},
+		{
+			"unknown escape", `"\x41"`, syntax,
+		}, {"escape of a capital", `"\N"`, syntax}, {"escape of a digit", `"\0"`, syntax}, {"escape without digits", `"\u"`, syntax},
 		{"escape with three digits", `"\u004"`, syntax}, {"escape with another letter", `"\u004g"`, syntax}, {"escape with a sign", `"\u+041"`, syntax},
-		{"escape with a slash as digit", `"\u004/"`, syntax}, {"escape with an at as digit", `"\u004@"`, syntax}, {"escape with a backquote as digit", "\"\\u004`\"", syntax},
-		{"escape with a capital G", `"\u004G"`, syntax}, {"escape with a colon", `"\u004:"`, syntax}, {"escape of a capital U", `"\U0041"`, syntax}, {"escape at the end", `"\u0041`, syntax},
+		{
+			"escape with a slash as digit", `"\u004/"`, syntax,
+		}, {"escape with an at as digit", `"\u004@"`, syntax}, {"escape with a backquote as digit", "\"\\u004`\"", syntax},
+		{
+			"escape with a capital G", `"\u004G"`, syntax,
+		}, {"escape with a colon", `"\u004:"`, syntax}, {"escape of a capital U", `"\U0041"`, syntax}, {"escape at the end", `"\u0041`, syntax},
 
-		{"negative", "-1", noFault}, {"negative zero", "-0", noFault}, {"fraction", "1.5", noFault}, {"fraction of zero", "0.5", noFault}, {"exponent", "1e5", noFault},
-		{"capital exponent", "1E5", noFault}, {"signed exponents", "[1e+5,1e-5]", noFault}, {"exponent of zero", "0e0", noFault}, {"exponent with zeros", "1e007", noFault},
+		{
+			"negative", "-1", noFault,
+		}, {"negative zero", "-0", noFault}, {"fraction", "1.5", noFault}, {"fraction of zero", "0.5", noFault}, {"exponent", "1e5", noFault},
+		{
+			"capital exponent", "1E5", noFault,
+		}, {"signed exponents", "[1e+5,1e-5]", noFault}, {"exponent of zero", "0e0", noFault}, {"exponent with zeros", "1e007", noFault},
 		{"everything in a number", "-10.50e-07", noFault},
 		{"plus", "+1", syntax}, {"minus alone", "-", syntax}, {"two minuses", "--1", syntax}, {"minus and text", "-a", syntax}, {"leading zero", "01", syntax},
-		{"leading zero, negative", "-01", syntax}, {"two zeros", "00", syntax}, {"point first", ".5", syntax}, {"point last", "5.", syntax}, {"minus and point", "-.5", syntax},
+		{
+			"leading zero, negative", "-01", syntax,
+		}, {"two zeros", "00", syntax}, {"point first", ".5", syntax}, {"point last", "5.", syntax}, {"minus and point", "-.5", syntax},
 		{"point and exponent", "5.e1", syntax}, {"two points", "1.2.3", syntax}, {"exponent alone", "e5", syntax}, {"exponent without digits", "1e", syntax},
-		{"exponent with a sign alone", "1e+", syntax}, {"exponent with two signs", "1e+-5", syntax}, {"exponent with a fraction", "1e5.5", syntax}, {"hex", "0x1", syntax},
+		{
+			"exponent with a sign alone", "1e+", syntax,
+		}, {"exponent with two signs", "1e+-5", syntax}, {"exponent with a fraction", "1e5.5", syntax}, {"hex", "0x1", syntax},
 		{"separator", "1_000", syntax}, {"other digits", "١", syntax},
 
-		{"a name twice", `{"a":1,"a":2}`, repeated}, {"a name twice, later", `{"a":1,"b":2,"c":3,"a":4}`, repeated}, {"a name twice, escaped", `{"code":1,"\u0063ode":2}`, repeated},
+		{
+			"a name twice", `{"a":1,"a":2}`, repeated,
+		}, {"a name twice, later", `{"a":1,"b":2,"c":3,"a":4}`, repeated}, {"a name twice, escaped", `{"code":1,"\u0063ode":2}`, repeated},
 		{"a name twice, in capitals", `{"a":1,"A":2}`, noFault}, {"a name twice in an inner object", `{"x":{"a":1,"a":2}}`, repeated},
 		{"a name twice in a list's object", `[{"a":1},{"a":1,"a":1}]`, repeated}, {"a name in two objects", `[{"a":1},{"a":1},{"b":{"a":1}}]`, noFault},
-		{"a name inside and again outside", `{"a":{"a":1},"b":1}`, noFault}, {"a name after an inner object that has it", `{"x":{"a":1},"a":2,"y":{"a":1},"a":3}`, repeated},
-		{"an escaped name", `{"\u0061b":1}`, noFault}, {"a name of other letters", `{"é":1}`, noFault}, {"a name with half a surrogate pair", `{"\ud800":1}`, syntax},
-		{"a name of an escaped quote", `{"\"":1,"\\":1}`, noFault}, {"a name that is no UTF-8", "{\"\xff\":1}", syntax}, {"a name with a control character", "{\"a\n\":1}", syntax},
+		{
+			"a name inside and again outside", `{"a":{"a":1},"b":1}`, noFault,
+		}, {"a name after an inner object that has it", `{"x":{"a":1},"a":2,"y":{"a":1},"a":3}`, repeated},
+		{
+			"an escaped name", `{"\u0061b":1}`, noFault,
+		}, {"a name of other letters", `{"é":1}`, noFault}, {"a name with half a surrogate pair", `{"\ud800":1}`, syntax},
+		{
+			"a name of an escaped quote", `{"\"":1,"\\":1}`, noFault,
+		}, {"a name that is no UTF-8", "{\"\xff\":1}", syntax}, {"a name with a control character", "{\"a\n\":1}", syntax},
 		{"a name without end", `{"a`, syntax}, {"a name with a broken escape", `{"\x":1}`, syntax},
 		{"a fault after a repetition", `{"a":1,"a":2]`, repeated}, {"a repetition after a fault", `{"a":1,"b":]`, syntax},
 
 		{"32 lists", nested(32, "[", "", "]"), noFault}, {"33 lists", nested(33, "[", "", "]"), tooDeep}, {"32 objects", nested(31, `{"a":`, "{}", "}"), noFault},
-		{"33 objects", nested(32, `{"a":`, "{}", "}"), tooDeep}, {"33 of both", nested(16, `[{"a":`, "[]", "}]"), tooDeep}, {"half a million lists", strings.Repeat("[", 500_000), tooDeep},
-		{"many lists beside each other", "[" + strings.Repeat("[],", 1000) + "[{}]]", noFault}, {"many objects beside each other", "[" + strings.Repeat(`{"a":{}},`, 1000) + "[{}]]", noFault},
+		{
+			"33 objects", nested(32, `{"a":`, "{}", "}"), tooDeep,
+		}, {"33 of both", nested(16, `[{"a":`, "[]", "}]"), tooDeep}, {"half a million lists", strings.Repeat("[", 500_000), tooDeep},
+		{
+			"many lists beside each other", "[" + strings.Repeat("[],", 1000) + "[{}]]", noFault,
+		}, {"many objects beside each other", "[" + strings.Repeat(`{"a":{}},`, 1000) + "[{}]]", noFault},
 		{"256 members", object(256), noFault}, {"257 members", object(257), members}, {"256 members twice", "[" + object(256) + "," + object(256) + "]", noFault},
-		{"256 members inside 256", `{"x":` + object(256) + "," + object(255)[1:], noFault}, {"256 members and a repetition", object(256)[:len(object(256))-1] + `,"m0":0}`, repeated},
-		{"128 digits", strings.Repeat("1", 128), noFault}, {"129 digits", strings.Repeat("1", 129), number}, {"128 characters", "-1." + strings.Repeat("1", 122) + "e+1", noFault},
+		{
+			"256 members inside 256", `{"x":` + object(256) + "," + object(255)[1:], noFault,
+		}, {"256 members and a repetition", object(256)[:len(object(256))-1] + `,"m0":0}`, repeated},
+		{
+			"128 digits", strings.Repeat("1", 128), noFault,
+		}, {"129 digits", strings.Repeat("1", 129), number}, {"128 characters", "-1." + strings.Repeat("1", 122) + "e+1", noFault},
 		{"129 characters", "-1." + strings.Repeat("1", 123) + "e+1", number}, {"129 characters that are no number", strings.Repeat("1", 128) + ".", syntax},
 	}
 	for _, tt := range tests {
-		if got := check(tt.text); got != tt.want {
-			t.Errorf("%s, %.60s: got %q, want %q", tt.name, tt.text, got, tt.want)
-		}
-		if again := check(tt.text); again != tt.want { // by a reused reader
-			t.Errorf("%s, %.60s, read again: got %q, want %q", tt.name, tt.text, again, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := check(tt.text); got != tt.want {
+				t.Errorf("%s, %.60s: got %q, want %q", tt.name, tt.text, got, tt.want)
+			}
+			if again := check(tt.text); again != tt.want { // by a reused reader
+				t.Errorf("%s, %.60s, read again: got %q, want %q", tt.name, tt.text, again, tt.want)
+			}
+		})
 	}
 	t.Logf("%d documents", len(tests))
 }
@@ -263,12 +299,14 @@ func TestValues(t *testing.T) {
 		{`"\ud83cx"`, wire.String, "\ufffdx"}, {`"\udf70\ud83c"`, wire.String, "\ufffd\ufffd"}, {`"\ud83c\u0041"`, wire.String, "\ufffdA"},
 		{"[1]", wire.Composite, ""}, {`{"a":1}`, wire.Composite, ""}, {"x", wire.None, ""},
 	} {
-		r := wire.NewReader([]byte(tt.data))
-		v := r.Value()
-		if v.Kind != tt.kind || v.Text() != tt.text {
-			t.Errorf("%s: got kind %v with %q, want %v with %q", tt.data, v.Kind, v.Text(), tt.kind, tt.text)
-		}
-		r.Release()
+		t.Run(tt.data, func(t *testing.T) {
+			r := wire.NewReader([]byte(tt.data))
+			v := r.Value()
+			if v.Kind != tt.kind || v.Text() != tt.text {
+				t.Errorf("%s: got kind %v with %q, want %v with %q", tt.data, v.Kind, v.Text(), tt.kind, tt.text)
+			}
+			r.Release()
+		})
 	}
 }
 

@@ -66,7 +66,9 @@ func TestPlainPrefixOfPairs(t *testing.T) {
 }
 
 func FuzzPlainPrefix(f *testing.F) {
-	for _, text := range []string{"", "plain text of more than sixteen bytes", `a "quoted" text`, "\\\"", "é🍰", "\x1f\x20\x21", "#####\"##", "!\"!\"!\"!\"", "]\\]\\]\\]\\"} {
+	for _, text := range []string{
+		"", "plain text of more than sixteen bytes", `a "quoted" text`, "\\\"", "é🍰", "\x1f\x20\x21", "#####\"##", "!\"!\"!\"!\"", "]\\]\\]\\]\\",
+	} {
 		f.Add([]byte(text), 0)
 	}
 	f.Fuzz(func(t *testing.T, d []byte, start int) {

@@ -169,12 +169,14 @@ func TestTolerantValues(t *testing.T) {
 	}
 	cases := 0
 	for _, tt := range tests {
-		for value, want := range tt.values {
-			if got := read(t, value, tt.method); got != want {
-				t.Errorf("%s of %.60s: got %.60q, want %.60q", tt.name, value, got, want)
+		t.Run(tt.name, func(t *testing.T) {
+			for value, want := range tt.values {
+				if got := read(t, value, tt.method); got != want {
+					t.Errorf("%s of %.60s: got %.60q, want %.60q", tt.name, value, got, want)
+				}
+				cases++
 			}
-			cases++
-		}
+		})
 	}
 	t.Logf("%d values", cases)
 }
@@ -188,12 +190,14 @@ func TestScalarTells(t *testing.T) {
 		{`"a"`, "a", false, true}, {`""`, "", true, true}, {"null", "", true, true}, {"12.50", "12.50", false, true}, {`"\u0041é"`, "Aé", false, true},
 		{"true", "", false, false}, {"[]", "", false, false}, {"{}", "", false, false}, {"x", "", false, false},
 	} {
-		r := wire.NewReader([]byte(tt.data))
-		s, ok := r.Scalar()
-		if string(s.Text) != tt.text || s.Null != tt.null || ok != tt.ok {
-			t.Errorf("%s: got %q, null %t, %t, want %q, %t, %t", tt.data, s.Text, s.Null, ok, tt.text, tt.null, tt.ok)
-		}
-		r.Release()
+		t.Run(tt.data, func(t *testing.T) {
+			r := wire.NewReader([]byte(tt.data))
+			s, ok := r.Scalar()
+			if string(s.Text) != tt.text || s.Null != tt.null || ok != tt.ok {
+				t.Errorf("%s: got %q, null %t, %t, want %q, %t, %t", tt.data, s.Text, s.Null, ok, tt.text, tt.null, tt.ok)
+			}
+			r.Release()
+		})
 	}
 }
 
@@ -236,11 +240,13 @@ func TestUnescape(t *testing.T) {
 		"": "", "plain": "plain", `a\/b`: "a/b", `\"\\\/\b\f\n\r\t`: "\"\\/\b\f\n\r\t", `\u0041\u00e9\uD83C\uDF70`: "Aé🍰", `\\u0041`: `\u0041`, `\ud800`: "\ufffd", `\ud800\u0041`: "\ufffdA",
 		`\x \u00 \`: `\x \u00 \`, `\u004g`: `\u004g`, `\`: `\`, `\\`: `\`, `\\\`: `\\`, "\xff\\n": "\xff\n", `%2f`: "%2f",
 	} {
-		if got := wire.Unescape(text); got != want {
-			t.Errorf("%s: got %q, want %q", text, got, want)
-		}
-		if got := wire.Unescape([]byte(text)); got != want {
-			t.Errorf("%s as bytes: got %q, want %q", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := wire.Unescape(text); got != want {
+				t.Errorf("%s: got %q, want %q", text, got, want)
+			}
+			if got := wire.Unescape([]byte(text)); got != want {
+				t.Errorf("%s as bytes: got %q, want %q", text, got, want)
+			}
+		})
 	}
 }

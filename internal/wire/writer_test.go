@@ -93,9 +93,11 @@ func TestAppendString(t *testing.T) {
 		"\x7f": "\"\x7f\"", "é🍰\u2028": "\"é🍰\u2028\"", `12345678"`: `"12345678\""`, `1234567"9`: `"1234567\"9"`, "abcdefgh\\\n\"z": `"abcdefgh\\\u000a\"z"`,
 		"é then \" a quote": `"é then \" a quote"`, "no quote in these nine": `"no quote in these nine"`,
 	} {
-		if got := string(wire.AppendString([]byte("before "), text)); got != "before "+want {
-			t.Errorf("%q: got %s, want before %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := string(wire.AppendString([]byte("before "), text)); got != "before "+want {
+				t.Errorf("%q: got %s, want before %s", text, got, want)
+			}
+		})
 	}
 }
 
@@ -132,9 +134,11 @@ func TestIsWebURL(t *testing.T) {
 		"https://@shop.example": false, "https://shop.example/a b": false, " https://shop.example": false, "https://shop.example\n": false, "https://shop.example/\x00": false,
 		"https://shop.example/\x7f": false, "https://shop.example/\u0085": false, "https://:443": false, "https://shop.example:port": false, "https://shop.example/%zz": false, "https://[::1": false,
 	} {
-		if got := wire.IsWebURL(text); got != want {
-			t.Errorf("%q: got %t, want %t", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := wire.IsWebURL(text); got != want {
+				t.Errorf("%q: got %t, want %t", text, got, want)
+			}
+		})
 	}
 }
 
@@ -142,9 +146,11 @@ func TestEscapePathElement(t *testing.T) {
 	for element, want := range map[string]string{
 		"": "", "abc-._~123XYZ": "", "a/b": "a%2Fb", "a b+c": "a%20b%2Bc", "%2e": "%252e", "?#&=;": "%3F%23%26%3D%3B", "é": "%C3%A9", "\x00\xff": "%00%FF", "ab/": "ab%2F",
 	} {
-		got := wire.EscapePathElement([]byte(element))
-		if string(got) != want || (got == nil) != (want == "") {
-			t.Errorf("%q: got %q, want %q", element, got, want)
-		}
+		t.Run(element, func(t *testing.T) {
+			got := wire.EscapePathElement([]byte(element))
+			if string(got) != want || (got == nil) != (want == "") {
+				t.Errorf("%q: got %q, want %q", element, got, want)
+			}
+		})
 	}
 }
