@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -20,7 +21,7 @@ func Plan(seed uint64, days int, store string) *History {
 	for i := range one(d, 1, 1, 1, 2, 3) {
 		h.World.Shops = append(h.World.Shops, d.shop(i))
 	}
-	p := &plan{draw: d, h: h, clocks: d.chance(6), trouble: one(d, 0.02, 0.1, 0.3, 0.6)}
+	p := &plan{draw: d, h: h, clocks: d.chance(6), trouble: one(d, 0.02, 0.1, 0.3, 0.6), swarm: d.swarm(h.World.Store)}
 	p.steps(days)
 	p.setClocks()
 	for i, a := range newActors(nil) {
@@ -95,8 +96,55 @@ type plan struct {
 	h       *History
 	clocks  bool    // that are not right
 	trouble float64 // how often something is disturbed
-	thing   int     // the one that the last step was about
-	next    []Step  // what follows from the last steps
+	swarm   swarm
+	thing   int    // the one that the last step was about
+	next    []Step // what follows from the last steps
+}
+
+// swarm is what can happen in one history. Where everything can happen, each thing is rare, and two rare things hardly ever
+// meet: so most histories have only some of it, and that often.
+type swarm struct {
+	kinds     []string // of steps; one that is listed twice is twice as frequent
+	fates     []string
+	queries   []string // faults of queries
+	stores    []string // and of the store
+	disguises []string
+	newThing  int // a new thing is wanted once in so many steps
+	follow    int // once in so many steps, others follow from a step
+}
+
+func (d *draw) swarm(store string) swarm {
+	s := swarm{
+		fates: some(d, fates), queries: some(d, queryFaults), stores: some(d, storeFaults), disguises: some(d, disguises),
+		newThing: one(d, 3, 6, 6, 12), follow: one(d, 1, 2, 2, 3),
+	}
+	everything := d.chance(3)
+	for _, k := range kinds {
+		n := k.often
+		switch {
+		case k.do == "damage" && store == "sqlite":
+			n *= 5
+		case everything || k.always:
+		default:
+			n *= one(d, 0, 0, 1, 1, 4)
+		}
+		for range n {
+			s.kinds = append(s.kinds, k.do)
+		}
+	}
+	return s
+}
+
+// some returns all of these or a few.
+func some[T any](d *draw, all []T) []T {
+	if d.chance(3) {
+		return all
+	}
+	var few []T
+	for range 1 + d.IntN(4) {
+		few = append(few, one(d, all...))
+	}
+	return few
 }
 
 // steps draws steps over so many days.
@@ -165,17 +213,24 @@ func (p *plan) follow() Step {
 	s := p.step()
 	then := func(all ...string) {
 		for _, do := range all {
-			p.next = append(p.next, Step{Do: do, Thing: s.Thing, Shop: s.Shop, Process: p.IntN(2)})
+			p.then(s, Step{Do: do, Process: p.IntN(2)})
 		}
 	}
+	hosted := strings.HasPrefix(p.h.Things[s.Thing].Op, "CreateCheckout") || p.h.Things[s.Thing].Op == "CreateTokenOrder"
 	switch {
-	case !p.chance(2):
-	case slices.Contains([]string{"made, 201", "made, 401", "made, 403", "201", "401", "403", "429"}, s.Post) && s.Do == "pay":
-		then(one(p.draw, "pay after refusal", "recover"), one(p.draw, "pay after refusal", "confirm", "recover"))
+	case !p.chance(p.swarm.follow):
+	case s.Do == "pay" && slices.Contains(refusals, s.Post):
+		p.afterRefusal(s)
 	case s.Do == "disguise" && p.chance(2), s.Do == "pay" && s.Post == "lost" && p.chance(3):
 		p.shownOnce(s, false)
 	case s.Do == "pay" && slices.Contains([]string{"made, unlisted code", "made, other amount", "made, 999"}, s.Post):
 		p.shownOnce(s, true)
+	case s.Do == "pay" && s.Post == "unsent" && p.chance(2), s.Do == "run" && p.chance(2):
+		p.whileTold(s)
+	case s.Do == "pay" && hosted && p.chance(2):
+		p.attempts(s)
+	case s.Do == "pay" && p.chance(3):
+		p.told(s)
 	case s.Do == "disguise":
 		then(one(p.draw, "confirm", "recover"))
 	case s.Do == "pay" && s.Post != "":
@@ -184,87 +239,143 @@ func (p *plan) follow() Step {
 		then(one(p.draw, "pay", "recover"))
 	case s.Do == "backup":
 		then("pay", "restore", "recover")
+	case s.Do == "damage":
+		then("pay", "recover")
 	}
 	return s
+}
+
+// then adds a step that is about the same thing as s.
+func (p *plan) then(s, next Step) {
+	next.Thing, next.Shop = s.Thing, s.Shop
+	p.next = append(p.next, next)
 }
 
 // strange are forms of a row that do not tell an outcome.
 var strange = []string{"announced", "no amount", "other amount", "other currency", "unlisted code", "unreadable"}
 
+// disguises are what a search can show instead of a row.
+var disguises = append(slices.Clip(strange), "hidden", "first hidden", "displaced", "no id")
+
 // shownOnce lets the gateway show what the step is about in a strange form, unless its answer was one, and then for days no
 // more.
 func (p *plan) shownOnce(s Step, answered bool) {
-	about := Step{Thing: s.Thing, Shop: s.Shop, Process: s.Process}
-	shown, seen, hidden, later := about, about, about, about
-	shown.Do, shown.Text, shown.Delay, shown.After = "disguise", one(p.draw, strange...), 3*time.Hour, time.Second
-	seen.Do, seen.After = "recover", p.between(time.Second, time.Hour)
-	hidden.Do, hidden.Text, hidden.Delay, hidden.After = "disguise", "hidden", 60*time.Hour, time.Second
-	later.Do, later.After = "recover", p.between(day, 2*day)
 	if !answered {
-		p.next = append(p.next, shown, seen)
+		p.then(s, Step{Do: "disguise", Text: one(p.draw, strange...), Delay: 3 * time.Hour, After: time.Second, Process: s.Process})
+		p.then(s, Step{Do: "recover", After: p.between(time.Second, time.Hour), Process: s.Process})
 	}
-	p.next = append(p.next, hidden, later)
+	p.then(s, Step{Do: "disguise", Text: "hidden", Delay: 60 * time.Hour, After: time.Second, Process: s.Process})
+	p.then(s, Step{Do: "recover", After: p.between(day, 2*day), Process: s.Process})
+}
+
+// afterRefusal submits again what was refused. The query before can fail, or not show what was made all the same; the
+// repetition can be declined.
+func (p *plan) afterRefusal(s Step) {
+	soon := func() time.Duration { return p.between(time.Second, 10*time.Minute) }
+	if p.chance(3) {
+		p.then(s, Step{Do: "disguise", Text: one(p.draw, "first hidden", "first hidden", "hidden"), Delay: p.between(10*time.Minute, 3*time.Hour), After: time.Second})
+	}
+	p.then(s, Step{Do: "pay after refusal", Process: p.IntN(2), After: soon(), Query: one(p.draw, "", "", "", one(p.draw, p.swarm.queries...))})
+	switch p.IntN(3) {
+	case 0:
+		p.shownOnce(s, true)
+	case 1:
+		p.then(s, Step{Do: "recover", Process: p.IntN(2), After: soon()})
+	}
+	p.then(s, Step{Do: one(p.draw, "recover", "confirm", "pay after refusal"), Process: p.IntN(2)})
+}
+
+// attempts lets the cardholder try several cards on the hosted page. The merchant hears of one attempt, perhaps much later.
+func (p *plan) attempts(s Step) {
+	for range 1 + p.IntN(3) {
+		p.then(s, Step{Do: "card", N: p.IntN(4), After: p.between(time.Second, time.Hour)})
+	}
+	for range 1 + p.IntN(2) {
+		p.then(s, Step{
+			Do: one(p.draw, "confirm", "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2),
+			After: one(p.draw, 0, p.between(time.Minute, 20*day)),
+		})
+	}
+}
+
+// told lets a process acknowledge later what it was told, when another one may have recorded more.
+func (p *plan) told(s Step) {
+	p.then(s, Step{Do: one(p.draw, "card", "settle", "sleep"), After: p.between(time.Second, day)})
+	p.then(s, Step{
+		Do: one(p.draw, "recover", "confirm", "pay"), Process: s.Process + p.IntN(2), After: p.between(time.Second, day),
+		Books: one(p.draw, "", "fail"),
+	})
+	p.then(s, Step{Do: "ack told", Process: s.Process, After: p.between(time.Second, day)})
+}
+
+// whileTold lets Run tell an outcome, and the merchant be slow in storing it, while something else becomes known.
+func (p *plan) whileTold(s Step) {
+	if s.Do != "run" {
+		p.then(s, Step{Do: "run", Process: s.Process, N: 1 + p.IntN(60), Delay: p.between(time.Minute, time.Hour), After: p.between(time.Second, time.Hour)})
+	}
+	for range 1 + p.IntN(2) {
+		p.then(s, Step{
+			Do: one(p.draw, "pay", "confirm", "recover"), Process: s.Process, After: p.between(time.Second, time.Hour),
+			Books: one(p.draw, "", "fail"),
+		})
+	}
+}
+
+// refusals are fates after which the gateway seems to have refused.
+var refusals = []string{"made, 201", "made, 401", "made, 403", "201", "401", "403", "429", "refused, then delivered"}
+
+// kinds are the steps, and how often each happens where everything does.
+var kinds = []struct {
+	do     string
+	often  int
+	always bool // in every history
+}{
+	{"pay", 52, true}, {"pay after refusal", 10, false}, {"pay again", 12, false}, {"recover", 42, true}, {"run", 4, false},
+	{"stop run", 6, true}, {"ack", 8, false}, {"ack told", 4, false}, {"get", 4, false}, {"confirm", 10, false}, {"card", 8, true},
+	{"settle", 4, false}, {"close", 1, false}, {"disguise", 12, false}, {"weather", 4, false}, {"restart", 4, false},
+	{"crash", 4, false}, {"forget", 4, false}, {"mismatch", 4, false}, {"backup", 1, false}, {"restore", 1, false},
+	{"damage", 1, false}, {"wrongly", 1, false}, {"sleep", 5, true},
 }
 
 // step draws one step. Most are about the thing that the step before was about.
 func (p *plan) step() Step {
-	if len(p.h.Things) == 0 || p.chance(6) {
+	if len(p.h.Things) == 0 || p.chance(p.swarm.newThing) {
 		p.newThing()
 	} else if p.chance(4) {
 		p.thing = max(0, len(p.h.Things)-1-int(p.ExpFloat64()*4))
 	}
 	t := &p.h.Things[p.thing]
-	s := Step{Thing: p.thing, Shop: t.Shop, Process: p.IntN(2)}
-	switch k := p.IntN(100); {
-	case k < 26:
-		s.Do = "pay"
-	case k < 31:
-		s.Do = "pay after refusal"
-	case k < 37:
-		s.Do = "pay again"
-	case k < 58:
-		s.Do = "recover"
+	s := Step{Do: one(p.draw, p.swarm.kinds...), Thing: p.thing, Shop: t.Shop, Process: p.IntN(2)}
+	switch s.Do {
+	case "recover":
 		s.N = one(p.draw, 0, 0, 0, 0, 0, 1+p.IntN(4))
-	case k < 60:
-		s.Do, s.Delay = "run", p.between(10*time.Second, 2*time.Hour)
-	case k < 63:
-		s.Do = "stop run"
-	case k < 67:
-		s.Do = "ack"
-	case k < 69:
-		s.Do = "get"
-	case k < 74:
-		s.Do = "confirm"
-	case k < 80:
-		s.Do, s.N = one(p.draw, "card", "card", "settle"), one(p.draw, 0, 0, 1, 2, 3)
-	case k < 81:
-		s.Do = one(p.draw, "close", "sleep")
-	case k < 87:
-		s.Do, s.Delay = "disguise", p.between(time.Minute, 60*time.Hour)
-		s.Text = one(p.draw, append(strange, "hidden", "no id")...)
+	case "run":
+		s.Delay, s.N = p.between(10*time.Second, 12*time.Hour), one(p.draw, 0, 0, 1+p.IntN(60))
+	case "confirm":
+		s.N = one(p.draw, 0, 0, 1+p.IntN(3))
+	case "card":
+		s.N = one(p.draw, 0, 0, 1, 2, 3)
+	case "settle":
+		s.N = p.IntN(2)
+	case "disguise":
+		s.Delay, s.Text = p.between(time.Minute, 60*time.Hour), one(p.draw, p.swarm.disguises...)
 		if t.Op == opRefund && p.chance(2) {
 			s.Text = "came back"
 		}
-	case k < 89:
-		s.Do, s.Post, s.Query = "weather", "", ""
+	case "weather":
 		if p.Float64() < p.trouble {
 			s.Post, s.Query = one(p.draw, "", "lost", "dropped", "500", "401", "unsent"), one(p.draw, "", "down", "500", "html", "429")
 		}
-	case k < 93:
-		s.Do = one(p.draw, "restart", "crash")
+	case "restart", "crash":
 		if p.chance(2) {
 			changed := p.settings()
 			s.Settings = &changed
 			p.address(s.Settings, t.Shop)
 		}
-	case k < 95:
-		s.Do, s.Delay = "forget", p.between(day+time.Hour, 60*day)
-	case k < 97:
-		s.Do = "mismatch"
-	case k < 98:
-		s.Do = one(p.draw, "backup", "backup", "restore", "damage", "damage", "unaccepted", "nobody's context")
-	default:
-		s.Do = "sleep"
+	case "forget":
+		s.Delay = p.between(day+time.Hour, 60*day)
+	case "wrongly":
+		s.Do = one(p.draw, "unaccepted", "nobody's context")
 	}
 	p.disturb(&s)
 	return s
@@ -335,21 +446,21 @@ func (p *plan) disturb(s *Step) {
 		return
 	}
 	if rarely() {
-		s.Post = one(p.draw, fates...)
+		s.Post = one(p.draw, p.swarm.fates...)
 		s.PostTimes = one(p.draw, 0, 0, 1, 2)
 		if s.Delay == 0 {
 			s.Delay = one(p.draw, time.Minute, 10*time.Second, p.between(time.Minute, 40*time.Hour), 20*time.Second, 45*time.Second)
 		}
 	}
 	if first := rarely(); first && rarely() {
-		s.Query = one(p.draw, "down", "down", "500", "html", "429", "cut", "no body", "slow")
+		s.Query = one(p.draw, p.swarm.queries...)
 		s.QueryTimes = one(p.draw, 0, 0, 1, 2, 5)
 	}
 	if rarely() && p.chance(3) {
 		s.DieAt = 1 + p.IntN(14)
 	}
 	if rarely() && p.chance(3) {
-		s.StoreAt, s.Store = 1+p.IntN(5), one(p.draw, "before", "after", "hang", "late", "outage")
+		s.StoreAt, s.Store = 1+p.IntN(5), one(p.draw, p.swarm.stores...)
 	}
 	if rarely() && p.chance(4) {
 		s.Books = one(p.draw, "fail", "crash")
@@ -367,8 +478,13 @@ var fates = []string{
 	"unsent", "unsent", "lost", "lost", "dropped", "late", "late", "slow", "slow, then delivered", "twice", "twice, later", "403", "429",
 	"201", "401", "made, 201", "made, 401", "made, 403", "500", "made, 502", "made, 999", "html", "made, empty", "made, error with secrets",
 	"made, no code", "made, unlisted code", "made, other amount", "made, no id", "made, other app", "made, foreign", "made, echo",
-	"made, no transactionId", "cut", "no body",
+	"made, no transactionId", "cut", "no body", "refused, then delivered", "another's answer",
 }
+
+var (
+	queryFaults = []string{"down", "down", "500", "html", "429", "cut", "no body", "slow"}
+	storeFaults = []string{"before", "after", "hang", "late", "outage", "full"}
+)
 
 func (m *merchant) plan(*draw, *History) {}
 
