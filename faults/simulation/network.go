@@ -159,6 +159,11 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 		w.doubled(in)
 		deliver()
 		return a
+	case "twice, lost":
+		deliver()
+		w.doubled(in)
+		deliver()
+		return lost
 	case "twice, later":
 		a := deliver()
 		w.doubled(in)

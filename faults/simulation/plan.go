@@ -3,7 +3,6 @@ package simulation
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/sandbox"
@@ -110,13 +109,14 @@ type swarm struct {
 	stores    []string // and of the store
 	disguises []string
 	newThing  int // a new thing is wanted once in so many steps
-	follow    int // once in so many steps, others follow from a step
+	tale      int // a tale begins once in so many steps
+	tales     []func(*plan)
 }
 
 func (d *draw) swarm(store string) swarm {
 	s := swarm{
 		fates: some(d, fates), queries: some(d, queryFaults), stores: some(d, storeFaults), disguises: some(d, disguises),
-		newThing: one(d, 3, 6, 6, 12), follow: one(d, 1, 2, 2, 3),
+		newThing: one(d, 3, 6, 6, 12), tale: one(d, 2, 3, 6, 12), tales: some(d, tales),
 	}
 	everything := d.chance(3)
 	for _, k := range kinds {
@@ -204,7 +204,10 @@ func (p *plan) setClocks() {
 
 // follow draws a step that often follows what went before, or any step.
 func (p *plan) follow() Step {
-	if len(p.next) > 0 && !p.chance(5) {
+	if len(p.next) == 0 && p.chance(p.swarm.tale) {
+		one(p.draw, p.swarm.tales...)(p)
+	}
+	if len(p.next) > 0 && !p.chance(8) {
 		s := p.next[0]
 		p.next = p.next[1:]
 		p.disturb(&s)
@@ -216,23 +219,12 @@ func (p *plan) follow() Step {
 			p.then(s, Step{Do: do, Process: p.IntN(2)})
 		}
 	}
-	hosted := strings.HasPrefix(p.h.Things[s.Thing].Op, "CreateCheckout") || p.h.Things[s.Thing].Op == "CreateTokenOrder"
 	switch {
-	case !p.chance(p.swarm.follow):
-	case s.Do == "pay" && slices.Contains(refusals, s.Post):
-		p.afterRefusal(s)
-	case s.Do == "disguise" && p.chance(2), s.Do == "pay" && s.Post == "lost" && p.chance(3):
-		p.shownOnce(s, false)
-	case s.Do == "pay" && slices.Contains([]string{"made, unlisted code", "made, other amount", "made, 999"}, s.Post):
-		p.shownOnce(s, true)
-	case s.Do == "pay" && s.Post == "unsent" && p.chance(2), s.Do == "run" && p.chance(2):
-		p.whileTold(s)
-	case s.Do == "pay" && hosted && p.chance(2):
-		p.attempts(s)
-	case s.Do == "pay" && p.chance(3):
-		p.told(s)
+	case !p.chance(2):
 	case s.Do == "disguise":
 		then(one(p.draw, "confirm", "recover"))
+	case s.Do == "pay" && slices.Contains(refusals, s.Post):
+		then(one(p.draw, "pay after refusal", "recover"), one(p.draw, "pay after refusal", "confirm", "recover"))
 	case s.Do == "pay" && s.Post != "":
 		then(one(p.draw, "pay", "recover", "pay again", "confirm"), one(p.draw, "pay", "recover", "confirm"))
 	case s.Do == "restart" || s.Do == "crash":
@@ -257,68 +249,109 @@ var strange = []string{"announced", "no amount", "other amount", "other currency
 // disguises are what a search can show instead of a row.
 var disguises = append(slices.Clip(strange), "hidden", "first hidden", "displaced", "no id")
 
-// shownOnce lets the gateway show what the step is about in a strange form, unless its answer was one, and then for days no
-// more.
-func (p *plan) shownOnce(s Step, answered bool) {
-	if !answered {
-		p.then(s, Step{Do: "disguise", Text: one(p.draw, strange...), Delay: 3 * time.Hour, After: time.Second, Process: s.Process})
-		p.then(s, Step{Do: "recover", After: p.between(time.Second, time.Hour), Process: s.Process})
+// tales are sequences of ordinary steps about a new thing. Each is an order of events that is rare where every step is drawn
+// for itself. They put a step into p.next; what disturbs it, and steps between them, are drawn as always.
+var tales = []func(*plan){(*plan).shownOnce, (*plan).afterRefusal, (*plan).notRecorded, (*plan).attempts, (*plan).told, (*plan).whileTold}
+
+// begin draws something that a customer wants, and pays for it with one of these fates.
+func (p *plan) begin(fates ...string) Step {
+	p.newThing()
+	s := Step{Do: "pay", Thing: p.thing, Shop: p.h.Things[p.thing].Shop, Process: p.IntN(2), Post: one(p.draw, fates...)}
+	s.Delay = p.between(10*time.Second, 40*time.Hour)
+	p.next = append(p.next, s)
+	return s
+}
+
+// soon is a time within which a gateway may not yet show what it has.
+func (p *plan) soon() time.Duration { return p.between(time.Second, 10*time.Minute) }
+
+// unanswered are fates after which the outcome is not known.
+var unanswered = []string{
+	"lost", "lost", "late", "twice, lost", "made, 502", "made, 999", "made, empty", "made, unlisted code", "made, other amount", "another's answer",
+}
+
+// shownOnce lets the gateway show in a strange form what has no outcome, perhaps, and then for days nothing of it, or nothing
+// that tells.
+func (p *plan) shownOnce() {
+	s := p.begin(unanswered...)
+	if p.chance(2) {
+		p.then(s, Step{Do: "disguise", Text: one(p.draw, strange...), Delay: 3 * time.Hour, After: time.Second})
+		p.then(s, Step{Do: "recover", Process: s.Process, After: p.between(time.Second, time.Hour)})
 	}
-	p.then(s, Step{Do: "disguise", Text: "hidden", Delay: 60 * time.Hour, After: time.Second, Process: s.Process})
-	p.then(s, Step{Do: "recover", After: p.between(day, 2*day), Process: s.Process})
+	p.hide(s)
+}
+
+// hide lets the gateway show nothing of a payment, or nothing that tells, until it is old.
+func (p *plan) hide(s Step) {
+	how := one(p.draw, "hidden", "hidden", "displaced", one(p.draw, strange...))
+	p.then(s, Step{Do: "disguise", Text: how, Delay: 60 * time.Hour, After: time.Second})
+	p.then(s, Step{Do: one(p.draw, "recover", "recover", "pay again"), Process: s.Process, After: p.between(15*time.Minute, 2*day) + one(p.draw, 0, day)})
 }
 
 // afterRefusal submits again what was refused. The query before can fail, or not show what was made all the same; the
 // repetition can be declined.
-func (p *plan) afterRefusal(s Step) {
-	soon := func() time.Duration { return p.between(time.Second, 10*time.Minute) }
-	if p.chance(3) {
-		p.then(s, Step{Do: "disguise", Text: one(p.draw, "first hidden", "first hidden", "hidden"), Delay: p.between(10*time.Minute, 3*time.Hour), After: time.Second})
+func (p *plan) afterRefusal() {
+	s := p.begin(refusals...)
+	if p.chance(2) {
+		p.then(s, Step{
+			Do: "disguise", Text: one(p.draw, "first hidden", "first hidden", "hidden"), Delay: p.between(10*time.Minute, 3*time.Hour), After: time.Second,
+		})
 	}
-	p.then(s, Step{Do: "pay after refusal", Process: p.IntN(2), After: soon(), Query: one(p.draw, "", "", "", one(p.draw, p.swarm.queries...))})
-	switch p.IntN(3) {
-	case 0:
-		p.shownOnce(s, true)
-	case 1:
-		p.then(s, Step{Do: "recover", Process: p.IntN(2), After: soon()})
+	p.then(s, Step{Do: "pay after refusal", Process: p.IntN(2), After: p.soon(), Query: one(p.draw, "", "", "", one(p.draw, p.swarm.queries...))})
+	if p.chance(2) {
+		p.hide(s)
+	} else {
+		p.then(s, Step{Do: "recover", Process: p.IntN(2), After: p.soon()})
 	}
-	p.then(s, Step{Do: one(p.draw, "recover", "confirm", "pay after refusal"), Process: p.IntN(2)})
+	p.then(s, Step{Do: one(p.draw, "recover", "recover", "confirm", "pay after refusal"), Process: p.IntN(2)})
+}
+
+// notRecorded lets the store fail when something is to be sent again that was not sent, or was refused.
+func (p *plan) notRecorded() {
+	s := p.begin("unsent", "unsent", "201", "403")
+	p.then(s, Step{
+		Do: one(p.draw, "pay", "pay after refusal", "pay again"), Process: p.IntN(2), StoreAt: 1 + p.IntN(5), Store: one(p.draw, storeFaults...),
+	})
+	p.then(s, Step{Do: one(p.draw, "recover", "pay"), Process: p.IntN(2)})
 }
 
 // attempts lets the cardholder try several cards on the hosted page. The merchant hears of one attempt, perhaps much later.
-func (p *plan) attempts(s Step) {
+func (p *plan) attempts() {
+	s := p.begin("", "", "lost")
+	t := &p.h.Things[s.Thing]
+	t.Card, t.Op = sandbox.Approved, one(p.draw, "CreateCheckout", "CreateTokenOrder", "CreateCheckoutSubscription")
 	for range 1 + p.IntN(3) {
-		p.then(s, Step{Do: "card", N: p.IntN(4), After: p.between(time.Second, time.Hour)})
+		p.then(s, Step{Do: "card", N: one(p.draw, 0, 3, 3, p.IntN(4)), After: p.between(time.Second, time.Hour)})
 	}
-	for range 1 + p.IntN(2) {
-		p.then(s, Step{
-			Do: one(p.draw, "confirm", "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2),
-			After: one(p.draw, 0, p.between(time.Minute, 20*day)),
-		})
-	}
+	p.then(s, Step{
+		Do: one(p.draw, "confirm", "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2),
+		After: one(p.draw, p.between(time.Minute, day), p.between(day, 10*day)),
+	})
+	p.then(s, Step{Do: one(p.draw, "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2)})
 }
 
 // told lets a process acknowledge later what it was told, when another one may have recorded more.
-func (p *plan) told(s Step) {
-	p.then(s, Step{Do: one(p.draw, "card", "settle", "sleep"), After: p.between(time.Second, day)})
+func (p *plan) told() {
+	s := p.begin("", "", "429")
+	p.then(s, Step{Do: one(p.draw, "card", "settle"), After: p.between(time.Second, time.Hour)})
 	p.then(s, Step{
-		Do: one(p.draw, "recover", "confirm", "pay"), Process: s.Process + p.IntN(2), After: p.between(time.Second, day),
+		Do: one(p.draw, "recover", "confirm", "pay after refusal"), Process: 1 - s.Process, After: p.between(time.Second, time.Hour),
 		Books: one(p.draw, "", "fail"),
 	})
-	p.then(s, Step{Do: "ack told", Process: s.Process, After: p.between(time.Second, day)})
+	p.then(s, Step{Do: "ack told", Process: s.Process, After: p.between(time.Second, time.Hour)})
 }
 
 // whileTold lets Run tell an outcome, and the merchant be slow in storing it, while something else becomes known.
-func (p *plan) whileTold(s Step) {
-	if s.Do != "run" {
-		p.then(s, Step{Do: "run", Process: s.Process, N: 1 + p.IntN(60), Delay: p.between(time.Minute, time.Hour), After: p.between(time.Second, time.Hour)})
-	}
+func (p *plan) whileTold() {
+	s := p.begin("unsent", "unsent", "")
+	p.then(s, Step{Do: "stop run", Process: s.Process, After: time.Second})
+	p.then(s, Step{Do: "run", Process: s.Process, N: 10 + p.IntN(60), Delay: p.between(time.Minute, time.Hour), After: time.Second})
 	for range 1 + p.IntN(2) {
 		p.then(s, Step{
-			Do: one(p.draw, "pay", "confirm", "recover"), Process: s.Process, After: p.between(time.Second, time.Hour),
-			Books: one(p.draw, "", "fail"),
+			Do: one(p.draw, "pay", "pay", "confirm", "recover"), Process: s.Process, After: p.soon(), Books: one(p.draw, "", "fail"),
 		})
 	}
+	p.then(s, Step{Do: "stop run", Process: s.Process, After: p.between(time.Minute, 2*time.Hour)})
 }
 
 // refusals are fates after which the gateway seems to have refused.
@@ -478,7 +511,7 @@ var fates = []string{
 	"unsent", "unsent", "lost", "lost", "dropped", "late", "late", "slow", "slow, then delivered", "twice", "twice, later", "403", "429",
 	"201", "401", "made, 201", "made, 401", "made, 403", "500", "made, 502", "made, 999", "html", "made, empty", "made, error with secrets",
 	"made, no code", "made, unlisted code", "made, other amount", "made, no id", "made, other app", "made, foreign", "made, echo",
-	"made, no transactionId", "cut", "no body", "refused, then delivered", "another's answer",
+	"made, no transactionId", "cut", "no body", "refused, then delivered", "another's answer", "another's answer", "twice, lost", "twice, lost",
 }
 
 var (
