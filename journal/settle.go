@@ -146,7 +146,7 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, abandoned boo
 		return nil // another attempt than the one that succeeded
 	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
-	case ev.State == Declined && !known.once && !j.isOld(known.intent):
+	case ev.State == Declined && !known.once && !known.reverses(&ev) && !j.isOld(known.intent):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive.
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case s.gatewayState() == cardgateway.StateRedirect && abandoned:

@@ -99,7 +99,7 @@ var faults = []fault{
 		{"journal/confirm.go", "j.evidenceOf(s, &e, e.project(), false)", "j.evidenceOf(s, &e, e.project(), j.isAbandoned(e.Intent()))"},
 	}},
 	{"decline-of-repetition-final", "the decline of a repeated submission ends the payment, although the first one may arrive", []edit{
-		{"journal/settle.go", "case ev.State == Declined && !known.once && !j.isOld(known.intent):", "case ev.State == Declined && false:"},
+		{"journal/settle.go", "case ev.State == Declined && !known.once && !known.reverses(&ev) && !j.isOld(known.intent):", "case ev.State == Declined && false:"},
 	}},
 	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
 		{"journal/outcome.go", "ev.Seen = s.id() != \"\" // with", "ev.Seen = false // with"},
