@@ -285,23 +285,27 @@ func (p *plan) shownOnce() {
 func (p *plan) hide(s Step) {
 	how := one(p.draw, "hidden", "hidden", "displaced", one(p.draw, strange...))
 	p.then(s, Step{Do: "disguise", Text: how, Delay: 60 * time.Hour, After: time.Second})
-	p.then(s, Step{Do: one(p.draw, "recover", "recover", "pay again"), Process: s.Process, After: p.between(15*time.Minute, 2*day) + one(p.draw, 0, day)})
+	p.then(s, Step{Do: one(p.draw, "recover", "recover", "pay again"), Process: s.Process, After: one(p.draw, 0, day) + p.between(15*time.Minute, day)})
 }
 
 // afterRefusal submits again what was refused. The query before can fail, or not show what was made all the same; the
 // repetition can be declined.
 func (p *plan) afterRefusal() {
 	s := p.begin(refusals...)
-	if p.chance(2) {
+	if t := &p.h.Things[s.Thing]; t.Op != opRefund {
+		t.Op, t.Card = one(p.draw, "CreateSubscription", "TokenPayment", t.Op), one(p.draw, sandbox.Approved, sandbox.Approved, sandbox.Declined)
+	}
+	late := p.chance(2)
+	if late {
 		p.then(s, Step{
 			Do: "disguise", Text: one(p.draw, "first hidden", "first hidden", "hidden"), Delay: p.between(10*time.Minute, 3*time.Hour), After: time.Second,
 		})
 	}
 	p.then(s, Step{Do: "pay after refusal", Process: p.IntN(2), After: p.soon(), Query: one(p.draw, "", "", "", one(p.draw, p.swarm.queries...))})
-	if p.chance(2) {
-		p.hide(s)
-	} else {
+	if late || p.chance(3) {
 		p.then(s, Step{Do: "recover", Process: p.IntN(2), After: p.soon()})
+	} else {
+		p.hide(s)
 	}
 	p.then(s, Step{Do: one(p.draw, "recover", "recover", "confirm", "pay after refusal"), Process: p.IntN(2)})
 }
@@ -320,12 +324,12 @@ func (p *plan) attempts() {
 	s := p.begin("", "", "lost")
 	t := &p.h.Things[s.Thing]
 	t.Card, t.Op = sandbox.Approved, one(p.draw, "CreateCheckout", "CreateTokenOrder", "CreateCheckoutSubscription")
-	for range 1 + p.IntN(3) {
-		p.then(s, Step{Do: "card", N: one(p.draw, 0, 3, 3, p.IntN(4)), After: p.between(time.Second, time.Hour)})
+	for _, n := range one(p.draw, []int{3, 0}, []int{3, 0}, []int{3, 3, 0}, []int{p.IntN(4), p.IntN(4)}) { // 3: declined
+		p.then(s, Step{Do: "card", N: n, After: p.between(time.Second, time.Hour)})
 	}
 	p.then(s, Step{
-		Do: one(p.draw, "confirm", "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2),
-		After: one(p.draw, p.between(time.Minute, day), p.between(day, 10*day)),
+		Do: one(p.draw, "confirm", "confirm", "recover"), N: one(p.draw, 0, 1, 2, 2), Process: p.IntN(2),
+		After: one(p.draw, p.between(time.Minute, 10*day), p.between(5*day, 12*day)),
 	})
 	p.then(s, Step{Do: one(p.draw, "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2)})
 }
