@@ -387,7 +387,7 @@ func (p *plan) step() Step {
 	case "recover":
 		s.N = one(p.draw, 0, 0, 0, 0, 0, 1+p.IntN(4))
 	case "run":
-		s.Delay, s.N = p.between(10*time.Second, 12*time.Hour), one(p.draw, 0, 0, 1+p.IntN(60))
+		s.Delay = p.between(time.Minute, 12*time.Hour)
 	case "confirm":
 		s.N = one(p.draw, 0, 0, 1+p.IntN(3))
 	case "card":
