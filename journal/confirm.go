@@ -37,7 +37,7 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 }
 
 // confirm records what the gateway returned for an entry, if it changes what is known. It is one row, and there can be others:
-// only a query of all of them shows that a checkout is abandoned.
+// only a query of all of them shows that a checkout is abandoned, or that a payment that was submitted again was declined.
 func (j *Journal) confirm(ctx context.Context, e Entry, s shown) (err error) {
 	j.touched.add(e.Key())
 	for _, ev := range j.evidenceOf(s, &e, e.project(), false) {

@@ -193,3 +193,23 @@ func TestConfirmOfAnOldAttempt(t *testing.T) {
 		})
 	}
 }
+
+// TestConfirmOneOfSeveral: the decline of a repeated submission is one row, and the first submission may have made another one.
+// However old the payment is, only a query, which returns all rows, ends it.
+func TestConfirmOneOfSeveral(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(refusal)
+		_, _ = s.pay("a", declined)
+		if _, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", declined)); !errors.Is(err, journal.ErrRepeatDeclined) {
+			t.Fatal(err)
+		}
+		time.Sleep(25 * time.Hour)
+		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "4711")); err != nil {
+			t.Error(err)
+		}
+		if e, err := s.Get(t.Context(), "a"); err != nil || e.State() != journal.Unknown {
+			t.Errorf("after Confirm the payment is %v (%v), want unknown", e.State(), err)
+		}
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "declined"})
+	})
+}

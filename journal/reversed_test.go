@@ -84,6 +84,20 @@ func TestReversed(t *testing.T) {
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
 		})
 	})
+	t.Run("a repeated payment, at once", func(t *testing.T) { // a decline with the id of the success is not of the repetition
+		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+			s.gateway.Inject(refusal)
+			_, _ = s.pay("a", approved)
+			paid, err := s.AfterRefusal().CreateSubscription(t.Context(), order("a", approved))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, paid.UniqueID)); err != nil {
+				t.Error(err)
+			}
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
+		})
+	})
 	t.Run("on the hosted page", func(t *testing.T) {
 		inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 			req := hosted("a")

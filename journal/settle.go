@@ -128,15 +128,15 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 	case isUnknown && (unknown.Seen || unknown.Transaction != nil || unknown.Refund != nil):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case !s.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return j.evidenceOf(s, e, known, j.isAbandoned(known.intent))
+		return j.evidenceOf(s, e, known, true)
 	}
 	return nil
 }
 
-// evidenceOf converts a transaction or a refund that the gateway returned to evidence. The parameter abandoned says that the
-// cardholder is no longer expected to pay, and that there is no other row of the payment: on the hosted page each attempt is
-// a row.
-func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, abandoned bool) []Evidence {
+// evidenceOf converts a transaction or a refund that the gateway returned to evidence. The parameter only says that there is
+// no other row that tells an outcome: on the hosted page each attempt is a row, and so is each repeated submission.
+func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, only bool) []Evidence {
+	abandoned := only && j.isAbandoned(known.intent) // the cardholder is no longer expected to pay
 	ev := Evidence{Source: SourceQuery, State: s.state()}
 	ev.set(s.keptOfQuery(e.Intent().Operation))
 	switch {
@@ -146,8 +146,8 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, abandoned boo
 		return nil // another attempt than the one that succeeded
 	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
-	case ev.State == Declined && !known.once && !j.isOld(known.intent):
-		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive.
+	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(only && j.isOld(known.intent)):
+		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive, or has.
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case s.gatewayState() == cardgateway.StateRedirect && abandoned:
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}

@@ -22,6 +22,9 @@ type gateway struct {
 	sandbox  *sandbox.Gateway
 	location *time.Location
 	tokens   map[sandbox.Outcome]string
+
+	last      answer // to a request that moves money, and what that was about
+	lastThing *thing
 }
 
 func (w *world) newGateway(s *shop, seed uint64) *gateway {
@@ -55,7 +58,9 @@ func (g *gateway) serve(in *request) answer {
 		return a
 	}
 	if in.isPost {
-		return g.changeResponse(a, in)
+		a = g.changeResponse(a, in)
+		g.last, g.lastThing = a, in.thing
+		return a
 	}
 	return g.changeRows(a, in)
 }
@@ -246,16 +251,27 @@ func (g *gateway) disguise(row map[string]any) (shown any, announced bool) {
 		row["appId"] = json.Number(g.config.StatesApp)
 	}
 	t := g.shop.find(isRefund, id)
-	if t == nil || !time.Now().Before(t.disguisedUntil) {
+	if t == nil {
 		return row, true
 	}
 	amount, currency, unique := "transactionAmount", "transactionCurrency", "uniqueId"
 	if isRefund {
 		amount, currency, unique = "refundAmount", "refundCurrency", "refundUniqueId"
 	}
-	switch t.disguise {
+	switch t.disguisedAs() {
 	case "hidden":
 		return nil, false
+	case "first hidden": // the search is late with the oldest row
+		if rows := t.rows(); len(rows) > 0 && row[unique] == rows[0].UniqueID {
+			return nil, false
+		}
+	case "displaced": // the search does not filter, and a row of another payment takes the place of the success
+		if isRefund {
+			return nil, false // another refund of the payment is no surprise
+		}
+		if codeOf(row) == "100" {
+			row["transactionId"], row[unique] = "another", "another"
+		}
 	case "announced":
 		return nil, true
 	case "no amount":

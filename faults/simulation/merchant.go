@@ -40,6 +40,9 @@ func (m *merchant) do(s *Step) (do func(), ok bool) {
 	case "ack":
 		t := w.thing(s.Thing)
 		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.acknowledge(c, t) }), true
+	case "ack told":
+		t := w.thing(s.Thing)
+		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.acknowledgeTold(c, t) }), true
 	case "get":
 		t := w.thing(s.Thing)
 		return w.call(s, t.shop.process(s.Process), normally, func(c *call) { m.get(c, t) }), true
@@ -83,6 +86,7 @@ func (m *merchant) pay(s *Step) func() {
 			return
 		}
 		w.hear(c, t, v, err, nil)
+		w.checkRecorded(t, v)
 		m.keep(c, t, v)
 	})
 }
@@ -134,16 +138,16 @@ func (t *thing) prepare() bool {
 
 // keep is what the merchant does with what a call has told.
 func (m *merchant) keep(c *call, t *thing, v verdict) {
-	switch c.step.Books {
-	case "fail":
-		return
-	case "crash":
+	if c.step.Books == "crash" {
 		c.process.kill()
 		return
 	}
 	m.w.mu.Lock()
-	t.store(v, c.process)
+	t.heard(v, c.process, c.step.Books != "fail")
 	m.w.mu.Unlock()
+	if c.step.Books == "fail" {
+		return
+	}
 	if c.step.Ack && v.isFinal() && v != notSent {
 		m.ack(c, t, false)
 	}
@@ -173,6 +177,14 @@ func (m *merchant) ack(c *call, t *thing, giveUp bool) {
 // acknowledge acknowledges what is known, whatever it is: for what has no outcome it means that it is given up.
 func (m *merchant) acknowledge(c *call, t *thing) {
 	if m.get(c, t) && !c.process.isDead() {
+		m.ack(c, t, true)
+	}
+}
+
+// acknowledgeTold acknowledges what this process was told last and has stored, whatever is known by now. While other calls
+// are under way, what was told last is not certain.
+func (m *merchant) acknowledgeTold(c *call, t *thing) {
+	if _, told := t.toldAs[c.process]; told && !m.w.together && !t.frozen {
 		m.ack(c, t, true)
 	}
 }
@@ -262,9 +274,18 @@ func (m *merchant) toldByRun(p *process, s *Step, e *journal.Entry) error {
 	v, err := verdictOfEntry(e)
 	w.hear(p.program, t, v, err, e)
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	t.runs++
-	if s.Books == "fail" && t.runs%2 == 1 {
+	fails := s.Books == "fail" && t.runs%2 == 1
+	w.mu.Unlock()
+	slow := s.N > 0 && t == w.thing(s.Thing) // the merchant's database, with this one
+	if slow {
+		time.Sleep(time.Duration(s.N) * time.Minute)
+		p.program.contact(true, func() string { return "the database of the merchant" })
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.heard(v, p, !fails && !slow)
+	if fails {
 		return errStore
 	}
 	t.store(v, p)
@@ -284,7 +305,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 		}
 		for i := range page.Data {
 			r := &page.Data[i]
-			if r.MerchantRefundID != t.id {
+			if r.MerchantRefundID != t.id || !c.step.isAbout(i, len(page.Data)) {
 				continue
 			}
 			err := p.journal.ConfirmRefund(ctx, r)
@@ -301,7 +322,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 	}
 	for i := range page.Data {
 		row := &page.Data[i]
-		if row.TransactionID != t.id {
+		if row.TransactionID != t.id || !c.step.isAbout(i, len(page.Data)) {
 			continue
 		}
 		err := p.journal.Confirm(ctx, row)
@@ -311,6 +332,9 @@ func (m *merchant) confirm(c *call, t *thing) {
 		w.confirmed(c, t, row.Paid(), row.State() == cardgateway.StateDeclined, row.UniqueID, err)
 	}
 }
+
+// isAbout reports whether a step that confirms is about the i-th of so many rows: N of them, counted from 1, or all.
+func (s *Step) isAbout(i, rows int) bool { return s.N == 0 || (s.N-1)%rows == i }
 
 // mismatch calls with another amount.
 func (m *merchant) mismatch(s *Step) func() {

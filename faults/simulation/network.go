@@ -159,6 +159,11 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 		w.doubled(in)
 		deliver()
 		return a
+	case "twice, lost":
+		deliver()
+		w.doubled(in)
+		deliver()
+		return lost
 	case "twice, later":
 		a := deliver()
 		w.doubled(in)
@@ -168,6 +173,20 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 			}
 		})
 		return a
+	case "refused, then delivered":
+		time.AfterFunc(delay, func() {
+			if !w.isOver() {
+				w.tell("the refused request for %s arrives", in.thing.name())
+				deliver()
+			}
+		})
+		return answer{status: 429, header: http.Header{"Retry-After": {"1"}}}
+	case "another's answer": // a mixed-up one; the request is lost
+		g := in.gateway
+		if g.lastThing == nil || in.thing == nil || g.lastThing == in.thing || g.lastThing.isRefund() != in.thing.isRefund() {
+			return lost
+		}
+		return g.last
 	case "403":
 		return answer{status: 403, header: http.Header{"Content-Type": {"text/html"}}, body: []byte("<h1>Forbidden</h1>")}
 	case "429":

@@ -24,8 +24,8 @@ func (w *world) leaves(c *call, t *thing) {
 	if t == nil {
 		return
 	}
-	if c.again == afterRefusal && c.queries == 0 && t.whole > 0 {
-		w.violate("after a refusal the gateway is queried first", "%s left without a query", t.name())
+	if c.again == afterRefusal && c.answered == 0 && t.whole > 0 {
+		w.violate("after a refusal the gateway is queried first", "%s left after %d queries, of which none was answered", t.name(), c.queries)
 	}
 	w.mu.Lock()
 	again, unrefused := t.whole > 0 || c.sent[t], t.unrefused
@@ -57,24 +57,62 @@ func (w *world) doubled(in *request) {
 
 // arrives is called when an answer arrives at a process that lives.
 func (w *world) arrives(c *call, in *request, a answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	isSearched := !in.isPost && a.err == nil && a.status == 200 && codeOf(decode(a.body)) == searched
+	if isSearched {
+		c.answered++
+	}
 	if in.thing == nil {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if in.isPost && isRefusal(a) {
 		in.thing.unrefused--
 	}
+	if a.err != nil || a.status != 200 {
+		return
+	}
 	named := func() bool { id, _ := decode(a.body)["uniqueId"].(string); return id != "" }
-	if a.err == nil && a.status == 200 && in.thing.isShownIn(a.body) && (!in.isPost || named()) {
+	if in.thing.isShownIn(a.body) && (!in.isPost || named()) {
 		c.saw = append(c.saw, in.thing)
+	}
+	if isSearched && in.thing.isShownTwiceIn(a.body) {
+		c.sawTwice = append(c.sawTwice, in.thing)
 	}
 }
 
-// isShownIn reports whether an answer shows the payment, in whatever form.
+// searched is the code of a search that was carried out.
+const searched = "121"
+
+// isShownIn reports whether an answer shows the payment, in whatever form. A page that announces more rows than it has shows
+// it only if nothing else can be on that page.
 func (t *thing) isShownIn(body []byte) bool {
-	return !t.isRefund() && bytes.Contains(body, fmt.Appendf(nil, `"transactionId":%q`, t.id)) &&
-		len(t.rows()) > 0 && (t.disguise != "hidden" && t.disguise != "announced" || !time.Now().Before(t.disguisedUntil))
+	if t.isRefund() || len(t.rows()) == 0 {
+		return false
+	}
+	switch t.disguisedAs() {
+	case "hidden", "first hidden", "displaced":
+		return false
+	case "announced":
+		m, g := decode(body), t.shop.gateway.config
+		rows, isSearch := m["data"].([]any)
+		return isSearch && totalOf(m) > 0 && len(rows) == 0 && g.LeakRows == 0 && !t.shop.config.SharesCredentials
+	}
+	return bytes.Contains(body, fmt.Appendf(nil, `"transactionId":%q`, t.id))
+}
+
+// isShownTwiceIn reports whether an answer shows two successes of the payment or the refund, as they are.
+func (t *thing) isShownTwiceIn(body []byte) bool {
+	if t.disguisedAs() != "" || t.cameBack || t.shop.gateway.config.StatesApp != "" {
+		return false
+	}
+	n := 0
+	for _, r := range t.rows() {
+		if (r.Code == 100 || r.Code == 111) && r.UniqueID != "" && bytes.Contains(body, fmt.Appendf(nil, `niqueId":%q`, r.UniqueID)) {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // ended is called when a call has ended in a process that lives.
@@ -92,10 +130,15 @@ func (c *call) ended(took time.Duration) {
 		return
 	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	for _, t := range c.saw {
 		if t.seen.IsZero() {
 			t.seen = time.Now()
+		}
+	}
+	w.mu.Unlock()
+	for _, t := range c.sawTwice {
+		if e, err := w.entryOf(t); err == nil && !e.Conflict() && !t.frozen && !t.damaged {
+			w.violate("two successes are a conflict", "%s was shown twice, %v, and its entry is %v", t.name(), t.rows(), e.State())
 		}
 	}
 }
@@ -135,7 +178,7 @@ func (w *world) hear(c *call, t *thing, v verdict, err error, e *journal.Entry) 
 			wrong("and was not made")
 		}
 	case declined:
-		if n > 0 && !t.doubled && !t.cameBack && !t.paidAfterAbandoned() {
+		if n > 0 && !t.doubled && !t.cameBack && !t.shownTooLate && !t.paidAfterAbandoned() {
 			wrong("and was made")
 		}
 	case notSent:
@@ -165,6 +208,18 @@ func (w *world) hear(c *call, t *thing, v verdict, err error, e *journal.Entry) 
 	}
 	if e != nil && v != verdictOfState(e) {
 		w.violate("an entry's outcome is its state", "%s tells %s and is %v", t.name(), v, e.State())
+	}
+}
+
+// checkRecorded checks that the outcome that a call has returned is in the store. A database may record an approval a
+// moment later.
+func (w *world) checkRecorded(t *thing, v verdict) {
+	later := v == paid && orElse(w.h.World.Store, "memory") != "memory"
+	if t.frozen || w.together || later || !slices.Contains([]verdict{paid, pending, declined, refused, conflict}, v) {
+		return
+	}
+	if e, err := w.entryOf(t); err == nil && e.State() == journal.Unknown && !e.Conflict() {
+		w.violate("what is told is recorded", "%s is told %s, and its entry is %v", t.name(), v, e.State())
 	}
 }
 
@@ -249,8 +304,14 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 		if n == 0 {
 			wrong("and it was not made")
 		}
+		before := *e
+		before.Evidence = e.Evidence[:i]
+		if s := before.State(); isNegative(s) && !e.Conflict() {
+			w.violate("a success after a negative outcome is a conflict", "%s was %v, is recorded as made, and is no conflict", t.name(), s)
+		}
 	case journal.Declined:
-		if n > 0 && !t.doubled && !t.cameBack && !t.paidAfterAbandoned() {
+		t.shownTooLate = t.shownTooLate || t.whole > 1 && t.isRowHidden() && ev.At.Sub(submittedBefore(e, i)) >= t.absentAfter()-w.h.clocks()
+		if n > 0 && !t.doubled && !t.cameBack && !t.shownTooLate && !t.paidAfterAbandoned() {
 			wrong("and it was made")
 		}
 		w.checkDecline(t, e, i, wrong)
@@ -303,19 +364,13 @@ func submittedBefore(e *journal.Entry, i int) time.Time {
 // checkAbsence checks that an absence was not presumed too early, and not of what the gateway shows.
 func (w *world) checkAbsence(t *thing, e *journal.Entry, i int, wrong func(string)) {
 	at, submitted := e.Evidence[i].At, submittedBefore(e, i)
-	after := 24 * time.Hour
-	for _, s := range t.shop.settings {
-		if s.AbsentAfter > 0 {
-			after = min(after, max(s.AbsentAfter, 15*time.Minute))
-		}
-	}
-	if at.Sub(submitted) < after-w.h.clocks() {
+	if at.Sub(submitted) < t.absentAfter()-w.h.clocks() {
 		wrong(fmt.Sprintf("%v after its submission", at.Sub(submitted)))
 	}
 	if !t.seen.IsZero() && at.After(t.seen.Add(w.h.clocks())) {
 		wrong(fmt.Sprintf("and the gateway has shown it at %v", t.seen))
 	}
-	if time.Now().Before(t.disguisedUntil) {
+	if t.isRowHidden() {
 		return
 	}
 	for _, r := range t.rows() {
@@ -326,12 +381,26 @@ func (w *world) checkAbsence(t *thing, e *journal.Entry, i int, wrong func(strin
 	}
 }
 
+// absentAfter returns the shortest AbsentAfter of any process of the shop.
+func (t *thing) absentAfter() time.Duration {
+	after := 24 * time.Hour
+	for _, s := range t.shop.settings {
+		if s.AbsentAfter > 0 {
+			after = min(after, max(s.AbsentAfter, 15*time.Minute))
+		}
+	}
+	return after
+}
+
+// isNegative reports whether a success contradicts a state.
+func isNegative(s journal.State) bool {
+	return s == journal.NotSent || s == journal.Refused || s == journal.PresumedAbsent || s == journal.Declined
+}
+
 // checkConflict checks that there is a reason for a conflict.
 func (w *world) checkConflict(t *thing, e *journal.Entry) {
 	n := t.successes()
-	negative := slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool {
-		return ev.State == journal.NotSent || ev.State == journal.Refused || ev.State == journal.PresumedAbsent || ev.State == journal.Declined
-	})
+	negative := slices.ContainsFunc(e.Evidence, func(ev journal.Evidence) bool { return isNegative(ev.State) })
 	if n > 1 || n == 1 && negative || t.cameBack {
 		return
 	}
@@ -379,6 +448,11 @@ func (w *world) recovered(c *call, told map[*thing]bool) {
 func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID string, err error) {
 	w.tell("%s: confirms %s (success %v, decline %v): %v", c.process.name(), t.name(), success, decline, err)
 	w.searchError("an error of Confirm", err)
+	if err == nil {
+		w.mu.Lock()
+		delete(t.toldAs, c.process) // what is confirmed can be acknowledged, too
+		w.mu.Unlock()
+	}
 	if err != nil || t.frozen || c.troubled {
 		return
 	}

@@ -20,7 +20,7 @@ func Plan(seed uint64, days int, store string) *History {
 	for i := range one(d, 1, 1, 1, 2, 3) {
 		h.World.Shops = append(h.World.Shops, d.shop(i))
 	}
-	p := &plan{draw: d, h: h, clocks: d.chance(6), trouble: one(d, 0.02, 0.1, 0.3, 0.6)}
+	p := &plan{draw: d, h: h, clocks: d.chance(6), trouble: one(d, 0.02, 0.1, 0.3, 0.6), swarm: d.swarm(h.World.Store)}
 	p.steps(days)
 	p.setClocks()
 	for i, a := range newActors(nil) {
@@ -95,8 +95,56 @@ type plan struct {
 	h       *History
 	clocks  bool    // that are not right
 	trouble float64 // how often something is disturbed
-	thing   int     // the one that the last step was about
-	next    []Step  // what follows from the last steps
+	swarm   swarm
+	thing   int    // the one that the last step was about
+	next    []Step // what follows from the last steps
+}
+
+// swarm is what can happen in one history. Where everything can happen, each thing is rare, and two rare things hardly ever
+// meet: so most histories have only some of it, and that often.
+type swarm struct {
+	kinds     []string // of steps; one that is listed twice is twice as frequent
+	fates     []string
+	queries   []string // faults of queries
+	stores    []string // and of the store
+	disguises []string
+	newThing  int // a new thing is wanted once in so many steps
+	tale      int // a tale begins once in so many steps
+	tales     []func(*plan)
+}
+
+func (d *draw) swarm(store string) swarm {
+	s := swarm{
+		fates: some(d, fates), queries: some(d, queryFaults), stores: some(d, storeFaults), disguises: some(d, disguises),
+		newThing: one(d, 3, 6, 6, 12), tale: one(d, 2, 3, 6, 12), tales: some(d, tales),
+	}
+	everything := d.chance(3)
+	for _, k := range kinds {
+		n := k.often
+		switch {
+		case k.do == "damage" && store == "sqlite":
+			n *= 5
+		case everything || k.always:
+		default:
+			n *= one(d, 0, 0, 1, 1, 4)
+		}
+		for range n {
+			s.kinds = append(s.kinds, k.do)
+		}
+	}
+	return s
+}
+
+// some returns all of these or a few.
+func some[T any](d *draw, all []T) []T {
+	if d.chance(3) {
+		return all
+	}
+	var few []T
+	for range 1 + d.IntN(4) {
+		few = append(few, one(d, all...))
+	}
+	return few
 }
 
 // steps draws steps over so many days.
@@ -156,7 +204,10 @@ func (p *plan) setClocks() {
 
 // follow draws a step that often follows what went before, or any step.
 func (p *plan) follow() Step {
-	if len(p.next) > 0 && !p.chance(5) {
+	if len(p.next) == 0 && p.chance(p.swarm.tale) {
+		one(p.draw, p.swarm.tales...)(p)
+	}
+	if len(p.next) > 0 && !p.chance(8) {
 		s := p.next[0]
 		p.next = p.next[1:]
 		p.disturb(&s)
@@ -165,106 +216,203 @@ func (p *plan) follow() Step {
 	s := p.step()
 	then := func(all ...string) {
 		for _, do := range all {
-			p.next = append(p.next, Step{Do: do, Thing: s.Thing, Shop: s.Shop, Process: p.IntN(2)})
+			p.then(s, Step{Do: do, Process: p.IntN(2)})
 		}
 	}
 	switch {
 	case !p.chance(2):
-	case slices.Contains([]string{"made, 201", "made, 401", "made, 403", "201", "401", "403", "429"}, s.Post) && s.Do == "pay":
-		then(one(p.draw, "pay after refusal", "recover"), one(p.draw, "pay after refusal", "confirm", "recover"))
-	case s.Do == "disguise" && p.chance(2), s.Do == "pay" && s.Post == "lost" && p.chance(3):
-		p.shownOnce(s, false)
-	case s.Do == "pay" && slices.Contains([]string{"made, unlisted code", "made, other amount", "made, 999"}, s.Post):
-		p.shownOnce(s, true)
 	case s.Do == "disguise":
 		then(one(p.draw, "confirm", "recover"))
+	case s.Do == "pay" && slices.Contains(refusals, s.Post):
+		then(one(p.draw, "pay after refusal", "recover"), one(p.draw, "pay after refusal", "confirm", "recover"))
 	case s.Do == "pay" && s.Post != "":
 		then(one(p.draw, "pay", "recover", "pay again", "confirm"), one(p.draw, "pay", "recover", "confirm"))
 	case s.Do == "restart" || s.Do == "crash":
 		then(one(p.draw, "pay", "recover"))
 	case s.Do == "backup":
 		then("pay", "restore", "recover")
+	case s.Do == "damage":
+		then("pay", "recover")
 	}
 	return s
+}
+
+// then adds a step that is about the same thing as s.
+func (p *plan) then(s, next Step) {
+	next.Thing, next.Shop = s.Thing, s.Shop
+	p.next = append(p.next, next)
 }
 
 // strange are forms of a row that do not tell an outcome.
 var strange = []string{"announced", "no amount", "other amount", "other currency", "unlisted code", "unreadable"}
 
-// shownOnce lets the gateway show what the step is about in a strange form, unless its answer was one, and then for days no
-// more.
-func (p *plan) shownOnce(s Step, answered bool) {
-	about := Step{Thing: s.Thing, Shop: s.Shop, Process: s.Process}
-	shown, seen, hidden, later := about, about, about, about
-	shown.Do, shown.Text, shown.Delay, shown.After = "disguise", one(p.draw, strange...), 3*time.Hour, time.Second
-	seen.Do, seen.After = "recover", p.between(time.Second, time.Hour)
-	hidden.Do, hidden.Text, hidden.Delay, hidden.After = "disguise", "hidden", 60*time.Hour, time.Second
-	later.Do, later.After = "recover", p.between(day, 2*day)
-	if !answered {
-		p.next = append(p.next, shown, seen)
+// disguises are what a search can show instead of a row.
+var disguises = append(slices.Clip(strange), "hidden", "first hidden", "displaced", "no id")
+
+// tales are sequences of ordinary steps about a new thing. Each is an order of events that is rare where every step is drawn
+// for itself. They put a step into p.next; what disturbs it, and steps between them, are drawn as always.
+var tales = []func(*plan){(*plan).shownOnce, (*plan).afterRefusal, (*plan).notRecorded, (*plan).attempts, (*plan).told, (*plan).whileTold}
+
+// begin draws something that a customer wants, and pays for it with one of these fates.
+func (p *plan) begin(fates ...string) Step {
+	p.newThing()
+	s := Step{Do: "pay", Thing: p.thing, Shop: p.h.Things[p.thing].Shop, Process: p.IntN(2), Post: one(p.draw, fates...)}
+	s.Delay = p.between(10*time.Second, 40*time.Hour)
+	p.next = append(p.next, s)
+	return s
+}
+
+// soon is a time within which a gateway may not yet show what it has.
+func (p *plan) soon() time.Duration { return p.between(time.Second, 10*time.Minute) }
+
+// unanswered are fates after which the outcome is not known.
+var unanswered = []string{
+	"lost", "lost", "late", "twice, lost", "made, 502", "made, 999", "made, empty", "made, unlisted code", "made, other amount", "another's answer",
+}
+
+// shownOnce lets the gateway show in a strange form what has no outcome, perhaps, and then for days nothing of it, or nothing
+// that tells.
+func (p *plan) shownOnce() {
+	s := p.begin(unanswered...)
+	if p.chance(2) {
+		p.then(s, Step{Do: "disguise", Text: one(p.draw, strange...), Delay: 3 * time.Hour, After: time.Second})
+		p.then(s, Step{Do: "recover", Process: s.Process, After: p.between(time.Second, time.Hour)})
 	}
-	p.next = append(p.next, hidden, later)
+	p.hide(s)
+}
+
+// hide lets the gateway show nothing of a payment, or nothing that tells, until it is old.
+func (p *plan) hide(s Step) {
+	how := one(p.draw, "hidden", "hidden", "displaced", one(p.draw, strange...))
+	p.then(s, Step{Do: "disguise", Text: how, Delay: 60 * time.Hour, After: time.Second})
+	p.then(s, Step{Do: one(p.draw, "recover", "recover", "pay again"), Process: s.Process, After: one(p.draw, 0, day) + p.between(15*time.Minute, day)})
+}
+
+// afterRefusal submits again what was refused. The query before can fail, or not show what was made all the same; the
+// repetition can be declined.
+func (p *plan) afterRefusal() {
+	s := p.begin(refusals...)
+	if t := &p.h.Things[s.Thing]; t.Op != opRefund {
+		t.Op, t.Card = one(p.draw, "CreateSubscription", "TokenPayment", t.Op), one(p.draw, sandbox.Approved, sandbox.Approved, sandbox.Declined)
+	}
+	late := p.chance(2)
+	if late {
+		p.then(s, Step{
+			Do: "disguise", Text: one(p.draw, "first hidden", "first hidden", "hidden"), Delay: p.between(10*time.Minute, 3*time.Hour), After: time.Second,
+		})
+	}
+	p.then(s, Step{Do: "pay after refusal", Process: p.IntN(2), After: p.soon(), Query: one(p.draw, "", "", "", one(p.draw, p.swarm.queries...))})
+	if late || p.chance(3) {
+		p.then(s, Step{Do: "recover", Process: p.IntN(2), After: p.soon()})
+	} else {
+		p.hide(s)
+	}
+	p.then(s, Step{Do: one(p.draw, "recover", "recover", "confirm", "pay after refusal"), Process: p.IntN(2)})
+}
+
+// notRecorded lets the store fail when something is to be sent again that was not sent, or was refused.
+func (p *plan) notRecorded() {
+	s := p.begin("unsent", "unsent", "201", "403")
+	p.then(s, Step{
+		Do: one(p.draw, "pay", "pay after refusal", "pay again"), Process: p.IntN(2), StoreAt: 1 + p.IntN(5), Store: one(p.draw, storeFaults...),
+	})
+	p.then(s, Step{Do: one(p.draw, "recover", "pay"), Process: p.IntN(2)})
+}
+
+// attempts lets the cardholder try several cards on the hosted page. The merchant hears of one attempt, perhaps much later.
+func (p *plan) attempts() {
+	s := p.begin("", "", "lost")
+	t := &p.h.Things[s.Thing]
+	t.Card, t.Op = sandbox.Approved, one(p.draw, "CreateCheckout", "CreateTokenOrder", "CreateCheckoutSubscription")
+	for _, n := range one(p.draw, []int{3, 0}, []int{3, 0}, []int{3, 3, 0}, []int{p.IntN(4), p.IntN(4)}) { // 3: declined
+		p.then(s, Step{Do: "card", N: n, After: p.between(time.Second, time.Hour)})
+	}
+	p.then(s, Step{
+		Do: one(p.draw, "confirm", "confirm", "recover"), N: one(p.draw, 0, 1, 2, 2), Process: p.IntN(2),
+		After: one(p.draw, p.between(time.Minute, 10*day), p.between(5*day, 12*day)),
+	})
+	p.then(s, Step{Do: one(p.draw, "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2)})
+}
+
+// told lets a process acknowledge later what it was told, when another one may have recorded more.
+func (p *plan) told() {
+	s := p.begin("", "", "429")
+	p.then(s, Step{Do: one(p.draw, "card", "settle"), After: p.between(time.Second, time.Hour)})
+	p.then(s, Step{
+		Do: one(p.draw, "recover", "confirm", "pay after refusal"), Process: 1 - s.Process, After: p.between(time.Second, time.Hour),
+		Books: one(p.draw, "", "fail"),
+	})
+	p.then(s, Step{Do: "ack told", Process: s.Process, After: p.between(time.Second, time.Hour)})
+}
+
+// whileTold lets Run tell an outcome, and the merchant be slow in storing it, while something else becomes known.
+func (p *plan) whileTold() {
+	s := p.begin("unsent", "unsent", "")
+	p.then(s, Step{Do: "stop run", Process: s.Process, After: time.Second})
+	p.then(s, Step{Do: "run", Process: s.Process, N: 10 + p.IntN(60), Delay: p.between(time.Minute, time.Hour), After: time.Second})
+	for range 1 + p.IntN(2) {
+		p.then(s, Step{
+			Do: one(p.draw, "pay", "pay", "confirm", "recover"), Process: s.Process, After: p.soon(), Books: one(p.draw, "", "fail"),
+		})
+	}
+	p.then(s, Step{Do: "stop run", Process: s.Process, After: p.between(time.Minute, 2*time.Hour)})
+}
+
+// refusals are fates after which the gateway seems to have refused.
+var refusals = []string{"made, 201", "made, 401", "made, 403", "201", "401", "403", "429", "refused, then delivered"}
+
+// kinds are the steps, and how often each happens where everything does.
+var kinds = []struct {
+	do     string
+	often  int
+	always bool // in every history
+}{
+	{"pay", 52, true}, {"pay after refusal", 10, false}, {"pay again", 12, false}, {"recover", 42, true}, {"run", 4, false},
+	{"stop run", 6, true}, {"ack", 8, false}, {"ack told", 4, false}, {"get", 4, false}, {"confirm", 10, false}, {"card", 8, true},
+	{"settle", 4, false}, {"close", 1, false}, {"disguise", 12, false}, {"weather", 4, false}, {"restart", 4, false},
+	{"crash", 4, false}, {"forget", 4, false}, {"mismatch", 4, false}, {"backup", 1, false}, {"restore", 1, false},
+	{"damage", 1, false}, {"wrongly", 1, false}, {"sleep", 5, true},
 }
 
 // step draws one step. Most are about the thing that the step before was about.
 func (p *plan) step() Step {
-	if len(p.h.Things) == 0 || p.chance(6) {
+	if len(p.h.Things) == 0 || p.chance(p.swarm.newThing) {
 		p.newThing()
 	} else if p.chance(4) {
 		p.thing = max(0, len(p.h.Things)-1-int(p.ExpFloat64()*4))
 	}
 	t := &p.h.Things[p.thing]
-	s := Step{Thing: p.thing, Shop: t.Shop, Process: p.IntN(2)}
-	switch k := p.IntN(100); {
-	case k < 26:
-		s.Do = "pay"
-	case k < 31:
-		s.Do = "pay after refusal"
-	case k < 37:
-		s.Do = "pay again"
-	case k < 58:
-		s.Do = "recover"
+	s := Step{Do: one(p.draw, p.swarm.kinds...), Thing: p.thing, Shop: t.Shop, Process: p.IntN(2)}
+	switch s.Do {
+	case "recover":
 		s.N = one(p.draw, 0, 0, 0, 0, 0, 1+p.IntN(4))
-	case k < 60:
-		s.Do, s.Delay = "run", p.between(10*time.Second, 2*time.Hour)
-	case k < 63:
-		s.Do = "stop run"
-	case k < 67:
-		s.Do = "ack"
-	case k < 69:
-		s.Do = "get"
-	case k < 74:
-		s.Do = "confirm"
-	case k < 80:
-		s.Do, s.N = one(p.draw, "card", "card", "settle"), one(p.draw, 0, 0, 1, 2, 3)
-	case k < 81:
-		s.Do = one(p.draw, "close", "sleep")
-	case k < 87:
-		s.Do, s.Delay = "disguise", p.between(time.Minute, 60*time.Hour)
-		s.Text = one(p.draw, append(strange, "hidden", "no id")...)
+	case "run":
+		s.Delay = p.between(time.Minute, 12*time.Hour)
+	case "confirm":
+		s.N = one(p.draw, 0, 0, 1+p.IntN(3))
+	case "card":
+		s.N = one(p.draw, 0, 0, 1, 2, 3)
+	case "settle":
+		s.N = p.IntN(2)
+	case "disguise":
+		s.Delay, s.Text = p.between(time.Minute, 60*time.Hour), one(p.draw, p.swarm.disguises...)
 		if t.Op == opRefund && p.chance(2) {
 			s.Text = "came back"
 		}
-	case k < 89:
-		s.Do, s.Post, s.Query = "weather", "", ""
+	case "weather":
 		if p.Float64() < p.trouble {
 			s.Post, s.Query = one(p.draw, "", "lost", "dropped", "500", "401", "unsent"), one(p.draw, "", "down", "500", "html", "429")
 		}
-	case k < 93:
-		s.Do = one(p.draw, "restart", "crash")
+	case "restart", "crash":
 		if p.chance(2) {
 			changed := p.settings()
 			s.Settings = &changed
 			p.address(s.Settings, t.Shop)
 		}
-	case k < 95:
-		s.Do, s.Delay = "forget", p.between(day+time.Hour, 60*day)
-	case k < 97:
-		s.Do = "mismatch"
-	case k < 98:
-		s.Do = one(p.draw, "backup", "backup", "restore", "damage", "damage", "unaccepted", "nobody's context")
-	default:
-		s.Do = "sleep"
+	case "forget":
+		s.Delay = p.between(day+time.Hour, 60*day)
+	case "wrongly":
+		s.Do = one(p.draw, "unaccepted", "nobody's context")
 	}
 	p.disturb(&s)
 	return s
@@ -335,21 +483,21 @@ func (p *plan) disturb(s *Step) {
 		return
 	}
 	if rarely() {
-		s.Post = one(p.draw, fates...)
+		s.Post = one(p.draw, p.swarm.fates...)
 		s.PostTimes = one(p.draw, 0, 0, 1, 2)
 		if s.Delay == 0 {
 			s.Delay = one(p.draw, time.Minute, 10*time.Second, p.between(time.Minute, 40*time.Hour), 20*time.Second, 45*time.Second)
 		}
 	}
 	if first := rarely(); first && rarely() {
-		s.Query = one(p.draw, "down", "down", "500", "html", "429", "cut", "no body", "slow")
+		s.Query = one(p.draw, p.swarm.queries...)
 		s.QueryTimes = one(p.draw, 0, 0, 1, 2, 5)
 	}
 	if rarely() && p.chance(3) {
 		s.DieAt = 1 + p.IntN(14)
 	}
 	if rarely() && p.chance(3) {
-		s.StoreAt, s.Store = 1+p.IntN(5), one(p.draw, "before", "after", "hang", "late", "outage")
+		s.StoreAt, s.Store = 1+p.IntN(5), one(p.draw, p.swarm.stores...)
 	}
 	if rarely() && p.chance(4) {
 		s.Books = one(p.draw, "fail", "crash")
@@ -367,8 +515,13 @@ var fates = []string{
 	"unsent", "unsent", "lost", "lost", "dropped", "late", "late", "slow", "slow, then delivered", "twice", "twice, later", "403", "429",
 	"201", "401", "made, 201", "made, 401", "made, 403", "500", "made, 502", "made, 999", "html", "made, empty", "made, error with secrets",
 	"made, no code", "made, unlisted code", "made, other amount", "made, no id", "made, other app", "made, foreign", "made, echo",
-	"made, no transactionId", "cut", "no body",
+	"made, no transactionId", "cut", "no body", "refused, then delivered", "another's answer", "another's answer", "twice, lost", "twice, lost",
 }
+
+var (
+	queryFaults = []string{"down", "down", "500", "html", "429", "cut", "no body", "slow"}
+	storeFaults = []string{"before", "after", "hang", "late", "outage", "full"}
+)
 
 func (m *merchant) plan(*draw, *History) {}
 

@@ -106,10 +106,12 @@ type call struct {
 	stored      int // calls of the store
 	posts       int
 	queries     int
+	answered    int             // of the queries, those that were searches and were carried out
 	whole       int             // complete requests that moved or could move money
 	endsByError bool            // once the process is killed, its requests fail: their goroutine is waited for
 	reported    int             // attempts that ObserveAttempt called sent
 	saw         []*thing        // that the gateway has shown
+	sawTwice    []*thing        // with two successes
 	again       resubmission    // what the merchant accepts
 	troubled    bool            // the store failed, or the call did not see everything
 	sent        map[*thing]bool // what a complete request was sent for

@@ -101,7 +101,14 @@ func (w *world) checkAtRest(t *thing) {
 func (t *thing) contradictory() bool {
 	n := len(t.rows())
 	seen := slices.ContainsFunc(t.entry.Evidence, func(ev journal.Evidence) bool { return ev.Seen })
-	return t.successes() == 0 && n > 1 || n == 0 && seen && t.foreignRows
+	return t.successes() == 0 && n > 1 || n == 0 && seen && (t.foreignRows || t.isRefundAmongOthers())
+}
+
+// isRefundAmongOthers reports whether the payment has other refunds, which a search for this one returns too.
+func (t *thing) isRefundAmongOthers() bool {
+	return t.isRefund() && slices.ContainsFunc(t.w.things, func(o *thing) bool {
+		return o != t && o.isRefund() && o.shop == t.shop && o.uniqueID == t.uniqueID
+	})
 }
 
 // cameLate reports whether the success came after a final outcome had been acknowledged, in a way that the documentation

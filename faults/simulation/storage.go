@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
@@ -76,6 +77,10 @@ func disturbed[T any](s *contacts, ctx context.Context, what func() string, do f
 	c.stored++
 	if c.step != nil && c.step.Store == "outage" && c.stored >= max(c.step.StoreAt, 1) { // from then on
 		how, c.troubled = "before", true
+	} else if c.step != nil && c.step.Store == "full" { // it can be read, and takes no more evidence
+		if c.stored >= c.step.StoreAt && strings.HasPrefix(what(), "Record ") {
+			how, c.troubled = "before", true
+		}
 	} else if c.step != nil && c.step.Store != "" && c.stored == max(c.step.StoreAt, 1) {
 		how, c.troubled = c.step.Store, true
 	}

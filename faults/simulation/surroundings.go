@@ -31,7 +31,7 @@ func (x *surroundings) do(s *Step) (do func(), ok bool) {
 		}
 	case "disguise":
 		t := w.thing(s.Thing)
-		t.disguise, t.disguisedUntil = s.Text, time.Now().Add(s.Delay)
+		t.setDisguise(s.Text, s.Delay)
 		w.tell("the gateway shows %s %q for %v", t.name(), s.Text, s.Delay)
 	case "weather":
 		shop := w.shops[s.Shop%len(w.shops)]

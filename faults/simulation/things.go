@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -22,8 +23,10 @@ type thing struct {
 
 	disguise       string // of its rows
 	disguisedUntil time.Time
-	foreignRows    bool // searches for it could show rows of others
-	cameBack       bool // a refund that the gateway has shown as refunded and then as failed
+	hiddenUntil    time.Time // the end of the last disguise that hides a row
+	shownTooLate   bool      // a row was hidden for longer than the library waits for it
+	foreignRows    bool      // searches for it could show rows of others
+	cameBack       bool      // a refund that the gateway has shown as refunded and then as failed
 
 	// What left and arrived.
 	whole     int       // complete requests that left
@@ -91,6 +94,34 @@ func (t *thing) rows() []sandbox.Row {
 		return t.shop.gateway.sandbox.RefundRows(t.id)
 	}
 	return t.shop.gateway.sandbox.Rows(t.id)
+}
+
+// disguisedAs returns how the rows are disguised now.
+func (t *thing) disguisedAs() string {
+	if time.Now().Before(t.disguisedUntil) {
+		return t.disguise
+	}
+	return ""
+}
+
+// setDisguise disguises the rows for a while.
+func (t *thing) setDisguise(how string, length time.Duration) {
+	now := time.Now()
+	if t.isRowHidden() && t.hiddenUntil.After(now) {
+		t.hiddenUntil = now
+	}
+	t.disguise, t.disguisedUntil = how, now.Add(length)
+	if how == "hidden" || how == "first hidden" || how == "displaced" && t.isRefund() {
+		t.hiddenUntil = t.disguisedUntil
+	}
+}
+
+// isRowHidden reports whether a search that has just ended may have shown nothing of a row: not even that there is one that
+// cannot be read, or that the answer is not only about this payment.
+func (t *thing) isRowHidden() bool {
+	lag := t.shop.gateway.config.Lag
+	late := func(r sandbox.Row) bool { return time.Since(r.At) < lag+time.Minute }
+	return time.Now().Before(t.hiddenUntil.Add(5*time.Minute)) || lag > 0 && slices.ContainsFunc(t.rows(), late)
 }
 
 // successes returns how often the gateway did it. A token order moves no money.

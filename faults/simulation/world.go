@@ -109,6 +109,9 @@ func (w *world) thing(n int) *thing { return w.things[n%len(w.things)] }
 // thingOfRequest returns what a request is about.
 func (w *world) thingOfRequest(s *shop, r *http.Request, body []byte) *thing {
 	if r.Method == http.MethodGet {
+		if id := r.URL.Query().Get("refundTransactionId"); id != "" {
+			return s.find(true, id)
+		}
 		return s.find(false, r.URL.Query().Get("transactionId"))
 	}
 	before, rest, _ := strings.Cut(string(body), `ransactionId":"`)

@@ -96,10 +96,10 @@ var faults = []fault{
 		{"journal/settle.go", "case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
 	}},
 	{"old-attempt-final", "Confirm of an attempt that was declined ends an old payment, which another attempt has made", []edit{
-		{"journal/confirm.go", "j.evidenceOf(s, &e, e.project(), false)", "j.evidenceOf(s, &e, e.project(), j.isAbandoned(e.Intent()))"},
+		{"journal/confirm.go", "j.evidenceOf(s, &e, e.project(), false)", "j.evidenceOf(s, &e, e.project(), true)"},
 	}},
 	{"decline-of-repetition-final", "the decline of a repeated submission ends the payment, although the first one may arrive", []edit{
-		{"journal/settle.go", "case ev.State == Declined && !known.once && !j.isOld(known.intent):", "case ev.State == Declined && false:"},
+		{"journal/settle.go", "case ev.State == Declined && !known.once && !known.reverses(&ev) && !(only && j.isOld(known.intent)):", "case ev.State == Declined && false:"},
 	}},
 	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
 		{"journal/outcome.go", "ev.Seen = s.id() != \"\" // with", "ev.Seen = false // with"},
