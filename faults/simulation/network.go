@@ -35,7 +35,7 @@ type answer struct {
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := p.callOf(r.Context())
 	isPost := r.Method == http.MethodPost && !strings.HasSuffix(r.URL.Path, "/trackingNumber")
-	c.contact(true, func() string { return r.Method + " " + r.URL.Path + "?" + r.URL.Query().Get("transactionId") })
+	c.contact(true, func() string { return r.Method + " " + r.URL.RequestURI() })
 	if p.isDead() {
 		return nil, context.Canceled
 	}
