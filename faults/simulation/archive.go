@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,6 +33,7 @@ type archive struct {
 
 // pastRows is a list of rows of an archive.
 type pastRows struct {
+	mu      sync.Mutex
 	rows    []*pastRow // in the order of time, those that are gone too
 	random  *draw
 	queries int
@@ -49,9 +51,10 @@ type pastRow struct {
 	at   time.Time // in whole seconds
 	made time.Time // of a refund; its at is the time of the request
 	gone bool
-	// late says that the row has come while a walk was reading, and no query has covered it since. missable says that it came where
-	// the walk was complete already.
+	// late says that the row has come while a walk was reading, perhaps too late for it; see isSeen and isCounted. missable says
+	// that it came where the walk was complete already.
 	late, missable bool
+	reader         time.Time // where the query began with which the row came, behind it
 }
 
 // archiveEnd is when every archive ends: so long before the world began that no other query reaches it.
@@ -94,15 +97,57 @@ func (l *pastRows) add(at time.Time, isRefund bool) *pastRow {
 
 // begin is called when a walk begins to read. What is there then must be found by a walk that is not resumed.
 func (l *pastRows) begin(config Walk, resumed bool, complete func() time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.isRead, l.config, l.complete, l.arrived = true, config, complete, 0
 	for _, r := range l.rows {
 		if !resumed {
-			r.late, r.missable = false, false
+			r.late, r.missable, r.reader = false, false, time.Time{}
 		}
 	}
 }
 
-func (l *pastRows) end() { l.isRead, l.config, l.complete = false, Walk{}, nil }
+func (l *pastRows) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.isRead, l.config, l.complete = false, Walk{}, nil
+}
+
+// isSeen is called for each row that a query covers: then the walk must notice it.
+func (r *pastRow) isSeen(from, to time.Time) {
+	if r.at.After(from) && r.at.Before(to) {
+		r.late = false
+	}
+}
+
+// isCounted is called when a walk says that it is complete up to a time. It says so first of the end of a month that it has
+// counted. If that is beyond the place where it was reading when a row came behind it in this month, then the month had not been
+// counted then, and the walk must notice the row.
+func (l *pastRows) isCounted(upTo time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.rows {
+		if r.reader.IsZero() || !upTo.After(r.at) {
+			continue
+		}
+		if upTo.After(r.reader.Add(2 * time.Second)) {
+			r.late = false
+		}
+		r.reader = time.Time{}
+	}
+}
+
+// missing returns a row that a walk which is complete up to a time must have given, and that is not stored.
+func (l *pastRows) missing(upTo time.Time, stored map[string]int64) *pastRow {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.rows {
+		if _, ok := stored[r.id]; !ok && !r.gone && !r.late && !r.missable && r.at.Before(upTo) {
+			return r
+		}
+	}
+	return nil
+}
 
 func (a *archive) list(refunds bool) *pastRows {
 	if refunds {
@@ -139,12 +184,12 @@ func (l *pastRows) change(from, to time.Time, page int, several, isRefund bool) 
 		r := l.add(at, isRefund)
 		r.late = true
 		r.missable = l.complete != nil && at.Before(l.complete())
+		if at.Before(from) {
+			r.reader = from
+		}
 		l.arrived++
 	}
 }
-
-// required reports whether a walk that is complete up to after a row must have given it.
-func (r *pastRow) required() bool { return !r.gone && !r.late && !r.missable }
 
 // serve answers a walk's query.
 func (a *archive) serve(in *request) (_ answer, ok bool) {
@@ -171,6 +216,8 @@ func (a *archive) serve(in *request) (_ answer, ok bool) {
 	}
 	page, size := number("currPage", 1), min(number("pageSize", 10), cmp.Or(a.config.PageSize, 999))
 	l := &a.lists[kind]
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.change(from, to, page, len(a.found(l, from, to)) > size, kind == 1)
 	found := a.found(l, from, to)
 	total := len(found)
@@ -197,9 +244,7 @@ func (a *archive) found(l *pastRows, from, to time.Time) (found []*pastRow) {
 		if r.gone || r.at.Before(from) || r.at.After(to) {
 			continue
 		}
-		if !r.at.Equal(from) && !r.at.Equal(to) {
-			r.late = false
-		}
+		r.isSeen(from, to)
 		found = append(found, r)
 	}
 	tie := func(r *pastRow) uint64 {

@@ -162,6 +162,9 @@ func run[T any](
 			w.violate("a walk goes forward", "%s: from %+v to %+v", p.name(), last, now)
 		}
 		last = now
+		if past != nil {
+			past.isCounted(now.CompleteUpTo)
+		}
 	}
 	start, end := j.start, j.end
 	resumed := !config.Plain && j.checkpoint != nil
@@ -315,12 +318,9 @@ func (x *walks) claim(c *call, j *job, config Walk, upTo time.Time, lag time.Dur
 		w.violate("a walk claims no more than it can know", "%s: complete up to %v, of %v, at %v", c.process.name(), upTo, end, time.Now())
 	}
 	if config.Archive {
-		for _, r := range s.gateway.archive.list(config.Refunds).rows {
-			if _, stored := j.rows[r.id]; !stored && r.required() && r.at.Before(upTo) {
-				w.violate("a walk misses nothing up to where it is complete",
-					"%s: complete up to %v, and row %s of the archive of %v was not given", c.process.name(), upTo, r.id, r.at)
-				return
-			}
+		if r := s.gateway.archive.list(config.Refunds).missing(upTo, j.rows); r != nil {
+			w.violate("a walk misses nothing up to where it is complete",
+				"%s: complete up to %v, and row %s of the archive of %v was not given", c.process.name(), upTo, r.id, r.at)
 		}
 		return
 	}
