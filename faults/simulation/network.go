@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -195,7 +196,7 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 		return answer{status: 200, header: http.Header{}}
 	case "made, error with secrets":
 		deliver()
-		return answer{err: fmt.Errorf("sending %s with %q: %w", in.url, in.header, errors.New(string(in.body)))}
+		return answer{err: in.quotingError(c.step)}
 	case "made, no code", "made, unlisted code", "made, other amount", "made, no id", "made, other app", "made, foreign", "made, echo", "made, no transactionId":
 		a := deliver()
 		a.body = in.gateway.changed(a.body, strings.TrimPrefix(fate, "made, "), in)
@@ -206,6 +207,23 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 	}
 	return deliver()
 }
+
+// quotingError is the error of a foreign transport that quotes the request: as it is, with other escapes, or as a value.
+func (in *request) quotingError(s *Step) error {
+	switch {
+	case s != nil && s.Seed%3 == 1:
+		escaped := url.QueryEscape(in.header.Get("Authorization"))
+		return errors.New("sending with " + strings.ReplaceAll(escaped, "%3D", "%3d"))
+	case s != nil && s.Seed%3 == 2:
+		return &holdingError{&http.Request{Method: in.method, Header: in.header}}
+	}
+	return fmt.Errorf("sending %s with %q: %w", in.url, in.header, errors.New(string(in.body)))
+}
+
+// holdingError is an error of a foreign transport that has the request. A printer that follows pointers shows its header.
+type holdingError struct{ request *http.Request }
+
+func (e *holdingError) Error() string { return "sending " + e.request.Method }
 
 // waitFor returns an answer after a while, unless ctx ends before.
 func waitFor(ctx context.Context, delay time.Duration, a answer) answer {

@@ -67,6 +67,12 @@ var faults = []fault{
 	{"token-in-error", "the error of a foreign transport keeps the token that it quotes", []edit{
 		{"call.go", "r.Err = c.secrets.all().ReadError(r.Err)\n", ""},
 	}},
+	{"escaped-token-in-error", "the error of a foreign transport keeps credentials that it quotes with other escapes", []edit{
+		{"internal/redact/secrets.go", "s.in(text, minLength) || s.inEscaped(text, minLength, maxEscapes)\n}", "s.in(text, minLength)\n}"},
+	}},
+	{"request-in-error", "the error of a foreign transport keeps the request that it holds", []edit{
+		{"internal/redact/error.go", "if search.value(reflect.ValueOf(err)) {", "if search.value(reflect.ValueOf(err)) && false {"},
+	}},
 	{"store-fails-in-submit", "a further submission that could not be recorded is taken for somebody else's", []edit{
 		{"journal/claim.go", "return false, j.giveUp(ctx, in, \"the submission could not be recorded\", failed)", "return false, nil"},
 		{"journal/claim.go", "if time.Now().After(patience) {\n\t\t\t\treturn e, false, in.notSent(ErrChanged)\n\t\t\t}\n", ""},
@@ -155,6 +161,15 @@ var faults = []fault{
 	}},
 	{"notification-believed", "a notification is handled although the gateway shows another transactionId", []edit{
 		{"notify/confirm.go", "if claimed := n.Claimed.TransactionID; claimed != \"\" && claimed != n.Transaction.TransactionID {\n\t\treturn errContradicted\n\t}\n", ""},
+	}},
+	{"notification-of-another-app", "a notification that names a payment of another app is handled", []edit{
+		{"notify/confirm.go", "return !isOther\n", "return true\n"},
+	}},
+	{"slow-refund-not-confirmed", "a refund that took more than a month is not confirmed", []edit{
+		{"notify/confirm.go", "errors.Is(err, errNoRefund) && !at.IsZero()", "errors.Is(err, errNoRefund) && false && !at.IsZero()"},
+	}},
+	{"nil-request-body-panics", "a notification without a body ends in a panic", []edit{
+		{"notify/handler.go", "if r.Body == nil {", "if false {"},
 	}},
 	{"notification-handled-twice", "a repeated notification is handled again", []edit{
 		{"notify/handler.go", "case claim == ClaimHandled:\n\t\treturn true, nil\n", "case claim == ClaimHandled && false:\n\t\treturn true, nil\n"},
