@@ -180,7 +180,11 @@ func (x *notifications) do(s *Step) (made func(), ok bool) {
 func (x *notifications) deliver(s *Step) func() {
 	w := x.w
 	shop := w.shops[s.Shop%len(w.shops)]
-	all := shop.mail.list(w)
+	from := shop
+	if s.Text == "another shop's" {
+		from = w.shops[(s.Shop+1)%len(w.shops)]
+	}
+	all := from.mail.list(w)
 	if len(all) == 0 {
 		return nil
 	}
@@ -302,8 +306,8 @@ func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *ht
 	case "unsigned":
 		delete(fields, "sign")
 		body, forged = fields.encode(), stranger
-	case "without uniqueId", "older key":
-		if how == "without uniqueId" {
+	case "without uniqueId", "older key", "another shop's": // each gateway here counts its uniqueIds from the same number
+		if how != "older key" {
 			delete(fields, "uniqueId")
 		}
 		delete(fields, "sign")
@@ -643,6 +647,9 @@ func (x *notifications) plan(d *draw, h *History) {
 		}
 		if d.chance(4) {
 			s.N = d.IntN(50)
+		}
+		if h.World.Shops[s.Shop%len(h.World.Shops)].SharesCredentials && d.chance(3) {
+			s.Text = "another shop's"
 		}
 		switch d.IntN(12) {
 		case 0:

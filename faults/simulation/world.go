@@ -146,7 +146,7 @@ func (w *world) build() {
 	w.wrongClocks = h.clocks() > 0
 	w.scheduler.wake = make(chan struct{}, 1)
 	w.logger = w.newLogger()
-	w.secrets = append(w.secrets, []byte(cardNumber), []byte(secretKey), []byte(basicSecret))
+	w.secrets = append(w.secrets, []byte(cardNumber), []byte(secretKey), []byte(basicSecret), []byte(escaped(basicSecret)))
 	w.medium = newMedium(h.World.Store, h.Seed)
 	for i := range max(len(h.World.Shops), 1) {
 		s := &shop{name: fmt.Sprintf("shop %d", i)}
@@ -346,7 +346,7 @@ func (w *world) thingOfKey(key journal.Key) *thing {
 
 const (
 	secretKey   = "sk-7f3a9c1e5b2d4860"
-	basicSecret = "bWVyY2hhbnQ6c2stN2YzYTljMWU1YjJkNDg2MA" // without its end, which can be escaped
+	basicSecret = "bWVyY2hhbnQ6c2stN2YzYTljMWU1YjJkNDg2MA=="
 )
 
 var cardNumber = sandbox.TestCard(sandbox.Approved).Number
