@@ -219,7 +219,7 @@ func (in *request) quotingError(s *Step) error {
 }
 
 // escaped escapes a part of a text, as no function of the standard library does and a server may.
-func escaped(text string) string { return strings.ReplaceAll(text, "5", "%35") }
+func escaped(text string) string { return strings.ReplaceAll(text, "Y", "%59") }
 
 // holdingError is an error of a foreign transport that has the request. A printer that follows pointers shows its header.
 type holdingError struct{ request *http.Request }

@@ -643,7 +643,8 @@ func (x *notifications) plan(d *draw, h *History) {
 	for range len(h.Steps) / 6 {
 		s := Step{
 			Do: "notify", After: d.between(time.Second, time.Hour), Shop: d.IntN(4), Process: d.IntN(4), N: d.IntN(4), Seed: d.Uint64() % 1000,
-			Text: one(d, "", "", "", "", "", "shifted", "forged", "another token", "another URL", "unsigned", "without uniqueId", "older key", "form", "cut", "get", "no body"),
+			Text: one(d, "", "", "", "", "", "shifted", "forged", "another token", "another URL", "unsigned", "without uniqueId", "older key",
+				"form", "cut", "get", "no body"),
 		}
 		if d.chance(4) {
 			s.N = d.IntN(50)
