@@ -37,12 +37,13 @@ type pastRows struct {
 	rows    []*pastRow // in the order of time, those that are gone too
 	random  *draw
 	queries int
+	tell    func(format string, args ...any)
 
 	// While a walk reads it:
 	isRead   bool
 	config   Walk
 	complete func() time.Time // up to where the walk says that it is complete
-	arrived  int
+	arrived  int              // and vanished
 }
 
 // pastRow is one row.
@@ -60,12 +61,12 @@ type pastRow struct {
 // archiveEnd is when every archive ends: so long before the world began that no other query reaches it.
 var archiveEnd = time.Date(1999, 11, 1, 0, 0, 0, 0, time.UTC)
 
-func newArchive(config Archive, location *time.Location, seed uint64) *archive {
+func (w *world) newArchive(config Archive, location *time.Location, seed uint64) *archive {
 	config.Span = max(config.Span, time.Minute)
 	a := &archive{config: config, location: location}
 	for kind := range a.lists {
 		l := &a.lists[kind]
-		l.random = newDraw(mix(seed, uint64(kind)))
+		l.random, l.tell = newDraw(mix(seed, uint64(kind))), w.tell
 		var at time.Time
 		for i := range config.Rows {
 			if config.Bursts == 0 || i%(2*config.Bursts) < config.Bursts || at.IsZero() {
@@ -162,7 +163,7 @@ const mostArrivals = 6
 // change changes the list before a query is answered.
 //
 // A row that vanishes and another one that comes must not make up for each other: no walk can notice that. So a row vanishes
-// only from a window of several pages between two of them, and a walk has either the one or the other.
+// only from a window of several pages between two of them, and an archive has either the one or the other.
 func (l *pastRows) change(from, to time.Time, page int, several, isRefund bool) {
 	l.queries++
 	inside := func(r *pastRow) bool {
@@ -172,8 +173,10 @@ func (l *pastRows) change(from, to time.Time, page int, several, isRefund bool) 
 	case c.Vanish > 0 && page > 1 && several && l.queries%c.Vanish == 0 && l.arrived < mostArrivals:
 		shown := slices.DeleteFunc(slices.Clone(l.rows), func(r *pastRow) bool { return r.gone || !inside(r) })
 		if len(shown) > 0 {
-			one(l.random, shown...).gone = true
+			r := one(l.random, shown...)
+			r.gone = true
 			l.arrived++
+			l.tell("row %s of the archive, of %v, vanishes before page %d of %v to %v", r.id, r.at, page, from, to)
 		}
 	case c.Arrive > 0 && l.queries%c.Arrive == 0 && l.arrived < mostArrivals && len(l.rows) > 0:
 		// Somewhere behind the reader.
@@ -183,6 +186,7 @@ func (l *pastRows) change(from, to time.Time, page int, several, isRefund bool) 
 		}
 		r := l.add(at, isRefund)
 		r.late = true
+		l.tell("row %s of the archive, of %v, appears before page %d of %v to %v", r.id, r.at, page, from, to)
 		r.missable = l.complete != nil && at.Before(l.complete())
 		if at.Before(from) {
 			r.reader = from

@@ -35,7 +35,7 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 		MaxPageSize: c.PageSize, Seed: seed, RequestLog: -1, NotificationTransport: &s.mail, Search: g.searches(),
 	})
 	if s.config.Archive.Rows > 0 {
-		g.archive = newArchive(s.config.Archive, g.location, seed)
+		g.archive = w.newArchive(s.config.Archive, g.location, seed)
 	}
 	for _, o := range []sandbox.Outcome{sandbox.Approved, sandbox.Pending, sandbox.Challenged, sandbox.Declined} {
 		g.tokens[o] = g.sandbox.NewToken(o)

@@ -193,8 +193,10 @@ func run[T any](
 		if walk.walk != nil {
 			complete = func() time.Time { return walk.walk.Report().CompleteUpTo }
 		}
-		if c.step.Query != "" || p.shop.query != "" || c.step.Timeout > 0 {
-			config.Arrive, config.Vanish = 0, 0 // a walk cannot take account of an answer that it does not get
+		// A walk cannot take account of an answer that it does not get, and a loop without a checkpoint does not tell where an earlier walk
+		// is complete.
+		if config.Plain || c.step.Query != "" || p.shop.query != "" || c.step.Timeout > 0 {
+			config.Arrive, config.Vanish = 0, 0
 		}
 		past.begin(config, resumed || config.Plain, complete)
 	}
@@ -318,7 +320,7 @@ func (x *walks) claim(c *call, j *job, config Walk, upTo time.Time, lag time.Dur
 		w.violate("a walk claims no more than it can know", "%s: complete up to %v, of %v, at %v", c.process.name(), upTo, end, time.Now())
 	}
 	if config.Archive {
-		if r := s.gateway.archive.list(config.Refunds).missing(upTo, j.rows); r != nil {
+		if r := s.gateway.archive.list(config.Refunds).missing(upTo, j.rows); r != nil && !w.isBroken() {
 			w.violate("a walk misses nothing up to where it is complete",
 				"%s: complete up to %v, and row %s of the archive of %v was not given", c.process.name(), upTo, r.id, r.at)
 		}
@@ -428,8 +430,11 @@ func (x *walks) planArchives(d *draw, h *History) {
 		}
 		h.World.Shops[i].Archive = a
 		saveEvery, arrive, vanish := one(d, 1, 1, 5, 0), one(d, 0, 2, 3, 5), one(d, 0, 0, 1, 2)
-		if a.Capped { // such totals prove nothing of rows that come and go
+		switch { // totals show neither what comes instead of something else, nor, if they are capped, anything that comes or goes
+		case a.Capped:
 			arrive, vanish = 0, 0
+		case vanish > 0:
+			arrive = 0
 		}
 		for range 6 {
 			s := Step{
@@ -441,9 +446,7 @@ func (x *walks) planArchives(d *draw, h *History) {
 				},
 			}
 			if vanish > 0 && d.chance(2) {
-				s.Walk.Arrive, s.Walk.SplitAbove, s.Walk.PageSize = 0, 1000, 5
-			} else if arrive > 0 {
-				s.Walk.Vanish = 0
+				s.Walk.SplitAbove, s.Walk.PageSize = 1000, 5
 			}
 			switch d.IntN(4) {
 			case 0:
