@@ -12,7 +12,7 @@
 //   - world.go, scheduler.go: carry the steps out, one goroutine at a time.
 //   - process.go, storage.go, network.go: one run of a merchant's program, which reaches the outside only through its store
 //     and its RoundTripper. Both are places where it can be delayed, disturbed or killed.
-//   - gateway.go: the sandbox, and answers that are changed as the interface allows.
+//   - gateway.go: the sandbox, and answers that are changed as the interface allows. archive.go: what it has of earlier years.
 //   - merchant.go, books.go: what the merchant calls, what was told and stored.
 //   - oracle.go, rest.go: the promises, after each step and when the world has come to rest.
 //   - shrink.go, story.go: the shortest history that still breaks a promise, in words and as Go code.

@@ -20,6 +20,7 @@ type gateway struct {
 	shop     *shop
 	config   Gateway
 	sandbox  *sandbox.Gateway
+	archive  *archive // nil if there is none
 	location *time.Location
 	tokens   map[sandbox.Outcome]string
 
@@ -36,6 +37,9 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 		DeclineLater: c.DeclineLater, HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished,
 		MaxPageSize: c.PageSize, Seed: seed, RequestLog: -1, NotificationTransport: &s.mail, Search: g.searches(),
 	})
+	if s.config.Archive.Rows > 0 {
+		g.archive = w.newArchive(s.config.Archive, g.location, seed)
+	}
 	for _, o := range []sandbox.Outcome{sandbox.Approved, sandbox.Pending, sandbox.Challenged, sandbox.Declined} {
 		g.tokens[o] = g.sandbox.NewToken(o)
 		w.secrets = append(w.secrets, []byte(g.tokens[o]))
@@ -66,6 +70,9 @@ func (g *gateway) serve(in *request) answer {
 }
 
 func (g *gateway) deliver(in *request) answer {
+	if a, ok := g.archive.serve(in); ok {
+		return a
+	}
 	r, err := http.NewRequestWithContext(context.Background(), in.method, in.url, bytes.NewReader(in.body))
 	if err != nil {
 		return answer{err: err}

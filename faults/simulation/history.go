@@ -29,6 +29,7 @@ type Shop struct {
 	Settings      Settings
 	Gateway       Gateway
 	Notifications Notifications
+	Archive       Archive
 	// SharesCredentials means that searches also return the rows of the other shops, with their appId; the client checks it.
 	SharesCredentials bool
 }

@@ -35,7 +35,7 @@ type answer struct {
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := p.callOf(r.Context())
 	isPost := r.Method == http.MethodPost && !strings.HasSuffix(r.URL.Path, "/trackingNumber")
-	c.contact(true, func() string { return r.Method + " " + r.URL.Path + "?" + r.URL.Query().Get("transactionId") })
+	c.contact(true, func() string { return r.Method + " " + r.URL.RequestURI() })
 	if p.isDead() {
 		return nil, context.Canceled
 	}
@@ -214,7 +214,7 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 		return answer{status: 200, header: http.Header{}}
 	case "made, error with secrets":
 		deliver()
-		return answer{err: fmt.Errorf("sending %s with %q: %w", in.url, in.header, errors.New(string(in.body)))}
+		return answer{err: in.quotingError(c.step)}
 	case "made, no code", "made, unlisted code", "made, other amount", "made, no id", "made, other app", "made, foreign", "made, echo", "made, no transactionId":
 		a := deliver()
 		a.body = in.gateway.changed(a.body, strings.TrimPrefix(fate, "made, "), in)
@@ -225,6 +225,25 @@ func (w *world) carry(ctx context.Context, c *call, in *request, fate string, de
 	}
 	return deliver()
 }
+
+// quotingError is the error of a foreign transport that quotes the request: as it is, with other escapes, or as a value.
+func (in *request) quotingError(s *Step) error {
+	switch {
+	case s != nil && s.Seed%3 == 1:
+		return errors.New("sending with " + escaped(in.header.Get("Authorization")))
+	case s != nil && s.Seed%3 == 2:
+		return &holdingError{&http.Request{Method: in.method, Header: in.header}}
+	}
+	return fmt.Errorf("sending %s with %q: %w", in.url, in.header, errors.New(string(in.body)))
+}
+
+// escaped escapes a part of a text, as no function of the standard library does and a server may.
+func escaped(text string) string { return strings.ReplaceAll(text, "Y", "%59") }
+
+// holdingError is an error of a foreign transport that has the request. A printer that follows pointers shows its header.
+type holdingError struct{ request *http.Request }
+
+func (e *holdingError) Error() string { return "sending " + e.request.Method }
 
 // waitFor returns an answer after a while, unless ctx ends before.
 func waitFor(ctx context.Context, delay time.Duration, a answer) answer {

@@ -33,12 +33,13 @@ type notifications struct {
 	handled  map[event]int  // successful calls of the merchant's function
 	accepted map[string]int // successful calls by shop and uniqueId
 	begun    map[*call]event
+	tokens   map[*process]map[string]string // the token with which the merchant's function was told first that a transactionId is paid
 }
 
 func newNotifications(w *world) *notifications {
 	return &notifications{
 		w: w, handlers: make(map[*process]http.Handler), shared: make(map[*shop]*sharedDeduper), handled: make(map[event]int),
-		accepted: make(map[string]int), begun: make(map[*call]event),
+		accepted: make(map[string]int), begun: make(map[*call]event), tokens: make(map[*process]map[string]string),
 	}
 }
 
@@ -179,9 +180,19 @@ func (x *notifications) do(s *Step) (made func(), ok bool) {
 func (x *notifications) deliver(s *Step) func() {
 	w := x.w
 	shop := w.shops[s.Shop%len(w.shops)]
-	all := shop.mail.list(w)
+	from := shop
+	if s.Text == "another shop's" {
+		from = w.shops[(s.Shop+1)%len(w.shops)]
+	}
+	all := from.mail.list(w)
 	if len(all) == 0 {
 		return nil
+	}
+	if s.Text == "token" || s.Text == "second token" { // the newest of a token order
+		all = slices.DeleteFunc(slices.Clone(all), func(m mail) bool { return m.token == "" })
+		if len(all) == 0 {
+			return nil
+		}
 	}
 	m := all[len(all)-1-s.N%len(all)]
 	p := shop.process(s.Process)
@@ -219,6 +230,8 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 	switch {
 	case forged && (recorder.Code == http.StatusOK && after == 0 || after > before):
 		wrong("it was forged")
+	case how == "second token" && recorder.Code == http.StatusOK && x.hasFirst(p, m):
+		wrong("the process has got another token of this transaction before")
 	case recorder.Code == http.StatusOK && after == 0 && how == "" && !x.sharesWork(p.shop):
 		wrong("the merchant's function has never accepted it")
 	case recorder.Code != http.StatusOK && after > before && !c.troubled && !w.scheduler.isOn():
@@ -229,6 +242,9 @@ func (x *notifications) post(c *call, m mail, how string) (status int) {
 
 // parse reads a notification without the handler, as a program does that puts it into a queue.
 func (x *notifications) parse(r *http.Request) {
+	if r.Body == nil {
+		return
+	}
 	body, _ := io.ReadAll(r.Body) // from memory
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	n, err := notify.Parse(body, r.Header.Get("Content-Type"))
@@ -276,14 +292,22 @@ func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *ht
 		fields["token"] = s.gateway.tokens[sandbox.Declined]
 		delete(fields, "sign")
 		to, body, forged = notificationBase, fields.encode(), true
+	case "second token": // which comes to the URL that only the gateway knows
+		fields["token"] = s.gateway.tokens[sandbox.Declined]
+		delete(fields, "sign")
+		signed, err := sandbox.NotificationRequest(to, secretKey, fields)
+		if err != nil {
+			panic(err)
+		}
+		return signed, false
 	case "another URL":
 		forged = m.token != "" // a token comes to its own URL only
 		to = notificationBase + "?bind=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 	case "unsigned":
 		delete(fields, "sign")
 		body, forged = fields.encode(), stranger
-	case "without uniqueId", "older key":
-		if how == "without uniqueId" {
+	case "without uniqueId", "older key", "another shop's": // each gateway here counts its uniqueIds from the same number
+		if how != "older key" {
 			delete(fields, "uniqueId")
 		}
 		delete(fields, "sign")
@@ -310,6 +334,9 @@ func (x *notifications) request(s *shop, m mail, how string, seed uint64) (r *ht
 	}
 	r = httptest.NewRequest(http.MethodPost, to, bytes.NewReader(body))
 	r.Header.Set("Content-Type", contentType)
+	if how == "no body" { // as some adapters of other servers have it
+		r.Body, forged = nil, true
+	}
 	return r, forged
 }
 
@@ -329,6 +356,15 @@ func shifted(m mail, seed uint64) (body []byte, member string) {
 		}
 	}
 	return fields.encode(), member
+}
+
+// hasFirst reports whether a process has told the merchant of a token of the transaction of a notification, when it was paid.
+func (x *notifications) hasFirst(p *process, m mail) bool {
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	id, _ := decode(m.body)["transactionId"].(string)
+	first := x.tokens[p][id]
+	return first != "" && first != p.shop.gateway.tokens[sandbox.Declined]
 }
 
 // handler returns the handler of a process, which ends with it.
@@ -371,6 +407,7 @@ func (x *notifications) handle(ctx context.Context, p *process, n *notify.Notifi
 	}
 	w.searchPrinted("a notification", *n)
 	x.checkFacts(p, n)
+	x.keepToken(p, n)
 	x.confirmAgain(ctx, p, n)
 	if c.step.Books == "crash" {
 		p.kill()
@@ -405,6 +442,20 @@ func (x *notifications) confirmAgain(ctx context.Context, p *process, n *notify.
 	if err == nil {
 		x.checkFacts(p, &again)
 	}
+}
+
+// keepToken notes the first token of a paid transaction, and checks that no other one follows in this process.
+func (x *notifications) keepToken(p *process, n *notify.Notification) {
+	if n.Token.IsZero() || !n.Transaction.Paid() {
+		return
+	}
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	if x.tokens[p] == nil {
+		x.tokens[p] = make(map[string]string)
+	}
+	id := n.Transaction.TransactionID
+	x.tokens[p][id] = orElse(x.tokens[p][id], n.Token.Reveal())
 }
 
 // confirm passes on to the journal what the gateway has confirmed.
@@ -446,7 +497,7 @@ func (x *notifications) checkFacts(p *process, n *notify.Notification) {
 		wrong(fmt.Sprintf("the ledger has code %d", t.rows()[at].Code))
 	case !n.Token.IsZero() && !n.Bound:
 		wrong("its token has not come to its own URL")
-	case !n.Token.IsZero() && !slices.Contains(p.shop.mail.tokens(t.id), n.Token.Reveal()):
+	case !n.Token.IsZero() && n.Token.Reveal() != p.shop.gateway.tokens[sandbox.Declined] && !slices.Contains(p.shop.mail.tokens(t.id), n.Token.Reveal()):
 		wrong("its token is that of another order")
 	}
 	if n.Refund == nil {
@@ -505,8 +556,8 @@ func (x *notifications) rest() {
 	for _, s := range w.shops {
 		all := s.mail.list(w)
 		for _, m := range all[max(0, len(all)-5):] {
-			if decode(m.body)["transactionType"] == "Refund" || s.config.Gateway.StatesApp != "" {
-				continue // a refund is confirmed by a search of the last 27 days
+			if s.config.Gateway.StatesApp != "" || !x.canConfirm(s, m) {
+				continue
 			}
 			id, _ := decode(m.body)["transactionId"].(string)
 			if t := s.find(false, id); t != nil && m.token != "" && time.Now().After(t.tokenExpires) {
@@ -521,6 +572,17 @@ func (x *notifications) rest() {
 			}
 		}
 	}
+}
+
+// canConfirm reports whether a notification can be confirmed now: a refund by a search of its request's time, 54 days long.
+func (x *notifications) canConfirm(s *shop, m mail) bool {
+	fields := decode(m.body)
+	if fields["transactionType"] != "Refund" {
+		return true
+	}
+	id, _ := fields["merchantRefundId"].(string)
+	t := s.find(true, id)
+	return t != nil && len(t.rows()) == 1 && time.Since(t.rows()[0].At) < 53*day && !t.frozen && t.shop.gateway.config.Lag == 0
 }
 
 func (x *notifications) end() {}
@@ -607,10 +669,14 @@ func (x *notifications) plan(d *draw, h *History) {
 	for range len(h.Steps) / 6 {
 		s := Step{
 			Do: "notify", After: d.between(time.Second, time.Hour), Shop: d.IntN(4), Process: d.IntN(4), N: d.IntN(4), Seed: d.Uint64() % 1000,
-			Text: one(d, "", "", "", "", "", "shifted", "forged", "another token", "another URL", "unsigned", "without uniqueId", "older key", "form", "cut", "get"),
+			Text: one(d, "", "", "", "", "", "shifted", "forged", "another token", "another URL", "unsigned", "without uniqueId", "older key",
+				"form", "cut", "get", "no body"),
 		}
 		if d.chance(4) {
 			s.N = d.IntN(50)
+		}
+		if h.World.Shops[s.Shop%len(h.World.Shops)].SharesCredentials && d.chance(3) {
+			s.Text = "another shop's"
 		}
 		switch d.IntN(12) {
 		case 0:
@@ -637,10 +703,52 @@ func (x *notifications) plan(d *draw, h *History) {
 			s.With--
 		}
 	}
+	steps = append(steps, planTokens(d, h)...)
 	for range len(h.Steps) / 40 {
 		steps = append(steps, Step{Do: one(d, "charge back", "notify again"), Thing: d.IntN(max(len(h.Things), 1))})
 	}
 	h.scatter(d, steps)
+	if d.chance(8) {
+		planSlowRefunds(h)
+	}
+}
+
+// planSlowRefunds lets refunds take longer than a search may be long. They are made when the history ends.
+func planSlowRefunds(h *History) {
+	for i := range h.World.Shops {
+		s := &h.World.Shops[i]
+		s.Gateway.RefundSettleAfter = 29 * day
+		for n := range s.Processes {
+			h.Steps = append(h.Steps, Step{Do: "stop run", Shop: i, Process: n})
+		}
+	}
+	h.Steps = append(h.Steps, Step{Do: "sleep", After: 30 * day})
+}
+
+// planTokens draws, in some histories, steps in which a token order is paid and its token arrives, and then another one at the
+// same URL.
+func planTokens(d *draw, h *History) (steps []Step) {
+	if !d.chance(2) {
+		return nil
+	}
+	for i, t := range h.Things {
+		if t.Op != "CreateTokenOrder" || !d.chance(2) {
+			continue
+		}
+		process := d.IntN(2)
+		about := func(do, text string, n int) Step {
+			return Step{Do: do, Text: text, Shop: t.Shop, Thing: i, Process: process, N: n, Seed: d.Uint64() % 1000}
+		}
+		newest := one(d, 0, 0, 1)
+		all := []Step{about("pay", "", 0), about("card", "", 0), about("notify", "token", newest), about("notify", "second token", newest)}
+		if d.chance(3) { // not all: the token comes late, or from the cardholder's second card
+			k := d.IntN(len(all))
+			all = slices.Delete(all, k, k+1)
+		}
+		all[0].After = d.between(time.Second, time.Hour) // the others follow directly
+		steps = append(steps, all...)
+	}
+	return steps
 }
 
 // scatter puts steps between those that a history has. Steps that follow each other directly stay together.

@@ -227,6 +227,9 @@ func (w *world) searchError(where string, err error) {
 	if err != nil {
 		w.searchSecrets(where, fmt.Appendf(nil, "%v %+v", err, err))
 		w.searchKept(err)
+		if _, holds := errors.AsType[*holdingError](err); holds {
+			w.violate("no secret is stored, logged or told", "%s has the request", where)
+		}
 	}
 }
 

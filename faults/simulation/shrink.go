@@ -159,6 +159,9 @@ func (s *shrinking) world() {
 		for f := range reflect.TypeFor[Gateway]().NumField() {
 			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Gateway").Field(f) }, false)
 		}
+		for f := range reflect.TypeFor[Archive]().NumField() {
+			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Archive").Field(f) }, false)
+		}
 		for f := range reflect.TypeFor[Settings]().NumField() {
 			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Settings").Field(f) }, false)
 		}

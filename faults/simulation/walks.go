@@ -14,13 +14,14 @@ import (
 // checkpoint, survive the process.
 type walks struct {
 	w    *world
-	jobs map[*shop]*[2]job // of orders and of refunds
+	jobs map[*shop]*[4]job // of orders and of refunds, then those of the archive
 }
 
-func newWalks(w *world) *walks { return &walks{w, make(map[*shop]*[2]job)} }
+func newWalks(w *world) *walks { return &walks{w, make(map[*shop]*[4]job)} }
 
 // Walk is one run of such a job. It continues at the saved checkpoint, or begins where the last range was complete.
 type Walk struct {
+	Archive    bool // over the archive, and not over what this world has made; again from its beginning after its end
 	Refunds    bool
 	Plain      bool // a loop over Orders or Refunds, without a checkpoint
 	PageSize   int
@@ -29,6 +30,8 @@ type Walk struct {
 	Window     time.Duration
 	Lag        time.Duration // zero: as long as the gateway needs to show a row
 	SaveEvery  int           // rows between checkpoints; zero: only at the end
+	Arrive     int           // a row arrives in the archive with every n-th query; zero: none
+	Vanish     int           // a row vanishes from it with every n-th query, if that asks for a further page
 }
 
 // job is what a job has in the merchant's database.
@@ -40,20 +43,28 @@ type job struct {
 	rows       map[string]int64 // the code of each row, by its id
 }
 
-func (x *walks) job(s *shop, refunds bool) *job {
+func (x *walks) job(s *shop, config Walk) *job {
 	jobs := x.jobs[s]
 	if jobs == nil {
-		jobs = new([2]job)
-		for i := range jobs {
-			jobs[i].rows, jobs[i].begun = make(map[string]int64), x.w.begun.Add(-time.Hour)
-			jobs[i].completeTo = jobs[i].begun
-		}
+		jobs = new([4]job)
 		x.jobs[s] = jobs
 	}
-	if refunds {
-		return &jobs[1]
+	i := 0
+	if config.Refunds {
+		i = 1
 	}
-	return &jobs[0]
+	if config.Archive {
+		i += 2
+	}
+	j := &jobs[i]
+	if j.rows == nil || config.Archive && j.completeTo.Equal(archiveEnd) {
+		*j = job{rows: make(map[string]int64), begun: x.w.begun.Add(-time.Hour)}
+		if config.Archive {
+			j.begun = s.gateway.archive.start()
+		}
+		j.completeTo = j.begun
+	}
+	return j
 }
 
 func (x *walks) do(s *Step) (made func(), ok bool) {
@@ -61,6 +72,9 @@ func (x *walks) do(s *Step) (made func(), ok bool) {
 		return nil, false
 	}
 	p := x.w.processOf(s)
+	if s.Walk.Archive && p.shop.gateway.archive == nil {
+		return nil, true
+	}
 	return x.w.call(s, p, normally, func(c *call) { x.run(c, s.Walk) }), true
 }
 
@@ -76,7 +90,7 @@ type walkedRow struct {
 
 // run runs a job once.
 func (x *walks) run(c *call, config Walk) {
-	j := x.job(c.process.shop, config.Refunds)
+	j := x.job(c.process.shop, config)
 	if config.Refunds {
 		run(x, c, j, config, c.process.refundWalk, func(r *cardgateway.Refund) walkedRow {
 			l := c.process.client.Location()
@@ -125,6 +139,13 @@ func run[T any](
 	newWalk func(start, end time.Time, plain bool, o cardgateway.WalkOptions) walkOf[T], read func(*T) walkedRow,
 ) {
 	w, p := x.w, c.process
+	var past *pastRows
+	if config.Archive {
+		if past = p.shop.gateway.archive.list(config.Refunds); past.isRead {
+			return // by the other process
+		}
+		defer past.end()
+	}
 	ctx, cancel := c.context()
 	defer cancel()
 	c.endsByError = true // a walk has goroutines that fetch
@@ -141,6 +162,9 @@ func run[T any](
 			w.violate("a walk goes forward", "%s: from %+v to %+v", p.name(), last, now)
 		}
 		last = now
+		if past != nil {
+			past.isCounted(now.CompleteUpTo)
+		}
 	}
 	start, end := j.start, j.end
 	resumed := !config.Plain && j.checkpoint != nil
@@ -151,6 +175,9 @@ func run[T any](
 		}
 	} else {
 		start, end = j.completeTo, time.Now()
+		if config.Archive {
+			end = archiveEnd
+		}
 		if !start.Before(end) {
 			return
 		}
@@ -160,6 +187,18 @@ func run[T any](
 		walk = newWalk(time.Time{}, time.Time{}, false, o)
 	} else {
 		walk = newWalk(start, end, config.Plain, o)
+	}
+	if past != nil {
+		var complete func() time.Time
+		if walk.walk != nil {
+			complete = func() time.Time { return walk.walk.Report().CompleteUpTo }
+		}
+		// A walk cannot take account of an answer that it does not get, and a loop without a checkpoint does not tell where an earlier walk
+		// is complete.
+		if config.Plain || c.step.Query != "" || p.shop.query != "" || c.step.Timeout > 0 {
+			config.Arrive, config.Vanish = 0, 0
+		}
+		past.begin(config, resumed || config.Plain, complete)
 	}
 	w.tell("%s: walks (refunds %v) from %v to %v, resumed %v, %+v", p.name(), config.Refunds, start, end, resumed, config)
 	seen, fresh := make(map[string]bool), make(map[string]int64)
@@ -249,7 +288,7 @@ func run[T any](
 // checkRow compares a row with the ledger.
 func (x *walks) checkRow(c *call, config Walk, r walkedRow, start, end time.Time) {
 	w, s := x.w, c.process.shop
-	if w.isForeign(s, r.app) {
+	if w.isForeign(s, r.app) || config.Archive {
 		return
 	}
 	t := s.find(config.Refunds, r.thing)
@@ -279,6 +318,13 @@ func (x *walks) claim(c *call, j *job, config Walk, upTo time.Time, lag time.Dur
 	}
 	if upTo.After(end) || upTo.After(time.Now().Add(-lag)) {
 		w.violate("a walk claims no more than it can know", "%s: complete up to %v, of %v, at %v", c.process.name(), upTo, end, time.Now())
+	}
+	if config.Archive {
+		if r := s.gateway.archive.list(config.Refunds).missing(upTo, j.rows); r != nil && !w.isBroken() {
+			w.violate("a walk misses nothing up to where it is complete",
+				"%s: complete up to %v, and row %s of the archive of %v was not given", c.process.name(), upTo, r.id, r.at)
+		}
+		return
 	}
 	if lag < s.gateway.config.Lag || s.blurred {
 		return
@@ -311,6 +357,7 @@ func (x *walks) checkError(c *call, err error) {
 
 // rest runs each job to its end: then every row has been given.
 func (x *walks) rest() {
+	x.restArchives()
 	w := x.w
 	for _, s := range w.shops {
 		for _, refunds := range []bool{false, true} {
@@ -318,9 +365,25 @@ func (x *walks) rest() {
 				step, p := &Step{Do: "walk"}, s.processes[0]
 				w.scheduler.run(1, []func(){w.call(step, p, normally, func(c *call) { x.run(c, Walk{Refunds: refunds, SaveEvery: 1}) })})
 			}
-			if j := x.job(s, refunds); time.Since(j.completeTo) > s.gateway.config.Lag+time.Hour && !s.config.SharesCredentials && !w.isBroken() {
+			if j := x.job(s, Walk{Refunds: refunds}); time.Since(j.completeTo) > s.gateway.config.Lag+time.Hour && !s.config.SharesCredentials && !w.isBroken() {
 				w.violate("a walk comes to its end once the gateway answers", "the job of %s (refunds %v) is complete up to %v only", s.name, refunds, j.completeTo)
 			}
+		}
+	}
+}
+
+// restArchives runs the job of each archive to its end.
+func (x *walks) restArchives() {
+	w := x.w
+	for _, s := range w.shops {
+		if a := s.config.Archive; a.Rows == 0 || a.Capped || a.Ties || w.wrongClocks || w.isBroken() {
+			continue // of a capped total, nothing can be known
+		}
+		step, config := &Step{Do: "walk"}, Walk{Archive: true, SaveEvery: 1}
+		j := x.job(s, config)
+		w.scheduler.run(1, []func(){w.call(step, s.processes[0], normally, func(c *call) { x.run(c, config) })})
+		if !j.completeTo.Equal(archiveEnd) && !w.isBroken() {
+			w.violate("a walk comes to its end once the gateway answers", "the job of the archive of %s is complete up to %v only", s.name, j.completeTo)
 		}
 	}
 }
@@ -349,6 +412,52 @@ func (x *walks) plan(d *draw, h *History) {
 			s.With = 1 + d.IntN(3) // while other things happen
 		}
 		steps = append(steps, s)
+	}
+	h.scatter(d, steps)
+	x.planArchives(newDraw(d.Uint64()), h)
+}
+
+// planArchives draws archives for some shops, and days on which they are read.
+func (x *walks) planArchives(d *draw, h *History) {
+	var steps []Step
+	for i := range h.World.Shops {
+		if !d.chance(2) {
+			continue
+		}
+		a := Archive{
+			Rows: 20 + d.IntN(100), Span: one(d, d.between(time.Minute, time.Hour), d.between(time.Minute, 100*day)), Bursts: one(d, 0, 1, 3, 10),
+			PageSize: one(d, 0, 3, 5, 10, 50), Capped: d.chance(4), Ties: d.chance(6), OldestFirst: d.chance(2), Exclusive: d.chance(3),
+		}
+		h.World.Shops[i].Archive = a
+		saveEvery, arrive, vanish := one(d, 1, 1, 5, 0), one(d, 0, 2, 3, 5), one(d, 0, 0, 1, 2)
+		switch { // totals show neither what comes instead of something else, nor, if they are capped, anything that comes or goes
+		case a.Capped:
+			arrive, vanish = 0, 0
+		case vanish > 0:
+			arrive = 0
+		}
+		for range 6 {
+			s := Step{
+				Do: "walk", After: d.between(time.Second, time.Hour), Shop: i, Process: d.IntN(4), Seed: d.Uint64() % 1000,
+				Walk: Walk{
+					Archive: true, Refunds: d.chance(4), Plain: d.chance(12), PageSize: one(d, 0, 3, 5, 10), Prefetch: one(d, 1, 1, 4),
+					SplitAbove: one(d, 0, 0, 20, 1000), Window: one(d, 0, 0, max(a.Span/7, time.Minute), max(a.Span/30, time.Minute)),
+					SaveEvery: saveEvery, Arrive: arrive, Vanish: vanish,
+				},
+			}
+			if vanish > 0 && d.chance(2) {
+				s.Walk.SplitAbove, s.Walk.PageSize = 1000, 5
+			}
+			switch d.IntN(4) {
+			case 0:
+				s.N, s.Books = 1+d.IntN(a.Rows), one(d, "", "crash")
+			case 1:
+				s.DieAt = 1 + d.IntN(60)
+			case 2:
+				s.Query, s.QueryTimes = one(d, "dropped", "500", "429", "cut"), 1+d.IntN(2)
+			}
+			steps = append(steps, s)
+		}
 	}
 	h.scatter(d, steps)
 }

@@ -149,7 +149,7 @@ func (w *world) build() {
 	w.wrongClocks = h.clocks() > 0
 	w.scheduler.wake = make(chan struct{}, 1)
 	w.logger = w.newLogger()
-	w.secrets = append(w.secrets, []byte(cardNumber), []byte(secretKey), []byte(basicSecret))
+	w.secrets = append(w.secrets, []byte(cardNumber), []byte(secretKey), []byte(basicSecret), []byte(escaped(basicSecret)))
 	w.medium = newMedium(h.World.Store, h.Seed)
 	for i := range max(len(h.World.Shops), 1) {
 		s := &shop{name: fmt.Sprintf("shop %d", i)}

@@ -1,5 +1,6 @@
 // Command plant changes the code under test in one place at a time, and lets the simulation look for the fault. It prints a
-// Markdown page: a table of what was found, after how long and with which seed, and the story of each.
+// Markdown page: a table of what was found, after how long and with which seed, a table of faults that no history can show, and
+// the stories.
 //
 //	go run ./cmd/plant -for 10m >simulation/PLANTED.md     # the faults listed in faults.go
 //	go run ./cmd/plant -sample 60 -for 1m                  # small changes anywhere in the packages that move money
@@ -109,7 +110,11 @@ func (s *search) all(planted []plant) error {
 			fmt.Fprintf(&stories, "\n### %s\n\n```\n%s\n```\n", p.name, r.story)
 		}
 	}
-	fmt.Printf("\nFound %d of %d.\n\n## Stories\n%s", found, len(planted), stories.String())
+	fmt.Printf("\nFound %d of %d.\n\n## Out of reach\n\n| Fault | Why no history shows it |\n|---|---|\n", found, len(planted))
+	for _, f := range outOfReach {
+		fmt.Printf("| %s | %s |\n", f.Fault, f.Why)
+	}
+	fmt.Printf("\n## Stories\n%s", stories.String())
 	return nil
 }
 
@@ -123,6 +128,7 @@ type result struct {
 
 var (
 	brokenSeed = regexp.MustCompile(`(?m)^seed (\d+), after step .*$`)
+	endedSeed  = regexp.MustCompile(`(?m)^a worker ended with seed (\d+)`)
 	shortStory = regexp.MustCompile(`(?ms)^seed \d+: .*?(?:\n\n|\z)`)
 )
 
@@ -157,6 +163,9 @@ func (s *search) one(p *plant) (r result, err error) {
 		r.story = strings.TrimSpace(string(shortStory.Find(out.Bytes())))
 	} else if failed != nil { // for example, a worker that panicked or ran out of memory: also noticed
 		r.verdict, r.seed, r.story = "yes", "-", tail(out.String())
+		if m := endedSeed.FindSubmatch(out.Bytes()); m != nil {
+			r.seed = string(m[1])
+		}
 	}
 	return r, nil
 }

@@ -112,8 +112,12 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 	lines := bufio.NewScanner(stdout)
 	lines.Buffer(nil, 1<<24)
 	ended := false
+	done := 0 // seeds
 	for lines.Scan() {
 		text := lines.Text()
+		if strings.HasPrefix(text, "sum 1 ") {
+			done++
+		}
 		ended = ended || text == "PASS" || text == "FAIL"
 		if text != "PASS" && text != "FAIL" && !strings.HasPrefix(text, "--- ") {
 			line(text)
@@ -121,6 +125,7 @@ func (o *options) worker(binary string, i int, line func(string)) error {
 	}
 	if err := cmd.Wait(); err != nil && !ended {
 		line(fmt.Sprintf("sum 0 0 1 a worker ended: %v", err))
+		line(fmt.Sprintf("a worker ended with seed %d", o.seed+uint64(i)+uint64(done*o.workers)))
 		return fmt.Errorf("a worker ended: %w", err)
 	}
 	return nil
