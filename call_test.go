@@ -142,7 +142,7 @@ func TestMisdirected(t *testing.T) {
 		s := script{responses: []scripted{gives(tt.status, tt.body)}}
 		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
 		_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
-		_, queryErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
+		_, queryErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)}, cardgateway.PageRequest{})
 		for _, err := range []error{payErr, queryErr} {
 			if strings.Contains(err.Error(), "is Config.BaseURL right?") != tt.hint {
 				t.Errorf("HTTP %d with %q: got %v", tt.status, tt.body, err)

@@ -134,7 +134,6 @@ func TestResumeOtherQuery(t *testing.T) {
 			q.Start, q.End = start.Truncate(time.Microsecond), end.Truncate(time.Microsecond)
 		}), true},
 		{"another zone of the bounds", client, change(func(q *cardgateway.OrderQuery) { q.Start, q.End = start.Local(), end.In(moscow) }), true},
-		{"another page size", client, change(func(q *cardgateway.OrderQuery) { q.PageSize = 10 }), true},
 		{"a second earlier", client, change(func(q *cardgateway.OrderQuery) { q.Start = start.Add(-time.Second) }), false},
 		{"a second longer", client, change(func(q *cardgateway.OrderQuery) { q.End = end.Add(time.Second) }), false},
 		{"an end that asks for less", client, change(func(q *cardgateway.OrderQuery) { q.End = end.Truncate(time.Second) }), false},

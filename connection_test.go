@@ -104,7 +104,7 @@ func TestRequestsOnTheWire(t *testing.T) {
 				}
 			}
 			_, _ = c.GetTransaction(t.Context(), "1")
-			_, _ = c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)})
+			_, _ = c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)}, cardgateway.PageRequest{})
 			if len(requests) < len(clienttest.PaymentOperations)+2 {
 				t.Fatalf("%s: %d requests", name, len(requests))
 			}

@@ -116,7 +116,7 @@ const (
 	RuleLength   = "length"   // the text is too long or too short
 	RuleFormat   = "format"   // the text or number does not have the required format
 	RuleRange    = "range"    // the value is outside what is allowed
-	RuleReserved = "reserved" // it is set elsewhere: an Extra key by a field, a page number by the walk
+	RuleReserved = "reserved" // it is a key of Extra that a field sets
 )
 
 func (e *ValidationError) Error() string {

@@ -227,8 +227,8 @@ func ExampleClient_SearchOrders() {
 	server.Gateway.Seed(50, now.AddDate(0, 0, -7), now)
 
 	page, err := client.SearchOrders(context.Background(), cardgateway.OrderQuery{
-		Start: now.AddDate(0, 0, -7), End: now, PageSize: 20,
-	})
+		Start: now.AddDate(0, 0, -7), End: now,
+	}, cardgateway.PageRequest{PageSize: 20})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -262,7 +262,7 @@ func ExampleClient_SearchRefunds() {
 
 	page, err := client.SearchRefunds(context.Background(), cardgateway.RefundQuery{
 		RefundTransactionID: "r-1008", Start: time.Now().Add(-time.Hour), End: time.Now().Add(time.Hour),
-	})
+	}, cardgateway.PageRequest{})
 	if err != nil {
 		fmt.Println(err)
 		return

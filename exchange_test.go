@@ -153,8 +153,7 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 		return pointer(c.SearchOrders(ctx, cardgateway.OrderQuery{
 			UniqueID: query.Get("uniqueId"), OrderID: query.Get("orderId"), TransactionID: query.Get("transactionId"),
 			Start: instant(t, query, "startDate"), End: instant(t, query, "endingDate"),
-			CurrPage: number(query, "currPage"), PageSize: number(query, "pageSize"),
-		}))
+		}, cardgateway.PageRequest{CurrPage: number(query, "currPage"), PageSize: number(query, "pageSize")}))
 	case "ResolveRefund":
 		return resolveDocumented(t, c, x, query)
 	case "SearchRefunds":
@@ -162,8 +161,7 @@ func callDocumented(t *testing.T, c *cardgateway.Client, x exchange) (result any
 			UniqueID: query.Get("uniqueId"), TransactionID: query.Get("transactionId"),
 			RefundTransactionID: query.Get("refundTransactionId"), RefundUniqueID: query.Get("refundUniqueId"),
 			Start: instant(t, query, "startDate"), End: instant(t, query, "endingDate"),
-			CurrPage: number(query, "currPage"), PageSize: number(query, "pageSize"),
-		}))
+		}, cardgateway.PageRequest{CurrPage: number(query, "currPage"), PageSize: number(query, "pageSize")}))
 	}
 	t.Fatalf("no operation is named %q", x.Operation)
 	return nil, nil

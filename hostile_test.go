@@ -186,7 +186,7 @@ func TestHostileResponses(t *testing.T) {
 	calls := map[string]func() error{
 		"payment":     func() error { _, err := clienttest.PayByToken(t.Context(), c, "t-1"); return err },
 		"transaction": func() error { _, err := c.GetTransaction(t.Context(), "1"); return err },
-		"page":        func() error { _, err := c.SearchOrders(t.Context(), query); return err },
+		"page":        func() error { _, err := c.SearchOrders(t.Context(), query, cardgateway.PageRequest{}); return err },
 	}
 	members := hostileMembers()
 	for _, h := range append(hostileTexts(), members...) {
@@ -280,7 +280,7 @@ func TestHostileResponsesRepeated(t *testing.T) {
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: s.URL, Retry: cardgateway.RetryPolicy{MaxAttempts: 4}})
 	var f figures
 	f.measure("", func() {
-		_, err := c.SearchOrders(context.Background(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(86400, 0)})
+		_, err := c.SearchOrders(context.Background(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(86400, 0)}, cardgateway.PageRequest{})
 		if !errors.Is(err, cardgateway.ErrQueryFailed) {
 			t.Errorf("got %v, want %v", err, cardgateway.ErrQueryFailed)
 		}

@@ -90,8 +90,8 @@ func TestCredentialsInResponses(t *testing.T) {
 					var o observed
 					tx, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
 					end := time.Now()
-					orders, orderErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
-					refunds, refundErr := c.SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
+					orders, orderErr := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
+					refunds, refundErr := c.SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 					one, oneErr := c.GetTransaction(t.Context(), "2")
 					settled, settleErr := c.Resolve(t.Context(), cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: end})
 					o.add(tx, payErr, orders, orderErr, refunds, refundErr, one, oneErr, settled, settleErr)
@@ -125,7 +125,7 @@ func TestShortCredentials(t *testing.T) {
 			s := script{responses: responses}
 			c := s.client(t, cardgateway.Config{Authenticate: func(r *http.Request, _ []byte) error { r.Header.Set(name, header); return nil }})
 			end := time.Now()
-			_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
+			_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 			if err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "kept, ***") {
 				t.Errorf("%s: got %v", name, err)
 			}

@@ -71,7 +71,7 @@ func TestCallsAreLogged(t *testing.T) {
 			"INFO GetTransaction query_failed uniqueId=1 status=401 attempts=1 error"},
 		{"search for one", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
-			_, _ = c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: "t-9", Start: now, End: now})
+			_, _ = c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: "t-9", Start: now, End: now}, cardgateway.PageRequest{})
 		}, "INFO SearchOrders ok transactionId=t-9 code=121 status=200 attempts=1"},
 		{"walk for one", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
@@ -89,7 +89,7 @@ func TestCallsAreLogged(t *testing.T) {
 			}, "INFO CreateRefund approved refundTransactionId=r-1 uniqueId=1 code=111 status=200 attempts=1"},
 		{"search for a refund", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()
-			_, _ = c.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", Start: now, End: now})
+			_, _ = c.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: "1", RefundTransactionID: "r-1", Start: now, End: now}, cardgateway.PageRequest{})
 		}, "INFO SearchRefunds ok refundTransactionId=r-1 uniqueId=1 code=121 status=200 attempts=1"},
 		{"walk for a refund", answering(200, page()), func(ctx context.Context, c *cardgateway.Client) {
 			now := time.Now()

@@ -57,7 +57,7 @@ func TestIDsOfWhiteSpace(t *testing.T) {
 	}
 	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL})
 	now := time.Now()
-	_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{OrderID: " ", Start: now, End: now})
+	_, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{OrderID: " ", Start: now, End: now}, cardgateway.PageRequest{})
 	if got := clienttest.Problems(err); !slices.Equal(got, []string{"orderId format"}) {
 		t.Errorf("a search: got %v, want orderId format", got)
 	}
@@ -97,11 +97,11 @@ func TestNilContext(t *testing.T) {
 	calls := map[string]func() error{
 		"GetTransaction": func() error { _, err := c.GetTransaction(none, "1"); return err },
 		"SearchOrders": func() error {
-			_, err := c.SearchOrders(none, cardgateway.OrderQuery{Start: now, End: now})
+			_, err := c.SearchOrders(none, cardgateway.OrderQuery{Start: now, End: now}, cardgateway.PageRequest{})
 			return err
 		},
 		"SearchRefunds": func() error {
-			_, err := c.SearchRefunds(none, cardgateway.RefundQuery{Start: now, End: now})
+			_, err := c.SearchRefunds(none, cardgateway.RefundQuery{Start: now, End: now}, cardgateway.PageRequest{})
 			return err
 		},
 		"Resolve": func() error { _, err := c.Resolve(none, paymentSentNow()); return err },
@@ -163,7 +163,7 @@ func TestGoFields(t *testing.T) {
 		{"startDate", cardgateway.RuleRequired, "Start"}, {"endingDate", cardgateway.RuleRange, "End"}, {"transactionIp", cardgateway.RuleFormat, "TransactionIP"},
 		{"productInfos[0].price", cardgateway.RuleFormat, "ProductInfos[0].Price"}, {"productInfos[2].sku", cardgateway.RuleFormat, "ProductInfos[2].SKU"},
 		{"card.cvv", cardgateway.RuleFormat, "Card.CVV"}, {"token", cardgateway.RuleRequired, "token"}, {"SentAt", cardgateway.RuleRequired, "SentAt"},
-		{"billingAddress.country", cardgateway.RuleReserved, "BillingAddress.Extra"}, {"currPage", cardgateway.RuleReserved, "CurrPage"}, {"", "", ""},
+		{"billingAddress.country", cardgateway.RuleReserved, "BillingAddress.Extra"}, {"currPage", cardgateway.RuleRange, "CurrPage"}, {"", "", ""},
 	} {
 		t.Run(tt.field, func(t *testing.T) {
 			if got := (cardgateway.Problem{Field: tt.field, Rule: tt.rule}).GoField(); got != tt.want {

@@ -15,11 +15,10 @@ import (
 )
 
 // Orders returns every order in [q.Start, q.End) once, for a range of any length, oldest window first ("Batch order query").
-// Start and End are required; an End in the future means now. CurrPage must be zero; PageSize, if set, is the number of rows
-// per request. The gateway's times are whole seconds, and all orders in the seconds of Start and End are returned: let
-// adjacent ranges begin and end at a whole second (time.Time.Truncate). If the query has an id, the gateway selects the
-// rows, and some gateways also return rows with other ids. The rows are those of all apps that the credentials serve: see
-// IsOtherApp.
+// Start and End are required; an End in the future means now. The gateway's times are whole seconds, and all orders in the
+// seconds of Start and End are returned: let adjacent ranges begin and end at a whole second (time.Time.Truncate). If the
+// query has an id, the gateway selects the rows, and some gateways also return rows with other ids. The rows are those of
+// all apps that the credentials serve: see IsOtherApp.
 //
 // The loop ends with at most one error: a *ValidationError, a *QueryError, an *UnsettledError, or the error of ctx. Without
 // an error, everything that the gateway returned with a time in the range, or without a time, was yielded. It may not list
@@ -48,7 +47,7 @@ func (c *Client) Refunds(ctx context.Context, q RefundQuery) iter.Seq2[*Refund, 
 // A window that announces more than PageSize rows, but at most SplitAbove, is paged until the number of distinct ids equals
 // a total that no longer changes. If a single second holds more rows than a page, it is queried with a page size of 999.
 type WalkOptions struct {
-	PageSize   int            // rows per request, at most 999; zero means that of the query, or as many as the gateway returns
+	PageSize   int            // rows per request, at most 999; zero means as many as the gateway returns
 	Prefetch   int            // concurrent requests, at most 256; zero means 4, one means strictly sequential
 	Window     time.Duration  // longest range of one query, at least a minute; zero means one calendar month
 	SplitAbove int            // a window that announces more rows is split by time; zero means PageSize, more than 50,000 means 50,000
@@ -125,7 +124,6 @@ type walkQuery struct {
 	op         Operation
 	search     string // the operation that returns a page
 	start, end time.Time
-	page, size int
 	ids        []idFilter
 	hash       string // of what decides which rows there are
 }
@@ -134,7 +132,7 @@ type walkQuery struct {
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	query := walkQuery{
-		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, search: opSearchOrders.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
+		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, search: opSearchOrders.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
@@ -146,7 +144,7 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	query := walkQuery{
-		op: Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID}, search: opSearchRefunds.Name, start: q.Start, end: q.End, page: q.CurrPage, size: q.PageSize,
+		op: Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID}, search: opSearchRefunds.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
@@ -164,7 +162,7 @@ func newWalk[T any](
 	config := walk.Config[T]{
 		Source: walk.Source[T]{
 			Fetch: func(ctx context.Context, from, to civil.Time, page, size int) (*walk.Page[T], error) {
-				p, err := fetch(ctx, writeSearch(q.ids, from, to, page, size))
+				p, err := fetch(ctx, writeSearch(q.ids, from, to, PageRequest{CurrPage: page, PageSize: size}))
 				if p == nil {
 					return nil, err
 				}
@@ -173,7 +171,7 @@ func newWalk[T any](
 			ID: id, Times: times, IsRefused: isRefused, IsTransient: isTransient,
 		},
 		Start: q.start, End: q.end, Location: c.cfg.Location,
-		PageSize: cmp.Or(opts.PageSize, q.size), LargestPageSize: maxPageSize,
+		PageSize: opts.PageSize, LargestPageSize: maxPageSize,
 		Prefetch: cmp.Or(opts.Prefetch, defaultPrefetch), Window: opts.Window, SplitAbove: opts.SplitAbove,
 		Lag: cmp.Or(opts.Lag, defaultLag),
 	}
@@ -292,8 +290,6 @@ func (q *walkQuery) check(ctx context.Context, o *WalkOptions) error {
 	if v.order(q.start, q.end) {
 		v.Year("startDate", q.start) // the end is now at the latest
 	}
-	v.AddIf(q.page != 0, "currPage", RuleReserved, "is set by the walk")
-	v.page(0, q.size)
 	v.ids(q.ids)
 	v.AddIf(o.PageSize < 0 || o.PageSize > maxPageSize, "PageSize", RuleRange, "must be 0 to %d", maxPageSize)
 	v.AddIf(o.Prefetch < 0 || o.Prefetch > maxPrefetch, "Prefetch", RuleRange, "must be 0 to %d", maxPrefetch)

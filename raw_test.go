@@ -33,7 +33,7 @@ func TestRawResponses(t *testing.T) {
 		return rawOf(err), err
 	}
 	search := func(c *cardgateway.Client) (*cardgateway.RawResponse, error) {
-		page, err := c.SearchOrders(context.Background(), cardgateway.OrderQuery{Start: now, End: now})
+		page, err := c.SearchOrders(context.Background(), cardgateway.OrderQuery{Start: now, End: now}, cardgateway.PageRequest{})
 		if page != nil {
 			return page.Raw, err
 		}

@@ -155,8 +155,8 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 	found := resolve.Run(within(ctx), &resolve.Config[Refund]{
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Refund], error) {
-			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end, CurrPage: page}
-			p, s, err := runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC), refundRow)
+			refunds := RefundQuery{UniqueID: q.UniqueID, Start: start, End: end}
+			p, s, err := runSearch(ctx, c, opSearchRefunds, refunds.search(time.UTC, PageRequest{CurrPage: page}), refundRow)
 			secrets = cmp.Or(s, secrets)
 			return resolvePage(p, err)
 		},

@@ -66,8 +66,8 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	found := resolve.Run(within(ctx), &resolve.Config[Transaction]{
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
 		Search: func(ctx context.Context, start, end time.Time, page int) (*resolve.Page[Transaction], error) {
-			orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end, CurrPage: page}
-			p, s, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC), transactionRow)
+			orders := OrderQuery{TransactionID: q.TransactionID, Start: start, End: end}
+			p, s, err := runSearch(ctx, c, opSearchOrders, orders.search(time.UTC, PageRequest{CurrPage: page}), transactionRow)
 			secrets = cmp.Or(s, secrets)
 			return resolvePage(p, err)
 		},

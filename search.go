@@ -22,8 +22,12 @@ type OrderQuery struct {
 	OrderID       string    // optional: the merchant's order id
 	TransactionID string    // optional: the merchant's transaction id
 	Start, End    time.Time // sent as wall-clock times in Config.Location, in whole seconds; the interface does not say whether the bounds are inclusive
-	CurrPage      int       // optional: counted from 1; the interface gives no default, published is 1
-	PageSize      int       // optional: at most 999; the interface gives no default
+}
+
+// PageRequest selects one page of what a query finds. The zero value leaves both to the gateway.
+type PageRequest struct {
+	CurrPage int // optional: counted from 1; the interface gives no default, published is 1
+	PageSize int // optional: at most 999; the interface gives no default
 }
 
 // SearchOrders returns one page of orders as the gateway sends it. Pages shift while orders arrive: to get every
@@ -31,8 +35,8 @@ type OrderQuery struct {
 //
 // A row that cannot be read is left out; the page is then returned together with an error that wraps one
 // *RowError for each such row. Any other error is a *ValidationError or a *QueryError, without a page.
-func (c *Client) SearchOrders(ctx context.Context, q OrderQuery) (*Page[Transaction], error) {
-	return c.searchOrders(ctx, q.search(c.cfg.Location))
+func (c *Client) SearchOrders(ctx context.Context, q OrderQuery, page PageRequest) (*Page[Transaction], error) {
+	return c.searchOrders(ctx, q.search(c.cfg.Location, page))
 }
 
 func (c *Client) searchOrders(ctx context.Context, s *search) (*Page[Transaction], error) {
@@ -40,8 +44,8 @@ func (c *Client) searchOrders(ctx context.Context, s *search) (*Page[Transaction
 	return page, err
 }
 
-func (q *OrderQuery) search(loc *time.Location) *search {
-	return newSearch(q.ids(), q.Start, q.End, loc, q.CurrPage, q.PageSize)
+func (q *OrderQuery) search(loc *time.Location, page PageRequest) *search {
+	return newSearch(q.ids(), q.Start, q.End, loc, page)
 }
 
 func (q *OrderQuery) ids() []idFilter {
@@ -136,14 +140,12 @@ type RefundQuery struct {
 	RefundTransactionID string    // optional: the merchant's refund id
 	RefundUniqueID      string    // optional: the gateway's refund id
 	Start, End          time.Time // as in OrderQuery
-	CurrPage            int       // optional: counted from 1; the interface gives no default, published is 1
-	PageSize            int       // optional: at most 999; the interface gives no default
 }
 
 // SearchRefunds returns one page of refunds as the gateway sends it. Pages shift while refunds arrive: to get every
 // refund once, use Refunds. Errors are those of SearchOrders.
-func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery) (*Page[Refund], error) {
-	return c.searchRefunds(ctx, q.search(c.cfg.Location))
+func (c *Client) SearchRefunds(ctx context.Context, q RefundQuery, page PageRequest) (*Page[Refund], error) {
+	return c.searchRefunds(ctx, q.search(c.cfg.Location, page))
 }
 
 func (c *Client) searchRefunds(ctx context.Context, s *search) (*Page[Refund], error) {
@@ -151,8 +153,8 @@ func (c *Client) searchRefunds(ctx context.Context, s *search) (*Page[Refund], e
 	return page, err
 }
 
-func (q *RefundQuery) search(loc *time.Location) *search {
-	return newSearch(q.ids(), q.Start, q.End, loc, q.CurrPage, q.PageSize)
+func (q *RefundQuery) search(loc *time.Location, page PageRequest) *search {
+	return newSearch(q.ids(), q.Start, q.End, loc, page)
 }
 
 func (q *RefundQuery) ids() []idFilter {
@@ -181,27 +183,27 @@ type search struct {
 }
 
 // newSearch validates and writes a caller's query.
-func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page, size int) *search {
+func newSearch(ids []idFilter, start, end time.Time, loc *time.Location, page PageRequest) *search {
 	if end.Nanosecond() <= start.Nanosecond() && civil.Of(end, loc) == civil.Of(start, loc).NextMonth() {
 		end = end.Add(-time.Duration(end.Nanosecond())) // a month apart; rounded up it would be a second more
 	}
-	s := writeSearch(ids, civil.Of(start, loc), civil.Of(civil.CeilSecond(end), loc), page, size)
+	s := writeSearch(ids, civil.Of(start, loc), civil.Of(civil.CeilSecond(end), loc), page)
 	s.span(start, end, loc)
-	s.violations.page(page, size)
+	s.violations.page(page)
 	s.ids(ids)
 	return s
 }
 
 // writeSearch writes a query that needs no validation.
-func writeSearch(ids []idFilter, from, to civil.Time, page, size int) *search {
-	s := &search{params: url.Values{}, page: page}
+func writeSearch(ids []idFilter, from, to civil.Time, page PageRequest) *search {
+	s := &search{params: url.Values{}, page: page.CurrPage}
 	s.params.Set("startDate", from.String())
 	s.params.Set("endingDate", to.String())
-	if page > 0 {
-		s.params.Set("currPage", strconv.Itoa(page))
+	if page.CurrPage > 0 {
+		s.params.Set("currPage", strconv.Itoa(page.CurrPage))
 	}
-	if size > 0 {
-		s.params.Set("pageSize", strconv.Itoa(size))
+	if page.PageSize > 0 {
+		s.params.Set("pageSize", strconv.Itoa(page.PageSize))
 	}
 	for _, f := range ids {
 		if f.id != "" {

@@ -49,7 +49,7 @@ func TestSearchObserved(t *testing.T) {
 				return ctx, func(i cardgateway.CallInfo) { info = i }
 			}})
 			end := time.Now()
-			page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end})
+			page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 			if info.Err != err || !errors.Is(err, tt.err) || info.Code != tt.code {
 				t.Errorf("observed %v with code %v, returned %v, want %v and %v", info.Err, info.Code, err, tt.err, tt.code)
 			}
@@ -70,7 +70,7 @@ func TestRowErrors(t *testing.T) {
 	const rows = `{"code":100,"uniqueId":"1"},{"message":[],"uniqueId":"x","code":"y"},7,{"code":100,"transactionCurrency":{}},{"code":100,"uniqueId":"2"}`
 	s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":5,"data":[`+rows+`]}`)}}
 	c := s.client(t, cardgateway.Config{})
-	page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0), CurrPage: 3})
+	page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)}, cardgateway.PageRequest{CurrPage: 3})
 	if page == nil || len(page.Data) != 2 || page.Data[0].UniqueID != "1" || page.Data[1].UniqueID != "2" {
 		t.Errorf("got the page %+v, want the rows 1 and 2", page)
 	}
@@ -99,7 +99,7 @@ func TestRefundNames(t *testing.T) {
 		t.Run(tt.names, func(t *testing.T) {
 			s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
 			end := time.Now()
-			page, err := s.client(t, cardgateway.Config{}).SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end})
+			page, err := s.client(t, cardgateway.Config{}).SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 			if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
 				t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
 			}
@@ -116,7 +116,7 @@ func TestPagesOfOtherSizes(t *testing.T) {
 		all := strings.TrimSuffix(strings.Repeat(`{"code":100},`, tt.given), ",")
 		s := script{responses: []scripted{gives(200, fmt.Sprintf(`{"code":121,"totalCount":%d,"pageSize":%d,"data":[%s]}`, tt.given, tt.given, all))}}
 		c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}})
-		page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0), PageSize: 10})
+		page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: time.Unix(0, 0), End: time.Unix(1, 0)}, cardgateway.PageRequest{PageSize: 10})
 		switch {
 		case !tt.ok:
 			if err == nil || !strings.Contains(err.Error(), "more than 999 rows") {
@@ -137,18 +137,22 @@ func TestSearchParameters(t *testing.T) {
 		sent = r.URL.Query()
 		return clienttest.Respond(r, 200, rows(""))
 	})}})
-	orders := func(q cardgateway.OrderQuery) error { _, err := c.SearchOrders(t.Context(), q); return err }
-	full := cardgateway.OrderQuery{UniqueID: "1", OrderID: "o", TransactionID: "t & t", Start: start, End: start.Add(time.Hour), CurrPage: 2, PageSize: 999}
+	orders := func(q cardgateway.OrderQuery, page cardgateway.PageRequest) error {
+		_, err := c.SearchOrders(t.Context(), q, page)
+		return err
+	}
+	second := cardgateway.PageRequest{CurrPage: 2, PageSize: 999}
+	full := cardgateway.OrderQuery{UniqueID: "1", OrderID: "o", TransactionID: "t & t", Start: start, End: start.Add(time.Hour)}
 	refunds := cardgateway.RefundQuery{
-		UniqueID: "1", TransactionID: "t", RefundTransactionID: "r", RefundUniqueID: "u", Start: start, End: start.Add(time.Hour), CurrPage: 1, PageSize: 1,
+		UniqueID: "1", TransactionID: "t", RefundTransactionID: "r", RefundUniqueID: "u", Start: start, End: start.Add(time.Hour),
 	}
 	for _, op := range tab.Operations {
 		var err error
 		switch op.Name {
 		case "SearchOrders":
-			err = orders(full)
+			err = orders(full, second)
 		case "SearchRefunds":
-			_, err = c.SearchRefunds(t.Context(), refunds)
+			_, err = c.SearchRefunds(t.Context(), refunds, cardgateway.PageRequest{CurrPage: 1, PageSize: 1})
 		default:
 			continue
 		}
@@ -193,12 +197,23 @@ func TestSearchParameters(t *testing.T) {
 		{"ids over the limit", "uniqueId length, orderId length, transactionId length", with(func(q *cardgateway.OrderQuery) {
 			q.UniqueID, q.OrderID, q.TransactionID = strings.Repeat("1", 129), strings.Repeat("é", 129), strings.Repeat("x", 129)
 		})},
-		{"page size of four digits", "pageSize range", with(func(q *cardgateway.OrderQuery) { q.PageSize = 1000 })},
-		{"negative page and size", "currPage range, pageSize range", with(func(q *cardgateway.OrderQuery) { q.CurrPage, q.PageSize = -1, -1 })},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := strings.Join(clienttest.Problems(orders(tt.q)), ", "); got != tt.want {
-				t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+			if got := strings.Join(clienttest.Problems(orders(tt.q, second)), ", "); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	for _, tt := range []struct {
+		name, want string
+		page       cardgateway.PageRequest
+	}{
+		{"page size of four digits", "pageSize range", cardgateway.PageRequest{PageSize: 1000}},
+		{"negative page and size", "currPage range, pageSize range", cardgateway.PageRequest{CurrPage: -1, PageSize: -1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := strings.Join(clienttest.Problems(orders(full, tt.page)), ", "); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

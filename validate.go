@@ -85,9 +85,9 @@ func (v *violations) card(c *Card) {
 }
 
 // page checks the page number and size of a batch query. Zero means that the parameter is not sent.
-func (v *violations) page(number, size int) {
-	v.AddIf(number < 0, "currPage", RuleRange, "must not be negative")
-	v.AddIf(size < 0 || size > maxPageSize, "pageSize", RuleRange, "must be 0 to %d", maxPageSize)
+func (v *violations) page(p PageRequest) {
+	v.AddIf(p.CurrPage < 0, "currPage", RuleRange, "must not be negative")
+	v.AddIf(p.PageSize < 0 || p.PageSize > maxPageSize, "pageSize", RuleRange, "must be 0 to %d", maxPageSize)
 }
 
 // span checks the bounds of a batch query on the gateway's wall clock: both required, in order, and at most one

@@ -169,7 +169,6 @@ func TestWalkChecks(t *testing.T) {
 	}{
 		{"no range", cardgateway.OrderQuery{}, cardgateway.WalkOptions{}, []string{"startDate required", "endingDate required"}},
 		{"end first", cardgateway.OrderQuery{Start: good.End, End: good.Start}, cardgateway.WalkOptions{}, []string{"endingDate range"}},
-		{"a page number", cardgateway.OrderQuery{Start: good.Start, End: good.End, CurrPage: 2}, cardgateway.WalkOptions{}, []string{"currPage reserved"}},
 		{"an id that is too long", cardgateway.OrderQuery{Start: good.Start, End: good.End, OrderID: strings.Repeat("x", 129)},
 			cardgateway.WalkOptions{}, []string{"orderId length"}},
 		{"every option", good, cardgateway.WalkOptions{PageSize: 1000, Prefetch: -1, Window: time.Second, SplitAbove: -1, Lag: -1},

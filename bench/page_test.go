@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/bench/internal/loopback"
 )
 
@@ -85,7 +86,7 @@ func TestDecodersAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := own.SearchOrders(t.Context(), firstOrders(100))
+	page, err := own.SearchOrders(t.Context(), allOrders, cardgateway.PageRequest{PageSize: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func pageReaders(base string, transport *http.Transport) ([]pageReader, error) {
 			return len(p.Data), nil
 		}},
 		{"cardgateway", func(ctx context.Context, rows int) (int, error) {
-			p, err := own.SearchOrders(ctx, firstOrders(rows))
+			p, err := own.SearchOrders(ctx, allOrders, cardgateway.PageRequest{PageSize: rows})
 			if err != nil {
 				return 0, err
 			}
@@ -104,7 +104,7 @@ func decoders() ([]decoder, error) {
 		}},
 		{"cardgateway", func(data []byte) (int, error) {
 			canned.body = data
-			p, err := own.SearchOrders(context.Background(), firstOrders(999))
+			p, err := own.SearchOrders(context.Background(), allOrders, cardgateway.PageRequest{PageSize: 999})
 			if err != nil {
 				return 0, err
 			}
@@ -124,7 +124,5 @@ func (t *cannedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// firstOrders queries the first page of the book.
-func firstOrders(rows int) cardgateway.OrderQuery {
-	return cardgateway.OrderQuery{Start: loopback.Month(0), End: loopback.Month(1), CurrPage: 1, PageSize: rows}
-}
+// allOrders queries the book.
+var allOrders = cardgateway.OrderQuery{Start: loopback.Month(0), End: loopback.Month(1)}

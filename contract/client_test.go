@@ -111,14 +111,14 @@ func (c call) on(client *cardgateway.Client) (any, error) {
 	case "SearchOrders":
 		return pointer(client.SearchOrders(ctx, cardgateway.OrderQuery{
 			UniqueID: c.text("uniqueId"), OrderID: c.text("orderId"), TransactionID: c.text("transactionId"),
-			Start: c.time("startDate"), End: c.time("endingDate"), CurrPage: c.number("currPage"), PageSize: c.number("pageSize"),
-		}))
+			Start: c.time("startDate"), End: c.time("endingDate"),
+		}, cardgateway.PageRequest{CurrPage: c.number("currPage"), PageSize: c.number("pageSize")}))
 	case "SearchRefunds":
 		return pointer(client.SearchRefunds(ctx, cardgateway.RefundQuery{
 			UniqueID: c.text("uniqueId"), TransactionID: c.text("transactionId"),
 			RefundTransactionID: c.text("refundTransactionId"), RefundUniqueID: c.text("refundUniqueId"),
-			Start: c.time("startDate"), End: c.time("endingDate"), CurrPage: c.number("currPage"), PageSize: c.number("pageSize"),
-		}))
+			Start: c.time("startDate"), End: c.time("endingDate"),
+		}, cardgateway.PageRequest{CurrPage: c.number("currPage"), PageSize: c.number("pageSize")}))
 	}
 	panic("no operation is named " + c.operation)
 }

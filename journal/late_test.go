@@ -58,7 +58,7 @@ func TestApprovalIsWrittenLater(t *testing.T) {
 			}
 		},
 		"Confirm": func(t *testing.T, s *shop) {
-			page, err := s.client.SearchOrders(t.Context(), cardgateway.OrderQuery{TransactionID: "a", Start: time.Now().Add(-time.Hour), End: time.Now().Add(time.Hour)})
+			page, err := s.client.SearchOrders(t.Context(), cardgateway.OrderQuery{TransactionID: "a", Start: time.Now().Add(-time.Hour), End: time.Now().Add(time.Hour)}, cardgateway.PageRequest{})
 			if err != nil || len(page.Data) != 1 {
 				t.Fatal(page, err)
 			}

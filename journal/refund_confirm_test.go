@@ -25,7 +25,7 @@ func TestConfirmRefund(t *testing.T) {
 		_, _ = s.CreateRefund(t.Context(), req)
 		page, err := s.client.SearchRefunds(t.Context(), cardgateway.RefundQuery{
 			UniqueID: req.UniqueID, Start: time.Now().Add(-time.Hour), End: time.Now().Add(time.Hour),
-		})
+		}, cardgateway.PageRequest{})
 		if err != nil || len(page.Data) != 1 {
 			t.Fatalf("got %v, %v", page, err)
 		}

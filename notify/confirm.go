@@ -109,7 +109,7 @@ func (f confirmer) transaction(ctx context.Context, claimed *Claims) (*cardgatew
 		return f.client.GetTransaction(ctx, claimed.UniqueID)
 	}
 	start, end := searchRange(time.Now(), f.client.Location())
-	page, err := f.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: claimed.TransactionID, Start: start, End: end})
+	page, err := f.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: claimed.TransactionID, Start: start, End: end}, cardgateway.PageRequest{})
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (f confirmer) refundBefore(ctx context.Context, claimed *Claims, uniqueID s
 	page, err := f.client.SearchRefunds(ctx, cardgateway.RefundQuery{
 		UniqueID: uniqueID, RefundUniqueID: claimed.RefundUniqueID, RefundTransactionID: claimed.MerchantRefundID,
 		Start: start, End: end,
-	})
+	}, cardgateway.PageRequest{})
 	if err != nil {
 		return nil, err
 	}

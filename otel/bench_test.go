@@ -208,11 +208,11 @@ var operations = map[string]operation{
 		return err
 	},
 	"SearchOrders": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()})
+		_, err := c.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()}, cardgateway.PageRequest{})
 		return err
 	},
 	"SearchRefunds": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {
-		_, err := c.SearchRefunds(ctx, cardgateway.RefundQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()})
+		_, err := c.SearchRefunds(ctx, cardgateway.RefundQuery{TransactionID: id, Start: time.Now().Add(-time.Hour), End: time.Now()}, cardgateway.PageRequest{})
 		return err
 	},
 	"Orders": func(ctx context.Context, c *cardgateway.Client, _ cardgateway.Token, id string) error {

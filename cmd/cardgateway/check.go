@@ -118,7 +118,7 @@ func (k *checker) reach(credentials bool) error {
 
 // search queries one page, and ignores rows that cannot be read.
 func (k *checker) search(from, to time.Time) (*cardgateway.Page[cardgateway.Transaction], error) {
-	page, err := k.client.SearchOrders(k.ctx, cardgateway.OrderQuery{Start: from, End: to, PageSize: 100})
+	page, err := k.client.SearchOrders(k.ctx, cardgateway.OrderQuery{Start: from, End: to}, cardgateway.PageRequest{PageSize: 100})
 	if page != nil {
 		return page, nil
 	}

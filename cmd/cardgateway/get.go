@@ -73,7 +73,7 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 	now := c.now()
 	payments := idSearch[cardgateway.Transaction]{
 		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Transaction], error) {
-			return client.SearchOrders(c.ctx, cardgateway.OrderQuery{TransactionID: g.Transaction, Start: from, End: to, CurrPage: n})
+			return client.SearchOrders(c.ctx, cardgateway.OrderQuery{TransactionID: g.Transaction, Start: from, End: to}, cardgateway.PageRequest{CurrPage: n})
 		},
 		matches: func(t *cardgateway.Transaction) bool { return t.TransactionID == g.Transaction },
 		key:     func(t *cardgateway.Transaction) string { return t.UniqueID },

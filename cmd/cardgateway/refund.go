@@ -100,7 +100,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	}
 	refunds := idSearch[cardgateway.Refund]{
 		page: func(from, to time.Time, n int) (*cardgateway.Page[cardgateway.Refund], error) {
-			return client.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: r.UniqueID, Start: from, End: to, CurrPage: n})
+			return client.SearchRefunds(ctx, cardgateway.RefundQuery{UniqueID: r.UniqueID, Start: from, End: to}, cardgateway.PageRequest{CurrPage: n})
 		},
 		matches: func(f *cardgateway.Refund) bool { return f.UniqueID == r.UniqueID },
 		key:     func(f *cardgateway.Refund) string { return f.RefundUniqueID },

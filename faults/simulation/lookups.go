@@ -108,11 +108,12 @@ func (x *lookups) search(c *call, t *thing) {
 	from, to = window()
 	ctx, cancel := c.context()
 	defer cancel()
-	q := cardgateway.OrderQuery{Start: from, End: to, CurrPage: 1 + c.step.N/4, PageSize: one(newDraw(c.step.Seed), 1, 2, 10, 999)}
+	q := cardgateway.OrderQuery{Start: from, End: to}
+	asked := cardgateway.PageRequest{CurrPage: 1 + c.step.N/4, PageSize: one(newDraw(c.step.Seed), 1, 2, 10, 999)}
 	if c.step.Text == "by id" {
-		q.TransactionID, q.CurrPage = t.id, 1
+		q.TransactionID, asked.CurrPage = t.id, 1
 	}
-	page, err := c.client().SearchOrders(ctx, q)
+	page, err := c.client().SearchOrders(ctx, q, asked)
 	if c.process.isDead() {
 		return
 	}
@@ -124,8 +125,8 @@ func (x *lookups) search(c *call, t *thing) {
 		return
 	}
 	w.searchPrinted("a page", *page)
-	if len(page.Data) > q.PageSize && !t.shop.config.SharesCredentials && t.shop.gateway.config.LeakRows == 0 {
-		w.violate("a page has no more rows than asked for", "%d of %d", len(page.Data), q.PageSize)
+	if len(page.Data) > asked.PageSize && !t.shop.config.SharesCredentials && t.shop.gateway.config.LeakRows == 0 {
+		w.violate("a page has no more rows than asked for", "%d of %d", len(page.Data), asked.PageSize)
 	}
 	for i := range page.Data {
 		row := &page.Data[i]
@@ -140,11 +141,12 @@ func (x *lookups) searchRefunds(c *call, t *thing) {
 	from, to := window()
 	ctx, cancel := c.context()
 	defer cancel()
-	q := cardgateway.RefundQuery{Start: from, End: to, CurrPage: 1 + c.step.N/4, PageSize: 10}
+	q := cardgateway.RefundQuery{Start: from, End: to}
+	asked := cardgateway.PageRequest{CurrPage: 1 + c.step.N/4, PageSize: 10}
 	if t.isRefund() && c.step.Text == "by id" {
-		q.RefundTransactionID, q.CurrPage = t.id, 1
+		q.RefundTransactionID, asked.CurrPage = t.id, 1
 	}
-	page, err := c.client().SearchRefunds(ctx, q)
+	page, err := c.client().SearchRefunds(ctx, q, asked)
 	if c.process.isDead() {
 		return
 	}
@@ -283,7 +285,7 @@ func (x *lookups) invalid(c *call, t *thing) {
 	w := x.w
 	ctx, cancel := c.context()
 	defer cancel()
-	_, search := c.client().SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id})
+	_, search := c.client().SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id}, cardgateway.PageRequest{})
 	_, refund := c.client().CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: "..", RefundTransactionID: t.id, Amount: t.amount()})
 	_, pay := c.process.journal.TokenPayment(ctx, cardgateway.NewToken("a/b\n"), cardgateway.TokenPaymentRequest{Currency: "USD", Amount: t.amount()})
 	for _, err := range []error{search, refund, pay} {

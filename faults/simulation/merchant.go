@@ -299,7 +299,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 	defer cancel()
 	from, to := time.Now().Add(-25*24*time.Hour), time.Now().Add(2*24*time.Hour)
 	if t.isRefund() {
-		page, err := p.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: t.id, Start: from, End: to})
+		page, err := p.client.SearchRefunds(ctx, cardgateway.RefundQuery{RefundTransactionID: t.id, Start: from, End: to}, cardgateway.PageRequest{})
 		if err != nil || p.isDead() {
 			return
 		}
@@ -316,7 +316,7 @@ func (m *merchant) confirm(c *call, t *thing) {
 		}
 		return
 	}
-	page, err := p.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id, Start: from, End: to})
+	page, err := p.client.SearchOrders(ctx, cardgateway.OrderQuery{TransactionID: t.id, Start: from, End: to}, cardgateway.PageRequest{})
 	if err != nil || p.isDead() {
 		return
 	}
