@@ -15,10 +15,10 @@
 //   - ErrInvalidRequest: the request violates a limit, and this call sent nothing. Correct the request.
 //   - ErrNotSent: it is proved that this call sent nothing. This is the only error after which you may make the same call
 //     again unchanged; SafeToRetry reports it.
-//   - ErrDeclined: final, not paid. DeclinedError holds the transaction with the reason.
+//   - ErrDeclined: final, not paid. DeclinedError holds the transaction with the reason, RefundDeclinedError the refund.
 //   - ErrRefused: the gateway refused to process the request. RefusedError holds its code and text.
 //   - ErrOutcomeUnknown: the payment may have happened. Do not repeat it: pass OutcomeUnknownError.Query to
-//     Client.Resolve. For payments that must survive a crash of the process, use package journal.
+//     Client.Resolve, RefundUnknownError.Query to Client.ResolveRefund. For payments that must survive a crash of the process, use package journal.
 //
 // ErrInvalidRequest, ErrNotSent and ErrRefused are about this call only: they say nothing about an earlier call with the
 // same TransactionID.

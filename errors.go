@@ -19,10 +19,10 @@ import (
 var (
 	ErrInvalidRequest = errors.New("cardgateway: invalid request")              // *ValidationError: a limit is violated, nothing was sent
 	ErrNotSent        = errors.New("cardgateway: not sent")                     // *NotSentError: provably nothing was submitted
-	ErrDeclined       = errors.New("cardgateway: declined")                     // *DeclinedError: final, not paid
+	ErrDeclined       = errors.New("cardgateway: declined")                     // *DeclinedError, *RefundDeclinedError: final, no money moved
 	ErrRefused        = errors.New("cardgateway: refused")                      // *RefusedError: not accepted for processing
-	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")              // *OutcomeUnknownError: resolve it, do not repeat it
-	ErrConflict       = errors.New("cardgateway: conflicting outcomes")         // *ConflictError: needs manual review
+	ErrOutcomeUnknown = errors.New("cardgateway: outcome unknown")              // *OutcomeUnknownError, *RefundUnknownError: resolve it, do not repeat it
+	ErrConflict       = errors.New("cardgateway: conflicting outcomes")         // *ConflictError, *RefundConflictError: needs manual review
 	ErrNotFound       = errors.New("cardgateway: not found")                    // the gateway responded that it does not know it
 	ErrQueryFailed    = errors.New("cardgateway: query failed")                 // *QueryError: a query got no usable response
 	ErrUnsettled      = errors.New("cardgateway: a window did not settle")      // *UnsettledError: a walk could not be completed
@@ -139,14 +139,13 @@ func (e *ValidationError) Is(target error) bool { return target == ErrInvalidReq
 // the Authenticate hook or the Limiter, or a context that ended before sending. It is the only error after which the same
 // call may be made again unchanged.
 type NotSentError struct {
-	Op                  string
-	TransactionID       string // of a payment
-	RefundTransactionID string // of a refund
-	Cause               error
+	Op    string // the operation's name: CreateRefund for a refund
+	ID    string // the merchant's: the transactionId of a payment, the refundTransactionId of a refund
+	Cause error
 }
 
 func (e *NotSentError) Error() string {
-	return fmt.Sprintf("cardgateway: %s: %s was not sent: %v", e.Op, subjectOf(e.TransactionID, e.RefundTransactionID), e.Cause)
+	return fmt.Sprintf("cardgateway: %s: %s was not sent: %v", e.Op, quoted(e.ID), e.Cause)
 }
 
 // Is reports whether target is ErrNotSent.
@@ -156,29 +155,41 @@ func (e *NotSentError) Is(target error) bool { return target == ErrNotSent }
 func (e *NotSentError) Unwrap() error { return e.Cause }
 
 // DeclinedError says that the gateway declined the transaction: code 101, or the published 103 (closed). A decline is
-// final, and a normal event rather than a fault. The interface: "transactionMessage holds the decline reason". For a
-// refund it says that the gateway declined it for good: the published code 112.
+// final, and a normal event rather than a fault. The interface: "transactionMessage holds the decline reason".
 type DeclinedError struct {
-	Op                  string
-	TransactionID       string       // as sent; a response need not repeat it
-	RefundTransactionID string       // of a refund, as sent
-	Transaction         *Transaction // the response, masked like everything that an error keeps: see Transaction
-	Refund              *Refund      // the response about a refund, instead of a transaction
+	Op            string
+	TransactionID string       // as sent; a response need not repeat it
+	Transaction   *Transaction // the response, masked like everything that an error keeps: see Transaction
 }
 
 func (e *DeclinedError) Error() string {
-	text := fmt.Sprintf("cardgateway: %s: %s declined", e.Op, subjectOf(e.TransactionID, e.RefundTransactionID))
+	text := fmt.Sprintf("cardgateway: %s: transaction %s declined", e.Op, quoted(e.TransactionID))
 	if t := e.Transaction; t != nil { // a shop's own tests may omit it
 		text += fmt.Sprintf(": %v: %s", t.Code, quoted(cmp.Or(t.TransactionMessage, t.Message)))
-	}
-	if r := e.Refund; r != nil {
-		text += fmt.Sprintf(": %v: %s", r.Code, quoted(r.Message))
 	}
 	return text
 }
 
 // Is reports whether target is ErrDeclined.
 func (e *DeclinedError) Is(target error) bool { return target == ErrDeclined }
+
+// RefundDeclinedError says that the gateway declined the refund for good: the published code 112.
+type RefundDeclinedError struct {
+	Op                  string
+	RefundTransactionID string  // as sent; a response need not repeat it
+	Refund              *Refund // the response, masked like everything that an error keeps
+}
+
+func (e *RefundDeclinedError) Error() string {
+	text := fmt.Sprintf("cardgateway: %s: refund %s declined", e.Op, quoted(e.RefundTransactionID))
+	if r := e.Refund; r != nil { // a shop's own tests may omit it
+		text += fmt.Sprintf(": %v: %s", r.Code, quoted(r.Message))
+	}
+	return text
+}
+
+// Is reports whether target is ErrDeclined.
+func (e *RefundDeclinedError) Is(target error) bool { return target == ErrDeclined }
 
 // RefusedError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
 // 413, 415, 422 or 429 and a response that says nothing else, or with one of the published codes 201, 400, 401, 404 and
@@ -202,28 +213,23 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // OutcomeUnknownError says that a payment may or may not have happened: the request may have reached the gateway, and no
-// response was received that settles it. Do not repeat the call. Pass Query to Client.Resolve or, for a refund,
-// RefundQuery to Client.ResolveRefund, now or after a restart.
+// response was received that settles it. Do not repeat the call. Pass Query to Client.Resolve, now or after a restart.
 type OutcomeUnknownError struct {
 	Op            string
-	TransactionID string // of a payment
+	TransactionID string
 	OrderID       string // empty for TokenPayment, which has none
 	Amount        decimal.Decimal
-	Currency      string       // empty for a refund, which has none
+	Currency      string
 	SentAt        time.Time    // when sending began
 	HostedPage    bool         // the cardholder pays on the hosted page; see Resolve
 	Seen          bool         // the gateway has returned this id in some form, so a later search that finds nothing does not prove it absent
 	Transaction   *Transaction // what could be read of a response, not to be trusted; nil if nothing
 	Cause         error
 	Raw           *RawResponse // nil unless Config.KeepResponses and a response came
-
-	UniqueID            string  // of a refund: the refunded transaction
-	RefundTransactionID string  // of a refund
-	Refund              *Refund // of a refund: what could be read of a response, not to be trusted; nil if nothing
 }
 
 func (e *OutcomeUnknownError) Error() string {
-	return fmt.Sprintf("cardgateway: %s: outcome of %s unknown: %v", e.Op, subjectOf(e.TransactionID, e.RefundTransactionID), e.Cause)
+	return fmt.Sprintf("cardgateway: %s: outcome of transaction %s unknown: %v", e.Op, quoted(e.TransactionID), e.Cause)
 }
 
 // Is reports whether target is ErrOutcomeUnknown.
@@ -232,33 +238,72 @@ func (e *OutcomeUnknownError) Is(target error) bool { return target == ErrOutcom
 // Unwrap returns the cause.
 func (e *OutcomeUnknownError) Unwrap() error { return e.Cause }
 
-// ConflictError says that the gateway returned contradictory outcomes for one transactionId or one refund: two
-// successes. Money may have moved twice.
+// RefundUnknownError says that a refund may or may not have been accepted, as OutcomeUnknownError does of a payment. Do not
+// repeat the call. Pass Query to Client.ResolveRefund, now or after a restart.
+type RefundUnknownError struct {
+	Op                  string
+	UniqueID            string // of the refunded transaction
+	RefundTransactionID string
+	Amount              decimal.Decimal
+	SentAt              time.Time // when sending began
+	Seen                bool      // as in OutcomeUnknownError
+	Refund              *Refund   // what could be read of a response, not to be trusted; nil if nothing
+	Cause               error
+	Raw                 *RawResponse // nil unless Config.KeepResponses and a response came
+}
+
+func (e *RefundUnknownError) Error() string {
+	return fmt.Sprintf("cardgateway: %s: outcome of refund %s unknown: %v", e.Op, quoted(e.RefundTransactionID), e.Cause)
+}
+
+// Is reports whether target is ErrOutcomeUnknown.
+func (e *RefundUnknownError) Is(target error) bool { return target == ErrOutcomeUnknown }
+
+// Unwrap returns the cause.
+func (e *RefundUnknownError) Unwrap() error { return e.Cause }
+
+// ConflictError says that the gateway returned contradictory outcomes for one transactionId: two successes. Money may have
+// moved twice.
 type ConflictError struct {
-	TransactionID       string // of a payment
-	Transactions        []Transaction
-	RefundTransactionID string // of a refund
-	Refunds             []Refund
+	TransactionID string
+	Transactions  []Transaction
 }
 
 func (e *ConflictError) Error() string {
-	const most = 10
-	var rows []string
-	for i := range e.Transactions {
-		rows = append(rows, fmt.Sprintf("%s %v", quoted(e.Transactions[i].UniqueID), e.Transactions[i].State()))
-	}
-	for i := range e.Refunds {
-		rows = append(rows, fmt.Sprintf("%s %v", quoted(e.Refunds[i].RefundUniqueID), e.Refunds[i].State()))
-	}
-	if more := len(rows) - most; more > 0 {
-		rows = append(rows[:most], fmt.Sprintf("and %d more", more))
-	}
-	return fmt.Sprintf("cardgateway: %s has conflicting outcomes: %s",
-		subjectOf(e.TransactionID, e.RefundTransactionID), strings.Join(rows, ", "))
+	return fmt.Sprintf("cardgateway: transaction %s has conflicting outcomes: %s", quoted(e.TransactionID),
+		listed(e.Transactions, func(t *Transaction) (string, State) { return t.UniqueID, t.State() }))
 }
 
 // Is reports whether target is ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// RefundConflictError says that the gateway returned two successes for one refund. Money may have been paid out twice.
+type RefundConflictError struct {
+	RefundTransactionID string
+	Refunds             []Refund
+}
+
+func (e *RefundConflictError) Error() string {
+	return fmt.Sprintf("cardgateway: refund %s has conflicting outcomes: %s", quoted(e.RefundTransactionID),
+		listed(e.Refunds, func(r *Refund) (string, State) { return r.RefundUniqueID, r.State() }))
+}
+
+// Is reports whether target is ErrConflict.
+func (e *RefundConflictError) Is(target error) bool { return target == ErrConflict }
+
+// listed describes the first rows of a conflict by their ids and states.
+func listed[T any](rows []T, row func(*T) (id string, s State)) string {
+	const most = 10
+	var words []string
+	for i := range rows[:min(len(rows), most)] {
+		id, state := row(&rows[i])
+		words = append(words, fmt.Sprintf("%s %v", quoted(id), state))
+	}
+	if more := len(rows) - most; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
+}
 
 // QueryError says that a query got no usable response in the attempts that RetryPolicy allows. A walk that has received
 // responses before keeps trying for two minutes, unless RetryPolicy allows a single attempt. A query changes nothing, so
@@ -317,14 +362,6 @@ func responseText(status int, code Code, message string) string {
 		text += ", " + quoted(message)
 	}
 	return text
-}
-
-// subjectOf names a payment or a refund.
-func subjectOf(transactionID, refundTransactionID string) string {
-	if refundTransactionID != "" {
-		return "refund " + quoted(refundTransactionID)
-	}
-	return "transaction " + quoted(transactionID)
 }
 
 // quoted prepares external text for an error: quoted, and cut off after 128 characters.

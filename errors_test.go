@@ -25,11 +25,26 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 			Op: "Pay", Problems: []cardgateway.Problem{{"a", cardgateway.RuleRequired, "is required"}, {"b[0].c", cardgateway.RuleLength, "is long"}},
 		}, cardgateway.ErrInvalidRequest,
 			"cardgateway: Pay: invalid request: a is required; b[0].c is long"},
-		{&cardgateway.NotSentError{Op: "Pay", TransactionID: "t\n1", Cause: context.Canceled}, cardgateway.ErrNotSent,
-			`cardgateway: Pay: transaction "t\n1" was not sent: context canceled`},
+		{&cardgateway.NotSentError{Op: "Pay", ID: "t\n1", Cause: context.Canceled}, cardgateway.ErrNotSent,
+			`cardgateway: Pay: "t\n1" was not sent: context canceled`},
 		{&cardgateway.DeclinedError{Op: "Pay", TransactionID: "t", Transaction: declined}, cardgateway.ErrDeclined,
 			`cardgateway: Pay: transaction "t" declined: 101 (transaction failed): "no funds"`},
 		{&cardgateway.DeclinedError{Op: "Pay", TransactionID: "t"}, cardgateway.ErrDeclined, `cardgateway: Pay: transaction "t" declined`},
+		{
+			&cardgateway.RefundDeclinedError{
+				Op: "Refund", RefundTransactionID: "r", Refund: &cardgateway.Refund{Code: cardgateway.CodeRefundFailed, Message: "no"},
+			},
+			cardgateway.ErrDeclined, `cardgateway: Refund: refund "r" declined: 112 (refund failed): "no"`,
+		},
+		{&cardgateway.RefundDeclinedError{Op: "Refund", RefundTransactionID: "r"}, cardgateway.ErrDeclined, `cardgateway: Refund: refund "r" declined`},
+		{
+			&cardgateway.RefundUnknownError{Op: "Refund", RefundTransactionID: "r", Cause: context.Canceled}, cardgateway.ErrOutcomeUnknown,
+			`cardgateway: Refund: outcome of refund "r" unknown: context canceled`,
+		},
+		{
+			&cardgateway.RefundConflictError{RefundTransactionID: "r", Refunds: []cardgateway.Refund{{RefundUniqueID: "1", Code: 111}, {Code: 110}}},
+			cardgateway.ErrConflict, `cardgateway: refund "r" has conflicting outcomes: "1" approved, "" processing`,
+		},
 		{
 			&cardgateway.RefusedError{Op: "Pay", HTTPStatus: 400, Code: 777, Message: "no"}, cardgateway.ErrRefused,
 			`cardgateway: Pay: refused: HTTP 400, code 777, "no"`,
@@ -56,7 +71,7 @@ func TestEveryErrorIsOneKind(t *testing.T) {
 			t.Errorf("text: got  %s\nwant %s", got, tt.text)
 		}
 	}
-	cut := (&cardgateway.NotSentError{TransactionID: strings.Repeat("é", 500), Cause: context.Canceled}).Error()
+	cut := (&cardgateway.NotSentError{ID: strings.Repeat("é", 500), Cause: context.Canceled}).Error()
 	if n := strings.Count(cut, "é"); n != 128 || !strings.Contains(cut, "…") {
 		t.Errorf("a long id in an error: got %d characters of it, want 128 and an ellipsis", n)
 	}

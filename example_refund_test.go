@@ -62,11 +62,11 @@ func ExampleClient_CreateRefund() {
 		Amount:              decimal.RequireFromString("5.00"),
 		Remark:              "one candle was broken",
 	})
-	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+	unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
 	fmt.Println("called:   outcome unknown", ok)
 
 	// Do not send it again: query its outcome.
-	query := unknown.RefundQuery()
+	query := unknown.Query()
 	query.Wait = time.Millisecond // two minutes by default, in which an accepted refund may come to its end
 	refund, err := client.ResolveRefund(ctx, query)
 	if err != nil {

@@ -39,48 +39,32 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 	if v == verdict.Taken {
 		return t, nil
 	}
-	err := r.failed(v, &OutcomeUnknownError{
-		Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
-		SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
-		Seen: says.Shows() && t.TransactionID == p.transactionID,
-	})
-	if v == verdict.WasDeclined {
-		return t, err
-	}
-	return nil, err
-}
-
-// failed returns the error of every verdict but Taken. The parameter unknown is the error of an unknown outcome; the
-// other errors are made from it.
-func (r *attemptResult) failed(v verdict.Verdict, unknown *OutcomeUnknownError) error {
 	switch v {
 	case verdict.WasDeclined:
-		return declined(unknown)
-	case verdict.Refused:
-		e := &RefusedError{Op: unknown.Op, HTTPStatus: r.Status, RetryAfter: r.retryAfter, hint: r.hint()}
-		if t := unknown.Transaction; t != nil {
-			e.Code, e.Message = t.Code, joinMessages(t.Message, t.TransactionMessage)
+		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
+	case verdict.Unknown:
+		return nil, &OutcomeUnknownError{
+			Op: op.Name, TransactionID: p.transactionID, OrderID: p.orderID, Amount: p.amount, Currency: p.currency,
+			SentAt: p.at, HostedPage: p.hostedPage, Transaction: t, Cause: cause,
+			Seen: says.Shows() && t.TransactionID == p.transactionID,
 		}
-		if f := unknown.Refund; f != nil {
-			e.Code, e.Message = f.Code, f.Message
-		}
-		return e
-	case verdict.NotSent:
-		return &NotSentError{
-			Op: unknown.Op, TransactionID: unknown.TransactionID, RefundTransactionID: unknown.RefundTransactionID, Cause: unknown.Cause,
-		}
-	case verdict.Invalid:
-		return unknown.Cause
 	}
-	return unknown
+	var message string
+	if t != nil {
+		message = joinMessages(t.Message, t.TransactionMessage)
+	}
+	return nil, r.notProcessed(v, op.Name, p.transactionID, message, cause)
 }
 
-// declined returns the error of a decline of the payment or refund that unknown names.
-func declined(unknown *OutcomeUnknownError) error {
-	return &DeclinedError{
-		Op: unknown.Op, TransactionID: unknown.TransactionID, Transaction: unknown.Transaction,
-		RefundTransactionID: unknown.RefundTransactionID, Refund: unknown.Refund,
+// notProcessed returns the error of a call that the gateway refused, or that was not sent: of a payment or of a refund.
+func (r *attemptResult) notProcessed(v verdict.Verdict, op, id, message string, cause error) error {
+	switch v {
+	case verdict.Refused:
+		return &RefusedError{Op: op, HTTPStatus: r.Status, Code: r.code, Message: message, RetryAfter: r.retryAfter, hint: r.hint()}
+	case verdict.NotSent:
+		return &NotSentError{Op: op, ID: id, Cause: cause}
 	}
+	return cause // a *ValidationError of this side
 }
 
 // statement says what a decoded response claims, compared with what was sent.

@@ -107,6 +107,9 @@ func rawOf(err error) *cardgateway.RawResponse {
 	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		return unknown.Raw
 	}
+	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+		return unknown.Raw
+	}
 	if refused, ok := errors.AsType[*cardgateway.RefusedError](err); ok {
 		return refused.Raw
 	}

@@ -34,12 +34,16 @@ func (s *callSecrets) redact(result masked, err error) {
 func (s *callSecrets) redactError(err error) {
 	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
 		unknown.Transaction.mask(s.masker(true))
+	}
+	if unknown, ok := errors.AsType[*RefundUnknownError](err); ok {
 		unknown.Refund.mask(s.masker(true))
 	}
 	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		for i := range conflict.Transactions {
 			conflict.Transactions[i].mask(s.masker(true))
 		}
+	}
+	if conflict, ok := errors.AsType[*RefundConflictError](err); ok {
 		for i := range conflict.Refunds {
 			conflict.Refunds[i].mask(s.masker(true))
 		}
@@ -94,9 +98,20 @@ func (t *Transaction) forError() *Transaction {
 	return &kept
 }
 
+// forError returns a masked copy of a refund that an error may keep.
+func (r *Refund) forError() *Refund {
+	kept := *r
+	kept.Extra = maps.Clone(r.Extra)
+	kept.mask(redact.Masker{InError: true})
+	return &kept
+}
+
 // keepRaw keeps a response with the error that a call returns.
 func keepRaw(raw *RawResponse, err error) {
 	if unknown, ok := errors.AsType[*OutcomeUnknownError](err); ok {
+		unknown.Raw = raw
+	}
+	if unknown, ok := errors.AsType[*RefundUnknownError](err); ok {
 		unknown.Raw = raw
 	}
 	if refused, ok := errors.AsType[*RefusedError](err); ok {

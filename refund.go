@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -83,14 +84,20 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 	if v == verdict.Taken {
 		return r, nil
 	}
-	err := c.last.failed(v, &OutcomeUnknownError{
-		Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
-		SentAt: c.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
-	})
-	if v == verdict.WasDeclined {
-		return r, err
+	switch v {
+	case verdict.WasDeclined:
+		return r, &RefundDeclinedError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Refund: r}
+	case verdict.Unknown:
+		return nil, &RefundUnknownError{
+			Op: c.op.Name, UniqueID: req.UniqueID, RefundTransactionID: req.RefundTransactionID, Amount: req.Amount,
+			SentAt: c.begun, Refund: r, Cause: cause, Seen: says.Shows() && r.MerchantRefundID == req.RefundTransactionID,
+		}
 	}
-	return nil, err
+	var message string
+	if r != nil {
+		message = r.Message
+	}
+	return nil, c.last.notProcessed(v, c.op.Name, req.RefundTransactionID, message, cause)
 }
 
 // statement says what a decoded response claims, compared with what was sent.
@@ -123,7 +130,7 @@ func refundOutcome(r *Refund, err error) Outcome {
 	return OutcomeProcessing
 }
 
-// ResolveRefundQuery identifies a refund whose outcome is unknown, or that is in processing; OutcomeUnknownError.RefundQuery
+// ResolveRefundQuery identifies a refund whose outcome is unknown, or that is in processing; RefundUnknownError.Query
 // returns one. All fields but Wait and Seen are required.
 type ResolveRefundQuery struct {
 	UniqueID            string
@@ -134,8 +141,8 @@ type ResolveRefundQuery struct {
 	Seen                bool          // the gateway has returned the refund before: it is never reported as not found
 }
 
-// RefundQuery returns the query with which ResolveRefund finds this outcome.
-func (e *OutcomeUnknownError) RefundQuery() ResolveRefundQuery {
+// Query returns the query with which ResolveRefund finds this outcome.
+func (e *RefundUnknownError) Query() ResolveRefundQuery {
 	return ResolveRefundQuery{
 		UniqueID: e.UniqueID, RefundTransactionID: e.RefundTransactionID, Amount: e.Amount, SentAt: e.SentAt, Seen: e.Seen,
 	}
@@ -144,8 +151,8 @@ func (e *OutcomeUnknownError) RefundQuery() ResolveRefundQuery {
 // ResolveRefund finds the unknown outcome of a refund, as Resolve does for a payment: it queries the refunds of the
 // payment, and considers only rows with exactly these ids and this amount.
 //
-// It returns the refund (in processing, code 110, only after Wait), a *DeclinedError, a *ConflictError (refunded twice),
-// ErrNotFound, or again an *OutcomeUnknownError.
+// It returns the refund (in processing, code 110, only after Wait), a *RefundDeclinedError, a *RefundConflictError
+// (refunded twice), ErrNotFound, or again a *RefundUnknownError.
 func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refund, error) {
 	if err := q.check(ctx); err != nil {
 		return nil, err
@@ -199,13 +206,21 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 
 // outcome converts what was found to a result of this package.
 func (q *ResolveRefundQuery) outcome(found *resolve.Result[Refund]) (*Refund, error) {
-	if found.Verdict == resolve.OutcomeConflict {
-		return nil, &ConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: found.Rows}
+	const op = "ResolveRefund"
+	switch found.Verdict {
+	case resolve.OutcomeFound:
+		return found.Row, nil
+	case resolve.OutcomeDeclined:
+		return found.Row, &RefundDeclinedError{Op: op, RefundTransactionID: q.RefundTransactionID, Refund: found.Row}
+	case resolve.OutcomeConflict:
+		return nil, &RefundConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: found.Rows}
+	case resolve.OutcomeAbsent:
+		return nil, fmt.Errorf("cardgateway: %s: refund %s: %w", op, quoted(q.RefundTransactionID), ErrNotFound)
 	}
-	return returned(found, &OutcomeUnknownError{
-		Op: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount, SentAt: q.SentAt,
+	return nil, &RefundUnknownError{
+		Op: op, UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID, Amount: q.Amount, SentAt: q.SentAt,
 		Seen: found.Seen, Refund: found.Row, Cause: found.Cause,
-	})
+	}
 }
 
 var opUploadTrackingNumbers = Operation{Name: "UploadTrackingNumbers", Method: "POST", PathTemplate: "/upload/trackingNumber"}

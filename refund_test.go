@@ -96,11 +96,32 @@ func TestRefundOutcomes(t *testing.T) {
 			if err != nil && tt.want != "refused" && !strings.Contains(err.Error(), `refund "r-1"`) {
 				t.Errorf("the error does not name the refund: %v", err)
 			}
-			if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-				q := unknown.RefundQuery()
+			if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+				q := unknown.Query()
 				if q.UniqueID != "77" || q.RefundTransactionID != "r-1" || !q.Amount.Equal(decimal.RequireFromString("12.50")) || time.Since(q.SentAt) > time.Minute {
-					t.Errorf("RefundQuery: got %+v", q)
+					t.Errorf("Query: got %+v", q)
 				}
+			}
+		})
+	}
+}
+
+// TestRefundErr: only a refund that is declined for good has an error, and it keeps a masked copy.
+func TestRefundErr(t *testing.T) {
+	for code, want := range map[cardgateway.Code]error{
+		cardgateway.CodeRefundAccepted: nil, cardgateway.CodeRefundSuccess: nil, cardgateway.CodeRefundFailed: cardgateway.ErrDeclined, 0: nil,
+	} {
+		t.Run(code.String(), func(t *testing.T) {
+			r := &cardgateway.Refund{Code: code, MerchantRefundID: "r-1", Message: "card " + clienttest.CardNumber}
+			err := r.Err()
+			if !errors.Is(err, want) || (err == nil) != (want == nil) {
+				t.Fatalf("got %v, want %v", err, want)
+			}
+			if err != nil && (!strings.Contains(err.Error(), `refund "r-1"`) || strings.Contains(clienttest.DeepPrint(err, false), clienttest.CardNumber)) {
+				t.Errorf("got %v", err)
+			}
+			if !strings.Contains(r.Message, clienttest.CardNumber) {
+				t.Error("the refund itself has changed")
 			}
 		})
 	}
@@ -123,8 +144,8 @@ func TestRefundThatWasSeen(t *testing.T) {
 			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: answering(200, tt.body)}})
 			before := time.Now()
 			_, err := c.CreateRefund(t.Context(), refundRequest())
-			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-			if !ok || unknown.Seen != tt.seen || unknown.RefundQuery().Seen != tt.seen || unknown.Op != "CreateRefund" || unknown.UniqueID != "77" {
+			unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
+			if !ok || unknown.Seen != tt.seen || unknown.Query().Seen != tt.seen || unknown.Op != "CreateRefund" || unknown.UniqueID != "77" {
 				t.Fatalf("got %+v, want Seen %t", err, tt.seen)
 			}
 			if (unknown.Refund != nil) != (tt.body != "") || unknown.Cause == nil || unknown.SentAt.Before(before) {
@@ -245,15 +266,15 @@ func TestResolveRefund(t *testing.T) {
 					t.Fatalf("got %q (%v), want %q", got, err, tt.want)
 				}
 				clienttest.CheckOneSentinel(t, err)
-				if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok && (conflict.RefundTransactionID != "r-1" || len(conflict.Refunds) != 2) {
+				if conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err); ok && (conflict.RefundTransactionID != "r-1" || len(conflict.Refunds) != 2) {
 					t.Errorf("got %+v", conflict)
 				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && (unknown.Op != "ResolveRefund" || unknown.UniqueID != "77" ||
+				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok && (unknown.Op != "ResolveRefund" || unknown.UniqueID != "77" ||
 					unknown.RefundTransactionID != "r-1" || !unknown.Amount.Equal(decimal.RequireFromString("12.50")) || unknown.SentAt.IsZero() || unknown.Cause == nil) {
 					t.Errorf("got %+v", unknown)
 				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok && unknown.Seen {
-					if _, err := c.ResolveRefund(t.Context(), unknown.RefundQuery()); errors.Is(err, cardgateway.ErrNotFound) {
+				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok && unknown.Seen {
+					if _, err := c.ResolveRefund(t.Context(), unknown.Query()); errors.Is(err, cardgateway.ErrNotFound) {
 						t.Errorf("resolved again, nothing found: got %v", err)
 					}
 				}
@@ -286,7 +307,7 @@ func TestResolveRefundReturnsTheLatest(t *testing.T) {
 		_, err := resolver(t, &search).ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
 			UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: time.Second,
 		})
-		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
 		if !ok || unknown.Refund == nil || unknown.Refund.RefundUniqueID != "9" || !unknown.Seen {
 			t.Errorf("got %+v", err)
 		}
@@ -311,10 +332,10 @@ func TestResolveRefundShowsNoCredential(t *testing.T) {
 				r, err := c.ResolveRefund(t.Context(), cardgateway.ResolveRefundQuery{
 					UniqueID: "77", RefundTransactionID: "r-1", Amount: decimal.RequireFromString("12.50"), SentAt: time.Now(), Wait: 1,
 				})
-				if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok {
+				if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok {
 					r = declined.Refund
 				}
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
 					r = unknown.Refund
 				}
 				if text := fmt.Sprintf("%+v %v", r, err); strings.Contains(text, tt.key) || r != nil && r.Message != "***" {

@@ -132,27 +132,21 @@ func severalDeclined(n int) error {
 
 // outcome converts what was found to a result of this package.
 func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction, error) {
-	if found.Verdict == resolve.OutcomeConflict {
-		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: found.Rows}
-	}
-	return returned(found, &OutcomeUnknownError{
-		Op: "Resolve", TransactionID: q.TransactionID, OrderID: q.OrderID, Amount: q.Amount, Currency: q.Currency, SentAt: q.SentAt,
-		HostedPage: q.HostedPage, Seen: found.Seen, Transaction: found.Row, Cause: found.Cause,
-	})
-}
-
-// returned returns what was found, or the error of every verdict but a conflict. The parameter unknown is the error of an
-// unknown outcome; the other errors are made from it.
-func returned[T any](found *resolve.Result[T], unknown *OutcomeUnknownError) (*T, error) {
+	const op = "Resolve"
 	switch found.Verdict {
 	case resolve.OutcomeFound:
 		return found.Row, nil
 	case resolve.OutcomeDeclined:
-		return found.Row, declined(unknown)
+		return found.Row, &DeclinedError{Op: op, TransactionID: q.TransactionID, Transaction: found.Row}
+	case resolve.OutcomeConflict:
+		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: found.Rows}
 	case resolve.OutcomeAbsent:
-		return nil, fmt.Errorf("cardgateway: %s: %s: %w", unknown.Op, subjectOf(unknown.TransactionID, unknown.RefundTransactionID), ErrNotFound)
+		return nil, fmt.Errorf("cardgateway: %s: transaction %s: %w", op, quoted(q.TransactionID), ErrNotFound)
 	}
-	return nil, unknown
+	return nil, &OutcomeUnknownError{
+		Op: op, TransactionID: q.TransactionID, OrderID: q.OrderID, Amount: q.Amount, Currency: q.Currency, SentAt: q.SentAt,
+		HostedPage: q.HostedPage, Seen: found.Seen, Transaction: found.Row, Cause: found.Cause,
+	}
 }
 
 // resolvePage converts a page of a search, or the error if there is none, for the engine.

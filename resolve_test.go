@@ -447,8 +447,7 @@ func TestResolveRefuses(t *testing.T) {
 func TestQueryOfUnknownOutcome(t *testing.T) {
 	at := time.Now()
 	unknown := cardgateway.OutcomeUnknownError{
-		TransactionID: "t-1", OrderID: "o-1", UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at,
-		HostedPage: true, Seen: true,
+		TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at, HostedPage: true, Seen: true,
 	}
 	payment := cardgateway.ResolveQuery{
 		TransactionID: "t-1", OrderID: "o-1", Amount: clienttest.Amount, Currency: "USD", SentAt: at, HostedPage: true, Seen: true,
@@ -457,7 +456,8 @@ func TestQueryOfUnknownOutcome(t *testing.T) {
 		t.Errorf("payment (-want +got):\n%s", diff)
 	}
 	refund := cardgateway.ResolveRefundQuery{UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: at, Seen: true}
-	if diff := cmp.Diff(refund, unknown.RefundQuery()); diff != "" {
+	refunded := cardgateway.RefundUnknownError{UniqueID: "77", RefundTransactionID: "r-1", Amount: clienttest.Amount, SentAt: at, Seen: true}
+	if diff := cmp.Diff(refund, refunded.Query()); diff != "" {
 		t.Errorf("refund (-want +got):\n%s", diff)
 	}
 }

@@ -292,6 +292,15 @@ func (r *Refund) State() State {
 	return StateUnknown
 }
 
+// Err returns the error that CreateRefund itself would have returned with this refund: a *RefundDeclinedError if it is declined,
+// otherwise nil. Use it for a refund from a query, a walk or a notification. The error holds a masked copy.
+func (r *Refund) Err() error {
+	if r.State() != StateDeclined {
+		return nil
+	}
+	return &RefundDeclinedError{Op: "Refund", RefundTransactionID: r.MerchantRefundID, Refund: r.forError()}
+}
+
 // Refunded reports whether the refund was made: code 111 and nothing else.
 func (r *Refund) Refunded() bool { return r.Code == CodeRefundSuccess }
 

@@ -118,8 +118,8 @@ func RefundDesigns() []func(*site) (RefundDesign, error) {
 
 func (d *clientDesign) PayBack(ctx context.Context, r *Refund) Verdict {
 	got, err := d.client.CreateRefund(ctx, r.request())
-	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-		q := unknown.RefundQuery()
+	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+		q := unknown.Query()
 		q.Wait = 5 * d.patience // late deliveries are over by then
 		got, err = d.client.ResolveRefund(ctx, q)
 	}

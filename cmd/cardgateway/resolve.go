@@ -134,13 +134,13 @@ func (r *resolveRefund) Run(c *call) error {
 		UniqueID: r.UniqueID, RefundTransactionID: r.RefundID, Amount: sent, SentAt: sentAt, Wait: r.Wait, Seen: r.Seen,
 	})
 	var rows []*cardgateway.Refund
-	if declined, ok := errors.AsType[*cardgateway.DeclinedError](err); ok && declined.Refund != nil {
+	if declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err); ok && declined.Refund != nil {
 		found = declined.Refund
 	}
 	if found != nil {
 		rows = append(rows, found)
 	}
-	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); ok {
+	if conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err); ok {
 		rows = pointers(conflict.Refunds)
 	}
 	if shown := show(c, tabular.RefundColumns(client.Location()), rows, r.Format); shown != nil {
@@ -160,6 +160,9 @@ func (r *resolveRefund) Run(c *call) error {
 
 // wasSeen reports whether the gateway has returned the payment or refund in some form.
 func wasSeen(err error) bool {
+	if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+		return unknown.Seen
+	}
 	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	return ok && unknown.Seen
 }

@@ -138,6 +138,9 @@ func keptResponse(err error) *cardgateway.RawResponse {
 	if e, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
 		return e.Raw
 	}
+	if e, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+		return e.Raw
+	}
 	if e, ok := errors.AsType[*cardgateway.RefusedError](err); ok {
 		return e.Raw
 	}

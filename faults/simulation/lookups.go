@@ -199,17 +199,17 @@ func (x *lookups) resolve(c *call, t *thing) {
 	}
 	ctx, cancel := c.context()
 	defer cancel()
-	// This is the error that a payment's call returns if the process loses the answer.
-	lost := &cardgateway.OutcomeUnknownError{
-		Op: t.Op, Amount: t.amount(), SentAt: t.sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
-	}
 	var r result
 	var err error
-	if t.isRefund() {
-		lost.RefundTransactionID, lost.UniqueID = t.id, t.uniqueID
-		r.refund, err = c.client().ResolveRefund(ctx, lost.RefundQuery())
+	if t.isRefund() { // the error that a call returns if the process loses the answer
+		lost := &cardgateway.RefundUnknownError{
+			Op: t.Op, UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(), SentAt: t.sentAt, Seen: !t.seen.IsZero(),
+		}
+		r.refund, err = c.client().ResolveRefund(ctx, lost.Query())
 	} else {
-		lost.TransactionID, lost.Currency = t.id, "USD"
+		lost := &cardgateway.OutcomeUnknownError{
+			Op: t.Op, TransactionID: t.id, Amount: t.amount(), Currency: "USD", SentAt: t.sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
+		}
 		if t.Op != "TokenPayment" {
 			lost.OrderID = "o-" + t.id
 		}
@@ -328,8 +328,8 @@ func (x *lookups) payBare(c *call, t *thing) {
 		if cardgateway.SafeToRetry(err) != (v == notSent) || v == notSent && c.whole > before {
 			w.violate("what is safe to repeat was not sent", "%s: %v, and %d requests have left", t.name(), err, c.whole)
 		}
-		if unknown, is := errors.AsType[*cardgateway.OutcomeUnknownError](err); is {
-			x.resolveBare(c, t, unknown)
+		if errors.Is(err, cardgateway.ErrOutcomeUnknown) {
+			x.resolveBare(c, t, err)
 		}
 		if !cardgateway.SafeToRetry(err) {
 			return
@@ -345,14 +345,13 @@ func (x *lookups) checkBare(t *thing, v verdict, err error) {
 	}
 }
 
-func (x *lookups) resolveBare(c *call, t *thing, unknown *cardgateway.OutcomeUnknownError) {
+func (x *lookups) resolveBare(c *call, t *thing, err error) {
 	ctx, cancel := c.context()
 	defer cancel()
 	var r result
-	var err error
-	if t.isRefund() {
-		r.refund, err = c.client().ResolveRefund(ctx, unknown.RefundQuery())
-	} else {
+	if unknown, is := errors.AsType[*cardgateway.RefundUnknownError](err); is {
+		r.refund, err = c.client().ResolveRefund(ctx, unknown.Query())
+	} else if unknown, is := errors.AsType[*cardgateway.OutcomeUnknownError](err); is {
 		r.payment, err = c.client().Resolve(ctx, unknown.Query())
 	}
 	if c.process.isDead() {
