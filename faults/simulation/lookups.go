@@ -165,6 +165,9 @@ func (x *lookups) searchRefunds(c *call, t *thing) {
 		if at < 0 || row.Refunded() && of.rows()[at].Code != 111 {
 			w.violate("what is looked up is true", "refund %s has code %v, and the ledger %v", row.RefundUniqueID, row.Code, of.rows())
 		}
+		if declined := row.State() == cardgateway.StateDeclined; declined != errors.Is(row.Err(), cardgateway.ErrDeclined) {
+			w.violate("what is looked up is true", "refund %s has code %v and error %v", row.RefundUniqueID, row.Code, row.Err())
+		}
 	}
 }
 
