@@ -555,9 +555,6 @@ func TestBadRows(t *testing.T) {
 				}
 			}
 		}
-		if err := store.(interface{ Flush(context.Context) error }).Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		db := openDB(t, spec)
 		execAll(t, db,
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",

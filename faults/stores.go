@@ -55,11 +55,7 @@ func openSQL(ctx context.Context, driver, dsn string, d journal.Dialect) (journa
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return s, func() error {
-		ctx, cancel := context.WithTimeout(background, 10*time.Second)
-		defer cancel()
-		return errors.Join(s.Flush(ctx), db.Close())
-	}, nil
+	return s, db.Close, nil
 }
 
 // makeDatabase creates the database in a data source name of MySQL.

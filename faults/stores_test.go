@@ -180,8 +180,8 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestFlushed: what is paid just before the store is closed is in the database, and is acknowledged there if Ack succeeded.
-func TestFlushed(t *testing.T) {
+// TestClosed: what is paid just before the store is closed is in the database, and is acknowledged there if Ack succeeded.
+func TestClosed(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store, done, err := OpenStore(spec)
 		if err != nil {

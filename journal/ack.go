@@ -24,7 +24,6 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 
 // ackTold acknowledges what this Journal last reported for a payment or a refund.
 func (j *Journal) ackTold(ctx context.Context, key Key) error {
-	j.awaitLate(ctx, key)
 	last, known := j.reported.get(key)
 	if !known {
 		e, err := j.get(ctx, key)

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,9 +10,6 @@ import (
 // commitGroup implements group commit: concurrent writers share a transaction, and with it the disk sync that each
 // transaction costs. A write that arrives while a transaction is running waits for the next one, together with all
 // others. No write is delayed to collect more of them: a single write starts its transaction at once.
-//
-// A late write is one that no caller waits for. It is delayed by lateAfter, so that other late writes can share its
-// transaction, and then belongs to the next one.
 //
 // Transactions run in goroutines of their own, which end when nothing is left to write. A writer whose context ends can
 // therefore return at once, whatever the database does, and nothing has to be closed.
@@ -26,23 +22,11 @@ type commitGroup struct {
 	mu      sync.Mutex
 	waiting []*write
 	running int
-
-	late     []*write
-	lateOpen int         // late writes that are not finished
-	due      bool        // the late writes belong to the next batch
-	timer    *time.Timer // sets due; nil if there is nothing to wait for
-	allDone  chan nobody // closed when lateOpen is zero; nil if nobody waits for that
 }
 
-const (
-	// lateAfter is how long a late write waits for others.
-	lateAfter = 10 * time.Millisecond
-	// batchTimeout limits a batch that has late writes, because the contexts of callers do not.
-	batchTimeout = 10 * time.Second
-	// stalledAfter is how long a batch on a database server may take before the next one starts without waiting for it: it
-	// may be waiting for a lock.
-	stalledAfter = 20 * time.Millisecond
-)
+// stalledAfter is how long a batch on a database server may take before the next one starts without waiting for it: it may
+// be waiting for a lock.
+const stalledAfter = 20 * time.Millisecond
 
 // write is one change of one entry.
 type write struct {
@@ -54,30 +38,15 @@ type write struct {
 	sender  string // of an intent
 	durable bool   // it must survive a power failure once it is done
 
-	ctx   context.Context // of the caller who waits; nil for a late write
-	done  chan struct{}
-	ended func() // for a late write: called instead of closing done
-	// The result: set before done is closed or ended is called.
+	ctx  context.Context // of the caller
+	done chan struct{}
+	// The result: set before done is closed.
 	changed bool  // this write changed the entry; else current is the entry as it is
 	current Entry // if not changed
 	err     error
 }
 
-func (w *write) finish() {
-	if w.ended != nil {
-		w.ended()
-		return
-	}
-	close(w.done)
-}
-
-// context returns the context of a write that is made on its own and not in a batch.
-func (w *write) context() (context.Context, context.CancelFunc) {
-	if w.ctx == nil {
-		return context.WithTimeout(context.Background(), batchTimeout)
-	}
-	return w.ctx, func() {}
-}
+func (w *write) finish() { close(w.done) }
 
 type writeKind int
 
@@ -113,68 +82,6 @@ func (g *commitGroup) start() {
 	}
 }
 
-// later adds a late write, and calls ended once it is done.
-func (g *commitGroup) later(w *write, ended func()) {
-	w.ended = func() {
-		ended()
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.lateOpen--; g.lateOpen == 0 && g.allDone != nil {
-			close(g.allDone)
-			g.allDone = nil
-		}
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.late = append(g.late, w)
-	g.lateOpen++
-	switch {
-	case len(g.late) >= g.most:
-		g.hurryLocked()
-	case g.timer == nil:
-		g.timer = time.AfterFunc(lateAfter, g.hurry)
-	}
-}
-
-// hurry starts the late writes without further delay.
-func (g *commitGroup) hurry() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.hurryLocked()
-}
-
-func (g *commitGroup) hurryLocked() {
-	if g.timer != nil {
-		g.timer.Stop()
-		g.timer = nil
-	}
-	if len(g.late) > 0 {
-		g.due = true
-		g.start()
-	}
-}
-
-// flush waits until all late writes are done, or ctx ends.
-func (g *commitGroup) flush(ctx context.Context) error {
-	g.mu.Lock()
-	if g.lateOpen == 0 {
-		g.mu.Unlock()
-		return nil
-	}
-	if g.allDone == nil {
-		g.allDone = make(chan nobody)
-	}
-	done := g.allDone
-	g.hurryLocked()
-	g.mu.Unlock()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // run writes batches until nothing waits.
 func (g *commitGroup) run() {
 	for {
@@ -202,51 +109,39 @@ func (g *commitGroup) watch() (keptPlace func() bool) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.running--
-		if len(g.waiting) > 0 || g.due {
+		if len(g.waiting) > 0 {
 			g.start()
 		}
 	}).Stop
 }
 
-// take returns the next batch, oldest writes first. Late writes that are due come before those that are waited for, which
-// could otherwise fill every batch for as long as the load lasts. A write whose context has ended is dropped. A second write to the
-// same entry waits for the next batch, so that one statement can change many rows in any order.
+// take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the same
+// entry waits for the next batch, so that one statement can change many rows in any order.
 func (g *commitGroup) take() (batch []*write) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	keys := make(map[Key]bool, min(len(g.waiting)+len(g.late), g.most))
-	from := func(list []*write) []*write {
-		left := list[:0]
-		for _, w := range list {
-			switch {
-			case w.ctx != nil && w.ctx.Err() != nil:
-			case len(batch) == g.most || keys[w.key]:
-				left = append(left, w)
-			default:
-				keys[w.key] = true
-				batch = append(batch, w)
-			}
+	keys := make(map[Key]bool, min(len(g.waiting), g.most))
+	left := g.waiting[:0]
+	for _, w := range g.waiting {
+		switch {
+		case w.ctx.Err() != nil:
+		case len(batch) == g.most || keys[w.key]:
+			left = append(left, w)
+		default:
+			keys[w.key] = true
+			batch = append(batch, w)
 		}
-		clear(list[len(left):])
-		return left
 	}
-	if g.due {
-		g.late = from(g.late)
-		g.due = len(g.late) > 0
-	}
-	g.waiting = from(g.waiting)
+	clear(g.waiting[len(left):])
+	g.waiting = left
 	if len(batch) == 0 {
 		g.running--
 	}
 	return batch
 }
 
-// whileWanted returns a context for a batch. It ends when the contexts of all callers have ended, or, if the batch has
-// late writes, after batchTimeout.
+// whileWanted returns a context for a batch. It ends when the contexts of all callers have ended.
 func whileWanted(batch []*write) (ctx context.Context, release func()) {
-	if slices.ContainsFunc(batch, func(w *write) bool { return w.ctx == nil }) {
-		return context.WithTimeout(context.Background(), batchTimeout)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var callers atomic.Int64
 	callers.Store(int64(len(batch)))

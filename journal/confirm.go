@@ -23,9 +23,7 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 	if t == nil {
 		return errors.New("journal: Confirm: the transaction is nil")
 	}
-	key := j.paymentKey(t.TransactionID)
-	j.awaitLate(ctx, key)
-	e, err := j.get(ctx, key)
+	e, err := j.get(ctx, j.paymentKey(t.TransactionID))
 	if err != nil {
 		return err
 	}

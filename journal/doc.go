@@ -3,9 +3,9 @@
 //
 // A Journal has the five payment methods of cardgateway.Client, and CreateRefund. Each call first records what it is
 // about to do in a Store, durably and unique by transactionId, and only then sends. If the store cannot be written, nothing
-// is sent. The outcome is recorded before it is returned, with one exception: a SQLStore writes an approval a moment
-// later (about 10 ms, and longer if the database is busy), together with others, because it can be queried again. If the process is killed within that time, the payment
-// is open, and Recover finds the approval by a query. Call SQLStore.Flush before you close the database.
+// is sent. The outcome is recorded before it is returned. What can be queried again, such as an approval, may
+// become durable a moment later: a process that is killed loses nothing, and after a power failure Recover finds it by a
+// query.
 //
 //	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // package journal/sqlite; or NewSQLStore
 //	if err != nil {

@@ -8,9 +8,7 @@ func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) 
 	if err := needContext(ctx, "Get"); err != nil {
 		return Entry{}, err
 	}
-	key := j.paymentKey(transactionID)
-	j.awaitLate(ctx, key)
-	return j.get(ctx, key)
+	return j.get(ctx, j.paymentKey(transactionID))
 }
 
 // GetRefund returns what the store has about a refund, as Get does for a payment.
@@ -18,7 +16,5 @@ func (j *Journal) GetRefund(ctx context.Context, refundTransactionID string) (En
 	if err := needContext(ctx, "GetRefund"); err != nil {
 		return Entry{}, err
 	}
-	key := j.refundKey(refundTransactionID)
-	j.awaitLate(ctx, key)
-	return j.get(ctx, key)
+	return j.get(ctx, j.refundKey(refundTransactionID))
 }

@@ -3,29 +3,25 @@ package journal
 import (
 	"context"
 	"runtime"
+	"time"
 )
 
-// prompt is implemented by stores whose writes return when their context ends, whatever the database does.
-type prompt interface{ promptWrites() }
-
-// guardedWrite calls a store. The call is guarded, unless the writes of the store are prompt.
-func guardedWrite[T any](ctx context.Context, store Store, call func(context.Context) (T, error)) (T, error) {
-	if _, ok := store.(prompt); ok {
-		return call(ctx)
-	}
-	return guarded(ctx, call)
-}
-
 // guarded calls a store, and returns when the call does or when ctx ends: a store that ignores its context must not block
-// the caller of a payment. The result of a call that returns after ctx has ended is dropped.
+// the caller of a payment. A store that observes it can say best why it could not do more, so its own context ends a moment
+// before the deadline. The result of a call that returns after ctx has ended is dropped.
 func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
 	results := make(chan result, 1)
+	stored, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > 2*lastMoment {
+		stored, cancel = context.WithDeadline(ctx, deadline.Add(-lastMoment))
+	}
 	ended := async(func() {
-		value, err := call(ctx)
+		defer cancel()
+		value, err := call(stored)
 		results <- result{value, err}
 	})
 	select {
@@ -38,6 +34,9 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 		return none, context.Cause(ctx)
 	}
 }
+
+// lastMoment is how long a store has to return once its context has ended at a deadline.
+const lastMoment = 10 * time.Millisecond
 
 // ending says how a function ended that ran in its own goroutine.
 type ending struct {

@@ -93,7 +93,6 @@ type Journal struct {
 	reported reports                // what callers were last told, for Ack
 	touched  touched                // payments that this process changes during a Recover
 	asked    *askTimes              // when the gateway was last queried for a payment
-	late     late                   // approvals that are returned and not yet written
 	unsent   recent[string, nobody] // senders that gave up before they sent anything
 }
 

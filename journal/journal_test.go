@@ -138,6 +138,27 @@ func key(id string) journal.Key {
 	return journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, TransactionID: id}
 }
 
+// stored returns the entry of a payment in the store, as another process would read it.
+func (s *shop) stored(id string) *journal.Entry {
+	s.t.Helper()
+	e, err := s.store.Get(s.t.Context(), key(id))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &e
+}
+
+// refusing is a network on which no query may be sent.
+type refusing struct {
+	t *testing.T
+	http.RoundTripper
+}
+
+func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.t.Errorf("the gateway was queried: %s %s", req.Method, req.URL.Path)
+	return r.RoundTripper.RoundTrip(req)
+}
+
 func wantExecuted(t *testing.T, s *shop, id string, want int) {
 	t.Helper()
 	if got := s.gateway.Executed(id); got != want {

@@ -46,7 +46,6 @@ func (j *Journal) do(ctx context.Context, p *payment) (shown, error) {
 
 // payOnce claims the payment for this call, sends it, and records the outcome.
 func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
-	j.awaitLate(ctx, p.intent.Key())
 	e, mine, err := j.claim(ctx, p.intent, p.accepts)
 	if err != nil {
 		return shown{}, j.unclaimed(p, err)
@@ -75,16 +74,12 @@ func (j *Journal) unclaimed(p *payment, err error) error {
 	return before.intent.unknown(notSent.Cause)
 }
 
-// conclude records the result of a submission before it returns it, except for approvals; see recordLater. If another
+// conclude records the result of a submission before it returns it. If another
 // process has meanwhile recorded more from a query, it returns that instead.
 func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, err error) (shown, error) {
 	ev := observed(s, err, e.project().once)
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
-	if told, ok := j.recordLater(e, ev); ok {
-		j.reported.set(&told, ev.State)
-		return s, err
-	}
 	e, failed := j.record(ctx, e, ev)
 	j.touched.add(p.intent.Key())
 	if failed != nil {

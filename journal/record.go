@@ -32,7 +32,7 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 		entry   Entry
 		created bool
 	}
-	b, err := guardedWrite(ctx, j.store, func(ctx context.Context) (begun, error) {
+	b, err := guarded(ctx, func(ctx context.Context) (begun, error) {
 		e, created, err := j.store.Begin(ctx, in)
 		return begun{e, created}, err
 	})
@@ -43,7 +43,7 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guardedWrite(ctx, j.store, func(ctx context.Context) (nobody, error) {
+	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
 		return nobody{}, j.store.Record(ctx, e.Key(), e.version(), ev)
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 func (j *Journal) ack(ctx context.Context, key Key, version int) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guardedWrite(ctx, j.store, func(ctx context.Context) (nobody, error) {
+	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
 		return nobody{}, j.store.Ack(ctx, key, version)
 	})
 	return err

@@ -181,7 +181,6 @@ func (r *recovery) current(item *recovered) (Entry, error) {
 		return item.entry, item.err
 	}
 	key := item.entry.Key()
-	r.j.awaitLate(r.ctx, key)
 	if r.touched.has(key) || time.Since(item.asOf) > freshFor {
 		return r.j.get(r.ctx, key)
 	}

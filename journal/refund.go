@@ -55,9 +55,7 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	if r == nil {
 		return errors.New("journal: ConfirmRefund: the refund is nil")
 	}
-	key := j.refundKey(r.MerchantRefundID)
-	j.awaitLate(ctx, key)
-	e, err := j.get(ctx, key)
+	e, err := j.get(ctx, j.refundKey(r.MerchantRefundID))
 	if err != nil {
 		return err
 	}

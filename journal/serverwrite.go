@@ -258,9 +258,8 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (ver
 
 // writeAlone makes one write with its own statement, and reads the entry if the statement changed nothing.
 func (s *SQLStore) writeAlone(w *write) {
-	ctx, release := w.context()
-	defer release()
 	w.err = s.retryStale(func() error {
+		ctx := w.ctx
 		return s.onConn(ctx, func(conn *sql.Conn, state *connState) error {
 			var statement string
 			var args []any

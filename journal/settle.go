@@ -14,7 +14,7 @@ import (
 // shouldAsk reports whether it is time to query the gateway for an entry. If so, it remembers that this is done now.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
-	if !known.open() || j.calls.inFlight(e.Key()) || j.late.get(e.Key()) != nil {
+	if !known.open() || j.calls.inFlight(e.Key()) {
 		return false
 	}
 	open := j.clock.earliest().Sub(known.intent.At)

@@ -127,10 +127,11 @@ func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence
 	if err := needContext(ctx, "Record"); err != nil {
 		return err
 	}
-	w, err := evidenceWrite(key, version, &ev)
+	text, err := json.Marshal(ev.json())
 	if err != nil {
-		return err
+		return fmt.Errorf("journal: %w", err)
 	}
+	w := &write{key: key.row(), kind: writeEvidence, version: version, text: string(text) + "\n", durable: !ev.CanBeAskedAgain()}
 	if err := s.groupOf(w).do(ctx, w); err != nil {
 		return s.inJournal(ctx, err)
 	}
@@ -138,43 +139,6 @@ func (s *SQLStore) Record(ctx context.Context, key Key, version int, ev Evidence
 		return ErrChanged
 	}
 	return nil
-}
-
-func evidenceWrite(key Key, version int, ev *Evidence) (*write, error) {
-	text, err := json.Marshal(ev.json())
-	if err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	return &write{key: key.row(), kind: writeEvidence, version: version, text: string(text) + "\n", durable: !ev.CanBeAskedAgain()}, nil
-}
-
-// recordLater implements lateRecorder.
-func (s *SQLStore) recordLater(key Key, version int, ev Evidence, ended func(error)) error {
-	w, err := evidenceWrite(key, version, &ev)
-	if err != nil {
-		return err
-	}
-	s.groupOf(w).later(w, func() {
-		err := w.err
-		if err == nil && !w.changed {
-			err = ErrChanged
-		}
-		ended(err)
-	})
-	return nil
-}
-
-// hurry implements lateRecorder.
-func (s *SQLStore) hurry() { s.groupOf(new(write)).hurry() }
-
-// Flush writes the approvals that payment methods have returned and that are still to be written. Call it after the last
-// payment, before you close the database. Without it, those payments stay open, and Recover queries the gateway for them.
-// It returns an error only if ctx ends first.
-func (s *SQLStore) Flush(ctx context.Context) error {
-	if err := needContext(ctx, "Flush"); err != nil {
-		return err
-	}
-	return s.groupOf(new(write)).flush(ctx)
 }
 
 // Ack implements Store.

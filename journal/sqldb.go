@@ -23,8 +23,6 @@ type SQLStore struct {
 	syncing  lazySync
 }
 
-func (s *SQLStore) promptWrites() {} // see commitGroup
-
 // onConn calls do with a connection whose settings have been checked.
 func (s *SQLStore) onConn(ctx context.Context, do func(*sql.Conn, *connState) error) error {
 	conn, err := s.db.Conn(ctx)

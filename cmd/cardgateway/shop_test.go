@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -99,9 +98,6 @@ func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = store.Flush(ctx) // a database that is gone takes nothing
 		_ = db.Close()
 		client.CloseIdleConnections()
 	})
@@ -165,15 +161,11 @@ func (s *shop) fill(t *testing.T) {
 			},
 		})
 	}
-	must(s.store.Flush(ctx), nil)
 }
 
-// record adds evidence to a payment, once that which comes late is written.
+// record adds evidence to a payment.
 func (s *shop) record(t *testing.T, id string, ev journal.Evidence) {
 	t.Helper()
-	if err := s.store.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	e, err := s.Get(t.Context(), id)
 	if err == nil {
 		err = s.store.Record(t.Context(), e.Key(), len(e.Evidence), ev)

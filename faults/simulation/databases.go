@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -107,7 +106,7 @@ func (d *database) open(p *process) handle {
 	if err != nil {
 		panic(err)
 	}
-	return &databaseHandle{store, contacts{p, store}, db}
+	return &databaseHandle{contacts{p, store}, db}
 }
 
 func (d *database) read() journal.Store { return d.reader }
@@ -146,38 +145,11 @@ func (d *database) end() {
 	}
 }
 
-// databaseHandle is a SQLStore whose calls are contacts with the outside. What the journal knows of SQLStore beyond
-// journal.Store, it finds here too.
+// databaseHandle is a store whose calls are contacts with the outside.
 type databaseHandle struct {
-	*journal.SQLStore
-	contacts contacts
-	db       *sql.DB
+	contacts
+	db *sql.DB
 }
 
-func (h *databaseHandle) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
-	return h.contacts.Begin(ctx, in)
-}
-
-func (h *databaseHandle) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
-	return h.contacts.Get(ctx, key)
-}
-
-func (h *databaseHandle) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	return h.contacts.Record(ctx, key, version, ev)
-}
-
-func (h *databaseHandle) Ack(ctx context.Context, key journal.Key, version int) error {
-	return h.contacts.Ack(ctx, key, version)
-}
-
-func (h *databaseHandle) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
-	return h.contacts.Unacked(ctx, shop)
-}
-
-// close writes what is to be written and closes the connections; kill only closes them.
-func (h *databaseHandle) close() {
-	_ = h.Flush(context.Background())
-	h.kill()
-}
-
-func (h *databaseHandle) kill() { _ = h.db.Close() }
+func (h *databaseHandle) close() { _ = h.db.Close() }
+func (h *databaseHandle) kill()  { h.close() }

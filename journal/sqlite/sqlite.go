@@ -23,7 +23,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
@@ -68,12 +67,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	return &Store{s, db}, nil
 }
 
-// Close flushes the store and closes the file. Payments that are in flight fail, or stay open until they are recovered.
-func (s *Store) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return errors.Join(s.Flush(ctx), s.db.Close())
-}
+// Close closes the file. Payments that are in flight fail, or stay open until they are recovered.
+func (s *Store) Close() error { return s.db.Close() }
 
 // checkPath rejects a path that is most likely a mistake, or that SQLite would open as a database with another name.
 func checkPath(path string) error {

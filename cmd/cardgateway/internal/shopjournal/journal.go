@@ -58,12 +58,8 @@ func (j *Journal) findShop(ctx context.Context) error {
 		terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(strings.Join(names, "; ")))
 }
 
-// Close writes what the journal has not written yet, and closes the database.
-func (j *Journal) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return errors.Join(j.Store.Flush(ctx), j.db.Close())
-}
+// Close closes the database.
+func (j *Journal) Close() error { return j.db.Close() }
 
 // Find returns the payment, the refund, or both, with an id.
 func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, err error) {
