@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -167,20 +166,20 @@ func tell(j *journal.Journal, giveBack bool) (open int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		v, refund := entryVerdict(&e), e.RefundTransactionID()
-		fmt.Println("told", cmp.Or(refund, e.TransactionID()), v)
+		v, id := entryVerdict(&e), e.ID()
+		fmt.Println("told", id.Text, v)
 		switch {
 		case v == Unknown || v == Pending:
 			open++
 			continue
-		case refund != "":
-			err = j.AckRefund(ctx, refund)
+		case id.Refund:
+			err = j.AckRefund(ctx, id.Text)
 		default:
 			if v == Paid && giveBack {
 				paid, _ := e.Outcome() // as the verdict says
-				payBackAndTell(j, e.TransactionID(), paid)
+				payBackAndTell(j, id.Text, paid)
 			}
-			err = j.Ack(ctx, e.TransactionID())
+			err = j.Ack(ctx, id.Text)
 		}
 		if err != nil {
 			return 0, err

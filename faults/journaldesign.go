@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -72,7 +71,7 @@ func (d *journalDesign) recover(ctx context.Context, at map[string]int, verdicts
 			if v == Unknown || v == Pending {
 				open++
 			}
-			verdicts[at[cmp.Or(e.TransactionID(), e.RefundTransactionID())]] = v
+			verdicts[at[e.ID().Text]] = v
 		}
 		if open == 0 {
 			return
@@ -84,7 +83,7 @@ func entryVerdict(e *journal.Entry) Verdict {
 	if e.State() == journal.PresumedAbsent && !e.Conflict() {
 		return Absent
 	}
-	if e.RefundTransactionID() != "" {
+	if e.ID().Refund {
 		return refundVerdict(e.RefundOutcome())
 	}
 	return verdictOf(e.Outcome())

@@ -38,7 +38,7 @@ func idOf(body []byte) string {
 // thingOf returns the thing of an entry.
 func (w *world) thingOf(e *journal.Entry) thing {
 	for _, o := range w.things {
-		if o.refund != nil && e.RefundTransactionID() == o.refund.ID || o.order != nil && e.TransactionID() == o.order.ID {
+		if o.refund != nil && e.ID() == journal.RefundID(o.refund.ID) || o.order != nil && e.ID() == journal.PaymentID(o.order.ID) {
 			return o
 		}
 	}

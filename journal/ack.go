@@ -19,7 +19,7 @@ func (j *Journal) Ack(ctx context.Context, transactionID string) error {
 	if err := needContext(ctx, "Ack"); err != nil {
 		return err
 	}
-	return j.ackTold(ctx, j.paymentKey(transactionID))
+	return j.ackTold(ctx, j.key(PaymentID(transactionID)))
 }
 
 // ackTold acknowledges what this Journal last reported for a payment or a refund.

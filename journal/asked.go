@@ -25,7 +25,7 @@ func newAskTimes() *askTimes {
 	return a
 }
 
-func (a *askTimes) hash(key Key) uint64 { return maphash.String(a.seed, key.ID()) } // a Journal has only one shop
+func (a *askTimes) hash(key Key) uint64 { return maphash.String(a.seed, key.ID.String()) } // a Journal has only one shop
 
 // due reports whether the last query was at least this long ago, or there was none. If so, it makes now the time of the
 // last query.

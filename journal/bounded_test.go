@@ -58,7 +58,7 @@ func TestAckOfForgottenReport(t *testing.T) {
 	j := New(client, NewMemoryStore(), Options{})
 	j.reported.last.most = 2
 	add := func(id string, at time.Time) {
-		in := Intent{Shop: j.shop, TransactionID: id, At: at, Sender: "s"}
+		in := Intent{Shop: j.shop, ID: PaymentID(id), At: at, Sender: "s"}
 		_, _, failed := j.store.Begin(t.Context(), in)
 		err := j.store.Record(t.Context(), in.Key(), 0, Evidence{At: at, Source: SourceAnswer, State: NotSent, Sender: "s"})
 		if err := errors.Join(failed, err); err != nil {
@@ -72,9 +72,9 @@ func TestAckOfForgottenReport(t *testing.T) {
 		t.Errorf("before any report was forgotten: %v", err)
 	}
 	for i := range 10 {
-		j.reported.set(&Entry{Begun: Intent{TransactionID: fmt.Sprint(i)}}, Pending)
+		j.reported.set(&Entry{Begun: Intent{ID: PaymentID(fmt.Sprint(i))}}, Pending)
 	}
-	if _, _, err := j.store.Begin(t.Context(), Intent{Shop: j.shop, TransactionID: "begun", At: j.clock.started}); err != nil {
+	if _, _, err := j.store.Begin(t.Context(), Intent{Shop: j.shop, ID: PaymentID("begun"), At: j.clock.started}); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Ack(t.Context(), "begun"); !errors.Is(err, ErrOpen) {
@@ -86,7 +86,7 @@ func TestAckOfForgottenReport(t *testing.T) {
 	if err := j.Ack(t.Context(), "new"); !errors.Is(err, ErrChanged) {
 		t.Errorf("evidence newer than this Journal: got %v, want ErrChanged", err)
 	}
-	if err := j.store.Ack(t.Context(), j.paymentKey("new"), 1); err != nil { // by another process
+	if err := j.store.Ack(t.Context(), j.key(PaymentID("new")), 1); err != nil { // by another process
 		t.Fatal(err)
 	}
 	if err := j.Ack(t.Context(), "new"); err != nil {
@@ -98,13 +98,13 @@ func TestAckOfForgottenReport(t *testing.T) {
 func TestTouched(t *testing.T) {
 	var all touched
 	s := all.watch()
-	a, b := Key{TransactionID: "a"}, Key{TransactionID: "b"}
+	a, b := Key{ID: PaymentID("a")}, Key{ID: PaymentID("b")}
 	all.add(a)
-	if !s.has(a) || s.has(b) || s.has(Key{RefundTransactionID: "a"}) {
+	if !s.has(a) || s.has(b) || s.has(Key{ID: RefundID("a")}) {
 		t.Error("a was touched, and b was not")
 	}
 	for i := range mostTouched + 1 {
-		all.add(Key{TransactionID: fmt.Sprint(i)})
+		all.add(Key{ID: PaymentID(fmt.Sprint(i))})
 	}
 	if !s.has(b) {
 		t.Error("too many were touched, but one is reported as not touched")
@@ -117,14 +117,14 @@ func TestTouched(t *testing.T) {
 
 func TestRecordable(t *testing.T) {
 	amount := func(text string) decimal.Decimal { return decimal.RequireFromString(text) }
-	good := Intent{TransactionID: "a", OrderID: "o", Currency: "USD", Amount: amount("12.50")}
+	good := Intent{ID: PaymentID("a"), OrderID: "o", Currency: "USD", Amount: amount("12.50")}
 	for name, c := range map[string]struct {
 		change func(*Intent)
 		want   bool
 	}{
 		"as it is":            {func(*Intent) {}, true},
-		"no id":               {func(in *Intent) { in.TransactionID = "" }, false},
-		"a control character": {func(in *Intent) { in.TransactionID = "a\n" }, false},
+		"no id":               {func(in *Intent) { in.ID.Text = "" }, false},
+		"a control character": {func(in *Intent) { in.ID.Text = "a\n" }, false},
 		"no UTF-8":            {func(in *Intent) { in.Currency = "\xff" }, false},
 		"128 characters":      {func(in *Intent) { in.OrderID = strings.Repeat("ü", 128) }, true},
 		"129 characters":      {func(in *Intent) { in.OrderID = strings.Repeat("x", 129) }, false},
@@ -151,10 +151,10 @@ func TestNobodyWatchesForEver(t *testing.T) {
 	}
 	store := NewMemoryStore()
 	j := New(client, store, Options{})
-	if _, _, err := store.Begin(t.Context(), Intent{Shop: j.shop, TransactionID: "a", Currency: "USD", At: time.Now(), Sender: "s"}); err != nil {
+	if _, _, err := store.Begin(t.Context(), Intent{Shop: j.shop, ID: PaymentID("a"), Currency: "USD", At: time.Now(), Sender: "s"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Record(t.Context(), Key{Shop: j.shop, TransactionID: "a"}, 0, Evidence{Source: SourceAnswer, State: NotSent, Sender: "s"}); err != nil {
+	if err := store.Record(t.Context(), Key{Shop: j.shop, ID: PaymentID("a")}, 0, Evidence{Source: SourceAnswer, State: NotSent, Sender: "s"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, err := range j.Recover(t.Context()) {

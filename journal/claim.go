@@ -42,7 +42,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			continue
 		case known.maySubmit(accepts) && e.version() >= mostEvidence:
 			return e, false, &cardgateway.ValidationError{Op: in.Operation, Problems: []cardgateway.Problem{{
-				Field: in.idMember(), Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
+				Field: in.ID.member(), Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
 			}}}
 		case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:
 			queried = known.intent.Sender

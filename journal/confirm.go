@@ -23,7 +23,7 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 	if t == nil {
 		return errors.New("journal: Confirm: the transaction is nil")
 	}
-	e, err := j.get(ctx, j.paymentKey(t.TransactionID))
+	e, err := j.get(ctx, j.key(PaymentID(t.TransactionID)))
 	if err != nil {
 		return err
 	}

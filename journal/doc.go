@@ -7,7 +7,7 @@
 // become durable a moment later: a process that is killed loses nothing, and after a power failure Recover finds it by a
 // query.
 //
-//	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // package journal/sqlite; or NewSQLStore
+//	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // or package journal/sqlstore
 //	if err != nil {
 //		return err
 //	}
@@ -46,7 +46,7 @@
 // the same id. The differences have their own names:
 //
 //	r, err := payments.CreateRefund(ctx, req)              // as on the client
-//	if id := e.RefundTransactionID(); id != "" {           // in Run and Recover: a refund
+//	if e.ID().Refund {                                     // in Run and Recover
 //		r, err := e.RefundOutcome()                    // instead of Outcome
 //	}
 //	err = payments.AckRefund(ctx, refundTransactionID)     // instead of Ack

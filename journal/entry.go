@@ -26,54 +26,36 @@ type Entry struct {
 // Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.Begun.Key() }
 
-// TransactionID is the merchant's id of the payment; empty for a refund.
-func (e *Entry) TransactionID() string { return e.Begun.TransactionID }
-
-// RefundTransactionID is the merchant's id of the refund; empty for a payment.
-func (e *Entry) RefundTransactionID() string { return e.Begun.RefundTransactionID }
+// ID returns the id of the payment or the refund.
+func (e *Entry) ID() ID { return e.Begun.ID }
 
 // Unacked reports whether the entry has something that the merchant has not acknowledged.
 func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
 
-// latest returns the time of the latest thing that is recorded: of the intent, or of a piece of evidence.
-func (e *Entry) latest() time.Time {
-	at := e.Begun.At
-	for i := range e.Evidence {
-		if ev := &e.Evidence[i]; ev.At.After(at) {
-			at = ev.At
-		}
-	}
-	return at
+// MayForget reports whether a store may delete the entry: it is acknowledged, and everything of it was recorded before the
+// given time. Going by Begun alone would delete a payment that began long ago and was submitted again a moment ago, and a
+// repeated call would charge again.
+func (e *Entry) MayForget(before time.Time) bool {
+	since := func(ev Evidence) bool { return !ev.At.Before(before) }
+	return !e.Unacked() && e.Begun.At.Before(before) && !slices.ContainsFunc(e.Evidence, since)
 }
 
 // Intent is what is about to be sent: everything that identifies the payment, and no card data.
 type Intent struct {
-	Shop          Shop
-	TransactionID string // empty for a refund
-	OrderID       string // empty for TokenPayment and for a refund, which have none
-	Operation     string // the client's method, such as TokenPayment
-	Amount        decimal.Decimal
-	Currency      string    // empty for a refund, which has none
-	At            time.Time // when it was recorded, before anything was sent
-	Sender        string    // random; distinguishes this submission from others of the same id
+	Shop      Shop
+	ID        ID
+	Operation string // the client's method, such as TokenPayment
+	Amount    decimal.Decimal
+	At        time.Time // when it was recorded, before anything was sent
+	Sender    string    // random; distinguishes this submission from others of the same id
 
-	RefundTransactionID string // for a refund
-	UniqueID            string // for a refund: the gateway's id of the payment
+	OrderID  string // of a payment, except TokenPayment
+	Currency string // of a payment
+	UniqueID string // of a refund: the gateway's id of the payment that is refunded
 }
 
 // Key returns the key of the intent's entry.
-func (in *Intent) Key() Key { return Key{in.Shop, in.TransactionID, in.RefundTransactionID} }
-
-// isRefund reports whether the intent is a refund.
-func (in *Intent) isRefund() bool { return in.RefundTransactionID != "" }
-
-// idMember returns the interface's name of the id.
-func (in *Intent) idMember() string {
-	if in.isRefund() {
-		return "refundTransactionId"
-	}
-	return "transactionId"
-}
+func (in *Intent) Key() Key { return Key{in.Shop, in.ID} }
 
 // The operations, by the names of the client's methods.
 const (
@@ -97,9 +79,8 @@ func (in *Intent) onHostedPage() bool {
 
 // same reports whether two intents have the same ids, operation, amount and currency.
 func (in *Intent) same(other *Intent) bool {
-	return in.TransactionID == other.TransactionID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
-		in.Amount.Equal(other.Amount) && in.Currency == other.Currency &&
-		in.RefundTransactionID == other.RefundTransactionID && in.UniqueID == other.UniqueID
+	return in.ID == other.ID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
+		in.Amount.Equal(other.Amount) && in.Currency == other.Currency && in.UniqueID == other.UniqueID
 }
 
 // Evidence is one fact that became known about a payment or a refund, or one further submission of it. It never changes.
@@ -232,5 +213,5 @@ func (e *Entry) snapshot() Entry {
 
 // byAge orders entries by when they began, and then by id.
 func byAge(a, b Entry) int {
-	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.Key().ID(), b.Key().ID()))
+	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.ID().String(), b.ID().String()))
 }

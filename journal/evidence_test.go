@@ -51,7 +51,7 @@ func TestEvidenceFrom(t *testing.T) {
 		{"another error", old, shown{transaction: &paid}, errors.New("?"), nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := Entry{Begun: Intent{TransactionID: "a", Operation: opSubscription, At: time.Now().Add(-tt.age)}}
+			e := Entry{Begun: Intent{ID: PaymentID("a"), Operation: opSubscription, At: time.Now().Add(-tt.age)}}
 			got := j.evidenceFrom(&e, tt.shown, tt.err)
 			if len(got) != len(tt.want) {
 				t.Fatalf("got %+v, want %v", got, tt.want)

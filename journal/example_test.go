@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	store := journal.NewMemoryStore() // in production sqlite.Open, or NewSQLStore
+	store := journal.NewMemoryStore() // in production sqlite.Open or sqlstore.New
 	payments := journal.New(client, store, journal.Options{})
 	ctx := context.Background()
 
@@ -43,9 +43,9 @@ func Example() {
 		}
 		t, err := e.Outcome()
 		if err == nil && t.Paid() {
-			fmt.Println("paid:   ", e.TransactionID())
+			fmt.Println("paid:   ", e.ID().Text)
 		}
-		if err := payments.Ack(ctx, e.TransactionID()); err != nil {
+		if err := payments.Ack(ctx, e.ID().Text); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -102,8 +102,8 @@ func ExampleJournal_CreateRefund() {
 			fmt.Println(err)
 			return
 		}
-		id := e.RefundTransactionID()
-		if id == "" { // the payment, which may have the same id
+		id := e.ID().Text
+		if !e.ID().Refund { // the payment, which may have the same id
 			continue
 		}
 		refund, err := e.RefundOutcome()

@@ -8,7 +8,7 @@ func (j *Journal) Get(ctx context.Context, transactionID string) (Entry, error) 
 	if err := needContext(ctx, "Get"); err != nil {
 		return Entry{}, err
 	}
-	return j.get(ctx, j.paymentKey(transactionID))
+	return j.get(ctx, j.key(PaymentID(transactionID)))
 }
 
 // GetRefund returns what the store has about a refund, as Get does for a payment.
@@ -16,5 +16,5 @@ func (j *Journal) GetRefund(ctx context.Context, refundTransactionID string) (En
 	if err := needContext(ctx, "GetRefund"); err != nil {
 		return Entry{}, err
 	}
-	return j.get(ctx, j.refundKey(refundTransactionID))
+	return j.get(ctx, j.key(RefundID(refundTransactionID)))
 }

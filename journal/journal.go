@@ -81,7 +81,7 @@ func (o Options) withDefaults() Options {
 }
 
 // Journal makes payments and refunds through a client and records them in a store. Its methods are safe for concurrent use.
-// Several processes may each have a Journal with a SQLStore on the same database.
+// Several processes may each have a Journal with a store on the same database.
 type Journal struct {
 	client *cardgateway.Client
 	store  Store
@@ -112,12 +112,5 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 // Shop returns the shop to which the payments and refunds of this journal belong.
 func (j *Journal) Shop() Shop { return j.shop }
 
-// paymentKey returns the key of a payment of this journal's shop.
-func (j *Journal) paymentKey(transactionID string) Key {
-	return Key{Shop: j.shop, TransactionID: transactionID}
-}
-
-// refundKey returns the key of a refund.
-func (j *Journal) refundKey(refundTransactionID string) Key {
-	return Key{Shop: j.shop, RefundTransactionID: refundTransactionID}
-}
+// key returns the key of an entry of this journal's shop.
+func (j *Journal) key(id ID) Key { return Key{j.shop, id} }

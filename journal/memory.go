@@ -109,12 +109,12 @@ func (s *MemoryStore) keys(shop Shop) []Key {
 }
 
 // Forget deletes acknowledged payments and refunds of which everything was recorded before the given time, as
-// SQLStore.Forget does.
+// Store.Forget of package sqlstore does.
 func (s *MemoryStore) Forget(ctx context.Context, before time.Time) (n int64, err error) {
 	if err := needContext(ctx, "Forget"); err != nil {
 		return 0, err
 	}
-	if err := tooRecent(before); err != nil {
+	if err := CheckForget(before); err != nil {
 		return 0, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -123,7 +123,7 @@ func (s *MemoryStore) Forget(ctx context.Context, before time.Time) (n int64, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, e := range s.entries {
-		if !e.Unacked() && e.latest().Before(before) {
+		if e.MayForget(before) {
 			delete(s.entries, key)
 			n++
 		}

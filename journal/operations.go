@@ -45,7 +45,7 @@ func ofPayment(t *cardgateway.Transaction, err error) (shown, error) {
 func (j *Journal) tokenOrder(req cardgateway.TokenOrderRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opTokenOrder,
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opTokenOrder,
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		send: func(ctx context.Context) (shown, error) {
@@ -57,7 +57,7 @@ func (j *Journal) tokenOrder(req cardgateway.TokenOrderRequest) *payment {
 func (j *Journal) tokenPayment(token cardgateway.Token, req cardgateway.TokenPaymentRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, Operation: opTokenPayment, Amount: req.Amount, Currency: req.Currency,
+			ID: PaymentID(req.TransactionID), Operation: opTokenPayment, Amount: req.Amount, Currency: req.Currency,
 		},
 		secrets: secrets{token: token},
 		send: func(ctx context.Context) (shown, error) {
@@ -69,7 +69,7 @@ func (j *Journal) tokenPayment(token cardgateway.Token, req cardgateway.TokenPay
 func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opSubscription,
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opSubscription,
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		secrets: secrets{number: req.Card.CardNumber, code: req.Card.CVV},
@@ -82,7 +82,7 @@ func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *payment {
 func (j *Journal) checkout(req cardgateway.CheckoutRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opCheckout,
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckout,
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		send: func(ctx context.Context) (shown, error) { return ofPayment(j.client.CreateCheckout(ctx, req)) },
@@ -92,7 +92,7 @@ func (j *Journal) checkout(req cardgateway.CheckoutRequest) *payment {
 func (j *Journal) checkoutSubscription(req cardgateway.CheckoutSubscriptionRequest) *payment {
 	return &payment{
 		intent: Intent{
-			TransactionID: req.TransactionID, OrderID: req.OrderID, Operation: opCheckoutSubscription,
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckoutSubscription,
 			Amount: req.Amount, Currency: req.Currency,
 		},
 		send: func(ctx context.Context) (shown, error) {

@@ -40,8 +40,8 @@ var (
 //
 // For the entry of a refund, use RefundOutcome.
 func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
-	if e.Begun.isRefund() {
-		return nil, fmt.Errorf("%w: %s", ErrRefund, e.Key().describe())
+	if e.Begun.ID.Refund {
+		return nil, fmt.Errorf("%w: %s", ErrRefund, e.ID().describe())
 	}
 	s, err := e.outcome()
 	return s.transaction, err
@@ -50,8 +50,8 @@ func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 // RefundOutcome returns what CreateRefund itself returned, or would have returned: the refund, or an error of package
 // cardgateway, as Outcome does for a payment. For the entry of a payment, use Outcome.
 func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
-	if !e.Begun.isRefund() {
-		return nil, fmt.Errorf("%w: %s", ErrPayment, e.Key().describe())
+	if !e.Begun.ID.Refund {
+		return nil, fmt.Errorf("%w: %s", ErrPayment, e.ID().describe())
 	}
 	s, err := e.outcome()
 	return s.refund, err
@@ -75,8 +75,8 @@ func (e *Entry) outcome() (shown, error) {
 	case Declined:
 		s := known.deciding.shown().copied()
 		return s, &cardgateway.DeclinedError{
-			Op: in.Operation, TransactionID: in.TransactionID, Transaction: s.transaction,
-			RefundTransactionID: in.RefundTransactionID, Refund: s.refund,
+			Op: in.Operation, TransactionID: in.ID.transactionID(), Transaction: s.transaction,
+			RefundTransactionID: in.ID.refundTransactionID(), Refund: s.refund,
 		}
 	case Refused:
 		refused := &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: known.deciding.HTTPStatus, Code: known.deciding.Code}
@@ -114,21 +114,21 @@ func (e *RecordedError) Unwrap() error { return e.Err }
 
 func (in *Intent) notSent(cause error) error {
 	return &cardgateway.NotSentError{
-		Op: in.Operation, TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID, Cause: cause,
+		Op: in.Operation, TransactionID: in.ID.transactionID(), RefundTransactionID: in.ID.refundTransactionID(), Cause: cause,
 	}
 }
 
 func (in *Intent) unknown(cause error) *cardgateway.OutcomeUnknownError {
 	return &cardgateway.OutcomeUnknownError{
-		Op: in.Operation, TransactionID: in.TransactionID, OrderID: in.OrderID,
-		RefundTransactionID: in.RefundTransactionID, UniqueID: in.UniqueID,
+		Op: in.Operation, TransactionID: in.ID.transactionID(), OrderID: in.OrderID,
+		RefundTransactionID: in.ID.refundTransactionID(), UniqueID: in.UniqueID,
 		Amount: in.Amount, Currency: in.Currency, SentAt: in.At, Cause: cause,
 	}
 }
 
 // conflict returns the error that lists outcomes of which not all can be true, each of them once.
 func (in *Intent) conflict(outcomes []*Evidence) error {
-	conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID}
+	conflict := &cardgateway.ConflictError{TransactionID: in.ID.transactionID(), RefundTransactionID: in.ID.refundTransactionID()}
 	for i, ev := range outcomes {
 		if ev.repeats(outcomes[:i]) {
 			continue
@@ -186,12 +186,12 @@ type MismatchError struct {
 }
 
 func (e *MismatchError) Error() string {
-	what, id := "payment", e.Asked.TransactionID
-	if e.Asked.isRefund() {
-		what, id = "refund", e.Asked.RefundTransactionID
+	what := "payment"
+	if e.Asked.ID.Refund {
+		what = "refund"
 	}
 	return fmt.Sprintf("journal: %s: %s %q belongs to another %s: requested %s, recorded %s",
-		e.Asked.Operation, e.Asked.idMember(), id, what, e.Asked.describe(), e.Recorded.describe())
+		e.Asked.Operation, e.Asked.ID.member(), e.Asked.ID.Text, what, e.Asked.describe(), e.Recorded.describe())
 }
 
 // Is reports whether target is ErrMismatch or cardgateway.ErrInvalidRequest.
@@ -200,7 +200,7 @@ func (e *MismatchError) Is(target error) bool {
 }
 
 func (in *Intent) describe() string {
-	if in.isRefund() {
+	if in.ID.Refund {
 		return fmt.Sprintf("%s of %s of transaction %q", in.Operation, amountText(in.Amount), in.UniqueID)
 	}
 	text := fmt.Sprintf("%s of %s %s", in.Operation, amountText(in.Amount), in.Currency)

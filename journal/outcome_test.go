@@ -35,10 +35,10 @@ func TestOutcomeOfEachState(t *testing.T) {
 		for _, of := range []string{"payment", "refund"} {
 			t.Run(of+" "+tt.state.String(), func(t *testing.T) {
 				at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-				in := Intent{TransactionID: "a", Sender: "s"}
+				in := Intent{ID: PaymentID("a"), Sender: "s"}
 				ev := Evidence{At: at, Source: SourceAnswer, State: tt.state, Sender: "s", HTTPStatus: 401, Code: 7}
 				if of == "refund" {
-					in = Intent{RefundTransactionID: "a", Sender: "s"}
+					in = Intent{ID: RefundID("a"), Sender: "s"}
 				}
 				switch {
 				case tt.shown && of == "refund":
@@ -108,8 +108,8 @@ func TestUnfitIsNotSent(t *testing.T) {
 
 // TestMismatchError: the message contains what was requested and what is recorded.
 func TestMismatchError(t *testing.T) {
-	payment := Intent{TransactionID: "a", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
-	refund := Intent{RefundTransactionID: "r", UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
+	payment := Intent{ID: PaymentID("a"), OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
+	refund := Intent{ID: RefundID("r"), UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
 	dearer, withoutOrder, ofAnother := payment, payment, refund
 	dearer.Amount, ofAnother.UniqueID = decimal.NewFromInt(13), "2"
 	withoutOrder.Operation, withoutOrder.OrderID = opTokenPayment, ""
@@ -129,8 +129,8 @@ func TestMismatchError(t *testing.T) {
 		}
 	}
 	for in, want := range map[*Intent]string{&payment: `transaction "a"`, &refund: `refund "r"`} {
-		if got := in.Key(); got.describe() != want {
-			t.Errorf("got %s, want %s", got.describe(), want)
+		if got := in.ID.describe(); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

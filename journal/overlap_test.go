@@ -130,8 +130,8 @@ func TestAckedWithinWalk(t *testing.T) {
 		_, _ = s.pay("b", approved)
 		given := 0
 		for e, err := range s.store.Unacked(t.Context(), key("").Shop) {
-			if err != nil || e.TransactionID() != "a" {
-				t.Errorf("got %s, %v", e.TransactionID(), err)
+			if err != nil || e.ID().Text != "a" {
+				t.Errorf("got %s, %v", e.ID().Text, err)
 			}
 			given++
 			if err := s.store.Ack(t.Context(), key("b"), 1); err != nil {

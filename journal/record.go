@@ -12,7 +12,7 @@ import (
 
 // get reads an entry as it is now.
 func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
-	if !key.recordable() {
+	if !key.ID.recordable() {
 		return Entry{}, ErrNoEntry
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
@@ -21,7 +21,7 @@ func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 		return j.store.Get(ctx, key)
 	})
 	if errors.Is(err, ErrNoEntry) {
-		err = fmt.Errorf("%w: %s", ErrNoEntry, key.describe())
+		err = fmt.Errorf("%w: %s", ErrNoEntry, key.ID.describe())
 	}
 	return e, err
 }

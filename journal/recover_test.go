@@ -31,7 +31,7 @@ func walk(t *testing.T, s *shop, meanwhile func()) (told map[string]string) {
 		if len(told) == 0 {
 			meanwhile()
 		}
-		told[e.TransactionID()] = e.State().String()
+		told[e.ID().Text] = e.State().String()
 	}
 	return told
 }

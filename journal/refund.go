@@ -23,7 +23,7 @@ func (j *Journal) CreateRefund(ctx context.Context, req cardgateway.RefundReques
 func (j *Journal) refund(req cardgateway.RefundRequest) *payment {
 	return &payment{
 		intent: Intent{
-			RefundTransactionID: req.RefundTransactionID, UniqueID: req.UniqueID, Operation: opRefund, Amount: req.Amount,
+			ID: RefundID(req.RefundTransactionID), UniqueID: req.UniqueID, Operation: opRefund, Amount: req.Amount,
 		},
 		send: func(ctx context.Context) (shown, error) {
 			r, err := j.client.CreateRefund(ctx, req)
@@ -43,7 +43,7 @@ func (j *Journal) AckRefund(ctx context.Context, refundTransactionID string) err
 	if err := needContext(ctx, "AckRefund"); err != nil {
 		return err
 	}
-	return j.ackTold(ctx, j.refundKey(refundTransactionID))
+	return j.ackTold(ctx, j.key(RefundID(refundTransactionID)))
 }
 
 // ConfirmRefund records a refund that you got from the gateway elsewhere, as Confirm does for a payment: confirmed by
@@ -55,7 +55,7 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 	if r == nil {
 		return errors.New("journal: ConfirmRefund: the refund is nil")
 	}
-	e, err := j.get(ctx, j.refundKey(r.MerchantRefundID))
+	e, err := j.get(ctx, j.key(RefundID(r.MerchantRefundID)))
 	if err != nil {
 		return err
 	}

@@ -207,12 +207,12 @@ func TestRefundRun(t *testing.T) {
 		defer cancel()
 		books := make(map[string]bool)
 		err = s.restarted(journal.Options{}).Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-			if id := e.RefundTransactionID(); id != "" {
+			if e.ID().Refund {
 				r, err := e.RefundOutcome()
-				books["refund "+id] = err == nil && r.Refunded()
+				books["refund "+e.ID().Text] = err == nil && r.Refunded()
 			} else {
 				p, err := e.Outcome()
-				books["payment "+e.TransactionID()] = err == nil && p.Paid()
+				books["payment "+e.ID().Text] = err == nil && p.Paid()
 			}
 			if len(books) == 2 {
 				time.AfterFunc(time.Minute, cancel)

@@ -39,7 +39,7 @@ func (s *shop) lose() {
 // refundStates returns the states of refunds that Recover reports, by refundTransactionId.
 func refundStates(t *testing.T, j *journal.Journal) map[string]string {
 	t.Helper()
-	return statesBy(t, j, (*journal.Entry).RefundTransactionID)
+	return statesOf(t, j, true)
 }
 
 func wantRefunds(t *testing.T, j *journal.Journal, want map[string]string) {
@@ -198,7 +198,7 @@ func TestRefundBesidePayment(t *testing.T) {
 			t.Errorf("Ack of the payment: %v", err)
 		}
 		all := recovered(t, s.restarted(journal.Options{}))
-		if len(all) != 1 || all[0].RefundTransactionID() != "a" || all[0].TransactionID() != "" || all[0].State() != journal.Succeeded {
+		if len(all) != 1 || all[0].ID() != journal.RefundID("a") || all[0].State() != journal.Succeeded {
 			t.Fatalf("Recover yields %+v, want only the refund", all)
 		}
 		if _, err := all[0].Outcome(); !errors.Is(err, journal.ErrRefund) {
@@ -208,7 +208,7 @@ func TestRefundBesidePayment(t *testing.T) {
 			t.Errorf("RefundOutcome: %v, %v", r, err)
 		}
 		payment, err := s.Get(t.Context(), "a")
-		if err != nil || payment.RefundTransactionID() != "" || payment.Unacked() {
+		if err != nil || payment.ID().Refund || payment.Unacked() {
 			t.Errorf("the payment is %+v, %v", payment, err)
 		}
 		if _, err := payment.RefundOutcome(); !errors.Is(err, journal.ErrPayment) {

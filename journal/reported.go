@@ -36,7 +36,7 @@ func (r *reports) setUnseen(in *Intent) (before report, known bool) {
 		if before, known = now, ok; !known {
 			before, known = r.acked.get(in.Key())
 		}
-		return report{*in, versionUnseen, NotSent, false}, !known && in.Key().recordable()
+		return report{*in, versionUnseen, NotSent, false}, !known && in.ID.recordable()
 	})
 	return before, known
 }

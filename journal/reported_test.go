@@ -5,9 +5,9 @@ import "testing"
 // TestReports: what was reported, and whether tell has stored it, is remembered for exactly that version and state.
 func TestReports(t *testing.T) {
 	const odd = "a\n"
-	key := Key{TransactionID: "a"}
+	key := Key{ID: PaymentID("a")}
 	entry := func(version int) *Entry {
-		return &Entry{Begun: Intent{TransactionID: "a"}, Evidence: make([]Evidence, version)}
+		return &Entry{Begun: Intent{ID: PaymentID("a")}, Evidence: make([]Evidence, version)}
 	}
 	for _, tt := range []struct {
 		name    string
@@ -40,17 +40,17 @@ func TestReports(t *testing.T) {
 		{"acknowledged, and then the entry not read", func(r *reports) {
 			r.set(entry(1), Pending)
 			ackLast(r, key)
-			r.setUnseen(&Intent{TransactionID: "a"})
+			r.setUnseen(&Intent{ID: PaymentID("a")})
 		}, true, 1, false},
-		{"entry not read", func(r *reports) { r.setUnseen(&Intent{TransactionID: "a"}) }, true, versionUnseen, false},
-		{"reported, and then the entry not read", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{TransactionID: "a"}) }, true, 1, false},
-		{"entry not read, and an id that no store can store", func(r *reports) { r.setUnseen(&Intent{TransactionID: odd}) }, false, 0, false},
+		{"entry not read", func(r *reports) { r.setUnseen(&Intent{ID: PaymentID("a")}) }, true, versionUnseen, false},
+		{"reported, and then the entry not read", func(r *reports) { r.set(entry(1), Pending); r.setUnseen(&Intent{ID: PaymentID("a")}) }, true, 1, false},
+		{"entry not read, and an id that no store can store", func(r *reports) { r.setUnseen(&Intent{ID: PaymentID(odd)}) }, false, 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var r reports
 			tt.do(&r)
 			got, known := r.get(key)
-			if _, kept := r.get(Key{TransactionID: odd}); kept {
+			if _, kept := r.get(Key{ID: PaymentID(odd)}); kept {
 				t.Error("it remembers a payment that cannot be acknowledged")
 			}
 			if known != tt.known || known && (got.version != tt.version || got.settled != tt.settled) {
@@ -64,8 +64,8 @@ func TestReports(t *testing.T) {
 func TestAckedReportsAreNoLoss(t *testing.T) {
 	r := reports{last: recent[Key, report]{most: 2}}
 	for i := range 10 {
-		key := Key{TransactionID: string(rune('a' + i))}
-		r.set(&Entry{Begun: Intent{TransactionID: key.TransactionID}}, Succeeded)
+		key := Key{ID: PaymentID(string(rune('a' + i)))}
+		r.set(&Entry{Begun: Intent{ID: key.ID}}, Succeeded)
 		ackLast(&r, key)
 	}
 	if r.hasForgotten() {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -60,7 +59,7 @@ func (j *Journal) runOne(ctx context.Context, e *Entry, tell func(context.Contex
 	}
 	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
 		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: reporting a payment or refund",
-			slog.String(e.Begun.idMember(), cmp.Or(e.TransactionID(), e.RefundTransactionID())), slog.Any("error", failed))
+			slog.String(e.Begun.ID.member(), e.ID().Text), slog.Any("error", failed))
 	}
 }
 

@@ -55,14 +55,14 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 
 // resolve queries the gateway for a payment or a refund that was sent at a time.
 func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (shown, error) {
-	if in.isRefund() {
+	if in.ID.Refund {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
-			RefundTransactionID: in.RefundTransactionID, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Settle,
+			RefundTransactionID: in.ID.Text, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Settle,
 		})
 		return shown{refund: r}, err
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
-		TransactionID: in.TransactionID, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Settle,
+		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Settle,
 	})
 	return shown{transaction: t}, err
 }

@@ -28,10 +28,10 @@ func TestRecover(t *testing.T) {
 		}
 		for _, e := range recovered(t, s.Journal) {
 			got, err := e.Outcome()
-			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.TransactionID() == "no") {
-				t.Errorf("outcome of %s: %+v, %v", e.TransactionID(), got, err)
+			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.ID().Text == "no") {
+				t.Errorf("outcome of %s: %+v, %v", e.ID().Text, got, err)
 			}
-			if err := s.Ack(t.Context(), e.TransactionID()); err != nil {
+			if err := s.Ack(t.Context(), e.ID().Text); err != nil {
 				t.Error(err)
 			}
 		}
@@ -253,7 +253,7 @@ func TestAnswerThatCannotBeRecorded(t *testing.T) {
 		var got []error
 		for e, err := range j.Recover(t.Context()) {
 			if err == nil {
-				t.Errorf("reported %s as %v", e.TransactionID(), e.State())
+				t.Errorf("reported %s as %v", e.ID().Text, e.State())
 			}
 			got = append(got, err)
 		}

@@ -196,7 +196,7 @@ func TestStateOfRefunds(t *testing.T) {
 		"without ids, at two times":    {[]Evidence{row("", "01"), row("", "02")}, true},
 		"without ids, one has no time": {[]Evidence{row("", "01"), row("", "")}, false},
 	} {
-		e := Entry{Begun: Intent{RefundTransactionID: "r"}, Evidence: c.rows}
+		e := Entry{Begun: Intent{ID: RefundID("r")}, Evidence: c.rows}
 		if e.State() != Succeeded || e.Conflict() != c.conflict {
 			t.Errorf("%s: %v, conflict %t", name, e.State(), e.Conflict())
 		}
@@ -306,10 +306,10 @@ func TestClock(t *testing.T) {
 	}
 	j := New(client, NewMemoryStore(), Options{})
 	j.clock.started = time.Now().Add(48 * time.Hour) // as on a computer whose clock was corrected since
-	_, _ = j.payOnce(t.Context(), &payment{intent: Intent{TransactionID: "a", At: time.Now()}, send: func(context.Context) (shown, error) {
+	_, _ = j.payOnce(t.Context(), &payment{intent: Intent{ID: PaymentID("a"), At: time.Now()}, send: func(context.Context) (shown, error) {
 		return shown{}, &cardgateway.OutcomeUnknownError{}
 	}})
-	_, _ = j.pay(t.Context(), &payment{intent: Intent{TransactionID: "b"}, send: func(context.Context) (shown, error) {
+	_, _ = j.pay(t.Context(), &payment{intent: Intent{ID: PaymentID("b")}, send: func(context.Context) (shown, error) {
 		return shown{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {
@@ -331,10 +331,10 @@ func TestClock(t *testing.T) {
 // TestSame: a payment or refund that differs in any value that the caller chooses is another one.
 func TestSame(t *testing.T) {
 	in := Intent{
-		TransactionID: "a", RefundTransactionID: "b", UniqueID: "1", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD",
+		ID: PaymentID("a"), UniqueID: "1", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD",
 	}
 	for name, change := range map[string]func(*Intent){
-		"TransactionID": func(in *Intent) { in.TransactionID = "x" }, "RefundTransactionID": func(in *Intent) { in.RefundTransactionID = "x" },
+		"ID": func(in *Intent) { in.ID.Text = "x" }, "kind": func(in *Intent) { in.ID.Refund = true },
 		"UniqueID": func(in *Intent) { in.UniqueID = "x" }, "OrderID": func(in *Intent) { in.OrderID = "x" },
 		"Operation": func(in *Intent) { in.Operation = opTokenOrder }, "Amount": func(in *Intent) { in.Amount = decimal.New(1251, -2) },
 		"Currency": func(in *Intent) { in.Currency = "EUR" },

@@ -20,7 +20,7 @@ import (
 //
 // For an entry that exists but cannot be read, every method that has to read it returns an *EntryError.
 //
-// A Key identifies a payment or a refund: store entries under the whole Key, or under its Shop and ID.
+// A Key identifies a payment or a refund: store entries under the whole Key, or under the texts of its Shop and ID.
 //
 // Intent and Evidence have a JSON form, which keeps every member.
 type Store interface {
@@ -46,9 +46,7 @@ type Store interface {
 //
 //	Forget(ctx context.Context, before time.Time) (int64, error)
 //
-// It must keep every entry that is not acknowledged, and every one of which anything was recorded at that time or later:
-// Begun, a submission, or other evidence. Going by Begun alone would delete a payment that began long ago and was submitted
-// again a moment ago, and a repeated call would charge again.
+// It must return the error of CheckForget, and delete only entries with Entry.MayForget.
 
 // EntryError says that an entry exists but cannot be read: it was damaged, or written by a newer version of this
 // package. Other entries are not affected. No payment is sent for it, because it may have been sent before.
@@ -58,14 +56,14 @@ type EntryError struct {
 }
 
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("journal: the entry of %s of %q cannot be read: %v", e.Key.describe(), e.Key.Shop, e.Cause)
+	return fmt.Sprintf("journal: the entry of %s of %q cannot be read: %v", e.Key.ID.describe(), e.Key.Shop, e.Cause)
 }
 
 // Unwrap returns the cause.
 func (e *EntryError) Unwrap() error { return e.Cause }
 
-// tooRecent keeps Forget from forgetting what a running job may still repeat.
-func tooRecent(before time.Time) error {
+// CheckForget returns an error for a time within the last 24 hours: a store must not forget what a running job may still repeat.
+func CheckForget(before time.Time) error {
 	if time.Since(before) < 24*time.Hour {
 		return errors.New("journal: Forget takes a time at least 24 hours ago: a forgotten transactionId can be paid again")
 	}

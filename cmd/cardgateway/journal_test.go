@@ -109,7 +109,7 @@ func TestJournalBesideShop(t *testing.T) {
 		go func() {
 			ended <- s.Run(ctx, 10*time.Millisecond, func(_ context.Context, e journal.Entry) error {
 				if e.State() == journal.Succeeded {
-					told <- e.TransactionID()
+					told <- e.ID().Text
 				}
 				return nil
 			})

@@ -39,9 +39,9 @@ func (a *journalAck) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	key := journal.Key{Shop: j.Shop, TransactionID: a.ID}
+	key := journal.Key{Shop: j.Shop, ID: journal.PaymentID(a.ID)}
 	if a.Refund {
-		key = journal.Key{Shop: j.Shop, RefundTransactionID: a.ID}
+		key = journal.Key{Shop: j.Shop, ID: journal.RefundID(a.ID)}
 	}
 	e, err := j.Store.Get(c.ctx, key)
 	switch {

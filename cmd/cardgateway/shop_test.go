@@ -15,6 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -24,20 +25,20 @@ type place struct {
 	setting string // as the tool is told
 	driver  string
 	dsn     string // as the shop's program opens it
-	dialect journal.Dialect
+	dialect sqlstore.Dialect
 }
 
 var databases atomic.Int64
 
 func sqlitePlace(t *testing.T) place {
 	path := filepath.Join(t.TempDir(), "payments.db")
-	return place{path, "sqlite", "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", journal.SQLite}
+	return place{path, "sqlite", "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", sqlstore.SQLite}
 }
 
 func postgresPlace(t *testing.T, server *pgserver.Server) place {
 	schema := fmt.Sprintf("shop%d", databases.Add(1))
 	execAt(t, "pgx", server.URL("public"), "CREATE SCHEMA "+schema)
-	return place{server.URL(schema), "pgx", server.URL(schema), journal.Postgres}
+	return place{server.URL(schema), "pgx", server.URL(schema), sqlstore.Postgres}
 }
 
 func mysqlPlace(t *testing.T, server *mysqlserver.Server) place {
@@ -45,7 +46,7 @@ func mysqlPlace(t *testing.T, server *mysqlserver.Server) place {
 	execAt(t, "mysql", server.DSN(""), "CREATE DATABASE "+name)
 	_, socket, _ := strings.Cut(server.DSN(""), "(")
 	socket, _, _ = strings.Cut(socket, ")")
-	return place{"mysql://root@localhost/" + name + "?socket=" + url.QueryEscape(socket), "mysql", server.DSN(name), journal.MySQL}
+	return place{"mysql://root@localhost/" + name + "?socket=" + url.QueryEscape(socket), "mysql", server.DSN(name), sqlstore.MySQL}
 }
 
 func execAt(t *testing.T, driver, dsn, statement string) {
@@ -78,7 +79,7 @@ func everyDatabase(t *testing.T, test func(*testing.T, place)) {
 type shop struct {
 	*journal.Journal
 	server *sandbox.Server
-	store  *journal.SQLStore
+	store  *sqlstore.Store
 }
 
 func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
@@ -87,7 +88,7 @@ func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := journal.NewSQLStore(t.Context(), db, at.dialect)
+	store, err := sqlstore.New(t.Context(), db, at.dialect)
 	if err != nil {
 		t.Fatal(err)
 	}

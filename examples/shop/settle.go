@@ -47,12 +47,12 @@ func (s *Shop) settle(ctx context.Context) error {
 		if e.Intent().Operation == "CreateTokenOrder" {
 			book = s.bookCard
 		}
-		if err := book(ctx, e.TransactionID(), s.detailed(ctx, t), err); err != nil {
-			s.log.Error("booking a payment", "transactionId", e.TransactionID(), "error", err)
+		if err := book(ctx, e.ID().Text, s.detailed(ctx, t), err); err != nil {
+			s.log.Error("booking a payment", "transactionId", e.ID().Text, "error", err)
 			continue // the journal yields it again
 		}
 		if e.State() == journal.Pending && time.Since(e.Begun.At) > giveUpAfter {
-			s.acknowledge(ctx, e.TransactionID())
+			s.acknowledge(ctx, e.ID().Text)
 		}
 	}
 	return s.store.ForgetCarts(ctx, time.Now().Add(-cartAge))

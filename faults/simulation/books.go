@@ -69,7 +69,7 @@ func verdictOf(r result, err error) verdict {
 
 // verdictOfEntry returns what an entry tells.
 func verdictOfEntry(e *journal.Entry) (verdict, error) {
-	if e.RefundTransactionID() != "" {
+	if e.ID().Refund {
 		r, err := e.RefundOutcome()
 		return verdictOf(result{refund: r}, err), err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
 	"github.com/cardgateway/cardgateway-go/journal/sqlite"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -71,7 +72,7 @@ func TestOddPaths(t *testing.T) {
 func TestRefusedPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"": "needs the path", ":memory:": "NewMemoryStore", "file:x?mode=memory": "NewMemoryStore",
-		"postgres://db/x": "NewSQLStore", "mysql://db/x": "NewSQLStore", t.TempDir(): "directory",
+		"postgres://db/x": "sqlstore.New", "mysql://db/x": "sqlstore.New", t.TempDir(): "directory",
 	} {
 		if _, err := sqlite.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want an error with %q", path, err, want)
@@ -89,7 +90,7 @@ func TestOneConnection(t *testing.T) {
 				t.Fatal(err)
 			}
 			db.SetMaxOpenConns(1)
-			s, err := journal.NewSQLStore(t.Context(), db, journal.SQLite)
+			s, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +111,7 @@ func TestSchemaVersion(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	var versions string
-	if err := db.QueryRow("SELECT GROUP_CONCAT(version) FROM cardgateway_journal_schema").Scan(&versions); err != nil || versions != "1,2" {
+	if err := db.QueryRow("SELECT GROUP_CONCAT(version) FROM cardgateway_journal_schema").Scan(&versions); err != nil || versions != "1" {
 		t.Errorf("the schema has the versions %s, %v", versions, err)
 	}
 }

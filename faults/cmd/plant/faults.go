@@ -22,7 +22,7 @@ var faults = []fault{
 		{"journal/shop.go", "Gateway: normalURL(cmp.Or(gateway, client.BaseURL()))", "Gateway: cmp.Or(gateway, normalURL(client.BaseURL()))"},
 	}},
 	{"forgets-by-first-submission", "Forget deletes a payment that was submitted again a moment ago", []edit{
-		{"journal/memory.go", "e.latest().Before(before)", "e.Begun.At.Before(before)"},
+		{"journal/entry.go", " && !slices.ContainsFunc(e.Evidence, since)", " && since != nil"},
 	}},
 	{"one-success-counts-twice", "an approval without an id and its confirmation with one are a conflict", []edit{
 		{"journal/state.go", "return ev.Source != other.Source || s.sameTime(o)", "return s.id() == o.id() && (ev.Source != other.Source || s.sameTime(o))"},

@@ -36,10 +36,10 @@ func (d *describing) print() {
 		}
 	}
 	in := &e.Begun
-	if in.RefundTransactionID != "" {
-		line("refund", "%s of %s, of payment %s", in.RefundTransactionID, money(in.Amount, Currency(e)), in.UniqueID)
+	if in.ID.Refund {
+		line("refund", "%s of %s, of payment %s", in.ID.Text, money(in.Amount, Currency(e)), in.UniqueID)
 	} else {
-		line("payment", "%s of %s", in.TransactionID, money(in.Amount, in.Currency))
+		line("payment", "%s of %s", in.ID.Text, money(in.Amount, in.Currency))
 		line("order", "%s", in.OrderID)
 		line("unique id", "%s", uniqueIDOf(e))
 	}

@@ -51,14 +51,14 @@ func State(e *journal.Entry) string {
 
 // Kind returns payment or refund.
 func Kind(e *journal.Entry) string {
-	if e.RefundTransactionID() != "" {
+	if e.ID().Refund {
 		return "refund"
 	}
 	return "payment"
 }
 
 // idOf returns the merchant's id.
-func idOf(e *journal.Entry) string { return cmp.Or(e.TransactionID(), e.RefundTransactionID()) }
+func idOf(e *journal.Entry) string { return e.ID().Text }
 
 // Currency returns the currency of the payment. A refund is sent without one: it is known only once the gateway has returned it.
 func Currency(e *journal.Entry) string {

@@ -35,7 +35,7 @@ func TestWords(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := &journal.Entry{Begun: journal.Intent{
-				TransactionID: "t-1", Amount: decimal.NewFromInt(7), Currency: "EUR", At: time.Now(), Operation: "TokenPayment",
+				ID: journal.PaymentID("t-1"), Amount: decimal.NewFromInt(7), Currency: "EUR", At: time.Now(), Operation: "TokenPayment",
 			}, Evidence: test.evidence, Acked: -1}
 			if test.acked {
 				e.Acked = len(e.Evidence)

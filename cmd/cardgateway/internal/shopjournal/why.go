@@ -47,7 +47,7 @@ func Why(e *journal.Entry) string {
 func outcomeOf(e *journal.Entry) (code cardgateway.Code, err error) {
 	var t *cardgateway.Transaction
 	var r *cardgateway.Refund
-	if e.RefundTransactionID() != "" {
+	if e.ID().Refund {
 		r, err = e.RefundOutcome()
 	} else {
 		t, err = e.Outcome()

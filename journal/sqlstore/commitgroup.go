@@ -1,10 +1,12 @@
-package journal
+package sqlstore
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // commitGroup implements group commit: concurrent writers share a transaction, and with it the disk sync that each
@@ -30,7 +32,9 @@ const stalledAfter = 20 * time.Millisecond
 
 // write is one change of one entry.
 type write struct {
-	key     Key
+	key     journal.Key
+	shop    string // the key in the form of the columns
+	id      string
 	kind    writeKind
 	version int    // of the entry that is changed; the acknowledged version for an acknowledgement
 	text    string // the intent or the evidence as JSON
@@ -41,9 +45,13 @@ type write struct {
 	ctx  context.Context // of the caller
 	done chan struct{}
 	// The result: set before done is closed.
-	changed bool  // this write changed the entry; else current is the entry as it is
-	current Entry // if not changed
+	changed bool          // this write changed the entry; else current is the entry as it is
+	current journal.Entry // if not changed
 	err     error
+}
+
+func newWrite(key journal.Key, kind writeKind) *write {
+	return &write{key: key, shop: key.Shop.String(), id: key.ID.String(), kind: kind}
 }
 
 func (w *write) finish() { close(w.done) }
@@ -120,7 +128,7 @@ func (g *commitGroup) watch() (keptPlace func() bool) {
 func (g *commitGroup) take() (batch []*write) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	keys := make(map[Key]bool, min(len(g.waiting), g.most))
+	keys := make(map[journal.Key]bool, min(len(g.waiting), g.most))
 	left := g.waiting[:0]
 	for _, w := range g.waiting {
 		switch {

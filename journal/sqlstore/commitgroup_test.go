@@ -1,4 +1,4 @@
-package journal
+package sqlstore
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 // batches is a commit group whose batches take a second each; it remembers what they have written.
@@ -28,7 +30,9 @@ func batches(most int) (g *commitGroup, sizes *[]string) {
 	return g, sizes
 }
 
-func writeOf(id string) *write { return &write{key: Key{TransactionID: id}} }
+func writeOf(id string) *write {
+	return newWrite(journal.Key{ID: journal.PaymentID(id)}, writeEvidence)
+}
 
 func wantBatches(t *testing.T, got *[]string, want ...string) {
 	t.Helper()
