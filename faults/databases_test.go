@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
@@ -459,7 +458,7 @@ func TestTwoShops(t *testing.T) {
 				t.Errorf("after shop %d: charged %d times", i+1, n)
 			}
 		}
-		if err := a.Ack(t.Context(), o.ID); err != nil {
+		if err := a.Ack(t.Context(), journal.PaymentID(o.ID), journal.Succeeded); err != nil {
 			t.Error(err)
 		}
 		for name, want := range map[*journal.Journal]int{a: 0, b: 1} {
@@ -537,7 +536,7 @@ func TestBadRows(t *testing.T) {
 		if !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		if _, err := j.Get(t.Context(), "1"); err == nil || strings.Count(err.Error(), "journal: ") != 1 {
+		if _, err := j.Get(t.Context(), journal.PaymentID("1")); err == nil || strings.Count(err.Error(), "journal: ") != 1 {
 			t.Errorf("Get of a damaged one: %v, want an error with one prefix", err)
 		}
 		o := Order{ID: "1", Card: sandbox.Approved, Amount: "1.00"}

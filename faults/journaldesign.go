@@ -80,7 +80,7 @@ func (d *journalDesign) recover(ctx context.Context, at map[string]int, verdicts
 }
 
 func entryVerdict(e *journal.Entry) Verdict {
-	if e.State() == journal.PresumedAbsent && !e.Conflict() {
+	if e.State() == journal.PresumedAbsent {
 		return Absent
 	}
 	if e.ID().Refund {

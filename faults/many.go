@@ -75,7 +75,7 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 			return nil, err
 		}
 		begun := time.Now()
-		if err := j.Ack(background, manyID(i*entries/100)); err != nil {
+		if err := j.Ack(background, journal.PaymentID(manyID(i*entries/100)), journal.Pending); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(begun))

@@ -38,7 +38,7 @@ func idOf(body []byte) string {
 // thingOf returns the thing of an entry.
 func (w *world) thingOf(e *journal.Entry) thing {
 	for _, o := range w.things {
-		if o.refund != nil && e.ID() == journal.RefundID(o.refund.ID) || o.order != nil && e.ID() == journal.PaymentID(o.order.ID) {
+		if e.ID() == o.journalID() {
 			return o
 		}
 	}
@@ -61,11 +61,15 @@ func (o thing) payAgain(p *process) Verdict {
 	return verdictOf(again.CreateSubscription(background, o.order.subscription()))
 }
 
-func (o thing) ack(p *process) error {
+func (o thing) ack(p *process, stored journal.State) error {
+	return p.Ack(background, o.journalID(), stored)
+}
+
+func (o thing) journalID() journal.ID {
 	if o.refund != nil {
-		return p.AckRefund(background, o.refund.ID)
+		return journal.RefundID(o.refund.ID)
 	}
-	return p.Ack(background, o.order.ID)
+	return journal.PaymentID(o.order.ID)
 }
 
 // moved returns how many times money was moved.

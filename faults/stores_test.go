@@ -198,7 +198,7 @@ func TestClosed(t *testing.T) {
 				t.Error(err)
 			}
 			if i%2 == 0 {
-				if err := j.Ack(t.Context(), o.ID); err != nil {
+				if err := j.Ack(t.Context(), journal.PaymentID(o.ID), journal.Succeeded); err != nil {
 					t.Error(err)
 				}
 			}

@@ -3,66 +3,68 @@ package journal
 import (
 	"context"
 	"errors"
+
+	"github.com/cardgateway/cardgateway-go"
 )
 
-// Ack acknowledges that you have stored the outcome that this Journal last reported for the payment, by a payment method
-// or by Recover, or after a restart the outcome in the store: it will not be reported again. For a payment that is
+// Ack acknowledges that you have stored the state of a payment or a refund, and what belongs to it: it will not be reported
+// again. The state is that of what a payment method returned, see StateOf, or of the Entry. For an entry that is
 // Pending, Refused or PresumedAbsent it also means that the journal no longer queries the gateway for it. Acknowledge a
 // pending payment only if something else, such as the notification, will report how it ends, and a presumed absent one
 // only when it is too late for the request to arrive.
 //
-// Ack returns ErrOpen for a payment without an outcome, ErrChanged if more is known by now than was reported (Recover
-// will report it), ErrNoEntry for a payment that was never begun, and any failure of the store. A call that could not
-// read the store, or was a mismatch, has reported nothing: after it, too, Ack returns ErrChanged until this Journal has
-// reported the payment. For a refund, use AckRefund.
-func (j *Journal) Ack(ctx context.Context, transactionID string) error {
+// Ack acknowledges the entry if it has this state now, and otherwise nothing. It returns ErrOpen for an entry without an
+// outcome (Unknown), ErrChanged for an entry with another state (Recover reports it until it is acknowledged), ErrNoEntry for
+// what was never begun, and any failure of the store. A repeated Ack does nothing. It makes no difference which process
+// was told the state, or when.
+func (j *Journal) Ack(ctx context.Context, id ID, stored State) error {
 	if err := needContext(ctx, "Ack"); err != nil {
 		return err
 	}
-	return j.ackTold(ctx, j.key(PaymentID(transactionID)))
-}
-
-// ackTold acknowledges what this Journal last reported for a payment or a refund.
-func (j *Journal) ackTold(ctx context.Context, key Key) error {
-	last, known := j.reported.get(key)
-	if !known {
-		e, err := j.get(ctx, key)
-		switch {
-		case err != nil:
+	for range mostChanges {
+		e, err := j.get(ctx, j.key(id))
+		if err != nil {
 			return err
+		}
+		switch now := e.State(); {
+		case now == Unknown:
+			return ErrOpen
+		case now != stored:
+			return ErrChanged
 		case !e.Unacked():
 			return nil
-		case j.mayHaveTold(&e):
-			return ErrChanged
 		}
-		last = report{intent: e.Intent(), version: e.version(), state: e.State()}
+		if err := j.ack(ctx, &e); !errors.Is(err, ErrChanged) {
+			return err
+		}
 	}
-	return j.ackReport(ctx, key, last)
+	return ErrChanged
 }
 
-// ackReport acknowledges a report. If evidence was recorded since, it acknowledges nothing and returns ErrChanged.
-func (j *Journal) ackReport(ctx context.Context, key Key, told report) error {
-	if told.state == Unknown {
-		return ErrOpen
-	}
-	j.touched.add(key)
-	err := j.ack(ctx, key, told.version)
+// StateOf returns the state that the results of a payment method or of CreateRefund state, for Ack. It is Unknown, which is
+// never acknowledged, for every error that says something about the call only and not about the payment: not sent, invalid,
+// mismatch, or a failure of the store.
+func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err error) State {
 	switch {
-	case errors.Is(err, ErrChanged):
-		j.reported.refuted(key, told)
 	case err == nil:
-		j.reported.setAcked(key, told)
-		j.asked.forget(key)
-	case errors.Is(err, ErrNoEntry):
-		j.reported.remove(key)
-		j.asked.forget(key)
+		switch r := any(result).(type) {
+		case *cardgateway.Transaction:
+			return shown{transaction: r}.state()
+		case *cardgateway.Refund:
+			return shown{refund: r}.state()
+		}
+	case errors.Is(err, cardgateway.ErrNotSent), errors.Is(err, cardgateway.ErrInvalidRequest): // it may wrap any other
+	case errors.Is(err, ErrPresumedAbsent):
+		return PresumedAbsent
+	case errors.Is(err, ErrAbandoned):
+		return Abandoned
+	case errors.Is(err, cardgateway.ErrOutcomeUnknown): // it may wrap an outcome that is not certain
+	case errors.Is(err, cardgateway.ErrConflict):
+		return Conflicting
+	case errors.Is(err, cardgateway.ErrDeclined):
+		return Declined
+	case errors.Is(err, cardgateway.ErrRefused):
+		return Refused
 	}
-	return err
-}
-
-// mayHaveTold reports whether this Journal may have reported an older version of the entry and have forgotten that
-// report. It cannot have if the latest evidence is older than the Journal: every report then included it.
-func (j *Journal) mayHaveTold(e *Entry) bool {
-	v := e.version()
-	return v > 0 && j.reported.hasForgotten() && !e.Evidence[v-1].At.Before(j.clock.started)
+	return Unknown
 }

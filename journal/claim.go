@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
@@ -152,7 +153,7 @@ func (j *Journal) submit(ctx context.Context, e *Entry, in Intent) (bool, error)
 // call's intent, or receive it when the database comes back. So the sender is remembered: its intent is known to be
 // unsent.
 func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error) error {
-	j.unsent.update(in.Sender, func(nobody, bool) (nobody, bool) { return nobody{}, true })
+	j.memory.giveUp(in.ID, in.Sender)
 	if over := ctx.Err(); !errors.Is(err, over) {
 		err = errors.Join(err, over)
 	}
@@ -161,8 +162,7 @@ func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error)
 
 // gaveUp reports whether the latest submission belongs to a call of this process that gave up before it sent anything.
 func (j *Journal) gaveUp(known *projection) bool {
-	_, gaveUp := j.unsent.get(known.intent.Sender)
-	return gaveUp && known.state == Unknown
+	return known.state == Unknown && slices.Contains(j.memory.get(known.intent.ID).gaveUp, known.intent.Sender)
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it

@@ -119,6 +119,9 @@ func (w *evidenceJSON) evidence() (Evidence, error) {
 		in, failed := w.Submission.intent()
 		ev.Submission, err = &in, errors.Join(err, failed)
 	}
+	if ev.State == Conflicting {
+		err = errors.New("journal: no evidence has the state of a conflict")
+	}
 	if !ev.complete() {
 		err = fmt.Errorf("journal: evidence of source %q and state %v has no submission, transaction or refund", ev.Source, ev.State)
 	}
@@ -138,7 +141,7 @@ func (ev *Evidence) complete() bool {
 
 var wireStates = map[State]string{
 	Unknown: "unknown", NotSent: "notSent", Refused: "refused", PresumedAbsent: "presumedAbsent",
-	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded",
+	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded", Conflicting: "conflict",
 }
 
 // MarshalText writes the state's name, so that stores stay readable and the numbers can change.

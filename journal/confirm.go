@@ -14,8 +14,7 @@ import (
 //
 // The transaction must match the recorded payment; otherwise Confirm records nothing and returns an error that matches
 // ErrMismatch. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
-// without the journal. Confirm does not acknowledge; if nothing else is known, a later Ack acknowledges what it recorded.
-// For a refund, use ConfirmRefund.
+// without the journal. Confirm does not acknowledge. For a refund, use ConfirmRefund.
 func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
 	if err := needContext(ctx, "Confirm"); err != nil {
 		return err
@@ -37,14 +36,11 @@ func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error
 // confirm records what the gateway returned for an entry, if it changes what is known. It is one row, and there can be others:
 // only a query of all of them shows that a checkout is abandoned.
 func (j *Journal) confirm(ctx context.Context, e Entry, s shown) (err error) {
-	j.touched.add(e.Key())
+	defer j.memory.setChanged(e.ID())
 	for _, ev := range j.evidenceOf(s, &e, e.project(), false) {
 		if e, err = j.addIfNew(ctx, e, ev); err != nil {
 			return err
 		}
-	}
-	if now := e.project(); now.state == s.state() && !now.conflict {
-		j.reported.set(&e, now.state)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@
 //		return t, nil
 //	case err == nil, errors.Is(err, cardgateway.ErrDeclined): // final
 //		... // store it in your own database, and then:
-//		if err := payments.Ack(ctx, req.TransactionID); err != nil {
+//		if err := payments.Ack(ctx, journal.PaymentID(req.TransactionID), journal.StateOf(t, err)); err != nil {
 //			log.Print(err) // Run reports the outcome again
 //		}
 //	case errors.Is(err, journal.ErrMismatch): // another payment has this transactionId: use a new one
@@ -39,17 +39,17 @@
 //
 // Run queries the gateway for every open payment, and reports every outcome until it is acknowledged: a program that
 // crashes before it has stored an outcome gets it again. Use Recover and Ack for a loop of your own. Run acknowledges
-// exactly what it has reported; Ack acknowledges what was last reported, to any caller. Pass what a notification or a walk
+// exactly the version that it has reported. Ack says which state you have stored, and acknowledges an entry that has this state
+// now, whoever reported it. Pass what a notification or a walk
 // has confirmed to Confirm; it then needs no query.
 //
-// Refunds work like payments, and everything said here about payments applies to them too. A payment and a refund may have
-// the same id. The differences have their own names:
+// Refunds work like payments, and everything said here about payments applies to them too. RefundID names a refund; a payment
+// and a refund may have the same id. The differences have their own names:
 //
 //	r, err := payments.CreateRefund(ctx, req)              // as on the client
 //	if e.ID().Refund {                                     // in Run and Recover
 //		r, err := e.RefundOutcome()                    // instead of Outcome
 //	}
-//	err = payments.AckRefund(ctx, refundTransactionID)     // instead of Ack
 //	err = payments.ConfirmRefund(ctx, notification.Refund) // instead of Confirm
 //
 // Calling a payment method again with the same transactionId never sends a second time after anything may have been sent;

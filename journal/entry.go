@@ -12,7 +12,7 @@ import (
 )
 
 // Entry is one payment, or one refund, as a Store holds it: the intent with which it began, and all evidence since, in
-// order. State, Conflict, and Outcome or RefundOutcome return the result.
+// order. State, and Outcome or RefundOutcome, return the result.
 type Entry struct {
 	Begun    Intent
 	Evidence []Evidence
@@ -132,7 +132,7 @@ func (ev *Evidence) CanBeAskedAgain() bool {
 }
 
 // State is what is known about a payment or a refund. States only change to a later one in this list, and Declined and
-// Succeeded are final, except that another submission makes a payment Unknown again.
+// Succeeded are final unless there is a contradiction, except that another submission makes a payment Unknown again.
 type State int
 
 // The states of a payment. A refund is Pending with code 110, Succeeded with 111, Declined with 112, and never Abandoned.
@@ -145,6 +145,10 @@ const (
 	Abandoned                   // it waited for the cardholder for longer than AbandonAfter; it is no longer queried
 	Declined                    // final, not paid
 	Succeeded                   // final, paid
+	// Conflicting means that the evidence is contradictory: two successes, or a success after the payment was declined, refused,
+	// proved not sent or presumed absent. It needs manual review: money may have moved twice, or after the customer was told
+	// that it did not. It stays so. No single piece of evidence has this state.
+	Conflicting
 )
 
 // String returns the state in words.
@@ -164,6 +168,8 @@ func (s State) String() string {
 		return "declined"
 	case Succeeded:
 		return "succeeded"
+	case Conflicting:
+		return "conflict"
 	}
 	return "unknown"
 }

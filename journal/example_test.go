@@ -45,7 +45,7 @@ func Example() {
 		if err == nil && t.Paid() {
 			fmt.Println("paid:   ", e.ID().Text)
 		}
-		if err := payments.Ack(ctx, e.ID().Text); err != nil {
+		if err := payments.Ack(ctx, e.ID(), e.State()); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -110,7 +110,7 @@ func ExampleJournal_CreateRefund() {
 		if err == nil && refund.Refunded() {
 			fmt.Println("refunded:", id)
 		}
-		if err := payments.AckRefund(ctx, id); err != nil {
+		if err := payments.Ack(ctx, e.ID(), e.State()); err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -89,14 +89,9 @@ type Journal struct {
 	opts   Options
 	clock  clock
 
-	calls    callGroup              // payments and refunds being made by this process
-	reported reports                // what callers were last told, for Ack
-	touched  touched                // payments that this process changes during a Recover
-	asked    *askTimes              // when the gateway was last queried for a payment
-	unsent   recent[string, nobody] // senders that gave up before they sent anything
+	calls  callGroup // payments and refunds being made by this process
+	memory memory
 }
-
-type nobody struct{}
 
 // New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.
 func New(client *cardgateway.Client, store Store, opts Options) *Journal {
@@ -105,7 +100,6 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 	}
 	return &Journal{
 		client: client, store: store, shop: shopOf(client, opts.Gateway), opts: opts.withDefaults(), clock: clock{started: time.Now()},
-		asked: newAskTimes(),
 	}
 }
 

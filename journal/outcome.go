@@ -33,7 +33,7 @@ var (
 //	Unknown                  a *cardgateway.OutcomeUnknownError with cause ErrOpen
 //	PresumedAbsent           a *cardgateway.OutcomeUnknownError with cause ErrPresumedAbsent
 //	Abandoned                a *cardgateway.OutcomeUnknownError with cause ErrAbandoned
-//	any state, if Conflict   a *cardgateway.ConflictError
+//	Conflicting              a *cardgateway.ConflictError
 //
 // In an entry that Recover yields, the error of an unknown outcome also wraps the error of the last query, if it failed:
 // for example, because the secret key is no longer valid.

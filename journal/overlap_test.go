@@ -53,7 +53,7 @@ func TestConflictIsToldAtOnce(t *testing.T) {
 		}
 		var log bytes.Buffer
 		j := s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		wantStates(t, j, map[string]string{"a": "succeeded, conflict"})
+		wantStates(t, j, map[string]string{"a": "conflict"})
 		if !strings.Contains(log.String(), "level=WARN") {
 			t.Errorf("there is no warning about the conflict: %s", &log)
 		}
@@ -71,7 +71,7 @@ func TestAckOfRepeatedCall(t *testing.T) {
 		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Pending); !errors.Is(err, journal.ErrChanged) {
 			t.Errorf("Ack: got %v, want ErrChanged", err)
 		}
 	})

@@ -51,10 +51,10 @@ func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
 		return shown{}, j.unclaimed(p, err)
 	}
 	if !mine {
-		j.reported.set(&e, e.State())
+		j.memory.returned(&e, e.project())
 		return e.outcome()
 	}
-	j.reported.set(&e, Unknown) // if this call never returns, its caller knows no more than that
+	j.memory.returned(&e, e.project()) // Unknown: if this call never returns, its caller knows no more than that
 	s, err := p.send(ctx)
 	return j.conclude(ctx, p, e, s, err)
 }
@@ -63,13 +63,13 @@ func (j *Journal) payOnce(ctx context.Context, p *payment) (shown, error) {
 // of this Journal may have sent the payment, it returns an unknown outcome instead, because "not sent" would be taken for
 // a statement about the payment. That is not so after a refusal, which the caller of AfterRefusal knows.
 func (j *Journal) unclaimed(p *payment, err error) error {
-	before, known := j.reported.setUnseen(&p.intent)
+	before := j.memory.get(p.intent.ID)
 	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
 	switch {
-	case !known || !ok || before.state == NotSent || before.state == Refused && p.accepts == afterRefusal:
+	case before.intent == nil || !ok || before.state == NotSent || before.state == Refused && p.accepts == afterRefusal:
 		return err
 	case !before.intent.same(&p.intent):
-		return &MismatchError{Asked: p.intent, Recorded: before.intent}
+		return &MismatchError{Asked: p.intent, Recorded: *before.intent}
 	}
 	return before.intent.unknown(notSent.Cause)
 }
@@ -81,17 +81,17 @@ func (j *Journal) conclude(ctx context.Context, p *payment, e Entry, s shown, er
 	ev.Sender = p.intent.Sender
 	p.secrets.removeFrom(ev.Transaction)
 	e, failed := j.record(ctx, e, ev)
-	j.touched.add(p.intent.Key())
+	j.memory.setChanged(p.intent.ID)
 	if failed != nil {
 		return p.unrecorded(s, err, failed)
 	}
 	if ev.Invalid {
-		_ = j.ack(context.WithoutCancel(ctx), e.Key(), e.version()) // best effort: otherwise Recover reports that it was not sent
-		j.reported.set(&e, NotSent)
+		_ = j.ack(context.WithoutCancel(ctx), &e) // best effort: otherwise Recover reports that it was not sent
+		j.memory.returned(&e, e.project())
 		return shown{}, err
 	}
 	known := e.project()
-	j.reported.set(&e, known.state)
+	j.memory.returned(&e, known)
 	switch {
 	case known.conflict || known.state >= Pending && known.state != ev.State:
 		return e.outcome()

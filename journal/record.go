@@ -43,8 +43,8 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
-		return nobody{}, j.store.Record(ctx, e.Key(), e.version(), ev)
+	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, j.store.Record(ctx, e.Key(), e.version(), ev)
 	})
 	if err != nil {
 		return err
@@ -53,13 +53,17 @@ func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	return nil
 }
 
-// ack acknowledges a version of an entry.
-func (j *Journal) ack(ctx context.Context, key Key, version int) error {
+// ack acknowledges exactly this version of an entry, or returns ErrChanged.
+func (j *Journal) ack(ctx context.Context, e *Entry) error {
+	defer j.memory.setChanged(e.ID())
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guarded(ctx, func(ctx context.Context) (nobody, error) {
-		return nobody{}, j.store.Ack(ctx, key, version)
+	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, j.store.Ack(ctx, e.Key(), e.version())
 	})
+	if err == nil || errors.Is(err, ErrNoEntry) {
+		j.memory.forgetQuery(e.ID())
+	}
 	return err
 }
 

@@ -19,10 +19,10 @@ func TestIDsThatNoStoreHolds(t *testing.T) {
 		f := &faulty{Store: s.store, fail: map[string]bool{"Get": true}}
 		j := journal.New(s.client, f, journal.Options{})
 		for _, id := range []string{"", "a\x00", "\xff"} {
-			if _, err := j.Get(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if _, err := j.Get(t.Context(), journal.PaymentID(id)); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Get of %q: got %v, want ErrNoEntry", id, err)
 			}
-			if err := j.Ack(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if err := j.Ack(t.Context(), journal.PaymentID(id), journal.Succeeded); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Ack of %q: got %v, want ErrNoEntry", id, err)
 			}
 		}
@@ -32,7 +32,7 @@ func TestIDsThatNoStoreHolds(t *testing.T) {
 // TestNoEntryNamesTheID: the error about a payment or a refund that the journal does not have names it.
 func TestNoEntryNamesTheID(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		payment, refund := s.Ack(t.Context(), "a"), s.AckRefund(t.Context(), "r")
+		payment, refund := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded), s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded)
 		if got, want := fmt.Sprint(payment), `journal: no such payment or refund: transaction "a"`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

@@ -51,7 +51,7 @@ type recovery struct {
 	items   chan *recovered
 	reader  <-chan ending
 	asking  sync.WaitGroup
-	touched *touchedSet
+	changes int64 // of this process, when it began
 	begun   time.Time
 	info    RecoverInfo
 }
@@ -66,7 +66,7 @@ type recovered struct {
 
 func (j *Journal) startRecovery(ctx context.Context) *recovery {
 	r := &recovery{
-		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), touched: j.touched.watch(), begun: time.Now(),
+		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.now(), begun: time.Now(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.reader = async(r.read)
@@ -76,14 +76,14 @@ func (j *Journal) startRecovery(ctx context.Context) *recovery {
 // read lists the unacknowledged entries, and starts queries for the open ones.
 func (r *recovery) read() {
 	defer close(r.items)
-	places := make(chan nobody, r.j.opts.Parallel)
+	places := make(chan struct{}, r.j.opts.Parallel)
 	for e, err := range r.j.store.Unacked(r.ctx, r.j.shop) {
 		item := &recovered{entry: e, err: err, asOf: time.Now()}
 		if err == nil && r.j.shouldAsk(&e) {
 			select {
-			case places <- nobody{}:
+			case places <- struct{}{}:
 			case <-r.ctx.Done():
-				r.j.asked.forget(e.Key())
+				r.j.memory.forgetQuery(e.ID())
 				return
 			}
 			r.asking.Add(1)
@@ -132,9 +132,9 @@ func (r *recovery) tell(yield func(Entry, error) bool) error {
 			continue
 		}
 		known := e.project()
-		e.why = r.j.asked.why(e.Key())
+		e.why = r.j.memory.get(e.ID()).why
 		r.info.count(&e, known)
-		r.j.reported.set(&e, known.state)
+		r.j.memory.returned(&e, known)
 		if !yield(e, nil) {
 			return errStopped
 		}
@@ -181,7 +181,7 @@ func (r *recovery) current(item *recovered) (Entry, error) {
 		return item.entry, item.err
 	}
 	key := item.entry.Key()
-	if r.touched.has(key) || time.Since(item.asOf) > freshFor {
+	if r.j.memory.changedSince(key.ID, r.changes) || time.Since(item.asOf) > freshFor {
 		return r.j.get(r.ctx, key)
 	}
 	return item.entry, nil
@@ -190,8 +190,7 @@ func (r *recovery) current(item *recovered) (Entry, error) {
 // stop ends the reader and all queries, and waits for them for up to freshFor: a store may ignore its context.
 func (r *recovery) stop() {
 	r.cancel()
-	r.j.touched.unwatch(r.touched)
-	ended := make(chan nobody)
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for range r.items { // until the reader closes it

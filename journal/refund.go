@@ -38,14 +38,6 @@ func (j *Journal) payBack(ctx context.Context, p *payment) (*cardgateway.Refund,
 	return s.refund, err
 }
 
-// AckRefund acknowledges a refund, as Ack does for a payment.
-func (j *Journal) AckRefund(ctx context.Context, refundTransactionID string) error {
-	if err := needContext(ctx, "AckRefund"); err != nil {
-		return err
-	}
-	return j.ackTold(ctx, j.key(RefundID(refundTransactionID)))
-}
-
 // ConfirmRefund records a refund that you got from the gateway elsewhere, as Confirm does for a payment: confirmed by
 // package notify, or returned by a walk or SearchRefunds. Its id, payment and amount must match the recorded refund.
 func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) error {

@@ -57,7 +57,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 		refunded   int
 	}{
 		{"gone", sandbox.RefundDuplicatesExecuted, false, "succeeded", 1},
-		{"late, executed again", sandbox.RefundDuplicatesExecuted, true, "succeeded, conflict", 2},
+		{"late, executed again", sandbox.RefundDuplicatesExecuted, true, "conflict", 2},
 		{"late, refused", sandbox.RefundDuplicatesRefused, true, "succeeded", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

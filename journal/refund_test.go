@@ -86,14 +86,14 @@ func TestRefundOutcomes(t *testing.T) {
 				if !errors.Is(err, tt.want) || got == nil {
 					t.Errorf("got %v, %v; want %v", got, err, tt.want)
 				}
-				e, err := s.GetRefund(t.Context(), "r")
+				e, err := s.Get(t.Context(), journal.RefundID("r"))
 				if err != nil || e.State().String() != tt.recorded {
 					t.Errorf("the entry is %v, %v; want %s", e.State(), err, tt.recorded)
 				}
 				wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
 				wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
-				if err := s.AckRefund(t.Context(), "r"); err != nil {
-					t.Errorf("AckRefund: %v", err)
+				if err := s.Ack(t.Context(), journal.RefundID("r"), recovered(t, s.Journal)[0].State()); err != nil {
+					t.Errorf("Ack: %v", err)
 				}
 				wantRefunds(t, s.restarted(journal.Options{}), nil)
 				wantRefunded(t, s, "r", tt.refunded)
@@ -121,8 +121,8 @@ func TestRefundIsSentOnce(t *testing.T) {
 			if q := unknown.RefundQuery(); q.RefundTransactionID != "r" || q.UniqueID != req.UniqueID || !q.Amount.Equal(req.Amount) || q.SentAt.IsZero() {
 				t.Errorf("the query is %+v", q)
 			}
-			if err := j.AckRefund(t.Context(), "r"); !errors.Is(err, journal.ErrOpen) {
-				t.Errorf("AckRefund of an open refund: %v, want ErrOpen", err)
+			if err := j.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {
+				t.Errorf("Ack of an open refund: %v, want ErrOpen", err)
 			}
 		}
 		for range 2 {
@@ -133,7 +133,7 @@ func TestRefundIsSentOnce(t *testing.T) {
 			if err != nil || !got.Refunded() || got.MerchantRefundID != "r" || got.UniqueID != req.UniqueID || got.RefundUniqueID == "" {
 				t.Errorf("called once it is settled: %+v, %v", got, err)
 			}
-			if err := other.AckRefund(t.Context(), "r"); err != nil {
+			if err := other.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
 				t.Error(err)
 			}
 		}
@@ -191,10 +191,10 @@ func TestRefundBesidePayment(t *testing.T) {
 		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
 			t.Errorf("the payment, called again: %v, %v", got, err)
 		}
-		if err := s.AckRefund(t.Context(), "a"); !errors.Is(err, journal.ErrOpen) {
-			t.Errorf("AckRefund of the open refund: %v, want ErrOpen", err)
+		if err := s.Ack(t.Context(), journal.RefundID("a"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("Ack of the open refund: %v, want ErrOpen", err)
 		}
-		if err := s.Ack(t.Context(), "a"); err != nil {
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
 			t.Errorf("Ack of the payment: %v", err)
 		}
 		all := recovered(t, s.restarted(journal.Options{}))
@@ -207,7 +207,7 @@ func TestRefundBesidePayment(t *testing.T) {
 		if r, err := all[0].RefundOutcome(); err != nil || !r.Refunded() {
 			t.Errorf("RefundOutcome: %v, %v", r, err)
 		}
-		payment, err := s.Get(t.Context(), "a")
+		payment, err := s.Get(t.Context(), journal.PaymentID("a"))
 		if err != nil || payment.ID().Refund || payment.Unacked() {
 			t.Errorf("the payment is %+v, %v", payment, err)
 		}
@@ -215,10 +215,10 @@ func TestRefundBesidePayment(t *testing.T) {
 			t.Errorf("RefundOutcome of a payment: %v, want ErrPayment", err)
 		}
 		for _, id := range []string{"refund\ta", "", "a\x00"} {
-			if _, err := s.Get(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if _, err := s.Get(t.Context(), journal.PaymentID(id)); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Get(%q): %v, want ErrNoEntry", id, err)
 			}
-			if err := s.Ack(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if err := s.Ack(t.Context(), journal.PaymentID(id), journal.Succeeded); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Ack(%q): %v, want ErrNoEntry", id, err)
 			}
 		}

@@ -44,18 +44,16 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, tell func(contex
 
 // runOne reports one payment or refund.
 func (j *Journal) runOne(ctx context.Context, e *Entry, tell func(context.Context, Entry) error) {
-	last, _ := j.reported.get(e.Key())
-	known := e.project()
-	final := known.final()
-	if last.settled && !final { // of this version: reports.set clears settled for another one
+	final := e.project().final()
+	if !final && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
 		return
 	}
 	failed := tell(ctx, *e)
-	if failed == nil {
-		j.reported.setSettled(e)
-		if final { // exactly this version, whatever was reported to other callers meanwhile
-			failed = j.ackReport(ctx, e.Key(), report{e.Intent(), e.version(), known.state, true})
-		}
+	switch {
+	case failed == nil && final: // exactly this version, whatever was recorded or returned to other callers meanwhile
+		failed = j.ack(ctx, e)
+	case failed == nil:
+		j.memory.setStored(e)
 	}
 	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
 		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: reporting a payment or refund",

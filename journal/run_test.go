@@ -316,13 +316,13 @@ func TestOneBadEntry(t *testing.T) {
 	})
 }
 
-// TestAckIsOneLookUp: after a restart, an acknowledgement reads one entry and not the list.
+// TestAckIsOneLookUp: an acknowledgement reads one entry and not the list.
 func TestAckIsOneLookUp(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
 		f := &faulty{Store: s.store, fail: map[string]bool{"Unacked": true}}
 		j := journal.New(s.client, f, journal.Options{})
-		if err := j.Ack(t.Context(), "a"); err != nil || f.calls.Load() != 2 {
+		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil || f.calls.Load() != 2 {
 			t.Errorf("got %v after %d calls of the store", err, f.calls.Load())
 		}
 	})
@@ -409,7 +409,7 @@ func TestQuietLog(t *testing.T) {
 		if n := strings.Count(log.String(), "level=DEBUG"); n != 1 || strings.Contains(log.String(), "level=WARN") {
 			t.Errorf("logged %s", &log)
 		}
-		if err := j.Ack(t.Context(), "a"); err != nil {
+		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
 			t.Fatal(err)
 		}
 		log.Reset()

@@ -18,7 +18,7 @@ func (j *Journal) shouldAsk(e *Entry) bool {
 		return false
 	}
 	open := j.clock.earliest().Sub(known.intent.At)
-	return j.asked.due(e.Key(), j.clock.now(), open/8)
+	return j.memory.due(e.ID(), j.clock.now(), open/8)
 }
 
 // settle queries the gateway for an open payment, and returns the entry with what the gateway returned.
@@ -32,13 +32,13 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	for _, at := range queries {
 		s, err := j.resolve(ctx, &known.intent, at)
 		if ctx.Err() != nil {
-			j.asked.forget(e.Key()) // the query was interrupted
+			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err()
 		}
 		if why == nil {
 			why = whyOf(err)
 		}
-		j.asked.setWhy(e.Key(), why)
+		j.memory.setWhy(e.ID(), why)
 		if errors.Is(err, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // no other query may find it either
@@ -74,7 +74,7 @@ func (j *Journal) checkRefused(ctx context.Context, e Entry, in *Intent) (Entry,
 	if err != nil {
 		return e, in.notSent(err)
 	}
-	if why := j.asked.why(in.Key()); why != nil {
+	if why := j.memory.get(in.ID).why; why != nil {
 		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", why))
 	}
 	return e, nil

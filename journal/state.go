@@ -11,12 +11,15 @@ import (
 func (e *Entry) Intent() Intent { return e.project().intent }
 
 // State returns the state that results from all evidence.
-func (e *Entry) State() State { return e.project().state }
+func (e *Entry) State() State { return e.project().result() }
 
-// Conflict reports whether the evidence is contradictory: two successes, or a success after the payment was declined,
-// refused, proved not sent or presumed absent. It needs manual review: money may have moved twice, or after the customer
-// was told that it did not. Once true, it stays true.
-func (e *Entry) Conflict() bool { return e.project().conflict }
+// result returns the state, or Conflicting.
+func (p *projection) result() State {
+	if p.conflict {
+		return Conflicting
+	}
+	return p.state
+}
 
 // projection is the result of an entry's evidence, in the sense of event sourcing: a left fold over the evidence. It
 // depends on nothing else, so that two processes that read the same evidence always reach the same result.

@@ -51,7 +51,7 @@ func TestMemoryStoreWalk(t *testing.T) {
 func TestForgetsNothingRecent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
-		if err := s.Ack(t.Context(), "a"); err != nil {
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(48 * time.Hour)

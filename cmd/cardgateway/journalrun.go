@@ -148,7 +148,7 @@ func (s *settling) result(failed error) error {
 func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	var all []metrics.Metric
 	for state, n := range map[string]int{
-		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, shopjournal.Conflict: i.Conflicts,
+		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, journal.Conflicting.String(): i.Conflicts,
 		"settled": i.Settled,
 	} {
 		all = append(all, metrics.Metric{

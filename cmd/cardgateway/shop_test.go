@@ -136,7 +136,7 @@ func (s *shop) fill(t *testing.T) {
 	}
 	acked, err := s.charge(t, "acked", "20.00", "EUR", sandbox.Approved)
 	must(err, nil)
-	must(s.Ack(ctx, "acked"), nil)
+	must(s.Ack(ctx, journal.PaymentID("acked"), journal.StateOf(acked, err)), nil)
 	_, err = s.charge(t, "paid", "12.50", "EUR", sandbox.Approved)
 	must(err, nil)
 	_, err = s.charge(t, "declined", "7", "JPY", sandbox.Declined)
@@ -167,7 +167,7 @@ func (s *shop) fill(t *testing.T) {
 // record adds evidence to a payment.
 func (s *shop) record(t *testing.T, id string, ev journal.Evidence) {
 	t.Helper()
-	e, err := s.Get(t.Context(), id)
+	e, err := s.Get(t.Context(), journal.PaymentID(id))
 	if err == nil {
 		err = s.store.Record(t.Context(), e.Key(), len(e.Evidence), ev)
 	}

@@ -37,6 +37,14 @@ type result struct {
 	refund  *cardgateway.Refund
 }
 
+// state returns the state that the merchant stores and acknowledges.
+func (r result) state(err error) journal.State {
+	if r.refund != nil {
+		return journal.StateOf(r.refund, err)
+	}
+	return journal.StateOf(r.payment, err)
+}
+
 func verdictOf(r result, err error) verdict {
 	switch {
 	case errors.Is(err, cardgateway.ErrConflict):
@@ -79,12 +87,9 @@ func verdictOfEntry(e *journal.Entry) (verdict, error) {
 
 // verdictOfState is what a state is told as.
 func verdictOfState(e *journal.Entry) verdict {
-	if e.Conflict() {
-		return conflict
-	}
 	return map[journal.State]verdict{
 		journal.Unknown: unknown, journal.NotSent: notSent, journal.Refused: refused, journal.PresumedAbsent: absent,
-		journal.Pending: pending, journal.Abandoned: abandoned, journal.Declined: declined, journal.Succeeded: paid,
+		journal.Pending: pending, journal.Abandoned: abandoned, journal.Declined: declined, journal.Succeeded: paid, journal.Conflicting: conflict,
 	}[e.State()]
 }
 

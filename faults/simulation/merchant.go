@@ -83,7 +83,7 @@ func (m *merchant) pay(s *Step) func() {
 			return
 		}
 		w.hear(c, t, v, err, nil)
-		m.keep(c, t, v)
+		m.keep(c, t, v, r.state(err))
 	})
 }
 
@@ -133,7 +133,7 @@ func (t *thing) prepare() bool {
 }
 
 // keep is what the merchant does with what a call has told.
-func (m *merchant) keep(c *call, t *thing, v verdict) {
+func (m *merchant) keep(c *call, t *thing, v verdict, state journal.State) {
 	switch c.step.Books {
 	case "fail":
 		return
@@ -145,25 +145,20 @@ func (m *merchant) keep(c *call, t *thing, v verdict) {
 	t.store(v, c.process)
 	m.w.mu.Unlock()
 	if c.step.Ack && v.isFinal() && v != notSent {
-		m.ack(c, t, false)
+		m.ack(c, t, state, false)
 	}
 }
 
 // ack acknowledges, and checks that nothing was acknowledged that the merchant was not told.
-func (m *merchant) ack(c *call, t *thing, giveUp bool) {
+func (m *merchant) ack(c *call, t *thing, state journal.State, giveUp bool) {
 	w, p := m.w, c.process
 	ctx, cancel := c.context()
 	defer cancel()
-	var err error
-	if t.isRefund() {
-		err = p.journal.AckRefund(ctx, t.id)
-	} else {
-		err = p.journal.Ack(ctx, t.id)
-	}
+	err := p.journal.Ack(ctx, t.journalID(), state)
 	if p.isDead() {
 		return
 	}
-	w.tell("%s: acknowledges %s: %v", p.name(), t.name(), err)
+	w.tell("%s: acknowledges %s as %v: %v", p.name(), t.name(), state, err)
 	w.searchError("an error of Ack", err)
 	if err == nil {
 		w.acknowledged(t, giveUp)
@@ -172,36 +167,32 @@ func (m *merchant) ack(c *call, t *thing, giveUp bool) {
 
 // acknowledge acknowledges what is known, whatever it is: for what has no outcome it means that it is given up.
 func (m *merchant) acknowledge(c *call, t *thing) {
-	if m.get(c, t) && !c.process.isDead() {
-		m.ack(c, t, true)
+	if state, ok := m.get(c, t); ok && !c.process.isDead() {
+		m.ack(c, t, state, true)
 	}
 }
 
-// get reads an entry and stores what it tells. It reports false if it could not.
-func (m *merchant) get(c *call, t *thing) bool {
+// get reads an entry, stores what it tells and returns its state. It reports false if it could not.
+func (m *merchant) get(c *call, t *thing) (state journal.State, ok bool) {
 	w, p := m.w, c.process
 	ctx, cancel := c.context()
 	defer cancel()
-	get := p.journal.Get
-	if t.isRefund() {
-		get = p.journal.GetRefund
-	}
-	e, err := get(ctx, t.id)
+	e, err := p.journal.Get(ctx, t.journalID())
 	if p.isDead() {
-		return false
+		return 0, false
 	}
 	if err != nil {
 		if errors.Is(err, journal.ErrNoEntry) && t.hasEntry && !t.frozen && !w.together {
 			w.violate("nothing is forgotten", "%s has an entry and Get says %v", t.name(), err)
 		}
-		return false
+		return 0, false
 	}
 	v, told := verdictOfEntry(&e)
 	w.hear(c, t, v, told, &e)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.store(v, p)
-	return true
+	return e.State(), true
 }
 
 // recover runs Recover. The step's N is after how many entries the loop is left.
@@ -232,7 +223,7 @@ func (m *merchant) recoverAll(c *call) {
 		told[t] = true
 		v, outcome := verdictOfEntry(&e)
 		w.hear(c, t, v, outcome, &e)
-		m.keep(c, t, v)
+		m.keep(c, t, v, e.State())
 		if p.isDead() {
 			return
 		}

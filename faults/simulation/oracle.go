@@ -215,7 +215,7 @@ func (w *world) checkEntry(t *thing, e *journal.Entry) {
 			return ev.Source == journal.SourceSubmission
 		})
 		switch {
-		case len(e.Evidence) < known, e.Acked < before.Acked, before.Conflict() && !e.Conflict():
+		case len(e.Evidence) < known, e.Acked < before.Acked, before.State() == journal.Conflicting && e.State() != journal.Conflicting:
 			w.violate("evidence only grows", "the entry of %s has lost something", t.name())
 			return
 		case !resubmitted && e.State() < before.State():
@@ -232,7 +232,7 @@ func (w *world) checkEntry(t *thing, e *journal.Entry) {
 			w.violate("only what was told is acknowledged", "%s is acknowledged as %s, and the merchant has stored %v", t.name(), v, t.stored)
 		}
 	}
-	if e.Conflict() && !(t.hasEntry && before.Conflict()) {
+	if e.State() == journal.Conflicting && !(t.hasEntry && before.State() == journal.Conflicting) {
 		w.checkConflict(t, e)
 	}
 }
@@ -386,10 +386,10 @@ func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID str
 	if err != nil {
 		return
 	}
-	if success && e.State() != journal.Succeeded && !e.Conflict() {
+	if success && e.State() != journal.Succeeded && e.State() != journal.Conflicting {
 		w.violate("what is confirmed is known", "%s was confirmed as made, and its entry is %v", t.name(), e.State())
 	}
-	if decline && t.cameBack && !t.doubled && e.State() == journal.Succeeded && !e.Conflict() {
+	if decline && t.cameBack && !t.doubled && e.State() == journal.Succeeded {
 		w.violate("what is confirmed is known", "%s was confirmed as failed, its entry is %v, and no error says so", t.name(), e.State())
 	}
 }

@@ -19,7 +19,7 @@ func Why(e *journal.Entry) string {
 		}
 		return ""
 	}
-	if e.Conflict() {
+	if e.State() == journal.Conflicting {
 		return "contradictory outcomes" + open("; needs manual review")
 	}
 	switch e.State() {

@@ -1,0 +1,137 @@
+package journal
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// memory is what a Journal remembers about entries beside the store: a table of limited size. It has two generations: when
+// the newer one is full, the older one is dropped. What is forgotten costs a query or a repeated report, and never a payment.
+type memory struct {
+	mu           sync.Mutex
+	most         int // in a generation; zero means mostRemembered
+	newer, older map[ID]remembered
+	changes      int64 // how many changes of entries there were
+	lost         int64 // changes when a generation was last dropped
+}
+
+const (
+	mostRemembered = 64 << 10
+	mostGaveUp     = 16 // of one entry
+)
+
+// remembered is what is remembered about one entry.
+type remembered struct {
+	// What was last returned to a caller: the intent of the latest submission, nil if nothing was returned, and the state.
+	intent  *Intent
+	version int
+	state   State
+	// Run has reported an entry without an outcome, and the merchant's function has returned nil: it is reported again only
+	// when the version or the state is another one.
+	stored bool
+
+	asked   time.Time // when the gateway was last queried; zero if it was not
+	why     error     // why that query failed
+	changed int64     // the number of this process's latest change of the entry
+	gaveUp  []string  // senders of calls that gave up before they sent anything
+}
+
+func (m *memory) get(id ID) remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.lookUp(id)
+	return r
+}
+
+// update changes what is remembered about an entry.
+func (m *memory) update(id ID, change func(*remembered)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, isNewer := m.lookUp(id)
+	change(&r)
+	most := m.most
+	if most == 0 {
+		most = mostRemembered
+	}
+	if !isNewer && len(m.newer) >= most || m.newer == nil {
+		if len(m.older) > 0 {
+			m.lost = m.changes
+		}
+		m.newer, m.older = make(map[ID]remembered), m.newer
+	}
+	m.newer[id] = r
+}
+
+func (m *memory) lookUp(id ID) (r remembered, isNewer bool) {
+	if r, isNewer = m.newer[id]; !isNewer {
+		r = m.older[id]
+	}
+	return r, isNewer
+}
+
+// returned remembers what a caller is told about an entry. An older version never replaces a newer one.
+func (m *memory) returned(e *Entry, known *projection) {
+	m.update(e.ID(), func(r *remembered) {
+		if state := known.result(); r.intent == nil || r.version <= e.version() {
+			r.stored = r.stored && r.version == e.version() && r.state == state
+			r.intent, r.version, r.state = new(known.intent), e.version(), state
+		}
+	})
+}
+
+// setStored remembers that the merchant has stored what this version says.
+func (m *memory) setStored(e *Entry) {
+	m.update(e.ID(), func(r *remembered) { r.stored = r.stored || r.intent != nil && r.version == e.version() })
+}
+
+// setChanged remembers that this process has changed an entry, or may have.
+func (m *memory) setChanged(id ID) {
+	m.update(id, func(r *remembered) {
+		m.changes++
+		r.changed = m.changes
+	})
+}
+
+// now returns the number of the latest change, for changedSince.
+func (m *memory) now() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changes
+}
+
+// changedSince reports whether this process may have changed an entry since then.
+func (m *memory) changedSince(id ID, then int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.lookUp(id)
+	return r.changed > then || m.lost > then
+}
+
+// due reports whether the last query was at least this long ago, or there was none. If so, it makes now the time of the last
+// query.
+func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
+	m.update(id, func(r *remembered) {
+		if due = r.asked.IsZero() || now.Sub(r.asked) >= after; due {
+			r.asked = now
+		}
+	})
+	return due
+}
+
+// forgetQuery makes the next query due at once.
+func (m *memory) forgetQuery(id ID) {
+	m.update(id, func(r *remembered) { r.asked, r.why = time.Time{}, nil })
+}
+
+// setWhy remembers why the last query failed; nil means that it did not.
+func (m *memory) setWhy(id ID, why error) {
+	m.update(id, func(r *remembered) { r.why = why })
+}
+
+// giveUp remembers that the call of a sender has sent nothing and will send nothing.
+func (m *memory) giveUp(id ID, sender string) {
+	m.update(id, func(r *remembered) {
+		r.gaveUp = append(slices.Clone(r.gaveUp[max(0, len(r.gaveUp)+1-mostGaveUp):]), sender)
+	})
+}
