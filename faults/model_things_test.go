@@ -54,9 +54,9 @@ func (o thing) pay(p *process) Verdict {
 }
 
 func (o thing) payAgain(p *process) Verdict {
-	again := p.PayAgainRiskingSecondCharge()
+	again := p.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund)
 	if o.refund != nil {
-		return refundVerdict(again.CreateRefund(background, o.refund.request(), journal.AcceptSecondRefund))
+		return refundVerdict(again.CreateRefund(background, o.refund.request()))
 	}
 	return verdictOf(again.CreateSubscription(background, o.order.subscription()))
 }

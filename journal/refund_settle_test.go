@@ -70,7 +70,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 				s.gateway.Inject(lost)
 				_, _ = s.CreateRefund(t.Context(), req)
 				again := func() (*cardgateway.Refund, error) {
-					return s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, journal.AcceptSecondRefund)
+					return s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
 				}
 				if _, err := again(); !errors.Is(err, journal.ErrOpen) {
 					t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
@@ -81,7 +81,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 					t.Errorf("called again: %v, want ErrPresumedAbsent", err)
 				}
 				for _, accept := range []journal.Acceptance{0, journal.AcceptNoOrderGuard} {
-					_, err := s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, accept)
+					_, err := s.PayAgainRiskingSecondCharge(accept).CreateRefund(t.Context(), req)
 					if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptSecondRefund") {
 						t.Errorf("without its acceptance: %v", err)
 					}
@@ -132,7 +132,7 @@ func TestRefundAgainDeclined(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
 		time.Sleep(2 * time.Hour)
-		_, err := s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, journal.AcceptSecondRefund)
+		_, err := s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
 		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 		if !ok || !errors.Is(err, journal.ErrRepeatDeclined) || unknown.Refund == nil || errors.Is(err, cardgateway.ErrDeclined) {
 			t.Errorf("got %v, want ErrRepeatDeclined", err)

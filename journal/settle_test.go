@@ -214,7 +214,7 @@ func TestPayAgainDeclined(t *testing.T) {
 func TestPayAgainWithTokenNeedsAcceptance(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		req := cardgateway.TokenPaymentRequest{TransactionID: "a", Currency: "USD", Amount: decimal.New(1, 0)}
-		_, err := s.PayAgainRiskingSecondCharge().TokenPayment(t.Context(), cardgateway.NewToken("tok"), req, 0)
+		_, err := s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).TokenPayment(t.Context(), cardgateway.NewToken("tok"), req)
 		if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptNoOrderGuard") {
 			t.Errorf("got %v", err)
 		}

@@ -121,14 +121,3 @@ type payer interface {
 	CreateCheckoutSubscription(context.Context, cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error)
 	CreateRefund(context.Context, cardgateway.RefundRequest) (*cardgateway.Refund, error)
 }
-
-// again is journal.PayAgain, with every risk accepted.
-type again struct{ journal.PayAgain }
-
-func (a again) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
-	return a.PayAgain.TokenPayment(ctx, token, req, journal.AcceptNoOrderGuard)
-}
-
-func (a again) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
-	return a.PayAgain.CreateRefund(ctx, req, journal.AcceptSecondRefund)
-}

@@ -75,7 +75,7 @@ func (m *merchant) pay(s *Step) func() {
 		case afterRefusal:
 			by = p.journal.AfterRefusal()
 		case riskingTwice:
-			by = again{p.journal.PayAgainRiskingSecondCharge()}
+			by = p.journal.PayAgainRiskingSecondCharge(journal.AcceptNoOrderGuard, journal.AcceptSecondRefund)
 		}
 		r, err := t.pay(c, by, t.amount())
 		v := verdictOf(r, err)
@@ -104,9 +104,9 @@ func (m *merchant) wrongly(s *Step) func() {
 		case t.isRefund():
 			_, err = j.PayAgainRiskingSecondCharge().CreateRefund(c.process.ctx, cardgateway.RefundRequest{
 				UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(),
-			}, 0)
+			})
 		default:
-			_, err = j.PayAgainRiskingSecondCharge().TokenPayment(c.process.ctx, cardgateway.NewToken("t"), cardgateway.TokenPaymentRequest{TransactionID: t.id}, 0)
+			_, err = j.PayAgainRiskingSecondCharge().TokenPayment(c.process.ctx, cardgateway.NewToken("t"), cardgateway.TokenPaymentRequest{TransactionID: t.id})
 		}
 		if !c.process.isDead() && (!errors.Is(err, cardgateway.ErrInvalidRequest) || c.contacts > 0) {
 			w.violate("what is not accepted is not done", "%s of %s: %v after %d contacts", s.Do, t.name(), err, c.contacts)
