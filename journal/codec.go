@@ -134,7 +134,7 @@ func (ev *Evidence) complete() bool {
 	case ev.Source == SourceSubmission:
 		return ev.Submission != nil
 	case ev.State == Pending || ev.State == Declined || ev.State == Succeeded:
-		return !ev.shown().isNothing()
+		return !ev.result().isNothing()
 	}
 	return true
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
 // Entry is one payment, or one refund, as a Store holds it: the intent with which it began, and all evidence since, in
@@ -220,4 +222,20 @@ func (e *Entry) snapshot() Entry {
 // byAge orders entries by when they began, and then by id.
 func byAge(a, b Entry) int {
 	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.ID().String(), b.ID().String()))
+}
+
+// recordable reports whether every store can store the intent. The limits are those of the interface ("Limits"), so that
+// the client rejects whatever is rejected here.
+func (in *Intent) recordable() bool {
+	exp := in.Amount.Exponent()
+	return in.ID.recordable() && isStorable(in.OrderID) && isStorable(in.UniqueID) && isStorable(in.Currency) &&
+		exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
+}
+
+// recordable reports whether every store can store the id.
+func (id ID) recordable() bool { return id.Text != "" && isStorable(id.Text) }
+
+// isStorable reports whether a text has at most 128 characters, and none that a store could reject or change.
+func isStorable(s string) bool {
+	return utf8.RuneCountInString(s) <= 128 && check.IsPlainText(s)
 }

@@ -20,9 +20,9 @@ type Options struct {
 	// may try another card. The interface does not say how long the page can be used. Zero means 7 days, negative
 	// means that such payments are never abandoned.
 	AbandonAfter time.Duration
-	// Settle is how long Recover queries one payment before it moves on to another; the payment stays open, and the next
+	// Wait is how long Recover queries one payment before it moves on to another; the payment stays open, and the next
 	// Recover queries it again. Zero means that it queries once.
-	Settle time.Duration
+	Wait time.Duration
 	// Parallel is how many payments Recover queries concurrently. The client's Limiter limits it further. Zero
 	// means 16.
 	Parallel int
@@ -76,7 +76,7 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Settle = max(o.Settle, 1) // for Resolve, zero means two minutes
+	o.Wait = max(o.Wait, 1) // for Resolve, zero means two minutes
 	return o
 }
 
@@ -108,3 +108,37 @@ func (j *Journal) Shop() Shop { return j.shop }
 
 // key returns the key of an entry of this journal's shop.
 func (j *Journal) key(id ID) Key { return Key{j.shop, id} }
+
+// clock returns a time that does not jump when the computer's clock is set: a payment must not be presumed absent because
+// somebody corrected the date. If the computer's clock was wrong when the Journal was made, this one stays wrong. So
+// intents are dated by the computer's clock.
+type clock struct{ started time.Time }
+
+func (c *clock) now() time.Time { return c.started.Add(time.Since(c.started)).Round(0) }
+
+// earliest returns the earlier of this clock's time and the computer's. It is used to decide whether something has waited
+// long enough.
+func (c *clock) earliest() time.Time { return earlier(c.now(), time.Now().Round(0)) }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// needContext returns a *cardgateway.ValidationError, as the client does, if the context of a method is nil. It would
+// panic later, when it may no longer be known whether something was sent or written.
+func needContext(ctx context.Context, method string) error {
+	if ctx == nil {
+		return invalid(method, "ctx", "must not be nil")
+	}
+	return nil
+}
+
+// invalid returns the error for an argument that a method needs.
+func invalid(method, argument, message string) error {
+	return &cardgateway.ValidationError{Op: method, Problems: []cardgateway.Problem{{
+		Field: argument, Rule: cardgateway.RuleRequired, Message: message,
+	}}}
+}

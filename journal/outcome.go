@@ -43,8 +43,8 @@ func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
 	if e.Begun.ID.Refund {
 		return nil, fmt.Errorf("%w: %s", ErrRefund, e.ID().describe())
 	}
-	s, err := e.outcome()
-	return s.transaction, err
+	got, err := e.outcome()
+	return got.transaction, err
 }
 
 // RefundOutcome returns what CreateRefund itself returned, or would have returned: the refund, or an error of package
@@ -53,8 +53,8 @@ func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
 	if !e.Begun.ID.Refund {
 		return nil, fmt.Errorf("%w: %s", ErrPayment, e.ID().describe())
 	}
-	s, err := e.outcome()
-	return s.refund, err
+	got, err := e.outcome()
+	return got.refund, err
 }
 
 // Errors of Outcome for the entry of a refund, and of RefundOutcome for that of a payment.
@@ -63,32 +63,32 @@ var (
 	ErrPayment = errors.New("journal: the entry is a payment: use Outcome")
 )
 
-func (e *Entry) outcome() (shown, error) {
+func (e *Entry) outcome() (gatewayResult, error) {
 	known := e.project()
 	in := &known.intent
 	if known.conflict {
-		return shown{}, in.conflict(known.outcomes)
+		return gatewayResult{}, in.conflict(known.outcomes)
 	}
 	switch known.state {
 	case Succeeded, Pending:
-		return known.deciding.shown().copied(), nil
+		return known.deciding.result().copied(), nil
 	case Declined:
-		s := known.deciding.shown().copied()
-		return s, &cardgateway.DeclinedError{
-			Op: in.Operation, TransactionID: in.ID.transactionID(), Transaction: s.transaction,
-			RefundTransactionID: in.ID.refundTransactionID(), Refund: s.refund,
+		got := known.deciding.result().copied()
+		return got, &cardgateway.DeclinedError{
+			Op: in.Operation, TransactionID: in.ID.transactionID(), Transaction: got.transaction,
+			RefundTransactionID: in.ID.refundTransactionID(), Refund: got.refund,
 		}
 	case Refused:
 		refused := &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: known.deciding.HTTPStatus, Code: known.deciding.Code}
-		return shown{}, &RecordedError{At: known.deciding.At, Err: refused}
+		return gatewayResult{}, &RecordedError{At: known.deciding.At, Err: refused}
 	case NotSent:
-		return shown{}, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
+		return gatewayResult{}, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
 	case PresumedAbsent:
-		return shown{}, in.unknown(e.because(ErrPresumedAbsent))
+		return gatewayResult{}, in.unknown(e.because(ErrPresumedAbsent))
 	case Abandoned:
-		return shown{}, in.unknown(ErrAbandoned)
+		return gatewayResult{}, in.unknown(ErrAbandoned)
 	}
-	return shown{}, in.unknown(e.because(ErrOpen))
+	return gatewayResult{}, in.unknown(e.because(ErrOpen))
 }
 
 // because adds the error of the last query to a cause, if that query failed.
@@ -145,23 +145,23 @@ func (in *Intent) conflict(outcomes []*Evidence) error {
 
 // observed converts the results of a call to evidence. A decline is an outcome only if certain is true: otherwise it may
 // be the gateway's rejection of a repeated submission.
-func observed(s shown, err error, certain bool) Evidence {
+func observed(got gatewayResult, err error, certain bool) Evidence {
 	ev := Evidence{Source: SourceAnswer}
 	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)
 	unknown, isUnknown := errors.AsType[*cardgateway.OutcomeUnknownError](err)
 	switch {
-	case err == nil && !s.isNothing():
-		ev.State = s.state()
-		ev.set(s.kept())
+	case err == nil && !got.isNothing():
+		ev.State = got.state()
+		ev.setResult(got.kept())
 	case isUnknown:
 		ev.Seen = unknown.Seen
 	case errors.Is(err, cardgateway.ErrConflict):
-	case errors.Is(err, cardgateway.ErrDeclined) && !s.isNothing():
-		ev.set(s.kept())
+	case errors.Is(err, cardgateway.ErrDeclined) && !got.isNothing():
+		ev.setResult(got.kept())
 		if certain {
 			ev.State = Declined
 		} else {
-			ev.Seen = s.id() != "" // with an id of the gateway, something exists
+			ev.Seen = got.id() != "" // with an id of the gateway, something exists
 		}
 	case isRefused:
 		ev.State, ev.HTTPStatus, ev.Code = Refused, refused.HTTPStatus, refused.Code

@@ -100,8 +100,8 @@ func TestBecause(t *testing.T) {
 
 // TestUnfitIsNotSent: for a request that cannot be recorded, the client receives a context that has ended.
 func TestUnfitIsNotSent(t *testing.T) {
-	p := payment{send: func(ctx context.Context) (shown, error) { return shown{}, context.Cause(ctx) }}
-	if _, err := p.refuse(t.Context()); err != errUnfit {
+	p := request{send: func(ctx context.Context) (gatewayResult, error) { return gatewayResult{}, context.Cause(ctx) }}
+	if _, err := p.rejected(t.Context()); err != errUnfit {
 		t.Errorf("the client received a context with the error %v", err)
 	}
 }
@@ -138,32 +138,32 @@ func TestMismatchError(t *testing.T) {
 // TestObserved: the evidence that results from a call. What is not certain is unknown, whatever other errors are in the
 // chain.
 func TestObserved(t *testing.T) {
-	approved := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeSuccess}}
-	no := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeFailed}}
+	approved := gatewayResult{transaction: &cardgateway.Transaction{Code: cardgateway.CodeSuccess}}
+	no := gatewayResult{transaction: &cardgateway.Transaction{Code: cardgateway.CodeFailed}}
 	refused := &cardgateway.RefusedError{HTTPStatus: 401, Code: 7}
 	for _, tt := range []struct {
 		name    string
-		shown   shown
+		shown   gatewayResult
 		err     error
 		certain bool
 		want    State
 	}{
 		{"approved", approved, nil, true, Succeeded},
 		{"approved, although it was submitted before", approved, nil, false, Succeeded},
-		{"nothing at all", shown{}, nil, true, Unknown},
+		{"nothing at all", gatewayResult{}, nil, true, Unknown},
 		{"declined", no, &cardgateway.DeclinedError{}, true, Declined},
 		{"declined, and it was submitted before", no, &cardgateway.DeclinedError{}, false, Unknown},
-		{"declined, and nothing is shown", shown{}, &cardgateway.DeclinedError{}, true, Unknown},
-		{"refused", shown{}, refused, true, Refused},
+		{"declined, and nothing is shown", gatewayResult{}, &cardgateway.DeclinedError{}, true, Unknown},
+		{"refused", gatewayResult{}, refused, true, Refused},
 		{"refused, and something is shown", no, refused, true, Refused},
-		{"invalid", shown{}, &cardgateway.ValidationError{}, true, NotSent},
-		{"not sent", shown{}, &cardgateway.NotSentError{}, true, NotSent},
-		{"unknown", shown{}, &cardgateway.OutcomeUnknownError{}, true, Unknown},
-		{"unknown after a refusal", shown{}, &cardgateway.OutcomeUnknownError{Cause: refused}, true, Unknown},
+		{"invalid", gatewayResult{}, &cardgateway.ValidationError{}, true, NotSent},
+		{"not sent", gatewayResult{}, &cardgateway.NotSentError{}, true, NotSent},
+		{"unknown", gatewayResult{}, &cardgateway.OutcomeUnknownError{}, true, Unknown},
+		{"unknown after a refusal", gatewayResult{}, &cardgateway.OutcomeUnknownError{Cause: refused}, true, Unknown},
 		{"unknown after a decline", no, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.DeclinedError{}}, true, Unknown},
-		{"unknown after an attempt that was not sent", shown{}, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.NotSentError{}}, true, Unknown},
-		{"a conflict", shown{}, errors.Join(&cardgateway.ConflictError{}, refused), true, Unknown},
-		{"another error", shown{}, errors.New("?"), true, Unknown},
+		{"unknown after an attempt that was not sent", gatewayResult{}, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.NotSentError{}}, true, Unknown},
+		{"a conflict", gatewayResult{}, errors.Join(&cardgateway.ConflictError{}, refused), true, Unknown},
+		{"another error", gatewayResult{}, errors.New("?"), true, Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ev := observed(tt.shown, tt.err, tt.certain)

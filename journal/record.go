@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/random"
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // How a Journal calls its store: every call is guarded and has a time limit.
@@ -73,7 +77,7 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
 	ev.At = j.clock.now()
-	pause := recordPause
+	again := backOff{pause: recordPause, most: mostRecordPause}
 	for changes := 0; ; {
 		err := j.append(ctx, &e, ev)
 		if err == nil {
@@ -83,11 +87,8 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 			if changes++; changes == mostChanges {
 				return Entry{}, err
 			}
-		} else {
-			if !sleep(ctx, pause) {
-				return Entry{}, err
-			}
-			pause = min(2*pause, mostRecordPause)
+		} else if !again.wait(ctx) {
+			return Entry{}, err
 		}
 		if now, _, failed := j.tryBegin(ctx, e.Begun); failed == nil { // also creates the entry again if the store has lost it
 			e = now
@@ -98,8 +99,92 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 const (
 	// mostChanges limits how often evidence is recorded again after ErrChanged. Each time, another process has recorded
 	// something, which happens rarely.
-	mostChanges = 10
-	// After a failure of the store, the next attempt comes after a pause, which doubles from recordPause to mostRecordPause.
+	mostChanges     = 10
 	recordPause     = 100 * time.Millisecond
 	mostRecordPause = time.Second
 )
+
+// backOff is the pauses between attempts at a store that fails: a database can be busy with other payments, or come back. They
+// grow from pause to most and are randomized, so that many callers do not try at the same time.
+type backOff struct {
+	until       time.Time // zero: as long as the context allows
+	pause, most time.Duration
+}
+
+const retryFor = 2 * time.Second
+
+// newBackOff limits how long a call retries before anything is sent.
+func newBackOff(first, most time.Duration) *backOff {
+	return &backOff{until: time.Now().Add(retryFor), pause: first, most: most}
+}
+
+// wait pauses before the next attempt. It returns false if there is no time for one, or ctx has ended.
+func (b *backOff) wait(ctx context.Context) bool {
+	pause := random.Pause(b.pause)
+	b.pause = min(2*b.pause, b.most)
+	return (b.until.IsZero() || time.Now().Add(pause).Before(b.until)) && retry.Sleep(ctx, pause) == nil
+}
+
+// guarded calls a store, and returns when the call does or when ctx ends: a store that ignores its context must not block
+// the caller of a payment. A store that observes it can say best why it could not do more, so its own context ends a moment
+// before the deadline. The result of a call that returns after ctx has ended is dropped.
+func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	results := make(chan result, 1)
+	stored, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > 2*lastMoment {
+		stored, cancel = context.WithDeadline(ctx, deadline.Add(-lastMoment))
+	}
+	ended := async(func() {
+		defer cancel()
+		value, err := call(stored)
+		results <- result{value, err}
+	})
+	select {
+	case end := <-ended:
+		end.rethrow()
+		r := <-results
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// lastMoment is how long a store has to return once its context has ended at a deadline.
+const lastMoment = 10 * time.Millisecond
+
+// ending says how a function ended that ran in its own goroutine.
+type ending struct {
+	returned bool
+	panicked any
+}
+
+// async calls a function in its own goroutine and sends how it ended. A panic there must reach the goroutine that waits,
+// which may recover from it, as net/http does; so must runtime.Goexit, which ends a test.
+func async(f func()) <-chan ending {
+	ended := make(chan ending, 1)
+	go func() {
+		var end ending
+		defer func() {
+			end.panicked = recover()
+			ended <- end
+		}()
+		f()
+		end.returned = true
+	}()
+	return ended
+}
+
+// rethrow panics, or calls runtime.Goexit, if the function did.
+func (e ending) rethrow() {
+	switch {
+	case e.panicked != nil:
+		panic(e.panicked)
+	case !e.returned:
+		runtime.Goexit()
+	}
+}

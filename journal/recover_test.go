@@ -349,7 +349,7 @@ func TestRecoverLeft(t *testing.T) {
 					break
 				}
 			}
-			if info.Complete != tt.complete || info.Told != tt.told || info.Unreadable != tt.told && tt.at > 1 {
+			if info.Complete != tt.complete || info.Reported != tt.told || info.Unreadable != tt.told && tt.at > 1 {
 				t.Errorf("%s: %+v", tt.name, info)
 			}
 		}

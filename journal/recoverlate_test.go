@@ -72,7 +72,7 @@ func TestManyUnreadable(t *testing.T) {
 				t.Errorf("after %d unreadable ones: %s, %v", named, e.ID().Text, err)
 			}
 		}
-		if named != 1000 || info.Unreadable != 1500 || info.Told != 1 || !info.Complete {
+		if named != 1000 || info.Unreadable != 1500 || info.Reported != 1 || !info.Complete {
 			t.Errorf("%d are yielded, and the observer receives %+v", named, info)
 		}
 	})

@@ -186,7 +186,7 @@ func TestRecoverTellsWhy(t *testing.T) {
 			t.Fatalf("observed %d times, want 2", len(infos))
 		}
 		for _, i := range infos {
-			if i.Open != 1 || i.Settled != 1 || i.Told != 2 || i.Unanswered != 1 || i.LastError == nil || !i.Complete ||
+			if i.Open != 1 || i.Settled != 1 || i.Reported != 2 || i.Unanswered != 1 || i.LastError == nil || !i.Complete ||
 				time.Since(i.OldestOpen).Round(time.Minute) != time.Hour {
 				t.Errorf("observed %+v", i)
 			}

@@ -14,7 +14,7 @@ import (
 // shouldAsk reports whether it is time to query the gateway for an entry. If so, it remembers that this is done now.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
-	if !known.open() || j.calls.inFlight(e.Key()) {
+	if !known.open() || j.calls.inFlight(e.ID()) {
 		return false
 	}
 	open := j.clock.earliest().Sub(known.intent.At)
@@ -30,7 +30,7 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	queries, absent := e.queries(), 0
 	var why error // of the first query that failed
 	for _, at := range queries {
-		s, err := j.resolve(ctx, &known.intent, at)
+		got, err := j.resolve(ctx, &known.intent, at)
 		if ctx.Err() != nil {
 			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err()
@@ -44,7 +44,7 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 				continue // no other query may find it either
 			}
 		}
-		for _, ev := range j.evidenceFrom(&e, s, err) {
+		for _, ev := range j.evidenceFrom(&e, got, err) {
 			if e, err = j.addIfNew(ctx, e, ev); err != nil {
 				return e, err
 			}
@@ -54,17 +54,17 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 }
 
 // resolve queries the gateway for a payment or a refund that was sent at a time.
-func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (shown, error) {
+func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewayResult, error) {
 	if in.ID.Refund {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
-			RefundTransactionID: in.ID.Text, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Settle,
+			RefundTransactionID: in.ID.Text, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Wait,
 		})
-		return shown{refund: r}, err
+		return gatewayResult{refund: r}, err
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
-		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Settle,
+		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
 	})
-	return shown{transaction: t}, err
+	return gatewayResult{transaction: t}, err
 }
 
 // checkRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
@@ -114,7 +114,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 }
 
 // evidenceFrom converts what Resolve returned to evidence.
-func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
+func (j *Journal) evidenceFrom(e *Entry, got gatewayResult, err error) []Evidence {
 	known := e.project()
 	conflict, isConflict := errors.AsType[*cardgateway.ConflictError](err)
 	unknown, isUnknown := errors.AsType[*cardgateway.OutcomeUnknownError](err)
@@ -127,8 +127,8 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 		}
 	case isUnknown && (unknown.Seen || unknown.Transaction != nil || unknown.Refund != nil):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case !s.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return j.evidenceOf(s, e, known, j.isAbandoned(known.intent))
+	case !got.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
+		return j.evidenceOf(got, e, known, j.isAbandoned(known.intent))
 	}
 	return nil
 }
@@ -136,20 +136,20 @@ func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
 // evidenceOf converts a transaction or a refund that the gateway returned to evidence. The parameter abandoned says that the
 // cardholder is no longer expected to pay, and that there is no other row of the payment: on the hosted page each attempt is
 // a row.
-func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, abandoned bool) []Evidence {
-	ev := Evidence{Source: SourceQuery, State: s.state()}
-	ev.set(s.keptOfQuery(e.Intent().Operation))
+func (j *Journal) evidenceOf(got gatewayResult, e *Entry, known *projection, abandoned bool) []Evidence {
+	ev := Evidence{Source: SourceQuery, State: got.state()}
+	ev.setResult(got.keptOfQuery(e.Intent().Operation))
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && known.state == Succeeded && (known.intent.onHostedPage() || !known.reverses(&ev)):
 		return nil // another attempt than the one that succeeded
-	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:
+	case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
 	case ev.State == Declined && !known.once && !j.isOld(known.intent):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive.
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case s.gatewayState() == cardgateway.StateRedirect && abandoned:
+	case got.gatewayState() == cardgateway.StateRedirect && abandoned:
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
@@ -159,20 +159,20 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, abandoned boo
 // them is an earlier attempt, or the gateway's rejection of a repeated submission. Those without an id come first: a success
 // whose id is known already is recorded only if it contradicts one without.
 func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
-	add := func(s shown) {
-		if s.state() == Succeeded {
+	add := func(got gatewayResult) {
+		if got.state() == Succeeded {
 			ev := Evidence{Source: SourceQuery, State: Succeeded}
-			ev.set(s.keptOfQuery(e.Intent().Operation))
+			ev.setResult(got.keptOfQuery(e.Intent().Operation))
 			all = append(all, ev)
 		}
 	}
 	for i := range conflict.Transactions {
-		add(shown{transaction: &conflict.Transactions[i]})
+		add(gatewayResult{transaction: &conflict.Transactions[i]})
 	}
 	for i := range conflict.Refunds {
-		add(shown{refund: &conflict.Refunds[i]})
+		add(gatewayResult{refund: &conflict.Refunds[i]})
 	}
-	slices.SortStableFunc(all, func(a, b Evidence) int { return cmp.Compare(a.shown().id(), b.shown().id()) })
+	slices.SortStableFunc(all, func(a, b Evidence) int { return cmp.Compare(a.result().id(), b.result().id()) })
 	return all
 }
 

@@ -302,11 +302,11 @@ func TestClock(t *testing.T) {
 	}
 	j := New(client, NewMemoryStore(), Options{})
 	j.clock.started = time.Now().Add(48 * time.Hour) // as on a computer whose clock was corrected since
-	_, _ = j.payOnce(t.Context(), &payment{intent: Intent{ID: PaymentID("a"), At: time.Now()}, send: func(context.Context) (shown, error) {
-		return shown{}, &cardgateway.OutcomeUnknownError{}
+	_, _ = j.submitOnce(t.Context(), &request{intent: Intent{ID: PaymentID("a"), At: time.Now()}, send: func(context.Context) (gatewayResult, error) {
+		return gatewayResult{}, &cardgateway.OutcomeUnknownError{}
 	}})
-	_, _ = j.pay(t.Context(), &payment{intent: Intent{ID: PaymentID("b")}, send: func(context.Context) (shown, error) {
-		return shown{}, &cardgateway.OutcomeUnknownError{}
+	_, _ = j.submitPayment(t.Context(), &request{intent: Intent{ID: PaymentID("b")}, send: func(context.Context) (gatewayResult, error) {
+		return gatewayResult{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {
 		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.isOld(e.Begun) {

@@ -156,7 +156,8 @@ func (d Dialect) settings() []setting {
 	return []setting{
 		{"synchronous", `PRAGMA synchronous`, is("0", "1"),
 			`open the database with "PRAGMA synchronous = FULL" on every connection; with modernc.org/sqlite by _pragma=synchronous(FULL) in the data source name`},
-		{"journal_mode", `PRAGMA journal_mode`, is("off", "memory"), `open the database with "PRAGMA journal_mode = WAL"; with modernc.org/sqlite by _pragma=journal_mode(WAL) in the data source name`},
+		{"journal_mode", `PRAGMA journal_mode`, is("off", "memory"),
+			`open the database with "PRAGMA journal_mode = WAL"; with modernc.org/sqlite by _pragma=journal_mode(WAL) in the data source name`},
 	}
 }
 

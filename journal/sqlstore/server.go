@@ -273,7 +273,8 @@ func (s *Store) writeAlone(w *write) {
 			case writeEvidence:
 				statement = recordOne
 				if s.dialect == MySQL {
-					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE WHERE shop = ? AND transaction_id = ? AND version = ?`
+					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
+						WHERE shop = ? AND transaction_id = ? AND version = ?`
 				}
 				args = []any{w.text, w.shop, w.id, w.version}
 			case writeAck:

@@ -15,8 +15,10 @@ import (
 
 const (
 	insertSQLite = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
-	recordSQLite = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1 WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
-	recordOne    = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE WHERE shop = ? AND transaction_id = ? AND version = ?`
+	recordSQLite = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1
+		WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
+	recordOne    = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
+		WHERE shop = ? AND transaction_id = ? AND version = ?`
 	ackOne       = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
