@@ -174,8 +174,10 @@ func tell(j *journal.Journal, giveBack bool) (open int, err error) {
 			open++
 			continue
 		case v == Paid && giveBack && !id.Refund:
-			paid, _ := e.Outcome() // as the verdict says
-			payBackAndTell(j, id.Text, paid)
+			_ = e.Outcome(func(paid *cardgateway.Transaction, _ error) error { // as the verdict says
+				payBackAndTell(j, id.Text, paid)
+				return nil
+			}, nil)
 		}
 		if err := j.Ack(ctx, id, e.State()); err != nil {
 			return 0, err

@@ -83,10 +83,15 @@ func entryVerdict(e *journal.Entry) Verdict {
 	if e.State() == journal.PresumedAbsent {
 		return Absent
 	}
-	if e.ID().Refund {
-		return refundVerdict(e.RefundOutcome())
-	}
-	return verdictOf(e.Outcome())
+	var v Verdict
+	_ = e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		v = verdictOf(t, err)
+		return nil
+	}, func(r *cardgateway.Refund, err error) error {
+		v = refundVerdict(r, err)
+		return nil
+	})
+	return v
 }
 
 // Aged presents a store as it will be in 25 hours: its payments have been open for longer than a day.

@@ -32,9 +32,10 @@
 // One process of the shop resolves open payments, for as long as it runs:
 //
 //	err := payments.Run(ctx, time.Minute, func(ctx context.Context, e journal.Entry) error {
-//		t, err := e.Outcome() // the same results and errors as above
-//		...                   // store it in your own database; this must be idempotent
-//		return nil            // stored: Run acknowledges it
+//		return e.Outcome(func(t *cardgateway.Transaction, err error) error { // the same results and errors as above
+//			...        // store it in your own database; this must be idempotent
+//			return nil // stored: Run acknowledges it
+//		}, nil) // and a function for refunds, if the program makes any
 //	})
 //
 // Run queries the gateway for every open payment, and reports every outcome until it is acknowledged: a program that
@@ -47,9 +48,6 @@
 // and a refund may have the same id. The differences have their own names:
 //
 //	r, err := payments.CreateRefund(ctx, req)              // as on the client
-//	if e.ID().Refund {                                     // in Run and Recover
-//		r, err := e.RefundOutcome()                    // instead of Outcome
-//	}
 //	err = payments.ConfirmRefund(ctx, notification.Refund) // instead of Confirm
 //
 // Calling a payment method again with the same transactionId never sends a second time after anything may have been sent;

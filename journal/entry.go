@@ -14,7 +14,7 @@ import (
 )
 
 // Entry is one payment, or one refund, as a Store holds it: the intent with which it began, and all evidence since, in
-// order. State, and Outcome or RefundOutcome, return the result.
+// order. State and Outcome return the result.
 type Entry struct {
 	Begun    Intent
 	Evidence []Evidence

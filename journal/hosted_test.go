@@ -55,7 +55,7 @@ func TestHostedPage(t *testing.T) {
 					t.Fatalf("%d payments are reported", len(all))
 				}
 				wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": tt.state})
-				if got, err := all[0].Outcome(); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
+				if got, err := outcomeOf(all[0]); !errors.Is(err, tt.want) || err == nil && int(got.Code) != tt.shows[len(tt.shows)-1] {
 					t.Errorf("outcome: %+v, %v; want code %d, %v", got, err, tt.shows, tt.want)
 				}
 				if tt.later == "" {

@@ -139,6 +139,24 @@ func key(id string) journal.Key {
 	return journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, ID: journal.PaymentID(id)}
 }
 
+// outcomeOf returns the outcome of a payment.
+func outcomeOf(e journal.Entry) (got *cardgateway.Transaction, err error) {
+	err = e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		got = t
+		return err
+	}, nil)
+	return got, err
+}
+
+// refundOf returns the outcome of a refund.
+func refundOf(e journal.Entry) (got *cardgateway.Refund, err error) {
+	err = e.Outcome(nil, func(r *cardgateway.Refund, err error) error {
+		got = r
+		return err
+	})
+	return got, err
+}
+
 // stored returns the entry of a payment in the store, as another process would read it.
 func (s *shop) stored(id string) *journal.Entry {
 	s.t.Helper()

@@ -22,12 +22,13 @@ var (
 	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not tell the outcome of the first")
 )
 
-// Outcome returns what the payment call itself returned, or would have returned: the transaction of a payment that
-// succeeded or is pending, or an error of package cardgateway. The transaction has only the members that identify it and
-// determine its outcome; for the gateway's texts use Client.GetTransaction.
+// Outcome calls one of two functions, and returns its error: payment for a payment, and refund for a refund. They receive what
+// the payment method or CreateRefund itself returned, or would have returned: the transaction or the refund if it succeeded or is
+// pending, or an error of package cardgateway. A transaction or refund has only the members that identify it and determine its
+// outcome; for the gateway's texts use Client.GetTransaction.
 //
-//	Succeeded, Pending       the transaction
-//	Declined                 the transaction and a *cardgateway.DeclinedError
+//	Succeeded, Pending       the transaction or refund
+//	Declined                 the transaction or refund and a *cardgateway.DeclinedError
 //	Refused                  a *cardgateway.RefusedError in a *RecordedError, which says when
 //	NotSent                  a *cardgateway.NotSentError
 //	Unknown                  a *cardgateway.OutcomeUnknownError with cause ErrOpen
@@ -38,30 +39,18 @@ var (
 // In an entry that Recover yields, the error of an unknown outcome also wraps the error of the last query, if it failed:
 // for example, because the secret key is no longer valid.
 //
-// For the entry of a refund, use RefundOutcome.
-func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
-	if e.Begun.ID.Refund {
-		return nil, fmt.Errorf("%w: %s", ErrRefund, e.ID().describe())
-	}
+// A program that makes no refunds through a journal may pass nil for refund; Outcome then returns an error for one, so that
+// Run does not acknowledge it.
+func (e *Entry) Outcome(payment func(*cardgateway.Transaction, error) error, refund func(*cardgateway.Refund, error) error) error {
 	got, err := e.outcome()
-	return got.transaction, err
-}
-
-// RefundOutcome returns what CreateRefund itself returned, or would have returned: the refund, or an error of package
-// cardgateway, as Outcome does for a payment. For the entry of a payment, use Outcome.
-func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
-	if !e.Begun.ID.Refund {
-		return nil, fmt.Errorf("%w: %s", ErrPayment, e.ID().describe())
+	switch {
+	case e.ID().Refund && refund != nil:
+		return refund(got.refund, err)
+	case !e.ID().Refund && payment != nil:
+		return payment(got.transaction, err)
 	}
-	got, err := e.outcome()
-	return got.refund, err
+	return fmt.Errorf("journal: Outcome: there is no function for %s", e.ID().describe())
 }
-
-// Errors of Outcome for the entry of a refund, and of RefundOutcome for that of a payment.
-var (
-	ErrRefund  = errors.New("journal: the entry is a refund: use RefundOutcome")
-	ErrPayment = errors.New("journal: the entry is a payment: use Outcome")
-)
 
 func (e *Entry) outcome() (gatewayResult, error) {
 	known := e.project()

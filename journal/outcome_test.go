@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,10 +82,15 @@ func TestOutcomeOfEachState(t *testing.T) {
 				if !ok || len(conflict.Transactions)+len(conflict.Refunds) != 2 || len(conflict.Refunds) > 0 != (of == "refund") {
 					t.Errorf("the conflict of two successes is %v", err)
 				}
-				_, ofPayment := e.Outcome()
-				_, ofRefund := e.RefundOutcome()
-				if errors.Is(ofPayment, ErrRefund) != (of == "refund") || errors.Is(ofRefund, ErrPayment) != (of == "payment") {
-					t.Errorf("Outcome: %v; RefundOutcome: %v", ofPayment, ofRefund)
+				called, failed := "", errors.New("not stored")
+				err = e.Outcome(
+					func(*cardgateway.Transaction, error) error { called += "payment"; return failed },
+					func(*cardgateway.Refund, error) error { called += "refund"; return failed })
+				if called != of || err != failed {
+					t.Errorf("the function for a %q was called, and Outcome returns %v", called, err)
+				}
+				if err := e.Outcome(nil, nil); err == nil || !strings.Contains(err.Error(), "no function for") {
+					t.Errorf("without functions: %v", err)
 				}
 			})
 		}

@@ -134,13 +134,13 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 		err   error
 	}
 	results := make(chan result, 1)
-	stored, cancel := ctx, context.CancelFunc(func() {})
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > 2*lastMoment {
-		stored, cancel = context.WithDeadline(ctx, deadline.Add(-lastMoment))
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		within, cancel = context.WithDeadline(ctx, deadline.Add(-min(lastMoment, time.Until(deadline)/5)))
 	}
 	ended := async(func() {
 		defer cancel()
-		value, err := call(stored)
+		value, err := call(within)
 		results <- result{value, err}
 	})
 	select {
@@ -155,7 +155,7 @@ func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) 
 }
 
 // lastMoment is how long a store has to return once its context has ended at a deadline.
-const lastMoment = 10 * time.Millisecond
+const lastMoment = 100 * time.Millisecond
 
 // ending says how a function ended that ran in its own goroutine.
 type ending struct {

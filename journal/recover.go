@@ -12,7 +12,7 @@ import (
 )
 
 // Recover queries the gateway for every open payment and refund, and yields every entry that has something you have not
-// acknowledged, oldest first. The result is the entry's Outcome, or RefundOutcome. Payments in flight in this Journal are
+// acknowledged, oldest first. The result is the entry's Outcome. Payments in flight in this Journal are
 // left to their callers. Payments in flight in another process can be yielded, because a query does no harm, and are then
 // reported twice.
 //

@@ -158,12 +158,12 @@ func TestRefundOutcomeTold(t *testing.T) {
 			return all[0]
 		}
 		e := told()
-		if got, err := e.RefundOutcome(); err != nil || got.Code != cardgateway.CodeRefundAccepted || got.RefundRequestAt.IsZero() || got.RefundCurrency != "USD" {
+		if got, err := refundOf(e); err != nil || got.Code != cardgateway.CodeRefundAccepted || got.RefundRequestAt.IsZero() || got.RefundCurrency != "USD" {
 			t.Errorf("accepted: %+v, %v", got, err)
 		}
 		s.gateway.SettleRefund("r", false)
 		e = told()
-		got, err := e.RefundOutcome()
+		got, err := refundOf(e)
 		declined, ok := errors.AsType[*cardgateway.DeclinedError](err)
 		if !ok || got == nil || got.Code != cardgateway.CodeRefundFailed || declined.RefundTransactionID != "r" || declined.Refund == nil || declined.Transaction != nil {
 			t.Errorf("refused later: %+v, %v", got, err)
@@ -207,13 +207,13 @@ func TestRefundRun(t *testing.T) {
 		defer cancel()
 		books := make(map[string]bool)
 		err = s.restarted(journal.Options{}).Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-			if e.ID().Refund {
-				r, err := e.RefundOutcome()
-				books["refund "+e.ID().Text] = err == nil && r.Refunded()
-			} else {
-				p, err := e.Outcome()
+			_ = e.Outcome(func(p *cardgateway.Transaction, err error) error {
 				books["payment "+e.ID().Text] = err == nil && p.Paid()
-			}
+				return nil
+			}, func(r *cardgateway.Refund, err error) error {
+				books["refund "+e.ID().Text] = err == nil && r.Refunded()
+				return nil
+			})
 			if len(books) == 2 {
 				time.AfterFunc(time.Minute, cancel)
 			}

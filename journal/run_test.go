@@ -173,7 +173,7 @@ func TestRecoverTellsWhy(t *testing.T) {
 		time.Sleep(time.Hour)
 		for range 2 {
 			for _, e := range recovered(t, j) {
-				_, err := e.Outcome()
+				_, err := outcomeOf(e)
 				if why := strings.Contains(fmt.Sprint(err), "HTTP 401"); why != (e.ID().Text == "a") {
 					t.Errorf("%s: %v", e.ID().Text, err)
 				}
@@ -196,7 +196,7 @@ func TestRecoverTellsWhy(t *testing.T) {
 		}
 		s.gateway.ClearFaults()
 		time.Sleep(time.Hour)
-		if _, err := recovered(t, j)[0].Outcome(); strings.Contains(err.Error(), "401") {
+		if _, err := outcomeOf(recovered(t, j)[0]); strings.Contains(err.Error(), "401") {
 			t.Errorf("the outcome still wraps an error that no longer applies: %v", err)
 		}
 		for range j.Recover(t.Context()) {

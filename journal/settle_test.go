@@ -27,7 +27,7 @@ func TestRecover(t *testing.T) {
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"yes": "succeeded", "no": "declined"})
 		}
 		for _, e := range recovered(t, s.Journal) {
-			got, err := e.Outcome()
+			got, err := outcomeOf(e)
 			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.ID().Text == "no") {
 				t.Errorf("outcome of %s: %+v, %v", e.ID().Text, got, err)
 			}

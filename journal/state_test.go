@@ -81,7 +81,7 @@ func TestState(t *testing.T) {
 			if got := e.State(); got != c.state {
 				t.Errorf("state is %v, want %v", got, c.state)
 			}
-			if _, err := e.Outcome(); (c.state == Conflicting) != errors.Is(err, cardgateway.ErrConflict) {
+			if _, err := e.outcome(); (c.state == Conflicting) != errors.Is(err, cardgateway.ErrConflict) {
 				t.Errorf("outcome is %v", err)
 			}
 		})
@@ -131,7 +131,7 @@ func TestLatestRefusal(t *testing.T) {
 	first, second := piece(SourceAnswer, Refused, "1", ""), piece(SourceAnswer, Refused, "2", "")
 	first.HTTPStatus, second.HTTPStatus = 401, 429
 	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{first, piece(SourceSubmission, Unknown, "2", ""), second}}
-	_, err := e.Outcome()
+	_, err := e.outcome()
 	if refused, ok := errors.AsType[*cardgateway.RefusedError](err); !ok || refused.HTTPStatus != 429 {
 		t.Errorf("got %v, want the refusal with 429", err)
 	}
@@ -140,7 +140,7 @@ func TestLatestRefusal(t *testing.T) {
 // TestConflictShowsAll: a conflict contains every final outcome that the gateway has returned.
 func TestConflictShowsAll(t *testing.T) {
 	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{piece(SourceAnswer, Declined, "1", "1"), piece(SourceQuery, Succeeded, "", "2")}}
-	_, err := e.Outcome()
+	_, err := e.outcome()
 	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || len(conflict.Transactions) != 2 {
 		t.Errorf("got %v, want a decline and a success", err)
 	}

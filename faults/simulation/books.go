@@ -77,12 +77,15 @@ func verdictOf(r result, err error) verdict {
 
 // verdictOfEntry returns what an entry tells.
 func verdictOfEntry(e *journal.Entry) (verdict, error) {
-	if e.ID().Refund {
-		r, err := e.RefundOutcome()
-		return verdictOf(result{refund: r}, err), err
-	}
-	t, err := e.Outcome()
-	return verdictOf(result{payment: t}, err), err
+	var v verdict
+	err := e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		v = verdictOf(result{payment: t}, err)
+		return err
+	}, func(r *cardgateway.Refund, err error) error {
+		v = verdictOf(result{refund: r}, err)
+		return err
+	})
+	return v, err
 }
 
 // verdictOfState is what a state is told as.

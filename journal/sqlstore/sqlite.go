@@ -17,9 +17,9 @@ const (
 	insertSQLite = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
 	recordSQLite = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1
 		WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
-	recordOne    = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
+	recordOne = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
 		WHERE shop = ? AND transaction_id = ? AND version = ?`
-	ackOne       = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
+	ackOne = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
 // applySQLite writes a batch in one transaction. If that fails, each write is made in a transaction of its own, so that

@@ -45,19 +45,17 @@ func Why(e *journal.Entry) string {
 
 // outcomeOf returns the code of the outcome of an entry, and its error.
 func outcomeOf(e *journal.Entry) (code cardgateway.Code, err error) {
-	var t *cardgateway.Transaction
-	var r *cardgateway.Refund
-	if e.ID().Refund {
-		r, err = e.RefundOutcome()
-	} else {
-		t, err = e.Outcome()
-	}
-	switch {
-	case t != nil:
-		code = t.Code
-	case r != nil:
-		code = r.Code
-	}
+	err = e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		if t != nil {
+			code = t.Code
+		}
+		return err
+	}, func(r *cardgateway.Refund, err error) error {
+		if r != nil {
+			code = r.Code
+		}
+		return err
+	})
 	return code, err
 }
 
