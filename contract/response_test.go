@@ -203,11 +203,13 @@ func (r *responses) read(document map[string]any, x exchange) string {
 		return fmt.Sprintf("the error is %v, want %v", x.err, want)
 	}
 	result := x.result
-	if declined, ok := errors.AsType[*cardgateway.DeclinedError](x.err); ok {
-		if declined.Transaction != nil {
-			result = declined.Transaction
+	payment, isPayment := errors.AsType[*cardgateway.DeclinedError](x.err)
+	refund, isRefund := errors.AsType[*cardgateway.RefundDeclinedError](x.err)
+	if isPayment || isRefund {
+		if isPayment {
+			result = payment.Transaction
 		} else {
-			result = declined.Refund
+			result = refund.Refund
 		}
 		if kept := extras(reflect.ValueOf(result)); kept != nil {
 			return fmt.Sprintf("not read: %v", kept)

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -141,17 +140,18 @@ func (t *task) payAndTell(j *journal.Journal, o *Order) {
 		payBackAndTell(j, o.ID, paid)
 	}
 	if v != Unknown && v != Pending {
-		_ = j.Ack(background, o.ID) // otherwise Recover yields it again
+		_ = j.Ack(background, journal.PaymentID(o.ID), journal.StateOf(paid, err)) // otherwise Recover yields it again
 	}
 }
 
 // payBackAndTell refunds a part of a payment, and records and acknowledges that.
 func payBackAndTell(j *journal.Journal, transactionID string, paid *cardgateway.Transaction) {
 	r := Refund{ID: refundOf(transactionID), UniqueID: paid.UniqueID, Amount: "0.25"}
-	v := refundVerdict(j.CreateRefund(background, r.request()))
+	refunded, err := j.CreateRefund(background, r.request())
+	v := refundVerdict(refunded, err)
 	fmt.Println("told", r.ID, v)
 	if v != Unknown && v != Pending {
-		_ = j.AckRefund(background, r.ID)
+		_ = j.Ack(background, journal.RefundID(r.ID), journal.StateOf(refunded, err))
 	}
 }
 
@@ -167,22 +167,19 @@ func tell(j *journal.Journal, giveBack bool) (open int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		v, refund := entryVerdict(&e), e.RefundTransactionID()
-		fmt.Println("told", cmp.Or(refund, e.TransactionID()), v)
+		v, id := entryVerdict(&e), e.ID()
+		fmt.Println("told", id.Text, v)
 		switch {
 		case v == Unknown || v == Pending:
 			open++
 			continue
-		case refund != "":
-			err = j.AckRefund(ctx, refund)
-		default:
-			if v == Paid && giveBack {
-				paid, _ := e.Outcome() // as the verdict says
-				payBackAndTell(j, e.TransactionID(), paid)
-			}
-			err = j.Ack(ctx, e.TransactionID())
+		case v == Paid && giveBack && !id.Refund:
+			_ = e.Outcome(func(paid *cardgateway.Transaction, _ error) error { // as the verdict says
+				payBackAndTell(j, id.Text, paid)
+				return nil
+			}, nil)
 		}
-		if err != nil {
+		if err := j.Ack(ctx, id, e.State()); err != nil {
 			return 0, err
 		}
 	}

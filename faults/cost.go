@@ -97,7 +97,7 @@ func writer(spec string) (write func(*Order) error, closeDB func() error, err er
 	return func(o *Order) error {
 		r, at := o.subscription(), time.Now()
 		intent, err := json.Marshal(journal.Intent{
-			TransactionID: o.ID, OrderID: r.OrderID, Operation: "CreateSubscription", Amount: r.Amount, Currency: r.Currency,
+			ID: journal.PaymentID(o.ID), OrderID: r.OrderID, Operation: "CreateSubscription", Amount: r.Amount, Currency: r.Currency,
 			At: at, Sender: "01234567890123456789012345",
 		})
 		if err != nil {

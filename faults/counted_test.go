@@ -8,14 +8,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // openCounted opens the store of a specification, see OpenStore, until the end of the test. The counter says how often the
 // database was asked for something: connections, transactions and statements.
-func openCounted(t *testing.T, spec string) (*journal.SQLStore, *atomic.Int64) {
+func openCounted(t *testing.T, spec string) (*sqlstore.Store, *atomic.Int64) {
 	t.Helper()
 	_, done, err := OpenStore(spec) // creates the schema or the database
 	if err == nil {
@@ -37,16 +36,14 @@ func openCounted(t *testing.T, spec string) (*journal.SQLStore, *atomic.Int64) {
 	db := sql.OpenDB(counting{plain.Driver(), place, asked})
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
-	s, err := journal.NewSQLStore(t.Context(), db, map[string]journal.Dialect{
-		"sqlite": journal.SQLite, "postgres": journal.Postgres, "mysql": journal.MySQL,
+	s, err := sqlstore.New(t.Context(), db, map[string]sqlstore.Dialect{
+		"sqlite": sqlstore.SQLite, "postgres": sqlstore.Postgres, "mysql": sqlstore.MySQL,
 	}[kind])
 	if err != nil {
 		t.Fatal(errors.Join(err, db.Close(), plain.Close()))
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(background, 10*time.Second)
-		defer cancel()
-		if err := errors.Join(s.Flush(ctx), db.Close(), plain.Close()); err != nil {
+		if err := errors.Join(db.Close(), plain.Close()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -14,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -48,7 +46,7 @@ func execAll(t *testing.T, db interface {
 	}
 }
 
-// TestSchema: a database is migrated once; one of a newer program, or of version 0.1, is refused with a clear error.
+// TestSchema: the tables are created once; those of a newer program are refused with a clear error.
 func TestSchema(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		reopen := func(want string) {
@@ -66,9 +64,6 @@ func TestSchema(t *testing.T) {
 		db := openDB(t, spec)
 		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (99, 0)")
 		reopen("newer program")
-		old := "CREATE TABLE cardgateway_journal (transaction_id VARCHAR(128) NOT NULL PRIMARY KEY, begun BIGINT, intent TEXT, evidence TEXT, pieces INTEGER, acked INTEGER)"
-		execAll(t, db, "DROP TABLE cardgateway_journal_schema", "DROP TABLE cardgateway_journal", old)
-		reopen("version 0.1")
 	})
 }
 
@@ -111,54 +106,6 @@ func TestForeignTable(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), "column") {
 			t.Errorf("got %v, want that a column is missing", err)
-		}
-	})
-}
-
-// TestMigration: tables of version 1, which had no refunds, are migrated to store them, and their payments are unchanged.
-func TestMigration(t *testing.T) {
-	everyStore(t, func(t *testing.T, spec string) {
-		open := func() (journal.Store, func() error) {
-			t.Helper()
-			s, done, err := OpenStore(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s, done
-		}
-		s, done := open()
-		begin := func(in journal.Intent) (created bool) {
-			t.Helper()
-			in.At, in.Amount, in.Sender = time.Now(), decimal.NewFromInt(1), rand.Text()
-			_, created, err := s.Begin(t.Context(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return created
-		}
-		begin(journal.Intent{TransactionID: "before"})
-		if err := done(); err != nil {
-			t.Fatal(err)
-		}
-		db := openDB(t, spec)
-		execAll(t, db, "DELETE FROM cardgateway_journal_schema WHERE version > 1")
-		if strings.HasPrefix(spec, "mysql:") {
-			execAll(t, db, "ALTER TABLE cardgateway_journal MODIFY transaction_id VARBINARY(512) NOT NULL")
-		}
-		s, done = open()
-		var version int
-		if err := db.QueryRowContext(t.Context(), "SELECT MAX(version) FROM cardgateway_journal_schema").Scan(&version); err != nil || version != 2 {
-			t.Errorf("the schema has version %d, %v; want 2", version, err)
-		}
-		if begin(journal.Intent{TransactionID: "before"}) {
-			t.Error("the payment from before the migration is gone")
-		}
-		longest := strings.Repeat("💳", 128)
-		if !begin(journal.Intent{TransactionID: longest}) || !begin(journal.Intent{RefundTransactionID: longest}) {
-			t.Error("a payment and a refund with the longest id are not both new")
-		}
-		if err := done(); err != nil {
-			t.Fatal(err)
 		}
 	})
 }
@@ -206,8 +153,8 @@ func refused(t *testing.T, name, driver, dsn, want string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	kind := map[string]journal.Dialect{"sqlite": journal.SQLite, "pgx": journal.Postgres, "mysql": journal.MySQL}[driver]
-	_, err = journal.NewSQLStore(t.Context(), db, kind)
+	kind := map[string]sqlstore.Dialect{"sqlite": sqlstore.SQLite, "pgx": sqlstore.Postgres, "mysql": sqlstore.MySQL}[driver]
+	_, err = sqlstore.New(t.Context(), db, kind)
 	if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: got %v, want an error with %q", name, err, want)
 	}
@@ -221,12 +168,12 @@ func TestSettingsOfLaterConnections(t *testing.T) {
 	}
 	db := openDB(t, spec)
 	db.SetMaxIdleConns(-1) // each use makes a connection
-	s, err := journal.NewSQLStore(t.Context(), db, journal.Postgres)
+	s, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin := func(id string) error {
-		_, _, err := s.Begin(t.Context(), journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD"})
+		_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
 		return err
 	}
 	if err := begin("a"); err != nil {
@@ -292,9 +239,9 @@ func TestCallersShareStatements(t *testing.T) {
 				for c := range callers {
 					wg.Go(func() {
 						for i := range each {
-							in := journal.Intent{TransactionID: fmt.Sprintf("%d-%d", c, i), At: at, Currency: "USD"}
+							in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
 							if err := step.do(in); !errors.Is(err, step.want) {
-								t.Errorf("%s: %s: got %v, want %v", step.name, in.TransactionID, err, step.want)
+								t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
 							}
 						}
 					})
@@ -305,9 +252,9 @@ func TestCallersShareStatements(t *testing.T) {
 				}
 			}
 			for c := range callers {
-				key := journal.Key{TransactionID: fmt.Sprintf("%d-0", c)}
+				key := journal.Key{ID: journal.PaymentID(fmt.Sprintf("%d-0", c))}
 				if e, err := store.Get(t.Context(), key); err != nil || len(e.Evidence) != 1 || e.Unacked() {
-					t.Errorf("%s has %d pieces of evidence, unacknowledged %t, %v", key.TransactionID, len(e.Evidence), e.Unacked(), err)
+					t.Errorf("%s has %d pieces of evidence, unacknowledged %t, %v", key.ID.Text, len(e.Evidence), e.Unacked(), err)
 				}
 			}
 		})
@@ -332,7 +279,7 @@ func TestLockedBatch(t *testing.T) {
 			}
 			release := hold(t, spec, append(statements, "ROLLBACK")...)
 			begin := func(ctx context.Context, id string) error {
-				_, _, err := store.Begin(ctx, journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD"})
+				_, _, err := store.Begin(ctx, journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD"})
 				return err
 			}
 			var wg sync.WaitGroup
@@ -364,13 +311,13 @@ func TestBatchWithOldRows(t *testing.T) {
 			}
 			defer func() { _ = done() }()
 			begin := func(id, sender string) (journal.Entry, bool) {
-				e, created, err := store.Begin(t.Context(), journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD", Sender: sender})
+				e, created, err := store.Begin(t.Context(), journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: sender})
 				if err != nil {
 					t.Error(err)
 				}
 				return e, created
 			}
-			intent := func(id string) journal.Key { return journal.Key{TransactionID: id} }
+			intent := func(id string) journal.Key { return journal.Key{ID: journal.PaymentID(id)} }
 			for _, id := range []string{"old", "known", "nameless"} {
 				begin(id, map[string]string{"old": "somebody else", "known": "of known"}[id])
 			}
@@ -446,7 +393,7 @@ func TestWalkReadsEachRowOnce(t *testing.T) {
 	defer func() { _ = done() }()
 	const entries = 1000
 	each(entries, 64, func(i int) {
-		in := journal.Intent{Shop: manyShop, TransactionID: manyID(i), At: time.Now(), Currency: "USD"}
+		in := journal.Intent{Shop: manyShop, ID: journal.PaymentID(manyID(i)), At: time.Now(), Currency: "USD"}
 		if _, _, err := store.Begin(t.Context(), in); err != nil {
 			t.Error(err)
 		}
@@ -511,7 +458,7 @@ func TestTwoShops(t *testing.T) {
 				t.Errorf("after shop %d: charged %d times", i+1, n)
 			}
 		}
-		if err := a.Ack(t.Context(), o.ID); err != nil {
+		if err := a.Ack(t.Context(), journal.PaymentID(o.ID), journal.Succeeded); err != nil {
 			t.Error(err)
 		}
 		for name, want := range map[*journal.Journal]int{a: 0, b: 1} {
@@ -555,9 +502,6 @@ func TestBadRows(t *testing.T) {
 				}
 			}
 		}
-		if err := store.(interface{ Flush(context.Context) error }).Flush(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		db := openDB(t, spec)
 		execAll(t, db,
 			"UPDATE cardgateway_journal SET intent = '{' WHERE transaction_id = '1'",
@@ -582,17 +526,17 @@ func TestBadRows(t *testing.T) {
 		var told []string
 		for e, err := range j.Recover(t.Context()) {
 			if bad, ok := errors.AsType[*journal.EntryError](err); ok {
-				told = append(told, "bad "+bad.Key.ID())
+				told = append(told, "bad "+bad.Key.ID.String())
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
-				told = append(told, e.Key().ID())
+				told = append(told, e.ID().String())
 			}
 		}
 		if !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		if _, err := j.Get(t.Context(), "1"); err == nil || strings.Count(err.Error(), "journal: ") != 1 {
+		if _, err := j.Get(t.Context(), journal.PaymentID("1")); err == nil || strings.Count(err.Error(), "journal: ") != 1 {
 			t.Errorf("Get of a damaged one: %v, want an error with one prefix", err)
 		}
 		o := Order{ID: "1", Card: sandbox.Approved, Amount: "1.00"}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // TestPlainDrivers: a driver that wraps another one, and has fewer optional interfaces, works with a store, if more slowly.
@@ -33,13 +34,13 @@ func TestPlainDrivers(t *testing.T) {
 			}
 			db := sql.OpenDB(wrapping{dsn, wrap})
 			defer func() { _ = db.Close() }()
-			s, err := journal.NewSQLStore(t.Context(), db, journal.MySQL)
+			s, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
 			if err != nil {
 				t.Fatal(err)
 			}
 			refused := journal.Evidence{At: time.Now(), Source: journal.SourceAnswer, State: journal.Refused, Sender: "s"}
 			for _, id := range []string{"a", "b"} {
-				in := journal.Intent{TransactionID: id, At: time.Now(), Currency: "USD", Sender: "s"}
+				in := journal.Intent{ID: journal.PaymentID(id), At: time.Now(), Currency: "USD", Sender: "s"}
 				if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
 					t.Errorf("Begin: created %t, %v", created, err)
 				}
@@ -67,11 +68,11 @@ func TestConnectionClosedMeanwhile(t *testing.T) {
 	var closed atomic.Bool
 	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &closedConn{plainConn{c, c, c, c}, &closed} }})
 	defer func() { _ = db.Close() }()
-	s, err := journal.NewSQLStore(t.Context(), db, journal.MySQL)
+	s, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := journal.Intent{TransactionID: "a", At: time.Now(), Currency: "USD", Sender: "s"}
+	in := journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"}
 	for _, write := range []struct {
 		name string
 		make func() error
@@ -137,7 +138,7 @@ func TestOldServer(t *testing.T) {
 	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &oldConn{plainConn{c, c, c, c}} }})
 	defer func() { _ = db.Close() }()
 	const want = "the server has version 5.7.44-log, and MySQL 8.0.1 or later is needed"
-	if _, err := journal.NewSQLStore(t.Context(), db, journal.MySQL); err == nil || !strings.HasSuffix(err.Error(), want) {
+	if _, err := sqlstore.New(t.Context(), db, sqlstore.MySQL); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
@@ -204,7 +205,7 @@ func TestSyncedByPostgres(t *testing.T) {
 	config.Tracer = seen
 	db := stdlib.OpenDB(*config)
 	defer func() { _ = db.Close() }()
-	s, err := journal.NewSQLStore(t.Context(), db, journal.Postgres)
+	s, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,18 +214,18 @@ func TestSyncedByPostgres(t *testing.T) {
 	}
 	approved := evidence(journal.Succeeded)
 	approved.Transaction = &cardgateway.Transaction{Code: cardgateway.CodeSuccess, UniqueID: "1"}
-	key := func(id string) journal.Key { return journal.Key{TransactionID: id} }
+	key := func(id string) journal.Key { return journal.Key{ID: journal.PaymentID(id)} }
 	for _, step := range []struct {
 		name   string
 		write  func() error
 		synced bool
 	}{
 		{"an intent", func() error {
-			_, _, err := s.Begin(t.Context(), journal.Intent{TransactionID: "a", At: time.Now(), Currency: "USD", Sender: "s"})
+			_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("a"), At: time.Now(), Currency: "USD", Sender: "s"})
 			return err
 		}, true},
 		{"another intent", func() error {
-			_, _, err := s.Begin(t.Context(), journal.Intent{TransactionID: "b", At: time.Now(), Currency: "USD", Sender: "s"})
+			_, _, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("b"), At: time.Now(), Currency: "USD", Sender: "s"})
 			return err
 		}, true},
 		{"an approval", func() error { return s.Record(t.Context(), key("a"), 0, approved) }, false},

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // oldEntry begins a payment 40 days ago, and acknowledges it.
 func oldEntry(t *testing.T, s journal.Store, id string) journal.Intent {
 	t.Helper()
-	in := journal.Intent{TransactionID: id, At: time.Now().AddDate(0, 0, -40), Currency: "USD", Sender: "s"}
+	in := journal.Intent{ID: journal.PaymentID(id), At: time.Now().AddDate(0, 0, -40), Currency: "USD", Sender: "s"}
 	if _, _, err := s.Begin(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestForgetKeepsWhatCannotBeRead(t *testing.T) {
 		n, err := store.(interface {
 			Forget(context.Context, time.Time) (int64, error)
 		}).Forget(t.Context(), time.Now().AddDate(0, 0, -30))
-		if bad, ok := errors.AsType[*journal.EntryError](err); n != 2 || !ok || bad.Key.TransactionID != "bad 1" {
+		if bad, ok := errors.AsType[*journal.EntryError](err); n != 2 || !ok || bad.Key.ID.Text != "bad 1" {
 			t.Errorf("forgot %d, %v; want 2, and the error of the first that cannot be read", n, err)
 		}
 		var left int
@@ -61,7 +62,7 @@ func TestForgetWhatChanges(t *testing.T) {
 	var beforeDelete func()
 	db := sql.OpenDB(wrapping{dsn, func(c fullConn) driver.Conn { return &deletingConn{plainConn{c, c, c, c}, &beforeDelete} }})
 	defer func() { _ = db.Close() }()
-	s, err := journal.NewSQLStore(t.Context(), db, journal.MySQL)
+	s, err := sqlstore.New(t.Context(), db, sqlstore.MySQL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestForgetWhatChanges(t *testing.T) {
 	}
 	for _, kept := range []journal.Key{in.Key(), other.Key()} {
 		if _, err := s.Get(t.Context(), kept); err != nil {
-			t.Errorf("%s: %v", kept.TransactionID, err)
+			t.Errorf("%s: %v", kept.ID, err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -72,7 +71,7 @@ func (d *journalDesign) recover(ctx context.Context, at map[string]int, verdicts
 			if v == Unknown || v == Pending {
 				open++
 			}
-			verdicts[at[cmp.Or(e.TransactionID(), e.RefundTransactionID())]] = v
+			verdicts[at[e.ID().Text]] = v
 		}
 		if open == 0 {
 			return
@@ -81,13 +80,18 @@ func (d *journalDesign) recover(ctx context.Context, at map[string]int, verdicts
 }
 
 func entryVerdict(e *journal.Entry) Verdict {
-	if e.State() == journal.PresumedAbsent && !e.Conflict() {
+	if e.State() == journal.PresumedAbsent {
 		return Absent
 	}
-	if e.RefundTransactionID() != "" {
-		return refundVerdict(e.RefundOutcome())
-	}
-	return verdictOf(e.Outcome())
+	var v Verdict
+	_ = e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		v = verdictOf(t, err)
+		return nil
+	}, func(r *cardgateway.Refund, err error) error {
+		v = refundVerdict(r, err)
+		return nil
+	})
+	return v
 }
 
 // Aged presents a store as it will be in 25 hours: its payments have been open for longer than a day.

@@ -36,7 +36,7 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 	var failed atomic.Pointer[error]
 	each(entries, 256, func(i int) {
 		_, _, err := store.Begin(background, journal.Intent{
-			Shop: manyShop, TransactionID: manyID(i), OrderID: "order-" + manyID(i), Operation: "CreateSubscription",
+			Shop: manyShop, ID: journal.PaymentID(manyID(i)), OrderID: "order-" + manyID(i), Operation: "CreateSubscription",
 			Amount: decimal.New(1250, -2), Currency: "USD", At: at.Add(time.Duration(i) * time.Millisecond), Sender: "01234567890123456789012345",
 		})
 		if err != nil {
@@ -58,7 +58,7 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 			return nil, err
 		}
 		if e.State() != journal.Pending {
-			return nil, fmt.Errorf("faults: %s is %v", e.TransactionID(), e.State())
+			return nil, fmt.Errorf("faults: %s is %v", e.ID().Text, e.State())
 		}
 		if told++; told%(entries/10+1) == 0 {
 			row.Heap = max(row.Heap, heap()-before)
@@ -75,7 +75,7 @@ func Many(name, spec string, entries int) (row *ManyRow, err error) {
 			return nil, err
 		}
 		begun := time.Now()
-		if err := j.Ack(background, manyID(i*entries/100)); err != nil {
+		if err := j.Ack(background, journal.PaymentID(manyID(i*entries/100)), journal.Pending); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(begun))
@@ -94,7 +94,7 @@ func AfterOutage(spec string, entries int, query time.Duration) (took time.Durat
 	defer func() { err = errors.Join(err, done()) }()
 	each(entries, 256, func(i int) {
 		_, _, _ = store.Begin(background, journal.Intent{ // counted below
-			Shop: manyShop, TransactionID: manyID(i), Operation: "CreateSubscription", Amount: decimal.New(1250, -2), Currency: "USD",
+			Shop: manyShop, ID: journal.PaymentID(manyID(i)), Operation: "CreateSubscription", Amount: decimal.New(1250, -2), Currency: "USD",
 			At: time.Now().Add(-time.Hour), Sender: "s",
 		})
 	})

@@ -169,8 +169,13 @@ func (w *world) recover(p *process) {
 // ack acknowledges, which is refused for open entries. For an absence, a refusal or a pending payment it means that it is
 // no longer queried.
 func (w *world) ack(p *process, o thing) {
+	told := strings.Split(strings.TrimSuffix(w.told[o.id()], ";"), ";")
+	stored := map[Verdict]journal.State{
+		Paid: journal.Succeeded, Declined: journal.Declined, Refused: journal.Refused, NotSent: journal.NotSent, Absent: journal.PresumedAbsent,
+		Pending: journal.Pending, Conflict: journal.Conflicting,
+	}[Verdict(told[len(told)-1])]
 	for e := range w.store.Unacked(background, w.shop) {
-		if w.thingOf(&e) == o && o.ack(p) == nil {
+		if w.thingOf(&e) == o && o.ack(p, stored) == nil {
 			w.given[o.id()] = e.State() == journal.PresumedAbsent || e.State() == journal.Refused || e.State() == journal.Pending
 		}
 	}
@@ -206,7 +211,7 @@ func (w *world) check() {
 		if !ok {
 			continue
 		}
-		if len(e.Evidence) < len(before.Evidence) || before.Conflict() && !e.Conflict() || e.Acked < before.Acked {
+		if len(e.Evidence) < len(before.Evidence) || before.State() == journal.Conflicting && e.State() != journal.Conflicting || e.Acked < before.Acked {
 			w.fail("%s forgot something", id)
 		}
 		fresh := slices.ContainsFunc(e.Evidence[len(before.Evidence):], func(ev journal.Evidence) bool {

@@ -38,7 +38,7 @@ func idOf(body []byte) string {
 // thingOf returns the thing of an entry.
 func (w *world) thingOf(e *journal.Entry) thing {
 	for _, o := range w.things {
-		if o.refund != nil && e.RefundTransactionID() == o.refund.ID || o.order != nil && e.TransactionID() == o.order.ID {
+		if e.ID() == o.journalID() {
 			return o
 		}
 	}
@@ -54,18 +54,22 @@ func (o thing) pay(p *process) Verdict {
 }
 
 func (o thing) payAgain(p *process) Verdict {
-	again := p.PayAgainRiskingSecondCharge()
+	again := p.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund)
 	if o.refund != nil {
-		return refundVerdict(again.CreateRefund(background, o.refund.request(), journal.AcceptSecondRefund))
+		return refundVerdict(again.CreateRefund(background, o.refund.request()))
 	}
 	return verdictOf(again.CreateSubscription(background, o.order.subscription()))
 }
 
-func (o thing) ack(p *process) error {
+func (o thing) ack(p *process, stored journal.State) error {
+	return p.Ack(background, o.journalID(), stored)
+}
+
+func (o thing) journalID() journal.ID {
 	if o.refund != nil {
-		return p.AckRefund(background, o.refund.ID)
+		return journal.RefundID(o.refund.ID)
 	}
-	return p.Ack(background, o.order.ID)
+	return journal.PaymentID(o.order.ID)
 }
 
 // moved returns how many times money was moved.

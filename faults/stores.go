@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlite"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // OpenStore opens a store by a specification that can be passed to another process: "sqlite:" and a file; "postgres:" and a
@@ -34,32 +35,28 @@ func OpenStore(spec string) (store journal.Store, closeStore func() error, err e
 		if err := makeSchema(place); err != nil {
 			return nil, nil, err
 		}
-		return openSQL(ctx, "pgx", place, journal.Postgres)
+		return openSQL(ctx, "pgx", place, sqlstore.Postgres)
 	case "mysql":
 		if err := makeDatabase(place); err != nil {
 			return nil, nil, err
 		}
-		return openSQL(ctx, "mysql", place, journal.MySQL)
+		return openSQL(ctx, "mysql", place, sqlstore.MySQL)
 	}
 	return nil, nil, fmt.Errorf("faults: no store is called %q", kind)
 }
 
-func openSQL(ctx context.Context, driver, dsn string, d journal.Dialect) (journal.Store, func() error, error) {
+func openSQL(ctx context.Context, driver, dsn string, d sqlstore.Dialect) (journal.Store, func() error, error) {
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
 		return nil, nil, err
 	}
 	db.SetMaxOpenConns(16)
 	db.SetMaxIdleConns(16)
-	s, err := journal.NewSQLStore(ctx, db, d)
+	s, err := sqlstore.New(ctx, db, d)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
-	return s, func() error {
-		ctx, cancel := context.WithTimeout(background, 10*time.Second)
-		defer cancel()
-		return errors.Join(s.Flush(ctx), db.Close())
-	}, nil
+	return s, db.Close, nil
 }
 
 // makeDatabase creates the database in a data source name of MySQL.

@@ -17,6 +17,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -180,8 +181,8 @@ func TestKill(t *testing.T) {
 	})
 }
 
-// TestFlushed: what is paid just before the store is closed is in the database, and is acknowledged there if Ack succeeded.
-func TestFlushed(t *testing.T) {
+// TestClosed: what is paid just before the store is closed is in the database, and is acknowledged there if Ack succeeded.
+func TestClosed(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		store, done, err := OpenStore(spec)
 		if err != nil {
@@ -197,7 +198,7 @@ func TestFlushed(t *testing.T) {
 				t.Error(err)
 			}
 			if i%2 == 0 {
-				if err := j.Ack(t.Context(), o.ID); err != nil {
+				if err := j.Ack(t.Context(), journal.PaymentID(o.ID), journal.Succeeded); err != nil {
 					t.Error(err)
 				}
 			}
@@ -216,7 +217,7 @@ func TestFlushed(t *testing.T) {
 		}
 		defer func() { _ = done() }()
 		for i := range payments {
-			key := journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, TransactionID: fmt.Sprint(i)}
+			key := journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, ID: journal.PaymentID(fmt.Sprint(i))}
 			e, err := store.Get(t.Context(), key)
 			if err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 1 || e.Unacked() != (i%2 == 1) {
 				t.Errorf("%d: %v with %d pieces of evidence, unacknowledged %t, %v", i, e.State(), len(e.Evidence), e.Unacked(), err)
@@ -274,11 +275,11 @@ func TestLeastPrivilege(t *testing.T) {
 			t.Fatal(statement, err)
 		}
 	}
-	s, err := journal.NewSQLStore(t.Context(), db, journal.Postgres)
+	s, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, created, err := s.Begin(t.Context(), journal.Intent{TransactionID: "t", At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}); err != nil || !created {
+	if _, created, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("t"), At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}); err != nil || !created {
 		t.Errorf("created %t, %v", created, err)
 	}
 }
@@ -301,7 +302,7 @@ func TestMemoryDatabase(t *testing.T) {
 			}
 			defer func() { _ = db.Close() }()
 			db.SetMaxOpenConns(tt.connections)
-			if _, err := journal.NewSQLStore(t.Context(), db, journal.SQLite); (err == nil) != tt.accepted {
+			if _, err := sqlstore.New(t.Context(), db, sqlstore.SQLite); (err == nil) != tt.accepted {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -269,7 +269,7 @@ func goneAndBack(t *testing.T, spec string, cause, mend func() error) {
 		t.Errorf("%d were paid before, %d in all; %d were not sent", before, paid.Load(), unsent.Load())
 	}
 	for id := range charged.Range {
-		if _, err := j.Get(t.Context(), id.(string)); err != nil {
+		if _, err := j.Get(t.Context(), journal.PaymentID(id.(string))); err != nil {
 			t.Fatalf("%v was charged, and the journal has: %v", id, err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -36,7 +37,7 @@ func TestUnwritable(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = done() }()
-		store, done2, err := openSQL(t.Context(), "sqlite", "file:"+path+"?_pragma=synchronous(FULL)&_pragma=query_only(1)", journal.SQLite)
+		store, done2, err := openSQL(t.Context(), "sqlite", "file:"+path+"?_pragma=synchronous(FULL)&_pragma=query_only(1)", sqlstore.SQLite)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,7 @@ func TestUnwritable(t *testing.T) {
 		}
 		defer func() { _ = db.Close() }()
 		db.SetMaxOpenConns(1)
-		store, err := journal.NewSQLStore(t.Context(), db, journal.Postgres)
+		store, err := sqlstore.New(t.Context(), db, sqlstore.Postgres)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func (gone) Get(context.Context, journal.Key) (journal.Entry, error) { return jo
 func TestOldFlightIsNotAwaited(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		in := journal.Intent{
-			Shop: key("a").Shop, TransactionID: "a", OrderID: "order of a", Operation: "CreateSubscription", Amount: order("a", approved).Amount,
+			Shop: key("a").Shop, ID: journal.PaymentID("a"), OrderID: "order of a", Operation: "CreateSubscription", Amount: order("a", approved).Amount,
 			Currency: "USD", At: time.Now(), Sender: "a process that died",
 		}
 		if _, _, err := s.store.Begin(t.Context(), in); err != nil {

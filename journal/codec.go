@@ -44,18 +44,28 @@ func (in *Intent) UnmarshalJSON(data []byte) error {
 }
 
 func (in *Intent) json() intentJSON {
-	return intentJSON{
-		in.Shop.Gateway, string(in.Shop.AppID), in.TransactionID, in.OrderID, in.Operation, amountText(in.Amount), in.Currency, in.At.UTC(), in.Sender,
-		in.RefundTransactionID, in.UniqueID,
+	w := intentJSON{
+		Gateway: in.Shop.Gateway, AppID: string(in.Shop.AppID), OrderID: in.OrderID, Operation: in.Operation,
+		Amount: amountText(in.Amount), Currency: in.Currency, At: in.At.UTC(), Sender: in.Sender, UniqueID: in.UniqueID,
 	}
+	if in.ID.Refund {
+		w.RefundTransactionID = in.ID.Text
+	} else {
+		w.TransactionID = in.ID.Text
+	}
+	return w
 }
 
 func (w *intentJSON) intent() (Intent, error) {
 	amount, err := amountOf(w.Amount)
-	return Intent{
-		Shop{w.Gateway, cardgateway.AppID(w.AppID)}, w.TransactionID, w.OrderID, w.Operation, amount, w.Currency, w.At, w.Sender,
-		w.RefundTransactionID, w.UniqueID,
-	}, err
+	in := Intent{
+		Shop: Shop{w.Gateway, cardgateway.AppID(w.AppID)}, ID: PaymentID(w.TransactionID), Operation: w.Operation, Amount: amount,
+		At: w.At, Sender: w.Sender, OrderID: w.OrderID, Currency: w.Currency, UniqueID: w.UniqueID,
+	}
+	if w.RefundTransactionID != "" {
+		in.ID = RefundID(w.RefundTransactionID)
+	}
+	return in, err
 }
 
 type evidenceJSON struct {
@@ -109,6 +119,9 @@ func (w *evidenceJSON) evidence() (Evidence, error) {
 		in, failed := w.Submission.intent()
 		ev.Submission, err = &in, errors.Join(err, failed)
 	}
+	if ev.State == Conflicting {
+		err = errors.New("journal: no evidence has the state of a conflict")
+	}
 	if !ev.complete() {
 		err = fmt.Errorf("journal: evidence of source %q and state %v has no submission, transaction or refund", ev.Source, ev.State)
 	}
@@ -121,14 +134,14 @@ func (ev *Evidence) complete() bool {
 	case ev.Source == SourceSubmission:
 		return ev.Submission != nil
 	case ev.State == Pending || ev.State == Declined || ev.State == Succeeded:
-		return !ev.shown().isNothing()
+		return !ev.result().isNothing()
 	}
 	return true
 }
 
 var wireStates = map[State]string{
 	Unknown: "unknown", NotSent: "notSent", Refused: "refused", PresumedAbsent: "presumedAbsent",
-	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded",
+	Pending: "pending", Abandoned: "abandoned", Declined: "declined", Succeeded: "succeeded", Conflicting: "conflict",
 }
 
 // MarshalText writes the state's name, so that stores stay readable and the numbers can change.

@@ -31,14 +31,15 @@ func TestConfirm(t *testing.T) {
 		code      cardgateway.Code
 		state     string
 		err       error // of the next call
+		stored    journal.State
 		ack       error
 		confirmed bool // a second time, with a contradicting outcome
 	}{
-		{"paid", cardgateway.CodeSuccess, "succeeded", nil, nil, false},
-		{"declined", cardgateway.CodeFailed, "declined", cardgateway.ErrDeclined, nil, false},
-		{"in processing", cardgateway.CodeProcessing, "pending", nil, nil, false},
-		{"an unlisted code", 777, "unknown", journal.ErrOpen, journal.ErrOpen, false},
-		{"paid twice", cardgateway.CodeSuccess, "succeeded, conflict", cardgateway.ErrConflict, journal.ErrChanged, true},
+		{"paid", cardgateway.CodeSuccess, "succeeded", nil, journal.Succeeded, nil, false},
+		{"declined", cardgateway.CodeFailed, "declined", cardgateway.ErrDeclined, journal.Declined, nil, false},
+		{"in processing", cardgateway.CodeProcessing, "pending", nil, journal.Pending, nil, false},
+		{"an unlisted code", 777, "unknown", journal.ErrOpen, journal.Succeeded, journal.ErrOpen, false},
+		{"paid twice", cardgateway.CodeSuccess, "conflict", cardgateway.ErrConflict, journal.Succeeded, journal.ErrChanged, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
@@ -56,10 +57,10 @@ func TestConfirm(t *testing.T) {
 				if err := s.Confirm(t.Context(), shownAs(tt.code, "1")); err != nil {
 					t.Errorf("Confirm once more: %v", err)
 				}
-				if e, err := s.Get(t.Context(), "a"); err != nil || len(e.Evidence) > 3 {
+				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || len(e.Evidence) > 3 {
 					t.Errorf("a confirmation without anything new was recorded: %d pieces of evidence, %v", len(e.Evidence), err)
 				}
-				if err := s.Ack(t.Context(), "a"); !errors.Is(err, tt.ack) {
+				if err := s.Ack(t.Context(), journal.PaymentID("a"), tt.stored); !errors.Is(err, tt.ack) {
 					t.Errorf("Ack: got %v, want %v", err, tt.ack)
 				}
 				other := s.restarted(journal.Options{})
@@ -183,7 +184,7 @@ func TestConfirmOfAnOldAttempt(t *testing.T) {
 				if err := s.Confirm(t.Context(), row); err != nil {
 					t.Fatal(err)
 				}
-				if e, err := s.Get(t.Context(), "a"); err != nil || e.State() != journal.Pending {
+				if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Pending {
 					t.Errorf("after Confirm: got %v, %v; want pending", e.State(), err)
 				}
 				searchShows(s, tt.shows...)
@@ -207,7 +208,7 @@ func TestConfirmOneOfSeveral(t *testing.T) {
 		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, "4711")); err != nil {
 			t.Error(err)
 		}
-		if e, err := s.Get(t.Context(), "a"); err != nil || e.State() != journal.Unknown {
+		if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || e.State() != journal.Unknown {
 			t.Errorf("after Confirm the payment is %v (%v), want unknown", e.State(), err)
 		}
 		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "declined"})

@@ -3,11 +3,11 @@
 //
 // A Journal has the five payment methods of cardgateway.Client, and CreateRefund. Each call first records what it is
 // about to do in a Store, durably and unique by transactionId, and only then sends. If the store cannot be written, nothing
-// is sent. The outcome is recorded before it is returned, with one exception: a SQLStore writes an approval a moment
-// later (about 10 ms, and longer if the database is busy), together with others, because it can be queried again. If the process is killed within that time, the payment
-// is open, and Recover finds the approval by a query. Call SQLStore.Flush before you close the database.
+// is sent. The outcome is recorded before it is returned. What can be queried again, such as an approval, may
+// become durable a moment later: a process that is killed loses nothing, and after a power failure Recover finds it by a
+// query.
 //
-//	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // package journal/sqlite; or NewSQLStore
+//	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // or package journal/sqlstore
 //	if err != nil {
 //		return err
 //	}
@@ -19,7 +19,7 @@
 //		return t, nil
 //	case err == nil, errors.Is(err, cardgateway.ErrDeclined): // final
 //		... // store it in your own database, and then:
-//		if err := payments.Ack(ctx, req.TransactionID); err != nil {
+//		if err := payments.Ack(ctx, journal.PaymentID(req.TransactionID), journal.StateOf(t, err)); err != nil {
 //			log.Print(err) // Run reports the outcome again
 //		}
 //	case errors.Is(err, journal.ErrMismatch): // another payment has this transactionId: use a new one
@@ -32,24 +32,22 @@
 // One process of the shop resolves open payments, for as long as it runs:
 //
 //	err := payments.Run(ctx, time.Minute, func(ctx context.Context, e journal.Entry) error {
-//		t, err := e.Outcome() // the same results and errors as above
-//		...                   // store it in your own database; this must be idempotent
-//		return nil            // stored: Run acknowledges it
+//		return e.Outcome(func(t *cardgateway.Transaction, err error) error { // the same results and errors as above
+//			...        // store it in your own database; this must be idempotent
+//			return nil // stored: Run acknowledges it
+//		}, nil) // and a function for refunds, if the program makes any
 //	})
 //
 // Run queries the gateway for every open payment, and reports every outcome until it is acknowledged: a program that
 // crashes before it has stored an outcome gets it again. Use Recover and Ack for a loop of your own. Run acknowledges
-// exactly what it has reported; Ack acknowledges what was last reported, to any caller. Pass what a notification or a walk
+// exactly the version that it has reported. Ack says which state you have stored, and acknowledges an entry that has this state
+// now, whoever reported it. Pass what a notification or a walk
 // has confirmed to Confirm; it then needs no query.
 //
-// Refunds work like payments, and everything said here about payments applies to them too. A payment and a refund may have
-// the same id. The differences have their own names:
+// Refunds work like payments, and everything said here about payments applies to them too. RefundID names a refund; a payment
+// and a refund may have the same id. The differences have their own names:
 //
 //	r, err := payments.CreateRefund(ctx, req)              // as on the client
-//	if id := e.RefundTransactionID(); id != "" {           // in Run and Recover: a refund
-//		r, err := e.RefundOutcome()                    // instead of Outcome
-//	}
-//	err = payments.AckRefund(ctx, refundTransactionID)     // instead of Ack
 //	err = payments.ConfirmRefund(ctx, notification.Refund) // instead of Confirm
 //
 // Calling a payment method again with the same transactionId never sends a second time after anything may have been sent;

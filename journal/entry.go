@@ -5,14 +5,16 @@ import (
 	"errors"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/check"
 )
 
 // Entry is one payment, or one refund, as a Store holds it: the intent with which it began, and all evidence since, in
-// order. State, Conflict, and Outcome or RefundOutcome return the result.
+// order. State and Outcome return the result.
 type Entry struct {
 	Begun    Intent
 	Evidence []Evidence
@@ -26,54 +28,40 @@ type Entry struct {
 // Key returns the key of the entry.
 func (e *Entry) Key() Key { return e.Begun.Key() }
 
-// TransactionID is the merchant's id of the payment; empty for a refund.
-func (e *Entry) TransactionID() string { return e.Begun.TransactionID }
+// ID returns the id of the payment or the refund.
+func (e *Entry) ID() ID { return e.Begun.ID }
 
-// RefundTransactionID is the merchant's id of the refund; empty for a payment.
-func (e *Entry) RefundTransactionID() string { return e.Begun.RefundTransactionID }
+// LastQueryError returns why the last query for the outcome failed, in an entry that Recover yields or Run reports: for example,
+// because the secret key is no longer valid. It is nil if the query did not fail, and in any other entry.
+func (e *Entry) LastQueryError() error { return e.why }
 
 // Unacked reports whether the entry has something that the merchant has not acknowledged.
 func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
 
-// latest returns the time of the latest thing that is recorded: of the intent, or of a piece of evidence.
-func (e *Entry) latest() time.Time {
-	at := e.Begun.At
-	for i := range e.Evidence {
-		if ev := &e.Evidence[i]; ev.At.After(at) {
-			at = ev.At
-		}
-	}
-	return at
+// MayForget reports whether a store may delete the entry: it is acknowledged, and everything of it was recorded before the
+// given time. Going by Begun alone would delete a payment that began long ago and was submitted again a moment ago, and a
+// repeated call would charge again.
+func (e *Entry) MayForget(before time.Time) bool {
+	since := func(ev Evidence) bool { return !ev.At.Before(before) }
+	return !e.Unacked() && e.Begun.At.Before(before) && !slices.ContainsFunc(e.Evidence, since)
 }
 
 // Intent is what is about to be sent: everything that identifies the payment, and no card data.
 type Intent struct {
-	Shop          Shop
-	TransactionID string // empty for a refund
-	OrderID       string // empty for TokenPayment and for a refund, which have none
-	Operation     string // the client's method, such as TokenPayment
-	Amount        decimal.Decimal
-	Currency      string    // empty for a refund, which has none
-	At            time.Time // when it was recorded, before anything was sent
-	Sender        string    // random; distinguishes this submission from others of the same id
+	Shop      Shop
+	ID        ID
+	Operation string // the client's method, such as TokenPayment
+	Amount    decimal.Decimal
+	At        time.Time // when it was recorded, before anything was sent
+	Sender    string    // random; distinguishes this submission from others of the same id
 
-	RefundTransactionID string // for a refund
-	UniqueID            string // for a refund: the gateway's id of the payment
+	OrderID  string // of a payment, except TokenPayment
+	Currency string // of a payment
+	UniqueID string // of a refund: the gateway's id of the payment that is refunded
 }
 
 // Key returns the key of the intent's entry.
-func (in *Intent) Key() Key { return Key{in.Shop, in.TransactionID, in.RefundTransactionID} }
-
-// isRefund reports whether the intent is a refund.
-func (in *Intent) isRefund() bool { return in.RefundTransactionID != "" }
-
-// idMember returns the interface's name of the id.
-func (in *Intent) idMember() string {
-	if in.isRefund() {
-		return "refundTransactionId"
-	}
-	return "transactionId"
-}
+func (in *Intent) Key() Key { return Key{in.Shop, in.ID} }
 
 // The operations, by the names of the client's methods.
 const (
@@ -97,9 +85,8 @@ func (in *Intent) onHostedPage() bool {
 
 // same reports whether two intents have the same ids, operation, amount and currency.
 func (in *Intent) same(other *Intent) bool {
-	return in.TransactionID == other.TransactionID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
-		in.Amount.Equal(other.Amount) && in.Currency == other.Currency &&
-		in.RefundTransactionID == other.RefundTransactionID && in.UniqueID == other.UniqueID
+	return in.ID == other.ID && in.OrderID == other.OrderID && in.Operation == other.Operation &&
+		in.Amount.Equal(other.Amount) && in.Currency == other.Currency && in.UniqueID == other.UniqueID
 }
 
 // Evidence is one fact that became known about a payment or a refund, or one further submission of it. It never changes.
@@ -151,7 +138,7 @@ func (ev *Evidence) CanBeAskedAgain() bool {
 }
 
 // State is what is known about a payment or a refund. States only change to a later one in this list, and Declined and
-// Succeeded are final, except that another submission makes a payment Unknown again.
+// Succeeded are final unless there is a contradiction, except that another submission makes a payment Unknown again.
 type State int
 
 // The states of a payment. A refund is Pending with code 110, Succeeded with 111, Declined with 112, and never Abandoned.
@@ -164,6 +151,10 @@ const (
 	Abandoned                   // it waited for the cardholder for longer than AbandonAfter; it is no longer queried
 	Declined                    // final, not paid
 	Succeeded                   // final, paid
+	// Conflicting means that the evidence is contradictory: two successes, or a success after the payment was declined, refused,
+	// proved not sent or presumed absent. It needs manual review: money may have moved twice, or after the customer was told
+	// that it did not. It stays so. No single piece of evidence has this state.
+	Conflicting
 )
 
 // String returns the state in words.
@@ -183,6 +174,8 @@ func (s State) String() string {
 		return "declined"
 	case Succeeded:
 		return "succeeded"
+	case Conflicting:
+		return "conflict"
 	}
 	return "unknown"
 }
@@ -232,5 +225,21 @@ func (e *Entry) snapshot() Entry {
 
 // byAge orders entries by when they began, and then by id.
 func byAge(a, b Entry) int {
-	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.Key().ID(), b.Key().ID()))
+	return cmp.Or(a.Begun.At.Compare(b.Begun.At), cmp.Compare(a.ID().String(), b.ID().String()))
+}
+
+// recordable reports whether every store can store the intent. The limits are those of the interface ("Limits"), so that
+// the client rejects whatever is rejected here.
+func (in *Intent) recordable() bool {
+	exp := in.Amount.Exponent()
+	return in.ID.recordable() && isStorable(in.OrderID) && isStorable(in.UniqueID) && isStorable(in.Currency) &&
+		exp >= -3 && exp <= 12 && in.Amount.NumDigits() <= 12
+}
+
+// recordable reports whether every store can store the id.
+func (id ID) recordable() bool { return id.Text != "" && isStorable(id.Text) }
+
+// isStorable reports whether a text has at most 128 characters, and none that a store could reject or change.
+func isStorable(s string) bool {
+	return utf8.RuneCountInString(s) <= 128 && check.IsPlainText(s)
 }

@@ -29,35 +29,39 @@ func TestEvidenceFrom(t *testing.T) {
 	refunded := cardgateway.Refund{Code: 111, RefundUniqueID: "1"}
 	const young, old = time.Hour, 25 * time.Hour
 	for _, tt := range []struct {
-		name  string
-		age   time.Duration
-		shown shown
-		err   error
-		want  []State
-		seen  bool
+		name string
+		age  time.Duration
+		got  gatewayResult
+		err  error
+		want []State
+		seen bool
 	}{
-		{"paid", young, shown{transaction: &paid}, nil, []State{Succeeded}, false},
-		{"paid back", young, shown{refund: &refunded}, nil, []State{Succeeded}, false},
-		{"declined", young, shown{transaction: &no}, &cardgateway.DeclinedError{}, []State{Declined}, false},
-		{"not there", young, shown{}, cardgateway.ErrNotFound, nil, false},
-		{"not there for long", old, shown{}, cardgateway.ErrNotFound, []State{PresumedAbsent}, false},
-		{"no response", old, shown{}, &cardgateway.OutcomeUnknownError{}, nil, false},
-		{"seen", old, shown{}, &cardgateway.OutcomeUnknownError{Seen: true}, []State{Unknown}, true},
-		{"an odd row", old, shown{}, &cardgateway.OutcomeUnknownError{Transaction: &paid}, []State{Unknown}, true},
-		{"an odd row of a refund", old, shown{}, &cardgateway.OutcomeUnknownError{Refund: &refunded}, []State{Unknown}, true},
-		{"paid twice, and declined", young, shown{}, &cardgateway.ConflictError{Transactions: []cardgateway.Transaction{no, paid, again}}, []State{Succeeded, Succeeded}, false},
-		{"paid back twice", young, shown{}, &cardgateway.ConflictError{Refunds: []cardgateway.Refund{refunded, refunded}}, []State{Succeeded, Succeeded}, false},
-		{"nothing", old, shown{}, nil, nil, false},
-		{"another error", old, shown{transaction: &paid}, errors.New("?"), nil, false},
+		{"paid", young, gatewayResult{transaction: &paid}, nil, []State{Succeeded}, false},
+		{"paid back", young, gatewayResult{refund: &refunded}, nil, []State{Succeeded}, false},
+		{"declined", young, gatewayResult{transaction: &no}, &cardgateway.DeclinedError{}, []State{Declined}, false},
+		{"not there", young, gatewayResult{}, cardgateway.ErrNotFound, nil, false},
+		{"not there for long", old, gatewayResult{}, cardgateway.ErrNotFound, []State{PresumedAbsent}, false},
+		{"no response", old, gatewayResult{}, &cardgateway.OutcomeUnknownError{}, nil, false},
+		{"seen", old, gatewayResult{}, &cardgateway.OutcomeUnknownError{Seen: true}, []State{Unknown}, true},
+		{"an odd row", old, gatewayResult{}, &cardgateway.OutcomeUnknownError{Transaction: &paid}, []State{Unknown}, true},
+		{"an odd row of a refund", old, gatewayResult{}, &cardgateway.RefundUnknownError{Refund: &refunded}, []State{Unknown}, true},
+		{"paid twice, and declined", young, gatewayResult{}, &cardgateway.ConflictError{Transactions: []cardgateway.Transaction{no, paid, again}}, []State{Succeeded, Succeeded}, false},
+		{"seen, of a refund", old, gatewayResult{}, &cardgateway.RefundUnknownError{Seen: true}, []State{Unknown}, true},
+		{
+			"paid back twice", young, gatewayResult{}, &cardgateway.RefundConflictError{Refunds: []cardgateway.Refund{refunded, refunded}},
+			[]State{Succeeded, Succeeded}, false,
+		},
+		{"nothing", old, gatewayResult{}, nil, nil, false},
+		{"another error", old, gatewayResult{transaction: &paid}, errors.New("?"), nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := Entry{Begun: Intent{TransactionID: "a", Operation: opSubscription, At: time.Now().Add(-tt.age)}}
-			got := j.evidenceFrom(&e, tt.shown, tt.err)
+			e := Entry{Begun: Intent{ID: PaymentID("a"), Operation: opSubscription, At: time.Now().Add(-tt.age)}}
+			got := j.evidenceFrom(&e, tt.got, tt.err)
 			if len(got) != len(tt.want) {
 				t.Fatalf("got %+v, want %v", got, tt.want)
 			}
 			for i, ev := range got {
-				if ev.State != tt.want[i] || ev.Seen != tt.seen || ev.Source != SourceQuery || (ev.State >= Pending) == ev.shown().isNothing() {
+				if ev.State != tt.want[i] || ev.Seen != tt.seen || ev.Source != SourceQuery || (ev.State >= Pending) == ev.result().isNothing() {
 					t.Errorf("got %+v, want %v", ev, tt.want[i])
 				}
 			}

@@ -24,7 +24,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	store := journal.NewMemoryStore() // in production sqlite.Open, or NewSQLStore
+	store := journal.NewMemoryStore() // in production sqlite.Open or sqlstore.New
 	payments := journal.New(client, store, journal.Options{})
 	ctx := context.Background()
 
@@ -41,11 +41,13 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		t, err := e.Outcome()
-		if err == nil && t.Paid() {
-			fmt.Println("paid:   ", e.TransactionID())
-		}
-		if err := payments.Ack(ctx, e.TransactionID()); err != nil {
+		err := e.Outcome(func(t *cardgateway.Transaction, err error) error {
+			if err == nil && t.Paid() {
+				fmt.Println("paid:   ", e.ID().Text)
+			}
+			return payments.Ack(ctx, e.ID(), e.State()) // once it is stored
+		}, nil)
+		if err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -71,7 +73,7 @@ func ExampleJournal_CreateSubscription() {
 	// not sent: true safe to retry: true
 }
 
-// A refund is handled like a payment. Its outcome is returned by RefundOutcome, and it is acknowledged by AckRefund.
+// A refund is handled like a payment. Its outcome and its acknowledgement have the same methods, and a function of its own.
 func ExampleJournal_CreateRefund() {
 	gateway := sandbox.New(sandbox.Options{NoNotifications: true, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
 	defer gateway.Close()
@@ -102,15 +104,15 @@ func ExampleJournal_CreateRefund() {
 			fmt.Println(err)
 			return
 		}
-		id := e.RefundTransactionID()
-		if id == "" { // the payment, which may have the same id
-			continue
-		}
-		refund, err := e.RefundOutcome()
-		if err == nil && refund.Refunded() {
-			fmt.Println("refunded:", id)
-		}
-		if err := payments.AckRefund(ctx, id); err != nil {
+		err := e.Outcome(func(*cardgateway.Transaction, error) error { // the payment, which may have the same id
+			return nil
+		}, func(refund *cardgateway.Refund, err error) error {
+			if err == nil && refund.Refunded() {
+				fmt.Println("refunded:", e.ID().Text)
+			}
+			return payments.Ack(ctx, e.ID(), e.State()) // once it is stored
+		})
+		if err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -123,8 +123,8 @@ func checkExecutions(t *testing.T, shown []success, refund bool) {
 	for _, s := range shown {
 		all.Evidence = append(all.Evidence, s.evidence(refund))
 	}
-	if all.Conflict() != want {
-		t.Errorf("%v: conflict is %t, and it takes %d", shown, all.Conflict(), executions(shown))
+	if (all.State() == Conflicting) != want {
+		t.Errorf("%v: conflict is %t, and it takes %d", shown, all.State() == Conflicting, executions(shown))
 	}
 	var recorded Entry
 	for range 2 {
@@ -134,8 +134,8 @@ func checkExecutions(t *testing.T, shown []success, refund bool) {
 			}
 		}
 	}
-	if recorded.Conflict() != want {
-		t.Errorf("%v, shown twice: conflict is %t, and it takes %d", shown, recorded.Conflict(), executions(shown))
+	if (recorded.State() == Conflicting) != want {
+		t.Errorf("%v, shown twice: conflict is %t, and it takes %d", shown, recorded.State() == Conflicting, executions(shown))
 	}
 	if more := len(recorded.Evidence) - len(shown); more > 0 {
 		t.Errorf("%v, shown twice: %d pieces more are recorded", shown, more)
@@ -156,7 +156,7 @@ func TestRowWithoutID(t *testing.T) {
 					e.Evidence = append(e.Evidence, ev)
 				}
 			}
-			if !e.Conflict() {
+			if e.State() != Conflicting {
 				t.Error("it is no conflict")
 			}
 		})

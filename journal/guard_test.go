@@ -30,7 +30,7 @@ func TestGuarded(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				got := "ended"
-				done := make(chan nobody)
+				done := make(chan struct{})
 				go func() {
 					defer close(done)
 					defer func() {

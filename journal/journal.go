@@ -20,9 +20,9 @@ type Options struct {
 	// may try another card. The interface does not say how long the page can be used. Zero means 7 days, negative
 	// means that such payments are never abandoned.
 	AbandonAfter time.Duration
-	// Settle is how long Recover queries one payment before it moves on to another; the payment stays open, and the next
+	// Wait is how long Recover queries one payment before it moves on to another; the payment stays open, and the next
 	// Recover queries it again. Zero means that it queries once.
-	Settle time.Duration
+	Wait time.Duration
 	// Parallel is how many payments Recover queries concurrently. The client's Limiter limits it further. Zero
 	// means 16.
 	Parallel int
@@ -76,12 +76,12 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Settle = max(o.Settle, 1) // for Resolve, zero means two minutes
+	o.Wait = max(o.Wait, 1) // for Resolve, zero means two minutes
 	return o
 }
 
 // Journal makes payments and refunds through a client and records them in a store. Its methods are safe for concurrent use.
-// Several processes may each have a Journal with a SQLStore on the same database.
+// Several processes may each have a Journal with a store on the same database.
 type Journal struct {
 	client *cardgateway.Client
 	store  Store
@@ -89,15 +89,9 @@ type Journal struct {
 	opts   Options
 	clock  clock
 
-	calls    callGroup              // payments and refunds being made by this process
-	reported reports                // what callers were last told, for Ack
-	touched  touched                // payments that this process changes during a Recover
-	asked    *askTimes              // when the gateway was last queried for a payment
-	late     late                   // approvals that are returned and not yet written
-	unsent   recent[string, nobody] // senders that gave up before they sent anything
+	calls  callGroup // payments and refunds being made by this process
+	memory memory
 }
-
-type nobody struct{}
 
 // New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.
 func New(client *cardgateway.Client, store Store, opts Options) *Journal {
@@ -106,19 +100,45 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 	}
 	return &Journal{
 		client: client, store: store, shop: shopOf(client, opts.Gateway), opts: opts.withDefaults(), clock: clock{started: time.Now()},
-		asked: newAskTimes(),
 	}
 }
 
 // Shop returns the shop to which the payments and refunds of this journal belong.
 func (j *Journal) Shop() Shop { return j.shop }
 
-// paymentKey returns the key of a payment of this journal's shop.
-func (j *Journal) paymentKey(transactionID string) Key {
-	return Key{Shop: j.shop, TransactionID: transactionID}
+// key returns the key of an entry of this journal's shop.
+func (j *Journal) key(id ID) Key { return Key{j.shop, id} }
+
+// clock returns a time that does not jump when the computer's clock is set: a payment must not be presumed absent because
+// somebody corrected the date. If the computer's clock was wrong when the Journal was made, this one stays wrong. So
+// intents are dated by the computer's clock.
+type clock struct{ started time.Time }
+
+func (c *clock) now() time.Time { return c.started.Add(time.Since(c.started)).Round(0) }
+
+// earliest returns the earlier of this clock's time and the computer's. It is used to decide whether something has waited
+// long enough.
+func (c *clock) earliest() time.Time { return earlier(c.now(), time.Now().Round(0)) }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
-// refundKey returns the key of a refund.
-func (j *Journal) refundKey(refundTransactionID string) Key {
-	return Key{Shop: j.shop, RefundTransactionID: refundTransactionID}
+// needContext returns a *cardgateway.ValidationError, as the client does, if the context of a method is nil. It would
+// panic later, when it may no longer be known whether something was sent or written.
+func needContext(ctx context.Context, method string) error {
+	if ctx == nil {
+		return invalid(method, "ctx", "must not be nil")
+	}
+	return nil
+}
+
+// invalid returns the error for an argument that a method needs.
+func invalid(method, argument, message string) error {
+	return &cardgateway.ValidationError{Op: method, Problems: []cardgateway.Problem{{
+		Field: argument, Rule: cardgateway.RuleRequired, Message: message,
+	}}}
 }

@@ -109,19 +109,20 @@ func recovered(t *testing.T, j *journal.Journal) []journal.Entry {
 // states returns the states that Recover reports, by transactionId.
 func states(t *testing.T, j *journal.Journal) map[string]string {
 	t.Helper()
-	return statesBy(t, j, (*journal.Entry).TransactionID)
+	return statesOf(t, j, false)
 }
 
-// statesBy returns the states that Recover reports, by an id.
-func statesBy(t *testing.T, j *journal.Journal, id func(*journal.Entry) string) map[string]string {
+// statesOf returns the states that Recover reports, by the ids of the payments or the refunds. The others are under "".
+func statesOf(t *testing.T, j *journal.Journal, refunds bool) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	for _, e := range recovered(t, j) {
 		text := e.State().String()
-		if e.Conflict() {
-			text += ", conflict"
+		if id := e.ID(); id.Refund == refunds {
+			all[id.Text] = text
+		} else {
+			all[""] = text
 		}
-		all[id(&e)] = text
 	}
 	return all
 }
@@ -135,7 +136,46 @@ func wantStates(t *testing.T, j *journal.Journal, want map[string]string) {
 
 // key names an entry of the shop.
 func key(id string) journal.Key {
-	return journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, TransactionID: id}
+	return journal.Key{Shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, ID: journal.PaymentID(id)}
+}
+
+// outcomeOf returns the outcome of a payment.
+func outcomeOf(e journal.Entry) (got *cardgateway.Transaction, err error) {
+	err = e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		got = t
+		return err
+	}, nil)
+	return got, err
+}
+
+// refundOf returns the outcome of a refund.
+func refundOf(e journal.Entry) (got *cardgateway.Refund, err error) {
+	err = e.Outcome(nil, func(r *cardgateway.Refund, err error) error {
+		got = r
+		return err
+	})
+	return got, err
+}
+
+// stored returns the entry of a payment in the store, as another process would read it.
+func (s *shop) stored(id string) *journal.Entry {
+	s.t.Helper()
+	e, err := s.store.Get(s.t.Context(), key(id))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &e
+}
+
+// refusing is a network on which no query may be sent.
+type refusing struct {
+	t *testing.T
+	http.RoundTripper
+}
+
+func (r refusing) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.t.Errorf("the gateway was queried: %s %s", req.Method, req.URL.Path)
+	return r.RoundTripper.RoundTrip(req)
 }
 
 func wantExecuted(t *testing.T, s *shop, id string, want int) {
@@ -145,7 +185,7 @@ func wantExecuted(t *testing.T, s *shop, id string, want int) {
 	}
 }
 
-// TestNewRefuses: New panics without a client or a store, and NewSQLStore returns an error without a database.
+// TestNewRefuses: New panics without a client or a store.
 func TestNewRefuses(t *testing.T) {
 	client, err := cardgateway.New(cardgateway.Config{BaseURL: "https://gateway.example", AppID: "1"})
 	if err != nil {
@@ -164,9 +204,6 @@ func TestNewRefuses(t *testing.T) {
 			make()
 		}()
 	}
-	if _, err := journal.NewSQLStore(t.Context(), nil, journal.SQLite); err == nil {
-		t.Error("a nil db: no error")
-	}
 }
 
 func TestOutcomes(t *testing.T) {
@@ -184,16 +221,16 @@ func TestOutcomes(t *testing.T) {
 		all := map[string]string{"paid": "succeeded", "no": "declined", "later": "pending"}
 		wantStates(t, s.Journal, all)
 		wantStates(t, s.restarted(journal.Options{}), all)
-		for id := range all {
-			if err := s.Ack(t.Context(), id); err != nil {
+		for id, state := range map[string]journal.State{"paid": journal.Succeeded, "no": journal.Declined, "later": journal.Pending} {
+			if err := s.Ack(t.Context(), journal.PaymentID(id), state); err != nil {
 				t.Errorf("Ack(%s): %v", id, err)
 			}
-			if err := s.Ack(t.Context(), id); err != nil {
+			if err := s.Ack(t.Context(), journal.PaymentID(id), state); err != nil {
 				t.Errorf("Ack(%s) again: %v", id, err)
 			}
 		}
 		wantStates(t, s.Journal, nil)
-		if err := s.Ack(t.Context(), "never"); !errors.Is(err, journal.ErrNoEntry) {
+		if err := s.Ack(t.Context(), journal.PaymentID("never"), journal.Succeeded); !errors.Is(err, journal.ErrNoEntry) {
 			t.Errorf("Ack of what was never begun: %v", err)
 		}
 	})
@@ -212,7 +249,7 @@ func TestRepeatedCall(t *testing.T) {
 			if err != nil || got.UniqueID != want.UniqueID || got.Code != want.Code || !got.TransactionAmount.Equal(want.TransactionAmount) {
 				t.Errorf("called again: %+v, %v; want %+v", got, err, want)
 			}
-			if err := j.Ack(t.Context(), "a"); err != nil {
+			if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.StateOf(got, err)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -1,132 +1,137 @@
 package journal
 
 import (
-	"context"
-	"iter"
 	"slices"
 	"sync"
 	"time"
 )
 
-// MemoryStore is a Store for tests. It is not durable: when the process ends it loses everything, including which payments
-// may have been sent.
-type MemoryStore struct {
-	mu      sync.Mutex
-	entries map[Key]*Entry
+// memory is what a Journal remembers about entries beside the store: a table of limited size. It has two generations: when
+// the newer one is full, the older one is dropped. What is forgotten costs a query or a repeated report, and never a payment.
+type memory struct {
+	mu           sync.Mutex
+	most         int // in a generation; zero means mostRemembered
+	newer, older map[ID]remembered
+	changes      int64 // how many changes of entries there were
+	lost         int64 // changes when a generation was last dropped
 }
 
-// NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return &MemoryStore{entries: make(map[Key]*Entry)} }
+const (
+	mostRemembered = 64 << 10
+	mostGaveUp     = 16 // of one entry
+)
 
-// Begin implements Store.
-func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
-	if err := needContext(ctx, "Begin"); err != nil {
-		return Entry{}, false, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Entry{}, false, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.entries[in.Key()]; e != nil {
-		return e.snapshot(), false, nil
-	}
-	e := newEntry(in)
-	s.entries[in.Key()] = &e
-	return e, true, nil
+// remembered is what is remembered about one entry.
+type remembered struct {
+	// What was last returned to a caller: the intent of the latest submission, nil if nothing was returned, and the state.
+	intent  *Intent
+	version int
+	state   State
+	// Run has reported an entry without an outcome, and the merchant's function has returned nil: it is reported again only
+	// when the version or the state is another one.
+	stored bool
+
+	asked   time.Time // when the gateway was last queried; zero if it was not
+	why     error     // why that query failed
+	changed int64     // the number of this process's latest change of the entry
+	gaveUp  []string  // senders of calls that gave up before they sent anything
 }
 
-// Get implements Store.
-func (s *MemoryStore) Get(ctx context.Context, key Key) (got Entry, err error) {
-	err = s.with(ctx, "Get", key, func(e *Entry) error {
-		got = e.snapshot()
-		return nil
+func (m *memory) get(id ID) remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.lookUp(id)
+	return r
+}
+
+// update changes what is remembered about an entry.
+func (m *memory) update(id ID, change func(*remembered)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, isNewer := m.lookUp(id)
+	change(&r)
+	most := m.most
+	if most == 0 {
+		most = mostRemembered
+	}
+	if !isNewer && len(m.newer) >= most || m.newer == nil {
+		if len(m.older) > 0 {
+			m.lost = m.changes
+		}
+		m.newer, m.older = make(map[ID]remembered), m.newer
+	}
+	m.newer[id] = r
+}
+
+func (m *memory) lookUp(id ID) (r remembered, isNewer bool) {
+	if r, isNewer = m.newer[id]; !isNewer {
+		r = m.older[id]
+	}
+	return r, isNewer
+}
+
+// returned remembers what a caller is told about an entry. An older version never replaces a newer one.
+func (m *memory) returned(e *Entry, known *projection) {
+	m.update(e.ID(), func(r *remembered) {
+		if state := known.current(); r.intent == nil || r.version <= e.version() {
+			r.stored = r.stored && r.version == e.version() && r.state == state
+			r.intent, r.version, r.state = new(known.intent), e.version(), state
+		}
 	})
-	return got, err
 }
 
-// Record implements Store.
-func (s *MemoryStore) Record(ctx context.Context, key Key, version int, ev Evidence) error {
-	return s.with(ctx, "Record", key, func(e *Entry) error { return e.record(version, ev) })
+// setStored remembers that the merchant has stored what this version says.
+func (m *memory) setStored(e *Entry) {
+	m.update(e.ID(), func(r *remembered) { r.stored = r.stored || r.intent != nil && r.version == e.version() })
 }
 
-// Ack implements Store.
-func (s *MemoryStore) Ack(ctx context.Context, key Key, version int) error {
-	return s.with(ctx, "Ack", key, func(e *Entry) error { return e.ack(version) })
+// setChanged remembers that this process has changed an entry, or may have.
+func (m *memory) setChanged(id ID) {
+	m.update(id, func(r *remembered) {
+		m.changes++
+		r.changed = m.changes
+	})
 }
 
-func (s *MemoryStore) with(ctx context.Context, method string, key Key, do func(*Entry) error) error {
-	if err := needContext(ctx, method); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := s.entries[key]
-	if e == nil {
-		return ErrNoEntry
-	}
-	return do(e)
+// now returns the number of the latest change, for changedSince.
+func (m *memory) now() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changes
 }
 
-// Unacked implements Store.
-func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		if err := needContext(ctx, "Unacked"); err != nil {
-			yield(Entry{}, err)
-			return
+// changedSince reports whether this process may have changed an entry since then.
+func (m *memory) changedSince(id ID, then int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.lookUp(id)
+	return r.changed > then || m.lost > then
+}
+
+// due reports whether the last query was at least this long ago, or there was none. If so, it makes now the time of the last
+// query.
+func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
+	m.update(id, func(r *remembered) {
+		if due = r.asked.IsZero() || now.Sub(r.asked) >= after; due {
+			r.asked = now
 		}
-		for _, key := range s.keys(shop) {
-			e, err := s.Get(ctx, key) // fails if the entry was forgotten meanwhile, or ctx ended
-			if err == nil && e.Unacked() && !yield(e, nil) {
-				return
-			}
-		}
-		if err := ctx.Err(); err != nil {
-			yield(Entry{}, err)
-		}
-	}
+	})
+	return due
 }
 
-// keys returns the keys of a shop's entries, oldest first.
-func (s *MemoryStore) keys(shop Shop) []Key {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []*Entry
-	for key, e := range s.entries {
-		if key.Shop == shop {
-			all = append(all, e)
-		}
-	}
-	slices.SortFunc(all, func(a, b *Entry) int { return byAge(*a, *b) })
-	keys := make([]Key, len(all))
-	for i, e := range all {
-		keys[i] = e.Key()
-	}
-	return keys
+// forgetQuery makes the next query due at once.
+func (m *memory) forgetQuery(id ID) {
+	m.update(id, func(r *remembered) { r.asked, r.why = time.Time{}, nil })
 }
 
-// Forget deletes acknowledged payments and refunds of which everything was recorded before the given time, as
-// SQLStore.Forget does.
-func (s *MemoryStore) Forget(ctx context.Context, before time.Time) (n int64, err error) {
-	if err := needContext(ctx, "Forget"); err != nil {
-		return 0, err
-	}
-	if err := tooRecent(before); err != nil {
-		return 0, err
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key, e := range s.entries {
-		if !e.Unacked() && e.latest().Before(before) {
-			delete(s.entries, key)
-			n++
-		}
-	}
-	return n, nil
+// setWhy remembers why the last query failed; nil means that it did not.
+func (m *memory) setWhy(id ID, why error) {
+	m.update(id, func(r *remembered) { r.why = why })
+}
+
+// giveUp remembers that the call of a sender has sent nothing and will send nothing.
+func (m *memory) giveUp(id ID, sender string) {
+	m.update(id, func(r *remembered) {
+		r.gaveUp = append(slices.Clone(r.gaveUp[max(0, len(r.gaveUp)+1-mostGaveUp):]), sender)
+	})
 }

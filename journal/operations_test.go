@@ -12,6 +12,7 @@ import (
 
 // methods are the payment methods in one of their three forms.
 type methods interface {
+	TokenPayment(context.Context, cardgateway.Token, cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error)
 	CreateTokenOrder(context.Context, cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error)
 	CreateSubscription(context.Context, cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error)
 	CreateCheckout(context.Context, cardgateway.CheckoutRequest) (*cardgateway.Transaction, error)
@@ -34,13 +35,7 @@ func TestEveryMethod(t *testing.T) {
 			})
 		},
 		"TokenPayment": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
-			switch m := m.(type) {
-			case *journal.Journal:
-				return m.TokenPayment(ctx, cardgateway.NewToken("tok"), token)
-			case journal.AfterRefusal:
-				return m.TokenPayment(ctx, cardgateway.NewToken("tok"), token)
-			}
-			return m.(journal.PayAgain).TokenPayment(ctx, cardgateway.NewToken("tok"), token, journal.AcceptNoOrderGuard)
+			return m.TokenPayment(ctx, cardgateway.NewToken("tok"), token)
 		},
 		"CreateSubscription": func(ctx context.Context, m methods) (*cardgateway.Transaction, error) {
 			return m.CreateSubscription(ctx, order("a", approved))
@@ -60,7 +55,7 @@ func TestEveryMethod(t *testing.T) {
 		for form, again := range map[string]func(*journal.Journal) methods{
 			"plain":        func(j *journal.Journal) methods { return j },
 			"AfterRefusal": func(j *journal.Journal) methods { return j.AfterRefusal() },
-			"PayAgain":     func(j *journal.Journal) methods { return j.PayAgainRiskingSecondCharge() },
+			"PayAgain":     func(j *journal.Journal) methods { return j.PayAgainRiskingSecondCharge(journal.AcceptNoOrderGuard) },
 		} {
 			t.Run(name+", "+form, func(t *testing.T) {
 				inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {

@@ -8,7 +8,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 )
 
-// Causes of an *OutcomeUnknownError that a Journal returns; errors.Is finds them.
+// Causes of the unknown outcomes that a Journal returns; errors.Is finds them.
 var (
 	// ErrOpen: the payment is in flight, here or in another process, or the process that sent it crashed. Recover resolves it.
 	ErrOpen = errors.New("journal: the payment is open")
@@ -22,73 +22,61 @@ var (
 	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not tell the outcome of the first")
 )
 
-// Outcome returns what the payment call itself returned, or would have returned: the transaction of a payment that
-// succeeded or is pending, or an error of package cardgateway. The transaction has only the members that identify it and
-// determine its outcome; for the gateway's texts use Client.GetTransaction.
+// Outcome calls one of two functions, and returns its error: payment for a payment, and refund for a refund. They receive what
+// the payment method or CreateRefund itself returned, or would have returned: the transaction or the refund if it succeeded or is
+// pending, or an error of package cardgateway. A transaction or refund has only the members that identify it and determine its
+// outcome; for the gateway's texts use Client.GetTransaction.
 //
-//	Succeeded, Pending       the transaction
-//	Declined                 the transaction and a *cardgateway.DeclinedError
+//	Succeeded, Pending       the transaction or refund
+//	Declined                 the transaction and a *cardgateway.DeclinedError, the refund and a *cardgateway.RefundDeclinedError
 //	Refused                  a *cardgateway.RefusedError in a *RecordedError, which says when
 //	NotSent                  a *cardgateway.NotSentError
 //	Unknown                  a *cardgateway.OutcomeUnknownError with cause ErrOpen
 //	PresumedAbsent           a *cardgateway.OutcomeUnknownError with cause ErrPresumedAbsent
 //	Abandoned                a *cardgateway.OutcomeUnknownError with cause ErrAbandoned
-//	any state, if Conflict   a *cardgateway.ConflictError
+//	Conflicting              a *cardgateway.ConflictError
+//
+// For a refund, the last four are a *cardgateway.RefundUnknownError and a *cardgateway.RefundConflictError.
 //
 // In an entry that Recover yields, the error of an unknown outcome also wraps the error of the last query, if it failed:
 // for example, because the secret key is no longer valid.
 //
-// For the entry of a refund, use RefundOutcome.
-func (e *Entry) Outcome() (*cardgateway.Transaction, error) {
-	if e.Begun.isRefund() {
-		return nil, fmt.Errorf("%w: %s", ErrRefund, e.Key().describe())
+// A program that makes no refunds through a journal may pass nil for refund; Outcome then returns an error for one, so that
+// Run does not acknowledge it.
+func (e *Entry) Outcome(payment func(*cardgateway.Transaction, error) error, refund func(*cardgateway.Refund, error) error) error {
+	got, err := e.outcome()
+	switch {
+	case e.ID().Refund && refund != nil:
+		return refund(got.refund, err)
+	case !e.ID().Refund && payment != nil:
+		return payment(got.transaction, err)
 	}
-	s, err := e.outcome()
-	return s.transaction, err
+	return fmt.Errorf("journal: Outcome: there is no function for %s", e.ID().describe())
 }
 
-// RefundOutcome returns what CreateRefund itself returned, or would have returned: the refund, or an error of package
-// cardgateway, as Outcome does for a payment. For the entry of a payment, use Outcome.
-func (e *Entry) RefundOutcome() (*cardgateway.Refund, error) {
-	if !e.Begun.isRefund() {
-		return nil, fmt.Errorf("%w: %s", ErrPayment, e.Key().describe())
-	}
-	s, err := e.outcome()
-	return s.refund, err
-}
-
-// Errors of Outcome for the entry of a refund, and of RefundOutcome for that of a payment.
-var (
-	ErrRefund  = errors.New("journal: the entry is a refund: use RefundOutcome")
-	ErrPayment = errors.New("journal: the entry is a payment: use Outcome")
-)
-
-func (e *Entry) outcome() (shown, error) {
+func (e *Entry) outcome() (gatewayResult, error) {
 	known := e.project()
 	in := &known.intent
 	if known.conflict {
-		return shown{}, in.conflict(known.outcomes)
+		return gatewayResult{}, in.conflict(known.outcomes)
 	}
 	switch known.state {
 	case Succeeded, Pending:
-		return known.deciding.shown().copied(), nil
+		return known.deciding.result().copied(), nil
 	case Declined:
-		s := known.deciding.shown().copied()
-		return s, &cardgateway.DeclinedError{
-			Op: in.Operation, TransactionID: in.TransactionID, Transaction: s.transaction,
-			RefundTransactionID: in.RefundTransactionID, Refund: s.refund,
-		}
+		got := known.deciding.result().copied()
+		return got, in.declined(got)
 	case Refused:
 		refused := &cardgateway.RefusedError{Op: in.Operation, HTTPStatus: known.deciding.HTTPStatus, Code: known.deciding.Code}
-		return shown{}, &RecordedError{At: known.deciding.At, Err: refused}
+		return gatewayResult{}, &RecordedError{At: known.deciding.At, Err: refused}
 	case NotSent:
-		return shown{}, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
+		return gatewayResult{}, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
 	case PresumedAbsent:
-		return shown{}, in.unknown(e.because(ErrPresumedAbsent))
+		return gatewayResult{}, in.unknown(gatewayResult{}, e.because(ErrPresumedAbsent))
 	case Abandoned:
-		return shown{}, in.unknown(ErrAbandoned)
+		return gatewayResult{}, in.unknown(gatewayResult{}, ErrAbandoned)
 	}
-	return shown{}, in.unknown(e.because(ErrOpen))
+	return gatewayResult{}, in.unknown(gatewayResult{}, e.because(ErrOpen))
 }
 
 // because adds the error of the last query to a cause, if that query failed.
@@ -113,55 +101,88 @@ func (e *RecordedError) Error() string {
 func (e *RecordedError) Unwrap() error { return e.Err }
 
 func (in *Intent) notSent(cause error) error {
-	return &cardgateway.NotSentError{
-		Op: in.Operation, TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID, Cause: cause,
+	return &cardgateway.NotSentError{Op: in.Operation, ID: in.ID.Text, Cause: cause}
+}
+
+func (in *Intent) declined(got gatewayResult) error {
+	if in.ID.Refund {
+		return &cardgateway.RefundDeclinedError{Op: in.Operation, RefundTransactionID: in.ID.Text, Refund: got.refund}
+	}
+	return &cardgateway.DeclinedError{Op: in.Operation, TransactionID: in.ID.Text, Transaction: got.transaction}
+}
+
+// unknown returns the error of an unknown outcome; got is what could be read of a response, not to be trusted.
+func (in *Intent) unknown(got gatewayResult, cause error) error {
+	if in.ID.Refund {
+		return &cardgateway.RefundUnknownError{
+			Op: in.Operation, UniqueID: in.UniqueID, RefundTransactionID: in.ID.Text, Amount: in.Amount, SentAt: in.At,
+			Refund: got.refund, Cause: cause,
+		}
+	}
+	return &cardgateway.OutcomeUnknownError{
+		Op: in.Operation, TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: in.At,
+		Transaction: got.transaction, Cause: cause,
 	}
 }
 
-func (in *Intent) unknown(cause error) *cardgateway.OutcomeUnknownError {
-	return &cardgateway.OutcomeUnknownError{
-		Op: in.Operation, TransactionID: in.TransactionID, OrderID: in.OrderID,
-		RefundTransactionID: in.RefundTransactionID, UniqueID: in.UniqueID,
-		Amount: in.Amount, Currency: in.Currency, SentAt: in.At, Cause: cause,
+// unknownOutcome is what the error of an unknown outcome says, of a payment or of a refund.
+type unknownOutcome struct {
+	got   gatewayResult // what could be read of a response
+	seen  bool          // the gateway has shown the payment or the refund
+	cause error
+}
+
+// asUnknown returns what an error says, if it is that of an unknown outcome.
+func asUnknown(err error) (unknown unknownOutcome, ok bool) {
+	if e, is := errors.AsType[*cardgateway.OutcomeUnknownError](err); is {
+		return unknownOutcome{gatewayResult{transaction: e.Transaction}, e.Seen, e.Cause}, true
 	}
+	if e, is := errors.AsType[*cardgateway.RefundUnknownError](err); is {
+		return unknownOutcome{gatewayResult{refund: e.Refund}, e.Seen, e.Cause}, true
+	}
+	return unknownOutcome{}, false
 }
 
 // conflict returns the error that lists outcomes of which not all can be true, each of them once.
 func (in *Intent) conflict(outcomes []*Evidence) error {
-	conflict := &cardgateway.ConflictError{TransactionID: in.TransactionID, RefundTransactionID: in.RefundTransactionID}
+	var transactions []cardgateway.Transaction
+	var refunds []cardgateway.Refund
 	for i, ev := range outcomes {
 		if ev.repeats(outcomes[:i]) {
 			continue
 		}
 		if ev.Transaction != nil {
-			conflict.Transactions = append(conflict.Transactions, *ev.Transaction)
+			transactions = append(transactions, *ev.Transaction)
 		}
 		if ev.Refund != nil {
-			conflict.Refunds = append(conflict.Refunds, *ev.Refund)
+			refunds = append(refunds, *ev.Refund)
 		}
 	}
-	return conflict
+	if in.ID.Refund {
+		return &cardgateway.RefundConflictError{RefundTransactionID: in.ID.Text, Refunds: refunds}
+	}
+	return &cardgateway.ConflictError{TransactionID: in.ID.Text, Transactions: transactions}
 }
 
 // observed converts the results of a call to evidence. A decline is an outcome only if certain is true: otherwise it may
 // be the gateway's rejection of a repeated submission.
-func observed(s shown, err error, certain bool) Evidence {
+func observed(got gatewayResult, err error, certain bool) Evidence {
 	ev := Evidence{Source: SourceAnswer}
 	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)
-	unknown, isUnknown := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+	unknown, isUnknown := asUnknown(err)
 	switch {
-	case err == nil && !s.isNothing():
-		ev.State = s.state()
-		ev.set(s.kept())
+	case err == nil && !got.isNothing():
+		ev.State = got.state()
+		ev.setResult(got.kept())
 	case isUnknown:
-		ev.Seen = unknown.Seen
+		ev.Seen = unknown.seen
 	case errors.Is(err, cardgateway.ErrConflict):
-	case errors.Is(err, cardgateway.ErrDeclined) && !s.isNothing():
-		ev.set(s.kept())
+	case errors.Is(err, cardgateway.ErrDeclined) && !got.isNothing():
+		ev.setResult(got.kept())
 		if certain {
 			ev.State = Declined
 		} else {
-			ev.Seen = s.id() != "" // with an id of the gateway, something exists
+			ev.Seen = got.id() != "" // with an id of the gateway, something exists
 		}
 	case isRefused:
 		ev.State, ev.HTTPStatus, ev.Code = Refused, refused.HTTPStatus, refused.Code
@@ -186,12 +207,12 @@ type MismatchError struct {
 }
 
 func (e *MismatchError) Error() string {
-	what, id := "payment", e.Asked.TransactionID
-	if e.Asked.isRefund() {
-		what, id = "refund", e.Asked.RefundTransactionID
+	what := "payment"
+	if e.Asked.ID.Refund {
+		what = "refund"
 	}
 	return fmt.Sprintf("journal: %s: %s %q belongs to another %s: requested %s, recorded %s",
-		e.Asked.Operation, e.Asked.idMember(), id, what, e.Asked.describe(), e.Recorded.describe())
+		e.Asked.Operation, e.Asked.ID.member(), e.Asked.ID.Text, what, e.Asked.describe(), e.Recorded.describe())
 }
 
 // Is reports whether target is ErrMismatch or cardgateway.ErrInvalidRequest.
@@ -200,7 +221,7 @@ func (e *MismatchError) Is(target error) bool {
 }
 
 func (in *Intent) describe() string {
-	if in.isRefund() {
+	if in.ID.Refund {
 		return fmt.Sprintf("%s of %s of transaction %q", in.Operation, amountText(in.Amount), in.UniqueID)
 	}
 	text := fmt.Sprintf("%s of %s %s", in.Operation, amountText(in.Amount), in.Currency)

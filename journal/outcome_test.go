@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,10 +36,10 @@ func TestOutcomeOfEachState(t *testing.T) {
 		for _, of := range []string{"payment", "refund"} {
 			t.Run(of+" "+tt.state.String(), func(t *testing.T) {
 				at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-				in := Intent{TransactionID: "a", Sender: "s"}
+				in := Intent{ID: PaymentID("a"), Sender: "s"}
 				ev := Evidence{At: at, Source: SourceAnswer, State: tt.state, Sender: "s", HTTPStatus: 401, Code: 7}
 				if of == "refund" {
-					in = Intent{RefundTransactionID: "a", Sender: "s"}
+					in = Intent{ID: RefundID("a"), Sender: "s"}
 				}
 				switch {
 				case tt.shown && of == "refund":
@@ -77,14 +78,20 @@ func TestOutcomeOfEachState(t *testing.T) {
 					}
 				}
 				_, err = e.outcome()
-				conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
-				if !ok || len(conflict.Transactions)+len(conflict.Refunds) != 2 || len(conflict.Refunds) > 0 != (of == "refund") {
+				payments, ofPayment := errors.AsType[*cardgateway.ConflictError](err)
+				refunds, ofRefund := errors.AsType[*cardgateway.RefundConflictError](err)
+				if ofPayment == ofRefund || ofRefund != (of == "refund") || ofPayment && len(payments.Transactions) != 2 || ofRefund && len(refunds.Refunds) != 2 {
 					t.Errorf("the conflict of two successes is %v", err)
 				}
-				_, ofPayment := e.Outcome()
-				_, ofRefund := e.RefundOutcome()
-				if errors.Is(ofPayment, ErrRefund) != (of == "refund") || errors.Is(ofRefund, ErrPayment) != (of == "payment") {
-					t.Errorf("Outcome: %v; RefundOutcome: %v", ofPayment, ofRefund)
+				called, failed := "", errors.New("not stored")
+				err = e.Outcome(
+					func(*cardgateway.Transaction, error) error { called += "payment"; return failed },
+					func(*cardgateway.Refund, error) error { called += "refund"; return failed })
+				if called != of || err != failed {
+					t.Errorf("the function for a %q was called, and Outcome returns %v", called, err)
+				}
+				if err := e.Outcome(nil, nil); err == nil || !strings.Contains(err.Error(), "no function for") {
+					t.Errorf("without functions: %v", err)
 				}
 			})
 		}
@@ -100,16 +107,16 @@ func TestBecause(t *testing.T) {
 
 // TestUnfitIsNotSent: for a request that cannot be recorded, the client receives a context that has ended.
 func TestUnfitIsNotSent(t *testing.T) {
-	p := payment{send: func(ctx context.Context) (shown, error) { return shown{}, context.Cause(ctx) }}
-	if _, err := p.refuse(t.Context()); err != errUnfit {
+	p := request{send: func(ctx context.Context) (gatewayResult, error) { return gatewayResult{}, context.Cause(ctx) }}
+	if _, err := p.rejected(t.Context()); err != errUnfit {
 		t.Errorf("the client received a context with the error %v", err)
 	}
 }
 
 // TestMismatchError: the message contains what was requested and what is recorded.
 func TestMismatchError(t *testing.T) {
-	payment := Intent{TransactionID: "a", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
-	refund := Intent{RefundTransactionID: "r", UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
+	payment := Intent{ID: PaymentID("a"), OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD"}
+	refund := Intent{ID: RefundID("r"), UniqueID: "1", Operation: opRefund, Amount: decimal.New(250, -2)}
 	dearer, withoutOrder, ofAnother := payment, payment, refund
 	dearer.Amount, ofAnother.UniqueID = decimal.NewFromInt(13), "2"
 	withoutOrder.Operation, withoutOrder.OrderID = opTokenPayment, ""
@@ -129,8 +136,8 @@ func TestMismatchError(t *testing.T) {
 		}
 	}
 	for in, want := range map[*Intent]string{&payment: `transaction "a"`, &refund: `refund "r"`} {
-		if got := in.Key(); got.describe() != want {
-			t.Errorf("got %s, want %s", got.describe(), want)
+		if got := in.ID.describe(); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }
@@ -138,32 +145,32 @@ func TestMismatchError(t *testing.T) {
 // TestObserved: the evidence that results from a call. What is not certain is unknown, whatever other errors are in the
 // chain.
 func TestObserved(t *testing.T) {
-	approved := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeSuccess}}
-	no := shown{transaction: &cardgateway.Transaction{Code: cardgateway.CodeFailed}}
+	approved := gatewayResult{transaction: &cardgateway.Transaction{Code: cardgateway.CodeSuccess}}
+	no := gatewayResult{transaction: &cardgateway.Transaction{Code: cardgateway.CodeFailed}}
 	refused := &cardgateway.RefusedError{HTTPStatus: 401, Code: 7}
 	for _, tt := range []struct {
 		name    string
-		shown   shown
+		shown   gatewayResult
 		err     error
 		certain bool
 		want    State
 	}{
 		{"approved", approved, nil, true, Succeeded},
 		{"approved, although it was submitted before", approved, nil, false, Succeeded},
-		{"nothing at all", shown{}, nil, true, Unknown},
+		{"nothing at all", gatewayResult{}, nil, true, Unknown},
 		{"declined", no, &cardgateway.DeclinedError{}, true, Declined},
 		{"declined, and it was submitted before", no, &cardgateway.DeclinedError{}, false, Unknown},
-		{"declined, and nothing is shown", shown{}, &cardgateway.DeclinedError{}, true, Unknown},
-		{"refused", shown{}, refused, true, Refused},
+		{"declined, and nothing is shown", gatewayResult{}, &cardgateway.DeclinedError{}, true, Unknown},
+		{"refused", gatewayResult{}, refused, true, Refused},
 		{"refused, and something is shown", no, refused, true, Refused},
-		{"invalid", shown{}, &cardgateway.ValidationError{}, true, NotSent},
-		{"not sent", shown{}, &cardgateway.NotSentError{}, true, NotSent},
-		{"unknown", shown{}, &cardgateway.OutcomeUnknownError{}, true, Unknown},
-		{"unknown after a refusal", shown{}, &cardgateway.OutcomeUnknownError{Cause: refused}, true, Unknown},
+		{"invalid", gatewayResult{}, &cardgateway.ValidationError{}, true, NotSent},
+		{"not sent", gatewayResult{}, &cardgateway.NotSentError{}, true, NotSent},
+		{"unknown", gatewayResult{}, &cardgateway.OutcomeUnknownError{}, true, Unknown},
+		{"unknown after a refusal", gatewayResult{}, &cardgateway.OutcomeUnknownError{Cause: refused}, true, Unknown},
 		{"unknown after a decline", no, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.DeclinedError{}}, true, Unknown},
-		{"unknown after an attempt that was not sent", shown{}, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.NotSentError{}}, true, Unknown},
-		{"a conflict", shown{}, errors.Join(&cardgateway.ConflictError{}, refused), true, Unknown},
-		{"another error", shown{}, errors.New("?"), true, Unknown},
+		{"unknown after an attempt that was not sent", gatewayResult{}, &cardgateway.OutcomeUnknownError{Cause: &cardgateway.NotSentError{}}, true, Unknown},
+		{"a conflict", gatewayResult{}, errors.Join(&cardgateway.ConflictError{}, refused), true, Unknown},
+		{"another error", gatewayResult{}, errors.New("?"), true, Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ev := observed(tt.shown, tt.err, tt.certain)

@@ -53,7 +53,7 @@ func TestConflictIsToldAtOnce(t *testing.T) {
 		}
 		var log bytes.Buffer
 		j := s.restarted(journal.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		wantStates(t, j, map[string]string{"a": "succeeded, conflict"})
+		wantStates(t, j, map[string]string{"a": "conflict"})
 		if !strings.Contains(log.String(), "level=WARN") {
 			t.Errorf("there is no warning about the conflict: %s", &log)
 		}
@@ -71,7 +71,7 @@ func TestAckOfRepeatedCall(t *testing.T) {
 		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Pending); !errors.Is(err, journal.ErrChanged) {
 			t.Errorf("Ack: got %v, want ErrChanged", err)
 		}
 	})
@@ -130,8 +130,8 @@ func TestAckedWithinWalk(t *testing.T) {
 		_, _ = s.pay("b", approved)
 		given := 0
 		for e, err := range s.store.Unacked(t.Context(), key("").Shop) {
-			if err != nil || e.TransactionID() != "a" {
-				t.Errorf("got %s, %v", e.TransactionID(), err)
+			if err != nil || e.ID().Text != "a" {
+				t.Errorf("got %s, %v", e.ID().Text, err)
 			}
 			given++
 			if err := s.store.Ack(t.Context(), key("b"), 1); err != nil {

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/random"
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // How a Journal calls its store: every call is guarded and has a time limit.
 
 // get reads an entry as it is now.
 func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
-	if !key.recordable() {
+	if !key.ID.recordable() {
 		return Entry{}, ErrNoEntry
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
@@ -21,7 +25,7 @@ func (j *Journal) get(ctx context.Context, key Key) (Entry, error) {
 		return j.store.Get(ctx, key)
 	})
 	if errors.Is(err, ErrNoEntry) {
-		err = fmt.Errorf("%w: %s", ErrNoEntry, key.describe())
+		err = fmt.Errorf("%w: %s", ErrNoEntry, key.ID.describe())
 	}
 	return e, err
 }
@@ -32,7 +36,7 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 		entry   Entry
 		created bool
 	}
-	b, err := guardedWrite(ctx, j.store, func(ctx context.Context) (begun, error) {
+	b, err := guarded(ctx, func(ctx context.Context) (begun, error) {
 		e, created, err := j.store.Begin(ctx, in)
 		return begun{e, created}, err
 	})
@@ -43,8 +47,8 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guardedWrite(ctx, j.store, func(ctx context.Context) (nobody, error) {
-		return nobody{}, j.store.Record(ctx, e.Key(), e.version(), ev)
+	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, j.store.Record(ctx, e.Key(), e.version(), ev)
 	})
 	if err != nil {
 		return err
@@ -53,13 +57,17 @@ func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
 	return nil
 }
 
-// ack acknowledges a version of an entry.
-func (j *Journal) ack(ctx context.Context, key Key, version int) error {
+// ack acknowledges exactly this version of an entry, or returns ErrChanged.
+func (j *Journal) ack(ctx context.Context, e *Entry) error {
+	defer j.memory.setChanged(e.ID())
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
-	_, err := guardedWrite(ctx, j.store, func(ctx context.Context) (nobody, error) {
-		return nobody{}, j.store.Ack(ctx, key, version)
+	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, j.store.Ack(ctx, e.Key(), e.version())
 	})
+	if err == nil || errors.Is(err, ErrNoEntry) {
+		j.memory.forgetQuery(e.ID())
+	}
 	return err
 }
 
@@ -69,7 +77,7 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
 	ev.At = j.clock.now()
-	pause := recordPause
+	again := backOff{pause: recordPause, most: mostRecordPause}
 	for changes := 0; ; {
 		err := j.append(ctx, &e, ev)
 		if err == nil {
@@ -79,11 +87,8 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 			if changes++; changes == mostChanges {
 				return Entry{}, err
 			}
-		} else {
-			if !sleep(ctx, pause) {
-				return Entry{}, err
-			}
-			pause = min(2*pause, mostRecordPause)
+		} else if !again.wait(ctx) {
+			return Entry{}, err
 		}
 		if now, _, failed := j.tryBegin(ctx, e.Begun); failed == nil { // also creates the entry again if the store has lost it
 			e = now
@@ -94,8 +99,92 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 const (
 	// mostChanges limits how often evidence is recorded again after ErrChanged. Each time, another process has recorded
 	// something, which happens rarely.
-	mostChanges = 10
-	// After a failure of the store, the next attempt comes after a pause, which doubles from recordPause to mostRecordPause.
+	mostChanges     = 10
 	recordPause     = 100 * time.Millisecond
 	mostRecordPause = time.Second
 )
+
+// backOff is the pauses between attempts at a store that fails: a database can be busy with other payments, or come back. They
+// grow from pause to most and are randomized, so that many callers do not try at the same time.
+type backOff struct {
+	until       time.Time // zero: as long as the context allows
+	pause, most time.Duration
+}
+
+const retryFor = 2 * time.Second
+
+// newBackOff limits how long a call retries before anything is sent.
+func newBackOff(first, most time.Duration) *backOff {
+	return &backOff{until: time.Now().Add(retryFor), pause: first, most: most}
+}
+
+// wait pauses before the next attempt. It returns false if there is no time for one, or ctx has ended.
+func (b *backOff) wait(ctx context.Context) bool {
+	pause := random.Pause(b.pause)
+	b.pause = min(2*b.pause, b.most)
+	return (b.until.IsZero() || time.Now().Add(pause).Before(b.until)) && retry.Sleep(ctx, pause) == nil
+}
+
+// guarded calls a store, and returns when the call does or when ctx ends: a store that ignores its context must not block
+// the caller of a payment. A store that observes it can say best why it could not do more, so its own context ends a moment
+// before the deadline. The result of a call that returns after ctx has ended is dropped.
+func guarded[T any](ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	results := make(chan result, 1)
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		within, cancel = context.WithDeadline(ctx, deadline.Add(-min(lastMoment, time.Until(deadline)/5)))
+	}
+	ended := async(func() {
+		defer cancel()
+		value, err := call(within)
+		results <- result{value, err}
+	})
+	select {
+	case end := <-ended:
+		end.rethrow()
+		r := <-results
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// lastMoment is how long a store has to return once its context has ended at a deadline.
+const lastMoment = 100 * time.Millisecond
+
+// ending says how a function ended that ran in its own goroutine.
+type ending struct {
+	returned bool
+	panicked any
+}
+
+// async calls a function in its own goroutine and sends how it ended. A panic there must reach the goroutine that waits,
+// which may recover from it, as net/http does; so must runtime.Goexit, which ends a test.
+func async(f func()) <-chan ending {
+	ended := make(chan ending, 1)
+	go func() {
+		var end ending
+		defer func() {
+			end.panicked = recover()
+			ended <- end
+		}()
+		f()
+		end.returned = true
+	}()
+	return ended
+}
+
+// rethrow panics, or calls runtime.Goexit, if the function did.
+func (e ending) rethrow() {
+	switch {
+	case e.panicked != nil:
+		panic(e.panicked)
+	case !e.returned:
+		runtime.Goexit()
+	}
+}

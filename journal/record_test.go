@@ -19,10 +19,10 @@ func TestIDsThatNoStoreHolds(t *testing.T) {
 		f := &faulty{Store: s.store, fail: map[string]bool{"Get": true}}
 		j := journal.New(s.client, f, journal.Options{})
 		for _, id := range []string{"", "a\x00", "\xff"} {
-			if _, err := j.Get(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if _, err := j.Get(t.Context(), journal.PaymentID(id)); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Get of %q: got %v, want ErrNoEntry", id, err)
 			}
-			if err := j.Ack(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if err := j.Ack(t.Context(), journal.PaymentID(id), journal.Succeeded); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Ack of %q: got %v, want ErrNoEntry", id, err)
 			}
 		}
@@ -32,7 +32,7 @@ func TestIDsThatNoStoreHolds(t *testing.T) {
 // TestNoEntryNamesTheID: the error about a payment or a refund that the journal does not have names it.
 func TestNoEntryNamesTheID(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		payment, refund := s.Ack(t.Context(), "a"), s.AckRefund(t.Context(), "r")
+		payment, refund := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded), s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded)
 		if got, want := fmt.Sprint(payment), `journal: no such payment or refund: transaction "a"`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
@@ -79,5 +79,31 @@ func TestAnswerInAStoreThatAlwaysChanges(t *testing.T) {
 		if !errors.Is(last, journal.ErrChanged) || store.records.Load() != 10 {
 			t.Errorf("got %v after %d times", last, store.records.Load())
 		}
+	})
+}
+
+// TestRecordedBeforeReturned: every outcome is in the store when the call returns.
+func TestRecordedBeforeReturned(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		check := func(id string, want journal.State) {
+			t.Helper()
+			if got := s.stored(id).State(); got != want {
+				t.Errorf("%s: stored is %v, want %v", id, got, want)
+			}
+		}
+		_, _ = s.pay("approved", approved)
+		check("approved", journal.Succeeded)
+		_, _ = s.pay("declined", declined)
+		check("declined", journal.Declined)
+		_, _ = s.pay("pending", pending)
+		check("pending", journal.Pending)
+		_, _ = s.CreateCheckout(t.Context(), hosted("page"))
+		check("page", journal.Pending)
+		s.refuse = errReset
+		_, _ = s.pay("again", approved)
+		check("again", journal.NotSent)
+		s.refuse = nil
+		_, _ = s.pay("again", approved)
+		check("again", journal.Succeeded)
 	})
 }

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // Recover queries the gateway for every open payment and refund, and yields every entry that has something you have not
-// acknowledged, oldest first. The result is the entry's Outcome, or RefundOutcome. Payments in flight in this Journal are
+// acknowledged, oldest first. The result is the entry's Outcome. Payments in flight in this Journal are
 // left to their callers. Payments in flight in another process can be yielded, because a query does no harm, and are then
 // reported twice.
 //
@@ -29,7 +31,7 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 		}
 		r := j.startRecovery(ctx)
 		defer r.stop()
-		err := r.tell(yield)
+		err := r.report(yield)
 		if err == nil {
 			r.info.Complete = true
 		} else if !errors.Is(err, errStopped) {
@@ -51,7 +53,7 @@ type recovery struct {
 	items   chan *recovered
 	reader  <-chan ending
 	asking  sync.WaitGroup
-	touched *touchedSet
+	changes int64 // of this process, when it began
 	begun   time.Time
 	info    RecoverInfo
 }
@@ -66,7 +68,7 @@ type recovered struct {
 
 func (j *Journal) startRecovery(ctx context.Context) *recovery {
 	r := &recovery{
-		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), touched: j.touched.watch(), begun: time.Now(),
+		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.now(), begun: time.Now(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.reader = async(r.read)
@@ -76,14 +78,14 @@ func (j *Journal) startRecovery(ctx context.Context) *recovery {
 // read lists the unacknowledged entries, and starts queries for the open ones.
 func (r *recovery) read() {
 	defer close(r.items)
-	places := make(chan nobody, r.j.opts.Parallel)
+	places := make(chan struct{}, r.j.opts.Parallel)
 	for e, err := range r.j.store.Unacked(r.ctx, r.j.shop) {
 		item := &recovered{entry: e, err: err, asOf: time.Now()}
 		if err == nil && r.j.shouldAsk(&e) {
 			select {
-			case places <- nobody{}:
+			case places <- struct{}{}:
 			case <-r.ctx.Done():
-				r.j.asked.forget(e.Key())
+				r.j.memory.forgetQuery(e.ID())
 				return
 			}
 			r.asking.Add(1)
@@ -105,8 +107,8 @@ func (r *recovery) read() {
 // freshFor is how old a listed entry may be when it is yielded. An older one is read again, because the loop can be slow.
 const freshFor = time.Second
 
-// tell yields every entry that has something to report, and then an error for each entry that cannot be read.
-func (r *recovery) tell(yield func(Entry, error) bool) error {
+// report yields every entry that has something to report, and then an error for each entry that cannot be read.
+func (r *recovery) report(yield func(Entry, error) bool) error {
 	var unreadable []error
 	for {
 		item, err := r.next()
@@ -128,13 +130,13 @@ func (r *recovery) tell(yield func(Entry, error) bool) error {
 			continue
 		case err != nil:
 			return err
-		case !e.Unacked() || r.j.calls.inFlight(e.Key()):
+		case !e.Unacked() || r.j.calls.inFlight(e.ID()):
 			continue
 		}
 		known := e.project()
-		e.why = r.j.asked.why(e.Key())
+		e.why = r.j.memory.get(e.ID()).why
 		r.info.count(&e, known)
-		r.j.reported.set(&e, known.state)
+		r.j.memory.returned(&e, known)
 		if !yield(e, nil) {
 			return errStopped
 		}
@@ -181,8 +183,7 @@ func (r *recovery) current(item *recovered) (Entry, error) {
 		return item.entry, item.err
 	}
 	key := item.entry.Key()
-	r.j.awaitLate(r.ctx, key)
-	if r.touched.has(key) || time.Since(item.asOf) > freshFor {
+	if r.j.memory.changedSince(key.ID, r.changes) || time.Since(item.asOf) > freshFor {
 		return r.j.get(r.ctx, key)
 	}
 	return item.entry, nil
@@ -191,8 +192,7 @@ func (r *recovery) current(item *recovered) (Entry, error) {
 // stop ends the reader and all queries, and waits for them for up to freshFor: a store may ignore its context.
 func (r *recovery) stop() {
 	r.cancel()
-	r.j.touched.unwatch(r.touched)
-	ended := make(chan nobody)
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for range r.items { // until the reader closes it
@@ -215,7 +215,7 @@ func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 	if i.Conflicts > 0 || i.Unreadable > 0 || i.Unanswered > 0 || !i.Complete {
 		level = slog.LevelWarn
 	}
-	if i.Told > 0 || level > slog.LevelDebug {
+	if i.Reported > 0 || level > slog.LevelDebug {
 		j.opts.Logger.LogAttrs(ctx, level, "journal: recovered",
 			slog.Int("open", i.Open), slog.Int("pending", i.Pending), slog.Int("presumedAbsent", i.PresumedAbsent),
 			slog.Int("refused", i.Refused), slog.Int("conflicts", i.Conflicts), slog.Int("settled", i.Settled),
@@ -224,5 +224,112 @@ func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 	}
 	if j.opts.Observe != nil {
 		j.opts.Observe(ctx, i)
+	}
+}
+
+// Run calls Recover at once and then at the given interval, until ctx ends, and returns the error of ctx. It calls report for
+// every payment and refund that has something to report. Once report returns nil, Run acknowledges an entry that has an
+// outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your own
+// database, and must be idempotent. An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported
+// once, and again only when more is known. If report returns an error, the next Recover reports the entry again.
+//
+// A failure of the store, or an entry that cannot be read, is logged and does not end Run. If every is zero, it means a
+// minute. Only one process of a shop should call Run.
+func (j *Journal) Run(ctx context.Context, every time.Duration, report func(context.Context, Entry) error) error {
+	if err := needContext(ctx, "Run"); err != nil {
+		return err
+	}
+	if report == nil {
+		return errors.New("journal: Run needs a function to call")
+	}
+	if every <= 0 {
+		every = time.Minute
+	}
+	for {
+		for e, err := range j.Recover(ctx) {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: recovering", slog.Any("error", err))
+			default:
+				j.reportOne(ctx, &e, report)
+			}
+		}
+		if retry.Sleep(ctx, every) != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// reportOne reports one payment or refund.
+func (j *Journal) reportOne(ctx context.Context, e *Entry, report func(context.Context, Entry) error) {
+	final := e.project().final()
+	if !final && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
+		return
+	}
+	failed := report(ctx, *e)
+	switch {
+	case failed == nil && final: // exactly this version, whatever was recorded or returned to other callers meanwhile
+		failed = j.ack(ctx, e)
+	case failed == nil:
+		j.memory.setStored(e)
+	}
+	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
+		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: reporting a payment or refund",
+			slog.String(e.Begun.ID.member(), e.ID().Text), slog.Any("error", failed))
+	}
+}
+
+// final reports whether there is an outcome that Run acknowledges once it has been reported and stored.
+func (p *projection) final() bool {
+	switch p.state {
+	case NotSent, Abandoned, Declined, Succeeded:
+		return true
+	}
+	return p.conflict
+}
+
+// RecoverInfo reports what one Recover found, for metrics and alerts. It counts entries that are not acknowledged,
+// payments and refunds together.
+type RecoverInfo struct {
+	Reported       int // payments and refunds yielded to the loop; the sum of the following except Unreadable
+	Open           int // Unknown: a payment may have been made, and its outcome is not known
+	Pending        int // in processing, or waiting for the cardholder
+	PresumedAbsent int
+	Refused        int
+	Conflicts      int // need manual review
+	Settled        int // with an outcome: NotSent, Abandoned, Declined or Succeeded
+	Unreadable     int // entries that cannot be read
+
+	Unanswered int       // payments whose last query failed
+	LastError  error     // the error of the latest of these queries; nil if there is none
+	OldestOpen time.Time // when the oldest of Open was submitted; zero if there is none
+	Complete   bool      // the loop was not left early, and nothing failed
+	Duration   time.Duration
+}
+
+func (i *RecoverInfo) count(e *Entry, known *projection) {
+	i.Reported++
+	switch {
+	case known.conflict:
+		i.Conflicts++
+	case known.state == Unknown:
+		i.Open++
+		if at := known.intent.At; i.OldestOpen.IsZero() || at.Before(i.OldestOpen) {
+			i.OldestOpen = at
+		}
+	case known.state == Pending:
+		i.Pending++
+	case known.state == PresumedAbsent:
+		i.PresumedAbsent++
+	case known.state == Refused:
+		i.Refused++
+	default:
+		i.Settled++
+	}
+	if e.why != nil {
+		i.Unanswered++
+		i.LastError = e.why
 	}
 }

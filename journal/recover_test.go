@@ -31,7 +31,7 @@ func walk(t *testing.T, s *shop, meanwhile func()) (told map[string]string) {
 		if len(told) == 0 {
 			meanwhile()
 		}
-		told[e.TransactionID()] = e.State().String()
+		told[e.ID().Text] = e.State().String()
 	}
 	return told
 }
@@ -55,7 +55,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 		if told["b"] != "succeeded" {
 			t.Errorf("b was reported as paid, and then as %q", told["b"])
 		}
-		if err := s.Ack(t.Context(), "b"); err != nil {
+		if err := s.Ack(t.Context(), journal.PaymentID("b"), journal.Succeeded); err != nil {
 			t.Errorf("Ack: %v", err)
 		}
 	})
@@ -67,7 +67,7 @@ func TestRecoverTellsNoOldNews(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		told := walk(t, s, func() {
-			if err := s.Ack(t.Context(), "b"); err != nil {
+			if err := s.Ack(t.Context(), journal.PaymentID("b"), journal.Succeeded); err != nil {
 				t.Error(err)
 			}
 		})
@@ -245,7 +245,7 @@ func TestQueriedTokenIsNotKept(t *testing.T) {
 // ackAndForget acknowledges and forgets a payment that is older than a day.
 func ackAndForget(t *testing.T, s *shop, id string) {
 	t.Helper()
-	if err := s.Ack(t.Context(), id); err != nil {
+	if err := s.Ack(t.Context(), journal.PaymentID(id), s.stored(id).State()); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.store.(*journal.MemoryStore).Forget(t.Context(), time.Now().Add(-25*time.Hour)); err != nil {
@@ -299,7 +299,7 @@ func TestStoreThatForgets(t *testing.T) {
 		for range 2 {
 			time.Sleep(time.Hour)
 			wantStates(t, s.Journal, map[string]string{"a": "succeeded"})
-			if err = s.Ack(t.Context(), "a"); err == nil {
+			if err = s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err == nil {
 				return
 			}
 		}
@@ -349,7 +349,7 @@ func TestRecoverLeft(t *testing.T) {
 					break
 				}
 			}
-			if info.Complete != tt.complete || info.Told != tt.told || info.Unreadable != tt.told && tt.at > 1 {
+			if info.Complete != tt.complete || info.Reported != tt.told || info.Unreadable != tt.told && tt.at > 1 {
 				t.Errorf("%s: %+v", tt.name, info)
 			}
 		}

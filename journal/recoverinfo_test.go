@@ -34,7 +34,7 @@ func TestRecoverInfo(t *testing.T) {
 		}
 	}
 	want := RecoverInfo{
-		Told: 36, Open: 3, Pending: 4, PresumedAbsent: 5, Refused: 6, Conflicts: 8, Settled: 10,
+		Reported: 36, Open: 3, Pending: 4, PresumedAbsent: 5, Refused: 6, Conflicts: 8, Settled: 10,
 		Unanswered: 1, LastError: why, OldestOpen: at.Add(-time.Hour),
 	}
 	if got != want {

@@ -24,8 +24,8 @@ func TestSlowLoop(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told[e.TransactionID()] = e.State()
-			if e.TransactionID() == "first" {
+			told[e.ID().Text] = e.State()
+			if e.ID().Text == "first" {
 				time.Sleep(2 * time.Second)
 				if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
 					t.Fatal(err)
@@ -68,11 +68,11 @@ func TestManyUnreadable(t *testing.T) {
 			switch unread := (*journal.EntryError)(nil); {
 			case errors.As(err, &unread):
 				named++
-			case err != nil || named > 0 || e.TransactionID() != "a":
-				t.Errorf("after %d unreadable ones: %s, %v", named, e.TransactionID(), err)
+			case err != nil || named > 0 || e.ID().Text != "a":
+				t.Errorf("after %d unreadable ones: %s, %v", named, e.ID().Text, err)
 			}
 		}
-		if named != 1000 || info.Unreadable != 1500 || info.Told != 1 || !info.Complete {
+		if named != 1000 || info.Unreadable != 1500 || info.Reported != 1 || !info.Complete {
 			t.Errorf("%d are yielded, and the observer receives %+v", named, info)
 		}
 	})

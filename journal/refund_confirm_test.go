@@ -55,20 +55,20 @@ func TestConfirmRefund(t *testing.T) {
 				t.Errorf("ConfirmRefund: %v", err)
 			}
 		}
-		if e, err := s.GetRefund(t.Context(), "r"); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 2 {
+		if e, err := s.Get(t.Context(), journal.RefundID("r")); err != nil || e.State() != journal.Succeeded || len(e.Evidence) != 2 {
 			t.Errorf("the entry is %v with %d pieces of evidence, %v", e.State(), len(e.Evidence), err)
 		}
-		if err := s.AckRefund(t.Context(), "r"); err != nil {
-			t.Errorf("AckRefund of what was confirmed: %v", err)
+		if err := s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
+			t.Errorf("Ack of what was confirmed: %v", err)
 		}
 		second := page.Data[0]
 		second.RefundUniqueID = "4712" // money that was given back twice
 		if err := s.ConfirmRefund(t.Context(), &second); err != nil {
 			t.Errorf("ConfirmRefund of a second one: %v", err)
 		}
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded, conflict"})
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "conflict"})
 		_, err = s.CreateRefund(t.Context(), req)
-		if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || conflict.RefundTransactionID != "r" || len(conflict.Refunds) != 2 {
+		if conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err); !ok || conflict.RefundTransactionID != "r" || len(conflict.Refunds) != 2 {
 			t.Errorf("the next call: %v, want ErrConflict with both", err)
 		}
 	})
@@ -84,11 +84,11 @@ func TestRefundShops(t *testing.T) {
 			"another app":     s.otherShop("https://gateway.test", "8", journal.Options{}),
 			"another gateway": s.otherShop("https://other.test", "7", journal.Options{}),
 		} {
-			if err := other.AckRefund(t.Context(), "r"); !errors.Is(err, journal.ErrNoEntry) {
-				t.Errorf("%s: AckRefund: %v, want ErrNoEntry", name, err)
+			if err := other.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); !errors.Is(err, journal.ErrNoEntry) {
+				t.Errorf("%s: Ack: %v, want ErrNoEntry", name, err)
 			}
-			if _, err := other.GetRefund(t.Context(), "r"); !errors.Is(err, journal.ErrNoEntry) {
-				t.Errorf("%s: GetRefund: %v, want ErrNoEntry", name, err)
+			if _, err := other.Get(t.Context(), journal.RefundID("r")); !errors.Is(err, journal.ErrNoEntry) {
+				t.Errorf("%s: Get: %v, want ErrNoEntry", name, err)
 			}
 			wantRefunds(t, other, nil)
 			sent := s.sent.Load()

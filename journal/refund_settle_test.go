@@ -57,7 +57,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 		refunded   int
 	}{
 		{"gone", sandbox.RefundDuplicatesExecuted, false, "succeeded", 1},
-		{"late, executed again", sandbox.RefundDuplicatesExecuted, true, "succeeded, conflict", 2},
+		{"late, executed again", sandbox.RefundDuplicatesExecuted, true, "conflict", 2},
 		{"late, refused", sandbox.RefundDuplicatesRefused, true, "succeeded", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 				s.gateway.Inject(lost)
 				_, _ = s.CreateRefund(t.Context(), req)
 				again := func() (*cardgateway.Refund, error) {
-					return s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, journal.AcceptSecondRefund)
+					return s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
 				}
 				if _, err := again(); !errors.Is(err, journal.ErrOpen) {
 					t.Errorf("before the absence is presumed: %v, want ErrOpen", err)
@@ -81,7 +81,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 					t.Errorf("called again: %v, want ErrPresumedAbsent", err)
 				}
 				for _, accept := range []journal.Acceptance{0, journal.AcceptNoOrderGuard} {
-					_, err := s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, accept)
+					_, err := s.PayAgainRiskingSecondCharge(accept).CreateRefund(t.Context(), req)
 					if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptSecondRefund") {
 						t.Errorf("without its acceptance: %v", err)
 					}
@@ -132,8 +132,8 @@ func TestRefundAgainDeclined(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})
 		time.Sleep(2 * time.Hour)
-		_, err := s.PayAgainRiskingSecondCharge().CreateRefund(t.Context(), req, journal.AcceptSecondRefund)
-		unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		_, err := s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).CreateRefund(t.Context(), req)
+		unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
 		if !ok || !errors.Is(err, journal.ErrRepeatDeclined) || unknown.Refund == nil || errors.Is(err, cardgateway.ErrDeclined) {
 			t.Errorf("got %v, want ErrRepeatDeclined", err)
 		}
@@ -158,14 +158,14 @@ func TestRefundOutcomeTold(t *testing.T) {
 			return all[0]
 		}
 		e := told()
-		if got, err := e.RefundOutcome(); err != nil || got.Code != cardgateway.CodeRefundAccepted || got.RefundRequestAt.IsZero() || got.RefundCurrency != "USD" {
+		if got, err := refundOf(e); err != nil || got.Code != cardgateway.CodeRefundAccepted || got.RefundRequestAt.IsZero() || got.RefundCurrency != "USD" {
 			t.Errorf("accepted: %+v, %v", got, err)
 		}
 		s.gateway.SettleRefund("r", false)
 		e = told()
-		got, err := e.RefundOutcome()
-		declined, ok := errors.AsType[*cardgateway.DeclinedError](err)
-		if !ok || got == nil || got.Code != cardgateway.CodeRefundFailed || declined.RefundTransactionID != "r" || declined.Refund == nil || declined.Transaction != nil {
+		got, err := refundOf(e)
+		declined, ok := errors.AsType[*cardgateway.RefundDeclinedError](err)
+		if !ok || got == nil || got.Code != cardgateway.CodeRefundFailed || declined.RefundTransactionID != "r" || declined.Refund == nil {
 			t.Errorf("refused later: %+v, %v", got, err)
 		}
 		got.Code = cardgateway.CodeRefundSuccess // a caller's own copy
@@ -207,13 +207,13 @@ func TestRefundRun(t *testing.T) {
 		defer cancel()
 		books := make(map[string]bool)
 		err = s.restarted(journal.Options{}).Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-			if id := e.RefundTransactionID(); id != "" {
-				r, err := e.RefundOutcome()
-				books["refund "+id] = err == nil && r.Refunded()
-			} else {
-				p, err := e.Outcome()
-				books["payment "+e.TransactionID()] = err == nil && p.Paid()
-			}
+			_ = e.Outcome(func(p *cardgateway.Transaction, err error) error {
+				books["payment "+e.ID().Text] = err == nil && p.Paid()
+				return nil
+			}, func(r *cardgateway.Refund, err error) error {
+				books["refund "+e.ID().Text] = err == nil && r.Refunded()
+				return nil
+			})
 			if len(books) == 2 {
 				time.AfterFunc(time.Minute, cancel)
 			}

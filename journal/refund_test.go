@@ -39,7 +39,7 @@ func (s *shop) lose() {
 // refundStates returns the states of refunds that Recover reports, by refundTransactionId.
 func refundStates(t *testing.T, j *journal.Journal) map[string]string {
 	t.Helper()
-	return statesBy(t, j, (*journal.Entry).RefundTransactionID)
+	return statesOf(t, j, true)
 }
 
 func wantRefunds(t *testing.T, j *journal.Journal, want map[string]string) {
@@ -86,14 +86,14 @@ func TestRefundOutcomes(t *testing.T) {
 				if !errors.Is(err, tt.want) || got == nil {
 					t.Errorf("got %v, %v; want %v", got, err, tt.want)
 				}
-				e, err := s.GetRefund(t.Context(), "r")
+				e, err := s.Get(t.Context(), journal.RefundID("r"))
 				if err != nil || e.State().String() != tt.recorded {
 					t.Errorf("the entry is %v, %v; want %s", e.State(), err, tt.recorded)
 				}
 				wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": tt.told})
 				wantRefunds(t, s.Journal, map[string]string{"r": tt.told})
-				if err := s.AckRefund(t.Context(), "r"); err != nil {
-					t.Errorf("AckRefund: %v", err)
+				if err := s.Ack(t.Context(), journal.RefundID("r"), recovered(t, s.Journal)[0].State()); err != nil {
+					t.Errorf("Ack: %v", err)
 				}
 				wantRefunds(t, s.restarted(journal.Options{}), nil)
 				wantRefunded(t, s, "r", tt.refunded)
@@ -114,15 +114,15 @@ func TestRefundIsSentOnce(t *testing.T) {
 		other := s.restarted(journal.Options{})
 		for _, j := range []*journal.Journal{s.Journal, other} {
 			_, err := j.CreateRefund(t.Context(), req)
-			unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+			unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err)
 			if !ok || !errors.Is(err, journal.ErrOpen) {
 				t.Fatalf("called again: %v, want ErrOpen", err)
 			}
-			if q := unknown.RefundQuery(); q.RefundTransactionID != "r" || q.UniqueID != req.UniqueID || !q.Amount.Equal(req.Amount) || q.SentAt.IsZero() {
+			if q := unknown.Query(); q.RefundTransactionID != "r" || q.UniqueID != req.UniqueID || !q.Amount.Equal(req.Amount) || q.SentAt.IsZero() {
 				t.Errorf("the query is %+v", q)
 			}
-			if err := j.AckRefund(t.Context(), "r"); !errors.Is(err, journal.ErrOpen) {
-				t.Errorf("AckRefund of an open refund: %v, want ErrOpen", err)
+			if err := j.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {
+				t.Errorf("Ack of an open refund: %v, want ErrOpen", err)
 			}
 		}
 		for range 2 {
@@ -133,7 +133,7 @@ func TestRefundIsSentOnce(t *testing.T) {
 			if err != nil || !got.Refunded() || got.MerchantRefundID != "r" || got.UniqueID != req.UniqueID || got.RefundUniqueID == "" {
 				t.Errorf("called once it is settled: %+v, %v", got, err)
 			}
-			if err := other.AckRefund(t.Context(), "r"); err != nil {
+			if err := other.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
 				t.Error(err)
 			}
 		}
@@ -191,34 +191,34 @@ func TestRefundBesidePayment(t *testing.T) {
 		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
 			t.Errorf("the payment, called again: %v, %v", got, err)
 		}
-		if err := s.AckRefund(t.Context(), "a"); !errors.Is(err, journal.ErrOpen) {
-			t.Errorf("AckRefund of the open refund: %v, want ErrOpen", err)
+		if err := s.Ack(t.Context(), journal.RefundID("a"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {
+			t.Errorf("Ack of the open refund: %v, want ErrOpen", err)
 		}
-		if err := s.Ack(t.Context(), "a"); err != nil {
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
 			t.Errorf("Ack of the payment: %v", err)
 		}
 		all := recovered(t, s.restarted(journal.Options{}))
-		if len(all) != 1 || all[0].RefundTransactionID() != "a" || all[0].TransactionID() != "" || all[0].State() != journal.Succeeded {
+		if len(all) != 1 || all[0].ID() != journal.RefundID("a") || all[0].State() != journal.Succeeded {
 			t.Fatalf("Recover yields %+v, want only the refund", all)
 		}
-		if _, err := all[0].Outcome(); !errors.Is(err, journal.ErrRefund) {
-			t.Errorf("Outcome of a refund: %v, want ErrRefund", err)
+		if _, err := outcomeOf(all[0]); err == nil || !strings.Contains(err.Error(), `no function for refund "a"`) {
+			t.Errorf("Outcome of a refund without a function for refunds: %v", err)
 		}
-		if r, err := all[0].RefundOutcome(); err != nil || !r.Refunded() {
-			t.Errorf("RefundOutcome: %v, %v", r, err)
+		if r, err := refundOf(all[0]); err != nil || !r.Refunded() {
+			t.Errorf("Outcome: %v, %v", r, err)
 		}
-		payment, err := s.Get(t.Context(), "a")
-		if err != nil || payment.RefundTransactionID() != "" || payment.Unacked() {
+		payment, err := s.Get(t.Context(), journal.PaymentID("a"))
+		if err != nil || payment.ID().Refund || payment.Unacked() {
 			t.Errorf("the payment is %+v, %v", payment, err)
 		}
-		if _, err := payment.RefundOutcome(); !errors.Is(err, journal.ErrPayment) {
-			t.Errorf("RefundOutcome of a payment: %v, want ErrPayment", err)
+		if _, err := refundOf(payment); err == nil || !strings.Contains(err.Error(), `no function for transaction "a"`) {
+			t.Errorf("Outcome of a payment without a function for payments: %v", err)
 		}
 		for _, id := range []string{"refund\ta", "", "a\x00"} {
-			if _, err := s.Get(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if _, err := s.Get(t.Context(), journal.PaymentID(id)); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Get(%q): %v, want ErrNoEntry", id, err)
 			}
-			if err := s.Ack(t.Context(), id); !errors.Is(err, journal.ErrNoEntry) {
+			if err := s.Ack(t.Context(), journal.PaymentID(id), journal.Succeeded); !errors.Is(err, journal.ErrNoEntry) {
 				t.Errorf("Ack(%q): %v, want ErrNoEntry", id, err)
 			}
 		}
@@ -276,7 +276,7 @@ func TestRefundNotSent(t *testing.T) {
 		wantRefunds(t, s.restarted(journal.Options{}), nil)
 		s.refuse = errors.New("no route to host")
 		_, err := s.CreateRefund(t.Context(), req)
-		if notSent, ok := errors.AsType[*cardgateway.NotSentError](err); !ok || notSent.RefundTransactionID != "r" || !cardgateway.SafeToRetry(err) {
+		if notSent, ok := errors.AsType[*cardgateway.NotSentError](err); !ok || notSent.ID != "r" || !cardgateway.SafeToRetry(err) {
 			t.Errorf("got %v, want ErrNotSent", err)
 		}
 		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "not sent"})

@@ -32,7 +32,7 @@ func TestAfterRefusal(t *testing.T) {
 		{"refused twice", refusal, func(s *shop) { s.gateway.Inject(refusal) }, approved, cardgateway.ErrRefused, 2, 0, "refused"},
 		{"the gateway cannot be queried", refusal, silence, approved, cardgateway.ErrNotSent, 1, 0, "refused"},
 		{"refused and charged all the same", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, nil, approved,
-			cardgateway.ErrConflict, 1, 1, "succeeded, conflict"},
+			cardgateway.ErrConflict, 1, 1, "conflict"},
 		{"its outcome is unknown", sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset}, nil, approved,
 			journal.ErrOpen, 1, 0, "unknown"},
 	} {

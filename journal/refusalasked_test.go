@@ -45,7 +45,7 @@ func TestAfterRefusalInTheFuture(t *testing.T) {
 	inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted}, func(t *testing.T, s *shop) {
 		req := order("a", approved)
 		in := journal.Intent{
-			Shop: s.Shop(), TransactionID: "a", OrderID: req.OrderID, Operation: "CreateSubscription", Amount: req.Amount, Currency: req.Currency,
+			Shop: s.Shop(), ID: journal.PaymentID("a"), OrderID: req.OrderID, Operation: "CreateSubscription", Amount: req.Amount, Currency: req.Currency,
 			At: time.Now().Add(20 * time.Hour), Sender: "x",
 		}
 		if _, _, err := s.store.Begin(t.Context(), in); err != nil {

@@ -19,11 +19,11 @@ func TestReversed(t *testing.T) {
 		declined string // the id of the decline
 		want     map[string]string
 	}{
-		{"the same id", "4711", "4711", map[string]string{"r": "succeeded, conflict"}},
+		{"the same id", "4711", "4711", map[string]string{"r": "conflict"}},
 		{"another id", "4711", "4712", nil},
-		{"no ids", "", "", map[string]string{"r": "succeeded, conflict"}},
-		{"an id of the success only", "4711", "", map[string]string{"r": "succeeded, conflict"}},
-		{"an id of the decline only", "", "4711", map[string]string{"r": "succeeded, conflict"}},
+		{"no ids", "", "", map[string]string{"r": "conflict"}},
+		{"an id of the success only", "4711", "", map[string]string{"r": "conflict"}},
+		{"an id of the decline only", "", "4711", map[string]string{"r": "conflict"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, executing, func(t *testing.T, s *shop) {
@@ -40,7 +40,7 @@ func TestReversed(t *testing.T) {
 					}
 				}
 				confirm()
-				if err := s.AckRefund(t.Context(), "r"); err != nil {
+				if err := s.Ack(t.Context(), journal.RefundID("r"), journal.Succeeded); err != nil {
 					t.Error(err)
 				}
 				shown.Code, shown.RefundUniqueID = 112, tt.declined
@@ -48,7 +48,7 @@ func TestReversed(t *testing.T) {
 				confirm()
 				wantRefunds(t, s.restarted(journal.Options{}), tt.want)
 				_, err := s.CreateRefund(t.Context(), req)
-				conflict, ok := errors.AsType[*cardgateway.ConflictError](err)
+				conflict, ok := errors.AsType[*cardgateway.RefundConflictError](err)
 				if ok != (tt.want != nil) || ok && len(conflict.Refunds) != 2 {
 					t.Errorf("the next call: %v; want a conflict with both: %t", err, tt.want != nil)
 				}
@@ -67,7 +67,7 @@ func TestReversed(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 		})
 	})
 	t.Run("a repeated payment without ids", func(t *testing.T) { // the decline may be the gateway's rejection of the repetition
@@ -95,7 +95,7 @@ func TestReversed(t *testing.T) {
 			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeFailed, paid.UniqueID)); err != nil {
 				t.Error(err)
 			}
-			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
+			wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 		})
 	})
 	t.Run("on the hosted page", func(t *testing.T) {

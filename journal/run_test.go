@@ -35,8 +35,8 @@ func TestRun(t *testing.T) {
 		done := make(chan error)
 		go func() {
 			done <- j.Run(ctx, time.Minute, func(_ context.Context, e journal.Entry) error {
-				told = append(told, e.TransactionID()+" "+e.State().String())
-				if e.TransactionID() == "paid" && !failed {
+				told = append(told, e.ID().Text+" "+e.State().String())
+				if e.ID().Text == "paid" && !failed {
 					failed = true
 					return errDisk
 				}
@@ -173,11 +173,11 @@ func TestRecoverTellsWhy(t *testing.T) {
 		time.Sleep(time.Hour)
 		for range 2 {
 			for _, e := range recovered(t, j) {
-				_, err := e.Outcome()
-				if why := strings.Contains(fmt.Sprint(err), "HTTP 401"); why != (e.TransactionID() == "a") {
-					t.Errorf("%s: %v", e.TransactionID(), err)
+				_, err := outcomeOf(e)
+				if why := strings.Contains(fmt.Sprint(err), "HTTP 401"); why != (e.ID().Text == "a") {
+					t.Errorf("%s: %v", e.ID().Text, err)
 				}
-				if e.TransactionID() == "a" && !errors.Is(err, journal.ErrOpen) {
+				if e.ID().Text == "a" && !errors.Is(err, journal.ErrOpen) {
 					t.Errorf("the outcome's cause is lost: %v", err)
 				}
 			}
@@ -186,7 +186,7 @@ func TestRecoverTellsWhy(t *testing.T) {
 			t.Fatalf("observed %d times, want 2", len(infos))
 		}
 		for _, i := range infos {
-			if i.Open != 1 || i.Settled != 1 || i.Told != 2 || i.Unanswered != 1 || i.LastError == nil || !i.Complete ||
+			if i.Open != 1 || i.Settled != 1 || i.Reported != 2 || i.Unanswered != 1 || i.LastError == nil || !i.Complete ||
 				time.Since(i.OldestOpen).Round(time.Minute) != time.Hour {
 				t.Errorf("observed %+v", i)
 			}
@@ -196,7 +196,7 @@ func TestRecoverTellsWhy(t *testing.T) {
 		}
 		s.gateway.ClearFaults()
 		time.Sleep(time.Hour)
-		if _, err := recovered(t, j)[0].Outcome(); strings.Contains(err.Error(), "401") {
+		if _, err := outcomeOf(recovered(t, j)[0]); strings.Contains(err.Error(), "401") {
 			t.Errorf("the outcome still wraps an error that no longer applies: %v", err)
 		}
 		for range j.Recover(t.Context()) {
@@ -232,8 +232,8 @@ func TestRecoverInParallel(t *testing.T) {
 					t.Errorf("took %v, want %d s", took, seconds)
 				}
 				for i, e := range all {
-					if e.TransactionID() != fmt.Sprintf("%03d", i) || e.State() != journal.Succeeded {
-						t.Fatalf("payment %d is %s, %v", i, e.TransactionID(), e.State())
+					if e.ID().Text != fmt.Sprintf("%03d", i) || e.State() != journal.Succeeded {
+						t.Fatalf("payment %d is %s, %v", i, e.ID().Text, e.State())
 					}
 				}
 				if len(all) != n {
@@ -251,14 +251,14 @@ type unreadable struct {
 }
 
 func (u unreadable) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
-	if u.bad[key.TransactionID] {
+	if u.bad[key.ID.Text] {
 		return journal.Entry{}, &journal.EntryError{Key: key, Cause: errDisk}
 	}
 	return u.Store.Get(ctx, key)
 }
 
 func (u unreadable) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
-	if u.bad[in.TransactionID] {
+	if u.bad[in.ID.Text] {
 		return journal.Entry{}, false, &journal.EntryError{Key: in.Key(), Cause: errDisk}
 	}
 	return u.Store.Begin(ctx, in)
@@ -267,7 +267,7 @@ func (u unreadable) Begin(ctx context.Context, in journal.Intent) (journal.Entry
 func (u unreadable) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		for e, err := range u.Store.Unacked(ctx, shop) {
-			if u.bad[e.TransactionID()] {
+			if u.bad[e.ID().Text] {
 				e, err = journal.Entry{}, &journal.EntryError{Key: e.Key(), Cause: errDisk}
 			}
 			if !yield(e, err) {
@@ -289,12 +289,12 @@ func TestOneBadEntry(t *testing.T) {
 		var told []string
 		for e, err := range j.Recover(t.Context()) {
 			if bad, ok := errors.AsType[*journal.EntryError](err); ok {
-				told = append(told, "bad "+bad.Key.TransactionID)
+				told = append(told, "bad "+bad.Key.ID.Text)
 				continue
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			told = append(told, e.TransactionID())
+			told = append(told, e.ID().Text)
 		}
 		if want := []string{"a", "c", "bad b"}; !slices.Equal(told, want) {
 			t.Errorf("reported %q, want %q", told, want)
@@ -316,13 +316,13 @@ func TestOneBadEntry(t *testing.T) {
 	})
 }
 
-// TestAckIsOneLookUp: after a restart, an acknowledgement reads one entry and not the list.
+// TestAckIsOneLookUp: an acknowledgement reads one entry and not the list.
 func TestAckIsOneLookUp(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
 		f := &faulty{Store: s.store, fail: map[string]bool{"Unacked": true}}
 		j := journal.New(s.client, f, journal.Options{})
-		if err := j.Ack(t.Context(), "a"); err != nil || f.calls.Load() != 2 {
+		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil || f.calls.Load() != 2 {
 			t.Errorf("got %v after %d calls of the store", err, f.calls.Load())
 		}
 	})
@@ -409,7 +409,7 @@ func TestQuietLog(t *testing.T) {
 		if n := strings.Count(log.String(), "level=DEBUG"); n != 1 || strings.Contains(log.String(), "level=WARN") {
 			t.Errorf("logged %s", &log)
 		}
-		if err := j.Ack(t.Context(), "a"); err != nil {
+		if err := j.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
 			t.Fatal(err)
 		}
 		log.Reset()

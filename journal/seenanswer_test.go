@@ -70,9 +70,15 @@ func TestAnsweredIsNeverAbsent(t *testing.T) {
 						UniqueID: "77", RefundTransactionID: "a", Amount: decimal.RequireFromString("12.50"),
 					})
 				}
-				unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-				if !ok || unknown.Seen != (tt.want == "unknown") {
-					t.Fatalf("%s, %s: got %v, seen %t", tt.name, kind, err, ok && unknown.Seen)
+				seen := false
+				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+					seen = unknown.Seen
+				}
+				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+					seen = unknown.Seen
+				}
+				if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || seen != (tt.want == "unknown") {
+					t.Fatalf("%s, %s: got %v, seen %t", tt.name, kind, err, seen)
 				}
 				got := "nothing was told"
 				for range 3 {

@@ -14,11 +14,11 @@ import (
 // shouldAsk reports whether it is time to query the gateway for an entry. If so, it remembers that this is done now.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
-	if !known.open() || j.calls.inFlight(e.Key()) || j.late.get(e.Key()) != nil {
+	if !known.open() || j.calls.inFlight(e.ID()) {
 		return false
 	}
 	open := j.clock.earliest().Sub(known.intent.At)
-	return j.asked.due(e.Key(), j.clock.now(), open/8)
+	return j.memory.due(e.ID(), j.clock.now(), open/8)
 }
 
 // settle queries the gateway for an open payment, and returns the entry with what the gateway returned.
@@ -30,21 +30,21 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 	queries, absent := e.queries(), 0
 	var why error // of the first query that failed
 	for _, at := range queries {
-		s, err := j.resolve(ctx, &known.intent, at)
+		got, err := j.resolve(ctx, &known.intent, at)
 		if ctx.Err() != nil {
-			j.asked.forget(e.Key()) // the query was interrupted
+			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err()
 		}
 		if why == nil {
 			why = whyOf(err)
 		}
-		j.asked.setWhy(e.Key(), why)
+		j.memory.setWhy(e.ID(), why)
 		if errors.Is(err, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // no other query may find it either
 			}
 		}
-		for _, ev := range j.evidenceFrom(&e, s, err) {
+		for _, ev := range j.evidenceFrom(&e, got, err) {
 			if e, err = j.addIfNew(ctx, e, ev); err != nil {
 				return e, err
 			}
@@ -54,17 +54,17 @@ func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
 }
 
 // resolve queries the gateway for a payment or a refund that was sent at a time.
-func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (shown, error) {
-	if in.isRefund() {
+func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewayResult, error) {
+	if in.ID.Refund {
 		r, err := j.client.ResolveRefund(ctx, cardgateway.ResolveRefundQuery{
-			RefundTransactionID: in.RefundTransactionID, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Settle,
+			RefundTransactionID: in.ID.Text, UniqueID: in.UniqueID, Amount: in.Amount, SentAt: at, Wait: j.opts.Wait,
 		})
-		return shown{refund: r}, err
+		return gatewayResult{refund: r}, err
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
-		TransactionID: in.TransactionID, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Settle,
+		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
 	})
-	return shown{transaction: t}, err
+	return gatewayResult{transaction: t}, err
 }
 
 // checkRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
@@ -74,7 +74,7 @@ func (j *Journal) checkRefused(ctx context.Context, e Entry, in *Intent) (Entry,
 	if err != nil {
 		return e, in.notSent(err)
 	}
-	if why := j.asked.why(in.Key()); why != nil {
+	if why := j.memory.get(in.ID).why; why != nil {
 		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", why))
 	}
 	return e, nil
@@ -82,8 +82,8 @@ func (j *Journal) checkRefused(ctx context.Context, e Entry, in *Intent) (Entry,
 
 // whyOf returns why Resolve failed, or nil if it returned an outcome or the gateway does not have the payment.
 func whyOf(err error) error {
-	if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-		return unknown.Cause
+	if unknown, ok := asUnknown(err); ok {
+		return unknown.cause
 	}
 	if errors.Is(err, cardgateway.ErrInvalidRequest) { // it cannot be queried, for example because its time is in the future
 		return errors.New(err.Error()) // as text: the payment itself is not an invalid request
@@ -114,42 +114,41 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 }
 
 // evidenceFrom converts what Resolve returned to evidence.
-func (j *Journal) evidenceFrom(e *Entry, s shown, err error) []Evidence {
+func (j *Journal) evidenceFrom(e *Entry, got gatewayResult, err error) []Evidence {
 	known := e.project()
-	conflict, isConflict := errors.AsType[*cardgateway.ConflictError](err)
-	unknown, isUnknown := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+	unknown, isUnknown := asUnknown(err)
 	switch {
-	case isConflict:
-		return successesOf(conflict, e)
+	case errors.Is(err, cardgateway.ErrConflict):
+		return successesOf(err, e)
 	case errors.Is(err, cardgateway.ErrNotFound):
 		if j.isOld(known.intent) {
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
 		}
-	case isUnknown && (unknown.Seen || unknown.Transaction != nil || unknown.Refund != nil):
+	case isUnknown && (unknown.seen || !unknown.got.isNothing()):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case !s.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return j.evidenceOf(s, e, known, true)
+	case !got.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
+		return j.evidenceOf(got, e, known, true)
 	}
 	return nil
 }
 
 // evidenceOf converts a transaction or a refund that the gateway returned to evidence. The parameter only says that there is
 // no other row that tells an outcome: on the hosted page each attempt is a row, and so is each repeated submission.
-func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, only bool) []Evidence {
+func (j *Journal) evidenceOf(got gatewayResult, e *Entry, known *projection, only bool) []Evidence {
 	abandoned := only && j.isAbandoned(known.intent) // the cardholder is no longer expected to pay
-	ev := Evidence{Source: SourceQuery, State: s.state()}
-	ev.set(s.keptOfQuery(e.Intent().Operation))
+	ev := Evidence{Source: SourceQuery, State: got.state()}
+	ev.setResult(got.keptOfQuery(e.Intent().Operation))
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case ev.State == Declined && known.state == Succeeded && (known.intent.onHostedPage() || !known.reverses(&ev)):
 		return nil // another attempt than the one that succeeded
-	case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:
+	case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
 	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(only && j.isOld(known.intent)):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive, or has.
 		return []Evidence{{Source: SourceQuery, Seen: true}}
-	case s.gatewayState() == cardgateway.StateRedirect && abandoned:
+	case got.gatewayState() == cardgateway.StateRedirect && abandoned:
 		return []Evidence{ev, {Source: SourceQuery, State: Abandoned}}
 	}
 	return []Evidence{ev}
@@ -158,21 +157,25 @@ func (j *Journal) evidenceOf(s shown, e *Entry, known *projection, only bool) []
 // successesOf returns the successes of a conflict one by one, so that the projection is a conflict too. A decline among
 // them is an earlier attempt, or the gateway's rejection of a repeated submission. Those without an id come first: a success
 // whose id is known already is recorded only if it contradicts one without.
-func successesOf(conflict *cardgateway.ConflictError, e *Entry) (all []Evidence) {
-	add := func(s shown) {
-		if s.state() == Succeeded {
+func successesOf(conflict error, e *Entry) (all []Evidence) {
+	add := func(got gatewayResult) {
+		if got.state() == Succeeded {
 			ev := Evidence{Source: SourceQuery, State: Succeeded}
-			ev.set(s.keptOfQuery(e.Intent().Operation))
+			ev.setResult(got.keptOfQuery(e.Intent().Operation))
 			all = append(all, ev)
 		}
 	}
-	for i := range conflict.Transactions {
-		add(shown{transaction: &conflict.Transactions[i]})
+	if c, ok := errors.AsType[*cardgateway.ConflictError](conflict); ok {
+		for i := range c.Transactions {
+			add(gatewayResult{transaction: &c.Transactions[i]})
+		}
 	}
-	for i := range conflict.Refunds {
-		add(shown{refund: &conflict.Refunds[i]})
+	if c, ok := errors.AsType[*cardgateway.RefundConflictError](conflict); ok {
+		for i := range c.Refunds {
+			add(gatewayResult{refund: &c.Refunds[i]})
+		}
 	}
-	slices.SortStableFunc(all, func(a, b Evidence) int { return cmp.Compare(a.shown().id(), b.shown().id()) })
+	slices.SortStableFunc(all, func(a, b Evidence) int { return cmp.Compare(a.result().id(), b.result().id()) })
 	return all
 }
 

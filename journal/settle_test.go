@@ -27,11 +27,11 @@ func TestRecover(t *testing.T) {
 			wantStates(t, s.restarted(journal.Options{}), map[string]string{"yes": "succeeded", "no": "declined"})
 		}
 		for _, e := range recovered(t, s.Journal) {
-			got, err := e.Outcome()
-			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.TransactionID() == "no") {
-				t.Errorf("outcome of %s: %+v, %v", e.TransactionID(), got, err)
+			got, err := outcomeOf(e)
+			if got == nil || got.UniqueID == "" || errors.Is(err, cardgateway.ErrDeclined) != (e.ID().Text == "no") {
+				t.Errorf("outcome of %s: %+v, %v", e.ID().Text, got, err)
 			}
-			if err := s.Ack(t.Context(), e.TransactionID()); err != nil {
+			if err := s.Ack(t.Context(), e.ID(), e.State()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -54,7 +54,7 @@ func TestPresumedAbsent(t *testing.T) {
 			t.Errorf("called again: %v", err)
 		}
 		time.Sleep(7 * time.Hour)
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded, conflict"})
+		wantStates(t, s.Journal, map[string]string{"a": "conflict"})
 		if _, err := s.pay("a", approved); !errors.Is(err, cardgateway.ErrConflict) {
 			t.Errorf("called again: %v, want ErrConflict", err)
 		}
@@ -72,12 +72,12 @@ func TestAckIsOfWhatWasTold(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		wantStates(t, s.Journal, map[string]string{"a": "presumed absent"})
 		time.Sleep(7 * time.Hour)
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
-		if err := s.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.PresumedAbsent); !errors.Is(err, journal.ErrChanged) {
 			t.Errorf("Ack of an absence that no longer applies: %v, want ErrChanged", err)
 		}
-		wantStates(t, s.Journal, map[string]string{"a": "succeeded, conflict"})
-		if err := s.Ack(t.Context(), "a"); err != nil {
+		wantStates(t, s.Journal, map[string]string{"a": "conflict"})
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Conflicting); err != nil {
 			t.Error(err)
 		}
 		wantStates(t, s.Journal, nil)
@@ -119,8 +119,8 @@ func TestPayAgain(t *testing.T) {
 		"refused, gone":  {sandbox.DuplicatesRefused, false, 1, "succeeded"},
 		"refused, late":  {sandbox.DuplicatesRefused, true, 1, "succeeded"},
 		"declined, late": {sandbox.DuplicatesDeclined, true, 1, "succeeded"},
-		"racy, late":     {sandbox.DuplicatesPerOrder, true, 2, "succeeded, conflict"},
-		"executed, late": {sandbox.DuplicatesExecuted, true, 2, "succeeded, conflict"},
+		"racy, late":     {sandbox.DuplicatesPerOrder, true, 2, "conflict"},
+		"executed, late": {sandbox.DuplicatesExecuted, true, 2, "conflict"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{Duplicates: c.duplicates}, func(t *testing.T, s *shop) {
@@ -214,7 +214,7 @@ func TestPayAgainDeclined(t *testing.T) {
 func TestPayAgainWithTokenNeedsAcceptance(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		req := cardgateway.TokenPaymentRequest{TransactionID: "a", Currency: "USD", Amount: decimal.New(1, 0)}
-		_, err := s.PayAgainRiskingSecondCharge().TokenPayment(t.Context(), cardgateway.NewToken("tok"), req, 0)
+		_, err := s.PayAgainRiskingSecondCharge(journal.AcceptSecondRefund).TokenPayment(t.Context(), cardgateway.NewToken("tok"), req)
 		if !errors.Is(err, cardgateway.ErrInvalidRequest) || !strings.Contains(err.Error(), "AcceptNoOrderGuard") {
 			t.Errorf("got %v", err)
 		}
@@ -239,7 +239,7 @@ func TestRefusal(t *testing.T) {
 		if _, err := s.pay("b", approved); !errors.Is(err, cardgateway.ErrRefused) {
 			t.Fatalf("got %v, want ErrRefused", err)
 		}
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "refused", "b": "succeeded, conflict"})
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "refused", "b": "conflict"})
 	})
 }
 
@@ -253,7 +253,7 @@ func TestAnswerThatCannotBeRecorded(t *testing.T) {
 		var got []error
 		for e, err := range j.Recover(t.Context()) {
 			if err == nil {
-				t.Errorf("reported %s as %v", e.TransactionID(), e.State())
+				t.Errorf("reported %s as %v", e.ID().Text, e.State())
 			}
 			got = append(got, err)
 		}

@@ -19,39 +19,57 @@ type Shop struct {
 // String returns a text that is unique to the shop.
 func (s Shop) String() string { return s.Gateway + " " + string(s.AppID) }
 
-// Key identifies an entry: a payment by its transactionId, a refund by its refundTransactionId. The other id is
-// empty. A payment and a refund with the same id are two entries.
-type Key struct {
-	Shop                Shop
-	TransactionID       string
-	RefundTransactionID string
+// ID names a payment or a refund of a shop. A payment and a refund with the same text are two entries.
+type ID struct {
+	Text   string // the transactionId of a payment, the refundTransactionId of a refund
+	Refund bool
 }
 
-// ID returns a text that is unique to the key within the shop: the transactionId, or for a refund "refund", a tab and
-// the refundTransactionId. A transactionId has no tab, because the client rejects control characters in ids.
-func (k Key) ID() string {
-	if k.RefundTransactionID == "" {
-		return k.TransactionID
-	}
-	return refundIDs + k.RefundTransactionID
-}
+// PaymentID returns the ID of a payment.
+func PaymentID(transactionID string) ID { return ID{Text: transactionID} }
 
-// describe returns the kind of the entry and its id, for messages.
-func (k Key) describe() string {
-	if k.RefundTransactionID != "" {
-		return fmt.Sprintf("refund %q", k.RefundTransactionID)
+// RefundID returns the ID of a refund.
+func RefundID(refundTransactionID string) ID { return ID{Text: refundTransactionID, Refund: true} }
+
+// String returns a text that is unique to the ID within a shop, for stores: the transactionId, or for a refund "refund", a tab
+// and the refundTransactionId. A transactionId has no tab, because the client rejects control characters in ids.
+func (id ID) String() string {
+	if id.Refund {
+		return refundIDs + id.Text
 	}
-	return fmt.Sprintf("transaction %q", k.TransactionID)
+	return id.Text
 }
 
 const refundIDs = "refund\t"
 
-// keyOf returns the key with this ID.
-func keyOf(shop Shop, id string) Key {
-	if refundTransactionID, ok := strings.CutPrefix(id, refundIDs); ok {
-		return Key{Shop: shop, RefundTransactionID: refundTransactionID}
+// ParseID reads what ID.String wrote.
+func ParseID(text string) ID {
+	if refundTransactionID, ok := strings.CutPrefix(text, refundIDs); ok {
+		return RefundID(refundTransactionID)
 	}
-	return Key{Shop: shop, TransactionID: id}
+	return PaymentID(text)
+}
+
+// member returns the interface's name of the id.
+func (id ID) member() string {
+	if id.Refund {
+		return "refundTransactionId"
+	}
+	return "transactionId"
+}
+
+// describe returns the kind of the entry and its id, for messages.
+func (id ID) describe() string {
+	if id.Refund {
+		return fmt.Sprintf("refund %q", id.Text)
+	}
+	return fmt.Sprintf("transaction %q", id.Text)
+}
+
+// Key identifies an entry in a store that several shops can share.
+type Key struct {
+	Shop Shop
+	ID   ID
 }
 
 // shopOf returns the shop of a client. Gateway is Options.Gateway.

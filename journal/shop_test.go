@@ -68,10 +68,10 @@ func TestShops(t *testing.T) {
 				_, _ = s.pay("a", approved) // its outcome is unknown
 				other := s.otherShop(tt.baseURL, tt.app, journal.Options{Gateway: tt.gateway})
 				sent := s.sent.Load()
-				if err := other.Ack(t.Context(), "a"); errors.Is(err, journal.ErrNoEntry) == tt.same {
+				if err := other.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); errors.Is(err, journal.ErrNoEntry) == tt.same {
 					t.Errorf("Ack by the other: %v", err)
 				}
-				if _, err := other.Get(t.Context(), "a"); errors.Is(err, journal.ErrNoEntry) == tt.same {
+				if _, err := other.Get(t.Context(), journal.PaymentID("a")); errors.Is(err, journal.ErrNoEntry) == tt.same {
 					t.Errorf("Get by the other: %v", err)
 				}
 				if told := len(recovered(t, other)); (told > 0) != tt.same {

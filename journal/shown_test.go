@@ -16,7 +16,7 @@ func TestKeptAddress(t *testing.T) {
 		opTokenOrder: true, opCheckout: true, opCheckoutSubscription: true, opTokenPayment: false, opSubscription: false,
 	} {
 		for code, waits := range map[cardgateway.Code]bool{301: true, 102: false, 100: false, 101: false} {
-			s := shown{transaction: &cardgateway.Transaction{Code: code, RedirectURL: address}}
+			s := gatewayResult{transaction: &cardgateway.Transaction{Code: code, RedirectURL: address}}
 			if kept := s.kept().transaction.RedirectURL == address; kept != waits {
 				t.Errorf("code %d in a response: kept is %t, want %t", code, kept, waits)
 			}
@@ -25,24 +25,24 @@ func TestKeptAddress(t *testing.T) {
 			}
 		}
 	}
-	if k := (shown{refund: &cardgateway.Refund{Code: 111}}).keptOfQuery(opRefund); k.transaction != nil || k.refund == nil {
+	if k := (gatewayResult{refund: &cardgateway.Refund{Code: 111}}).keptOfQuery(opRefund); k.transaction != nil || k.refund == nil {
 		t.Errorf("stored of a refund is %+v", k)
 	}
 }
 
 // TestCopied: no caller can change the result of another.
 func TestCopied(t *testing.T) {
-	s := shown{&cardgateway.Transaction{UniqueID: "1"}, &cardgateway.Refund{RefundUniqueID: "2"}}
+	s := gatewayResult{&cardgateway.Transaction{UniqueID: "1"}, &cardgateway.Refund{RefundUniqueID: "2"}}
 	c := s.copied()
 	if c.transaction == s.transaction || c.refund == s.refund || c.transaction.UniqueID != "1" || c.refund.RefundUniqueID != "2" {
 		t.Errorf("got %+v of %+v", c, s)
 	}
-	if !(shown{}).copied().isNothing() {
+	if !(gatewayResult{}).copied().isNothing() {
 		t.Error("a copy of nothing is something")
 	}
 	extra := func() map[string]json.RawMessage { return map[string]json.RawMessage{"a": json.RawMessage("1")} }
-	original := func() shown {
-		return shown{&cardgateway.Transaction{
+	original := func() gatewayResult {
+		return gatewayResult{&cardgateway.Transaction{
 			Extra: extra(), Is3D: new(true), BillingAddress: &cardgateway.Address{City: "Porto", Extra: map[string]any{"a": 1}},
 		}, &cardgateway.Refund{Extra: extra()}}
 	}

@@ -11,12 +11,15 @@ import (
 func (e *Entry) Intent() Intent { return e.project().intent }
 
 // State returns the state that results from all evidence.
-func (e *Entry) State() State { return e.project().state }
+func (e *Entry) State() State { return e.project().current() }
 
-// Conflict reports whether the evidence is contradictory: two successes, or a success after the payment was declined,
-// refused, proved not sent or presumed absent. It needs manual review: money may have moved twice, or after the customer
-// was told that it did not. Once true, it stays true.
-func (e *Entry) Conflict() bool { return e.project().conflict }
+// current returns the state, or Conflicting.
+func (p *projection) current() State {
+	if p.conflict {
+		return Conflicting
+	}
+	return p.state
+}
 
 // projection is the result of an entry's evidence, in the sense of event sourcing: a left fold over the evidence. It
 // depends on nothing else, so that two processes that read the same evidence always reach the same result.
@@ -30,9 +33,9 @@ type projection struct {
 	seen     bool      // the gateway has returned the id in some form
 	deciding *Evidence // the evidence that determines state; nil if only the intent does
 
-	before      *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
-	hadNegative bool        // since the latest submission, state has been one that a success contradicts
-	outcomes    []*Evidence // the final outcomes
+	earlier  *projection // the result before the latest submission, valid again if that was not sent; nil if it is the first
+	ruledOut bool        // since the latest submission, state has been one that a success contradicts
+	outcomes []*Evidence // the final outcomes
 }
 
 func (e *Entry) project() *projection {
@@ -40,10 +43,23 @@ func (e *Entry) project() *projection {
 	for i := range e.Evidence {
 		p.add(&e.Evidence[i])
 	}
-	p.once = p.before == nil || len(e.submissions()) == 1
+	p.once = p.earlier == nil || len(e.submissions()) == 1
 	return p
 }
 
+// add adds one piece of evidence:
+//
+//	state \ evidence  NotSent, Refused  PresumedAbsent   Pending  Abandoned  Declined  Succeeded
+//	Unknown           it, or back       it, unless seen  it       it         it        it
+//	NotSent, Refused  stays             stays            it       it         it        conflict
+//	PresumedAbsent    stays             stays            it       it         it        conflict
+//	Pending           stays             stays            it       it         it        it
+//	Abandoned         stays             stays            stays    it         it        it
+//	Declined          stays             stays            stays    stays      it        conflict
+//	Succeeded         conflict          stays            stays    stays      conflict  stays, or conflict if it is another one
+//
+// "Back" is the result before the latest submission, if that submission may have been sent. NotSent and Refused count only for
+// the latest submission. A success is a conflict also if a state that it contradicts came before, since that submission.
 func (p *projection) add(ev *Evidence) {
 	if ev.Source == SourceSubmission {
 		p.submit(ev)
@@ -53,7 +69,7 @@ func (p *projection) add(ev *Evidence) {
 	p.answered = p.answered || ev.Source == SourceAnswer && ev.Sender == p.intent.Sender
 	switch ev.State {
 	case NotSent, Refused:
-		p.deny(ev)
+		p.addDenial(ev)
 	case PresumedAbsent:
 		if p.state == Unknown && !p.seen {
 			p.decide(ev)
@@ -70,40 +86,40 @@ func (p *projection) add(ev *Evidence) {
 			p.decide(ev)
 		}
 	case Succeeded:
-		p.succeed(ev)
+		p.addSuccess(ev)
 	}
 }
 
 // submit begins another submission: what was known before says nothing about it.
 func (p *projection) submit(ev *Evidence) {
-	before := *p
-	p.before, p.state, p.deciding = &before, Unknown, nil
-	p.intent, p.answered, p.invalid, p.hadNegative = *ev.Submission, false, false, false
+	earlier := *p
+	p.earlier, p.state, p.deciding = &earlier, Unknown, nil
+	p.intent, p.answered, p.invalid, p.ruledOut = *ev.Submission, false, false, false
 }
 
-// deny adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them
+// addDenial adds that a submission was not sent, or was refused. That says nothing about earlier submissions: if one of them
 // may have been sent, what was known about it applies again.
-func (p *projection) deny(ev *Evidence) {
+func (p *projection) addDenial(ev *Evidence) {
 	switch {
 	case ev.Sender != p.intent.Sender: // it belongs to an earlier submission
 	case p.state == Succeeded:
 		p.conflict = true
 	case p.state != Unknown:
-	case p.before == nil || p.before.state == NotSent || p.before.state == Refused && ev.State == Refused:
+	case p.earlier == nil || p.earlier.state == NotSent || p.earlier.state == Refused && ev.State == Refused:
 		p.invalid = ev.Invalid
 		p.decide(ev)
 	default:
-		p.state, p.hadNegative, p.deciding = p.before.state, p.before.hadNegative, p.before.deciding
+		p.state, p.ruledOut, p.deciding = p.earlier.state, p.earlier.ruledOut, p.earlier.deciding
 	}
 }
 
-// succeed adds a success, which is final whatever was known. It is a conflict after a state that contradicts it, and if
+// addSuccess adds a success, which is final whatever was known. It is a conflict after a state that contradicts it, and if
 // there is another success.
-func (p *projection) succeed(ev *Evidence) {
+func (p *projection) addSuccess(ev *Evidence) {
 	another := func(before *Evidence) bool { return before.State == Succeeded && !ev.canBeOne(before) }
-	p.conflict = p.conflict || p.hadNegative || slices.ContainsFunc(p.outcomes, another)
+	p.conflict = p.conflict || p.ruledOut || slices.ContainsFunc(p.outcomes, another)
 	p.outcomes = append(p.outcomes, ev)
-	if p.state != Succeeded || p.deciding.shown().id() == "" && ev.shown().id() != "" { // the id is needed for a refund
+	if p.state != Succeeded || p.deciding.result().id() == "" && ev.result().id() != "" { // the id is needed for a refund
 		p.decide(ev)
 	}
 }
@@ -112,7 +128,7 @@ func (p *projection) decide(ev *Evidence) {
 	p.state, p.deciding = ev.State, ev
 	switch ev.State {
 	case NotSent, Refused, PresumedAbsent, Declined:
-		p.hadNegative = true
+		p.ruledOut = true
 	}
 }
 
@@ -122,7 +138,7 @@ func (p *projection) decide(ev *Evidence) {
 //
 // All successes of an entry can be one if every two of them can be, so the order in which they became known does not matter.
 func (ev *Evidence) canBeOne(other *Evidence) bool {
-	s, o := ev.shown(), other.shown()
+	s, o := ev.result(), other.result()
 	if s.id() != "" && o.id() != "" {
 		return s.id() == o.id()
 	}
@@ -132,9 +148,9 @@ func (ev *Evidence) canBeOne(other *Evidence) bool {
 // reverses reports whether a decline belongs to the very payment or refund that succeeded: it was made, and then came back.
 // Their ids decide if both have one; otherwise nothing else can have been declined if there was only one submission.
 func (p *projection) reverses(decline *Evidence) bool {
-	id := decline.shown().id()
+	id := decline.result().id()
 	return slices.ContainsFunc(p.outcomes, func(ev *Evidence) bool {
-		if other := ev.shown().id(); id != "" && other != "" {
+		if other := ev.result().id(); id != "" && other != "" {
 			return id == other && ev.State == Succeeded
 		}
 		return p.once && ev.State == Succeeded
@@ -144,9 +160,9 @@ func (p *projection) reverses(decline *Evidence) bool {
 // repeats reports whether a final outcome has the id and the code of an earlier one, or without an id the source, the time
 // and the code.
 func (ev *Evidence) repeats(earlier []*Evidence) bool {
-	s := ev.shown()
+	s := ev.result()
 	return slices.ContainsFunc(earlier, func(other *Evidence) bool {
-		o := other.shown()
+		o := other.result()
 		return s.id() == o.id() && s.code() == o.code() && (s.id() != "" || ev.Source == other.Source && s.at() == o.at())
 	})
 }
@@ -166,7 +182,7 @@ func (p *projection) code() cardgateway.Code {
 	if p.deciding == nil {
 		return 0
 	}
-	return p.deciding.shown().code()
+	return p.deciding.result().code()
 }
 
 // open reports whether a query can still change what is known. NotSent is proved, and a final outcome is final, unless

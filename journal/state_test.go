@@ -41,51 +41,47 @@ func TestState(t *testing.T) {
 	for name, c := range map[string]struct {
 		evidence []Evidence
 		state    State
-		conflict bool
 	}{
-		"begun":                           {nil, Unknown, false},
-		"unknown":                         {[]Evidence{answer(Unknown, "")}, Unknown, false},
-		"paid":                            {[]Evidence{answer(Succeeded, "1")}, Succeeded, false},
-		"paid, twice the same":            {[]Evidence{answer(Succeeded, "1"), query(Succeeded, "1")}, Succeeded, false},
-		"two successes":                   {[]Evidence{answer(Succeeded, "1"), query(Succeeded, "2")}, Succeeded, true},
-		"success after a decline":         {[]Evidence{answer(Declined, "1"), query(Succeeded, "2")}, Succeeded, true},
-		"decline after a success":         {[]Evidence{query(Succeeded, "2"), answer(Declined, "1")}, Succeeded, true},
-		"success after not sent":          {[]Evidence{answer(NotSent, ""), query(Succeeded, "1")}, Succeeded, true},
-		"not sent after success":          {[]Evidence{query(Succeeded, "1"), answer(NotSent, "")}, Succeeded, true},
-		"success after a refusal":         {[]Evidence{answer(Refused, ""), query(Succeeded, "1")}, Succeeded, true},
-		"success after absence":           {[]Evidence{query(PresumedAbsent, ""), query(Succeeded, "1")}, Succeeded, true},
-		"pending after absence":           {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1")}, Pending, false},
-		"absence, pending, success":       {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1"), query(Succeeded, "1")}, Succeeded, true},
-		"pending, success":                {[]Evidence{answer(Pending, "1"), query(Succeeded, "1")}, Succeeded, false},
-		"pending is not lost":             {[]Evidence{answer(Pending, "1"), query(PresumedAbsent, "")}, Pending, false},
-		"decline is not lost":             {[]Evidence{answer(Declined, "1"), query(Pending, "1")}, Declined, false},
-		"not sent, again":                 {[]Evidence{answer(NotSent, ""), again}, Unknown, false},
-		"not sent, again, paid":           {[]Evidence{answer(NotSent, ""), again, second(Succeeded, "1")}, Succeeded, false},
-		"absent, again, paid":             {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "1")}, Succeeded, false},
-		"absent, again, both paid":        {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "2"), query(Succeeded, "1")}, Succeeded, true},
-		"declined, again, paid":           {[]Evidence{answer(Declined, "1"), again, second(Succeeded, "2")}, Succeeded, false},
-		"absent, again, not sent":         {[]Evidence{query(PresumedAbsent, ""), again, second(NotSent, "")}, PresumedAbsent, false},
-		"absent, again, refused":          {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, "")}, PresumedAbsent, false},
-		"absent, again, refused, paid":    {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, ""), query(Succeeded, "1")}, Succeeded, true},
-		"the first's late word about it":  {[]Evidence{query(PresumedAbsent, ""), again, answer(NotSent, "")}, Unknown, false},
-		"refused, again, not sent":        {[]Evidence{answer(Refused, ""), again, second(NotSent, "")}, Refused, false},
-		"the second's uncertain decline":  {[]Evidence{query(PresumedAbsent, ""), again, second(Unknown, "")}, Unknown, false},
-		"not sent, again, not sent again": {[]Evidence{answer(NotSent, ""), again, second(NotSent, "")}, NotSent, false},
-		"two successes without ids":       {[]Evidence{at(query(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, true},
-		"two answers without ids":         {[]Evidence{at(answer(Succeeded, ""), 1), again, at(second(Succeeded, ""), 2)}, Succeeded, true},
-		"an answer and two rows":          {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2), at(query(Succeeded, ""), 3)}, Succeeded, true},
-		"an answer and a later row of it": {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded, false},
-		"one success without an id":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 1), query(Succeeded, "")}, Succeeded, false},
+		"begun":                           {nil, Unknown},
+		"unknown":                         {[]Evidence{answer(Unknown, "")}, Unknown},
+		"paid":                            {[]Evidence{answer(Succeeded, "1")}, Succeeded},
+		"paid, twice the same":            {[]Evidence{answer(Succeeded, "1"), query(Succeeded, "1")}, Succeeded},
+		"two successes":                   {[]Evidence{answer(Succeeded, "1"), query(Succeeded, "2")}, Conflicting},
+		"success after a decline":         {[]Evidence{answer(Declined, "1"), query(Succeeded, "2")}, Conflicting},
+		"decline after a success":         {[]Evidence{query(Succeeded, "2"), answer(Declined, "1")}, Conflicting},
+		"success after not sent":          {[]Evidence{answer(NotSent, ""), query(Succeeded, "1")}, Conflicting},
+		"not sent after success":          {[]Evidence{query(Succeeded, "1"), answer(NotSent, "")}, Conflicting},
+		"success after a refusal":         {[]Evidence{answer(Refused, ""), query(Succeeded, "1")}, Conflicting},
+		"success after absence":           {[]Evidence{query(PresumedAbsent, ""), query(Succeeded, "1")}, Conflicting},
+		"pending after absence":           {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1")}, Pending},
+		"absence, pending, success":       {[]Evidence{query(PresumedAbsent, ""), query(Pending, "1"), query(Succeeded, "1")}, Conflicting},
+		"pending, success":                {[]Evidence{answer(Pending, "1"), query(Succeeded, "1")}, Succeeded},
+		"pending is not lost":             {[]Evidence{answer(Pending, "1"), query(PresumedAbsent, "")}, Pending},
+		"decline is not lost":             {[]Evidence{answer(Declined, "1"), query(Pending, "1")}, Declined},
+		"not sent, again":                 {[]Evidence{answer(NotSent, ""), again}, Unknown},
+		"not sent, again, paid":           {[]Evidence{answer(NotSent, ""), again, second(Succeeded, "1")}, Succeeded},
+		"absent, again, paid":             {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "1")}, Succeeded},
+		"absent, again, both paid":        {[]Evidence{query(PresumedAbsent, ""), again, second(Succeeded, "2"), query(Succeeded, "1")}, Conflicting},
+		"declined, again, paid":           {[]Evidence{answer(Declined, "1"), again, second(Succeeded, "2")}, Succeeded},
+		"absent, again, not sent":         {[]Evidence{query(PresumedAbsent, ""), again, second(NotSent, "")}, PresumedAbsent},
+		"absent, again, refused":          {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, "")}, PresumedAbsent},
+		"absent, again, refused, paid":    {[]Evidence{query(PresumedAbsent, ""), again, second(Refused, ""), query(Succeeded, "1")}, Conflicting},
+		"the first's late word about it":  {[]Evidence{query(PresumedAbsent, ""), again, answer(NotSent, "")}, Unknown},
+		"refused, again, not sent":        {[]Evidence{answer(Refused, ""), again, second(NotSent, "")}, Refused},
+		"the second's uncertain decline":  {[]Evidence{query(PresumedAbsent, ""), again, second(Unknown, "")}, Unknown},
+		"not sent, again, not sent again": {[]Evidence{answer(NotSent, ""), again, second(NotSent, "")}, NotSent},
+		"two successes without ids":       {[]Evidence{at(query(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Conflicting},
+		"two answers without ids":         {[]Evidence{at(answer(Succeeded, ""), 1), again, at(second(Succeeded, ""), 2)}, Conflicting},
+		"an answer and two rows":          {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2), at(query(Succeeded, ""), 3)}, Conflicting},
+		"an answer and a later row of it": {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 2)}, Succeeded},
+		"one success without an id":       {[]Evidence{at(answer(Succeeded, ""), 1), at(query(Succeeded, ""), 1), query(Succeeded, "")}, Succeeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := Entry{Begun: Intent{Sender: "1"}, Evidence: c.evidence, Acked: -1}
 			if got := e.State(); got != c.state {
 				t.Errorf("state is %v, want %v", got, c.state)
 			}
-			if got := e.Conflict(); got != c.conflict {
-				t.Errorf("conflict is %v, want %v", got, c.conflict)
-			}
-			if _, err := e.Outcome(); c.conflict != errors.Is(err, cardgateway.ErrConflict) {
+			if _, err := e.outcome(); (c.state == Conflicting) != errors.Is(err, cardgateway.ErrConflict) {
 				t.Errorf("outcome is %v", err)
 			}
 		})
@@ -135,7 +131,7 @@ func TestLatestRefusal(t *testing.T) {
 	first, second := piece(SourceAnswer, Refused, "1", ""), piece(SourceAnswer, Refused, "2", "")
 	first.HTTPStatus, second.HTTPStatus = 401, 429
 	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{first, piece(SourceSubmission, Unknown, "2", ""), second}}
-	_, err := e.Outcome()
+	_, err := e.outcome()
 	if refused, ok := errors.AsType[*cardgateway.RefusedError](err); !ok || refused.HTTPStatus != 429 {
 		t.Errorf("got %v, want the refusal with 429", err)
 	}
@@ -144,7 +140,7 @@ func TestLatestRefusal(t *testing.T) {
 // TestConflictShowsAll: a conflict contains every final outcome that the gateway has returned.
 func TestConflictShowsAll(t *testing.T) {
 	e := Entry{Begun: Intent{Sender: "1"}, Evidence: []Evidence{piece(SourceAnswer, Declined, "1", "1"), piece(SourceQuery, Succeeded, "", "2")}}
-	_, err := e.Outcome()
+	_, err := e.outcome()
 	if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || len(conflict.Transactions) != 2 {
 		t.Errorf("got %v, want a decline and a success", err)
 	}
@@ -196,9 +192,9 @@ func TestStateOfRefunds(t *testing.T) {
 		"without ids, at two times":    {[]Evidence{row("", "01"), row("", "02")}, true},
 		"without ids, one has no time": {[]Evidence{row("", "01"), row("", "")}, false},
 	} {
-		e := Entry{Begun: Intent{RefundTransactionID: "r"}, Evidence: c.rows}
-		if e.State() != Succeeded || e.Conflict() != c.conflict {
-			t.Errorf("%s: %v, conflict %t", name, e.State(), e.Conflict())
+		e := Entry{Begun: Intent{ID: RefundID("r")}, Evidence: c.rows}
+		if got := e.State(); (got == Conflicting) != c.conflict || !c.conflict && got != Succeeded {
+			t.Errorf("%s: %v; want a conflict: %t", name, got, c.conflict)
 		}
 	}
 }
@@ -306,11 +302,11 @@ func TestClock(t *testing.T) {
 	}
 	j := New(client, NewMemoryStore(), Options{})
 	j.clock.started = time.Now().Add(48 * time.Hour) // as on a computer whose clock was corrected since
-	_, _ = j.payOnce(t.Context(), &payment{intent: Intent{TransactionID: "a", At: time.Now()}, send: func(context.Context) (shown, error) {
-		return shown{}, &cardgateway.OutcomeUnknownError{}
+	_, _ = j.submitOnce(t.Context(), &request{intent: Intent{ID: PaymentID("a"), At: time.Now()}, send: func(context.Context) (gatewayResult, error) {
+		return gatewayResult{}, &cardgateway.OutcomeUnknownError{}
 	}})
-	_, _ = j.pay(t.Context(), &payment{intent: Intent{TransactionID: "b"}, send: func(context.Context) (shown, error) {
-		return shown{}, &cardgateway.OutcomeUnknownError{}
+	_, _ = j.submitPayment(t.Context(), &request{intent: Intent{ID: PaymentID("b")}, send: func(context.Context) (gatewayResult, error) {
+		return gatewayResult{}, &cardgateway.OutcomeUnknownError{}
 	}})
 	for e, err := range j.store.Unacked(t.Context(), j.shop) {
 		if d := time.Until(e.Begun.At); err != nil || d.Abs() > time.Minute || j.isOld(e.Begun) {
@@ -331,10 +327,10 @@ func TestClock(t *testing.T) {
 // TestSame: a payment or refund that differs in any value that the caller chooses is another one.
 func TestSame(t *testing.T) {
 	in := Intent{
-		TransactionID: "a", RefundTransactionID: "b", UniqueID: "1", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD",
+		ID: PaymentID("a"), UniqueID: "1", OrderID: "o", Operation: opCheckout, Amount: decimal.New(1250, -2), Currency: "USD",
 	}
 	for name, change := range map[string]func(*Intent){
-		"TransactionID": func(in *Intent) { in.TransactionID = "x" }, "RefundTransactionID": func(in *Intent) { in.RefundTransactionID = "x" },
+		"ID": func(in *Intent) { in.ID.Text = "x" }, "kind": func(in *Intent) { in.ID.Refund = true },
 		"UniqueID": func(in *Intent) { in.UniqueID = "x" }, "OrderID": func(in *Intent) { in.OrderID = "x" },
 		"Operation": func(in *Intent) { in.Operation = opTokenOrder }, "Amount": func(in *Intent) { in.Amount = decimal.New(1251, -2) },
 		"Currency": func(in *Intent) { in.Currency = "EUR" },

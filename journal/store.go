@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -20,9 +22,12 @@ import (
 //
 // For an entry that exists but cannot be read, every method that has to read it returns an *EntryError.
 //
-// A Key identifies a payment or a refund: store entries under the whole Key, or under its Shop and ID.
+// A Key identifies a payment or a refund: store entries under the whole Key, or under the texts of its Shop and ID.
 //
 // Intent and Evidence have a JSON form, which keeps every member.
+//
+// A Journal gives each call a context with a deadline, which ends a moment before the Journal stops waiting: a store that observes
+// it can say why it could not do more.
 type Store interface {
 	// Begin creates the entry of an intent and reports true, or returns the existing entry with this key, acknowledged or
 	// not. Of any number of concurrent callers, exactly one creates it. If an intent with the same Sender is repeated after
@@ -46,9 +51,7 @@ type Store interface {
 //
 //	Forget(ctx context.Context, before time.Time) (int64, error)
 //
-// It must keep every entry that is not acknowledged, and every one of which anything was recorded at that time or later:
-// Begun, a submission, or other evidence. Going by Begun alone would delete a payment that began long ago and was submitted
-// again a moment ago, and a repeated call would charge again.
+// It must return the error of CheckForget, and delete only entries with Entry.MayForget.
 
 // EntryError says that an entry exists but cannot be read: it was damaged, or written by a newer version of this
 // package. Other entries are not affected. No payment is sent for it, because it may have been sent before.
@@ -58,16 +61,139 @@ type EntryError struct {
 }
 
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("journal: the entry of %s of %q cannot be read: %v", e.Key.describe(), e.Key.Shop, e.Cause)
+	return fmt.Sprintf("journal: the entry of %s of %q cannot be read: %v", e.Key.ID.describe(), e.Key.Shop, e.Cause)
 }
 
 // Unwrap returns the cause.
 func (e *EntryError) Unwrap() error { return e.Cause }
 
-// tooRecent keeps Forget from forgetting what a running job may still repeat.
-func tooRecent(before time.Time) error {
+// CheckForget returns an error for a time within the last 24 hours: a store must not forget what a running job may still repeat.
+func CheckForget(before time.Time) error {
 	if time.Since(before) < 24*time.Hour {
 		return errors.New("journal: Forget takes a time at least 24 hours ago: a forgotten transactionId can be paid again")
 	}
 	return nil
+}
+
+// MemoryStore is a Store for tests. It is not durable: when the process ends it loses everything, including which payments
+// may have been sent.
+type MemoryStore struct {
+	mu      sync.Mutex
+	entries map[Key]*Entry
+}
+
+// NewMemoryStore returns an empty store.
+func NewMemoryStore() *MemoryStore { return &MemoryStore{entries: make(map[Key]*Entry)} }
+
+// Begin implements Store.
+func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
+	if err := needContext(ctx, "Begin"); err != nil {
+		return Entry{}, false, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Entry{}, false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entries[in.Key()]; e != nil {
+		return e.snapshot(), false, nil
+	}
+	e := newEntry(in)
+	s.entries[in.Key()] = &e
+	return e, true, nil
+}
+
+// Get implements Store.
+func (s *MemoryStore) Get(ctx context.Context, key Key) (got Entry, err error) {
+	err = s.with(ctx, "Get", key, func(e *Entry) error {
+		got = e.snapshot()
+		return nil
+	})
+	return got, err
+}
+
+// Record implements Store.
+func (s *MemoryStore) Record(ctx context.Context, key Key, version int, ev Evidence) error {
+	return s.with(ctx, "Record", key, func(e *Entry) error { return e.record(version, ev) })
+}
+
+// Ack implements Store.
+func (s *MemoryStore) Ack(ctx context.Context, key Key, version int) error {
+	return s.with(ctx, "Ack", key, func(e *Entry) error { return e.ack(version) })
+}
+
+func (s *MemoryStore) with(ctx context.Context, method string, key Key, do func(*Entry) error) error {
+	if err := needContext(ctx, method); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entries[key]
+	if e == nil {
+		return ErrNoEntry
+	}
+	return do(e)
+}
+
+// Unacked implements Store.
+func (s *MemoryStore) Unacked(ctx context.Context, shop Shop) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		if err := needContext(ctx, "Unacked"); err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		for _, key := range s.keys(shop) {
+			e, err := s.Get(ctx, key) // fails if the entry was forgotten meanwhile, or ctx ended
+			if err == nil && e.Unacked() && !yield(e, nil) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// keys returns the keys of a shop's entries, oldest first.
+func (s *MemoryStore) keys(shop Shop) []Key {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all []*Entry
+	for key, e := range s.entries {
+		if key.Shop == shop {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Entry) int { return byAge(*a, *b) })
+	keys := make([]Key, len(all))
+	for i, e := range all {
+		keys[i] = e.Key()
+	}
+	return keys
+}
+
+// Forget deletes acknowledged payments and refunds of which everything was recorded before the given time, as
+// Store.Forget of package sqlstore does.
+func (s *MemoryStore) Forget(ctx context.Context, before time.Time) (n int64, err error) {
+	if err := needContext(ctx, "Forget"); err != nil {
+		return 0, err
+	}
+	if err := CheckForget(before); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, e := range s.entries {
+		if e.MayForget(before) {
+			delete(s.entries, key)
+			n++
+		}
+	}
+	return n, nil
 }

@@ -34,10 +34,10 @@ func TestMemoryStoreWalk(t *testing.T) {
 		time.Sleep(50 * time.Hour)
 		var told []string
 		for e, err := range s.store.Unacked(t.Context(), key("").Shop) {
-			if told = append(told, e.TransactionID()); err != nil {
+			if told = append(told, e.ID().Text); err != nil {
 				t.Error(err)
 			}
-			if e.TransactionID() == "0" {
+			if e.ID().Text == "0" {
 				ackAndForget(t, s, "1")
 			}
 		}
@@ -51,7 +51,7 @@ func TestMemoryStoreWalk(t *testing.T) {
 func TestForgetsNothingRecent(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		_, _ = s.pay("a", approved)
-		if err := s.Ack(t.Context(), "a"); err != nil {
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(48 * time.Hour)

@@ -136,7 +136,7 @@ func TestNeverStuck(t *testing.T) {
 					if !cardgateway.SafeToRetry(err) {
 						t.Errorf("a call without a deadline: got %v, want ErrNotSent", err)
 					}
-					_ = ends("Ack", deadline, func(ctx context.Context) error { return j.Ack(ctx, "a") })
+					_ = ends("Ack", deadline, func(ctx context.Context) error { return j.Ack(ctx, journal.PaymentID("a"), journal.NotSent) })
 					err = ends("Recover", deadline+time.Second, func(ctx context.Context) error {
 						for _, err := range j.Recover(ctx) {
 							if err != nil {
@@ -203,7 +203,7 @@ func TestOvertaken(t *testing.T) {
 		s.refuse = errReset
 		_, _ = s.pay("a", approved)
 		s.refuse = nil
-		e, err := s.Get(t.Context(), "a")
+		e, err := s.Get(t.Context(), journal.PaymentID("a"))
 		if err != nil {
 			t.Fatal(err)
 		}

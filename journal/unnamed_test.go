@@ -40,13 +40,13 @@ func TestConfirmOfUnnamed(t *testing.T) {
 		if got, err := s.pay("a", approved); err != nil || got.UniqueID != "1" {
 			t.Errorf("the next call: %+v, %v; want the id of the confirmation", got, err)
 		}
-		if e, err := s.Get(t.Context(), "a"); err != nil || len(e.Evidence) != 2 {
+		if e, err := s.Get(t.Context(), journal.PaymentID("a")); err != nil || len(e.Evidence) != 2 {
 			t.Errorf("%d pieces of evidence, %v; want 2", len(e.Evidence), err)
 		}
 		if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "2")); err != nil {
 			t.Errorf("Confirm of another: %v", err)
 		}
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
 		_, err := s.pay("a", approved)
 		if conflict, ok := errors.AsType[*cardgateway.ConflictError](err); !ok || len(conflict.Transactions) != 3 {
 			t.Errorf("the next call: %v, want ErrConflict with what was shown, each once", err)
@@ -78,6 +78,6 @@ func TestConfirmOfUnnamedRefund(t *testing.T) {
 		if err := s.ConfirmRefund(t.Context(), &shown); err != nil {
 			t.Errorf("ConfirmRefund of another: %v", err)
 		}
-		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "succeeded, conflict"})
+		wantRefunds(t, s.restarted(journal.Options{}), map[string]string{"r": "conflict"})
 	})
 }

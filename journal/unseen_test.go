@@ -59,14 +59,16 @@ func TestAckOfUnseen(t *testing.T) {
 				}
 				store := &failing{Store: s.store}
 				restarted := journal.New(s.client, store, journal.Options{})
-				if err := tt.call(s, store, restarted); !errors.Is(err, tt.want) {
+				err := tt.call(s, store, restarted)
+				if !errors.Is(err, tt.want) {
 					t.Errorf("got %v, want %v", err, tt.want)
 				}
-				if err := restarted.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
-					t.Errorf("Ack: got %v, want ErrChanged", err)
+				state := journal.StateOf((*cardgateway.Transaction)(nil), err)
+				if err := restarted.Ack(t.Context(), journal.PaymentID("a"), state); state != journal.Unknown || !errors.Is(err, journal.ErrChanged) {
+					t.Errorf("Ack of %v: got %v, want ErrChanged", state, err)
 				}
 				wantStates(t, restarted, map[string]string{"a": "succeeded"})
-				if err := restarted.Ack(t.Context(), "a"); err != nil {
+				if err := restarted.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); err != nil {
 					t.Errorf("Ack of what Recover reported: %v", err)
 				}
 			})
@@ -74,7 +76,7 @@ func TestAckOfUnseen(t *testing.T) {
 	}
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) { // nothing there to acknowledge
 		_, _ = s.CreateSubscription(over, order("a", approved))
-		if err := s.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrNoEntry) {
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.NotSent); !errors.Is(err, journal.ErrNoEntry) {
 			t.Errorf("Ack of a payment that was never begun: got %v", err)
 		}
 	})
@@ -222,7 +224,7 @@ func TestUnrecordedNotSent(t *testing.T) {
 		}
 		store.records.Store(0)
 		s.refuse = nil
-		if err := payments.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrOpen) {
+		if err := payments.Ack(t.Context(), journal.PaymentID("a"), journal.NotSent); !errors.Is(err, journal.ErrOpen) {
 			t.Errorf("Ack: got %v, want ErrOpen", err)
 		}
 		time.Sleep(25 * time.Hour)
@@ -272,15 +274,15 @@ func TestToldOfOldPayments(t *testing.T) {
 		here := s.restarted(journal.Options{})
 		wantStates(t, here, map[string]string{"a": "presumed absent"})
 		time.Sleep(3 * 24 * time.Hour)
-		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded, conflict"})
-		if err := here.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrChanged) {
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "conflict"})
+		if err := here.Ack(t.Context(), journal.PaymentID("a"), journal.PresumedAbsent); !errors.Is(err, journal.ErrChanged) {
 			t.Errorf("Ack of an absence that no longer applies: got %v, want ErrChanged", err)
 		}
 	})
 }
 
-// TestAfterAck: a Journal remembers what it reported after an acknowledgement too. A repeated Ack acknowledges nothing
-// that was recorded since, and a repeated call that cannot read the store does not return "not sent".
+// TestAfterAck: a Journal remembers what it reported after an acknowledgement too. A repeated Ack acknowledges no other
+// state, and a repeated call that cannot read the store does not return "not sent".
 func TestAfterAck(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitLate, Late: 11 * 24 * time.Hour})
@@ -288,24 +290,24 @@ func TestAfterAck(t *testing.T) {
 		time.Sleep(10 * 24 * time.Hour)
 		store := &failing{Store: s.store}
 		here := journal.New(s.client, store, journal.Options{})
-		ack := func(want error) {
+		ack := func(stored journal.State, want error) {
 			t.Helper()
-			if err := here.Ack(t.Context(), "a"); !errors.Is(err, want) {
+			if err := here.Ack(t.Context(), journal.PaymentID("a"), stored); !errors.Is(err, want) {
 				t.Errorf("Ack: got %v, want %v", err, want)
 			}
 		}
 		wantStates(t, here, map[string]string{"a": "presumed absent"})
-		ack(nil)
-		ack(nil)
+		ack(journal.PresumedAbsent, nil)
+		ack(journal.PresumedAbsent, nil)
 		time.Sleep(3 * 24 * time.Hour)
 		other := s.restarted(journal.Options{})
 		if err := other.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {
 			t.Fatal(err)
 		}
-		ack(journal.ErrChanged)
-		ack(journal.ErrChanged)
-		wantStates(t, here, map[string]string{"a": "succeeded, conflict"})
-		ack(nil)
+		ack(journal.PresumedAbsent, journal.ErrChanged)
+		ack(journal.PresumedAbsent, journal.ErrChanged)
+		wantStates(t, here, map[string]string{"a": "conflict"})
+		ack(journal.Conflicting, nil)
 		store.begins.Store(100)
 		if _, err := here.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cardgateway.ErrNotSent) {
 			t.Errorf("a repeated call without the store: got %v, want ErrOutcomeUnknown", err)

@@ -78,7 +78,7 @@ func TestCallerGoesAway(t *testing.T) {
 		if _, err := s.CreateSubscription(ctx, order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) {
 			t.Fatalf("got %v, want ErrOutcomeUnknown", err)
 		}
-		if err := s.Ack(t.Context(), "a"); !errors.Is(err, journal.ErrOpen) {
+		if err := s.Ack(t.Context(), journal.PaymentID("a"), journal.Succeeded); !errors.Is(err, journal.ErrOpen) {
 			t.Errorf("Ack of an open payment: %v", err)
 		}
 		time.Sleep(2 * time.Second)

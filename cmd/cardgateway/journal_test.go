@@ -80,7 +80,7 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged: payment lost, succeeded")
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged before")
 		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "the gateway is no longer queried for it")
-		e, err := s.Get(t.Context(), "lost")
+		e, err := s.Get(t.Context(), journal.PaymentID("lost"))
 		if err != nil || e.Unacked() || e.State() != journal.Succeeded {
 			t.Errorf("the shop sees %v, unacknowledged %v, %v", e.State(), e.Unacked(), err)
 		}
@@ -109,7 +109,7 @@ func TestJournalBesideShop(t *testing.T) {
 		go func() {
 			ended <- s.Run(ctx, 10*time.Millisecond, func(_ context.Context, e journal.Entry) error {
 				if e.State() == journal.Succeeded {
-					told <- e.TransactionID()
+					told <- e.ID().Text
 				}
 				return nil
 			})
@@ -137,10 +137,10 @@ func TestJournalBesideShop(t *testing.T) {
 			} else if time.Now().After(until) {
 				t.Fatalf("not acknowledged: %s", r.out)
 			}
-			for range s.Recover(t.Context()) { // what the tool recorded last
-			}
-			for id := range seen {
-				_ = s.Ack(t.Context(), id) // it was told
+			for e := range s.Recover(t.Context()) { // what the tool recorded last
+				if seen[e.ID().Text] {
+					_ = s.Ack(t.Context(), e.ID(), e.State())
+				}
 			}
 		}
 		for i := range n {

@@ -39,22 +39,19 @@ func (a *journalAck) Run(c *call) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	key := journal.Key{Shop: j.Shop, TransactionID: a.ID}
-	if a.Refund {
-		key = journal.Key{Shop: j.Shop, RefundTransactionID: a.ID}
-	}
+	key := journal.Key{Shop: j.Shop, ID: journal.ID{Text: a.ID, Refund: a.Refund}}
 	e, err := j.Store.Get(c.ctx, key)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
 		return exit.Fail(exit.No, "the journal of %s, app %s has no %s %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), a.kind(), terminal.Clean(a.ID))
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "nothing was acknowledged", err)
-	case shopjournal.State(&e) != state:
-		return exit.Fail(exit.No, "nothing was acknowledged: the %s is %s (%s)", a.kind(), shopjournal.State(&e), shopjournal.Why(&e))
+	case e.State() != state:
+		return exit.Fail(exit.No, "nothing was acknowledged: the %s is %v (%s)", a.kind(), e.State(), shopjournal.Why(&e))
 	case !e.Unacked():
 		c.say("it was acknowledged before")
 		return nil
-	case state == journal.Unknown.String():
+	case state == journal.Unknown:
 		return exit.Fail(exit.No, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), terminal.CommandFor("journal show", []string{a.ID}))
 	}
 	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
@@ -64,8 +61,8 @@ func (a *journalAck) Run(c *call) (err error) {
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}
-	c.say("acknowledged: %s %s, %s", a.kind(), terminal.Clean(a.ID), state)
-	switch e.State() {
+	c.say("acknowledged: %s %s, %v", a.kind(), terminal.Clean(a.ID), state)
+	switch state {
 	case journal.Pending, journal.Refused, journal.PresumedAbsent:
 		c.say("the gateway is no longer queried for it")
 	}

@@ -39,7 +39,7 @@ Examples:
 
 // Run lists the entries.
 func (l *journalList) Run(c *call) (err error) {
-	var states []string
+	var states []journal.State
 	for _, word := range l.State {
 		state, err := shopjournal.ParseState("--state", word)
 		if err != nil {
@@ -61,7 +61,7 @@ func (l *journalList) Run(c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	wanted := func(e *journal.Entry) bool {
-		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, shopjournal.State(e)))
+		return e.Begun.At.Before(before) && (len(states) == 0 || slices.Contains(states, e.State()))
 	}
 	return l.list(c, j, wanted)
 }
@@ -129,7 +129,7 @@ func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) 
 
 func (r *entryRows) write(e *journal.Entry) error {
 	amount := e.Begun.Amount
-	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e)+" "+shopjournal.State(e), amount)
+	r.sums.Add(shopjournal.Currency(e), shopjournal.Kind(e)+" "+e.State().String(), amount)
 	if err := r.writer.Write(e); err != nil {
 		return exit.CannotWrite("rows", err)
 	}

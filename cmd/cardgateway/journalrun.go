@@ -138,7 +138,7 @@ func (s *settling) result(failed error) error {
 		return exit.Fail(exit.NoAnswer, "entries for which the query failed: %d; the last error: %s", i.Unanswered, exit.Explain(i.LastError).Text)
 	case i.Unreadable > 0:
 		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", i.Unreadable)
-	case i.Told > 0:
+	case i.Reported > 0:
 		return exit.Fail(exit.No, "")
 	}
 	return nil
@@ -148,7 +148,7 @@ func (s *settling) result(failed error) error {
 func journalMetrics(i *journal.RecoverInfo) []metrics.Metric {
 	var all []metrics.Metric
 	for state, n := range map[string]int{
-		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, shopjournal.Conflict: i.Conflicts,
+		"unknown": i.Open, "pending": i.Pending, "presumed absent": i.PresumedAbsent, "refused": i.Refused, journal.Conflicting.String(): i.Conflicts,
 		"settled": i.Settled,
 	} {
 		all = append(all, metrics.Metric{

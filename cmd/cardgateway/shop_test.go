@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -25,20 +25,20 @@ type place struct {
 	setting string // as the tool is told
 	driver  string
 	dsn     string // as the shop's program opens it
-	dialect journal.Dialect
+	dialect sqlstore.Dialect
 }
 
 var databases atomic.Int64
 
 func sqlitePlace(t *testing.T) place {
 	path := filepath.Join(t.TempDir(), "payments.db")
-	return place{path, "sqlite", "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", journal.SQLite}
+	return place{path, "sqlite", "file:" + path + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", sqlstore.SQLite}
 }
 
 func postgresPlace(t *testing.T, server *pgserver.Server) place {
 	schema := fmt.Sprintf("shop%d", databases.Add(1))
 	execAt(t, "pgx", server.URL("public"), "CREATE SCHEMA "+schema)
-	return place{server.URL(schema), "pgx", server.URL(schema), journal.Postgres}
+	return place{server.URL(schema), "pgx", server.URL(schema), sqlstore.Postgres}
 }
 
 func mysqlPlace(t *testing.T, server *mysqlserver.Server) place {
@@ -46,7 +46,7 @@ func mysqlPlace(t *testing.T, server *mysqlserver.Server) place {
 	execAt(t, "mysql", server.DSN(""), "CREATE DATABASE "+name)
 	_, socket, _ := strings.Cut(server.DSN(""), "(")
 	socket, _, _ = strings.Cut(socket, ")")
-	return place{"mysql://root@localhost/" + name + "?socket=" + url.QueryEscape(socket), "mysql", server.DSN(name), journal.MySQL}
+	return place{"mysql://root@localhost/" + name + "?socket=" + url.QueryEscape(socket), "mysql", server.DSN(name), sqlstore.MySQL}
 }
 
 func execAt(t *testing.T, driver, dsn, statement string) {
@@ -79,7 +79,7 @@ func everyDatabase(t *testing.T, test func(*testing.T, place)) {
 type shop struct {
 	*journal.Journal
 	server *sandbox.Server
-	store  *journal.SQLStore
+	store  *sqlstore.Store
 }
 
 func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
@@ -88,7 +88,7 @@ func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := journal.NewSQLStore(t.Context(), db, at.dialect)
+	store, err := sqlstore.New(t.Context(), db, at.dialect)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +99,6 @@ func openShop(t *testing.T, server *sandbox.Server, at place) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		_ = store.Flush(ctx) // a database that is gone takes nothing
 		_ = db.Close()
 		client.CloseIdleConnections()
 	})
@@ -139,7 +136,7 @@ func (s *shop) fill(t *testing.T) {
 	}
 	acked, err := s.charge(t, "acked", "20.00", "EUR", sandbox.Approved)
 	must(err, nil)
-	must(s.Ack(ctx, "acked"), nil)
+	must(s.Ack(ctx, journal.PaymentID("acked"), journal.StateOf(acked, err)), nil)
 	_, err = s.charge(t, "paid", "12.50", "EUR", sandbox.Approved)
 	must(err, nil)
 	_, err = s.charge(t, "declined", "7", "JPY", sandbox.Declined)
@@ -165,16 +162,12 @@ func (s *shop) fill(t *testing.T) {
 			},
 		})
 	}
-	must(s.store.Flush(ctx), nil)
 }
 
-// record adds evidence to a payment, once that which comes late is written.
+// record adds evidence to a payment.
 func (s *shop) record(t *testing.T, id string, ev journal.Evidence) {
 	t.Helper()
-	if err := s.store.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	e, err := s.Get(t.Context(), id)
+	e, err := s.Get(t.Context(), journal.PaymentID(id))
 	if err == nil {
 		err = s.store.Record(t.Context(), e.Key(), len(e.Evidence), ev)
 	}

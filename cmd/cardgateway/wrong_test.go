@@ -92,7 +92,7 @@ func TestTriedWrong(t *testing.T) {
 					args = append(args, "--gateway", server.URL)
 				}
 				tool(t, away, args...).want(t, test.unreachable.code, test.unreachable.want)
-				e, err := s.Get(t.Context(), "t-2")
+				e, err := s.Get(t.Context(), journal.PaymentID("t-2"))
 				if err != nil || e.State() != journal.Unknown || len(e.Evidence) != 1 || server.Refunded("r-2") != 0 {
 					t.Fatalf("got %v with %d pieces of evidence, %v, %d refunds, want nothing changed", e.State(), len(e.Evidence), err, server.Refunded("r-2"))
 				}

@@ -42,17 +42,19 @@ func (s *Shop) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t, err := e.Outcome()
 		book := s.book
 		if e.Intent().Operation == "CreateTokenOrder" {
 			book = s.bookCard
 		}
-		if err := book(ctx, e.TransactionID(), s.detailed(ctx, t), err); err != nil {
-			s.log.Error("booking a payment", "transactionId", e.TransactionID(), "error", err)
+		failed := e.Outcome(func(t *cardgateway.Transaction, err error) error {
+			return book(ctx, e.ID().Text, s.detailed(ctx, t), err)
+		}, nil) // this shop makes no refunds
+		if failed != nil {
+			s.log.Error("booking a payment", "transactionId", e.ID().Text, "error", failed)
 			continue // the journal yields it again
 		}
 		if e.State() == journal.Pending && time.Since(e.Begun.At) > giveUpAfter {
-			s.acknowledge(ctx, e.TransactionID())
+			s.acknowledge(ctx, e.ID().Text, e.State())
 		}
 	}
 	return s.store.ForgetCarts(ctx, time.Now().Add(-cartAge))
@@ -85,7 +87,7 @@ func (s *Shop) book(ctx context.Context, id string, t *cardgateway.Transaction, 
 		s.log.Warn("a payment needs attention", "order", id, "state", o.State, "error", err)
 	}
 	if o.State.Final() && endsPayment(f, err) {
-		s.acknowledge(ctx, id)
+		s.acknowledge(ctx, id, journal.StateOf(t, err))
 	}
 	return nil
 }
@@ -103,14 +105,14 @@ func (s *Shop) bookCard(ctx context.Context, id string, t *cardgateway.Transacti
 		return err
 	}
 	if endsPayment(f, err) {
-		s.acknowledge(ctx, id)
+		s.acknowledge(ctx, id, journal.StateOf(t, err))
 	}
 	return nil
 }
 
-// acknowledge tells the journal that the outcome is stored. If it fails, the journal yields the outcome again.
-func (s *Shop) acknowledge(ctx context.Context, id string) {
-	err := s.payments.Ack(ctx, id)
+// acknowledge tells the journal which state is stored. If it fails, the journal yields the outcome again.
+func (s *Shop) acknowledge(ctx context.Context, id string, stored journal.State) {
+	err := s.payments.Ack(ctx, journal.PaymentID(id), stored)
 	if err != nil && !errors.Is(err, journal.ErrChanged) && !errors.Is(err, journal.ErrNoEntry) {
 		s.log.Error("acknowledging a payment", "transactionId", id, "error", err)
 	}

@@ -13,7 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
 
-	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 //go:embed schema.sql
@@ -22,7 +22,7 @@ var schema string
 // Store is the shop's database. Its SQL statements are the same for SQLite and Postgres.
 type Store struct {
 	db      *sql.DB
-	journal *journal.SQLStore // in the same database, so that one backup holds both
+	journal *sqlstore.Store // in the same database, so that one backup holds both
 }
 
 // Errors of a Store.
@@ -37,10 +37,10 @@ var (
 // OpenStore opens a database and creates missing tables: Postgres for a postgres:// URL, otherwise SQLite in that file, or
 // in memory for ":memory:".
 func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
-	driver, source, dialect := "sqlite", "file:"+url.PathEscape(name)+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)", journal.SQLite
+	driver, source, dialect := "sqlite", "file:"+url.PathEscape(name)+"?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)", sqlstore.SQLite
 	switch {
 	case strings.HasPrefix(name, "postgres://"), strings.HasPrefix(name, "postgresql://"):
-		driver, source, dialect = "pgx", name, journal.Postgres
+		driver, source, dialect = "pgx", name, sqlstore.Postgres
 	case name == ":memory:":
 		source = name
 	}
@@ -53,13 +53,13 @@ func OpenStore(ctx context.Context, name string) (_ *Store, err error) {
 			_ = db.Close()
 		}
 	}()
-	if dialect == journal.SQLite {
+	if dialect == sqlstore.SQLite {
 		db.SetMaxOpenConns(1) // SQLite has one writer anyway, and in memory each connection would have a separate database
 	}
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return nil, fmt.Errorf("creating the tables: %w", err)
 	}
-	payments, err := journal.NewSQLStore(ctx, db, dialect)
+	payments, err := sqlstore.New(ctx, db, dialect)
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,14 @@ type result struct {
 	refund  *cardgateway.Refund
 }
 
+// state returns the state that the merchant stores and acknowledges.
+func (r result) state(err error) journal.State {
+	if r.refund != nil {
+		return journal.StateOf(r.refund, err)
+	}
+	return journal.StateOf(r.payment, err)
+}
+
 func verdictOf(r result, err error) verdict {
 	switch {
 	case errors.Is(err, cardgateway.ErrConflict):
@@ -69,35 +77,35 @@ func verdictOf(r result, err error) verdict {
 
 // verdictOfEntry returns what an entry tells.
 func verdictOfEntry(e *journal.Entry) (verdict, error) {
-	if e.RefundTransactionID() != "" {
-		r, err := e.RefundOutcome()
-		return verdictOf(result{refund: r}, err), err
-	}
-	t, err := e.Outcome()
-	return verdictOf(result{payment: t}, err), err
+	var v verdict
+	err := e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		v = verdictOf(result{payment: t}, err)
+		return err
+	}, func(r *cardgateway.Refund, err error) error {
+		v = verdictOf(result{refund: r}, err)
+		return err
+	})
+	return v, err
 }
 
 // verdictOfState is what a state is told as.
 func verdictOfState(e *journal.Entry) verdict {
-	if e.Conflict() {
-		return conflict
-	}
 	return map[journal.State]verdict{
 		journal.Unknown: unknown, journal.NotSent: notSent, journal.Refused: refused, journal.PresumedAbsent: absent,
-		journal.Pending: pending, journal.Abandoned: abandoned, journal.Declined: declined, journal.Succeeded: paid,
+		journal.Pending: pending, journal.Abandoned: abandoned, journal.Declined: declined, journal.Succeeded: paid, journal.Conflicting: conflict,
 	}[e.State()]
 }
 
 // books is what the merchant has stored of a thing in a database of its own.
 type books struct {
 	stored         map[verdict]bool
-	toldBy         *process             // the last one that stored something
-	toldAs         map[*process]verdict // what each process was told last, if it has stored that
-	called         bool                 // the merchant has called for it
-	givenUp        bool                 // acknowledged without an outcome: it need not be told any more
-	ackedAs        verdict              // what the last acknowledgement was of
-	ackedSuccesses int                  // at that time
-	runs           int                  // times that Run has told it
+	toldBy         *process                   // the last one that stored something
+	toldAs         map[*process]journal.State // what each process was told last, if it has stored that
+	called         bool                       // the merchant has called for it
+	givenUp        bool                       // acknowledged without an outcome: it need not be told any more
+	ackedAs        verdict                    // what the last acknowledgement was of
+	ackedSuccesses int                        // at that time
+	runs           int                        // times that Run has told it
 }
 
 // store stores what was told.
@@ -109,15 +117,15 @@ func (b *books) store(v verdict, p *process) {
 }
 
 // heard remembers what a process was told last, and whether it has stored it.
-func (b *books) heard(v verdict, p *process, stored bool) {
+func (b *books) heard(v verdict, state journal.State, p *process, stored bool) {
 	delete(b.toldAs, p)
 	if !stored {
 		return
 	}
 	if b.toldAs == nil {
-		b.toldAs = make(map[*process]verdict)
+		b.toldAs = make(map[*process]journal.State)
 	}
-	b.toldAs[p] = v
+	b.toldAs[p] = state
 	b.store(v, p)
 }
 
@@ -129,15 +137,4 @@ type payer interface {
 	CreateCheckout(context.Context, cardgateway.CheckoutRequest) (*cardgateway.Transaction, error)
 	CreateCheckoutSubscription(context.Context, cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error)
 	CreateRefund(context.Context, cardgateway.RefundRequest) (*cardgateway.Refund, error)
-}
-
-// again is journal.PayAgain, with every risk accepted.
-type again struct{ journal.PayAgain }
-
-func (a again) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
-	return a.PayAgain.TokenPayment(ctx, token, req, journal.AcceptNoOrderGuard)
-}
-
-func (a again) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
-	return a.PayAgain.CreateRefund(ctx, req, journal.AcceptSecondRefund)
 }

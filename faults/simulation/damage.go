@@ -3,7 +3,7 @@ package simulation
 import (
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // damage makes the entry of a thing unreadable, as another program or a bad disk would, and repair undoes it. In memory there
@@ -14,11 +14,11 @@ func (d *database) damage(t *thing, repair bool) bool {
 		from, to = to, from
 	}
 	statement := `UPDATE cardgateway_journal SET intent = replace(intent, ?, ?) WHERE transaction_id = ?`
-	if d.dialect == journal.Postgres {
+	if d.dialect == sqlstore.Postgres {
 		statement = strings.NewReplacer("intent, ?, ?", "intent, $1, $2", "id = ?", "id = $3").Replace(statement)
 	}
 	key := t.key()
-	result, err := d.readDB.Exec(statement, from, to, key.ID())
+	result, err := d.readDB.Exec(statement, from, to, key.ID.String())
 	if err != nil {
 		return false
 	}

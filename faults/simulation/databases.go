@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"iter"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,15 +15,16 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // database is a medium in SQLite or Postgres. Each process has its own connections.
 type database struct {
-	dialect journal.Dialect
+	dialect sqlstore.Dialect
 	dir     string // of SQLite's files
 	number  int    // of the file or schema; a restore uses the next one
 	id      uint64
-	reader  *journal.SQLStore
+	reader  *sqlstore.Store
 	readDB  *sql.DB
 }
 
@@ -40,9 +40,9 @@ func newMedium(kind string, id uint64) medium {
 		if err != nil {
 			panic(err)
 		}
-		d.dialect, d.dir = journal.SQLite, dir
+		d.dialect, d.dir = sqlstore.SQLite, dir
 	case "postgres":
-		d.dialect = journal.Postgres
+		d.dialect = sqlstore.Postgres
 	default:
 		return &memory{journal.NewMemoryStore()}
 	}
@@ -64,7 +64,7 @@ func (d *database) schema() string { return fmt.Sprintf("w%d_%d_%d", os.Getpid()
 
 // prepare makes the file or the schema, and opens it for the oracle.
 func (d *database) prepare() (err error) {
-	if d.dialect == journal.Postgres {
+	if d.dialect == sqlstore.Postgres {
 		db, err := sql.Open("pgx", Postgres.URL(""))
 		if err != nil {
 			return err
@@ -81,9 +81,9 @@ func (d *database) prepare() (err error) {
 }
 
 // connect opens the database as a new process does.
-func (d *database) connect() (*journal.SQLStore, *sql.DB, error) {
+func (d *database) connect() (*sqlstore.Store, *sql.DB, error) {
 	driver, source := "pgx", ""
-	if d.dialect == journal.SQLite {
+	if d.dialect == sqlstore.SQLite {
 		path := filepath.Join(d.dir, fmt.Sprintf("%d.db", d.number))
 		u := url.URL{Scheme: "file", Opaque: path, RawQuery: "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"}
 		driver, source = "sqlite", u.String()
@@ -95,7 +95,7 @@ func (d *database) connect() (*journal.SQLStore, *sql.DB, error) {
 		return nil, nil, err
 	}
 	db.SetMaxOpenConns(4)
-	store, err := journal.NewSQLStore(context.Background(), db, d.dialect)
+	store, err := sqlstore.New(context.Background(), db, d.dialect)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
@@ -107,7 +107,7 @@ func (d *database) open(p *process) handle {
 	if err != nil {
 		panic(err)
 	}
-	return &databaseHandle{store, contacts{p, store}, db}
+	return &databaseHandle{contacts{p, store}, db}
 }
 
 func (d *database) read() journal.Store { return d.reader }
@@ -134,7 +134,7 @@ func (d *database) eachFile(do func(string, []byte)) {
 }
 
 func (d *database) end() {
-	if d.dialect == journal.Postgres {
+	if d.dialect == sqlstore.Postgres {
 		for n := range d.number + 1 {
 			d.number = n
 			_, _ = d.readDB.Exec("DROP SCHEMA " + d.schema() + " CASCADE")
@@ -146,38 +146,11 @@ func (d *database) end() {
 	}
 }
 
-// databaseHandle is a SQLStore whose calls are contacts with the outside. What the journal knows of SQLStore beyond
-// journal.Store, it finds here too.
+// databaseHandle is a store whose calls are contacts with the outside.
 type databaseHandle struct {
-	*journal.SQLStore
-	contacts contacts
-	db       *sql.DB
+	contacts
+	db *sql.DB
 }
 
-func (h *databaseHandle) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
-	return h.contacts.Begin(ctx, in)
-}
-
-func (h *databaseHandle) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
-	return h.contacts.Get(ctx, key)
-}
-
-func (h *databaseHandle) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
-	return h.contacts.Record(ctx, key, version, ev)
-}
-
-func (h *databaseHandle) Ack(ctx context.Context, key journal.Key, version int) error {
-	return h.contacts.Ack(ctx, key, version)
-}
-
-func (h *databaseHandle) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
-	return h.contacts.Unacked(ctx, shop)
-}
-
-// close writes what is to be written and closes the connections; kill only closes them.
-func (h *databaseHandle) close() {
-	_ = h.Flush(context.Background())
-	h.kill()
-}
-
-func (h *databaseHandle) kill() { _ = h.db.Close() }
+func (h *databaseHandle) close() { _ = h.db.Close() }
+func (h *databaseHandle) kill()  { h.close() }

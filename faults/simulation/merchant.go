@@ -78,7 +78,7 @@ func (m *merchant) pay(s *Step) func() {
 		case afterRefusal:
 			by = p.journal.AfterRefusal()
 		case riskingTwice:
-			by = again{p.journal.PayAgainRiskingSecondCharge()}
+			by = p.journal.PayAgainRiskingSecondCharge(journal.AcceptNoOrderGuard, journal.AcceptSecondRefund)
 		}
 		r, err := t.pay(c, by, t.amount())
 		v := verdictOf(r, err)
@@ -87,7 +87,7 @@ func (m *merchant) pay(s *Step) func() {
 		}
 		w.hear(c, t, v, err, nil)
 		w.checkRecorded(t, v)
-		m.keep(c, t, v)
+		m.keep(c, t, v, r.state(err))
 	})
 }
 
@@ -108,9 +108,9 @@ func (m *merchant) wrongly(s *Step) func() {
 		case t.isRefund():
 			_, err = j.PayAgainRiskingSecondCharge().CreateRefund(c.process.ctx, cardgateway.RefundRequest{
 				UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(),
-			}, 0)
+			})
 		default:
-			_, err = j.PayAgainRiskingSecondCharge().TokenPayment(c.process.ctx, cardgateway.NewToken("t"), cardgateway.TokenPaymentRequest{TransactionID: t.id}, 0)
+			_, err = j.PayAgainRiskingSecondCharge().TokenPayment(c.process.ctx, cardgateway.NewToken("t"), cardgateway.TokenPaymentRequest{TransactionID: t.id})
 		}
 		if !c.process.isDead() && (!errors.Is(err, cardgateway.ErrInvalidRequest) || c.contacts > 0) {
 			w.violate("what is not accepted is not done", "%s of %s: %v after %d contacts", s.Do, t.name(), err, c.contacts)
@@ -137,37 +137,32 @@ func (t *thing) prepare() bool {
 }
 
 // keep is what the merchant does with what a call has told.
-func (m *merchant) keep(c *call, t *thing, v verdict) {
+func (m *merchant) keep(c *call, t *thing, v verdict, state journal.State) {
 	if c.step.Books == "crash" {
 		c.process.kill()
 		return
 	}
 	m.w.mu.Lock()
-	t.heard(v, c.process, c.step.Books != "fail")
+	t.heard(v, state, c.process, c.step.Books != "fail")
 	m.w.mu.Unlock()
 	if c.step.Books == "fail" {
 		return
 	}
 	if c.step.Ack && v.isFinal() && v != notSent {
-		m.ack(c, t, false)
+		m.ack(c, t, state, false)
 	}
 }
 
 // ack acknowledges, and checks that nothing was acknowledged that the merchant was not told.
-func (m *merchant) ack(c *call, t *thing, giveUp bool) {
+func (m *merchant) ack(c *call, t *thing, state journal.State, giveUp bool) {
 	w, p := m.w, c.process
 	ctx, cancel := c.context()
 	defer cancel()
-	var err error
-	if t.isRefund() {
-		err = p.journal.AckRefund(ctx, t.id)
-	} else {
-		err = p.journal.Ack(ctx, t.id)
-	}
+	err := p.journal.Ack(ctx, t.journalID(), state)
 	if p.isDead() {
 		return
 	}
-	w.tell("%s: acknowledges %s: %v", p.name(), t.name(), err)
+	w.tell("%s: acknowledges %s as %v: %v", p.name(), t.name(), state, err)
 	w.searchError("an error of Ack", err)
 	if err == nil {
 		w.acknowledged(t, giveUp)
@@ -176,44 +171,39 @@ func (m *merchant) ack(c *call, t *thing, giveUp bool) {
 
 // acknowledge acknowledges what is known, whatever it is: for what has no outcome it means that it is given up.
 func (m *merchant) acknowledge(c *call, t *thing) {
-	if m.get(c, t) && !c.process.isDead() {
-		m.ack(c, t, true)
+	if state, ok := m.get(c, t); ok && !c.process.isDead() {
+		m.ack(c, t, state, true)
 	}
 }
 
-// acknowledgeTold acknowledges what this process was told last and has stored, whatever is known by now. While other calls
-// are under way, what was told last is not certain.
+// acknowledgeTold acknowledges what this process was told last and has stored, whatever is known by now.
 func (m *merchant) acknowledgeTold(c *call, t *thing) {
-	if _, told := t.toldAs[c.process]; told && !m.w.together && !t.frozen {
-		m.ack(c, t, true)
+	if state, told := t.toldAs[c.process]; told && !m.w.together && !t.frozen {
+		m.ack(c, t, state, true)
 	}
 }
 
-// get reads an entry and stores what it tells. It reports false if it could not.
-func (m *merchant) get(c *call, t *thing) bool {
+// get reads an entry, stores what it tells and returns its state. It reports false if it could not.
+func (m *merchant) get(c *call, t *thing) (state journal.State, ok bool) {
 	w, p := m.w, c.process
 	ctx, cancel := c.context()
 	defer cancel()
-	get := p.journal.Get
-	if t.isRefund() {
-		get = p.journal.GetRefund
-	}
-	e, err := get(ctx, t.id)
+	e, err := p.journal.Get(ctx, t.journalID())
 	if p.isDead() {
-		return false
+		return 0, false
 	}
 	if err != nil {
 		if errors.Is(err, journal.ErrNoEntry) && t.hasEntry && !t.frozen && !w.together {
 			w.violate("nothing is forgotten", "%s has an entry and Get says %v", t.name(), err)
 		}
-		return false
+		return 0, false
 	}
 	v, told := verdictOfEntry(&e)
 	w.hear(c, t, v, told, &e)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.store(v, p)
-	return true
+	return e.State(), true
 }
 
 // recover runs Recover. The step's N is after how many entries the loop is left.
@@ -242,9 +232,10 @@ func (m *merchant) recoverAll(c *call) {
 			w.violate("an entry belongs to its shop", "Recover of %s tells %s of %s", p.name(), t.name(), t.shop.name)
 		}
 		told[t] = true
+		w.searchError("the error of the last query", e.LastQueryError())
 		v, outcome := verdictOfEntry(&e)
 		w.hear(c, t, v, outcome, &e)
-		m.keep(c, t, v)
+		m.keep(c, t, v, e.State())
 		if p.isDead() {
 			return
 		}
@@ -284,7 +275,7 @@ func (m *merchant) toldByRun(p *process, s *Step, e *journal.Entry) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.heard(v, p, !fails && !slow)
+	t.heard(v, e.State(), p, !fails && !slow)
 	if fails {
 		return errStore
 	}

@@ -137,7 +137,7 @@ func (c *call) ended(took time.Duration) {
 	}
 	w.mu.Unlock()
 	for _, t := range c.sawTwice {
-		if e, err := w.entryOf(t); err == nil && !e.Conflict() && !t.frozen && !t.damaged {
+		if e, err := w.entryOf(t); err == nil && e.State() != journal.Conflicting && !t.frozen && !t.damaged {
 			w.violate("two successes are a conflict", "%s was shown twice, %v, and its entry is %v", t.name(), t.rows(), e.State())
 		}
 	}
@@ -218,7 +218,7 @@ func (w *world) checkRecorded(t *thing, v verdict) {
 	if t.frozen || w.together || later || !slices.Contains([]verdict{paid, pending, declined, refused, conflict}, v) {
 		return
 	}
-	if e, err := w.entryOf(t); err == nil && e.State() == journal.Unknown && !e.Conflict() {
+	if e, err := w.entryOf(t); err == nil && e.State() == journal.Unknown {
 		w.violate("what is told is recorded", "%s is told %s, and its entry is %v", t.name(), v, e.State())
 	}
 }
@@ -273,7 +273,7 @@ func (w *world) checkEntry(t *thing, e *journal.Entry) {
 			return ev.Source == journal.SourceSubmission
 		})
 		switch {
-		case len(e.Evidence) < known, e.Acked < before.Acked, before.Conflict() && !e.Conflict():
+		case len(e.Evidence) < known, e.Acked < before.Acked, before.State() == journal.Conflicting && e.State() != journal.Conflicting:
 			w.violate("evidence only grows", "the entry of %s has lost something", t.name())
 			return
 		case !resubmitted && e.State() < before.State():
@@ -290,7 +290,7 @@ func (w *world) checkEntry(t *thing, e *journal.Entry) {
 			w.violate("only what was told is acknowledged", "%s is acknowledged as %s, and the merchant has stored %v", t.name(), v, t.stored)
 		}
 	}
-	if e.Conflict() && !(t.hasEntry && before.Conflict()) {
+	if e.State() == journal.Conflicting && !(t.hasEntry && before.State() == journal.Conflicting) {
 		w.checkConflict(t, e)
 	}
 }
@@ -309,7 +309,7 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 		}
 		before := *e
 		before.Evidence = e.Evidence[:i]
-		if s := before.State(); isNegative(s) && !e.Conflict() {
+		if s := before.State(); isNegative(s) && e.State() != journal.Conflicting {
 			w.violate("a success after a negative outcome is a conflict", "%s was %v, is recorded as made, and is no conflict", t.name(), s)
 		}
 	case journal.Declined:
@@ -451,11 +451,6 @@ func (w *world) recovered(c *call, told map[*thing]bool) {
 func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID string, err error) {
 	w.tell("%s: confirms %s (success %v, decline %v): %v", c.process.name(), t.name(), success, decline, err)
 	w.searchError("an error of Confirm", err)
-	if err == nil {
-		w.mu.Lock()
-		delete(t.toldAs, c.process) // what is confirmed can be acknowledged, too
-		w.mu.Unlock()
-	}
 	if err != nil || t.frozen || c.troubled {
 		return
 	}
@@ -463,10 +458,10 @@ func (w *world) confirmed(c *call, t *thing, success, decline bool, uniqueID str
 	if err != nil {
 		return
 	}
-	if success && e.State() != journal.Succeeded && !e.Conflict() {
+	if success && e.State() != journal.Succeeded && e.State() != journal.Conflicting {
 		w.violate("what is confirmed is known", "%s was confirmed as made, and its entry is %v", t.name(), e.State())
 	}
-	if decline && t.cameBack && !t.doubled && e.State() == journal.Succeeded && !e.Conflict() {
+	if decline && t.cameBack && !t.doubled && e.State() == journal.Succeeded {
 		w.violate("what is confirmed is known", "%s was confirmed as failed, its entry is %v, and no error says so", t.name(), e.State())
 	}
 }

@@ -87,6 +87,24 @@ func (l liar) Record(ctx context.Context, key journal.Key, version int, ev journ
 	return l.Store.Record(ctx, key, version, ev)
 }
 
+// hasty is a store that acknowledges a second success together with the first.
+type hasty struct{ journal.Store }
+
+func (h hasty) Ack(ctx context.Context, key journal.Key, version int) error {
+	e, err := h.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	second := e.Evidence[version-1]
+	another := *second.Transaction
+	another.UniqueID = "another"
+	second.Transaction = &another
+	if err := h.Record(ctx, key, version, second); err != nil {
+		return err
+	}
+	return h.Store.Ack(ctx, key, version+1)
+}
+
 // loses is a store that loses intents.
 type loses struct{ journal.Store }
 
@@ -111,6 +129,7 @@ func TestOracleSees(t *testing.T) {
 		"a success recorded as a decline":  {func(s journal.Store) journal.Store { return liar{s, journal.Declined} }, History{Steps: usual}, "what is recorded is true"},
 		"a success recorded as an absence": {func(s journal.Store) journal.Store { return liar{s, journal.PresumedAbsent} }, History{Steps: usual}, "what is recorded is true"},
 		"a success that is not made known": {func(s journal.Store) journal.Store { return liar{s, journal.Unknown} }, History{Steps: usual[:1]}, "what is told is recorded"},
+		"a conflict that nobody was told":  {func(s journal.Store) journal.Store { return hasty{s} }, History{Steps: usual[:1]}, "only what was told is acknowledged"},
 		"a decline recorded as a success": {
 			func(s journal.Store) journal.Store { return optimist{s} },
 			History{Things: []Thing{{Card: sandbox.Declined}}, Steps: twice}, "what is recorded is true",

@@ -62,7 +62,7 @@ func (w *world) start(s *shop, number int, settings Settings) *process {
 		panic(err)
 	}
 	p.journal = journal.New(p.client, p.handle, journal.Options{
-		AbsentAfter: settings.AbsentAfter, AbandonAfter: settings.AbandonAfter, Settle: settings.Settle,
+		AbsentAfter: settings.AbsentAfter, AbandonAfter: settings.AbandonAfter, Wait: settings.Settle,
 		Parallel: max(settings.Parallel, 1), WaitElsewhere: settings.WaitElsewhere, Gateway: settings.Gateway, Logger: w.logger,
 	})
 	s.processes[number] = p

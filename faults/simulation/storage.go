@@ -122,7 +122,7 @@ func (s *contacts) Begin(ctx context.Context, in journal.Intent) (journal.Entry,
 		is bool
 	}
 	s.p.w.searchIntent(&in)
-	b, err := disturbed(s, ctx, func() string { return "Begin " + in.TransactionID + in.RefundTransactionID },
+	b, err := disturbed(s, ctx, func() string { return "Begin " + in.ID.String() },
 		func(ctx context.Context) (begun, error) {
 			e, is, err := s.store.Begin(ctx, s.written(in))
 			s.p.w.touch(in.Key())
@@ -132,7 +132,7 @@ func (s *contacts) Begin(ctx context.Context, in journal.Intent) (journal.Entry,
 }
 
 func (s *contacts) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
-	e, err := disturbed(s, ctx, func() string { return "Get " + key.ID() }, func(ctx context.Context) (journal.Entry, error) {
+	e, err := disturbed(s, ctx, func() string { return "Get " + key.ID.String() }, func(ctx context.Context) (journal.Entry, error) {
 		return s.store.Get(ctx, key)
 	})
 	return s.given(e), err
@@ -140,7 +140,7 @@ func (s *contacts) Get(ctx context.Context, key journal.Key) (journal.Entry, err
 
 func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
 	s.p.w.searchEvidence(&ev)
-	_, err := disturbed(s, ctx, func() string { return "Record " + key.ID() }, func(ctx context.Context) (struct{}, error) {
+	_, err := disturbed(s, ctx, func() string { return "Record " + key.ID.String() }, func(ctx context.Context) (struct{}, error) {
 		err := s.store.Record(ctx, key, version, s.writtenEvidence(ev))
 		s.p.w.touch(key)
 		return struct{}{}, err
@@ -149,7 +149,7 @@ func (s *contacts) Record(ctx context.Context, key journal.Key, version int, ev 
 }
 
 func (s *contacts) Ack(ctx context.Context, key journal.Key, version int) error {
-	_, err := disturbed(s, ctx, func() string { return "Ack " + key.ID() }, func(ctx context.Context) (struct{}, error) {
+	_, err := disturbed(s, ctx, func() string { return "Ack " + key.ID.String() }, func(ctx context.Context) (struct{}, error) {
 		err := s.store.Ack(ctx, key, version)
 		s.p.w.touch(key)
 		return struct{}{}, err

@@ -79,13 +79,16 @@ func (w *world) addThing(i int, config Thing) {
 
 // key returns the key of the entry.
 func (t *thing) key() journal.Key {
-	k := journal.Key{Shop: journal.Shop{Gateway: t.shop.base(), AppID: cardgateway.AppID(t.shop.appID())}}
+	shop := journal.Shop{Gateway: t.shop.base(), AppID: cardgateway.AppID(t.shop.appID())}
+	return journal.Key{Shop: shop, ID: t.journalID()}
+}
+
+// journalID returns the name of the entry in the journal of its shop.
+func (t *thing) journalID() journal.ID {
 	if t.isRefund() {
-		k.RefundTransactionID = t.id
-	} else {
-		k.TransactionID = t.id
+		return journal.RefundID(t.id)
 	}
-	return k
+	return journal.PaymentID(t.id)
 }
 
 // rows returns what the gateway has.

@@ -339,10 +339,7 @@ func (w *world) thingOfKey(key journal.Key) *thing {
 		if s.appID() != string(key.Shop.AppID) || s.base() != key.Shop.Gateway {
 			continue
 		}
-		if key.RefundTransactionID != "" {
-			return s.find(true, key.RefundTransactionID)
-		}
-		return s.find(false, key.TransactionID)
+		return s.find(key.ID.Refund, key.ID.Text)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func testForget(t *testing.T, s journal.Store) {
 	}
 	for key, keep := range kept {
 		if _, err := s.Get(t.Context(), key); errors.Is(err, journal.ErrNoEntry) == keep {
-			t.Errorf("%s of %s: %v; want it kept: %t", key.TransactionID, key.Shop, err, keep)
+			t.Errorf("%s of %s: %v; want it kept: %t", key.ID, key.Shop, err, keep)
 		}
 	}
 }

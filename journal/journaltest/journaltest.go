@@ -86,12 +86,12 @@ var day = time.Date(2026, 11, 20, 10, 0, 0, 123456789, time.UTC)
 
 var shop = journal.Shop{Gateway: "https://gateway.example", AppID: "7"}
 
-func key(id string) journal.Key { return journal.Key{Shop: shop, TransactionID: id} }
+func key(id string) journal.Key { return journal.Key{Shop: shop, ID: journal.PaymentID(id)} }
 
 // intent returns the n-th of a series of intents that are a second apart.
 func intent(id string, n int) journal.Intent {
 	return journal.Intent{
-		Shop: shop, TransactionID: id, OrderID: "order of " + id, Operation: "CreateCheckout", Amount: decimal.RequireFromString("12.50"),
+		Shop: shop, ID: journal.PaymentID(id), OrderID: "order of " + id, Operation: "CreateCheckout", Amount: decimal.RequireFromString("12.50"),
 		Currency: "USD", At: day.Add(time.Duration(n) * time.Second), Sender: fmt.Sprint("sender ", n),
 	}
 }
@@ -125,7 +125,7 @@ func begin(t testing.TB, s journal.Store, in journal.Intent) journal.Entry {
 	t.Helper()
 	e, _, err := s.Begin(t.Context(), in)
 	if err != nil {
-		t.Fatalf("Begin(%q): %v", in.TransactionID, err)
+		t.Fatalf("Begin(%q): %v", in.ID.Text, err)
 	}
 	return e
 }
@@ -159,7 +159,7 @@ func unacked(t testing.TB, s journal.Store) (ids []string) {
 		if err != nil {
 			t.Fatalf("Unacked: %v", err)
 		}
-		ids = append(ids, e.TransactionID())
+		ids = append(ids, e.ID().Text)
 	}
 	return ids
 }
@@ -295,8 +295,8 @@ func testWalk(t *testing.T, s journal.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		record(t, s, e.TransactionID(), 0, answered(e.TransactionID()))
-		if e.TransactionID() == "3" {
+		record(t, s, e.ID().Text, 0, answered(e.ID().Text))
+		if e.ID().Text == "3" {
 			break
 		}
 	}
@@ -317,8 +317,8 @@ func testSlowWalk(t *testing.T, s journal.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprintf("%s with %d", e.TransactionID(), len(e.Evidence)))
-		switch e.TransactionID() {
+		got = append(got, fmt.Sprintf("%s with %d", e.ID().Text, len(e.Evidence)))
+		switch e.ID().Text {
 		case "0":
 			record(t, s, "1", 0, answered("1"))
 			time.Sleep(1100 * time.Millisecond)
@@ -363,7 +363,7 @@ func testRefunds(t *testing.T, s journal.Store) {
 	ids := []string{"a", "refund", "%_", strings.Repeat("x", 128), strings.Repeat("💳", 128)}
 	for i, id := range ids {
 		in := journal.Intent{
-			Shop: shop, RefundTransactionID: id, UniqueID: "20261120000000000001", Operation: "CreateRefund",
+			Shop: shop, ID: journal.RefundID(id), UniqueID: "20261120000000000001", Operation: "CreateRefund",
 			Amount: decimal.RequireFromString("2.500"), At: day.Add(time.Duration(i) * time.Second), Sender: "sender",
 		}
 		if _, created, err := s.Begin(t.Context(), in); err != nil || !created {
@@ -399,12 +399,12 @@ func testRefunds(t *testing.T, s journal.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.TransactionID() != "" || len(e.Evidence) != 2 {
+		if !e.ID().Refund || len(e.Evidence) != 2 {
 			t.Errorf("the unacknowledged entry is %+v, want a refund with two pieces of evidence", e)
 		}
-		left = append(left, e.RefundTransactionID())
+		left = append(left, e.ID().Text)
 		if err := s.Ack(t.Context(), e.Key(), 2); err != nil {
-			t.Errorf("Ack of refund %q: %v", e.RefundTransactionID(), err)
+			t.Errorf("Ack of refund %q: %v", e.ID().Text, err)
 		}
 	}
 	if !slices.Equal(left, ids) {
@@ -413,7 +413,7 @@ func testRefunds(t *testing.T, s journal.Store) {
 	if ids := unacked(t, s); len(ids) != 0 {
 		t.Errorf("unacknowledged after Ack: %q", ids)
 	}
-	missing := journal.Key{Shop: shop, RefundTransactionID: "b"}
+	missing := journal.Key{Shop: shop, ID: journal.RefundID("b")}
 	begin(t, s, intent("b", 30))
 	if _, err := s.Get(t.Context(), missing); !errors.Is(err, journal.ErrNoEntry) {
 		t.Errorf("Get of a refund with the id of a payment: %v, want ErrNoEntry", err)

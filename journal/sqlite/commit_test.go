@@ -18,6 +18,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 var (
@@ -25,10 +26,10 @@ var (
 	day  = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 )
 
-func key(id string) journal.Key { return journal.Key{Shop: shop, TransactionID: id} }
+func key(id string) journal.Key { return journal.Key{Shop: shop, ID: journal.PaymentID(id)} }
 
 func intent(id string) journal.Intent {
-	return journal.Intent{Shop: shop, TransactionID: id, Operation: "TokenPayment", Amount: decimal.NewFromInt(1), Currency: "USD", At: day, Sender: id}
+	return journal.Intent{Shop: shop, ID: journal.PaymentID(id), Operation: "TokenPayment", Amount: decimal.NewFromInt(1), Currency: "USD", At: day, Sender: id}
 }
 
 // watcher is the driver "sqlite"; it observes each commit.
@@ -174,9 +175,9 @@ var (
 )
 
 // watched opens a store in a file through the watcher.
-func watched(t *testing.T, journalMode string) *journal.SQLStore {
+func watched(t *testing.T, journalMode string) *sqlstore.Store {
 	t.Helper()
-	s, err := journal.NewSQLStore(t.Context(), watchedDB(t, journalMode), journal.SQLite)
+	s, err := sqlstore.New(t.Context(), watchedDB(t, journalMode), sqlstore.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +293,7 @@ func TestStatementThatCannotBePrepared(t *testing.T) {
 	for _, text := range []string{"INSERT INTO cardgateway_journal ", "SET evidence", "SET acked"} {
 		db := watchedDB(t, "WAL")
 		watching.refuseStatement(text)
-		_, err := journal.NewSQLStore(t.Context(), db, journal.SQLite)
+		_, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
 		watching.refuseStatement("")
 		if !errors.Is(err, errCommit) {
 			t.Errorf("%s: got %v, want the failure", text, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -27,7 +28,7 @@ func TestPoolInUse(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(2)
-	store, err := journal.NewSQLStore(t.Context(), db, journal.SQLite)
+	store, err := sqlstore.New(t.Context(), db, sqlstore.SQLite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestPoolInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	payments := journal.New(client, store, journal.Options{WriteTimeout: 50 * time.Millisecond})
+	payments := journal.New(client, store, journal.Options{WriteTimeout: 500 * time.Millisecond})
 	var held [2]*sql.Tx
 	for i := range held {
 		if held[i], err = db.BeginTx(t.Context(), nil); err != nil {
@@ -53,7 +54,7 @@ func TestPoolInUse(t *testing.T) {
 	}
 	over, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), TransactionID: "a"}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("Get: %v, want %q", err, want)
 	}
 	for _, tx := range held {
@@ -61,7 +62,7 @@ func TestPoolInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), TransactionID: "a"}); err == nil || strings.Contains(err.Error(), "pool") {
+	if _, err := store.Get(over, journal.Key{Shop: payments.Shop(), ID: journal.PaymentID("a")}); err == nil || strings.Contains(err.Error(), "pool") {
 		t.Errorf("Get with a free pool: %v", err)
 	}
 }

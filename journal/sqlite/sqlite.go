@@ -8,7 +8,7 @@
 //	payments := journal.New(client, store, journal.Options{})
 //
 // Several processes on that machine may open the file. It must be on a local disk: SQLite's locks do not work on
-// most network file systems. For processes on several machines see journal.NewSQLStore with Postgres or MySQL.
+// most network file systems. For processes on several machines see sqlstore.New with Postgres or MySQL.
 //
 // The driver, modernc.org/sqlite, is written in Go and needs no C compiler. Only this package imports it, which is
 // why it is a separate module.
@@ -23,16 +23,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
-	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // Store is a journal.Store in a SQLite file.
 type Store struct {
-	*journal.SQLStore
+	*sqlstore.Store
 	db *sql.DB
 }
 
@@ -61,19 +60,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	}
 	db.SetMaxOpenConns(maxConns)
 	db.SetMaxIdleConns(maxConns)
-	s, err := journal.NewSQLStore(ctx, db, journal.SQLite)
+	s, err := sqlstore.New(ctx, db, sqlstore.SQLite)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal/sqlite: %s: %w", path, err), db.Close())
 	}
 	return &Store{s, db}, nil
 }
 
-// Close flushes the store and closes the file. Payments that are in flight fail, or stay open until they are recovered.
-func (s *Store) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return errors.Join(s.Flush(ctx), s.db.Close())
-}
+// Close closes the file. Payments that are in flight fail, or stay open until they are recovered.
+func (s *Store) Close() error { return s.db.Close() }
 
 // checkPath rejects a path that is most likely a mistake, or that SQLite would open as a database with another name.
 func checkPath(path string) error {
@@ -83,7 +78,7 @@ func checkPath(path string) error {
 	case path == ":memory:", strings.HasPrefix(path, "file:"):
 		return fmt.Errorf("journal/sqlite: Open takes the path of a file, not %q; for tests there is journal.NewMemoryStore", path)
 	case strings.Contains(path, "://"):
-		return errors.New("journal/sqlite: Open takes the path of a file; for a database server use journal.NewSQLStore")
+		return errors.New("journal/sqlite: Open takes the path of a file; for a database server use sqlstore.New")
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ var faults = []fault{
 		{"journal/shop.go", "Gateway: normalURL(cmp.Or(gateway, client.BaseURL()))", "Gateway: cmp.Or(gateway, normalURL(client.BaseURL()))"},
 	}},
 	{"forgets-by-first-submission", "Forget deletes a payment that was submitted again a moment ago", []edit{
-		{"journal/memory.go", "e.latest().Before(before)", "e.Begun.At.Before(before)"},
+		{"journal/entry.go", " && !slices.ContainsFunc(e.Evidence, since)", " && since != nil"},
 	}},
 	{"one-success-counts-twice", "an approval without an id and its confirmation with one are a conflict", []edit{
 		{"journal/state.go", "return ev.Source != other.Source || s.sameTime(o)", "return s.id() == o.id() && (ev.Source != other.Source || s.sameTime(o))"},
@@ -49,7 +49,7 @@ var faults = []fault{
 		{"journal/settle.go", "(known.intent.onHostedPage() || !known.reverses(&ev))", "true"},
 	}},
 	{"nil-context-panics", "a nil context ends in a panic", []edit{
-		{"journal/pay.go", "if err := needContext(ctx, p.intent.Operation); err != nil {\n\t\treturn shown{}, j.unclaimed(p, err)\n\t}\n", ""},
+		{"journal/submit.go", "if err := needContext(ctx, r.intent.Operation); err != nil {\n\t\treturn gatewayResult{}, j.notClaimed(r, err)\n\t}\n", ""},
 	}},
 	{"shown-then-absent", "Resolve says not found of a payment that the gateway has shown before", []edit{
 		{"internal/resolve/resolve.go", "seen = seen || e.shown\n", ""},
@@ -89,44 +89,44 @@ var faults = []fault{
 		{"internal/redact/error.go", "if search.value(reflect.ValueOf(err)) {", "if search.value(reflect.ValueOf(err)) && false {"},
 	}},
 	{"store-fails-in-submit", "a further submission that could not be recorded is taken for somebody else's", []edit{
-		{"journal/claim.go", "return false, j.giveUp(ctx, in, \"the submission could not be recorded\", failed)", "return false, nil"},
-		{"journal/claim.go", "if time.Now().After(patience) {\n\t\t\t\treturn e, false, in.notSent(ErrChanged)\n\t\t\t}\n", ""},
+		{"journal/submit.go", "return false, j.giveUp(ctx, in, \"the submission could not be recorded\", failed)", "return false, nil"},
+		{"journal/submit.go", "if time.Now().After(patience) {\n\t\t\t\treturn e, false, in.notSent(ErrChanged)\n\t\t\t}\n", ""},
 	}},
 	{"resubmission-overtaken", "a further submission whose write failed is sent on top of what another process recorded", []edit{
-		{"journal/claim.go", "if errors.Is(failed, ErrChanged) {\n\t\t\treturn false, nil\n\t\t}\n", "if errors.Is(failed, ErrChanged) {\n\t\t\tif now, err := j.get(ctx, in.Key()); err == nil {\n\t\t\t\t*e = now\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\treturn false, nil\n\t\t}\n"},
+		{"journal/submit.go", "if errors.Is(failed, ErrChanged) {\n\t\t\treturn false, nil\n\t\t}\n", "if errors.Is(failed, ErrChanged) {\n\t\t\tif now, err := j.get(ctx, in.Key()); err == nil {\n\t\t\t\t*e = now\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\treturn false, nil\n\t\t}\n"},
 	}},
 	{"refusal-not-queried", "AfterRefusal sends again although the query for the refused payment failed", []edit{
-		{"journal/settle.go", "if why := j.asked.why(in.Key()); why != nil {", "if why := j.asked.why(in.Key()); false {"},
+		{"journal/settle.go", "if why := j.memory.get(in.ID).why; why != nil {", "if why := j.memory.get(in.ID).why; false {"},
 	}},
 	{"refusal-believed", "AfterRefusal sends again without a query", []edit{
-		{"journal/claim.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case false && known.intent.Sender != queried:"},
+		{"journal/submit.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case false && known.intent.Sender != queried:"},
 	}},
 	{"refused-while-waiting", "AfterRefusal does not query for what is refused while it waits for another call", []edit{
-		{"journal/claim.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried && time.Since(in.At) < 5*time.Millisecond:"},
+		{"journal/submit.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried && time.Since(in.At) < 5*time.Millisecond:"},
 	}},
 	{"absent-too-early", "a payment is presumed absent as soon as a query does not find it", []edit{
 		{"journal/settle.go", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= 0 }"},
 	}},
-	{"ack-of-what-was-never-told", "Ack acknowledges what was recorded last, not what was told", []edit{
-		{"journal/ack.go", "err := j.ack(ctx, key, told.version)", "if e, failed := j.get(ctx, key); failed == nil {\n\t\ttold.version = e.version()\n\t}\n\terr := j.ack(ctx, key, told.version)"},
+	{"ack-of-what-was-never-told", "Ack acknowledges what was recorded last, not what was stored", []edit{
+		{"journal/methods.go", "case now != stored:", "case now != stored && false:"},
 	}},
-	{"run-acks-what-others-were-told", "Run acknowledges what anybody was told last", []edit{
-		{"journal/run.go", "failed = j.ackReport(ctx, e.Key(), report{e.Intent(), e.version(), known.state, true})", "failed = j.ackTold(ctx, e.Key())"},
+	{"run-acks-what-others-were-told", "Run acknowledges what was recorded last, not what it reported", []edit{
+		{"journal/recover.go", "failed = j.ack(ctx, e)", "failed = j.Ack(ctx, e.ID(), func() State { now, _ := j.get(ctx, e.Key()); return now.State() }())"},
 	}},
 	{"decline-final-on-hosted-page", "one decline on the hosted page ends the payment", []edit{
-		{"journal/settle.go", "case ev.State == Declined && known.intent.onHostedPage() && s.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
+		{"journal/settle.go", "case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
 	}},
 	{"old-attempt-final", "Confirm of an attempt that was declined ends an old payment, which another attempt has made", []edit{
-		{"journal/confirm.go", "j.evidenceOf(s, &e, e.project(), false)", "j.evidenceOf(s, &e, e.project(), true)"},
+		{"journal/methods.go", "j.evidenceOf(s, &e, e.project(), false)", "j.evidenceOf(s, &e, e.project(), true)"},
 	}},
 	{"decline-of-repetition-final", "the decline of a repeated submission ends the payment, although the first one may arrive", []edit{
 		{"journal/settle.go", "case ev.State == Declined && !known.once && !known.reverses(&ev) && !(only && j.isOld(known.intent)):", "case ev.State == Declined && false:"},
 	}},
 	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
-		{"journal/outcome.go", "ev.Seen = s.id() != \"\" // with", "ev.Seen = false // with"},
+		{"journal/outcome.go", "ev.Seen = got.id() != \"\" // with", "ev.Seen = false // with"},
 	}},
 	{"one-conflict-forgotten", "a success after a negative outcome is no conflict", []edit{
-		{"journal/state.go", "p.conflict = p.conflict || p.hadNegative || ", "p.conflict = p.conflict || "},
+		{"journal/state.go", "p.conflict = p.conflict || p.ruledOut || ", "p.conflict = p.conflict || "},
 	}},
 	{"second-success-hidden", "two successes of one payment count as one", []edit{
 		{"internal/resolve/resolve.go", "case len(e.approved) > 1:", "case len(e.approved) > 1 && false:"},
@@ -145,13 +145,13 @@ var faults = []fault{
 		{"internal/retry/retry.go", "again = a.Failed && a.ProvenUnsent", "again = a.Failed"},
 	}},
 	{"intent-after-sending", "a payment is sent although its intent could not be recorded", []edit{
-		{"journal/claim.go", "return e, false, j.giveUp(ctx, in, \"the intent could not be recorded\", err)", "return newEntry(in), true, nil"},
+		{"journal/submit.go", "return e, false, j.giveUp(ctx, in, \"the intent could not be recorded\", err)", "return newEntry(in), true, nil"},
 	}},
 	{"waits-for-nobody", "a second process sends a payment that the first is sending", []edit{
-		{"journal/claim.go", "return e, created || e.isJustSubmitted(in.Sender), nil", "return e, created || e.isJustSubmitted(in.Sender) || len(e.Evidence) == 0, nil"},
+		{"journal/submit.go", "return e, created || e.isJustSubmitted(in.Sender), nil", "return e, created || e.isJustSubmitted(in.Sender) || len(e.Evidence) == 0, nil"},
 	}},
 	{"outcome-not-recorded", "an outcome is returned although it could not be recorded", []edit{
-		{"journal/pay.go", "if failed != nil {\n\t\treturn p.unrecorded(s, err, failed)\n\t}\n", "if failed != nil {\n\t\treturn s, err\n\t}\n"},
+		{"journal/submit.go", "if failed != nil {\n\t\treturn r.notRecorded(got, err, failed)\n\t}\n", "if failed != nil {\n\t\treturn got, err\n\t}\n"},
 	}},
 	{"refund-mixed-up", "ResolveRefund believes the row of another refund of the payment", []edit{
 		{"refund.go", "Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,", "Ours:     r.UniqueID == q.UniqueID,"},

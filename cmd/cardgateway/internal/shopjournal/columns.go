@@ -16,7 +16,7 @@ func Columns(zone *time.Location) []tabular.Column[journal.Entry] {
 		tabular.ColumnOf("at", "", func(r *row) any { return r.Begun.At.In(zone).Format(time.RFC3339) }),
 		tabular.ColumnOf("kind", "kind", func(r *row) any { return Kind(r) }),
 		tabular.ColumnOf("id", "id", func(r *row) any { return idOf(r) }),
-		tabular.ColumnOf("state", "state", func(r *row) any { return State(r) }),
+		tabular.ColumnOf("state", "state", func(r *row) any { return r.State().String() }),
 		tabular.ColumnOf("amount", "amount", func(r *row) any { return r.Begun.Amount }),
 		tabular.ColumnOf("currency", "currency", func(r *row) any { return Currency(r) }),
 		tabular.ColumnOf("uniqueId", "", func(r *row) any { return uniqueIDOf(r) }),

@@ -36,17 +36,17 @@ func (d *describing) print() {
 		}
 	}
 	in := &e.Begun
-	if in.RefundTransactionID != "" {
-		line("refund", "%s of %s, of payment %s", in.RefundTransactionID, money(in.Amount, Currency(e)), in.UniqueID)
+	if in.ID.Refund {
+		line("refund", "%s of %s, of payment %s", in.ID.Text, money(in.Amount, Currency(e)), in.UniqueID)
 	} else {
-		line("payment", "%s of %s", in.TransactionID, money(in.Amount, in.Currency))
+		line("payment", "%s of %s", in.ID.Text, money(in.Amount, in.Currency))
 		line("order", "%s", in.OrderID)
 		line("unique id", "%s", uniqueIDOf(e))
 	}
 	line("shop", "%s, app %s", in.Shop.Gateway, in.Shop.AppID)
 	line("operation", "%s", in.Operation)
 	line("begun", "%s, %v ago", d.wall(in.At), d.now.Sub(in.At).Round(time.Second))
-	line("state", "%s: %s", State(e), Why(e))
+	line("state", "%v: %s", e.State(), Why(e))
 	line("acknowledged", "%s", acknowledgedText(e))
 	fmt.Fprintln(d.out)
 	line(d.wall(in.At), "  submitted; recorded before anything was sent")
@@ -109,7 +109,7 @@ func saidText(ev *journal.Evidence) string {
 // next describes what the journal does with the entry, and what the operator can do.
 func (d *describing) next() string {
 	e := d.entry
-	flags := []string{"--state", asWord(State(e))}
+	flags := []string{"--state", asWord(e.State())}
 	if Kind(e) == "refund" {
 		flags = append(flags, "--refund")
 	}
@@ -117,7 +117,7 @@ func (d *describing) next() string {
 	if !e.Unacked() {
 		return "nothing; Confirm can add what a notification or a walk shows later"
 	}
-	if e.Conflict() {
+	if e.State() == journal.Conflicting {
 		return "review it in the gateway's back office; most likely a refund is needed. It is reported until it is acknowledged: " + ack
 	}
 	at := e.Intent().At

@@ -15,11 +15,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // Journal is the open journal of one shop.
 type Journal struct {
-	Store  *journal.SQLStore
+	Store  *sqlstore.Store
 	Client *cardgateway.Client
 	Shop   journal.Shop
 	Zone   *time.Location // of the gateway
@@ -58,17 +59,13 @@ func (j *Journal) findShop(ctx context.Context) error {
 		terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(strings.Join(names, "; ")))
 }
 
-// Close writes what the journal has not written yet, and closes the database.
-func (j *Journal) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return errors.Join(j.Store.Flush(ctx), j.db.Close())
-}
+// Close closes the database.
+func (j *Journal) Close() error { return j.db.Close() }
 
 // Find returns the payment, the refund, or both, with an id.
 func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, err error) {
-	for _, key := range []journal.Key{{Shop: j.Shop, TransactionID: id}, {Shop: j.Shop, RefundTransactionID: id}} {
-		e, err := j.Store.Get(ctx, key)
+	for _, id := range []journal.ID{journal.PaymentID(id), journal.RefundID(id)} {
+		e, err := j.Store.Get(ctx, journal.Key{Shop: j.Shop, ID: id})
 		switch {
 		case errors.Is(err, journal.ErrNoEntry):
 			continue

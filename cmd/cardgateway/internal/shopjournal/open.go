@@ -12,12 +12,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
-	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
 // openPlace opens the database of the setting, and the journal in it. It creates no file and no table. The password is for MySQL,
 // if the setting has none.
-func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string) (*sql.DB, *journal.SQLStore, error) {
+func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string) (*sql.DB, *sqlstore.Store, error) {
 	name, err := database.Parse(place.Value)
 	if err != nil {
 		return nil, nil, exit.Fail(exit.NoAnswer, "journal (%s): the name of the database %v", place.From, err)
@@ -32,10 +32,10 @@ func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string
 		return nil, nil, exit.Fail(exit.NoAnswer, "journal (%s): %s", place.From, terminal.Clean(err.Error()))
 	}
 	db.SetMaxOpenConns(8)
-	dialect := map[database.Kind]journal.Dialect{
-		database.SQLite: journal.SQLite, database.Postgres: journal.Postgres, database.MySQL: journal.MySQL,
+	dialect := map[database.Kind]sqlstore.Dialect{
+		database.SQLite: sqlstore.SQLite, database.Postgres: sqlstore.Postgres, database.MySQL: sqlstore.MySQL,
 	}[name.Kind]
-	store, err := journal.OpenSQLStore(ctx, db, dialect)
+	store, err := sqlstore.OpenExisting(ctx, db, dialect)
 	if err != nil {
 		return nil, nil, errors.Join(cannotOpen(ctx, place.From, name, err), db.Close())
 	}
@@ -60,7 +60,7 @@ func cannotOpen(ctx context.Context, from string, name database.Name, err error)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, journal.ErrNoTables):
+	case errors.Is(err, sqlstore.ErrNoTables):
 		return exit.Fail(exit.NoAnswer, "journal (%s): %s contains no journal; check that it is the right database. Nothing was created", from, shown)
 	}
 	return exit.Fail(exit.NoAnswer, "journal (%s): %s cannot be opened: %s", from, shown, ErrorText(err))
@@ -68,9 +68,9 @@ func cannotOpen(ctx context.Context, from string, name database.Name, err error)
 
 // ErrorText returns an error of the journal or its database as one line.
 func ErrorText(err error) string {
-	_, text, ok := strings.Cut(err.Error(), "journal: OpenSQLStore: ")
+	_, text, ok := strings.Cut(err.Error(), "sqlstore: OpenExisting: ")
 	if !ok {
-		text = strings.TrimPrefix(err.Error(), "journal: ")
+		text = strings.TrimPrefix(err.Error(), "sqlstore: ")
 	}
 	return terminal.Clean(strings.ReplaceAll(text, "\n", "; "))
 }

@@ -11,23 +11,21 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// Conflict is the state of an entry with contradictory evidence. It overrides the entry's own State.
-const Conflict = "conflict"
-
-// states are the results of State.
-var states = []string{
-	Conflict, journal.Unknown.String(), journal.NotSent.String(), journal.Refused.String(), journal.PresumedAbsent.String(),
-	journal.Pending.String(), journal.Abandoned.String(), journal.Declined.String(), journal.Succeeded.String(),
+// states are the states of an entry.
+var states = []journal.State{
+	journal.Conflicting, journal.Unknown, journal.NotSent, journal.Refused, journal.PresumedAbsent, journal.Pending, journal.Abandoned,
+	journal.Declined, journal.Succeeded,
 }
 
 // ParseState parses the name of a state, in which a hyphen can replace the space.
-func ParseState(flag, word string) (string, error) {
-	state := strings.ReplaceAll(word, "-", " ")
-	if !slices.Contains(states, state) {
-		return "", exit.Fail(exit.NoAnswer, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
+func ParseState(flag, word string) (journal.State, error) {
+	name := strings.ReplaceAll(word, "-", " ")
+	i := slices.IndexFunc(states, func(s journal.State) bool { return s.String() == name })
+	if i < 0 {
+		return 0, exit.Fail(exit.NoAnswer, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
 			strings.Join(stateWords(), ", "))
 	}
-	return state, nil
+	return states[i], nil
 }
 
 // stateWords returns the states as written on a command line.
@@ -39,26 +37,18 @@ func stateWords() (words []string) {
 }
 
 // asWord returns a state with a hyphen instead of the space.
-func asWord(state string) string { return strings.ReplaceAll(state, " ", "-") }
-
-// State returns the state of an entry according to all its evidence.
-func State(e *journal.Entry) string {
-	if e.Conflict() {
-		return Conflict
-	}
-	return e.State().String()
-}
+func asWord(state journal.State) string { return strings.ReplaceAll(state.String(), " ", "-") }
 
 // Kind returns payment or refund.
 func Kind(e *journal.Entry) string {
-	if e.RefundTransactionID() != "" {
+	if e.ID().Refund {
 		return "refund"
 	}
 	return "payment"
 }
 
 // idOf returns the merchant's id.
-func idOf(e *journal.Entry) string { return cmp.Or(e.TransactionID(), e.RefundTransactionID()) }
+func idOf(e *journal.Entry) string { return e.ID().Text }
 
 // Currency returns the currency of the payment. A refund is sent without one: it is known only once the gateway has returned it.
 func Currency(e *journal.Entry) string {

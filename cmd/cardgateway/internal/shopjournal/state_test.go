@@ -35,16 +35,16 @@ func TestWords(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := &journal.Entry{Begun: journal.Intent{
-				TransactionID: "t-1", Amount: decimal.NewFromInt(7), Currency: "EUR", At: time.Now(), Operation: "TokenPayment",
+				ID: journal.PaymentID("t-1"), Amount: decimal.NewFromInt(7), Currency: "EUR", At: time.Now(), Operation: "TokenPayment",
 			}, Evidence: test.evidence, Acked: -1}
 			if test.acked {
 				e.Acked = len(e.Evidence)
 			}
-			if state, why := State(e), Why(e); state != test.state || why != test.why || Kind(e) != "payment" || Currency(e) != "EUR" {
+			if state, why := e.State().String(), Why(e); state != test.state || why != test.why || Kind(e) != "payment" || Currency(e) != "EUR" {
 				t.Errorf("got %s %s %s: %s, want %s: %s", Kind(e), Currency(e), state, why, test.state, test.why)
 			}
-			if back, err := ParseState("--state", asWord(test.state)); back != test.state || err != nil {
-				t.Errorf("got %q, %v back", back, err)
+			if back, err := ParseState("--state", asWord(e.State())); back != e.State() || err != nil {
+				t.Errorf("got %v, %v back", back, err)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func Why(e *journal.Entry) string {
 		}
 		return ""
 	}
-	if e.Conflict() {
+	if e.State() == journal.Conflicting {
 		return "contradictory outcomes" + open("; needs manual review")
 	}
 	switch e.State() {
@@ -32,7 +32,7 @@ func Why(e *journal.Entry) string {
 		refused, _ := errors.AsType[*cardgateway.RefusedError](err)
 		return refusalText(refused.HTTPStatus, refused.Code)
 	case journal.PresumedAbsent:
-		return "the gateway does not know it" + lastFailure(err)
+		return "the gateway does not know it" + lastFailure(e)
 	case journal.Pending:
 		return pendingText(code)
 	case journal.Abandoned:
@@ -40,24 +40,22 @@ func Why(e *journal.Entry) string {
 	case journal.Declined, journal.Succeeded:
 		return fmt.Sprintf("code %d", code) + open(", not acknowledged")
 	}
-	return unknownText(e) + lastFailure(err)
+	return unknownText(e) + lastFailure(e)
 }
 
 // outcomeOf returns the code of the outcome of an entry, and its error.
 func outcomeOf(e *journal.Entry) (code cardgateway.Code, err error) {
-	var t *cardgateway.Transaction
-	var r *cardgateway.Refund
-	if e.RefundTransactionID() != "" {
-		r, err = e.RefundOutcome()
-	} else {
-		t, err = e.Outcome()
-	}
-	switch {
-	case t != nil:
-		code = t.Code
-	case r != nil:
-		code = r.Code
-	}
+	err = e.Outcome(func(t *cardgateway.Transaction, err error) error {
+		if t != nil {
+			code = t.Code
+		}
+		return err
+	}, func(r *cardgateway.Refund, err error) error {
+		if r != nil {
+			code = r.Code
+		}
+		return err
+	})
 	return code, err
 }
 
@@ -98,15 +96,10 @@ func isSeen(e *journal.Entry) bool {
 }
 
 // lastFailure returns why the last query failed, for an entry returned by Recover.
-func lastFailure(err error) string {
-	unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
-	if !ok {
+func lastFailure(e *journal.Entry) string {
+	why := e.LastQueryError()
+	if why == nil {
 		return ""
 	}
-	causes, ok := unknown.Cause.(interface{ Unwrap() []error })
-	if !ok {
-		return ""
-	}
-	all := causes.Unwrap()
-	return "; the query failed: " + exit.Explain(all[len(all)-1]).Text
+	return "; the query failed: " + exit.Explain(why).Text
 }

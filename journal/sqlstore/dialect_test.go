@@ -1,4 +1,4 @@
-package journal
+package sqlstore
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 func TestDialectSQL(t *testing.T) {
@@ -46,10 +48,10 @@ func TestPadded(t *testing.T) {
 
 // TestLongShop: MySQL would truncate a long shop without an error: the payment would be sent, and its entry never found.
 func TestLongShop(t *testing.T) {
-	in := Intent{Shop: Shop{Gateway: strings.Repeat("g", longestShop-1), AppID: "1"}, TransactionID: "a"}
+	in := journal.Intent{Shop: journal.Shop{Gateway: strings.Repeat("g", longestShop-1), AppID: "1"}, ID: journal.PaymentID("a")}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, created, err := (&SQLStore{dialect: MySQL}).Begin(ctx, in)
+	_, created, err := (&Store{dialect: MySQL}).Begin(ctx, in)
 	if err == nil || created || !strings.Contains(err.Error(), "1025 bytes, at most 1024") {
 		t.Errorf("got %t, %v", created, err)
 	}

@@ -1,4 +1,4 @@
-package journal
+package sqlstore
 
 import (
 	"context"
@@ -6,9 +6,117 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
+
+// Dialect is the kind of database of a Store.
+type Dialect int
+
+// The supported databases.
+const (
+	SQLite   Dialect = iota + 1
+	Postgres         // 12 or later
+	MySQL            // MySQL 8.0.1 or later, MariaDB 10.6 or later
+)
+
+// String returns the name of the database.
+func (d Dialect) String() string {
+	switch d {
+	case SQLite:
+		return "SQLite"
+	case Postgres:
+		return "Postgres"
+	case MySQL:
+		return "MySQL"
+	}
+	return "Dialect(" + strconv.Itoa(int(d)) + ")"
+}
+
+// sql replaces the placeholders ? in a statement by those of the database.
+func (d Dialect) sql(statement string) string {
+	if d != Postgres {
+		return statement
+	}
+	var b strings.Builder
+	n := 0
+	for part := range strings.SplitAfterSeq(statement, "?") {
+		if text, ok := strings.CutSuffix(part, "?"); ok {
+			n++
+			part = text + "$" + strconv.Itoa(n)
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}
+
+// isUnacked returns the condition for which the database uses its index of unacknowledged entries.
+func (d Dialect) isUnacked() string {
+	if d == MySQL { // with any other condition, it sorts all rows of the shop for each page
+		return "unacked = TRUE"
+	}
+	return "unacked"
+}
+
+// repeated returns n copies of a text with commas between them.
+func repeated(text string, n int) string {
+	return strings.Repeat(text+", ", n-1) + text
+}
+
+// padded lengthens a list to the next power of two by repeating its last element. Statements over lists then have few
+// different texts, and the driver can prepare each of them once. Use it only for statements to which a repetition makes
+// no difference.
+func padded[T any](list []T) []T {
+	n := 1
+	for n < len(list) {
+		n *= 2
+	}
+	for last := list[len(list)-1]; len(list) < n; {
+		list = append(list, last)
+	}
+	return list
+}
+
+// checkVersion rejects a server that is too old for the statements of this package. They would fail only when something is
+// written, and then each write would be repeated on its own.
+//
+//   - Postgres 12: WITH ... AS MATERIALIZED. ON CONFLICT and SKIP LOCKED need 9.5.
+//   - MySQL 8.0.1, MariaDB 10.6: SKIP LOCKED.
+func (d Dialect) checkVersion(ctx context.Context, conn *sql.Conn) error {
+	query := map[Dialect]string{Postgres: `SHOW server_version`, MySQL: `SELECT VERSION()`}[d]
+	if query == "" {
+		return nil
+	}
+	var version string
+	if err := conn.QueryRowContext(ctx, query).Scan(&version); err != nil {
+		return fmt.Errorf("the version of the server cannot be read: %w", err)
+	}
+	if needed := d.tooOld(version); needed != "" {
+		return &settingError{fmt.Sprintf("the server has version %s, and %s or later is needed", version, needed)}
+	}
+	return nil
+}
+
+// tooOld returns the version that is needed if a server's version is older. A version that cannot be read is accepted.
+func (d Dialect) tooOld(version string) (needed string) {
+	var major, minor, patch int
+	n, _ := fmt.Sscanf(version, "%d.%d.%d", &major, &minor, &patch)
+	have := major*1_000_000 + minor*1000 + patch
+	switch {
+	case n == 0:
+		return ""
+	case d == Postgres && have < 12_000_000:
+		return "Postgres 12"
+	case d == MySQL && strings.Contains(version, "MariaDB"):
+		if have < 10_006_000 {
+			return "MariaDB 10.6"
+		}
+	case d == MySQL && have < 8_000_001:
+		return "MySQL 8.0.1"
+	}
+	return ""
+}
 
 // setting is a setting that a connection must have, so that a commit is durable when it returns and texts are stored
 // unchanged.
@@ -48,7 +156,8 @@ func (d Dialect) settings() []setting {
 	return []setting{
 		{"synchronous", `PRAGMA synchronous`, is("0", "1"),
 			`open the database with "PRAGMA synchronous = FULL" on every connection; with modernc.org/sqlite by _pragma=synchronous(FULL) in the data source name`},
-		{"journal_mode", `PRAGMA journal_mode`, is("off", "memory"), `open the database with "PRAGMA journal_mode = WAL"; with modernc.org/sqlite by _pragma=journal_mode(WAL) in the data source name`},
+		{"journal_mode", `PRAGMA journal_mode`, is("off", "memory"),
+			`open the database with "PRAGMA journal_mode = WAL"; with modernc.org/sqlite by _pragma=journal_mode(WAL) in the data source name`},
 	}
 }
 

@@ -1,4 +1,4 @@
-package journal
+package sqlstore
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -14,9 +15,11 @@ import (
 
 const (
 	insertSQLite = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
-	recordSQLite = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1 WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
-	recordOne    = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE WHERE shop = ? AND transaction_id = ? AND version = ?`
-	ackOne       = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
+	recordSQLite = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1
+		WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
+	recordOne = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
+		WHERE shop = ? AND transaction_id = ? AND version = ?`
+	ackOne = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 )
 
 // applySQLite writes a batch in one transaction. If that fails, each write is made in a transaction of its own, so that
@@ -25,7 +28,7 @@ const (
 // The statements do not receive the batch's context: the driver would start a goroutine for each of them, and still could
 // not interrupt a wait for another process. That wait is limited by busy_timeout; a caller whose context ends does not
 // wait for it.
-func (s *SQLStore) applySQLite(ctx context.Context, batch []*write) {
+func (s *Store) applySQLite(ctx context.Context, batch []*write) {
 	err := s.transactSQLite(ctx, batch)
 	for _, w := range batch {
 		if err != nil {
@@ -39,7 +42,7 @@ func (s *SQLStore) applySQLite(ctx context.Context, batch []*write) {
 	}
 }
 
-func (s *SQLStore) transactSQLite(ctx context.Context, batch []*write) error {
+func (s *Store) transactSQLite(ctx context.Context, batch []*write) error {
 	lazy := !slices.ContainsFunc(batch, func(w *write) bool { return w.durable })
 	return s.onConn(ctx, func(conn *sql.Conn, settings *connState) (err error) {
 		ctx := context.WithoutCancel(ctx)
@@ -67,7 +70,7 @@ func (s *SQLStore) transactSQLite(ctx context.Context, batch []*write) error {
 	})
 }
 
-func (s *SQLStore) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write) error {
+func (s *Store) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*write) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -81,11 +84,11 @@ func (s *SQLStore) commitSQLite(ctx context.Context, conn *sql.Conn, batch []*wr
 }
 
 // writeSQLite makes one write. If the entry cannot be read, only this write fails and not the batch.
-func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
-	args := []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
+func (s *Store) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
+	args := []any{w.text, w.shop, w.id, w.version}
 	switch w.kind {
 	case writeIntent:
-		args = []any{w.key.Shop.String(), w.key.TransactionID, w.begun, w.text}
+		args = []any{w.shop, w.id, w.begun, w.text}
 	case writeAck:
 		args = args[1:]
 	}
@@ -109,7 +112,7 @@ func (s *SQLStore) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error 
 
 // prepareSQLite prepares the statements. The pool prepares each of them again on every connection that uses it. The
 // caller must not hold a connection, because the pool may have only one.
-func (s *SQLStore) prepareSQLite(ctx context.Context) (err error) {
+func (s *Store) prepareSQLite(ctx context.Context) (err error) {
 	for kind, text := range []string{writeIntent: insertSQLite, writeEvidence: recordSQLite, writeAck: ackOne} {
 		if s.prepared[kind], err = s.db.PrepareContext(ctx, text); err != nil {
 			return err
@@ -119,11 +122,39 @@ func (s *SQLStore) prepareSQLite(ctx context.Context) (err error) {
 }
 
 // sync makes all commits durable: a checkpoint begins with a sync of the write-ahead log.
-func (s *SQLStore) sync() {
+func (s *Store) sync() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	rows, err := s.db.QueryContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`)
 	if err == nil {
 		_ = rows.Close() // after a failure, the next synced commit makes them durable
+	}
+}
+
+// lazySync calls sync a moment after a commit that was not synced to disk, unless a synced commit comes first.
+type lazySync struct {
+	sync func()
+
+	mu    sync.Mutex
+	timer *time.Timer
+}
+
+// lazySyncAfter is how long a lazy commit of SQLite may wait for a sync.
+const lazySyncAfter = 100 * time.Millisecond
+
+func (l *lazySync) committed(lazy bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case lazy && l.timer == nil:
+		l.timer = time.AfterFunc(lazySyncAfter, func() {
+			l.mu.Lock()
+			l.timer = nil
+			l.mu.Unlock()
+			l.sync()
+		})
+	case !lazy && l.timer != nil:
+		l.timer.Stop()
+		l.timer = nil
 	}
 }

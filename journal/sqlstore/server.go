@@ -1,4 +1,4 @@
-package journal
+package sqlstore
 
 import (
 	"cmp"
@@ -17,10 +17,10 @@ import (
 // the context of its caller: so an update of a locked row, or a write that the database rejects, affects no other write.
 // An insert waits for a transaction that has inserted the same row and is not yet committed, and its batch waits with it;
 // later batches do not, see stalledAfter.
-func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
+func (s *Store) applyToServer(ctx context.Context, batch []*write) {
 	// Always in the same order, so that two batches that insert the same rows cannot wait for each other.
 	slices.SortFunc(batch, func(a, b *write) int {
-		return cmp.Or(cmp.Compare(a.key.Shop.String(), b.key.Shop.String()), cmp.Compare(a.key.TransactionID, b.key.TransactionID))
+		return cmp.Or(cmp.Compare(a.shop, b.shop), cmp.Compare(a.id, b.id))
 	})
 	left := batch
 	if len(batch) > 1 || s.dialect == Postgres {
@@ -46,7 +46,7 @@ func (s *SQLStore) applyToServer(ctx context.Context, batch []*write) {
 }
 
 // retryStale tries once more if the connection had been closed meanwhile: then nothing was written.
-func (s *SQLStore) retryStale(do func() error) error {
+func (s *Store) retryStale(do func() error) error {
 	err := do()
 	if errors.Is(err, driver.ErrBadConn) {
 		err = do()
@@ -55,7 +55,7 @@ func (s *SQLStore) retryStale(do func() error) error {
 }
 
 // writeTogether sets changed for the writes that have changed an entry.
-func (s *SQLStore) writeTogether(ctx context.Context, conn *sql.Conn, state *connState, batch []*write) error {
+func (s *Store) writeTogether(ctx context.Context, conn *sql.Conn, state *connState, batch []*write) error {
 	byKind := make(map[writeKind][]*write)
 	for _, w := range batch {
 		byKind[w.kind] = append(byKind[w.kind], w)
@@ -88,7 +88,7 @@ func postgresTogether(ctx context.Context, conn *sql.Conn, kind writeKind, some 
 		statement = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES ` + repeated("(?, ?, ?, ?)", len(rows)) +
 			` ON CONFLICT (shop, transaction_id) DO NOTHING RETURNING shop, transaction_id`
 		for _, w := range rows {
-			args = append(args, w.key.Shop.String(), w.key.TransactionID, w.begun, w.text)
+			args = append(args, w.shop, w.id, w.begun, w.text)
 		}
 	default:
 		set, where := `evidence = j.evidence || f.line, version = j.version + 1, unacked = TRUE`, ``
@@ -108,7 +108,7 @@ func postgresTogether(ctx context.Context, conn *sql.Conn, kind writeKind, some 
 		statement += ` UPDATE cardgateway_journal j SET ` + set + from +
 			` WHERE j.shop = f.shop AND j.transaction_id = f.id AND j.version = f.version` + where + ` RETURNING j.shop, j.transaction_id`
 		for _, w := range rows {
-			args = append(args, w.key.Shop.String(), w.key.TransactionID, w.version, w.text)
+			args = append(args, w.shop, w.id, w.version, w.text)
 		}
 	}
 	return markChanged(some)(conn.QueryContext(ctx, Postgres.sql(statement), args...))
@@ -122,7 +122,7 @@ func markChanged(some []*write) func(*sql.Rows, error) error {
 		}
 		byKey := make(map[[2]string]*write, len(some))
 		for _, w := range some {
-			byKey[[2]string{w.key.Shop.String(), w.key.TransactionID}] = w
+			byKey[[2]string{w.shop, w.id}] = w
 		}
 		var changed []*write
 		for rows.Next() {
@@ -149,7 +149,7 @@ func markChanged(some []*write) func(*sql.Rows, error) error {
 func mysqlInsert(ctx context.Context, conn *sql.Conn, state *connState, some []*write) error {
 	args := make([]any, 0, 4*len(some))
 	for _, w := range some {
-		args = append(args, w.key.Shop.String(), w.key.TransactionID, w.begun, w.text)
+		args = append(args, w.shop, w.id, w.begun, w.text)
 	}
 	result, err := state.statements.exec(ctx, conn, `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES `+
 		repeated("(?, ?, ?, ?, '')", len(some)), args...)
@@ -192,7 +192,7 @@ func mysqlUpdate(ctx context.Context, conn *sql.Conn, kind writeKind, some []*wr
 func byShop(some []*write) map[string][]*write {
 	all := make(map[string][]*write)
 	for _, w := range some {
-		all[w.key.Shop.String()] = append(all[w.key.Shop.String()], w)
+		all[w.shop] = append(all[w.shop], w)
 	}
 	return all
 }
@@ -203,7 +203,7 @@ func mysqlUpdateIn(ctx context.Context, tx *sql.Tx, kind writeKind, shop string,
 		return nil, err
 	}
 	for _, w := range some {
-		if version, ok := free[w.key.TransactionID]; ok && version == w.version {
+		if version, ok := free[w.id]; ok && version == w.version {
 			changed = append(changed, w)
 		}
 	}
@@ -217,13 +217,13 @@ func mysqlUpdateIn(ctx context.Context, tx *sql.Tx, kind writeKind, shop string,
 		statement = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id IN (` + repeated("?", len(rows)) + `)`
 		args = append(args, shop)
 		for _, w := range rows {
-			args = append(args, w.key.TransactionID)
+			args = append(args, w.id)
 		}
 	} else {
 		statement = `UPDATE cardgateway_journal j JOIN (SELECT ? AS id, ? AS line` + strings.Repeat(` UNION ALL SELECT ?, ?`, len(rows)-1) +
 			`) w ON j.transaction_id = w.id SET j.evidence = CONCAT(j.evidence, w.line), j.version = j.version + 1, j.unacked = TRUE WHERE j.shop = ?`
 		for _, w := range rows {
-			args = append(args, []byte(w.key.TransactionID), []byte(w.text))
+			args = append(args, []byte(w.id), []byte(w.text))
 		}
 		args = append(args, shop)
 	}
@@ -236,7 +236,7 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (ver
 	ids := padded(slices.Clone(some))
 	args := []any{shop}
 	for _, w := range ids {
-		args = append(args, w.key.TransactionID)
+		args = append(args, w.id)
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT transaction_id, version FROM cardgateway_journal WHERE shop = ? AND transaction_id IN (`+
 		repeated("?", len(ids))+`) FOR UPDATE SKIP LOCKED`, args...)
@@ -257,10 +257,9 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (ver
 }
 
 // writeAlone makes one write with its own statement, and reads the entry if the statement changed nothing.
-func (s *SQLStore) writeAlone(w *write) {
-	ctx, release := w.context()
-	defer release()
+func (s *Store) writeAlone(w *write) {
 	w.err = s.retryStale(func() error {
+		ctx := w.ctx
 		return s.onConn(ctx, func(conn *sql.Conn, state *connState) error {
 			var statement string
 			var args []any
@@ -270,16 +269,17 @@ func (s *SQLStore) writeAlone(w *write) {
 				if s.dialect == MySQL {
 					statement = `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES (?, ?, ?, ?, '')`
 				}
-				args = []any{w.key.Shop.String(), w.key.TransactionID, w.begun, w.text}
+				args = []any{w.shop, w.id, w.begun, w.text}
 			case writeEvidence:
 				statement = recordOne
 				if s.dialect == MySQL {
-					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE WHERE shop = ? AND transaction_id = ? AND version = ?`
+					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
+						WHERE shop = ? AND transaction_id = ? AND version = ?`
 				}
-				args = []any{w.text, w.key.Shop.String(), w.key.TransactionID, w.version}
+				args = []any{w.text, w.shop, w.id, w.version}
 			case writeAck:
 				statement = ackOne
-				args = []any{w.key.Shop.String(), w.key.TransactionID, w.version}
+				args = []any{w.shop, w.id, w.version}
 			}
 			exec := conn.ExecContext
 			if s.dialect == MySQL {
@@ -297,8 +297,89 @@ func (s *SQLStore) writeAlone(w *write) {
 			}
 			w.current, err = s.read(ctx, conn, w.key)
 			// An earlier attempt, as part of a batch, may have inserted the intent without knowing it.
-			w.changed = w.sender != "" && w.current.version() == 0 && w.current.Begun.Sender == w.sender
+			w.changed = w.sender != "" && len(w.current.Evidence) == 0 && w.current.Begun.Sender == w.sender
 			return err
 		})
 	})
+}
+
+// preparedStatements are the prepared statements of one connection to MySQL. database/sql would prepare a statement again
+// for each use on a connection, which costs a round trip; and what it prepares for a database may run on a connection
+// that has not been checked.
+//
+// Only the goroutine that holds the connection may use them. They end with the connection.
+type preparedStatements struct {
+	byText map[string]driver.Stmt
+	unkept bool // the connection cannot be remembered, so its statements are not kept
+}
+
+// mostStatements limits the prepared statements of a connection. Each size of a batch has its own text.
+const mostStatements = 64
+
+// exec prepares a statement if it has not been prepared on this connection, and executes it.
+func (p *preparedStatements) exec(ctx context.Context, conn *sql.Conn, text string, args ...any) (result sql.Result, err error) {
+	named, plain := namedValues(args)
+	if !plain || p.unkept {
+		return conn.ExecContext(ctx, text, args...)
+	}
+	able := true
+	err = conn.Raw(func(driverConn any) error {
+		s, err := p.prepare(ctx, driverConn, text)
+		if s == nil {
+			able = false
+			return err
+		}
+		if result, err = s.ExecContext(ctx, named); err != nil {
+			_ = p.byText[text].Close() // the next use prepares it again
+			delete(p.byText, text)
+		}
+		return err
+	})
+	if err == nil && !able {
+		return conn.ExecContext(ctx, text, args...)
+	}
+	return result, err
+}
+
+// prepare returns a statement, or nil if the driver cannot prepare or execute one with a context.
+func (p *preparedStatements) prepare(ctx context.Context, driverConn any, text string) (driver.StmtExecContext, error) {
+	stmt, ok := p.byText[text]
+	if !ok {
+		c, able := driverConn.(driver.ConnPrepareContext)
+		if !able {
+			return nil, nil
+		}
+		var err error
+		if stmt, err = c.PrepareContext(ctx, text); err != nil {
+			return nil, err
+		}
+		if len(p.byText) >= mostStatements {
+			for _, old := range p.byText {
+				_ = old.Close()
+			}
+			p.byText = nil
+		}
+		if p.byText == nil {
+			p.byText = make(map[string]driver.Stmt)
+		}
+		p.byText[text] = stmt
+	}
+	s, _ := stmt.(driver.StmtExecContext)
+	return s, nil
+}
+
+// namedValues converts arguments to the form that drivers take. It returns false if one has a type that database/sql
+// would have to convert.
+func namedValues(args []any) (named []driver.NamedValue, plain bool) {
+	named = make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		if n, ok := arg.(int); ok {
+			arg = int64(n)
+		}
+		if !driver.IsValue(arg) {
+			return nil, false
+		}
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return named, true
 }

@@ -1,0 +1,126 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestMemoryIsBounded: what is remembered about the entries of two generations stays, older ones are forgotten, and every entry
+// may then have been changed.
+func TestMemoryIsBounded(t *testing.T) {
+	m := memory{most: 10}
+	id := func(i int) ID { return PaymentID(fmt.Sprint(i)) }
+	put := func(i int) { m.update(id(i), func(r *remembered) { r.why = fmt.Errorf("%d", i) }) }
+	begun := m.now()
+	for i := range 20 {
+		put(i)
+	}
+	m.setChanged(id(19))
+	if m.changedSince(id(0), begun) || !m.changedSince(id(19), begun) || m.changedSince(id(19), m.now()) {
+		t.Error("19 was changed, once, and nothing else")
+	}
+	put(20)
+	for i, want := range map[int]bool{0: false, 9: false, 10: true, 19: true, 20: true} {
+		if why := m.get(id(i)).why; (why != nil) != want || want && why.Error() != fmt.Sprint(i) {
+			t.Errorf("%d: got %v", i, why)
+		}
+	}
+	if !m.changedSince(id(0), begun) || m.changedSince(id(0), m.now()) {
+		t.Error("an entry that is forgotten may have been changed until then")
+	}
+	for i := range 100 {
+		put(i % 15)
+		if n := len(m.newer) + len(m.older); n > 20 {
+			t.Fatalf("it holds %d", n)
+		}
+	}
+}
+
+// TestMemoryOfReturned: what was returned, and whether the merchant has stored it, is remembered for exactly that version and
+// state.
+func TestMemoryOfReturned(t *testing.T) {
+	entry := func(states ...State) *Entry {
+		e := &Entry{Begun: Intent{ID: PaymentID("a")}}
+		for _, s := range states {
+			e.Evidence = append(e.Evidence, Evidence{Source: SourceQuery, State: s})
+		}
+		return e
+	}
+	open, pending := entry(), entry(Pending)
+	for _, tt := range []struct {
+		name    string
+		do      func(m *memory, returned func(*Entry))
+		version int // -1: nothing was returned
+		stored  bool
+	}{
+		{"nothing", func(*memory, func(*Entry)) {}, -1, false},
+		{"an open one", func(_ *memory, returned func(*Entry)) { returned(open) }, 0, false},
+		{"returned", func(_ *memory, returned func(*Entry)) { returned(pending) }, 1, false},
+		{"stored", func(m *memory, returned func(*Entry)) { returned(pending); m.setStored(pending) }, 1, true},
+		{"stored, and returned again", func(m *memory, returned func(*Entry)) { returned(pending); m.setStored(pending); returned(pending) }, 1, true},
+		{"stored, and returned in another state", func(m *memory, returned func(*Entry)) {
+			returned(entry(Unknown))
+			m.setStored(entry(Unknown))
+			returned(pending)
+		}, 1, false},
+		{"stored, and a newer version returned", func(m *memory, returned func(*Entry)) {
+			returned(pending)
+			m.setStored(pending)
+			returned(entry(Pending, Pending))
+		}, 2, false},
+		{"an older version is stored", func(m *memory, returned func(*Entry)) { returned(entry(Pending, Pending)); m.setStored(pending) }, 2, false},
+		{"stored and forgotten", func(m *memory, _ func(*Entry)) { m.setStored(open) }, -1, false},
+		{"an older version is returned", func(_ *memory, returned func(*Entry)) { returned(entry(Pending, Pending)); returned(open) }, 2, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var m memory
+			tt.do(&m, func(e *Entry) { m.returned(e, e.project()) })
+			got := m.get(PaymentID("a"))
+			if m.get(RefundID("a")).intent != nil {
+				t.Error("a refund has the same id and was not returned")
+			}
+			if known := got.intent != nil; known != (tt.version >= 0) || known && (got.version != tt.version || got.stored != tt.stored) {
+				t.Errorf("got version %d, stored %t (%t); want %d, %t", got.version, got.stored, known, tt.version, tt.stored)
+			}
+		})
+	}
+}
+
+// TestMemoryOfQueries: a query is due after a pause, or when the last one was interrupted.
+func TestMemoryOfQueries(t *testing.T) {
+	var m memory
+	id, now := PaymentID("a"), time.Now()
+	want := func(due bool, after time.Duration) {
+		t.Helper()
+		now = now.Add(after)
+		if got := m.due(id, now, time.Minute); got != due {
+			t.Errorf("due is %t, want %t", got, due)
+		}
+	}
+	want(true, 0)
+	want(false, 59*time.Second)
+	want(true, time.Second)
+	m.setWhy(id, errors.New("down"))
+	want(false, time.Second)
+	m.forgetQuery(id)
+	if m.get(id).why != nil {
+		t.Error("it still knows why")
+	}
+	want(true, 0)
+}
+
+// TestMemoryOfGivenUp: the latest calls that gave up are remembered, and not more than a few of one entry.
+func TestMemoryOfGivenUp(t *testing.T) {
+	var m memory
+	id := PaymentID("a")
+	for i := range 3 * mostGaveUp {
+		m.giveUp(id, fmt.Sprint(i))
+	}
+	got := m.get(id).gaveUp
+	if len(got) != mostGaveUp || got[0] != fmt.Sprint(2*mostGaveUp) || !slices.Contains(got, fmt.Sprint(3*mostGaveUp-1)) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,351 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cardgateway/cardgateway-go"
+)
+
+// CreateTokenOrder is cardgateway.Client.CreateTokenOrder, recorded in the journal. The errors are those of the client, and a
+// *MismatchError, a *cardgateway.ConflictError, or causes of this package in a *cardgateway.NotSentError (the store
+// cannot be written) and in a *cardgateway.OutcomeUnknownError (ErrOpen, ErrPresumedAbsent).
+func (j *Journal) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
+	return j.submitPayment(ctx, j.tokenOrder(req))
+}
+
+// TokenPayment is cardgateway.Client.TokenPayment, recorded in the journal. The token is not recorded. For errors see
+// CreateTokenOrder.
+func (j *Journal) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
+	return j.submitPayment(ctx, j.tokenPayment(token, req))
+}
+
+// CreateSubscription is cardgateway.Client.CreateSubscription, recorded in the journal. No card data is recorded. For
+// errors see CreateTokenOrder. An unknown outcome is especially serious here: a recurring charge may have been set up,
+// and the interface documents no way to cancel it.
+func (j *Journal) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
+	return j.submitPayment(ctx, j.subscription(req))
+}
+
+// CreateCheckout is cardgateway.Client.CreateCheckout, recorded in the journal. For errors see CreateTokenOrder.
+func (j *Journal) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
+	return j.submitPayment(ctx, j.checkout(req))
+}
+
+// CreateCheckoutSubscription is cardgateway.Client.CreateCheckoutSubscription, recorded in the journal. For errors
+// see CreateTokenOrder.
+func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
+	return j.submitPayment(ctx, j.checkoutSubscription(req))
+}
+
+// CreateRefund is cardgateway.Client.CreateRefund, recorded in the journal. The remark is not recorded. A second call with
+// the same RefundTransactionID sends nothing after anything may have been sent; it returns what is known. For errors see
+// CreateTokenOrder; a *MismatchError says that a refund of another payment or amount has this id.
+//
+// An accepted refund (code 110) is Pending; Recover reports when it has been made (111), or declined (112).
+func (j *Journal) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
+	return j.submitRefund(ctx, j.refund(req))
+}
+
+// Get returns what the store has about a payment or a refund, or ErrNoEntry. It does not query the gateway.
+func (j *Journal) Get(ctx context.Context, id ID) (Entry, error) {
+	if err := needContext(ctx, "Get"); err != nil {
+		return Entry{}, err
+	}
+	return j.get(ctx, j.key(id))
+}
+
+// Ack acknowledges that you have stored the state of a payment or a refund, and what belongs to it: it will not be reported
+// again. The state is that of what a payment method returned, see StateOf, or of the Entry. For an entry that is
+// Pending, Refused or PresumedAbsent it also means that the journal no longer queries the gateway for it. Acknowledge a
+// pending payment only if something else, such as the notification, will report how it ends, and a presumed absent one
+// only when it is too late for the request to arrive.
+//
+// Ack acknowledges the entry if it has this state now, and otherwise nothing. It returns ErrOpen for an entry without an
+// outcome (Unknown), ErrChanged for an entry with another state (Recover reports it until it is acknowledged), ErrNoEntry for
+// what was never begun, and any failure of the store. A repeated Ack does nothing. It makes no difference which process
+// acknowledges, or whether it was restarted since.
+func (j *Journal) Ack(ctx context.Context, id ID, stored State) error {
+	if err := needContext(ctx, "Ack"); err != nil {
+		return err
+	}
+	for range mostChanges {
+		e, err := j.get(ctx, j.key(id))
+		if err != nil {
+			return err
+		}
+		switch now := e.State(); {
+		case now == Unknown:
+			return ErrOpen
+		case now != stored:
+			return ErrChanged
+		case !e.Unacked():
+			return nil
+		}
+		if err := j.ack(ctx, &e); !errors.Is(err, ErrChanged) {
+			return err
+		}
+	}
+	return ErrChanged
+}
+
+// StateOf returns the state that the results of a payment method or of CreateRefund state, for Ack. It is Unknown, which is
+// never acknowledged, for every error that says something about the call only and not about the payment: not sent, invalid,
+// mismatch, or a failure of the store.
+func StateOf[R *cardgateway.Transaction | *cardgateway.Refund](result R, err error) State {
+	switch {
+	case err == nil:
+		switch r := any(result).(type) {
+		case *cardgateway.Transaction:
+			return gatewayResult{transaction: r}.state()
+		case *cardgateway.Refund:
+			return gatewayResult{refund: r}.state()
+		}
+	case errors.Is(err, cardgateway.ErrNotSent), errors.Is(err, cardgateway.ErrInvalidRequest): // it may wrap any other
+	case errors.Is(err, ErrPresumedAbsent):
+		return PresumedAbsent
+	case errors.Is(err, ErrAbandoned):
+		return Abandoned
+	case errors.Is(err, cardgateway.ErrOutcomeUnknown): // it may wrap an outcome that is not certain
+	case errors.Is(err, cardgateway.ErrConflict):
+		return Conflicting
+	case errors.Is(err, cardgateway.ErrDeclined):
+		return Declined
+	case errors.Is(err, cardgateway.ErrRefused):
+		return Refused
+	}
+	return Unknown
+}
+
+// Confirm records a transaction that you got from the gateway elsewhere: confirmed by package notify, or returned by
+// GetTransaction or a walk. The next call with its transactionId and the next Recover then need no query. Never pass it
+// a transaction that was not confirmed by a query.
+//
+// The transaction must match the recorded payment; otherwise Confirm records nothing and returns an error that matches
+// ErrMismatch. For a payment that is not in this journal it returns ErrNoEntry, which is normal for payments that are made
+// without the journal. Confirm does not acknowledge. For a refund, use ConfirmRefund.
+func (j *Journal) Confirm(ctx context.Context, t *cardgateway.Transaction) error {
+	if err := needContext(ctx, "Confirm"); err != nil {
+		return err
+	}
+	if t == nil {
+		return errors.New("journal: Confirm: the transaction is nil")
+	}
+	e, err := j.get(ctx, j.key(PaymentID(t.TransactionID)))
+	if err != nil {
+		return err
+	}
+	if in := e.Intent(); j.client.IsOtherApp(t) || !t.TransactionAmount.Equal(in.Amount) || t.TransactionCurrency != in.Currency {
+		return fmt.Errorf("%w: %q is recorded as %s, and the gateway shows %s %s of app %q",
+			ErrMismatch, t.TransactionID, in.describe(), t.TransactionAmount, t.TransactionCurrency, t.AppID)
+	}
+	return j.confirm(ctx, e, gatewayResult{transaction: t})
+}
+
+// ConfirmRefund records a refund that you got from the gateway elsewhere, as Confirm does for a payment: confirmed by
+// package notify, or returned by a walk or SearchRefunds. Its id, payment and amount must match the recorded refund.
+func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) error {
+	if err := needContext(ctx, "ConfirmRefund"); err != nil {
+		return err
+	}
+	if r == nil {
+		return errors.New("journal: ConfirmRefund: the refund is nil")
+	}
+	e, err := j.get(ctx, j.key(RefundID(r.MerchantRefundID)))
+	if err != nil {
+		return err
+	}
+	if in := e.Intent(); r.UniqueID != in.UniqueID || !r.RefundAmount.Equal(in.Amount) {
+		return fmt.Errorf("%w: refund %q is recorded as %s, and the gateway shows %s of transaction %q",
+			ErrMismatch, r.MerchantRefundID, in.describe(), r.RefundAmount, r.UniqueID)
+	}
+	return j.confirm(ctx, e, gatewayResult{refund: r})
+}
+
+// confirm records what the gateway returned for an entry, if it changes what is known. It is one row, and there can be others:
+// only a query of all of them shows that a checkout is abandoned, or that a payment that was submitted again was declined.
+func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err error) {
+	defer j.memory.setChanged(e.ID())
+	for _, ev := range j.evidenceOf(s, &e, e.project(), false) {
+		if e, err = j.addIfNew(ctx, e, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Again has the payment methods, and CreateRefund, in a form that submits again. Journal.AfterRefusal and
+// Journal.PayAgainRiskingSecondCharge return it. The request must be the same as the first time; another amount, currency or
+// order is a *MismatchError. A payment in a state that does not allow another submission is not submitted: the call returns
+// what is known, as the normal method does.
+type Again struct {
+	j        *Journal
+	accepts  resubmission
+	accepted []Acceptance
+}
+
+// AfterRefusal submits a payment again after the gateway refused it: because of invalid credentials, too many requests, or an
+// inactive merchant. Correct the cause, and call again with the same transactionId, amount, currency and order. If one of these
+// was itself wrong, use a new transactionId.
+//
+// A refusal is the gateway's statement and not a proof, so the call queries the gateway first, and submits the payment only
+// if the gateway does not know it. If the query fails, the call returns ErrNotSent; if the gateway has the payment, it
+// returns its outcome. A search can show a payment late, so the first submission may still have been processed: as with
+// PayAgainRiskingSecondCharge, a decline is not taken as the outcome before AbsentAfter; the call returns an
+// *OutcomeUnknownError with cause ErrRepeatDeclined. A payment that was not refused is handled as by the normal method.
+func (j *Journal) AfterRefusal() Again { return Again{j: j, accepts: afterRefusal} }
+
+// PayAgainRiskingSecondCharge submits a payment again after it was presumed absent, or refused. Apart from AfterRefusal,
+// nothing else in this package ever does. A token payment needs AcceptNoOrderGuard too, and a refund AcceptSecondRefund:
+// without it, the method sends nothing and returns a *cardgateway.ValidationError.
+//
+// The risk that you accept: absence is only presumed. If the first request is still on its way, the customer can be
+// charged twice. Two ids may prevent that, and both are kept: the transactionId, which "is generally used to
+// prevent repeated submission of one order", and the orderId, of which "only one successful transaction exists".
+//
+// CreateTokenOrder and CreateCheckout move no money themselves, but a customer who is redirected to two pages could pay twice.
+// If two requests of CreateSubscription arrive, and the gateway checks neither id, the customer has two subscriptions.
+//
+// A payment that was never begun, or is NotSent, is submitted as by the normal method. A decline of the repeated submission is
+// not taken as the outcome, because it may only mean that the gateway detected the repetition: the call returns an
+// *OutcomeUnknownError with cause ErrRepeatDeclined, and Recover resolves it by queries.
+func (j *Journal) PayAgainRiskingSecondCharge(accept ...Acceptance) Again {
+	return Again{j, riskingTwice, slices.Clone(accept)}
+}
+
+// Acceptance states in your source code which risk you accept beyond that of PayAgainRiskingSecondCharge.
+type Acceptance int
+
+const (
+	// AcceptNoOrderGuard accepts that a token payment has no orderId, so that the gateway's documented rule of one
+	// successful transaction per order cannot prevent a second charge.
+	AcceptNoOrderGuard Acceptance = 1
+	// AcceptSecondRefund accepts that a refund has no id but its own, and that no gateway publishes whether it rejects
+	// a repeated one: the refund can be made twice, as far as the payment's amount allows.
+	AcceptSecondRefund Acceptance = 2
+)
+
+// TokenPayment is Journal.TokenPayment, submitted again.
+func (a Again) TokenPayment(ctx context.Context, token cardgateway.Token, req cardgateway.TokenPaymentRequest) (*cardgateway.Transaction, error) {
+	if a.lacks(AcceptNoOrderGuard) {
+		return nil, invalid(opTokenPayment, "accept", "must contain AcceptNoOrderGuard to charge a token again")
+	}
+	return a.j.submitPayment(ctx, a.request(a.j.tokenPayment(token, req)))
+}
+
+// CreateTokenOrder is Journal.CreateTokenOrder, submitted again.
+func (a Again) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
+	return a.j.submitPayment(ctx, a.request(a.j.tokenOrder(req)))
+}
+
+// CreateSubscription is Journal.CreateSubscription, submitted again.
+func (a Again) CreateSubscription(ctx context.Context, req cardgateway.SubscriptionRequest) (*cardgateway.Transaction, error) {
+	return a.j.submitPayment(ctx, a.request(a.j.subscription(req)))
+}
+
+// CreateCheckout is Journal.CreateCheckout, submitted again.
+func (a Again) CreateCheckout(ctx context.Context, req cardgateway.CheckoutRequest) (*cardgateway.Transaction, error) {
+	return a.j.submitPayment(ctx, a.request(a.j.checkout(req)))
+}
+
+// CreateCheckoutSubscription is Journal.CreateCheckoutSubscription, submitted again.
+func (a Again) CreateCheckoutSubscription(ctx context.Context, req cardgateway.CheckoutSubscriptionRequest) (*cardgateway.Transaction, error) {
+	return a.j.submitPayment(ctx, a.request(a.j.checkoutSubscription(req)))
+}
+
+// CreateRefund is Journal.CreateRefund, submitted again.
+func (a Again) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
+	if a.lacks(AcceptSecondRefund) {
+		return nil, invalid(opRefund, "accept", "must contain AcceptSecondRefund to submit a refund again")
+	}
+	return a.j.submitRefund(ctx, a.request(a.j.refund(req)))
+}
+
+func (a Again) lacks(needed Acceptance) bool {
+	return a.accepts == riskingTwice && !slices.Contains(a.accepted, needed)
+}
+
+func (a Again) request(r *request) *request {
+	r.accepts = a.accepts
+	return r
+}
+
+// What the methods submit.
+
+func (j *Journal) tokenOrder(req cardgateway.TokenOrderRequest) *request {
+	return &request{
+		intent: Intent{
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opTokenOrder,
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		send: func(ctx context.Context) (gatewayResult, error) {
+			return ofPayment(j.client.CreateTokenOrder(ctx, req))
+		},
+	}
+}
+
+func (j *Journal) tokenPayment(token cardgateway.Token, req cardgateway.TokenPaymentRequest) *request {
+	return &request{
+		intent: Intent{
+			ID: PaymentID(req.TransactionID), Operation: opTokenPayment, Amount: req.Amount, Currency: req.Currency,
+		},
+		secrets: secrets{token: token},
+		send: func(ctx context.Context) (gatewayResult, error) {
+			return ofPayment(j.client.TokenPayment(ctx, token, req))
+		},
+	}
+}
+
+func (j *Journal) subscription(req cardgateway.SubscriptionRequest) *request {
+	return &request{
+		intent: Intent{
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opSubscription,
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		secrets: secrets{number: req.Card.CardNumber, code: req.Card.CVV},
+		send: func(ctx context.Context) (gatewayResult, error) {
+			return ofPayment(j.client.CreateSubscription(ctx, req))
+		},
+	}
+}
+
+func (j *Journal) checkout(req cardgateway.CheckoutRequest) *request {
+	return &request{
+		intent: Intent{
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckout,
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		send: func(ctx context.Context) (gatewayResult, error) { return ofPayment(j.client.CreateCheckout(ctx, req)) },
+	}
+}
+
+func (j *Journal) checkoutSubscription(req cardgateway.CheckoutSubscriptionRequest) *request {
+	return &request{
+		intent: Intent{
+			ID: PaymentID(req.TransactionID), OrderID: req.OrderID, Operation: opCheckoutSubscription,
+			Amount: req.Amount, Currency: req.Currency,
+		},
+		send: func(ctx context.Context) (gatewayResult, error) {
+			return ofPayment(j.client.CreateCheckoutSubscription(ctx, req))
+		},
+	}
+}
+
+func (j *Journal) refund(req cardgateway.RefundRequest) *request {
+	return &request{
+		intent: Intent{
+			ID: RefundID(req.RefundTransactionID), UniqueID: req.UniqueID, Operation: opRefund, Amount: req.Amount,
+		},
+		send: func(ctx context.Context) (gatewayResult, error) {
+			r, err := j.client.CreateRefund(ctx, req)
+			return gatewayResult{refund: r}, err
+		},
+	}
+}
+
+// ofPayment converts the results of a payment method.
+func ofPayment(t *cardgateway.Transaction, err error) (gatewayResult, error) {
+	return gatewayResult{transaction: t}, err
+}

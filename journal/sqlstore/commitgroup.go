@@ -1,0 +1,170 @@
+package sqlstore
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// commitGroup implements group commit: concurrent writers share a transaction, and with it the disk sync that each
+// transaction costs. A write that arrives while a transaction is running waits for the next one, together with all
+// others. No write is delayed to collect more of them: a single write starts its transaction at once.
+//
+// Transactions run in goroutines of their own, which end when nothing is left to write. A writer whose context ends can
+// therefore return at once, whatever the database does, and nothing has to be closed.
+type commitGroup struct {
+	apply   func(context.Context, []*write) // performs the writes, and finishes each
+	most    int                             // maximum number of writes in a batch
+	batches int                             // maximum number of concurrent batches, not counting stalled ones
+	stall   time.Duration                   // how long a batch may take before another one may start in its place; zero means forever
+
+	mu      sync.Mutex
+	waiting []*write
+	running int
+}
+
+// stalledAfter is how long a batch on a database server may take before the next one starts without waiting for it: it may
+// be waiting for a lock.
+const stalledAfter = 20 * time.Millisecond
+
+// write is one change of one entry.
+type write struct {
+	key     journal.Key
+	shop    string // the key in the form of the columns
+	id      string
+	kind    writeKind
+	version int    // of the entry that is changed; the acknowledged version for an acknowledgement
+	text    string // the intent or the evidence as JSON
+	begun   int64  // of an intent, microseconds since 1970
+	sender  string // of an intent
+	durable bool   // it must survive a power failure once it is done
+
+	ctx  context.Context // of the caller
+	done chan struct{}
+	// The result: set before done is closed.
+	changed bool          // this write changed the entry; else current is the entry as it is
+	current journal.Entry // if not changed
+	err     error
+}
+
+func newWrite(key journal.Key, kind writeKind) *write {
+	return &write{key: key, shop: key.Shop.String(), id: key.ID.String(), kind: kind}
+}
+
+func (w *write) finish() { close(w.done) }
+
+type writeKind int
+
+const (
+	writeIntent writeKind = iota
+	writeEvidence
+	writeAck
+)
+
+// do waits until the write is done. If ctx ends first, the write may or may not be made.
+func (g *commitGroup) do(ctx context.Context, w *write) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.ctx, w.done = ctx, make(chan struct{})
+	g.mu.Lock()
+	g.waiting = append(g.waiting, w)
+	g.start()
+	g.mu.Unlock()
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// start starts another batch, unless the maximum number is running. The caller holds mu.
+func (g *commitGroup) start() {
+	if g.running < g.batches {
+		g.running++
+		go g.run()
+	}
+}
+
+// run writes batches until nothing waits.
+func (g *commitGroup) run() {
+	for {
+		batch := g.take()
+		if len(batch) == 0 {
+			return
+		}
+		ctx, release := whileWanted(batch)
+		keptPlace := g.watch()
+		g.apply(ctx, batch)
+		release()
+		if !keptPlace() {
+			return
+		}
+	}
+}
+
+// watch lets another batch start in the place of this one if it stalls. The function that it returns ends that, and
+// reports whether the batch still has its place.
+func (g *commitGroup) watch() (keptPlace func() bool) {
+	if g.stall == 0 {
+		return func() bool { return true }
+	}
+	return time.AfterFunc(g.stall, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.running--
+		if len(g.waiting) > 0 {
+			g.start()
+		}
+	}).Stop
+}
+
+// take returns the next batch, oldest writes first. A write whose context has ended is dropped. A second write to the same
+// entry waits for the next batch, so that one statement can change many rows in any order.
+func (g *commitGroup) take() (batch []*write) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	keys := make(map[journal.Key]bool, min(len(g.waiting), g.most))
+	left := g.waiting[:0]
+	for _, w := range g.waiting {
+		switch {
+		case w.ctx.Err() != nil:
+		case len(batch) == g.most || keys[w.key]:
+			left = append(left, w)
+		default:
+			keys[w.key] = true
+			batch = append(batch, w)
+		}
+	}
+	clear(g.waiting[len(left):])
+	g.waiting = left
+	if len(batch) == 0 {
+		g.running--
+	}
+	return batch
+}
+
+// whileWanted returns a context for a batch. It ends when the contexts of all callers have ended.
+func whileWanted(batch []*write) (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var callers atomic.Int64
+	callers.Store(int64(len(batch)))
+	stops := make([]func() bool, len(batch))
+	for i, w := range batch {
+		stops[i] = context.AfterFunc(w.ctx, func() {
+			if callers.Add(-1) == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}

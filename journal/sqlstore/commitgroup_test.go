@@ -1,0 +1,117 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// batches is a commit group whose batches take a second each; it remembers what they have written.
+func batches(most int) (g *commitGroup, sizes *[]string) {
+	sizes = new([]string)
+	begun := time.Now()
+	var mu sync.Mutex
+	g = &commitGroup{most: most, batches: 1}
+	g.apply = func(_ context.Context, batch []*write) {
+		mu.Lock()
+		*sizes = append(*sizes, fmt.Sprintf("%v: %d", time.Since(begun), len(batch)))
+		mu.Unlock()
+		time.Sleep(time.Second)
+		for _, w := range batch {
+			w.changed = true
+			w.finish()
+		}
+	}
+	return g, sizes
+}
+
+func writeOf(id string) *write {
+	return newWrite(journal.Key{ID: journal.PaymentID(id)}, writeEvidence)
+}
+
+func wantBatches(t *testing.T, got *[]string, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	if fmt.Sprint(*got) != fmt.Sprint(want) {
+		t.Errorf("got batches\n%q, want\n%q", *got, want)
+	}
+}
+
+// TestStalledBatch: other writes wait for a stalled batch no longer than the limit, and then share a batch.
+func TestStalledBatch(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		stall  time.Duration
+		others []string // that write meanwhile
+		want   []string
+	}{
+		{"given up", 20 * time.Millisecond, []string{"a", "b"}, []string{"0s: 1", "20ms: 2", "1.5s: 1"}},
+		{"given up to nobody", 20 * time.Millisecond, nil, []string{"0s: 1", "1.5s: 1"}},
+		{"waited for", 0, []string{"a", "b"}, []string{"0s: 1", "1s: 2", "2s: 1"}},
+		{"two writes of one entry", 0, []string{"a", "a"}, []string{"0s: 1", "1s: 1", "2s: 2"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, got := batches(8)
+				g.stall = tt.stall
+				awaited := func(id string) { go func() { _ = g.do(t.Context(), writeOf(id)) }() }
+				awaited("first")
+				time.Sleep(5 * time.Millisecond)
+				for _, id := range tt.others {
+					awaited(id)
+				}
+				time.Sleep(1495 * time.Millisecond)
+				awaited("again")
+				time.Sleep(5 * time.Second)
+				wantBatches(t, got, tt.want...)
+				if g.running != 0 {
+					t.Errorf("%d batches are counted as under way", g.running)
+				}
+			})
+		})
+	}
+}
+
+// TestCallersLeave: the context of a batch ends with that of its last caller. A write whose context ends before its batch
+// begins is left out.
+func TestCallersLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		var ended []time.Duration
+		var sizes []int
+		g := &commitGroup{most: 8, batches: 1}
+		g.apply = func(ctx context.Context, batch []*write) {
+			sizes = append(sizes, len(batch))
+			select {
+			case <-ctx.Done():
+				ended = append(ended, time.Since(begun))
+			case <-time.After(10 * time.Second):
+			}
+			for _, w := range batch {
+				w.finish()
+			}
+		}
+		leave := func(id string, after time.Duration) {
+			go func() {
+				ctx, cancel := context.WithTimeout(t.Context(), after)
+				defer cancel()
+				_ = g.do(ctx, writeOf(id))
+			}()
+		}
+		leave("first", time.Second)
+		synctest.Wait()
+		leave("gone by then", 500*time.Millisecond)
+		leave("a", 3*time.Second)
+		leave("b", 5*time.Second)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if fmt.Sprint(sizes) != "[1 2]" || fmt.Sprint(ended) != "[1s 5s]" {
+			t.Errorf("batches of %v, which ended at %v; want [1 2] and [1s 5s]", sizes, ended)
+		}
+	})
+}

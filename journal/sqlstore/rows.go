@@ -1,0 +1,276 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+const selectEntry = `SELECT intent, evidence, version, acked FROM cardgateway_journal WHERE shop = ? AND transaction_id = ?`
+
+// Get implements journal.Store.
+func (s *Store) Get(ctx context.Context, key journal.Key) (journal.Entry, error) {
+	if err := needContext(ctx, "Get"); err != nil {
+		return journal.Entry{}, err
+	}
+	e, err := s.read(ctx, s.db, key)
+	if err != nil {
+		return e, s.explain(ctx, err)
+	}
+	return e, nil
+}
+
+// querier is a database, a connection or a transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// read returns an entry, ErrNoEntry, an *EntryError or an error of the database.
+func (s *Store) read(ctx context.Context, q querier, key journal.Key) (journal.Entry, error) {
+	var r storedEntry
+	err := q.QueryRowContext(ctx, s.dialect.sql(selectEntry), key.Shop.String(), key.ID.String()).
+		Scan(&r.intent, &r.evidence, &r.version, &r.acked)
+	if errors.Is(err, sql.ErrNoRows) {
+		return journal.Entry{}, journal.ErrNoEntry
+	} else if err != nil {
+		return journal.Entry{}, err
+	}
+	return r.entry(key)
+}
+
+// storedEntry is a row. Its texts are scanned as bytes, so that a text that is not UTF-8 does not prevent the other rows
+// from being read.
+type storedEntry struct {
+	id               string
+	begun            any // microseconds since 1970
+	intent, evidence []byte
+	version, acked   wholeNumber
+}
+
+// wholeNumber is an INTEGER column. SQLite stores any value in one; a value that is not a number must not prevent the
+// other rows from being read.
+type wholeNumber struct {
+	n   int
+	bad bool
+}
+
+// Scan implements sql.Scanner.
+func (w *wholeNumber) Scan(value any) error {
+	var n sql.NullInt64
+	err := n.Scan(value)
+	w.n, w.bad = int(n.Int64), err != nil || !n.Valid
+	return nil
+}
+
+// mostReserved limits how much room is reserved for evidence before it is read: the column version can be damaged.
+const mostReserved = 2000
+
+func (r *storedEntry) entry(key journal.Key) (e journal.Entry, err error) {
+	unreadable := func(cause error) (journal.Entry, error) {
+		return journal.Entry{}, &journal.EntryError{Key: key, Cause: cause}
+	}
+	if err := json.Unmarshal(r.intent, &e.Begun); err != nil {
+		return unreadable(fmt.Errorf("its intent: %w", err))
+	}
+	e.Begun.Shop, e.Begun.ID = key.Shop, key.ID
+	if r.version.bad || r.acked.bad {
+		return unreadable(errors.New("its version or acked column is not a number"))
+	}
+	e.Acked = r.acked.n
+	if r.version.n > 0 {
+		e.Evidence = make([]journal.Evidence, 0, min(r.version.n, mostReserved))
+	}
+	for line := range strings.Lines(string(r.evidence)) {
+		var ev journal.Evidence
+		if err := json.Unmarshal([]byte(line), &ev); err != nil {
+			return unreadable(fmt.Errorf("its evidence: %w", err))
+		}
+		if ev.Refund != nil && !key.ID.Refund || ev.Transaction != nil && key.ID.Refund {
+			return unreadable(errors.New("it is a refund with evidence of a payment, or a payment with evidence of a refund"))
+		}
+		e.Evidence = append(e.Evidence, ev)
+	}
+	if n := len(e.Evidence); n != r.version.n {
+		return unreadable(fmt.Errorf("it has %d lines of evidence, but version %d", n, r.version.n))
+	}
+	return e, nil
+}
+
+const (
+	pageOfUnacked = 200
+	// stalePage is how old a page of entries may become in the loop. The rest of an older one is read again.
+	stalePage = 500 * time.Millisecond
+
+	selectUnacked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
+		WHERE shop = ? AND %s AND begun >= ? AND (begun > ? OR transaction_id > ?) ORDER BY begun, transaction_id LIMIT ?`
+)
+
+// Unacked implements journal.Store. It reads a page of entries at a time, and holds no connection while they are used.
+func (s *Store) Unacked(ctx context.Context, shop journal.Shop) iter.Seq2[journal.Entry, error] {
+	unacked := fmt.Sprintf(selectUnacked, s.dialect.isUnacked())
+	return func(yield func(journal.Entry, error) bool) {
+		if err := needContext(ctx, "Unacked"); err != nil {
+			yield(journal.Entry{}, err)
+			return
+		}
+		begun, id := any(int64(-1)<<62), ""
+		for {
+			page, err := s.page(ctx, unacked, shop.String(), begun, begun, id, pageOfUnacked)
+			if err != nil {
+				yield(journal.Entry{}, s.explain(ctx, err))
+				return
+			}
+			read := time.Now()
+			for i := range page {
+				begun, id = page[i].begun, page[i].id
+				if !yield(page[i].entry(journal.Key{Shop: shop, ID: journal.ParseID(id)})) {
+					return
+				}
+				if time.Since(read) > stalePage {
+					break
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// page returns the rows of a statement that selects the columns of a storedEntry.
+func (s *Store) page(ctx context.Context, statement string, args ...any) (page []storedEntry, err error) {
+	rows, err := s.db.QueryContext(ctx, s.dialect.sql(statement), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r storedEntry
+		if err := rows.Scan(&r.id, &r.begun, &r.intent, &r.evidence, &r.version, &r.acked); err != nil {
+			return nil, err
+		}
+		page = append(page, r)
+	}
+	return page, rows.Err()
+}
+
+// mostShops limits how many shops Shops returns.
+const mostShops = 1000
+
+const nextShop = `SELECT MIN(shop) FROM cardgateway_journal WHERE shop > ?`
+
+// Shops returns the shops that have entries, at most 1000. A tool can use it to report which shops there are if it finds no
+// entries of the requested one.
+func (s *Store) Shops(ctx context.Context) (shops []journal.Shop, err error) {
+	if err := needContext(ctx, "Shops"); err != nil {
+		return nil, err
+	}
+	for text, err := range s.shops(ctx) {
+		if err != nil {
+			return nil, s.explain(ctx, err)
+		}
+		if shops = append(shops, parseShop(text)); len(shops) == mostShops {
+			break
+		}
+	}
+	return shops, nil
+}
+
+// shops yields the column shop of every shop that has entries. An error of the database ends the loop.
+func (s *Store) shops(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for last := ""; ; {
+			var next []byte
+			if err := s.db.QueryRowContext(ctx, s.dialect.sql(nextShop), last).Scan(&next); err != nil {
+				yield("", err)
+				return
+			}
+			if last = string(next); next == nil || !yield(last, nil) {
+				return
+			}
+		}
+	}
+}
+
+// parseShop reads what Shop.String wrote. An appId contains no space.
+func parseShop(text string) journal.Shop {
+	i := strings.LastIndexByte(text, ' ')
+	if i < 0 {
+		return journal.Shop{Gateway: text}
+	}
+	return journal.Shop{Gateway: text[:i], AppID: cardgateway.AppID(text[i+1:])}
+}
+
+const (
+	pageOfAcked = 200
+
+	selectAcked = `SELECT transaction_id, begun, intent, evidence, version, acked FROM cardgateway_journal
+		WHERE shop = ? AND transaction_id > ? AND NOT unacked AND begun < ? ORDER BY transaction_id LIMIT ?`
+	deleteAcked = `DELETE FROM cardgateway_journal WHERE shop = ? AND version = ? AND transaction_id IN (%s)`
+)
+
+// Forget deletes acknowledged payments and refunds, of every shop, of which everything was recorded before the given time:
+// every submission, and everything that became known since. It returns how many. A deleted id can be paid again, so keep
+// entries for longer than any of your jobs could repeat a call. A time within the last 24 hours is an error.
+//
+// Forget reads the entries that began before that time, a page at a time, and deletes those of each page in transactions of
+// their own. If it ends early, what is deleted stays deleted. An entry that cannot be read is kept; Forget returns the first
+// of them as an *EntryError, after it has deleted the others.
+func (s *Store) Forget(ctx context.Context, before time.Time) (n int64, err error) {
+	if err := needContext(ctx, "Forget"); err != nil {
+		return 0, err
+	}
+	if err := journal.CheckForget(before); err != nil {
+		return 0, err
+	}
+	var unreadable error
+	for shop, err := range s.shops(ctx) {
+		if err != nil {
+			return n, s.explain(ctx, err)
+		}
+		for id, more := "", true; more; {
+			page, err := s.page(ctx, selectAcked, shop, id, before.UnixMicro(), pageOfAcked)
+			if err != nil {
+				return n, s.explain(ctx, err)
+			}
+			old := make(map[int][]any) // ids, by the version of their entries
+			for i := range page {
+				id = page[i].id
+				switch e, err := page[i].entry(journal.Key{Shop: parseShop(shop), ID: journal.ParseID(id)}); {
+				case err != nil:
+					unreadable = cmp.Or(unreadable, err)
+				case e.MayForget(before):
+					old[len(e.Evidence)] = append(old[len(e.Evidence)], id)
+				}
+			}
+			for version, ids := range old {
+				deleted, err := s.deleteAcked(ctx, shop, version, ids)
+				if n += deleted; err != nil {
+					return n, s.explain(ctx, err)
+				}
+			}
+			more = len(page) == pageOfAcked
+		}
+	}
+	return n, unreadable
+}
+
+// deleteAcked deletes acknowledged entries of a shop, unless more was recorded since: then they have another version.
+func (s *Store) deleteAcked(ctx context.Context, shop string, version int, ids []any) (int64, error) {
+	ids = padded(ids)
+	statement := s.dialect.sql(fmt.Sprintf(deleteAcked, repeated("?", len(ids))))
+	result, err := s.db.ExecContext(ctx, statement, append([]any{shop, version}, ids...)...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}

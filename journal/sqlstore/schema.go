@@ -1,0 +1,149 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/retry"
+)
+
+// thisVersion is the version of the tables. The table of versions says which one a database has. A version that has been
+// released is never changed: a change of the tables is a new version, with statements that make it from the one before.
+const thisVersion = 1
+
+// tables returns the statements that create the tables. Each can be repeated without harm: two processes may create the tables
+// at the same time, and MySQL commits each statement by itself.
+//
+// The column transaction_id is Key.ID as text, also for a refund. The column unacked says whether acked < version. The index of
+// unacknowledged entries uses this column, so that further evidence does not change the index: Postgres can then update in
+// place (a heap-only tuple), and SQLite need not read it.
+func (d Dialect) tables() []string {
+	switch d {
+	case Postgres:
+		return []string{tableOfVersions, `
+			CREATE TABLE IF NOT EXISTS cardgateway_journal (
+				shop           TEXT COLLATE "C" NOT NULL,            -- base URL and appId
+				transaction_id TEXT COLLATE "C" NOT NULL,
+				begun          BIGINT           NOT NULL,            -- microseconds since 1970, UTC
+				intent         TEXT             NOT NULL,            -- JSON
+				evidence       TEXT             NOT NULL DEFAULT '', -- JSON, one line each
+				version        INTEGER          NOT NULL DEFAULT 0,  -- lines in evidence
+				acked          INTEGER          NOT NULL DEFAULT -1, -- of which so many are acknowledged
+				unacked        BOOLEAN          NOT NULL DEFAULT TRUE,
+				PRIMARY KEY (shop, transaction_id)
+			) WITH (fillfactor = 60)`, `
+			CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
+				ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
+		}
+	case MySQL: // binary columns, because every collation of MySQL treats some different texts as equal
+		return []string{tableOfVersions, `
+			CREATE TABLE IF NOT EXISTS cardgateway_journal (
+				shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
+				transaction_id VARBINARY(520)  NOT NULL,             -- of a refund: "refund", a tab and at most 512 bytes
+				begun          BIGINT          NOT NULL,             -- microseconds since 1970, UTC
+				intent         MEDIUMBLOB      NOT NULL,             -- JSON
+				evidence       MEDIUMBLOB      NOT NULL,             -- JSON, one line each
+				version        INTEGER         NOT NULL DEFAULT 0,   -- lines in evidence
+				acked          INTEGER         NOT NULL DEFAULT -1,  -- of which so many are acknowledged
+				unacked        BOOLEAN         NOT NULL DEFAULT TRUE,
+				PRIMARY KEY (shop, transaction_id),
+				INDEX cardgateway_journal_unacked (shop, unacked, begun, transaction_id)
+			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`,
+		}
+	}
+	return []string{tableOfVersions, `
+		CREATE TABLE IF NOT EXISTS cardgateway_journal (
+			shop           TEXT    NOT NULL,            -- base URL and appId
+			transaction_id TEXT    NOT NULL,
+			begun          INTEGER NOT NULL,            -- microseconds since 1970, UTC
+			intent         TEXT    NOT NULL,            -- JSON
+			evidence       TEXT    NOT NULL DEFAULT '', -- JSON, one line each
+			version        INTEGER NOT NULL DEFAULT 0,  -- lines in evidence
+			acked          INTEGER NOT NULL DEFAULT -1, -- of which so many are acknowledged
+			unacked        INTEGER NOT NULL DEFAULT 1,
+			PRIMARY KEY (shop, transaction_id)
+		)`, `
+		CREATE INDEX IF NOT EXISTS cardgateway_journal_unacked
+			ON cardgateway_journal (shop, begun, transaction_id) WHERE unacked`,
+	}
+}
+
+const (
+	tableOfVersions = `CREATE TABLE IF NOT EXISTS cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)`
+	selectVersion   = `SELECT COALESCE(MAX(version), 0) FROM cardgateway_journal_schema`
+	selectColumns   = `SELECT shop, transaction_id, begun, intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE 1 = 0`
+	insertVersion   = `INSERT INTO cardgateway_journal_schema (version, applied) VALUES (?, ?)`
+)
+
+// ErrNoTables says that a database has no journal tables.
+var ErrNoTables = errors.New("sqlstore: the database has no tables of a journal")
+
+var errSchema = errors.New("the tables are not of this program's version")
+
+// createTables creates the tables, unless they exist. A database user that may not create tables can use existing ones. If
+// several processes create them at once, some can fail although all statements say IF NOT EXISTS; the next attempt then finds
+// the tables.
+func (d Dialect) createTables(ctx context.Context, db *sql.DB) (err error) {
+	for range 10 {
+		if err = d.tryTables(ctx, db); err == nil || errors.Is(err, errSchema) || retry.Sleep(ctx, 50*time.Millisecond) != nil {
+			break
+		}
+	}
+	return err
+}
+
+func (d Dialect) tryTables(ctx context.Context, db *sql.DB) error {
+	have, err := schemaVersion(ctx, db)
+	switch {
+	case have > thisVersion:
+		return fmt.Errorf("%w: the schema has version %d and this program knows %d: a newer program has made it, use that one", errSchema, have, thisVersion)
+	case have == thisVersion:
+		return nil
+	}
+	for _, statement := range d.tables() {
+		if _, failed := db.ExecContext(ctx, statement); failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+	if err := query(ctx, db, selectColumns); err != nil { // a table of somebody else with this name
+		return err
+	}
+	_, err = db.ExecContext(ctx, d.sql(insertVersion), thisVersion, time.Now().UnixMicro())
+	if now, failed := schemaVersion(ctx, db); now < thisVersion { // another process can have inserted it
+		return errors.Join(err, failed)
+	}
+	return nil
+}
+
+// findTables checks that the tables are there, in this version.
+func (d Dialect) findTables(ctx context.Context, db *sql.DB) error {
+	have, err := schemaVersion(ctx, db)
+	switch {
+	case err != nil && query(ctx, db, `SELECT 1`) == nil: // the database answers
+		return fmt.Errorf("%w: %w", ErrNoTables, err)
+	case err != nil:
+		return err
+	case have == 0:
+		return ErrNoTables
+	case have != thisVersion:
+		return fmt.Errorf("%w: the schema has version %d and this program knows %d", errSchema, have, thisVersion)
+	}
+	return nil
+}
+
+func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
+	err = db.QueryRowContext(ctx, selectVersion).Scan(&version)
+	return version, err
+}
+
+// query makes a query whose result is of no interest.
+func query(ctx context.Context, db *sql.DB, text string) error {
+	rows, err := db.QueryContext(ctx, text)
+	if err != nil {
+		return err
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}

@@ -1,0 +1,355 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/random"
+	"github.com/cardgateway/cardgateway-go/internal/retry"
+)
+
+// request is one call of a payment method or of CreateRefund.
+type request struct {
+	intent  Intent
+	accepts resubmission
+	secrets secrets
+	send    func(context.Context) (gatewayResult, error)
+}
+
+// resubmission says when a caller accepts that a payment is submitted again.
+type resubmission int
+
+const (
+	onlyUnsent   resubmission = iota // only if every earlier submission is proved unsent
+	afterRefusal                     // also after a refusal: the gateway says that it did not process the earlier one
+	riskingTwice                     // also after a presumed absence: an earlier one may still arrive
+)
+
+// submitPayment makes a payment, or waits for the call that is making it, or returns what is known about it.
+func (j *Journal) submitPayment(ctx context.Context, r *request) (*cardgateway.Transaction, error) {
+	got, err := j.submit(ctx, r)
+	return got.transaction, err
+}
+
+// submitRefund makes a refund as submitPayment makes a payment.
+func (j *Journal) submitRefund(ctx context.Context, r *request) (*cardgateway.Refund, error) {
+	got, err := j.submit(ctx, r)
+	return got.refund, err
+}
+
+func (j *Journal) submit(ctx context.Context, r *request) (gatewayResult, error) {
+	r.intent.Shop = j.shop
+	if err := needContext(ctx, r.intent.Operation); err != nil {
+		return gatewayResult{}, j.notClaimed(r, err)
+	}
+	if !r.intent.recordable() {
+		got, err := r.rejected(ctx)
+		return got, j.notClaimed(r, err)
+	}
+	r.intent.At, r.intent.Sender = time.Now().Round(0), random.Text()
+	c, mine := j.calls.start(&r.intent)
+	if !mine {
+		return c.wait(ctx, &r.intent)
+	}
+	defer j.calls.finish(c)
+	c.got, c.err = j.submitOnce(ctx, r)
+	return c.result()
+}
+
+// submitOnce claims the payment for this call, sends it, and records the outcome.
+func (j *Journal) submitOnce(ctx context.Context, r *request) (gatewayResult, error) {
+	e, mine, err := j.claim(ctx, r.intent, r.accepts)
+	if err != nil {
+		return gatewayResult{}, j.notClaimed(r, err)
+	}
+	j.memory.returned(&e, e.project()) // Unknown if it is mine: if this call never returns, its caller knows no more than that
+	if !mine {
+		return e.outcome()
+	}
+	got, err := r.send(ctx)
+	return j.recordOutcome(ctx, r, e, got, err)
+}
+
+// rejected returns the client's own error for a request whose id or amount cannot be recorded. The client receives a
+// context that has already ended, so that it sends nothing even if it does not reject the request.
+func (r *request) rejected(ctx context.Context) (gatewayResult, error) {
+	over, cancel := context.WithCancelCause(ctx)
+	cancel(errUnfit)
+	return r.send(over)
+}
+
+var errUnfit = errors.New("journal: the request has an id or an amount that cannot be recorded")
+
+// notClaimed returns the error of a call that could not claim the payment: this call sent nothing. But if an earlier call
+// of this Journal may have sent the payment, it returns an unknown outcome instead, because "not sent" would be taken for
+// a statement about the payment. That is not so after a refusal, which the caller of AfterRefusal knows.
+func (j *Journal) notClaimed(r *request, err error) error {
+	before := j.memory.get(r.intent.ID)
+	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
+	switch {
+	case before.intent == nil || !ok || before.state == NotSent || before.state == Refused && r.accepts == afterRefusal:
+		return err
+	case !before.intent.same(&r.intent):
+		return &MismatchError{Asked: r.intent, Recorded: *before.intent}
+	}
+	return before.intent.unknown(gatewayResult{}, notSent.Cause)
+}
+
+// recordOutcome records the result of a submission before it returns it. If another process has meanwhile recorded more from a
+// query, it returns that instead.
+func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got gatewayResult, err error) (gatewayResult, error) {
+	ev := observed(got, err, e.project().once)
+	ev.Sender = r.intent.Sender
+	r.secrets.removeFrom(ev.Transaction)
+	e, failed := j.record(ctx, e, ev)
+	j.memory.setChanged(r.intent.ID)
+	if failed != nil {
+		return r.notRecorded(got, err, failed)
+	}
+	known := e.project()
+	j.memory.returned(&e, known)
+	switch {
+	case ev.Invalid:
+		_ = j.ack(context.WithoutCancel(ctx), &e) // best effort: otherwise Recover reports that it was not sent
+		return gatewayResult{}, err
+	case known.conflict || known.state >= Pending && known.state != ev.State:
+		return e.outcome()
+	case ev.State == Unknown && errors.Is(err, cardgateway.ErrDeclined):
+		return gatewayResult{}, r.intent.unknown(got, ErrRepeatDeclined)
+	}
+	return got, err
+}
+
+// notRecorded returns the outcome of a payment whose outcome could not be recorded. If it is certain that this call sent
+// nothing, it returns that error. Everything else it returns as unknown, because the journal does not know it: the
+// payment is open, and Recover will report the outcome.
+func (r *request) notRecorded(got gatewayResult, err, failed error) (gatewayResult, error) {
+	if errors.Is(err, cardgateway.ErrNotSent) || errors.Is(err, cardgateway.ErrInvalidRequest) {
+		return gatewayResult{}, err // in the store the payment stays open, and Ack returns ErrOpen
+	}
+	return gatewayResult{}, r.intent.unknown(got, fmt.Errorf("journal: the outcome could not be recorded: %w", failed))
+}
+
+// claim makes sure that this call, and no other call in any process, may send the payment. It returns the entry, and
+// false if this call must not send: another call is sending the payment, or its state does not allow another submission.
+// An error means that this call sent nothing.
+func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e Entry, mine bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return e, false, in.notSent(err)
+	}
+	if e, mine, err = j.begin(ctx, in); err != nil || mine {
+		return e, mine, err
+	}
+	patience := time.Now().Add(j.opts.WaitElsewhere)
+	var queried string // the sender of the refused submission for which the gateway was queried
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		known := e.project()
+		switch {
+		case !known.invalid && !known.intent.same(&in):
+			return e, false, &MismatchError{Asked: in, Recorded: known.intent}
+		case j.gaveUp(known):
+			if e, err = j.recordUnsent(ctx, e, known); err != nil {
+				return e, false, in.notSent(fmt.Errorf("journal: it could not be recorded that an earlier call sent nothing: %w", err))
+			}
+			continue
+		case known.maySubmit(accepts) && e.version() >= mostEvidence:
+			return e, false, &cardgateway.ValidationError{Op: in.Operation, Problems: []cardgateway.Problem{{
+				Field: in.ID.member(), Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
+			}}}
+		case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:
+			queried = known.intent.Sender
+			if e, err = j.checkRefused(ctx, e, &in); err != nil {
+				return e, false, err
+			}
+			continue
+		case known.maySubmit(accepts):
+			if mine, err = j.beginAgain(ctx, &e, in); err != nil || mine {
+				return e, mine, err
+			}
+			// Another caller was faster. The time limit ends the loop if a faulty store reports that forever.
+			if time.Now().After(patience) {
+				return e, false, in.notSent(ErrChanged)
+			}
+		case !known.inFlight(in.At) || time.Now().After(patience):
+			return e, false, nil
+		}
+		if retry.Sleep(ctx, pause) != nil {
+			return e, false, nil
+		}
+		now, err := j.get(ctx, in.Key())
+		if err != nil {
+			return e, false, in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
+		}
+		e = now
+	}
+}
+
+// mostEvidence is how much evidence an entry may have before its payment can no longer be submitted again. Each
+// submission that is proved unsent adds two pieces of evidence, and stores write an entry as a whole. Evidence of
+// outcomes is recorded beyond this limit too.
+const mostEvidence = 2000
+
+// maySubmit reports whether another submission is allowed.
+func (p *projection) maySubmit(accepts resubmission) bool {
+	switch p.current() {
+	case NotSent:
+		return true
+	case Refused:
+		return accepts == afterRefusal || accepts == riskingTwice
+	case PresumedAbsent:
+		return accepts == riskingTwice
+	}
+	return false
+}
+
+// inFlight reports whether another process may still be about to record an outcome.
+func (p *projection) inFlight(now time.Time) bool {
+	return p.state == Unknown && !p.answered && now.Sub(p.intent.At) < longestFlight
+}
+
+// begin creates the entry. If the store fails, it tries again for up to two seconds. A failed attempt may have written
+// the entry all the same: an entry with this call's Sender belongs to this call.
+func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+	defer cancel()
+	for again := newBackOff(25*time.Millisecond, 250*time.Millisecond); ; {
+		e, created, err := j.tryBegin(ctx, in)
+		if err == nil {
+			return e, created || e.isJustSubmitted(in.Sender), nil
+		}
+		if _, ok := errors.AsType[*EntryError](err); ok { // there is an entry, but it cannot be read
+			return e, false, in.unknown(gatewayResult{}, err)
+		}
+		if !again.wait(ctx) {
+			return e, false, j.giveUp(ctx, in, "the intent could not be recorded", err)
+		}
+	}
+}
+
+// isJustSubmitted reports whether the submission of this sender is the latest thing that an entry records.
+func (e *Entry) isJustSubmitted(sender string) bool {
+	if n := len(e.Evidence); n > 0 {
+		last := e.Evidence[n-1].Submission
+		return last != nil && last.Sender == sender
+	}
+	return e.Begun.Sender == sender
+}
+
+// beginAgain records that this call submits the payment again. It returns false if another caller recorded something first:
+// the entry must then be read again.
+func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+	defer cancel()
+	for again := newBackOff(100*time.Millisecond, 500*time.Millisecond); ; {
+		failed := j.append(ctx, e, Evidence{At: in.At, Source: SourceSubmission, Submission: &in})
+		if failed == nil {
+			return true, nil
+		}
+		if now, err := j.get(ctx, in.Key()); err == nil && now.isJustSubmitted(in.Sender) {
+			*e = now
+			return true, nil // the failed attempt has written it
+		}
+		if errors.Is(failed, ErrChanged) {
+			return false, nil
+		}
+		if !again.wait(ctx) {
+			return false, j.giveUp(ctx, in, "the submission could not be recorded", failed)
+		}
+	}
+}
+
+// giveUp returns the error of a call that has sent nothing and will send nothing. The store may nevertheless have the
+// call's intent, or receive it when the database comes back. So the sender is remembered: its intent is known to be
+// unsent.
+func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error) error {
+	j.memory.giveUp(in.ID, in.Sender)
+	if over := ctx.Err(); !errors.Is(err, over) {
+		err = errors.Join(err, over)
+	}
+	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))
+}
+
+// gaveUp reports whether the latest submission belongs to a call of this process that gave up before it sent anything.
+func (j *Journal) gaveUp(known *projection) bool {
+	return known.state == Unknown && slices.Contains(j.memory.get(known.intent.ID).gaveUp, known.intent.Sender)
+}
+
+// recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it
+// records nothing and returns the entry as it is now.
+func (j *Journal) recordUnsent(ctx context.Context, e Entry, known *projection) (Entry, error) {
+	err := j.append(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
+	if errors.Is(err, ErrChanged) {
+		return j.get(ctx, e.Key())
+	}
+	return e, err
+}
+
+// callGroup makes each payment or refund only once in this process, however many concurrent callers there are, as
+// golang.org/x/sync/singleflight does for functions.
+type callGroup struct {
+	mu    sync.Mutex
+	calls map[ID]*call
+}
+
+// call is a payment or a refund that this process is making.
+type call struct {
+	intent Intent
+	done   chan struct{}
+	got    gatewayResult // got and err are set before done is closed
+	err    error
+}
+
+// start returns the call of an intent. It returns true to exactly one caller, which must make the payment and finish the
+// call.
+func (g *callGroup) start(in *Intent) (*call, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := g.calls[in.ID]; c != nil {
+		return c, false
+	}
+	if g.calls == nil {
+		g.calls = make(map[ID]*call)
+	}
+	c := &call{intent: *in, done: make(chan struct{}), err: in.unknown(gatewayResult{}, errGaveUp)}
+	g.calls[in.ID] = c
+	return c, true
+}
+
+// errGaveUp is the cause that the other callers receive if the call that they wait for panics, for example in a hook of
+// the client.
+var errGaveUp = errors.New("journal: the call that made the payment did not return")
+
+// finish removes a call, and releases the callers that wait for its result.
+func (g *callGroup) finish(c *call) {
+	g.mu.Lock()
+	delete(g.calls, c.intent.ID)
+	g.mu.Unlock()
+	close(c.done)
+}
+
+func (g *callGroup) inFlight(id ID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls[id] != nil
+}
+
+// wait waits for the result of a call that another caller makes.
+func (c *call) wait(ctx context.Context, in *Intent) (gatewayResult, error) {
+	if !c.intent.same(in) {
+		return gatewayResult{}, &MismatchError{Asked: *in, Recorded: c.intent}
+	}
+	select {
+	case <-c.done:
+		return c.result()
+	case <-ctx.Done():
+		return gatewayResult{}, c.intent.unknown(gatewayResult{}, ctx.Err())
+	}
+}
+
+// result returns the result of a call, with a separate transaction or refund for each caller.
+func (c *call) result() (gatewayResult, error) { return c.got.copied(), c.err }
