@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 )
 
 // conflict returns the error of an action that the state of the object does not allow.
@@ -116,7 +118,7 @@ func refundPayment(g *Gateway, id string, p *params) (any, error) {
 
 func chargeBack(g *Gateway, id string, p *params) (any, error) {
 	return g.withPayment(id, p, func(o *order) error {
-		if o.code != codeSuccess {
+		if o.code != codes.Success {
 			return conflict(fmt.Sprintf("the payment has moved no money, its code is %d", o.code), "")
 		}
 		o.record("charged back")
@@ -185,7 +187,7 @@ func settleRefund(approved bool) func(*Gateway, string, *params) (any, error) {
 		switch {
 		case r == nil:
 			return nil, notThere("refund", id, "refunds")
-		case r.code != codeRefundRequested:
+		case r.code != codes.RefundRequested:
 			return nil, conflict(fmt.Sprintf("the refund is final, its code is %d", r.code), "the option refundSettleAfter keeps refunds at 110")
 		}
 		g.completeRefund(r, approved)

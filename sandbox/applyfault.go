@@ -5,15 +5,18 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // applyFault changes the response of an operation, which is empty if the operation was not carried out, as the fault says.
 func applyFault(f *Fault, reply reply, c *call) reply {
 	status := f.Status
 	if f.Code != 0 {
-		reply = refusal(f.Code, codeMessage(f.Code))
+		reply = refusal(f.Code, codes.Message(f.Code))
 	} else if reply.body == nil {
-		reply = refusal(codeSystemError, "system error")
+		reply = refusal(codes.SystemError, "system error")
 		if f.Reply == ReplyAsIs {
 			status = cmp.Or(status, http.StatusGatewayTimeout)
 		}
@@ -58,26 +61,26 @@ func applyFault(f *Fault, reply reply, c *call) reply {
 func foreign(c *call) []byte {
 	now := time.Now()
 	if c.op == OpRefund {
-		o := newObject().number("code", codeRefundRequested).text("message", codeMessage(codeRefundRequested))
-		o = o.text("refundTransactionId", "another-"+c.transactionID).text("uniqueId", generatedID(prefixOrder, seriesOfForeign, 1))
-		o = o.text("refundUniqueId", generatedID(prefixRefund, seriesOfForeign, 1)).text("refundCurrency", "USD")
-		o = o.text("refundAmount", cmp.Or(c.pay.amount, "1.00")).wallTime("refundRequestAt", now, time.UTC)
-		return o.number("timestamp", now.UnixMilli()).end()
+		o := jsonobject.New().Number("code", codes.RefundRequested).Text("message", codes.Message(codes.RefundRequested))
+		o = o.Text("refundTransactionId", "another-"+c.transactionID).Text("uniqueId", generatedID(prefixOrder, seriesOfForeign, 1))
+		o = o.Text("refundUniqueId", generatedID(prefixRefund, seriesOfForeign, 1)).Text("refundCurrency", "USD")
+		o = o.Text("refundAmount", cmp.Or(c.pay.amount, "1.00")).WallTime("refundRequestAt", now, time.UTC)
+		return o.Number("timestamp", now.UnixMilli()).End()
 	}
-	code := codeSuccess
+	code := codes.Success
 	if c.op == OpTokenPayment {
-		code = codeProcessing
+		code = codes.Processing
 	}
-	o := newObject().number("code", int64(code)).text("message", codeMessage(code)).boolean("isTest", true)
-	o = o.optionalRaw("appId", c.pay.appID).text("uniqueId", generatedID(prefixOrder, seriesOfForeign, 1))
-	o = o.text("transactionId", "another-"+c.transactionID).text("billDescription", "sandbox.example")
-	o = o.number("timestamp", now.UnixMilli()).text("transactionAmount", cmp.Or(c.pay.amount, "1.00"))
-	o = o.text("transactionCurrency", cmp.Or(c.pay.currency, "USD")).wallTime("transactionAt", now, time.UTC)
-	return o.text("transactionMessage", "Approved").end()
+	o := jsonobject.New().Number("code", int64(code)).Text("message", codes.Message(code)).Bool("isTest", true)
+	o = o.OptionalRaw("appId", c.pay.appID).Text("uniqueId", generatedID(prefixOrder, seriesOfForeign, 1))
+	o = o.Text("transactionId", "another-"+c.transactionID).Text("billDescription", "sandbox.example")
+	o = o.Number("timestamp", now.UnixMilli()).Text("transactionAmount", cmp.Or(c.pay.amount, "1.00"))
+	o = o.Text("transactionCurrency", cmp.Or(c.pay.currency, "USD")).WallTime("transactionAt", now, time.UTC)
+	return o.Text("transactionMessage", "Approved").End()
 }
 
 func withoutCode(body []byte) []byte {
-	m, err := members(body)
+	m, err := jsonobject.Members(body)
 	if err != nil {
 		return body
 	}

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 func TestArrivals(t *testing.T) {
@@ -109,13 +111,13 @@ func TestSeed(t *testing.T) {
 		t.Errorf("%d orders and %d refunds, want 1500 and 150, all different", len(orders), len(refunds))
 	}
 	for _, id := range append(orders, refunds...) {
-		if !isDigits(id) || len(id) != 19 {
+		if !money.IsDigits(id) || len(id) != 19 {
 			t.Fatalf("id %q is not 19 digits", id)
 		}
 	}
 	for i := range 150 {
 		r := g.ledger.generatedRefunds[i/100].refund(i % 100)
-		if o := g.ledger.find(r.uniqueID); i < 100 && (o == nil || o.code != codeSuccess || o.amount != r.amount) {
+		if o := g.ledger.find(r.uniqueID); i < 100 && (o == nil || o.code != codes.Success || o.amount != r.amount) {
 			t.Fatalf("refund %d is of order %+v", i, o)
 		}
 		if i >= 100 {

@@ -309,28 +309,3 @@ func TestSeedTwice(t *testing.T) {
 		t.Errorf("%d of %d are given back twice, want 7 of 30", twice, len(refunds))
 	}
 }
-
-func TestShownAmount(t *testing.T) {
-	for _, tt := range []struct{ amount, currency, want string }{
-		{"12.5", "USD", "12.50 USD"}, {"12", "EUR", "12.00 EUR"}, {"12.125", "USD", "12.125 USD"}, {"100", "JPY", "100 JPY"},
-		{"100.5", "JPY", "100.5 JPY"}, {"1.5", "KWD", "1.500 KWD"},
-	} {
-		if got := shownAmount(tt.amount, tt.currency); got != tt.want {
-			t.Errorf("shownAmount(%s, %s) = %q, want %q", tt.amount, tt.currency, got, tt.want)
-		}
-	}
-}
-
-func TestAmountOf(t *testing.T) {
-	for _, tt := range []struct {
-		thousandths int64
-		currency    string
-		want        string
-	}{
-		{8800, "USD", "8.80"}, {8805, "USD", "8.805"}, {100_000, "JPY", "100"}, {1, "KWD", "0.001"}, {10, "USD", "0.01"},
-	} {
-		if got := amountOf(tt.thousandths, tt.currency); got != tt.want {
-			t.Errorf("amountOf(%d, %s) = %q, want %q", tt.thousandths, tt.currency, got, tt.want)
-		}
-	}
-}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // TestControlAccess: access depends on address, host name, proxy headers and, for requests that change something, origin.
@@ -500,8 +502,8 @@ func TestMaskBody(t *testing.T) {
 		`4300`:      `4300`,
 		`not JSON`:  `(8 bytes that are not JSON, not kept)`,
 	} {
-		if got := maskBody([]byte(in)); got != want {
-			t.Errorf("maskBody(%s) = %s, want %s", in, got, want)
+		if got := mask.Body([]byte(in)); got != want {
+			t.Errorf("mask.Body(%s) = %s, want %s", in, got, want)
 		}
 	}
 }
@@ -519,8 +521,8 @@ func FuzzMaskBody(f *testing.F) {
 		}
 		var v any
 		_ = json.Unmarshal([]byte(body), &v)
-		if inCard(v, secret, false) && strings.Contains(maskBody([]byte(body)), secret) {
-			t.Errorf("maskBody(%q) shows it: %q", body, maskBody([]byte(body)))
+		if inCard(v, secret, false) && strings.Contains(mask.Body([]byte(body)), secret) {
+			t.Errorf("mask.Body(%q) shows it: %q", body, mask.Body([]byte(body)))
 		}
 	})
 }

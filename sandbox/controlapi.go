@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 const (
@@ -281,7 +284,7 @@ var errTooFew = errors.New("not enough rows before the timeout")
 
 // decodeFault reads a Fault, or the name of a named fault with further members.
 func decodeFault(body []byte) (Fault, error) {
-	m, err := members(body)
+	m, err := jsonobject.Members(body)
 	if err != nil {
 		return Fault{}, badRequest(err.Error())
 	}
@@ -309,9 +312,9 @@ func decodeFault(body []byte) (Fault, error) {
 
 // controlBody reads the JSON body of a request. It refuses forms, which a page of another site could send.
 func controlBody(r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxMasked+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, mask.MaxBody+1))
 	switch kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); {
-	case err != nil || len(body) > maxMasked:
+	case err != nil || len(body) > mask.MaxBody:
 		return nil, badRequest("the body could not be read, or is too large")
 	case len(body) > 0 && strings.TrimSpace(kind) != "application/json":
 		return nil, &controlError{http.StatusUnsupportedMediaType, "the Content-Type is not application/json", ""}

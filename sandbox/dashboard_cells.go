@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
@@ -63,9 +64,9 @@ func stateCell(code int, message string) pages.Cell {
 // toneOf returns the tone of a result code.
 func toneOf(code int) string {
 	switch code {
-	case codeSuccess, codeRefunded, codeSearchSuccess, codeUploaded:
+	case codes.Success, codes.Refunded, codes.SearchSuccess, codes.Uploaded:
 		return "good"
-	case codeProcessing, codeRefundRequested, codeRedirect:
+	case codes.Processing, codes.RefundRequested, codes.Redirect:
 		return "wait"
 	}
 	return "bad"

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
@@ -74,7 +75,7 @@ func (g *Gateway) paymentPage(r *http.Request) (pages.Dashboard, error) {
 	}
 	return pages.Dashboard{Title: "Payment " + p.TransactionID, Sections: []pages.Section{
 		{Terms: terms(
-			"State", stateCell(p.Code, p.Message), "Text", p.TransactionMessage, "Amount", shownAmount(p.Amount, p.Currency),
+			"State", stateCell(p.Code, p.Message), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
 			"Refunded", p.Refunded, "uniqueId", mono(p.UniqueID), "transactionId", mono(p.TransactionID), "orderId", mono(p.OrderID),
 			"Operation", string(p.Operation), "Card", mono(p.CardNumber), "3D", strconv.FormatBool(p.Is3D),
 			"Waits for", p.WaitsFor, "Notification URL", mono(p.NotificationURL), "Tracking number", mono(p.TrackingNumber),

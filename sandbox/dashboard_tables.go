@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
@@ -18,7 +20,7 @@ func (g *Gateway) paymentTable(rows list[paymentView], here string) *pages.Table
 		t.Rows = append(t.Rows, []pages.Cell{
 			{Text: g.clock(p.CreatedAt)},
 			{Text: p.TransactionID, Link: controlPath + "payments/" + p.UniqueID, Mono: true},
-			{Text: unbroken(shownAmount(p.Amount, p.Currency))}, stateCell(p.Code, p.Message), {Text: string(p.Operation)},
+			{Text: unbroken(money.Shown(p.Amount, p.Currency))}, stateCell(p.Code, p.Message), {Text: string(p.Operation)},
 			{Forms: paymentForms(p, here)},
 		})
 	}
@@ -37,9 +39,9 @@ func paymentForms(p paymentView, here string) []pages.Form {
 	switch {
 	case p.WaitsFor == "settlement":
 		forms = []pages.Form{button("settle", "Settle"), button("decline", "Decline"), button("close", "Close")}
-	case p.WaitsFor != "" && p.Code == codeRedirect:
+	case p.WaitsFor != "" && p.Code == codes.Redirect:
 		forms = []pages.Form{{Action: p.Page, Label: "Open page", Describe: "Open page of " + p.TransactionID, Get: true}, button("close", "Close")}
-	case p.Code == codeSuccess && p.Operation != OpTokenCreate:
+	case p.Code == codes.Success && p.Operation != OpTokenCreate:
 		forms = []pages.Form{button("refund", "Refund"), button("chargeback", "Charge back"), button("notify", "Notify again")}
 	default:
 		forms = []pages.Form{button("notify", "Notify again")}
@@ -58,7 +60,7 @@ func (g *Gateway) refundTable(rows list[refundView], here string) *pages.Table {
 	}
 	for _, r := range rows.Data {
 		var forms []pages.Form
-		if r.Code == codeRefundRequested {
+		if r.Code == codes.RefundRequested {
 			for _, action := range []string{"Settle", "Decline"} {
 				forms = append(forms, pages.Form{
 					Action: controlPath + "refunds/" + r.RefundUniqueID + "/" + strings.ToLower(action), Label: action,
@@ -69,7 +71,7 @@ func (g *Gateway) refundTable(rows list[refundView], here string) *pages.Table {
 		t.Rows = append(t.Rows, []pages.Cell{
 			{Text: g.clock(r.RequestedAt)}, mono(r.RefundTransactionID),
 			{Text: r.TransactionID, Link: controlPath + "payments/" + r.UniqueID, Mono: true},
-			{Text: unbroken(shownAmount(r.Amount, r.Currency))}, stateCell(r.Code, r.Message), {Forms: forms},
+			{Text: unbroken(money.Shown(r.Amount, r.Currency))}, stateCell(r.Code, r.Message), {Forms: forms},
 		})
 	}
 	return t
@@ -128,16 +130,16 @@ func faultForm(here string) pages.Section {
 	for _, f := range Faults(0) {
 		names = append(names, f.Name)
 	}
-	codes := []string{"none"}
-	for _, code := range []int{codeSystemError, codeInactive, codeSearchFailed, codeRequestFailed, codeUnauthorized, codeParameterError, codeDuplicate} {
-		codes = append(codes, fmt.Sprintf("%d %s", code, codeMessage(code)))
+	numbers := []string{"none"}
+	for _, code := range []int{codes.SystemError, codes.Inactive, codes.SearchFailed, codes.RequestFailed, codes.Unauthorized, codes.ParameterError, codes.Duplicate} {
+		numbers = append(numbers, fmt.Sprintf("%d %s", code, codes.Message(code)))
 	}
 	return pages.Section{
 		Heading: "Inject a fault into the next call", Text: "Each name says first whether the operation is carried out, and then what response the caller gets.",
 		Forms: []pages.Form{{Action: controlPath + "faults", Label: "Inject", Inputs: []pages.Input{
 			back(here),
 			{Name: "operation", Label: "Operation", Options: append([]string{"any"}, operationNames()...), Value: string(OpPayments)},
-			{Name: "name", Label: "Fault", Options: names}, {Name: "code", Label: "or result code", Options: codes},
+			{Name: "name", Label: "Fault", Options: names}, {Name: "code", Label: "or result code", Options: numbers},
 			{Name: "transactionId", Label: "Transaction", Placeholder: "any"}, {Name: "times", Label: "Times", Value: "1", Short: true},
 		}}},
 	}

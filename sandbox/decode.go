@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // decoder checks the members of one request and stores what the gateway needs of them.
@@ -83,7 +86,7 @@ func (d *decoder) notificationURL(path string, v json.RawMessage) {
 func (d *decoder) refundUniqueID(path string, v json.RawMessage) {
 	s, ok := numberText(v) // the table says String, the published example sends a number
 	switch {
-	case !ok, v[0] != '"' && !isDigits(s):
+	case !ok, v[0] != '"' && !money.IsDigits(s):
 		d.problem(path, "neither a string nor a whole number")
 	case utf8.RuneCountInString(s) > 128:
 		d.problem(path, "longer than 128 characters")
@@ -123,7 +126,7 @@ func (d *decoder) amount(path string, v json.RawMessage) {
 func (d *decoder) decimal(path, s string) bool {
 	whole, decimals, point := strings.Cut(s, ".")
 	switch {
-	case !isDigits(whole) || point && !isDigits(decimals):
+	case !money.IsDigits(whole) || point && !money.IsDigits(decimals):
 		d.problem(path, "not a plain decimal number")
 	case len(decimals) > 3 || len(strings.TrimLeft(whole, "0")+decimals) > 12:
 		d.problem(path, "more than 12 digits or 3 decimals")
@@ -141,7 +144,7 @@ func (d *decoder) appID(path string, v json.RawMessage) {
 		width = 20
 	}
 	s, ok := numberText(v)
-	if !ok || !isDigits(s) || len(s) > width {
+	if !ok || !money.IsDigits(s) || len(s) > width {
 		d.problem(path, fmt.Sprintf("not a number of at most %d digits", width))
 		return
 	}
@@ -199,7 +202,7 @@ func (d *decoder) productInfo(path string, v json.RawMessage) {
 	d.optionalText(path+".productLink", m["productLink"], d.limit(255))
 	if q := m["quantity"]; !absent(q) {
 		p.quantity = string(q)
-		if !isDigits(p.quantity) {
+		if !money.IsDigits(p.quantity) {
 			d.problem(path+".quantity", "not an integer")
 		} else if d.published && len(p.quantity) > 4 {
 			d.problem(path+".quantity", "more than 4 digits")
@@ -313,7 +316,7 @@ func (d *decoder) extension(path string, v json.RawMessage) {
 	}
 	s, ok := numberText(m["subscriptionPeriod"])
 	switch {
-	case !ok || !isDigits(s) || strings.Trim(s, "0") == "":
+	case !ok || !money.IsDigits(s) || strings.Trim(s, "0") == "":
 		d.problem(path+".subscriptionPeriod", "missing or not a number above zero")
 	case d.published && len(s) > 8:
 		d.problem(path+".subscriptionPeriod", "more than 8 digits")
@@ -371,7 +374,7 @@ func (d *decoder) optionalText(path string, v json.RawMessage, limit int) string
 }
 
 func (d *decoder) object(path string, v json.RawMessage) map[string]json.RawMessage {
-	m, err := members(v)
+	m, err := jsonobject.Members(v)
 	if err != nil {
 		d.problem(path, err.Error())
 	}
@@ -391,7 +394,7 @@ func numberText(v json.RawMessage) (string, bool) {
 // isDecimal reports whether s is digits, optionally with a sign and decimals.
 func isDecimal(s string) bool {
 	whole, decimals, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
-	return isDigits(whole) && (!point || isDigits(decimals))
+	return money.IsDigits(whole) && (!point || money.IsDigits(decimals))
 }
 
 func isEmptyText(v json.RawMessage) bool { return string(v) == `""` }

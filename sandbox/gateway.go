@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
@@ -101,7 +102,7 @@ func (g *Gateway) statusFor(code int, reply reply) reply {
 	switch {
 	case !g.opts.HTTPStatusFollowsCode || code < 400:
 		return reply
-	case code == codeSystemError:
+	case code == codes.SystemError:
 		return reply.withStatus(http.StatusInternalServerError)
 	}
 	return reply.withStatus(code)

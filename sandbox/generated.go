@@ -4,6 +4,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // generatedOrders generates orders for the rows of a Book.
@@ -24,7 +28,7 @@ func (b *generatedOrders) uniqueID(i int) string {
 	return generatedID(prefixGeneratedOrder, b.number, i)
 }
 
-func (b *generatedOrders) appendRow(o object, f resultFormat, i int) object {
+func (b *generatedOrders) appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.Object {
 	var row order // on the stack, because a page has up to a thousand
 	b.fill(&row, i)
 	return f.appendResult(o, &row, true)
@@ -43,15 +47,15 @@ func (b *generatedOrders) fill(row *order, i int) {
 		row.uniqueID, row.created = b.uniqueID(i), b.book.At(i)
 		return
 	}
-	code, text, outcome := codeSuccess, "Approved", Approved
+	code, text, outcome := codes.Success, "Approved", Approved
 	switch i % 100 {
 	case 3, 17, 34, 48, 61, 79, 92:
-		code, text, outcome = codeFailed, "Declined", Declined
+		code, text, outcome = codes.Failed, "Declined", Declined
 	case 26, 85:
-		code, text, outcome = codeProcessing, "Pending", Pending
+		code, text, outcome = codes.Processing, "Pending", Pending
 	}
 	if i%b.refundEvery == 0 || b.twiceEvery > 0 && i%b.twiceEvery == 0 {
-		code, text, outcome = codeSuccess, "Approved", Approved
+		code, text, outcome = codes.Success, "Approved", Approved
 	}
 	h := hash(uint64(b.number), uint64(i), 5)
 	cents := strconv.Itoa(int(h%50_000) + 100)
@@ -59,7 +63,7 @@ func (b *generatedOrders) fill(row *order, i int) {
 	if len(b.currencies) > 0 {
 		currency = b.currencies[i%len(b.currencies)]
 	}
-	amount := withDecimals(cents, decimalsOf(currency))
+	amount := money.WithDecimals(cents, money.Decimals(currency))
 	name := generatedName(b.number, i)
 	*row = order{
 		op: OpCheckout, uniqueID: b.uniqueID(i), created: b.book.At(i), code: code, text: text,
@@ -164,7 +168,7 @@ func (b *generatedRefunds) uniqueID(i int) string {
 	return generatedID(prefixGeneratedRefund, b.number, i)
 }
 
-func (b *generatedRefunds) appendRow(o object, f resultFormat, i int) object {
+func (b *generatedRefunds) appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.Object {
 	return f.appendRefund(o, b.refund(i))
 }
 
@@ -173,7 +177,7 @@ func (b *generatedRefunds) refund(i int) *refund {
 	r := &refund{
 		refundUniqueID: b.uniqueID(i), merchantRefundID: refundPrefix + generatedName(b.number, i),
 		uniqueID: generatedID(prefixGeneratedOrder, seriesOfNoOrders, i), amount: "1.00", currency: "USD",
-		code: codeRefunded, requested: at, completed: at.Add(2 * time.Minute),
+		code: codes.Refunded, requested: at, completed: at.Add(2 * time.Minute),
 	}
 	if b.orders != nil {
 		o := b.orders.order(i * b.every)
@@ -181,9 +185,9 @@ func (b *generatedRefunds) refund(i int) *refund {
 	}
 	switch {
 	case b.states && i%5 == 4:
-		r.code, r.completed = codeRefundRequested, time.Time{}
+		r.code, r.completed = codes.RefundRequested, time.Time{}
 	case b.states && i%7 == 6:
-		r.code = codeRefundFailed
+		r.code = codes.RefundFailed
 	}
 	return r
 }

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // history keeps the newest requests and notifications for the dashboard, without secrets. It has its own lock, which is
@@ -45,11 +46,11 @@ type requestRecord struct {
 }
 
 func newRequestRecord(r *http.Request) *requestRecord {
-	path := maskPath(r.URL.EscapedPath())
+	path := mask.Path(r.URL.EscapedPath())
 	if r.URL.RawQuery != "" {
-		path += "?" + maskQuery(r.URL.RawQuery)
+		path += "?" + mask.Query(r.URL.RawQuery)
 	}
-	return &requestRecord{at: time.Now(), method: r.Method, path: cutText([]byte(path))}
+	return &requestRecord{at: time.Now(), method: r.Method, path: mask.Cut([]byte(path))}
 }
 
 // finish records the response. Every JSON response of the gateway begins with its code and message.
@@ -67,7 +68,7 @@ func (r *requestRecord) finish(reply reply) {
 		r.message = "page"
 		return
 	}
-	r.response = cutText(reply.body)
+	r.response = mask.Cut(reply.body)
 }
 
 // notificationRecord is one notification with its deliveries.
@@ -138,7 +139,7 @@ func (h *history) addAttempt(r *notificationRecord, a delivery.Attempt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if r.token != "" {
-		a.Body = strings.ReplaceAll(a.Body, r.token, maskToken(r.token))
+		a.Body = strings.ReplaceAll(a.Body, r.token, mask.Token(r.token))
 	}
 	r.attempts = append(r.attempts, a)
 	h.announce()

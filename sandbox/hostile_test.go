@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // start starts a gateway on a socket, and closes it at the end of the test.
@@ -263,7 +265,7 @@ func TestHostileCardPlaces(t *testing.T) {
 			t.Errorf("%s is shown: %.150q", secret, (shown + log.String())[max(0, i-60):])
 		}
 	}
-	if !strings.Contains(shown, maskToken(token)) {
+	if !strings.Contains(shown, mask.Token(token)) {
 		t.Error("the merchant's response is not shown at all")
 	}
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
 )
 
@@ -73,7 +74,7 @@ func (g *Gateway) arriveRefunds(q query) {
 		o := g.arrived(q)
 		g.ledger.addRefund(&refund{
 			uniqueID: generatedID(prefixGeneratedOrder, seriesOfArrivals, g.ledger.issued), merchantRefundID: o.transactionID,
-			amount: o.amount, currency: o.currency, code: codeRefunded, requested: o.created, completed: o.created,
+			amount: o.amount, currency: o.currency, code: codes.Refunded, requested: o.created, completed: o.created,
 		})
 	}
 }

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"crypto/rand"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 )
 
 // NewToken returns a token for a test card, without a hosted page: payments with it have the outcome of the card. It
@@ -14,7 +16,7 @@ func (g *Gateway) NewToken(o Outcome) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ledger.tokens[token] = &order{
-		op: OpTokenCreate, created: time.Now(), code: codeSuccess, text: "Approved", token: token,
+		op: OpTokenCreate, created: time.Now(), code: codes.Success, text: "Approved", token: token,
 		payment: payment{appID: g.opts.AppID, card: c, billing: address{country: "US"}},
 	}
 	return token

@@ -5,14 +5,16 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // notifyOrder queues the notification of a final transaction. The caller holds g.mu.
 func (g *Gateway) notifyOrder(o *order) {
 	fields := g.notificationFields(o)
 	fields["code"] = o.code
-	fields["message"] = codeMessage(o.code)
+	fields["message"] = codes.Message(o.code)
 	fields["transactionType"] = o.kind()
 	fields["transactionId"] = o.transactionID
 	fields["transactionCurrency"] = o.currency
@@ -31,12 +33,12 @@ func (g *Gateway) notifyOrder(o *order) {
 func (g *Gateway) notifyRefund(o *order, r *refund) {
 	fields := g.notificationFields(o)
 	fields["code"] = r.code
-	fields["message"] = codeMessage(r.code)
+	fields["message"] = codes.Message(r.code)
 	fields["transactionType"] = "Refund"
 	fields["refundCurrency"] = r.currency
 	fields["refundAmount"] = r.amount
 	fields["refundUniqueId"] = r.refundUniqueID
-	fields["refundMessage"] = codeMessage(r.code)
+	fields["refundMessage"] = codes.Message(r.code)
 	fields["merchantRefundId"] = r.merchantRefundID
 	g.notify(o, fields)
 }
@@ -69,13 +71,13 @@ func (g *Gateway) notify(o *order, fields map[string]any) {
 		return // cannot happen: the fields are strings, numbers and booleans
 	}
 	record := &notificationRecord{
-		at: time.Now(), uniqueID: o.uniqueID, transactionID: o.transactionID, url: maskURL(o.notificationURL), token: o.token,
+		at: time.Now(), uniqueID: o.uniqueID, transactionID: o.transactionID, url: mask.URL(o.notificationURL), token: o.token,
 		message: delivery.Message{URL: o.notificationURL, Body: body, Delay: g.opts.NotificationDelay},
 	}
 	record.kind, _ = fields["transactionType"].(string)
 	record.code, _ = fields["code"].(int)
 	if o.token != "" {
-		fields[g.opts.NotificationTokenMember] = maskToken(o.token)
+		fields[g.opts.NotificationTokenMember] = mask.Token(o.token)
 	}
 	if shown, err := json.Marshal(fields); err == nil {
 		record.body = string(shown)

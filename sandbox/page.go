@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 const maxForm = 16 << 10
@@ -75,7 +77,7 @@ func (g *Gateway) submitCard(o *order, form url.Values) reply {
 	if problems != nil {
 		entry.Number, entry.CVV = "", "" // never sent back
 		for _, field := range []*string{&entry.Month, &entry.Year, &entry.Cardholder} {
-			if looksLikeCard(*field) { // a number in the wrong field
+			if mask.LooksLikeCard(*field) { // a number in the wrong field
 				*field = ""
 			}
 		}

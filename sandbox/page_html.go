@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
 )
 
 // shownPayment returns what the hosted pages show of an order.
 func (g *Gateway) shownPayment(o *order) pages.Payment {
 	p := pages.Payment{
-		Merchant: g.opts.MerchantName, OrderID: o.orderID, Amount: shownAmount(o.amount, o.currency),
+		Merchant: g.opts.MerchantName, OrderID: o.orderID, Amount: money.Shown(o.amount, o.currency),
 		Token: o.op == OpTokenCreate,
 	}
 	if p.Merchant == "" {
@@ -29,13 +30,13 @@ func (g *Gateway) shownPayment(o *order) pages.Payment {
 			if currency == "" {
 				currency = o.currency
 			}
-			line.Price = shownAmount(product.price, currency)
+			line.Price = money.Shown(product.price, currency)
 			n, err := strconv.ParseInt(cmp.Or(product.quantity, "1"), 10, 64)
-			switch each := thousandths(product.price); {
+			switch each := money.Thousandths(product.price); {
 			case err != nil, each > 0 && n > math.MaxInt64/each:
 				line.Price = "" // too large to compute
 			case each > 0 && n > 1:
-				line.Price = shownAmount(amountOf(n*each, currency), currency)
+				line.Price = money.Shown(money.Of(n*each, currency), currency)
 			}
 		}
 		if line.Name != "" {

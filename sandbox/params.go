@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // params are the named values of a control request: the members of a JSON object, the fields of a form, or a query. The
@@ -25,7 +27,7 @@ func jsonParams(body []byte) (*params, error) {
 	if len(body) == 0 {
 		return p, nil
 	}
-	m, err := members(body)
+	m, err := jsonobject.Members(body)
 	if err != nil {
 		return nil, err
 	}

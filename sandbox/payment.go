@@ -3,6 +3,9 @@ package sandbox
 import (
 	"crypto/rand"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // pay carries out one of the five payment operations.
@@ -11,7 +14,7 @@ func (g *Gateway) pay(c *call) reply {
 	if c.op == OpTokenPayment {
 		source := g.ledger.tokens[c.pathParam]
 		if source == nil {
-			return g.refuse(codeNotFound, "tokenization: unknown token")
+			return g.refuse(codes.NotFound, "tokenization: unknown token")
 		}
 		o.card, o.billing = source.card, source.billing
 		if o.appID == "" {
@@ -33,23 +36,23 @@ func (g *Gateway) pay(c *call) reply {
 	default:
 		g.openPage(o, stageCard)
 	}
-	return jsonReply(g.format(c.base).appendResult(newObject(), o, false).end())
+	return jsonReply(g.format(c.base).appendResult(jsonobject.New(), o, false).End())
 }
 
 // refuseDuplicate refuses a transactionId that was seen before, unless the options allow it.
 func (g *Gateway) refuseDuplicate(o *order) (_ reply, refused bool) {
-	code := codeDuplicate
+	code := codes.Duplicate
 	switch g.opts.Duplicates {
 	case DuplicatesRefused:
 	case DuplicatesDeclined:
-		code = codeFailed
+		code = codes.Failed
 	default:
 		return reply{}, false
 	}
-	obj := newObject().number("code", int64(code)).text("message", codeMessage(code)).
-		text("transactionId", o.transactionID).text("transactionMessage", "Duplicate transactionId").
-		number("timestamp", time.Now().UnixMilli())
-	return g.statusFor(code, jsonReply(obj.end())), true
+	obj := jsonobject.New().Number("code", int64(code)).Text("message", codes.Message(code)).
+		Text("transactionId", o.transactionID).Text("transactionMessage", "Duplicate transactionId").
+		Number("timestamp", time.Now().UnixMilli())
+	return g.statusFor(code, jsonReply(obj.End())), true
 }
 
 // useCard carries out the behaviour of the order's card.
@@ -75,13 +78,13 @@ func (g *Gateway) charge(o *order) {
 	o.stage = stageProcessing
 	switch outcome := o.card.outcome; {
 	case outcome == Pending:
-		o.code, o.text = codeProcessing, "Pending"
+		o.code, o.text = codes.Processing, "Pending"
 		o.record("in processing")
 		if g.opts.SettlePendingAfter > 0 {
 			g.settleLater(due{order: o}, g.opts.SettlePendingAfter)
 		}
 	case o.op == OpTokenPayment && !o.is3d && (outcome == Approved || g.opts.DeclineLater):
-		o.code, o.text = codeProcessing, "success." // as the interface shows its response
+		o.code, o.text = codes.Processing, "success." // as the interface shows its response
 		o.record("in processing")
 		if g.opts.SettleAfter >= 0 {
 			g.settleLater(due{order: o}, g.opts.SettleAfter)
@@ -113,7 +116,7 @@ func (g *Gateway) authenticate(o *order, approve bool) {
 
 // openPage sends the cardholder to the hosted card page or to the 3D page.
 func (g *Gateway) openPage(o *order, s stage) {
-	o.stage, o.code, o.text = s, codeRedirect, "Redirect"
+	o.stage, o.code, o.text = s, codes.Redirect, "Redirect"
 	o.record(map[stage]string{stageCard: "waiting for a card", stage3D: "waiting for 3D authentication"}[s])
 	if o.page == "" {
 		o.page = rand.Text()

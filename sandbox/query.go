@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // query is a valid batch query.
@@ -121,7 +123,7 @@ func (p *parameters) number(name string, digits, missing int) int {
 	if s == "" {
 		return missing
 	}
-	if !isDigits(s) || strings.Trim(s, "0") == "" {
+	if !money.IsDigits(s) || strings.Trim(s, "0") == "" {
 		p.problem(name, "not a number above zero")
 		return missing
 	}

@@ -4,6 +4,10 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // Refund refunds money and returns the refundUniqueId. An empty amount means all that has not been refunded, an empty
@@ -29,7 +33,7 @@ var errDuplicateRefund = errors.New("sandbox: duplicate refundTransactionId")
 func (g *Gateway) refund(request refundRequest) (*refund, error) {
 	amount := request.amount
 	if r := g.ledger.repeatedRefund(request.merchantRefundID); r != nil {
-		switch same := r.uniqueID == request.uniqueID && thousandths(r.amount) == thousandths(amount); {
+		switch same := r.uniqueID == request.uniqueID && money.Thousandths(r.amount) == money.Thousandths(amount); {
 		case g.opts.RefundDuplicates == RefundDuplicatesExecuted:
 		case same && g.opts.RefundDuplicates == RefundDuplicatesRepeated:
 			return r, nil
@@ -41,14 +45,14 @@ func (g *Gateway) refund(request refundRequest) (*refund, error) {
 	if o == nil {
 		return nil, errors.New("sandbox: unknown uniqueId")
 	}
-	if o.code != codeSuccess || o.op == OpTokenCreate {
+	if o.code != codes.Success || o.op == OpTokenCreate {
 		return nil, errors.New("sandbox: the transaction has moved no money")
 	}
-	left := thousandths(o.amount) - g.ledger.refunded[o.uniqueID] - g.ledger.refundedByGenerated(o.uniqueID)
+	left := money.Thousandths(o.amount) - g.ledger.refunded[o.uniqueID] - g.ledger.refundedByGenerated(o.uniqueID)
 	if amount == "" {
-		amount = amountOf(left, o.currency)
+		amount = money.Of(left, o.currency)
 	}
-	wanted := thousandths(amount)
+	wanted := money.Thousandths(amount)
 	switch {
 	case wanted <= 0:
 		return nil, errors.New("sandbox: the refund amount is not above zero")
@@ -58,7 +62,7 @@ func (g *Gateway) refund(request refundRequest) (*refund, error) {
 	g.ledger.refunded[o.uniqueID] += wanted
 	r := &refund{
 		uniqueID: o.uniqueID, transactionID: o.transactionID, merchantRefundID: request.merchantRefundID,
-		amount: amount, currency: o.currency, remark: request.remark, code: codeRefundRequested, requested: time.Now(),
+		amount: amount, currency: o.currency, remark: request.remark, code: codes.RefundRequested, requested: time.Now(),
 	}
 	g.ledger.addRefund(r)
 	if r.merchantRefundID == "" {
@@ -92,7 +96,7 @@ func (g *Gateway) SettleRefund(refundTransactionID string, approved bool) bool {
 	defer g.mu.Unlock()
 	g.settleDue()
 	for _, r := range g.ledger.refunds {
-		if r.merchantRefundID == refundTransactionID && r.code == codeRefundRequested {
+		if r.merchantRefundID == refundTransactionID && r.code == codes.RefundRequested {
 			g.completeRefund(r, approved)
 			return true
 		}
@@ -112,8 +116,8 @@ func (g *Gateway) Refunded(refundTransactionID string) int {
 // refundedByGenerated returns what the generated refunds of a seeded order have refunded so far.
 func (l *ledger) refundedByGenerated(uniqueID string) (sum int64) {
 	for _, b := range l.generatedRefunds {
-		if i, ok := b.find(query{uniqueID: uniqueID}); ok && b.orders != nil && !b.At(i).After(time.Now()) && b.refund(i).code != codeRefundFailed {
-			sum += thousandths(b.refund(i).amount)
+		if i, ok := b.find(query{uniqueID: uniqueID}); ok && b.orders != nil && !b.At(i).After(time.Now()) && b.refund(i).code != codes.RefundFailed {
+			sum += money.Thousandths(b.refund(i).amount)
 		}
 	}
 	return sum
@@ -130,22 +134,22 @@ func (g *Gateway) createRefund(c *call) reply {
 	})
 	switch {
 	case errors.Is(err, errDuplicateRefund):
-		o := newObject().number("code", codeDuplicate).text("message", "duplicate refundTransactionId").
-			text("refundTransactionId", c.pay.refundRequest).number("timestamp", time.Now().UnixMilli())
-		return g.statusFor(codeDuplicate, jsonReply(o.end()))
+		o := jsonobject.New().Number("code", codes.Duplicate).Text("message", "duplicate refundTransactionId").
+			Text("refundTransactionId", c.pay.refundRequest).Number("timestamp", time.Now().UnixMilli())
+		return g.statusFor(codes.Duplicate, jsonReply(o.End()))
 	case err != nil:
 		reason := strings.TrimPrefix(err.Error(), "sandbox: ")
-		o := newObject().number("code", codeRefundFailed).text("message", reason)
-		return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())
+		o := jsonobject.New().Number("code", codes.RefundFailed).Text("message", reason)
+		return jsonReply(o.Number("timestamp", time.Now().UnixMilli()).End())
 	}
-	b := newObject().number("code", codeRefundRequested).text("message", codeMessage(codeRefundRequested))
-	b = b.text("refundTransactionId", r.merchantRefundID).text("uniqueId", r.uniqueID)
-	b = b.text("refundUniqueId", r.refundUniqueID).text("refundCurrency", r.currency).text("refundAmount", r.amount)
-	b = b.wallTime("refundRequestAt", r.requested, g.opts.Location)
+	b := jsonobject.New().Number("code", codes.RefundRequested).Text("message", codes.Message(codes.RefundRequested))
+	b = b.Text("refundTransactionId", r.merchantRefundID).Text("uniqueId", r.uniqueID)
+	b = b.Text("refundUniqueId", r.refundUniqueID).Text("refundCurrency", r.currency).Text("refundAmount", r.amount)
+	b = b.WallTime("refundRequestAt", r.requested, g.opts.Location)
 	if !r.completed.IsZero() {
-		b = b.wallTime("refundAt", r.completed, g.opts.Location)
+		b = b.WallTime("refundAt", r.completed, g.opts.Location)
 	}
-	return jsonReply(b.number("timestamp", time.Now().UnixMilli()).end())
+	return jsonReply(b.Number("timestamp", time.Now().UnixMilli()).End())
 }
 
 // Chargeback sends the notification of a chargeback of the whole amount. Nothing else changes, because the interface

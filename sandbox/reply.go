@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // reply is a response before it is sent: complete, or cut off by a fault.
@@ -89,6 +92,6 @@ func (r reply) hangUp(w http.ResponseWriter) {
 
 // refusal returns the JSON response to a request that is not carried out.
 func refusal(code int, reason string) reply {
-	o := newObject().number("code", int64(code)).text("message", codeMessage(code)).text("transactionMessage", reason)
-	return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())
+	o := jsonobject.New().Number("code", int64(code)).Text("message", codes.Message(code)).Text("transactionMessage", reason)
+	return jsonReply(o.Number("timestamp", time.Now().UnixMilli()).End())
 }

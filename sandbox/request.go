@@ -3,6 +3,8 @@ package sandbox
 import (
 	"encoding/json"
 	"net/url"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // call is one request to an operation, read and checked but not carried out.
@@ -55,7 +57,7 @@ func paymentRules() []rule {
 // decodePayment reads a payment request, and returns all problems, each with the path of the member.
 func decodePayment(op Operation, body []byte, published bool) (payment, []string) {
 	d := &decoder{op: op, published: published}
-	m, err := members(body)
+	m, err := jsonobject.Members(body)
 	if err != nil {
 		d.problem("body", err.Error())
 		return d.pay, d.problems
@@ -81,7 +83,7 @@ func decodePayment(op Operation, body []byte, published bool) (payment, []string
 // decodeRefund reads the published refund request.
 func decodeRefund(body []byte) (payment, []string) {
 	d := &decoder{op: OpRefund}
-	m, err := members(body)
+	m, err := jsonobject.Members(body)
 	if err != nil {
 		d.problem("body", err.Error())
 		return d.pay, d.problems

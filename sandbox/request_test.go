@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // interfaceTable is the part of testdata/interface.json that these tests use.
@@ -265,7 +267,7 @@ func FuzzDecodePayment(f *testing.F) {
 			if len(problems) > 0 {
 				continue
 			}
-			if p.transactionID == "" || p.callbackURL == "" || len(p.currency) != 3 || thousandths(p.amount) <= 0 {
+			if p.transactionID == "" || p.callbackURL == "" || len(p.currency) != 3 || money.Thousandths(p.amount) <= 0 {
 				t.Errorf("%s: accepted with %+v", op, p)
 			}
 			if op == OpSubscription && !strings.Contains(p.card.masked, "*") {

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // search carries out a batch query.
@@ -17,7 +20,7 @@ func (g *Gateway) search(c *call) reply {
 	b := g.opts.Search
 	g.searches++
 	if every(b.BusyEvery, g.searches) {
-		reply := refusal(codeRequestFailed, "too many requests").withStatus(http.StatusTooManyRequests)
+		reply := refusal(codes.RequestFailed, "too many requests").withStatus(http.StatusTooManyRequests)
 		if b.BusyRetryAfter > 0 {
 			reply = reply.withHeader("Retry-After", strconv.Itoa(int(b.BusyRetryAfter.Seconds())))
 		}
@@ -25,7 +28,7 @@ func (g *Gateway) search(c *call) reply {
 	}
 	q, problems := parseQuery(c.op, c.query, b, g.opts.MaxPageSize)
 	if len(problems) > 0 {
-		return g.refuse(codeParameterError, strings.Join(problems, "; "))
+		return g.refuse(codes.ParameterError, strings.Join(problems, "; "))
 	}
 	if c.op == OpSearchRefunds {
 		g.arriveRefunds(q)
@@ -42,16 +45,16 @@ func (g *Gateway) getOrder(c *call) reply {
 	defer g.mu.Unlock()
 	g.settleDue()
 	if len(c.query) > 0 {
-		return g.refuse(codeParameterError, "no parameter but the uniqueId is accepted")
+		return g.refuse(codes.ParameterError, "no parameter but the uniqueId is accepted")
 	}
 	if utf8.RuneCountInString(c.pathParam) > 128 {
-		return g.refuse(codeParameterError, "uniqueId: longer than 128 characters")
+		return g.refuse(codes.ParameterError, "uniqueId: longer than 128 characters")
 	}
 	o := g.ledger.find(c.pathParam)
 	if o == nil || time.Since(o.created) < g.lagOf(o.uniqueID) {
-		return g.refuse(codeNotFound, "uniqueId: unknown")
+		return g.refuse(codes.NotFound, "uniqueId: unknown")
 	}
-	return jsonReply(g.format(c.base).appendResult(newObject(), o, true).end())
+	return jsonReply(g.format(c.base).appendResult(jsonobject.New(), o, true).End())
 }
 
 // delay waits for SearchBehavior.Latency. The caller must not hold g.mu.
@@ -68,13 +71,13 @@ func (g *Gateway) envelope(c *call, q query, found []series) reply {
 	l := g.list(found, q.from, q.to, now)
 	total := l.Total()
 	refs := g.misbehave(c, q, l, g.rows(q, l, q.page))
-	o := object(make([]byte, 0, 256+720*len(refs)))
+	o := jsonobject.Object(make([]byte, 0, 256+720*len(refs)))
 	o = append(o, '{')
-	o = o.number("code", codeSearchSuccess).text("message", codeMessage(codeSearchSuccess))
-	o = o.number("timestamp", now.UnixMilli()).raw("currPage", q.pageText)
-	o = o.number("pageSize", int64(q.pageSize)).number("totalCount", int64(total))
-	o = o.number("totalPage", int64((total+q.pageSize-1)/q.pageSize))
-	o = append(o.key("data"), '[')
+	o = o.Number("code", codes.SearchSuccess).Text("message", codes.Message(codes.SearchSuccess))
+	o = o.Number("timestamp", now.UnixMilli()).Raw("currPage", q.pageText)
+	o = o.Number("pageSize", int64(q.pageSize)).Number("totalCount", int64(total))
+	o = o.Number("totalPage", int64((total+q.pageSize-1)/q.pageSize))
+	o = append(o.Key("data"), '[')
 	format := g.format(c.base)
 	for i, r := range refs {
 		if i > 0 {

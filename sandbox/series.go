@@ -3,6 +3,7 @@ package sandbox
 import (
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/listing"
 )
 
@@ -10,7 +11,7 @@ import (
 type series interface {
 	listing.Series
 	uniqueID(i int) string
-	appendRow(o object, f resultFormat, i int) object
+	appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.Object
 }
 
 type orderList []*order
@@ -19,7 +20,7 @@ func (l orderList) Len() int           { return len(l) }
 func (l orderList) At(i int) time.Time { return l[i].created }
 
 func (l orderList) uniqueID(i int) string { return l[i].uniqueID }
-func (l orderList) appendRow(o object, f resultFormat, i int) object {
+func (l orderList) appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.Object {
 	return f.appendResult(o, l[i], true)
 }
 
@@ -29,7 +30,7 @@ func (l refundList) Len() int           { return len(l) }
 func (l refundList) At(i int) time.Time { return l[i].requested }
 
 func (l refundList) uniqueID(i int) string { return l[i].refundUniqueID }
-func (l refundList) appendRow(o object, f resultFormat, i int) object {
+func (l refundList) appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.Object {
 	return f.appendRefund(o, l[i])
 }
 
@@ -43,7 +44,7 @@ func (s some) Len() int           { return len(s.rows) }
 func (s some) At(i int) time.Time { return s.series.At(s.rows[i]) }
 
 func (s some) uniqueID(i int) string { return s.series.uniqueID(s.rows[i]) }
-func (s some) appendRow(o object, f resultFormat, i int) object {
+func (s some) appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.Object {
 	return s.series.appendRow(o, f, s.rows[i])
 }
 

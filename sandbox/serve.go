@@ -7,6 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // ServeHTTP serves the eight operations of the interface, the published POST /api/refund and POST /upload/trackingNumber,
@@ -35,11 +39,11 @@ func (g *Gateway) respond(r *http.Request) reply {
 // serveControl serves requests below /_sandbox/. They are not logged.
 func (g *Gateway) serveControl(r *http.Request) reply {
 	if g.opts.Control == ControlOff {
-		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
+		return refusal(codes.NotFound, "no such path").withStatus(http.StatusNotFound)
 	}
 	if reason := controlRefused(r, g.opts.Control); reason != "" {
-		o := newObject().text("error", reason).text("hint", "see Options.Control and docs/sandbox.md")
-		return jsonReply(o.end()).withStatus(http.StatusForbidden)
+		o := jsonobject.New().Text("error", reason).Text("hint", "see Options.Control and docs/sandbox.md")
+		return jsonReply(o.End()).withStatus(http.StatusForbidden)
 	}
 	g.controlOnce.Do(func() {
 		mux := http.NewServeMux()
@@ -55,24 +59,24 @@ func (g *Gateway) serveControl(r *http.Request) reply {
 func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	route, pathParam, ok := findRoute(r.URL.EscapedPath())
 	if !ok {
-		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
+		return refusal(codes.NotFound, "no such path").withStatus(http.StatusNotFound)
 	}
 	record.operation = route.op
 	if route.op == OpTokenPayment {
-		record.path = route.path + maskToken(pathParam)
+		record.path = route.path + mask.Token(pathParam)
 	}
 	if route.op == opPage {
 		return g.servePage(r, route.path, pathParam)
 	}
 	if r.Method != route.method {
-		reply := refusal(codeRequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
+		reply := refusal(codes.RequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
 		return reply.withHeader("Allow", route.method)
 	}
 	if isFromPage(r) { // a merchant's program is not a web page
-		return refusal(codeRequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
+		return refusal(codes.RequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
 	}
 	if !g.authorized(r) {
-		reply := g.refuse(codeUnauthorized, "wrong merchant number or secret key")
+		reply := g.refuse(codes.Unauthorized, "wrong merchant number or secret key")
 		if reply.status == http.StatusUnauthorized {
 			return reply.withHeader("WWW-Authenticate", `Basic realm="cardgateway"`)
 		}
@@ -80,10 +84,10 @@ func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	}
 	body, status := readBody(r, g.opts.MaxBody)
 	if status != http.StatusOK {
-		return refusal(codeRequestFailed, "the body could not be read, or is too large").withStatus(status)
+		return refusal(codes.RequestFailed, "the body could not be read, or is too large").withStatus(status)
 	}
 	if g.opts.RequestLog >= 0 {
-		record.request = maskBody(body)
+		record.request = mask.Body(body)
 	}
 	c := g.newCall(r, route.op, pathParam, body)
 	record.transactionID = c.transactionID
@@ -121,7 +125,7 @@ func (g *Gateway) serveOperation(c *call, record *requestRecord) reply {
 	}
 	record.fault = f.describe()
 	if !g.pause(f.Before) {
-		return refusal(codeSystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
+		return refusal(codes.SystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
 	}
 	var reply reply
 	switch f.Commit {
@@ -177,7 +181,7 @@ func (g *Gateway) baseURL(r *http.Request) string {
 // execute carries out a call.
 func (g *Gateway) execute(c *call) reply {
 	if len(c.problems) > 0 {
-		return g.refuse(codeParameterError, strings.Join(c.problems, "; "))
+		return g.refuse(codes.ParameterError, strings.Join(c.problems, "; "))
 	}
 	switch c.op {
 	case OpSearchOrders, OpSearchRefunds:

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // The control API encodes Fault, SearchBehavior, SeedOptions and Options with JSON names made from the field names: oneIn,
@@ -36,7 +39,7 @@ func encodeSettings(v any) map[string]any {
 		default:
 			switch {
 			case f.Type.Kind() == reflect.Interface:
-			case isSecretName(f.Name) && value.Kind() == reflect.String:
+			case mask.IsSecretName(f.Name) && value.Kind() == reflect.String:
 				out[name] = map[bool]string{false: "", true: "set"}[value.Len() > 0]
 			default:
 				out[name] = x
@@ -49,7 +52,7 @@ func encodeSettings(v any) map[string]any {
 // decodeSettings sets the fields of the struct that into points to. An unknown member is an error that names the most
 // similar field.
 func decodeSettings(data []byte, into any) error {
-	m, err := members(data)
+	m, err := jsonobject.Members(data)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // Settle ends a transaction that is at 102, for example one with a Pending card, and sends its notification. It reports
@@ -60,9 +63,9 @@ func (g *Gateway) settleLater(d due, after time.Duration) {
 
 // finish makes a transaction final, moves the money of an approved one, and notifies the merchant.
 func (g *Gateway) finish(o *order, approved bool, reason string) {
-	o.stage, o.code, o.text = stageFinal, codeFailed, reason
+	o.stage, o.code, o.text = stageFinal, codes.Failed, reason
 	if approved {
-		o.code, o.text = codeSuccess, "Approved"
+		o.code, o.text = codes.Success, "Approved"
 		if o.op == OpTokenCreate {
 			o.token = "tok" + rand.Text()
 			g.ledger.tokens[o.token] = o
@@ -92,27 +95,27 @@ func (g *Gateway) CloseOrder(transactionID string) bool {
 }
 
 func (g *Gateway) closeOrder(o *order) {
-	o.stage, o.code, o.text = stageFinal, codeClosed, "Closed"
+	o.stage, o.code, o.text = stageFinal, codes.Closed, "Closed"
 	o.record("closed")
 	g.notifyOrder(o)
 }
 
 // completeRefund ends an accepted refund; if approved, the money is refunded. The caller holds g.mu.
 func (g *Gateway) completeRefund(r *refund, approved bool) {
-	if r.code != codeRefundRequested {
+	if r.code != codes.RefundRequested {
 		return
 	}
 	r.completed = time.Now()
 	if approved {
-		r.code = codeRefunded
+		r.code = codes.Refunded
 		g.ledger.givenBack[r.merchantRefundID]++
 		g.ledger.moves = append(g.ledger.moves, Move{RefundTransactionID: r.merchantRefundID, UniqueID: r.refundUniqueID, At: time.Now()})
 	} else {
-		r.code = codeRefundFailed
-		g.ledger.refunded[r.uniqueID] -= thousandths(r.amount)
+		r.code = codes.RefundFailed
+		g.ledger.refunded[r.uniqueID] -= money.Thousandths(r.amount)
 	}
 	if o := g.ledger.find(r.uniqueID); o != nil {
-		o.record(strings.ToLower(codeMessage(r.code)) + ": " + r.amount)
+		o.record(strings.ToLower(codes.Message(r.code)) + ": " + r.amount)
 		g.notifyRefund(o, r)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // NotificationRequest creates the POST request that the gateway would send to a notificationUrl, for unit tests of a
@@ -40,7 +42,7 @@ func notificationBody(secretKey string, fields map[string]any) ([]byte, error) {
 		values[name] = text
 	}
 	if secretKey != "" {
-		values["sign"] = appendText(nil, sign(secretKey, values))
+		values["sign"] = jsonobject.AppendText(nil, sign(secretKey, values))
 	}
 	return json.Marshal(values)
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // uploadTrackingNumbers stores all entries or none. An entry replaces an earlier one with the same uniqueId.
@@ -12,9 +15,9 @@ func (g *Gateway) uploadTrackingNumbers(c *call) reply {
 	defer g.mu.Unlock()
 	switch n := len(c.tracking); {
 	case n == 0:
-		return uploadReply(codeUploadFailed, "Upload data is empty")
+		return uploadReply(codes.UploadFailed, "Upload data is empty")
 	case n > maxTrackingNumbers:
-		return uploadReply(codeUploadFailed, fmt.Sprintf("%d entries; at most %d are allowed", n, maxTrackingNumbers))
+		return uploadReply(codes.UploadFailed, fmt.Sprintf("%d entries; at most %d are allowed", n, maxTrackingNumbers))
 	}
 	var unknown []string
 	for i, e := range c.tracking {
@@ -23,7 +26,7 @@ func (g *Gateway) uploadTrackingNumbers(c *call) reply {
 		}
 	}
 	if unknown != nil {
-		return uploadReply(codeUploadFailed, strings.Join(unknown, "; "))
+		return uploadReply(codes.UploadFailed, strings.Join(unknown, "; "))
 	}
 	for _, e := range c.tracking {
 		g.ledger.tracking[e.UniqueID] = e
@@ -31,12 +34,12 @@ func (g *Gateway) uploadTrackingNumbers(c *call) reply {
 			o.record("tracking number uploaded")
 		}
 	}
-	return uploadReply(codeUploaded, codeMessage(codeUploaded))
+	return uploadReply(codes.Uploaded, codes.Message(codes.Uploaded))
 }
 
 func uploadReply(code int, message string) reply {
-	o := newObject().number("code", int64(code)).text("message", message)
-	return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())
+	o := jsonobject.New().Number("code", int64(code)).Text("message", message)
+	return jsonReply(o.Number("timestamp", time.Now().UnixMilli()).End())
 }
 
 // TrackingNumber returns the last entry that was uploaded for a transaction.

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // Views for the control API. The JSON names are those of the interface if it has one.
@@ -40,9 +43,9 @@ type eventView struct {
 func (g *Gateway) paymentView(o *order) paymentView {
 	v := paymentView{
 		UniqueID: o.uniqueID, TransactionID: o.transactionID, OrderID: o.orderID, Operation: o.op, Code: o.code,
-		Message: codeMessage(o.code), TransactionMessage: o.text, Amount: o.amount, Currency: o.currency,
+		Message: codes.Message(o.code), TransactionMessage: o.text, Amount: o.amount, Currency: o.currency,
 		CreatedAt: o.created, CardNumber: o.card.masked, Is3D: o.is3d,
-		NotificationURL: maskURL(o.notificationURL), Executed: g.ledger.executed[o.transactionID],
+		NotificationURL: mask.URL(o.notificationURL), Executed: g.ledger.executed[o.transactionID],
 		TrackingNumber: g.ledger.tracking[o.uniqueID].Number, Events: []eventView{},
 	}
 	switch {
@@ -54,7 +57,7 @@ func (g *Gateway) paymentView(o *order) paymentView {
 		v.WaitsFor = "settlement"
 	}
 	if back := g.ledger.refunded[o.uniqueID] + g.ledger.refundedByGenerated(o.uniqueID); back > 0 {
-		v.Refunded = amountOf(back, o.currency)
+		v.Refunded = money.Of(back, o.currency)
 	}
 	for _, e := range o.events {
 		v.Events = append(v.Events, eventView{e.at, e.text})
@@ -81,7 +84,7 @@ type refundView struct {
 func (g *Gateway) refundView(r *refund) refundView {
 	v := refundView{
 		RefundUniqueID: r.refundUniqueID, RefundTransactionID: r.merchantRefundID, UniqueID: r.uniqueID,
-		TransactionID: r.transactionID, Code: r.code, Message: codeMessage(r.code), Amount: r.amount, Currency: r.currency,
+		TransactionID: r.transactionID, Code: r.code, Message: codes.Message(r.code), Amount: r.amount, Currency: r.currency,
 		Remark: r.remark, RequestedAt: r.requested, Refunded: g.ledger.givenBack[r.merchantRefundID],
 	}
 	if completed := r.completed; !completed.IsZero() {

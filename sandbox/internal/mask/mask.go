@@ -1,4 +1,5 @@
-package sandbox
+// Package mask hides secrets in what the sandbox keeps and shows: bodies, paths and queries of requests, URLs, tokens, card numbers.
+package mask
 
 import (
 	"bytes"
@@ -7,29 +8,32 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 const (
-	maxKept   = 8 << 10  // of one body, in the request log
-	maxMasked = 64 << 10 // a longer body is not parsed
+	maxKept = 8 << 10  // of one body, in the request log
+	MaxBody = 64 << 10 // a longer body is not parsed
 )
 
-// maskBody returns a JSON body for the log: without secrets, and cut at maxKept. A body that is not JSON is not kept,
+// Body returns a JSON body for the log: without secrets, and cut at maxKept. A body that is not JSON is not kept,
 // because the location of secrets in it is unknown.
-func maskBody(body []byte) string {
+func Body(body []byte) string {
 	switch {
 	case len(body) == 0:
 		return ""
-	case len(body) > maxMasked:
+	case len(body) > MaxBody:
 		return fmt.Sprintf("(%d bytes, not kept)", len(body))
 	case !json.Valid(body):
 		return fmt.Sprintf("(%d bytes that are not JSON, not kept)", len(body))
 	}
-	return cutText(maskJSON(body))
+	return Cut(maskJSON(body))
 }
 
-// cutText cuts a text at maxKept and appends a note.
-func cutText(text []byte) string {
+// Cut cuts a text at maxKept and appends a note.
+func Cut(text []byte) string {
 	if len(text) <= maxKept {
 		return strings.ToValidUTF8(string(text), "\uFFFD")
 	}
@@ -44,7 +48,7 @@ func secretNames() []string {
 	}
 }
 
-func isSecretName(name string) bool {
+func IsSecretName(name string) bool {
 	if strings.ContainsAny(name, "_- ") {
 		name = strings.NewReplacer("_", "", "-", "", " ", "").Replace(name)
 	}
@@ -95,7 +99,7 @@ func (m *masker) secret() bool {
 		return false
 	}
 	around := m.open[len(m.open)-1]
-	return around.secret || around.object && isSecretName(m.name)
+	return around.secret || around.object && IsSecretName(m.name)
 }
 
 // scalar appends a string, a number or a literal, masked if necessary.
@@ -114,11 +118,11 @@ func (m *masker) scalar(text []byte) {
 	case text[0] == 'n': // null
 		m.out = append(m.out, text...)
 	case m.secret():
-		m.out = appendText(m.out, maskedValue(m.name, value))
+		m.out = jsonobject.AppendText(m.out, maskedValue(m.name, value))
 	case text[0] == '"' && hasSuffixFold(m.name, "url"):
-		m.out = appendText(m.out, maskURL(value))
-	case looksLikeCard(value) && !hasSuffixFold(m.name, "id"):
-		m.out = appendText(m.out, "***")
+		m.out = jsonobject.AppendText(m.out, URL(value))
+	case LooksLikeCard(value) && !hasSuffixFold(m.name, "id"):
+		m.out = jsonobject.AppendText(m.out, "***")
 	default:
 		m.out = append(m.out, text...)
 	}
@@ -128,9 +132,9 @@ func hasSuffixFold(s, suffix string) bool {
 	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }
 
-// looksLikeCard reports whether a text is only 12 to 19 digits, possibly grouped: probably a card number in the wrong
+// LooksLikeCard reports whether a text is only 12 to 19 digits, possibly grouped: probably a card number in the wrong
 // place.
-func looksLikeCard(text string) bool {
+func LooksLikeCard(text string) bool {
 	digits := 0
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -166,28 +170,28 @@ func scalarLength(text []byte) int {
 func maskedValue(name, text string) string {
 	digits := strings.ReplaceAll(text, " ", "")
 	switch {
-	case strings.EqualFold(name, "cardNumber") && isDigits(digits) && len(digits) >= 12 && len(digits) <= 19:
-		return maskNumber(digits)
-	case (strings.EqualFold(name, "expiredMonth") || strings.EqualFold(name, "expiredYear")) && isDigits(text) && len(text) == 2:
+	case strings.EqualFold(name, "cardNumber") && money.IsDigits(digits) && len(digits) >= 12 && len(digits) <= 19:
+		return Number(digits)
+	case (strings.EqualFold(name, "expiredMonth") || strings.EqualFold(name, "expiredYear")) && money.IsDigits(text) && len(text) == 2:
 		return text
 	}
 	return "***"
 }
 
-// maskToken returns the last four characters of a token, which are enough to distinguish two tokens.
-func maskToken(token string) string {
+// Token returns the last four characters of a token, which are enough to distinguish two tokens.
+func Token(token string) string {
 	if len(token) < 12 {
 		return "***"
 	}
 	return "***" + token[len(token)-4:]
 }
 
-// maskPath masks elements that look like tokens in a path that does not belong to an operation.
-func maskPath(path string) string {
+// Path masks elements that look like tokens in a path that does not belong to an operation.
+func Path(path string) string {
 	elements := strings.Split(path, "/")
 	for i, e := range elements {
 		if looksLikeToken(e) {
-			elements[i] = maskToken(e)
+			elements[i] = Token(e)
 		}
 	}
 	return strings.Join(elements, "/")
@@ -195,26 +199,26 @@ func maskPath(path string) string {
 
 func looksLikeToken(text string) bool { return strings.HasPrefix(text, "tok") && len(text) > 20 }
 
-// maskQuery hides in a query what maskJSON hides in a body. No query of the interface contains a secret, but a program may
+// Query hides in a query what maskJSON hides in a body. No query of the interface contains a secret, but a program may
 // be wrong.
-func maskQuery(query string) string {
+func Query(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		name, value, _ := strings.Cut(pair, "=")
 		plainName, wrongName := url.QueryUnescape(name)
 		plain, wrongValue := url.QueryUnescape(value)
 		switch {
-		case wrongName != nil, looksLikeToken(plainName), looksLikeCard(plainName):
+		case wrongName != nil, looksLikeToken(plainName), LooksLikeCard(plainName):
 			pairs[i] = "***"
-		case wrongValue != nil, isSecretName(plainName), looksLikeToken(plain), looksLikeCard(plain) && !hasSuffixFold(plainName, "id"):
+		case wrongValue != nil, IsSecretName(plainName), looksLikeToken(plain), LooksLikeCard(plain) && !hasSuffixFold(plainName, "id"):
 			pairs[i] = name + "=***"
 		}
 	}
 	return strings.Join(pairs, "&")
 }
 
-// maskURL hides user information and query values, which may be the only protection of a notification URL.
-func maskURL(text string) string {
+// URL hides user information and query values, which may be the only protection of a notification URL.
+func URL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return "***"
@@ -227,4 +231,9 @@ func maskURL(text string) string {
 	}
 	u.Fragment = ""
 	return u.String()
+}
+
+// Number shows the first six and last four of at least twelve digits.
+func Number(number string) string {
+	return number[:6] + strings.Repeat("*", len(number)-10) + number[len(number)-4:]
 }
