@@ -2,8 +2,10 @@ package sandbox
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
@@ -63,12 +65,10 @@ type card struct {
 	outcome Outcome
 }
 
-// fieldProblem describes an invalid field of a card. The field names are the interface's.
-type fieldProblem struct{ field, text string }
-
-func readCard(e CardEntry) (card, []fieldProblem) {
-	var problems []fieldProblem
-	refuse := func(field, text string) { problems = append(problems, fieldProblem{field, text}) }
+// readCard checks a card. The names in the error are the interface's.
+func readCard(e CardEntry) (card, *console.Error) {
+	var invalid []console.FieldError
+	refuse := func(field, text string) { invalid = append(invalid, console.FieldError{Name: field, Text: text}) }
 	number := strings.ReplaceAll(e.Number, " ", "")
 	if !money.IsDigits(number) || len(number) < 12 || len(number) > 19 {
 		refuse("cardNumber", "must be 12 to 19 digits")
@@ -85,8 +85,8 @@ func readCard(e CardEntry) (card, []fieldProblem) {
 	if strings.TrimSpace(e.Cardholder) == "" {
 		refuse("cardholder", "is missing")
 	}
-	if problems != nil {
-		return card{}, problems
+	if invalid != nil {
+		return card{}, &console.Error{Status: http.StatusBadRequest, Text: invalid[0].Name + " " + invalid[0].Text, Fields: invalid}
 	}
 	return card{masked: mask.Number(number), outcome: outcomeOf(e.CVV)}, nil
 }

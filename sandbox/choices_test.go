@@ -14,7 +14,7 @@ func TestHostedRetry(t *testing.T) {
 	for _, way := range []string{"page", "EnterCard"} {
 		t.Run(way, func(t *testing.T) {
 			m := &mailbox{statuses: []int{200}}
-			g := New(Options{HostedRetry: true, NotificationTransport: m})
+			g := New(Options{HostedRetry: true, Notifications: Notifications{Transport: m}})
 			defer g.Close()
 			page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
 			enter := func(o Outcome) string {
@@ -152,8 +152,8 @@ func TestChoices(t *testing.T) {
 					t.Fatal(err)
 				}
 				wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), want)
-				if made := g.Token("t") != ""; made != (want == 100) {
-					t.Errorf("code %d and a token: %v", want, made)
+				if _, err := g.Token("t"); (err == nil) != (want == 100) {
+					t.Errorf("code %d and a token: %v", want, err)
 				}
 			}
 		})
@@ -175,7 +175,7 @@ func TestChoices(t *testing.T) {
 	t.Run("closed", func(t *testing.T) {
 		g := New(Options{})
 		a := send(t, g, "POST", "/checkout/payment", body("t", nil))
-		if !g.CloseOrder("t") || g.CloseOrder("t") || g.CloseOrder("nobody") {
+		if first, again, nobody := g.CloseOrder("t"), g.CloseOrder("t"), g.CloseOrder("nobody"); first != nil || again == nil || nobody == nil {
 			t.Error("CloseOrder does not close exactly what is open")
 		}
 		row := send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil)
@@ -192,7 +192,7 @@ func TestChoices(t *testing.T) {
 	})
 	t.Run("an id with a wide range", func(t *testing.T) {
 		for wide, want := range map[bool]int{false: 500, true: 121} {
-			g := New(Options{Search: SearchBehavior{WideRangeWithID: wide}})
+			g := New(Options{Search: Search{WideRangeWithID: wide}})
 			wantCode(t, send(t, g, "GET", "/search/list/order?startDate=2020-01-01&endingDate=2024-01-01&transactionId=t", nil), want)
 			wantCode(t, send(t, g, "GET", "/search/list/order?startDate=2020-01-01&endingDate=2024-01-01", nil), 500)
 		}

@@ -46,7 +46,7 @@ func TestControlAccess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			g := New(Options{Control: tt.access})
+			g := New(Options{Console: Console{Access: tt.access}})
 			path := "/_sandbox/api/v1/info"
 			if tt.method == "POST" {
 				path = "/_sandbox/api/v1/reset"
@@ -100,7 +100,7 @@ func number(v any) string { return string(v.(json.Number)) }
 // TestControlInterface does with the control API what a Go test can do.
 func TestControlInterface(t *testing.T) {
 	m := &mailbox{statuses: []int{500, 200}}
-	g := New(Options{NotificationTransport: m, NotificationScale: 0.0001, RefundSettleAfter: -1, HostedRetry: true})
+	g := New(Options{Notifications: Notifications{Transport: m, Scale: 0.0001}, RefundSettleAfter: -1, HostedRetry: true})
 	defer g.Close()
 
 	// A payment on the hosted page: declined, then 3D, then approved.
@@ -192,7 +192,7 @@ func TestControlInterface(t *testing.T) {
 	wantCode(t, send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil)), 101)
 	made := send(t, g, "POST", "/checkout/tokenization/create", body("to", nil))
 	must(t, g, "POST", "payments/to/card", map[string]any{"cardNumber": "4200 0000 0000 0000", "expiredMonth": "09", "expiredYear": "31", "cvv": "123", "cardholder": "A"})
-	if got := must(t, g, "GET", "payments/"+made.str("uniqueId")+"/token", nil)["token"]; got != g.Token("to") || got == "" {
+	if got := must(t, g, "GET", "payments/"+made.str("uniqueId")+"/token", nil)["token"]; got != tokenOf(t, g, "to") || got == "" {
 		t.Errorf("token %v", got)
 	}
 	must(t, g, "POST", "seed", map[string]any{"n": 50, "from": january, "to": january.AddDate(0, 0, 5), "currencies": []string{"EUR", "JPY"}, "refundEvery": 5})
@@ -228,7 +228,7 @@ func TestControlInterface(t *testing.T) {
 func TestResetForgetsDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mailbox{statuses: []int{500}}
-		g := New(Options{NotificationTransport: m})
+		g := New(Options{Notifications: Notifications{Transport: m}})
 		defer g.Close()
 		send(t, g, "POST", "/api/subscription", body("t", nil))
 		g.Inject(Fault{Commit: CommitLate, Late: time.Minute})
@@ -314,7 +314,7 @@ func TestControlWait(t *testing.T) {
 
 // TestLogIsBounded: only the newest requests are kept, and numbering continues.
 func TestLogIsBounded(t *testing.T) {
-	g := New(Options{RequestLog: 3})
+	g := New(Options{Console: Console{RequestLog: 3}})
 	for range 10 {
 		send(t, g, "GET", "/search/order/1", nil)
 	}
@@ -322,7 +322,7 @@ func TestLogIsBounded(t *testing.T) {
 	if len(rows) != 3 || number(rows[0].(map[string]any)["number"]) != "10" {
 		t.Errorf("%d requests, the newest %v; want 3 and number 10", len(rows), rows[0])
 	}
-	off := New(Options{RequestLog: -1})
+	off := New(Options{Console: Console{RequestLog: -1}})
 	send(t, off, "GET", "/search/order/1", nil)
 	if rows := must(t, off, "GET", "requests", nil)["data"].([]any); len(rows) != 0 {
 		t.Errorf("%d requests, want none", len(rows))
@@ -334,7 +334,7 @@ func TestLogIsBounded(t *testing.T) {
 func TestNoSecretIsShown(t *testing.T) {
 	var log bytes.Buffer
 	g := New(Options{
-		SecretKey: "KEY-secret-8471", Log: &log, NotificationTokenMember: "ref", NotificationTransport: &mailbox{statuses: []int{200}},
+		SecretKey: "KEY-secret-8471", Log: &log, Notifications: Notifications{TokenMember: "ref", Transport: &mailbox{statuses: []int{200}}},
 	})
 	defer g.Close()
 	const number, cvv = "4300001234567895", "9871"
@@ -354,7 +354,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	if _, err := g.EnterCard(made.str("redirectUrl"), CardEntry{Number: number, Month: "12", Year: "39", CVV: "123", Cardholder: "Grace-Holder"}); err != nil {
 		t.Fatal(err)
 	}
-	token := g.Token("to")
+	token := tokenOf(t, g, "to")
 	send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil))
 	_, _ = exchange(g, "POST", "/checkout/tokenisation/payment/"+token, body("tq", nil))
 	_, _ = exchange(g, "POST", "/checkout/tokenization/payment/FOREIGN-token-3391", body("tr", nil))
@@ -405,7 +405,7 @@ func TestNoSecretIsShown(t *testing.T) {
 
 // TestButtons submits the forms of the dashboard as a browser does.
 func TestButtons(t *testing.T) {
-	g := New(Options{NotificationTransport: &mailbox{statuses: []int{200}}, RefundSettleAfter: -1})
+	g := New(Options{Notifications: Notifications{Transport: &mailbox{statuses: []int{200}}}, RefundSettleAfter: -1})
 	defer g.Close()
 	b := browser(g)
 	press := func(path string, form url.Values) string {
@@ -458,7 +458,7 @@ func TestButtons(t *testing.T) {
 
 // TestDashboardPage checks the header and the filter, and that there is no script.
 func TestDashboardPage(t *testing.T) {
-	g := New(Options{Label: `<b>"mine"</b>`})
+	g := New(Options{Console: Console{Label: `<b>"mine"</b>`}})
 	send(t, g, "POST", "/api/subscription", body("<script>alert(1)</script>", nil))
 	send(t, g, "POST", "/api/subscription", body("other", nil))
 	b := browser(g)
@@ -556,7 +556,7 @@ func BenchmarkPayment(b *testing.B) {
 	}
 	for name, kept := range map[string]int{"log": 0, "no log": -1} {
 		b.Run(name, func(b *testing.B) {
-			g := New(Options{RequestLog: kept, Duplicates: DuplicatesRefused, NoNotifications: true})
+			g := New(Options{Console: Console{RequestLog: kept}, Duplicates: DuplicatesRefused, NoNotifications: true})
 			b.ReportAllocs()
 			for b.Loop() {
 				resp, err := exchange(g, "POST", "/api/subscription", string(text))
@@ -577,7 +577,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 		status int
 	}{{"from this machine", ControlLoopback, 200}, {"switched off", ControlOff, 404}} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := New(Options{Control: tt.access})
+			g := New(Options{Console: Console{Access: tt.access}})
 			defer g.Close()
 			r := httptest.NewRequest("GET", "http://127.0.0.1/_sandbox/openapi.json", nil)
 			r.RemoteAddr = "127.0.0.1:5000"

@@ -86,7 +86,7 @@ func TestFaults(t *testing.T) {
 // TestFaultOfNothing: an unknown operation panics; a known one is named by its constant or, equally, by the client's
 // method.
 func TestFaultOfNothing(t *testing.T) {
-	for _, op := range []Operation{"", OpPayments, OpSearches, OpTokenPayment, OpRefund, "CreateCheckout", "checkout", opPage} {
+	for _, op := range []Operation{"", OpPayments, OpSearches, OpTokenPayment, OpCreateRefund, "CreateCheckout", "checkout", opPage} {
 		panics := func() (yes bool) {
 			defer func() { yes = recover() != nil }()
 			New(Options{}).Inject(Fault{Operation: op})

@@ -60,9 +60,9 @@ func TestMaskedCard(t *testing.T) {
 	} {
 		e := TestCard(Approved)
 		e.Number = number
-		c, problems := readCard(e)
-		if c.masked != want || problems != nil {
-			t.Errorf("readCard(%q) = %q, %v, want %q", number, c.masked, problems, want)
+		c, invalid := readCard(e)
+		if c.masked != want || invalid != nil {
+			t.Errorf("readCard(%q) = %q, %v, want %q", number, c.masked, invalid, want)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func TestSettling(t *testing.T) {
 				wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), tt.before)
 				time.Sleep(10 * time.Second)
 				wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), tt.after)
-				if settled := g.Settle("p", true); settled != (tt.after == 102) {
+				if settled := g.Settle("p", true) == nil; settled != (tt.after == 102) {
 					t.Errorf("Settle = %v with code %d", settled, tt.after)
 				}
 				if want := map[int]int{100: 1, 101: 0, 102: 1}[tt.after]; g.Executed("p") != want {

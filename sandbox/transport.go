@@ -6,15 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"syscall"
 )
 
-// RoundTripper returns an HTTP transport that reaches g without a socket, whatever host the request names. It works inside
-// a testing/synctest bubble, where a network connection does not. Faults that drop the connection are returned as errors.
-// Like a real gateway, g carries out a request even if its context has ended meanwhile.
-func (g *Gateway) RoundTripper() http.RoundTripper { return memoryTransport{g} }
-
+// memoryTransport is the transport of RoundTripper.
 type memoryTransport struct{ gateway *Gateway }
 
 // RoundTrip sends r to the gateway. It reads and closes the body, as http.RoundTripper requires.
@@ -81,30 +75,3 @@ func closeBody(r *http.Request) {
 		_ = r.Body.Close()
 	}
 }
-
-// response converts the reply to what a client's transport returns.
-func (r reply) response(req *http.Request) (*http.Response, error) {
-	switch r.truncation {
-	case truncatedToNothing:
-		return nil, io.EOF
-	case truncatedByReset:
-		return nil, syscall.ECONNRESET
-	case truncatedInHeader:
-		return nil, io.ErrUnexpectedEOF
-	}
-	var body io.Reader = bytes.NewReader(r.body)
-	if r.truncation == truncatedInBody {
-		body = io.MultiReader(bytes.NewReader(r.body[:len(r.body)/2]), cutReader{})
-	}
-	r.header.Set("Content-Length", strconv.Itoa(len(r.body)))
-	return &http.Response{
-		Status: strconv.Itoa(r.status) + " " + http.StatusText(r.status), StatusCode: r.status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: r.header, Body: io.NopCloser(body), ContentLength: int64(len(r.body)), Request: req,
-	}, nil
-}
-
-// cutReader follows the half of a body that arrived.
-type cutReader struct{}
-
-func (cutReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

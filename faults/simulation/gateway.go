@@ -31,7 +31,7 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 		MerchantID: "merchant", SecretKey: secretKey, Location: g.location, Duplicates: c.Duplicates,
 		RefundDuplicates: c.RefundDuplicates, SettleAfter: c.SettleAfter, RefundSettleAfter: c.RefundSettleAfter, HostedRetry: c.HostedRetry,
 		DeclineLater: c.DeclineLater, HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished,
-		MaxPageSize: c.PageSize, Seed: seed, RequestLog: -1, NotificationTransport: &s.mail, Search: g.searches(),
+		MaxPageSize: c.PageSize, Seed: seed, Console: sandbox.Console{RequestLog: -1}, Notifications: sandbox.Notifications{Transport: &s.mail}, Search: g.searches(),
 	})
 	for _, o := range []sandbox.Outcome{sandbox.Approved, sandbox.Pending, sandbox.Challenged, sandbox.Declined} {
 		g.tokens[o] = g.sandbox.NewToken(o)
@@ -40,9 +40,9 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 	return g
 }
 
-func (g *gateway) searches() sandbox.SearchBehavior {
+func (g *gateway) searches() sandbox.Search {
 	c := g.config
-	return sandbox.SearchBehavior{
+	return sandbox.Search{
 		Lag: c.Lag, LagOneIn: c.LagOneIn, LeakRows: c.LeakRows, OldestFirst: c.OldestFirst, UnstableTies: c.UnstableTies,
 		StartExclusive: c.StartExclusive, EndExclusive: c.EndExclusive,
 	}

@@ -63,9 +63,9 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.StringVar(&o.BaseURL, "base", "", "`URL` before the path of redirectUrl; the one that the caller used if empty")
 	f.StringVar(&o.BillDescription, "bill", "", "billDescription of results, as `text`; sandbox.example if empty")
 	f.StringVar(&o.MerchantName, "merchant-name", "", "`name` of the merchant on the hosted pages; the host of callbackUrl if empty")
-	f.StringVar(&o.Label, "label", "", "`name` of this sandbox on its dashboard")
-	f.TextVar(&o.Control, "control", sandbox.ControlLoopback, "who can use /_sandbox/: loopback, anywhere or off, as `choice`")
-	f.IntVar(&o.RequestLog, "log", 0, "`number` of requests and notifications kept for the dashboard; 0 means 200, below zero none")
+	f.StringVar(&o.Console.Label, "label", "", "`name` of this sandbox on its dashboard")
+	f.TextVar(&o.Console.Access, "control", sandbox.ControlLoopback, "who can use /_sandbox/: loopback, anywhere or off, as `choice`")
+	f.IntVar(&o.Console.RequestLog, "log", 0, "`number` of requests and notifications kept for the dashboard; 0 means 200, below zero none")
 
 	f.TextVar(&o.Duplicates, "duplicates", sandbox.DuplicatesRefused, "response to a repeated transactionId or orderId: refused, declined, executed or perOrder, as `choice`")
 	f.TextVar(&o.RefundDuplicates, "refund-duplicates", sandbox.RefundDuplicatesRefused, "response to a repeated refundTransactionId: refused, repeated or executed, as `choice`")
@@ -85,12 +85,12 @@ func optionFlags(f *flag.FlagSet, o *sandbox.Options) {
 	f.Uint64Var(&o.Seed, "random", 0, "seed `number` of everything that looks random")
 
 	f.BoolVar(&o.NoNotifications, "no-notifications", false, "send no notifications")
-	f.DurationVar(&o.NotificationDelay, "notification-delay", 0, "how long a notification waits before its first delivery")
-	f.Float64Var(&o.NotificationScale, "scale", 1, "`factor` for the pauses between repeated notifications")
-	f.StringVar(&o.NotificationTokenMember, "token-member", "token", "`name` of the notification member that holds a token")
+	f.DurationVar(&o.Notifications.Delay, "notification-delay", 0, "how long a notification waits before its first delivery")
+	f.Float64Var(&o.Notifications.Scale, "scale", 1, "`factor` for the pauses between repeated notifications")
+	f.StringVar(&o.Notifications.TokenMember, "token-member", "token", "`name` of the notification member that holds a token")
 }
 
-func searchFlags(f *flag.FlagSet, b *sandbox.SearchBehavior) {
+func searchFlags(f *flag.FlagSet, b *sandbox.Search) {
 	f.BoolVar(&b.StartExclusive, "start-exclusive", false, "a search leaves out rows in the second of startDate")
 	f.BoolVar(&b.EndExclusive, "end-exclusive", false, "a search leaves out rows in the second of endingDate")
 	f.BoolVar(&b.EndDateWholeDay, "end-date-whole-day", false, "an endingDate without a time includes that day")

@@ -1,4 +1,4 @@
-package sandbox
+package console
 
 import (
 	"fmt"
@@ -11,61 +11,52 @@ import (
 )
 
 // overviewPage shows totals, and the newest payments and requests.
-func (g *Gateway) overviewPage(*http.Request) (pages.Dashboard, error) {
-	g.mu.Lock()
-	g.settleDue()
-	info, payments := g.info(), g.payments(filter{limit: 8})
-	g.mu.Unlock()
-	requests, _ := g.history.listRequests(filter{limit: 8, noPages: true})
+func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
+	info, payments := c.info(), c.gateway.Payments(Filter{Limit: 8})
+	requests, _ := c.log.listRequests(Filter{Limit: 8, noPages: true})
 	number := func(n int) pages.Cell { return pages.Cell{Text: strconv.Itoa(n)} }
 	return pages.Dashboard{
 		Title: "Overview",
 		Sections: []pages.Section{
 			{Heading: "This sandbox", Tiles: true, Terms: []pages.Term{
-				{Name: "Running since", Cell: pages.Cell{Text: g.clock(info.StartedAt)}},
+				{Name: "Running since", Cell: pages.Cell{Text: c.clock(info.StartedAt)}},
 				{Name: "Payments", Cell: number(info.Orders)}, {Name: "Refunds", Cell: number(info.Refunds)},
 				{Name: "Seeded rows", Cell: number(info.SeededOrders + info.SeededRefunds)},
 				{Name: "Requests", Cell: number(info.Requests)}, {Name: "Notifications", Cell: number(info.Notifications)},
 				{Name: "Active faults", Cell: number(info.Faults)},
 			}, Forms: []pages.Form{{
-				Action: controlPath + "reset", Label: "Reset everything", Danger: true, Inputs: []pages.Input{back(controlPath)},
+				Action: Path + "reset", Label: "Reset everything", Danger: true, Inputs: []pages.Input{back(Path)},
 			}}},
-			faultForm(controlPath),
-			{Heading: "Newest payments", Table: g.paymentTable(payments, controlPath)},
-			{Heading: "Newest requests", Table: g.requestTable(requests)},
+			c.faultForm(Path),
+			{Heading: "Newest payments", Table: c.paymentTable(payments, Path)},
+			{Heading: "Newest requests", Table: c.requestTable(requests)},
 		},
 	}, nil
 }
 
-func (g *Gateway) paymentsPage(r *http.Request) (pages.Dashboard, error) {
+func (c *Console) paymentsPage(r *http.Request) (pages.Dashboard, error) {
 	f, filterForm, err := pageFilter(r, "payments", "transactionId", "orderId", "code")
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	g.mu.Lock()
-	g.settleDue()
-	rows := g.payments(f)
-	g.mu.Unlock()
+	rows := c.gateway.Payments(f)
 	return pages.Dashboard{Title: "Payments", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: g.paymentTable(rows, controlPath+"payments")},
+		{Forms: []pages.Form{filterForm}}, {Table: c.paymentTable(rows, Path+"payments")},
 	}}, nil
 }
 
-func (g *Gateway) paymentPage(r *http.Request) (pages.Dashboard, error) {
-	value, err := g.one("payments", r.PathValue("id"))
+func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
+	p, err := c.gateway.Payment(r.PathValue("id"))
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	p := value.(paymentView)
-	g.mu.Lock()
-	refunds := g.refunds(filter{uniqueID: p.UniqueID})
-	g.mu.Unlock()
-	notices, _ := g.history.listNotifications(filter{uniqueID: p.UniqueID})
-	requests, _ := g.history.listRequests(filter{transactionID: p.TransactionID})
-	here := controlPath + "payments/" + p.UniqueID
+	refunds := c.gateway.Refunds(Filter{UniqueID: p.UniqueID})
+	notices, _ := c.log.listNotifications(Filter{UniqueID: p.UniqueID})
+	requests, _ := c.log.listRequests(Filter{TransactionID: p.TransactionID})
+	here := Path + "payments/" + p.UniqueID
 	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "No events are recorded for seeded payments."}
 	for _, e := range p.Events {
-		events.Rows = append(events.Rows, []pages.Cell{{Text: g.clock(e.At)}, {Text: e.Text}})
+		events.Rows = append(events.Rows, []pages.Cell{{Text: c.clock(e.At)}, {Text: e.Text}})
 	}
 	forms := paymentForms(p, here)
 	for i := range forms {
@@ -77,48 +68,44 @@ func (g *Gateway) paymentPage(r *http.Request) (pages.Dashboard, error) {
 		{Terms: terms(
 			"State", stateCell(p.Code, p.Message), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
 			"Refunded", p.Refunded, "uniqueId", mono(p.UniqueID), "transactionId", mono(p.TransactionID), "orderId", mono(p.OrderID),
-			"Operation", string(p.Operation), "Card", mono(p.CardNumber), "3D", strconv.FormatBool(p.Is3D),
+			"Operation", p.Operation, "Card", mono(p.CardNumber), "3D", strconv.FormatBool(p.Is3D),
 			"Waits for", p.WaitsFor, "Notification URL", mono(p.NotificationURL), "Tracking number", mono(p.TrackingNumber),
 			"Money moved", times(p.Executed)+" for this transactionId",
 		), Forms: forms},
 		{Heading: "Events", Table: events},
-		{Heading: "Refunds", Table: g.refundTable(refunds, here)},
-		{Heading: "Notifications", Table: g.notificationTable(notices, here)},
-		{Heading: "Requests", Table: g.requestTable(requests)},
+		{Heading: "Refunds", Table: c.refundTable(refunds, here)},
+		{Heading: "Notifications", Table: c.notificationTable(notices, here)},
+		{Heading: "Requests", Table: c.requestTable(requests)},
 	}}, nil
 }
 
-func (g *Gateway) refundsPage(r *http.Request) (pages.Dashboard, error) {
+func (c *Console) refundsPage(r *http.Request) (pages.Dashboard, error) {
 	f, filterForm, err := pageFilter(r, "refunds", "refundTransactionId", "transactionId", "code")
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	g.mu.Lock()
-	g.settleDue()
-	rows := g.refunds(f)
-	g.mu.Unlock()
+	rows := c.gateway.Refunds(f)
 	return pages.Dashboard{Title: "Refunds", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: g.refundTable(rows, controlPath+"refunds")},
+		{Forms: []pages.Form{filterForm}}, {Table: c.refundTable(rows, Path+"refunds")},
 	}}, nil
 }
 
-func (g *Gateway) notificationsPage(r *http.Request) (pages.Dashboard, error) {
+func (c *Console) notificationsPage(r *http.Request) (pages.Dashboard, error) {
 	f, filterForm, err := pageFilter(r, "notifications", "transactionId", "transactionType", "code")
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	rows, _ := g.history.listNotifications(f)
+	rows, _ := c.log.listNotifications(f)
 	return pages.Dashboard{Title: "Notifications", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: g.notificationTable(rows, controlPath+"notifications")},
+		{Forms: []pages.Form{filterForm}}, {Table: c.notificationTable(rows, Path+"notifications")},
 	}}, nil
 }
 
-func (g *Gateway) notificationPage(r *http.Request) (pages.Dashboard, error) {
-	value, err := g.one("notifications", r.PathValue("id"))
+func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
+	n, err := c.notification(r.PathValue("id"))
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	n := value.(notificationView)
 	deliveries := &pages.Table{
 		Columns: []string{"Time", "Result", "Took", "Reason", "Response body", "Next"}, Empty: "Not sent yet.",
 	}
@@ -132,40 +119,39 @@ func (g *Gateway) notificationPage(r *http.Request) (pages.Dashboard, error) {
 		}
 		next := ""
 		if d.Next != nil {
-			next = g.clock(*d.Next)
+			next = c.clock(*d.Next)
 		}
 		deliveries.Rows = append(deliveries.Rows, []pages.Cell{
-			{Text: g.clock(d.At)}, result, {Text: unbroken(fmt.Sprintf("%g ms", d.Milliseconds))}, {Text: d.Reason},
+			{Text: c.clock(d.At)}, result, {Text: unbroken(fmt.Sprintf("%g ms", d.Milliseconds))}, {Text: d.Reason},
 			{Text: d.Response, Mono: true}, {Text: next},
 		})
 	}
 	return pages.Dashboard{Title: fmt.Sprintf("Notification %d", n.Number), Sections: []pages.Section{
 		{Terms: terms(
 			"State", deliveryState(n.State), "Kind", n.TransactionType, "To", mono(n.URL), "transactionId", mono(n.TransactionID),
-			"Payment", pages.Cell{Text: n.UniqueID, Link: controlPath + "payments/" + n.UniqueID, Mono: true},
-		), Forms: []pages.Form{resendForm(n, fmt.Sprintf("%snotifications/%d", controlPath, n.Number))}},
+			"Payment", pages.Cell{Text: n.UniqueID, Link: Path + "payments/" + n.UniqueID, Mono: true},
+		), Forms: []pages.Form{resendForm(n, fmt.Sprintf("%snotifications/%d", Path, n.Number))}},
 		{Heading: "Deliveries", Text: "Only HTTP 200 counts. It is sent again 5 s, 5, 15 and 30 min after the first failure.", Table: deliveries},
 		{Heading: "Body", Text: "Without the signature; tokens are masked.", Pre: indented(n.Body)},
 	}}, nil
 }
 
-func (g *Gateway) requestsPage(r *http.Request) (pages.Dashboard, error) {
+func (c *Console) requestsPage(r *http.Request) (pages.Dashboard, error) {
 	f, filterForm, err := pageFilter(r, "requests", "transactionId", "operation", "code")
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	rows, _ := g.history.listRequests(f)
+	rows, _ := c.log.listRequests(f)
 	return pages.Dashboard{Title: "Requests", Sections: []pages.Section{
-		{Forms: []pages.Form{filterForm}}, {Table: g.requestTable(rows)},
+		{Forms: []pages.Form{filterForm}}, {Table: c.requestTable(rows)},
 	}}, nil
 }
 
-func (g *Gateway) requestPage(r *http.Request) (pages.Dashboard, error) {
-	value, err := g.one("requests", r.PathValue("id"))
+func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
+	v, err := c.request(r.PathValue("id"))
 	if err != nil {
 		return pages.Dashboard{}, err
 	}
-	v := value.(requestView)
 	curl := "curl"
 	if v.Method != http.MethodGet {
 		curl += " -X " + shellWord(v.Method) + " -H 'Content-Type: application/json'"
@@ -176,9 +162,9 @@ func (g *Gateway) requestPage(r *http.Request) (pages.Dashboard, error) {
 	curl += " " + shellWord("http://"+r.Host+v.Path)
 	return pages.Dashboard{Title: fmt.Sprintf("Request %d", v.Number), Sections: []pages.Section{
 		{Terms: terms(
-			"Request", mono(v.Method+" "+v.Path), "Operation", string(v.Operation), "transactionId", mono(v.TransactionID),
+			"Request", mono(v.Method+" "+v.Path), "Operation", v.Operation, "transactionId", mono(v.TransactionID),
 			"Response", responseCell(v), "HTTP status", strconv.Itoa(v.Status), "Took", fmt.Sprintf("%g ms", v.Milliseconds),
-			"Fault", faultCell(v.Fault), "At", g.clock(v.At),
+			"Fault", faultCell(v.Fault), "At", c.clock(v.At),
 		)},
 		{Heading: "Request body", Text: "Secrets are masked.", Pre: orNone(indented(v.Request))},
 		{Heading: "Response body", Text: "Before it was cut off by a fault, if any.", Pre: orNone(indented(v.Response))},
@@ -186,25 +172,22 @@ func (g *Gateway) requestPage(r *http.Request) (pages.Dashboard, error) {
 	}}, nil
 }
 
-func (g *Gateway) faultsPage(*http.Request) (pages.Dashboard, error) {
-	g.mu.Lock()
-	views := g.faultViews()
-	g.mu.Unlock()
-	here := controlPath + "faults"
+func (c *Console) faultsPage(*http.Request) (pages.Dashboard, error) {
+	views := c.gateway.Faults()
+	here := Path + "faults"
 	t := &pages.Table{Columns: []string{"Number", "Operation", "Effect", "Remaining", "Actions"}, Empty: "No active faults."}
 	for _, v := range views {
 		left := strconv.Itoa(v.Left)
 		if v.Left < 0 {
 			left = "unlimited"
 		}
-		op, _ := v.Fault["operation"].(Operation)
 		t.Rows = append(t.Rows, []pages.Cell{
-			{Text: strconv.Itoa(v.Number)}, {Text: orAny(string(op))}, {Text: v.what}, {Text: left},
+			{Text: strconv.Itoa(v.Number)}, {Text: orAny(v.Operation)}, {Text: v.Description}, {Text: left},
 			{Forms: []pages.Form{{
 				Action: here + "/remove", Label: "Remove", Describe: fmt.Sprintf("Remove fault %d", v.Number),
 				Inputs: []pages.Input{back(here), {Name: "number", Value: strconv.Itoa(v.Number), Hidden: true}},
 			}}},
 		})
 	}
-	return pages.Dashboard{Title: "Faults", Sections: []pages.Section{faultForm(here), {Heading: "Active faults", Table: t}}}, nil
+	return pages.Dashboard{Title: "Faults", Sections: []pages.Section{c.faultForm(here), {Heading: "Active faults", Table: t}}}, nil
 }

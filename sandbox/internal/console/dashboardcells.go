@@ -1,4 +1,4 @@
-package sandbox
+package console
 
 import (
 	"bytes"
@@ -11,25 +11,27 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
 // pageFilter reads the filter of a page from its query, and returns the form for it.
-func pageFilter(r *http.Request, path string, names ...string) (filter, pages.Form, error) {
-	p := formParams(r.URL.Query())
-	delete(p.values, "done")
-	delete(p.values, "live")
+func pageFilter(r *http.Request, path string, names ...string) (Filter, pages.Form, error) {
+	query := r.URL.Query()
+	query.Del("done")
+	query.Del("live")
+	p := params.Of(query)
 	f := readFilter(p)
-	form := pages.Form{Action: controlPath + path, Label: "Filter", Get: true}
+	form := pages.Form{Action: Path + path, Label: "Filter", Get: true}
 	for _, name := range names {
-		form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: p.values[name]})
+		form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: query.Get(name)})
 	}
-	return f, form, p.check()
+	return f, form, checked(p)
 }
 
 // clock formats a time for the dashboard, without the date if that is today.
-func (g *Gateway) clock(t time.Time) string {
-	t = t.In(g.opts.Location)
-	if t.Format(time.DateOnly) == time.Now().In(g.opts.Location).Format(time.DateOnly) {
+func (c *Console) clock(t time.Time) string {
+	t = t.In(c.settings.Zone)
+	if t.Format(time.DateOnly) == time.Now().In(c.settings.Zone).Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
 	}
 	return t.Format(time.DateTime)
@@ -72,7 +74,7 @@ func toneOf(code int) string {
 	return "bad"
 }
 
-func responseCell(r requestView) pages.Cell {
+func responseCell(r Request) pages.Cell {
 	switch {
 	case r.Code != 0 && r.Status == http.StatusOK:
 		return stateCell(r.Code, r.Message)

@@ -1,60 +1,44 @@
-package sandbox
+// Package generated has the rows of the sandbox that are computed instead of stored, so that millions of them need no memory.
+package generated
 
 import (
 	"math"
 	"math/bits"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/hash"
 )
 
-// A Book is a generated series: a list of rows that is computed instead of stored, so that millions of rows need no memory.
-// It determines only when each row happened; the Gateway generates the rest. A row is found from its time on, so a Book
-// that extends into the future fills up over time.
-type Book interface {
+// A book is the times of a series of rows.
+type book interface {
 	// Len returns the number of rows.
 	Len() int
-	// At returns when row i happened, for 0 <= i < Len. Rows must be in the order of time. It is called concurrently, and
-	// must always return the same time for the same row.
+	// At returns when row i happened, for 0 <= i < Len. Rows are in the order of time. It is called concurrently, and always
+	// returns the same time for the same row.
 	At(i int) time.Time
 }
 
-// Arrivals is a Book of N rows in [From, To). For a burst, add a second Arrivals: the Gateway merges any number of books.
-type Arrivals struct {
+// arrivals is a book of N rows in [From, To). Create one with prepare.
+type arrivals struct {
 	N        int
 	From, To time.Time
 
-	// Random makes rows arrive independently of each other, like customers do. By default they are evenly spaced.
-	Random bool
-	// Seed selects one of many Random books.
-	Seed uint64
-	// Hours is the relative rate in each hour of the day, UTC. All zero means a constant rate.
-	Hours [24]float64
+	Random bool        // rows arrive independently of each other; otherwise they are evenly spaced
+	Seed   uint64      // selects one of many Random books
+	Hours  [24]float64 // relative rate in each hour of the day, UTC; all zero means a constant rate
 }
 
-// DayAndNight returns a rate for Arrivals.Hours: very low from 18 to 22 h UTC (2 to 6 h in UTC+8), highest in the evening
-// of UTC+8.
-func DayAndNight() [24]float64 {
-	return [24]float64{
-		3, 4, 5, 6, 6, 5, 5, 5, 5, 5, 6, 8, 10, 10, 8, 5, 2, 1, .3, .2, .1, .2, 1, 2,
-	}
-}
-
-// Len returns a.N, or 0 if it is negative.
-func (a Arrivals) Len() int { return max(a.N, 0) }
-
-// At returns when row i happened.
-func (a Arrivals) At(i int) time.Time { return a.prepare().At(i) }
-
-// prepared is an Arrivals with values that are computed once for all rows.
+// prepared is arrivals with values that are computed once for all rows.
 type prepared struct {
-	Arrivals
+	arrivals
 	even       bool    // evenly spaced
 	key        uint64  // seed of the random numbers
 	whole      float64 // relative number of rows of a whole day; zero without Hours
 	start, end float64 // relative number of rows from 1970 to From and to To
 }
 
-func (a Arrivals) prepare() *prepared {
-	p := &prepared{Arrivals: a, key: hash(a.Seed, 1, 1)}
+func (a arrivals) prepare() *prepared {
+	p := &prepared{arrivals: a, key: hash.Of(a.Seed, 1, 1)}
 	for _, rate := range a.Hours {
 		p.whole += max(rate, 0)
 	}
@@ -63,7 +47,10 @@ func (a Arrivals) prepare() *prepared {
 	return p
 }
 
-// At is Arrivals.At.
+// Len returns N, or 0 if it is negative.
+func (p *prepared) Len() int { return max(p.N, 0) }
+
+// At returns when row i happened.
 func (p *prepared) At(i int) time.Time {
 	span := p.To.Sub(p.From)
 	if span <= 0 || p.N <= 0 {
@@ -90,7 +77,7 @@ func (p *prepared) randomShare(i int) float64 {
 	low, width := 0.0, 1.0
 	n, node := p.N, uint64(1)
 	for n > 1 && width > 1e-15 {
-		left := halfOf(n, splitMix64(p.key+node*splitMix64Gamma))
+		left := halfOf(n, hash.Mix(p.key+node*hash.Gamma))
 		width /= 2
 		node *= 2
 		if i < left {
@@ -104,7 +91,7 @@ func (p *prepared) randomShare(i int) float64 {
 	if n > 1 { // rows that a float64 cannot distinguish
 		return low
 	}
-	return low + width*fraction(splitMix64(p.key^node*splitMix64Gamma))
+	return low + width*hash.Fraction(hash.Mix(p.key^node*hash.Gamma))
 }
 
 // halfOf returns a random number of heads among n coin tosses. Up to 64 coins are tossed; for more, the number is drawn
@@ -113,9 +100,9 @@ func halfOf(n int, h uint64) int {
 	if n <= 64 {
 		return bits.OnesCount64(h >> (64 - n))
 	}
-	more := splitMix64(h + splitMix64Gamma)
+	more := hash.Mix(h + hash.Gamma)
 	tosses := bits.OnesCount64(h) + bits.OnesCount64(more)
-	z := (float64(tosses) + fraction(h*more|1) - 64.5) / math.Sqrt(32)
+	z := (float64(tosses) + hash.Fraction(h*more|1) - 64.5) / math.Sqrt(32)
 	half := float64(n)/2 + z*math.Sqrt(float64(n))/2
 	return min(max(int(half), 0), n)
 }

@@ -1,18 +1,31 @@
 package sandbox
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 )
 
-// controlPath is the path prefix of the dashboard and the control API.
-const controlPath = "/_sandbox/"
+// authorized compares digests, so that the time it takes reveals neither content nor length of the secret.
+func (o *Options) authorized(r *http.Request) bool {
+	if o.MerchantID == "" {
+		return true
+	}
+	user, password, _ := r.BasicAuth()
+	got := sha256.Sum256([]byte(user + "\x00" + password))
+	want := sha256.Sum256([]byte(o.MerchantID + "\x00" + o.SecretKey))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
 
-// isControl reports whether a path belongs to the dashboard or the control API.
-func isControl(path string) bool {
-	return strings.HasPrefix(path, controlPath) || path == strings.TrimSuffix(controlPath, "/")
+// isFromPage reports whether a web page sends the request: one of another site, or one under a name that is not loopback's,
+// which can have been resolved to this machine after the page was loaded (DNS rebinding).
+func isFromPage(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	page := r.Header.Get("Origin") != "" || site != "" && site != "none"
+	return page && !isLoopback(r.Host) || http.NewCrossOriginProtection().Check(r) != nil
 }
 
 // controlRefused returns why a request may not use the control API, or "". It checks three things: who sends it, because
@@ -49,29 +62,4 @@ func isLoopback(hostPort string) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	return err == nil && addr.Unmap().IsLoopback()
-}
-
-// replyWriter is an http.ResponseWriter that records a reply.
-type replyWriter struct{ reply reply }
-
-func (w *replyWriter) Header() http.Header { return w.reply.header }
-
-func (w *replyWriter) WriteHeader(status int) {
-	if w.reply.status == 0 {
-		w.reply.status = status
-	}
-}
-
-func (w *replyWriter) Write(b []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
-	w.reply.body = append(w.reply.body, b...)
-	return len(b), nil
-}
-
-// handle runs a handler and returns its reply.
-func handle(h http.Handler, r *http.Request) reply {
-	w := &replyWriter{reply: reply{header: make(http.Header)}}
-	h.ServeHTTP(w, r)
-	w.WriteHeader(http.StatusOK)
-	return w.reply
 }
