@@ -138,7 +138,7 @@ const (
 	documentPath = Path + "openapi.json"
 )
 
-// ServeHTTP serves the dashboard, the control API and the OpenAPI description. It checks not who asks.
+// ServeHTTP serves the dashboard, the control API and the OpenAPI description. It does not check who asks.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.once.Do(func() {
 		mux := http.NewServeMux()
