@@ -28,15 +28,17 @@ func record(t *testing.T, d *description) []*message {
 	r := &recorder{T: t, description: d, v: newValues(*seed)}
 	r.v.client, r.v.full = true, true
 	for _, options := range []sandbox.Options{
-		{}, {HTTPStatusFollowsCode: true}, {Is3DBoolean: true, RefundTransactionIDInRows: true, RefundSettleAfter: -1},
+		{}, {Responses: sandbox.Responses{HTTPStatusFollowsCode: true}},
+		{Responses: sandbox.Responses{Is3DBoolean: true, RefundTransactionIDInRows: true}, RefundSettleAfter: -1},
 		{Duplicates: sandbox.DuplicatesDeclined, SettleAfter: -1, RefundDuplicates: sandbox.RefundDuplicatesRepeated},
-		{TokenOrderUsesCard: true, SecureForEveryCard: true, DeclineLater: true, PublishedLimits: true},
+		{Cards: sandbox.Cards{TokenOrderUsesCard: true, SecureForEveryCard: true, DeclineLater: true}, PublishedLimits: true},
 		{Search: sandbox.Search{BusyEvery: 2, BusyRetryAfter: time.Second}},
 	} {
 		r.play(newGateway(t, options))
 	}
 	r.refuse(newGateway(t, sandbox.Options{MerchantID: "merchant-77", SecretKey: "other"}))
-	r.refuse(newGateway(t, sandbox.Options{MerchantID: "merchant-77", SecretKey: "other", HTTPStatusFollowsCode: true}))
+	statuses := sandbox.Responses{HTTPStatusFollowsCode: true}
+	r.refuse(newGateway(t, sandbox.Options{MerchantID: "merchant-77", SecretKey: "other", Responses: statuses}))
 	return r.messages
 }
 

@@ -202,7 +202,7 @@ func (g *Gateway) endRefund(id string, approved bool) (console.Refund, error) {
 
 // NewToken returns a token for a test card, without a hosted page: payments with it have the outcome of the card. It
 // replaces a token order that a cardholder has completed, except that no row is found and no notification is sent. It also
-// creates a token for a declined card, whatever Options.TokenOrderUsesCard is.
+// creates a token for a declined card, whatever Cards.TokenOrderUsesCard is.
 func (g *Gateway) NewToken(o Outcome) string {
 	c, _ := readCard(TestCard(o))
 	token := "tok" + rand.Text()

@@ -128,7 +128,7 @@ func scenes() []scene {
 		}, []string{final}, "code is 103"},
 		{"waiting for a card", Options{}, opens("/checkout/payment"), []string{"close", "card"}, "code is 301"},
 		{"waiting for 3D", Options{}, opens("/checkout/payment", Challenged), []string{"close", "authenticate"}, "code is 301"},
-		{"another card is possible", Options{HostedRetry: true}, opens("/checkout/payment", Declined), []string{final, "card"}, "code is 101"},
+		{"another card is possible", Options{Cards: Cards{HostedRetry: true}}, opens("/checkout/payment", Declined), []string{final, "card"}, "code is 101"},
 		{"token made", Options{}, opens("/checkout/tokenization/create", Approved), []string{final}, "code is 100"},
 		{"by its uniqueId", Options{}, func(t *testing.T, g *Gateway) string {
 			return send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")

@@ -14,7 +14,7 @@ func TestHostedRetry(t *testing.T) {
 	for _, way := range []string{"page", "EnterCard"} {
 		t.Run(way, func(t *testing.T) {
 			m := &mailbox{statuses: []int{200}}
-			g := New(Options{HostedRetry: true, Notifications: Notifications{Transport: m}})
+			g := New(Options{Cards: Cards{HostedRetry: true}, Notifications: Notifications{Transport: m}})
 			defer g.Close()
 			page := send(t, g, "POST", "/checkout/payment", body("t", nil)).str("redirectUrl")
 			enter := func(o Outcome) string {
@@ -74,7 +74,7 @@ func TestHostedRetry(t *testing.T) {
 
 // TestHostedRetryEnds: the cardholder cancels, or fails to authenticate and then pays.
 func TestHostedRetryEnds(t *testing.T) {
-	g := New(Options{HostedRetry: true})
+	g := New(Options{Cards: Cards{HostedRetry: true}})
 	b := browser(g)
 	page := send(t, g, "POST", "/checkout/payment", body("given up", nil)).str("redirectUrl")
 	if _, err := g.EnterCard(page, TestCard(Declined)); err != nil {
@@ -126,7 +126,7 @@ func TestChoices(t *testing.T) {
 	} {
 		t.Run("secure "+tt.outcome.String(), func(t *testing.T) {
 			wantCode(t, pay(t, New(Options{}), tt.outcome, secure), tt.usual)
-			g := New(Options{SecureForEveryCard: true})
+			g := New(Options{Cards: Cards{SecureForEveryCard: true}})
 			a := pay(t, g, tt.outcome, secure)
 			wantCode(t, a, tt.everyone)
 			if _, err := g.Authenticate(a.str("redirectUrl"), true); err != nil {
@@ -146,7 +146,7 @@ func TestChoices(t *testing.T) {
 	} {
 		t.Run("token order "+tt.outcome.String(), func(t *testing.T) {
 			for uses, want := range map[bool]int{false: tt.usual, true: tt.bound} {
-				g := New(Options{TokenOrderUsesCard: uses})
+				g := New(Options{Cards: Cards{TokenOrderUsesCard: uses}})
 				a := send(t, g, "POST", "/checkout/tokenization/create", body("t", nil))
 				if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(tt.outcome)); err != nil {
 					t.Fatal(err)
@@ -184,7 +184,7 @@ func TestChoices(t *testing.T) {
 		}
 	})
 	t.Run("is3d as a boolean", func(t *testing.T) {
-		g := New(Options{Is3DBoolean: true})
+		g := New(Options{Responses: Responses{Is3DBoolean: true}})
 		a := pay(t, g, Approved, nil)
 		if got := send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil).data["is3d"]; got != false {
 			t.Errorf("is3d = %#v, want the boolean false", got)

@@ -100,7 +100,7 @@ func number(v any) string { return string(v.(json.Number)) }
 // TestControlInterface does with the control API what a Go test can do.
 func TestControlInterface(t *testing.T) {
 	m := &mailbox{statuses: []int{500, 200}}
-	g := New(Options{Notifications: Notifications{Transport: m, Scale: 0.0001}, RefundSettleAfter: -1, HostedRetry: true})
+	g := New(Options{Notifications: Notifications{Transport: m, Scale: 0.0001}, RefundSettleAfter: -1, Cards: Cards{HostedRetry: true}})
 	defer g.Close()
 
 	// A payment on the hosted page: declined, then 3D, then approved.
@@ -211,7 +211,7 @@ func TestControlInterface(t *testing.T) {
 		t.Errorf("requests %v", requests)
 	}
 	info := must(t, g, "GET", "info", nil)
-	if info["options"].(map[string]any)["hostedRetry"] != true || number(info["seededOrders"]) != "50" {
+	if info["options"].(map[string]any)["cards"].(map[string]any)["hostedRetry"] != true || number(info["seededOrders"]) != "50" {
 		t.Errorf("info %v", info)
 	}
 	must(t, g, "POST", "reset", nil)

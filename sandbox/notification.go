@@ -36,7 +36,7 @@ func (n *notices) payment(o *order) {
 	fields["transactionCurrency"] = o.currency
 	fields["transactionAmount"] = o.amount
 	fields["transactionMessage"] = o.text
-	fields["billDescription"] = n.opts.BillDescription
+	fields["billDescription"] = n.opts.Responses.BillDescription
 	if o.card.masked != "" {
 		fields["transactionCardNumber"] = o.card.masked
 	}

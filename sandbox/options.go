@@ -32,9 +32,6 @@ type Options struct {
 	// Location is the time zone of transactionAt and of the bounds of a search. Nil means UTC+8.
 	Location *time.Location `json:"-"`
 
-	// BillDescription is the billDescription of results. Empty means "sandbox.example".
-	BillDescription string `json:"billDescription"`
-
 	// Duplicates selects the response to a repeated transactionId or orderId. Zero means DuplicatesRefused.
 	Duplicates Duplicates `json:"duplicates"`
 
@@ -46,23 +43,6 @@ type Options struct {
 	// SettlePendingAfter is how long a transaction with a Pending card stays at 102 before it is approved. Zero means until
 	// Settle is called.
 	SettlePendingAfter time.Duration `json:"settlePendingAfter"`
-
-	// DeclineLater makes the response to a token payment with a declined card 102; it becomes 101 when it settles. By
-	// default the response is 101.
-	DeclineLater bool `json:"declineLater"`
-
-	// TokenOrderUsesCard makes the card decide the outcome of a token order, which is one reading of the published table of
-	// test cards: a declined card creates no token. By default a token can be created for any card, and the card decides
-	// the outcome of the payments with it.
-	TokenOrderUsesCard bool `json:"tokenOrderUsesCard"`
-
-	// SecureForEveryCard requires 3D authentication whenever a request says secure. By default it is required only if the
-	// card would be approved; the interface does not say.
-	SecureForEveryCard bool `json:"secureForEveryCard"`
-
-	// HostedRetry lets a cardholder whose card was declined on the hosted page try another one. Each attempt is a row of
-	// its own with the same transactionId. By default the first decline ends the payment.
-	HostedRetry bool `json:"hostedRetry"`
 
 	// MerchantName is the name of the merchant on the hosted pages. Empty means the host of the callbackUrl.
 	MerchantName string `json:"merchantName"`
@@ -81,17 +61,6 @@ type Options struct {
 	// called.
 	RefundSettleAfter time.Duration `json:"refundSettleAfter"`
 
-	// RefundTransactionIDInRows names the merchant's refund id refundTransactionId in the rows of a refund query, as in the
-	// published table. By default it is merchantRefundId, as in the interface.
-	RefundTransactionIDInRows bool `json:"refundTransactionIdInRows"`
-
-	// Is3DBoolean sends is3d as a JSON boolean, as in the published table, instead of the interface's string.
-	Is3DBoolean bool `json:"is3DBoolean"`
-
-	// HTTPStatusFollowsCode sends a refusal with the HTTP status that has the same number as its code (401 for code 401),
-	// or 500 for code 999. By default every JSON response to a known operation has HTTP status 200.
-	HTTPStatusFollowsCode bool `json:"httpStatusFollowsCode"`
-
 	// MaxPageSize is the largest page that a search returns, at most 999. A larger pageSize is reduced to it. Zero means
 	// 999.
 	MaxPageSize int `json:"maxPageSize"`
@@ -109,6 +78,12 @@ type Options struct {
 	// NoNotifications disables notifications.
 	NoNotifications bool `json:"noNotifications"`
 
+	// Cards says what cards and cardholders can do.
+	Cards Cards `json:"cards"`
+
+	// Responses says what responses look like.
+	Responses Responses `json:"responses"`
+
 	// Search makes searches misbehave; SetSearch can change it later.
 	Search Search `json:"search"`
 
@@ -117,6 +92,43 @@ type Options struct {
 
 	// Console is about the dashboard and the control API.
 	Console Console `json:"console"`
+}
+
+// Cards says what cards and cardholders can do, where the interface leaves it open.
+type Cards struct {
+	// TokenOrderUsesCard makes the card decide the outcome of a token order, which is one reading of the published table of
+	// test cards: a declined card creates no token. By default a token can be created for any card, and the card decides
+	// the outcome of the payments with it.
+	TokenOrderUsesCard bool `json:"tokenOrderUsesCard"`
+
+	// SecureForEveryCard requires 3D authentication whenever a request says secure. By default it is required only if the
+	// card would be approved; the interface does not say.
+	SecureForEveryCard bool `json:"secureForEveryCard"`
+
+	// HostedRetry lets a cardholder whose card was declined on the hosted page try another one. Each attempt is a row of
+	// its own with the same transactionId. By default the first decline ends the payment.
+	HostedRetry bool `json:"hostedRetry"`
+
+	// DeclineLater makes the response to a token payment with a declined card 102; it becomes 101 when it settles. By
+	// default the response is 101.
+	DeclineLater bool `json:"declineLater"`
+}
+
+// Responses says what responses look like, where gateways differ.
+type Responses struct {
+	// BillDescription is the billDescription of results. Empty means "sandbox.example".
+	BillDescription string `json:"billDescription"`
+
+	// Is3DBoolean sends is3d as a JSON boolean, as in the published table, instead of the interface's string.
+	Is3DBoolean bool `json:"is3DBoolean"`
+
+	// RefundTransactionIDInRows names the merchant's refund id refundTransactionId in the rows of a refund query, as in the
+	// published table. By default it is merchantRefundId, as in the interface.
+	RefundTransactionIDInRows bool `json:"refundTransactionIdInRows"`
+
+	// HTTPStatusFollowsCode sends a refusal with the HTTP status that has the same number as its code (401 for code 401),
+	// or 500 for code 999. By default every JSON response to a known operation has HTTP status 200.
+	HTTPStatusFollowsCode bool `json:"httpStatusFollowsCode"`
 }
 
 // Notifications says how notifications are delivered. In the zero value they are delivered at once, and repeated after the
@@ -210,8 +222,8 @@ func (o Options) withDefaults() Options {
 	if o.Location == nil {
 		o.Location = time.FixedZone("UTC+8", 8*60*60)
 	}
-	if o.BillDescription == "" {
-		o.BillDescription = "sandbox.example"
+	if o.Responses.BillDescription == "" {
+		o.Responses.BillDescription = "sandbox.example"
 	}
 	if o.MaxPageSize <= 0 || o.MaxPageSize > defaultMaxPageSize {
 		o.MaxPageSize = defaultMaxPageSize

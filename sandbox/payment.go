@@ -113,13 +113,13 @@ func (l *ledger) useCard(o *order) {
 	o.stage = stageProcessing
 	outcome := o.card.outcome
 	switch {
-	case o.op == OpCreateTokenOrder && !l.opts.TokenOrderUsesCard: // the card decides the outcome of payments with the token
+	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard: // the card decides the outcome of payments with the token
 		if o.secure {
 			l.openPage(o, stage3D)
 		} else {
 			l.finish(o, true, "")
 		}
-	case outcome == Challenged, o.secure && (outcome == Approved || l.opts.SecureForEveryCard):
+	case outcome == Challenged, o.secure && (outcome == Approved || l.opts.Cards.SecureForEveryCard):
 		l.openPage(o, stage3D)
 	default:
 		l.charge(o)
@@ -132,10 +132,10 @@ func (l *ledger) authenticate(o *order, approve bool) {
 	switch {
 	case !approve:
 		l.finish(o, false, "3D authentication failed")
-		o.canRetry = l.opts.HostedRetry && o.op != OpCreateSubscription && o.op != OpTokenPayment
+		o.canRetry = l.opts.Cards.HostedRetry && o.op != OpCreateSubscription && o.op != OpTokenPayment
 	case l.blocked(o, l.paidOrders[o.orderID]):
 		l.finish(o, false, alreadyPaid)
-	case o.op == OpCreateTokenOrder && !l.opts.TokenOrderUsesCard:
+	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard:
 		l.finish(o, true, "")
 	default:
 		o.record("authenticated")
@@ -153,7 +153,7 @@ func (l *ledger) charge(o *order) {
 		if l.opts.SettlePendingAfter > 0 {
 			l.settleLater(due{order: o}, l.opts.SettlePendingAfter)
 		}
-	case o.op == OpTokenPayment && !o.is3d && (outcome == Approved || l.opts.DeclineLater):
+	case o.op == OpTokenPayment && !o.is3d && (outcome == Approved || l.opts.Cards.DeclineLater):
 		o.code, o.text = codes.Processing, "success." // as the interface shows its response
 		o.record("in processing")
 		if l.opts.SettleAfter >= 0 {
@@ -161,7 +161,7 @@ func (l *ledger) charge(o *order) {
 		}
 	case outcome == Declined:
 		l.finish(o, false, "Declined")
-		o.canRetry = l.opts.HostedRetry && o.page != ""
+		o.canRetry = l.opts.Cards.HostedRetry && o.page != ""
 	default:
 		l.finish(o, true, "")
 	}

@@ -225,7 +225,7 @@ func TestSettling(t *testing.T) {
 		{"at once", Options{}, Approved, 102, 100, 100},
 		{"after a while", Options{SettleAfter: 5 * time.Second}, Approved, 102, 102, 100},
 		{"never by itself", Options{SettleAfter: -1}, Approved, 102, 102, 102},
-		{"declined later", Options{SettleAfter: 5 * time.Second, DeclineLater: true}, Declined, 102, 102, 101},
+		{"declined later", Options{SettleAfter: 5 * time.Second, Cards: Cards{DeclineLater: true}}, Declined, 102, 102, 101},
 		{"pending card", Options{}, Pending, 102, 102, 102},
 	}
 	for _, tt := range tests {
@@ -294,7 +294,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestStatusFollowsCode(t *testing.T) {
-	g := New(Options{HTTPStatusFollowsCode: true, MerchantID: "m", SecretKey: "s"})
+	g := New(Options{Responses: Responses{HTTPStatusFollowsCode: true}, MerchantID: "m", SecretKey: "s"})
 	a := send(t, g, "GET", "/search/order/123", nil)
 	if a.status != 401 || a.code() != 401 || a.header.Get("WWW-Authenticate") == "" {
 		t.Errorf("HTTP %d, %s; want 401 and a challenge", a.status, a.text)

@@ -135,7 +135,7 @@ func TestRefundStates(t *testing.T) {
 }
 
 func TestRefundRowNames(t *testing.T) {
-	g := New(Options{RefundTransactionIDInRows: true})
+	g := New(Options{Responses: Responses{RefundTransactionIDInRows: true}})
 	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
 	wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "r", "1.00")), 110)
 	row := send(t, g, "GET", "/search/list/refund"+thisMonth(), nil).rows()[0]

@@ -60,7 +60,7 @@ func (o *Options) refuse(code int, reason string) reply { return o.statusFor(ref
 
 func (o *Options) statusFor(r reply) reply {
 	switch {
-	case !o.HTTPStatusFollowsCode || r.code < 400:
+	case !o.Responses.HTTPStatusFollowsCode || r.code < 400:
 		return r
 	case r.code == codes.SystemError:
 		return r.withStatus(http.StatusInternalServerError)
@@ -192,14 +192,14 @@ func (o *Options) format(base string) resultFormat { return resultFormat{o, base
 func (f resultFormat) appendResult(b jsonobject.Object, o *order, query bool) jsonobject.Object {
 	b = b.Number("code", int64(o.code)).Text("message", codes.Message(o.code)).Bool("isTest", true)
 	b = b.OptionalRaw("appId", o.appID).Text("uniqueId", o.uniqueID).Text("transactionId", o.transactionID)
-	b = b.Text("billDescription", f.opts.BillDescription).Number("timestamp", time.Now().UnixMilli())
+	b = b.Text("billDescription", f.opts.Responses.BillDescription).Number("timestamp", time.Now().UnixMilli())
 	b = b.Text("transactionAmount", o.amount).Text("transactionCurrency", o.currency)
 	b = b.WallTime("transactionAt", o.created, f.opts.Location)
 	b = b.Optional("transactionCardNumber", o.card.masked).Text("transactionMessage", o.text)
 	if query || o.op == OpTokenPayment {
 		b = b.Text("transactionMethod", o.shownMethod()).Text("transactionType", o.kind())
 		is3d := strconv.FormatBool(o.is3d || o.stage == stage3D)
-		if f.opts.Is3DBoolean {
+		if f.opts.Responses.Is3DBoolean {
 			b = b.Raw("is3d", is3d)
 		} else {
 			b = b.Text("is3d", is3d)
@@ -226,7 +226,7 @@ func (a *address) appendTo(b jsonobject.Object) jsonobject.Object {
 // appendRefundRow writes a refund record as the interface shows it.
 func (f resultFormat) appendRefundRow(b jsonobject.Object, r *refund) jsonobject.Object {
 	name := "merchantRefundId"
-	if f.opts.RefundTransactionIDInRows {
+	if f.opts.Responses.RefundTransactionIDInRows {
 		name = "refundTransactionId"
 	}
 	b = b.Number("code", int64(r.code)).Text("message", codes.Message(r.code)).Number("timestamp", time.Now().UnixMilli())

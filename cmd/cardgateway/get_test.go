@@ -73,7 +73,7 @@ func TestGet(t *testing.T) {
 }
 
 func TestWrongCredentials(t *testing.T) {
-	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {HTTPStatusFollowsCode: true}} {
+	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {Responses: sandbox.Responses{HTTPStatusFollowsCode: true}}} {
 		t.Run(name, func(t *testing.T) {
 			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
 			tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway does not accept the credentials; check merchant-id and the secret key: ")

@@ -29,8 +29,9 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 	g := &gateway{w: w, shop: s, config: c, location: time.FixedZone("gateway", c.ZoneHours*3600), tokens: make(map[sandbox.Outcome]string)}
 	g.sandbox = sandbox.New(sandbox.Options{
 		MerchantID: "merchant", SecretKey: secretKey, Location: g.location, Duplicates: c.Duplicates,
-		RefundDuplicates: c.RefundDuplicates, SettleAfter: c.SettleAfter, RefundSettleAfter: c.RefundSettleAfter, HostedRetry: c.HostedRetry,
-		DeclineLater: c.DeclineLater, HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished,
+		RefundDuplicates: c.RefundDuplicates, SettleAfter: c.SettleAfter, RefundSettleAfter: c.RefundSettleAfter,
+		Cards:       sandbox.Cards{HostedRetry: c.HostedRetry, DeclineLater: c.DeclineLater},
+		Responses:   sandbox.Responses{HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished},
 		MaxPageSize: c.PageSize, Seed: seed, Console: sandbox.Console{RequestLog: -1}, Notifications: sandbox.Notifications{Transport: &s.mail}, Search: g.searches(),
 	})
 	for _, o := range []sandbox.Outcome{sandbox.Approved, sandbox.Pending, sandbox.Challenged, sandbox.Declined} {

@@ -124,6 +124,8 @@ func TestFlagForEveryOption(t *testing.T) {
 	}
 	for name, of := range map[string]func(sandbox.Options) any{
 		"Options":       func(o sandbox.Options) any { return o },
+		"Cards":         func(o sandbox.Options) any { return o.Cards },
+		"Responses":     func(o sandbox.Options) any { return o.Responses },
 		"Search":        func(o sandbox.Options) any { return o.Search },
 		"Notifications": func(o sandbox.Options) any { return o.Notifications },
 		"Console":       func(o sandbox.Options) any { return o.Console },
