@@ -12,10 +12,6 @@ import (
 
 // Settle ends a payment that is at 102, for example one with a Pending card, and sends its notification: with 100 if
 // approved, otherwise with 101.
-//
-// The id of a payment is, here and in the methods below, its uniqueId or its transactionId, which means the newest payment
-// with it. The error says why nothing was done: there is no such payment, or its state does not allow it. The buttons of the
-// dashboard and the control API do the same and refuse the same.
 func (g *Gateway) Settle(id string, approved bool) error {
 	_, _, err := g.act(id, console.Action{Kind: console.Settle, Approve: approved})
 	return err

@@ -189,7 +189,9 @@ func TestControlInterface(t *testing.T) {
 	token := must(t, g, "POST", "tokens", map[string]any{"testCard": "declined"})["token"].(string)
 	wantCode(t, send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("tp", nil)), 101)
 	made := send(t, g, "POST", "/checkout/tokenization/create", body("to", nil))
-	must(t, g, "POST", "payments/to/card", map[string]any{"cardNumber": "4200 0000 0000 0000", "expiredMonth": "09", "expiredYear": "31", "cvv": "123", "cardholder": "A"})
+	must(t, g, "POST", "payments/to/card", map[string]any{
+		"cardNumber": "4200 0000 0000 0000", "expiredMonth": "09", "expiredYear": "31", "cvv": "123", "cardholder": "A",
+	})
 	if got := must(t, g, "GET", "payments/"+made.str("uniqueId")+"/token", nil)["token"]; got != tokenOf(t, g, "to") || got == "" {
 		t.Errorf("token %v", got)
 	}
@@ -462,7 +464,10 @@ func TestDashboardPage(t *testing.T) {
 	b := browser(g)
 	resp, err := b.Get("http://127.0.0.1/_sandbox/payments?live=5&transactionId=other")
 	resp, text := read(t, resp, err)
-	for _, want := range []string{`<html lang="en">`, `http-equiv="refresh" content="5"`, `<a href="/_sandbox/payments?transactionId=other">Stop</a>`, `aria-current="page"`, `value="other"`, "prefers-color-scheme", "&lt;b&gt;"} {
+	for _, want := range []string{
+		`<html lang="en">`, `http-equiv="refresh" content="5"`, `<a href="/_sandbox/payments?transactionId=other">Stop</a>`,
+		`aria-current="page"`, `value="other"`, "prefers-color-scheme", "&lt;b&gt;",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}

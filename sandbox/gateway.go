@@ -11,6 +11,10 @@ import (
 
 // Gateway is a card payment gateway in memory. It is an http.Handler for the gateway's own address; RoundTripper reaches it
 // without a socket. It is safe for concurrent use. Create one with New.
+//
+// Where a method takes the id of a payment, that is its uniqueId, or its transactionId, which means the newest payment with it.
+// The error of a method says why nothing was done: there is no such payment, or its state does not allow it. The control API
+// and the buttons of the dashboard take the same ids, do the same, and refuse the same.
 type Gateway struct {
 	opts     Options // as New got them, with defaults
 	notifier *delivery.Notifier

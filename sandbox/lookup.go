@@ -79,8 +79,8 @@ func (g *Gateway) RefundRows(refundTransactionID string) []Row {
 	return rows
 }
 
-// Token returns the token that a token order has created, which a merchant gets with the notification. The id is that of the
-// order, as in Settle; the error says that there is no such payment, or no token yet.
+// Token returns the token that a token order has created, which a merchant gets with the notification. The error says that
+// there is no such payment, or no token yet.
 func (g *Gateway) Token(id string) (string, error) {
 	g.lock()
 	defer g.mu.Unlock()
