@@ -34,18 +34,12 @@ func (c *Console) actions() []action {
 	// on returns an action on a payment without parameters.
 	on := func(a Action) func(string, *params.Reader) (any, error) {
 		return func(id string, p *params.Reader) (any, error) {
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			return c.gateway.Act(id, a)
+			return after(p, func() (any, error) { return c.gateway.Act(id, a) })
 		}
 	}
 	endRefund := func(approved bool) func(string, *params.Reader) (any, error) {
 		return func(id string, p *params.Reader) (any, error) {
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			return c.gateway.EndRefund(id, approved)
+			return after(p, func() (any, error) { return c.gateway.EndRefund(id, approved) })
 		}
 	}
 	return []action{
@@ -60,38 +54,25 @@ func (c *Console) actions() []action {
 		}},
 		{"payments/{id}/refund", func(id string, p *params.Reader) (any, error) {
 			m := RefundRequest{Amount: p.Text("amount", 0), RefundTransactionID: p.Text("refundTransactionId", 0), Remark: p.Text("remark", 0)}
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			return c.gateway.MakeRefund(id, m)
+			return after(p, func() (any, error) { return c.gateway.MakeRefund(id, m) })
 		}},
 		{"refunds/{id}/settle", endRefund(true)},
 		{"refunds/{id}/decline", endRefund(false)},
 		{"notifications/{id}/resend", func(id string, p *params.Reader) (any, error) {
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			shown, message, ok := c.log.again(id)
-			if !ok {
-				return nil, NotFound("notification", id)
-			}
-			c.gateway.Deliver(message)
-			return shown, nil
+			return after(p, func() (any, error) { return c.resend(id) })
 		}},
 		{"tokens", func(_ string, p *params.Reader) (any, error) {
-			name := p.Text("testCard", 0)
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			token, err := c.gateway.MakeToken(cmp.Or(name, usualTestCard))
-			return map[string]string{"token": token}, err
+			name := cmp.Or(p.Text("testCard", 0), usualTestCard)
+			return after(p, func() (any, error) {
+				token, err := c.gateway.MakeToken(name)
+				return map[string]string{"token": token}, err
+			})
 		}},
 		{"reset", func(_ string, p *params.Reader) (any, error) {
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			c.gateway.Reset()
-			return done("everything is reset"), nil
+			return after(p, func() (any, error) {
+				c.gateway.Reset()
+				return done("everything is reset"), nil
+			})
 		}},
 	}
 }
@@ -111,10 +92,25 @@ func (c *Console) enterCard(id string, p *params.Reader) (any, error) {
 	entry.Year = cmp.Or(p.Text("expiredYear", 0), entry.Year)
 	entry.CVV = cmp.Or(p.Text("cvv", 0), entry.CVV)
 	entry.Cardholder = cmp.Or(p.Text("cardholder", 0), entry.Cardholder)
+	return after(p, func() (any, error) { return c.gateway.Act(id, Action{Kind: EnterCard, Card: entry}) })
+}
+
+// resend sends a notification again, as a new one with the same bytes.
+func (c *Console) resend(number string) (any, error) {
+	shown, message, ok := c.log.again(number)
+	if !ok {
+		return nil, NotFound("notification", number)
+	}
+	c.gateway.Deliver(message)
+	return shown, nil
+}
+
+// after calls do, unless something is wrong with the parameters, all of which have been read.
+func after(p *params.Reader, do func() (any, error)) (any, error) {
 	if err := checked(p); err != nil {
 		return nil, err
 	}
-	return c.gateway.Act(id, Action{Kind: EnterCard, Card: entry})
+	return do()
 }
 
 func checked(p *params.Reader) error {
@@ -186,10 +182,7 @@ func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *h
 	// plain registers a query without parameters.
 	plain := func(path string, f func(id string) (any, error)) {
 		get(path, func(p *params.Reader, r *http.Request) (any, error) {
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			return f(r.PathValue("id"))
+			return after(p, func() (any, error) { return f(r.PathValue("id")) })
 		})
 	}
 	plain("info", func(string) (any, error) { return c.info(), nil })
@@ -197,11 +190,10 @@ func (c *Console) addQueries(get func(path string, f func(p *params.Reader, r *h
 	for _, kind := range lists() {
 		get(kind, func(p *params.Reader, _ *http.Request) (any, error) {
 			f := readFilter(p)
-			if err := checked(p); err != nil {
-				return nil, err
-			}
-			rows, _, _ := c.list(kind, f)
-			return rows, nil
+			return after(p, func() (any, error) {
+				rows, _, _ := c.list(kind, f)
+				return rows, nil
+			})
 		})
 	}
 	plain("payments/{id}", func(id string) (any, error) { return c.gateway.Payment(id) })
