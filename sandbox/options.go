@@ -29,11 +29,17 @@ type Options struct {
 	// scheme and host of the request.
 	BaseURL string `json:"baseUrl"`
 
+	// MerchantName is the name of the merchant on the hosted pages. Empty means the host of the callbackUrl.
+	MerchantName string `json:"merchantName"`
+
 	// Location is the time zone of transactionAt and of the bounds of a search. Nil means UTC+8.
 	Location *time.Location `json:"-"`
 
 	// Duplicates selects the response to a repeated transactionId or orderId. Zero means DuplicatesRefused.
 	Duplicates Duplicates `json:"duplicates"`
+
+	// RefundDuplicates selects the response to a repeated refundTransactionId. Zero means RefundDuplicatesRefused.
+	RefundDuplicates RefundDuplicates `json:"refundDuplicates"`
 
 	// SettleAfter is how long an accepted token payment stays at 102 before it becomes 100 or 101. Zero means that only its
 	// own response says 102: the next query returns it as final. Negative means that it stays at 102 until Settle is
@@ -44,22 +50,16 @@ type Options struct {
 	// Settle is called.
 	SettlePendingAfter time.Duration `json:"settlePendingAfter"`
 
-	// MerchantName is the name of the merchant on the hosted pages. Empty means the host of the callbackUrl.
-	MerchantName string `json:"merchantName"`
+	// RefundSettleAfter is how long an accepted refund stays at 110 before it becomes 111. Zero means that only its own
+	// response says 110: the next query returns it as refunded. Negative means that it stays at 110 until SettleRefund is
+	// called.
+	RefundSettleAfter time.Duration `json:"refundSettleAfter"`
 
 	// PublishedLimits also checks limits that gateways publish beyond the interface: the lengths of the members of
 	// addresses, products and browsers, of domain and productName, the digits of quantity, price and subscriptionPeriod,
 	// the list of subscriptionCycles, and that a shippingAddress is complete. POST /api/refund and POST
 	// /upload/trackingNumber, which are published as a whole, are always checked.
 	PublishedLimits bool `json:"publishedLimits"`
-
-	// RefundDuplicates selects the response to a repeated refundTransactionId. Zero means RefundDuplicatesRefused.
-	RefundDuplicates RefundDuplicates `json:"refundDuplicates"`
-
-	// RefundSettleAfter is how long an accepted refund stays at 110 before it becomes 111. Zero means that only its own
-	// response says 110: the next query returns it as refunded. Negative means that it stays at 110 until SettleRefund is
-	// called.
-	RefundSettleAfter time.Duration `json:"refundSettleAfter"`
 
 	// MaxPageSize is the largest page that a search returns, at most 999. A larger pageSize is reduced to it. Zero means
 	// 999.
@@ -68,15 +68,15 @@ type Options struct {
 	// MaxBody is the size limit of a request body in bytes. Zero means 1 MiB.
 	MaxBody int64 `json:"maxBody"`
 
-	// Seed is the seed of everything that looks random: ties, lags, faults selected by OneIn.
-	Seed uint64 `json:"seed"`
+	// NoNotifications disables notifications.
+	NoNotifications bool `json:"noNotifications"`
 
 	// Log gets a line for each request and for each delivery of a notification. A request or delivery ends only after its
 	// line is written. Nil means no log.
 	Log io.Writer `json:"-"`
 
-	// NoNotifications disables notifications.
-	NoNotifications bool `json:"noNotifications"`
+	// Seed is the seed of everything that looks random: ties, lags, faults selected by OneIn.
+	Seed uint64 `json:"seed"`
 
 	// Cards says what cards and cardholders can do.
 	Cards Cards `json:"cards"`
