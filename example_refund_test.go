@@ -55,7 +55,7 @@ func ExampleClient_CreateRefund() {
 	}
 
 	// 5.00 are given back. The gateway accepts that, and its response is lost.
-	server.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Reply: sandbox.ReplyReset})
+	server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyReset})
 	_, err = client.CreateRefund(ctx, cardgateway.RefundRequest{
 		UniqueID:            paid.UniqueID,
 		RefundTransactionID: "r-1010", // stored before the call, and used for nothing else
@@ -76,7 +76,10 @@ func ExampleClient_CreateRefund() {
 	fmt.Println("resolved:", refund.Code)
 
 	// Later the gateway makes the refund, and sends a notification.
-	server.SettleRefund("r-1010", true)
+	if err := server.SettleRefund("r-1010", true); err != nil {
+		fmt.Println(err)
+		return
+	}
 	refund = <-refunded
 	fmt.Println("notified:", refund.Code, refund.MerchantRefundID, refund.RefundAmount.StringFixed(2))
 

@@ -54,7 +54,11 @@ func storeCard(client *cardgateway.Client, server *sandbox.Server, card sandbox.
 	if _, err := server.EnterCard(t.RedirectURL, sandbox.TestCard(card)); err != nil {
 		log.Fatal(err)
 	}
-	return cardgateway.NewToken(server.Token("store"))
+	token, err := server.Token("store")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return cardgateway.NewToken(token)
 }
 
 func ExampleClient_CreateTokenOrder() {

@@ -102,7 +102,7 @@ func seeded() (*cardgateway.Client, *sandbox.Gateway) {
 // TestWalkSandbox walks over orders and refunds of the sandbox, through the whole client.
 func TestWalkSandbox(t *testing.T) {
 	from, to := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC)
-	for name, search := range map[string]sandbox.SearchBehavior{
+	for name, search := range map[string]sandbox.Search{
 		"well-behaved":      {},
 		"exclusive":         {StartExclusive: true, EndExclusive: true, OldestFirst: true, UnstableTies: true},
 		"short pages":       {ShortEvery: 5},
@@ -281,7 +281,7 @@ func TestWalkMillions(t *testing.T) {
 	from, to := time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	gateway := sandbox.New(sandbox.Options{})
 	defer gateway.Close()
-	gateway.AddOrders(sandbox.Arrivals{N: rows, From: from, To: to})
+	gateway.SeedOrders(sandbox.SeedOptions{N: rows, From: from, To: to, RefundEvery: -1})
 	client, err := cardgateway.New(cardgateway.Config{
 		BaseURL: "https://gateway.test", AppID: "1", HTTPClient: &http.Client{Transport: gateway.RoundTripper()},
 	})

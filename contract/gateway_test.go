@@ -21,7 +21,7 @@ type gateway struct {
 func newGateway(t testing.TB, options sandbox.Options) *gateway {
 	t.Helper()
 	options.NoNotifications = true
-	options.RequestLog = -1
+	options.Console.RequestLog = -1
 	g := &gateway{Gateway: sandbox.New(options)}
 	t.Cleanup(func() { g.Close() })
 	g.transport = g.RoundTripper()

@@ -28,15 +28,17 @@ func record(t *testing.T, d *description) []*message {
 	r := &recorder{T: t, description: d, v: newValues(*seed)}
 	r.v.client, r.v.full = true, true
 	for _, options := range []sandbox.Options{
-		{}, {HTTPStatusFollowsCode: true}, {Is3DBoolean: true, RefundTransactionIDInRows: true, RefundSettleAfter: -1},
+		{}, {Responses: sandbox.Responses{HTTPStatusFollowsCode: true}},
+		{Responses: sandbox.Responses{Is3DBoolean: true, RefundTransactionIDInRows: true}, RefundSettleAfter: -1},
 		{Duplicates: sandbox.DuplicatesDeclined, SettleAfter: -1, RefundDuplicates: sandbox.RefundDuplicatesRepeated},
-		{TokenOrderUsesCard: true, SecureForEveryCard: true, DeclineLater: true, PublishedLimits: true},
-		{Search: sandbox.SearchBehavior{BusyEvery: 2, BusyRetryAfter: time.Second}},
+		{Cards: sandbox.Cards{TokenOrderUsesCard: true, SecureForEveryCard: true, DeclineLater: true}, PublishedLimits: true},
+		{Search: sandbox.Search{BusyEvery: 2, BusyRetryAfter: time.Second}},
 	} {
 		r.play(newGateway(t, options))
 	}
 	r.refuse(newGateway(t, sandbox.Options{MerchantID: "merchant-77", SecretKey: "other"}))
-	r.refuse(newGateway(t, sandbox.Options{MerchantID: "merchant-77", SecretKey: "other", HTTPStatusFollowsCode: true}))
+	statuses := sandbox.Responses{HTTPStatusFollowsCode: true}
+	r.refuse(newGateway(t, sandbox.Options{MerchantID: "merchant-77", SecretKey: "other", Responses: statuses}))
 	return r.messages
 }
 
@@ -107,7 +109,9 @@ func (r *recorder) play(g *gateway) {
 		document := r.document("CreateSubscription")
 		document["card"].(map[string]any)["cvv"] = sandbox.TestCard(outcome).CVV
 		if a := pay("CreateSubscription", document); outcome == sandbox.Pending && a.Code == 102 {
-			g.Settle(document["transactionId"].(string), true)
+			if err := g.Settle(document["transactionId"].(string), true); err != nil {
+				r.Fatal(err)
+			}
 		}
 		pay("CreateSubscription", document)
 		for _, name := range []string{"CreateTokenOrder", "CreateCheckout", "CreateCheckoutSubscription"} {
@@ -115,7 +119,7 @@ func (r *recorder) play(g *gateway) {
 			a := pay(name, document)
 			if outcome == sandbox.Pending {
 				pay(name, document)
-				g.CloseOrder(document["transactionId"].(string))
+				_ = g.CloseOrder(document["transactionId"].(string)) // an error: it was refused
 				continue
 			}
 			if _, err := g.EnterCard(a.RedirectURL, sandbox.TestCard(outcome)); err != nil && a.RedirectURL != "" {
@@ -138,7 +142,7 @@ func (r *recorder) play(g *gateway) {
 		refund := r.document("CreateRefund")
 		refund["uniqueId"], refund["amount"] = order.UniqueID, amount
 		r.send(g, "CreateRefund", refund)
-		g.SettleRefund(refund["refundTransactionId"].(string), amount == "1.50")
+		_ = g.SettleRefund(refund["refundTransactionId"].(string), amount == "1.50") // an error: it was refused
 		if amount == "2" {
 			r.send(g, "CreateRefund", refund)
 		}

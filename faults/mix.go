@@ -57,7 +57,7 @@ func (m Mix) Run(design func(*site) (Design, error)) (*Row, error) {
 	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
 	g := sandbox.New(sandbox.Options{
 		Duplicates: m.Behavior.Duplicates, NoNotifications: true, Seed: m.Seed,
-		Search: sandbox.SearchBehavior{Lag: m.Patience / 2, LagOneIn: 5},
+		Search: sandbox.Search{Lag: m.Patience / 2, LagOneIn: 5},
 	})
 	defer g.Close()
 	tokens, err := storeTokens(g)
@@ -87,7 +87,7 @@ func (m Mix) run(g *sandbox.Gateway, s *site, d Design) (*Row, error) {
 	time.Sleep(m.Patience) // until the slowest row can be found
 	for i := range orders {
 		if orders[i].Card == sandbox.Pending {
-			g.Settle(orders[i].ID, true)
+			_ = g.Settle(orders[i].ID, true) // an error: it has not arrived, or is final
 		}
 	}
 	d.Settle(background, orders, verdicts)

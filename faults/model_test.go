@@ -269,7 +269,7 @@ func live(t *testing.T, kind worldKind, steps func(*world)) {
 			told: make(map[string]string), given: make(map[string]bool), entries: make(map[string]journal.Entry),
 			g: sandbox.New(sandbox.Options{
 				Duplicates: kind.duplicates, RefundDuplicates: kind.refundDuplicates, RefundSettleAfter: kind.settleAfter, NoNotifications: true,
-				Search: sandbox.SearchBehavior{Lag: 10 * time.Minute, LagOneIn: 2},
+				Search: sandbox.Search{Lag: 10 * time.Minute, LagOneIn: 2},
 			}),
 		}
 		defer w.g.Close()

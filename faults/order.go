@@ -123,7 +123,9 @@ func storeTokens(g *sandbox.Gateway) (map[sandbox.Outcome]string, error) {
 		if _, err := g.EnterCard(t.RedirectURL, sandbox.TestCard(outcome)); err != nil {
 			return nil, err
 		}
-		tokens[outcome] = g.Token(id)
+		if tokens[outcome], err = g.Token(id); err != nil {
+			return nil, err
+		}
 	}
 	return tokens, nil
 }

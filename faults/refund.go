@@ -181,7 +181,7 @@ func (m RefundMix) Run(design func(*site) (RefundDesign, error)) (*Row, error) {
 	m.Patience = cmp.Or(m.Patience, 400*time.Millisecond)
 	g := sandbox.New(sandbox.Options{
 		RefundDuplicates: m.Behavior.Duplicates, RefundSettleAfter: m.Patience / 2, NoNotifications: true, Seed: m.Seed,
-		Search: sandbox.SearchBehavior{Lag: m.Patience / 2, LagOneIn: 5},
+		Search: sandbox.Search{Lag: m.Patience / 2, LagOneIn: 5},
 	})
 	defer g.Close()
 	refunds, err := Refunds(g, m.Seed, m.Refunds)

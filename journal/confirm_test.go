@@ -130,7 +130,7 @@ func TestConfirmWhileAsking(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: sandbox.CommitNever, Reply: sandbox.ReplyReset})
 		_, _ = s.pay("a", approved)
-		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: 2 * time.Second})
+		s.gateway.SetSearch(sandbox.Search{Latency: 2 * time.Second})
 		go func() {
 			time.Sleep(time.Second)
 			if err := s.Confirm(t.Context(), shownAs(cardgateway.CodeSuccess, "1")); err != nil {

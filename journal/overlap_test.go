@@ -82,7 +82,7 @@ func TestQueryMeetsNews(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 		_, _ = s.pay("a", approved)
-		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: 2 * time.Second})
+		s.gateway.SetSearch(sandbox.Search{Latency: 2 * time.Second})
 		go func() {
 			time.Sleep(time.Second)
 			if err := s.restarted(journal.Options{}).Confirm(t.Context(), shownAs(cardgateway.CodeProcessing, "1")); err != nil {

@@ -139,7 +139,7 @@ func TestRecoverCutOff(t *testing.T) {
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 		_, _ = s.pay("a", approved) // its outcome is unknown
 		time.Sleep(8 * 24 * time.Hour)
-		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: time.Second})
+		s.gateway.SetSearch(sandbox.Search{Latency: time.Second})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		for _, err := range s.Recover(ctx) {

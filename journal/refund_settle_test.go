@@ -20,7 +20,7 @@ import (
 func TestRefundRefused(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Status: 429, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Status: 429, Commit: sandbox.CommitNever, Reply: sandbox.ReplyHTML})
 		for range 2 {
 			if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrRefused) {
 				t.Fatalf("got %v, want ErrRefused", err)
@@ -35,7 +35,7 @@ func TestRefundRefused(t *testing.T) {
 			t.Errorf("after the refusal: %v, %v, %d requests", got, err, s.sent.Load())
 		}
 		req.RefundTransactionID = "s" // refused in words only
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Status: 403, Reply: sandbox.ReplyHTML})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Status: 403, Reply: sandbox.ReplyHTML})
 		if _, err := s.CreateRefund(t.Context(), req); !errors.Is(err, cardgateway.ErrRefused) {
 			t.Fatalf("got %v, want ErrRefused", err)
 		}
@@ -63,7 +63,7 @@ func TestRefundPresumedAbsent(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{RefundDuplicates: tt.duplicates}, func(t *testing.T, s *shop) {
 				req := refund("r", s.paidFor("a"))
-				lost := sandbox.Fault{Operation: sandbox.OpRefund, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
+				lost := sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitNever, Reply: sandbox.ReplyClose}
 				if tt.late {
 					lost.Commit, lost.Late = sandbox.CommitLate, 26*time.Hour
 				}
@@ -127,7 +127,7 @@ func TestRefundAgainDeclined(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
 		req.Amount = decimal.RequireFromString("12.50") // the whole payment
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: sandbox.CommitLate, Late: 26 * time.Hour})
 		_, _ = s.CreateRefund(t.Context(), req)
 		time.Sleep(25 * time.Hour)
 		wantRefunds(t, s.Journal, map[string]string{"r": "presumed absent"})

@@ -33,7 +33,7 @@ func refund(id, uniqueID string) cardgateway.RefundRequest {
 
 // lose makes the response to the next refund get lost after the refund was made.
 func (s *shop) lose() {
-	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Reply: sandbox.ReplyReset})
+	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyReset})
 }
 
 // refundStates returns the states of refunds that Recover reports, by refundTransactionId.
@@ -148,7 +148,7 @@ func TestRefundIsSentOnce(t *testing.T) {
 func TestRefundSingleFlight(t *testing.T) {
 	inBubble(t, executing, func(t *testing.T, s *shop) {
 		req := refund("r", s.paidFor("a"))
-		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpRefund, After: 3 * time.Second})
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, After: 3 * time.Second})
 		other := s.restarted(journal.Options{})
 		ids := make(chan string, 50)
 		for i := range cap(ids) {

@@ -74,7 +74,7 @@ func TestDeclineAfterRefusal(t *testing.T) {
 		{"not processed", refusal, declined, 0, "unknown", "declined"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			lag := sandbox.SearchBehavior{Lag: 10 * time.Minute}
+			lag := sandbox.Search{Lag: 10 * time.Minute}
 			inBubble(t, sandbox.Options{Duplicates: sandbox.DuplicatesDeclined, Search: lag}, func(t *testing.T, s *shop) {
 				s.gateway.Inject(tt.first)
 				if _, err := s.pay("a", tt.cvv); !errors.Is(err, cardgateway.ErrRefused) {

@@ -220,7 +220,7 @@ func TestRecoverInParallel(t *testing.T) {
 					_, _ = s.pay(fmt.Sprintf("%03d", i), approved)
 					time.Sleep(time.Second)
 				}
-				s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: time.Second})
+				s.gateway.SetSearch(sandbox.Search{Latency: time.Second})
 				begun := time.Now()
 				all := recovered(t, s.restarted(journal.Options{Parallel: parallel}))
 				took := time.Since(begun)

@@ -288,11 +288,11 @@ func TestAbsenceOvertaken(t *testing.T) {
 		_, _ = s.pay("a", approved)
 		time.Sleep(25 * time.Hour)
 		other := s.restarted(journal.Options{})
-		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{Latency: 10 * time.Second})
+		s.gateway.SetSearch(sandbox.Search{Latency: 10 * time.Second})
 		first := make(chan map[string]string)
 		go func() { first <- states(t, s.Journal) }()
 		time.Sleep(time.Second)
-		s.gateway.SetSearchBehavior(sandbox.SearchBehavior{})
+		s.gateway.SetSearch(sandbox.Search{})
 		wantStates(t, other, map[string]string{"a": "presumed absent"})
 		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Before: time.Minute, After: time.Minute})
 		go func() {

@@ -22,7 +22,7 @@ func TestNotificationsOfSandbox(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	gateway, err := sandbox.Start(sandbox.Options{
-		MerchantID: "m", SecretKey: "test-secret", SettleAfter: -1, NotificationScale: 1e-4,
+		MerchantID: "m", SecretKey: "test-secret", SettleAfter: -1, Notifications: sandbox.Notifications{Scale: 1e-4},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,8 +87,8 @@ func TestNotificationsOfSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	tokenized := next("order-1")
-	if tokenized.Token.Reveal() != gateway.Gateway.Token("order-1") || !tokenized.Bound {
-		t.Fatalf("token: got another than the gateway's, or unbound: %+v", tokenized)
+	if token, err := gateway.Gateway.Token("order-1"); err != nil || tokenized.Token.Reveal() != token || !tokenized.Bound {
+		t.Fatalf("token: got another than the gateway's, or unbound: %+v, %v", tokenized, err)
 	}
 
 	payment, err := client.TokenPayment(ctx, tokenized.Token, cardgateway.TokenPaymentRequest{

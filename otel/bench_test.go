@@ -78,7 +78,11 @@ func newBench(t *testing.T) *bench {
 	if _, err := b.gateway.EnterCard(order.RedirectURL, sandbox.TestCard(sandbox.Approved)); err != nil {
 		t.Fatal(err)
 	}
-	b.token = cardgateway.NewToken(b.gateway.Token("t-order"))
+	token, err := b.gateway.Token("t-order")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.token = cardgateway.NewToken(token)
 	b.spans.Reset()
 	return b
 }

@@ -1,259 +1,212 @@
 package sandbox
 
 import (
-	"cmp"
+	"crypto/rand"
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 )
 
-// conflict returns the error of an action that the state of the object does not allow.
-func conflict(text, hint string) error { return &controlError{http.StatusConflict, text, hint} }
-
-func notThere(what, id, list string) error {
-	return &controlError{http.StatusNotFound, fmt.Sprintf("no %s %.60q", what, id), "GET " + controlPath + "api/v1/" + list + " lists them"}
+// Settle ends a payment that is at 102, for example one with a Pending card, and sends its notification: with 100 if
+// approved, otherwise with 101.
+func (g *Gateway) Settle(id string, approved bool) error {
+	_, _, err := g.act(id, console.Action{Kind: console.Settle, Approve: approved})
+	return err
 }
 
-// action is an action of a control request. The id is the one in its path, or empty.
-type action struct {
-	path string // after the prefix
-	do   func(g *Gateway, id string, p *params) (any, error)
+// CloseOrder ends a payment that is waiting for its cardholder or in processing, with the published code 103 (order closed),
+// and sends its notification.
+func (g *Gateway) CloseOrder(id string) error {
+	_, _, err := g.act(id, console.Action{Kind: console.Close})
+	return err
 }
 
-// actions returns the actions that both the dashboard and the control API offer.
-func actions() []action {
-	return []action{
-		{"payments/{id}/settle", settlePayment(true)},
-		{"payments/{id}/decline", settlePayment(false)},
-		{"payments/{id}/close", closePayment},
-		{"payments/{id}/refund", refundPayment},
-		{"payments/{id}/chargeback", chargeBack},
-		{"payments/{id}/notify", notifyAgain},
-		{"payments/{id}/card", enterCard},
-		{"payments/{id}/authenticate", authenticatePayment},
-		{"refunds/{id}/settle", settleRefund(true)},
-		{"refunds/{id}/decline", settleRefund(false)},
-		{"notifications/{id}/resend", resendNotification},
-		{"tokens", makeToken},
-		{"reset", func(g *Gateway, _ string, p *params) (any, error) {
-			if err := p.check(); err != nil {
-				return nil, err
-			}
-			g.Reset()
-			return done("everything is reset"), nil
-		}},
-	}
+// Notify sends the notification of a final payment again, like a gateway that did not receive the merchant's response.
+func (g *Gateway) Notify(id string) error {
+	_, _, err := g.act(id, console.Action{Kind: console.Notify})
+	return err
 }
 
-type doneView struct {
-	Done string `json:"done"`
+// Chargeback sends the notification of a chargeback of the whole amount of a payment that has moved money. Nothing else
+// changes, because the interface returns no chargebacks.
+func (g *Gateway) Chargeback(id string) error {
+	_, _, err := g.act(id, console.Action{Kind: console.Chargeback})
+	return err
 }
 
-func done(text string) doneView { return doneView{text} }
+// EnterCard acts as the cardholder on the card page, and returns where the browser would be sent: the callbackUrl, or the
+// path of the next page. The id can also be the redirectUrl or the path of the page.
+func (g *Gateway) EnterCard(id string, entry CardEntry) (next string, err error) {
+	_, next, err = g.act(id, console.Action{Kind: console.EnterCard, Card: console.Card(entry)})
+	return next, err
+}
 
-// withPayment runs f on the order that id names, with g.mu locked, and returns the resulting view of the order.
-func (g *Gateway) withPayment(id string, p *params, f func(o *order) error) (any, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	g.mu.Lock()
+// Authenticate acts as the cardholder on the 3D page, and returns where the browser would be sent. The id can also be the
+// redirectUrl or the path of the page, such as EnterCard returns.
+func (g *Gateway) Authenticate(id string, approve bool) (next string, err error) {
+	_, next, err = g.act(id, console.Action{Kind: console.Authenticate, Approve: approve})
+	return next, err
+}
+
+// act carries out an action on a payment. It is the one implementation behind the methods above, the control API, the
+// dashboard and the hosted pages. It returns the payment afterwards, which is another one if the cardholder tries another
+// card, and where the cardholder is sent next.
+func (g *Gateway) act(id string, a console.Action) (_ console.Payment, next string, err error) {
+	g.lock()
 	defer g.mu.Unlock()
-	g.settleDue()
-	o := g.payment(id)
-	if o == nil {
-		return nil, notThere("payment", id, "payments")
+	o, err := g.ledger.payment(id)
+	if err == nil && o.seeded {
+		err = console.Conflict("a seeded payment cannot be changed, and has no notifications", "")
 	}
-	if err := f(o); err != nil {
-		return nil, err
-	}
-	return g.paymentView(o), nil
-}
-
-func settlePayment(approved bool) func(*Gateway, string, *params) (any, error) {
-	return func(g *Gateway, id string, p *params) (any, error) {
-		return g.withPayment(id, p, func(o *order) error {
-			if o.stage != stageProcessing {
-				return conflict(fmt.Sprintf("the payment is not in processing, its code is %d", o.code),
-					"a payment with a card with CVV 650 stays in processing")
-			}
-			g.settle(o, approved)
-			return nil
-		})
-	}
-}
-
-func closePayment(g *Gateway, id string, p *params) (any, error) {
-	return g.withPayment(id, p, func(o *order) error {
-		if o.stage == stageFinal {
-			return conflict(fmt.Sprintf("the payment is final, its code is %d", o.code), "only a payment that is waiting or in processing can be closed")
-		}
-		g.closeOrder(o)
-		return nil
-	})
-}
-
-func refundPayment(g *Gateway, id string, p *params) (any, error) {
-	request := refundRequest{amount: p.text("amount"), merchantRefundID: p.text("refundTransactionId"), remark: p.text("remark")}
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settleDue()
-	o := g.payment(id)
-	if o == nil {
-		return nil, notThere("payment", id, "payments")
-	}
-	request.uniqueID = o.uniqueID
-	r, err := g.refund(request)
 	if err != nil {
-		return nil, conflict(strings.TrimPrefix(err.Error(), "sandbox: "), "")
+		return console.Payment{}, "", err
 	}
-	return g.refundView(r), nil
+	if o, err = g.ledger.act(o, a); err != nil {
+		return console.Payment{}, "", err
+	}
+	return g.ledger.view(o), o.next(), nil
 }
 
-func chargeBack(g *Gateway, id string, p *params) (any, error) {
-	return g.withPayment(id, p, func(o *order) error {
-		if o.code != codeSuccess {
-			return conflict(fmt.Sprintf("the payment has moved no money, its code is %d", o.code), "")
+func (l *ledger) act(o *order, a console.Action) (*order, error) {
+	refuse := func(why, hint string) (*order, error) {
+		return nil, console.Conflict(fmt.Sprintf("the payment %s, its code is %d", why, o.code), hint)
+	}
+	switch a.Kind {
+	case console.Settle:
+		if o.stage != stageProcessing {
+			return refuse("is not in processing", "a payment with a card with CVV 650 stays in processing")
+		}
+		l.settle(o, a.Approve)
+	case console.Close:
+		if o.stage == stageFinal {
+			return refuse("is final", "only a payment that is waiting or in processing can be closed")
+		}
+		l.close(o)
+	case console.Notify:
+		if o.stage != stageFinal {
+			return refuse("is not final", "there is nothing to notify before")
+		}
+		l.notices.payment(o)
+	case console.Chargeback:
+		if !o.movedMoney() {
+			return refuse("has moved no money", "")
 		}
 		o.record("charged back")
-		g.notifyChargeback(o)
-		return nil
-	})
-}
-
-func notifyAgain(g *Gateway, id string, p *params) (any, error) {
-	return g.withPayment(id, p, func(o *order) error {
-		if o.stage != stageFinal {
-			return conflict("the payment is not final, so there is nothing to notify", "")
+		l.notices.chargeback(o)
+	case console.EnterCard:
+		if !o.awaits(stageCard) {
+			return refuse("is not waiting for a card", "")
 		}
-		g.notifyOrder(o)
-		return nil
-	})
-}
-
-// enterCard acts as the cardholder on the card page. Without a number it uses a test card.
-func enterCard(g *Gateway, id string, p *params) (any, error) {
-	var outcome Outcome
-	p.choice("testCard", &outcome)
-	entry := TestCard(outcome)
-	if number := p.text("cardNumber"); number != "" {
-		entry = CardEntry{Number: number}
-	}
-	entry.Month = cmp.Or(p.text("expiredMonth"), entry.Month)
-	entry.Year = cmp.Or(p.text("expiredYear"), entry.Year)
-	entry.CVV = cmp.Or(p.text("cvv"), entry.CVV)
-	entry.Cardholder = cmp.Or(p.text("cardholder"), entry.Cardholder)
-	var view any
-	_, err := g.withPayment(id, p, func(o *order) error {
-		if o.stage != stageCard && !o.canRetry {
-			return conflict(fmt.Sprintf("the payment is not waiting for a card, its code is %d", o.code), "")
+		c, invalid := readCard(CardEntry(a.Card))
+		if invalid != nil {
+			return nil, invalid
 		}
-		next, problems := g.enterCard(o, entry)
-		if problems != nil {
-			return badRequest(problems[0].field + " " + problems[0].text)
+		o = l.enterCard(o, c)
+	case console.Authenticate:
+		if !o.awaits(stage3D) {
+			return refuse("is not waiting for 3D authentication", "")
 		}
-		view = g.paymentView(next)
-		return nil
-	})
-	return view, err
-}
-
-func authenticatePayment(g *Gateway, id string, p *params) (any, error) {
-	approve := p.truth("approve", true)
-	return g.withPayment(id, p, func(o *order) error {
-		if o.stage != stage3D {
-			return conflict(fmt.Sprintf("the payment is not waiting for 3D authentication, its code is %d", o.code), "")
-		}
-		g.authenticate(o, approve)
-		return nil
-	})
-}
-
-func settleRefund(approved bool) func(*Gateway, string, *params) (any, error) {
-	return func(g *Gateway, id string, p *params) (any, error) {
-		if err := p.check(); err != nil {
-			return nil, err
-		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.settleDue()
-		r := g.refundNamed(id)
+		l.authenticate(o, a.Approve)
+	case console.Cancel:
 		switch {
-		case r == nil:
-			return nil, notThere("refund", id, "refunds")
-		case r.code != codeRefundRequested:
-			return nil, conflict(fmt.Sprintf("the refund is final, its code is %d", r.code), "the option refundSettleAfter keeps refunds at 110")
-		}
-		g.completeRefund(r, approved)
-		return g.refundView(r), nil
-	}
-}
-
-// resendNotification sends the same bytes as an earlier notification, as a new notification.
-func resendNotification(g *Gateway, id string, p *params) (any, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	all, _ := g.history.copyNotifications()
-	i := slices.IndexFunc(all, func(r notificationRecord) bool { return fmt.Sprint(r.n) == id })
-	if i < 0 {
-		return nil, notThere("notification", id, "notifications")
-	}
-	again := all[i]
-	again.at, again.attempts, again.message.Delay = time.Now(), nil, 0
-	message := g.history.addNotification(&again) // sets its number
-	shown := again.view()                        // before a delivery can change it
-	g.notifier.Add(message)
-	return shown, nil
-}
-
-type tokenView struct {
-	Token string `json:"token"`
-}
-
-func makeToken(g *Gateway, _ string, p *params) (any, error) {
-	var outcome Outcome
-	p.choice("testCard", &outcome)
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	return tokenView{g.NewToken(outcome)}, nil
-}
-
-// injectFault injects f and returns its view.
-func (g *Gateway) injectFault(f Fault) (any, error) {
-	if err := f.check(); err != nil {
-		return nil, badRequest(err.Error())
-	}
-	g.Inject(f)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	views := g.faultViews()
-	return views[len(views)-1], nil
-}
-
-// namedFault returns the fault with that name in the list of Faults.
-func namedFault(name string, wait time.Duration) (Fault, error) {
-	for _, f := range Faults(wait) {
-		if f.Name == name {
-			return f.Fault, nil
+		case !o.awaits(stageCard):
+			return refuse("is not waiting for a card", "")
+		case o.canRetry:
+			o.canRetry = false // the decline stands
+		default:
+			l.finish(o, false, "Cancelled by the cardholder")
 		}
 	}
-	return Fault{}, badRequest(fmt.Sprintf("there is no fault named %.60q; GET %sapi/v1/faults/names lists them", name, controlPath))
+	return o, nil
 }
 
-// removeFault removes the fault with that number, or all faults if number is empty.
-func (g *Gateway) removeFault(number string) (any, error) {
+// payment returns the payment with that id: a uniqueId, a transactionId, or the URL or the path of the page on which it
+// waits.
+func (l *ledger) payment(id string) (*order, error) {
+	if o := l.find(id); o != nil {
+		return o, nil
+	}
+	if all := l.byTransaction[id]; len(all) > 0 {
+		return all[len(all)-1], nil
+	}
+	o := l.pages[id[strings.LastIndex(id, "/")+1:]]
+	switch {
+	case o == nil:
+		return nil, console.NotFound("payment", id)
+	case !strings.HasSuffix(id, o.pagePath()):
+		return nil, console.Conflict(fmt.Sprintf("the payment is not waiting on that page, its code is %d", o.code), "")
+	}
+	return o, nil
+}
+
+// Refund refunds money of a payment, and returns the refundUniqueId. An empty amount means all that has not been refunded,
+// an empty refundTransactionID means a generated one. It has the same effect as POST /api/refund.
+func (g *Gateway) Refund(id, amount, refundTransactionID string) (refundUniqueID string, err error) {
+	r, err := g.makeRefund(id, console.RefundRequest{Amount: amount, RefundTransactionID: refundTransactionID})
+	return r.RefundUniqueID, err
+}
+
+// makeRefund is Refund, for everyone.
+func (g *Gateway) makeRefund(id string, m console.RefundRequest) (console.Refund, error) {
+	g.lock()
+	defer g.mu.Unlock()
+	o, err := g.ledger.payment(id)
+	if err != nil {
+		return console.Refund{}, err
+	}
+	d := decoder{op: OpCreateRefund}
+	d.checkRefund(m.Amount, m.RefundTransactionID, m.Remark)
+	if d.problems != nil {
+		return console.Refund{}, console.Invalid(strings.Join(d.problems, "; "))
+	}
+	r, err := g.ledger.giveBack(refundRequest{
+		uniqueID: o.uniqueID, amount: m.Amount, merchantRefundID: m.RefundTransactionID, remark: m.Remark,
+	})
+	if err != nil {
+		return console.Refund{}, console.Conflict(err.Error(), "")
+	}
+	return g.ledger.viewRefund(r), nil
+}
+
+// SettleRefund ends a refund that is at 110: if approved, with 111, otherwise with 112, and no money is refunded. The id is
+// its refundUniqueId or its refundTransactionId, which means the newest refund with it.
+func (g *Gateway) SettleRefund(id string, approved bool) error {
+	_, err := g.endRefund(id, approved)
+	return err
+}
+
+// endRefund is SettleRefund, for everyone.
+func (g *Gateway) endRefund(id string, approved bool) (console.Refund, error) {
+	g.lock()
+	defer g.mu.Unlock()
+	r, err := g.ledger.refund(id)
+	switch {
+	case err != nil:
+		return console.Refund{}, err
+	case r.seeded:
+		return console.Refund{}, console.Conflict("a seeded refund cannot be changed", "")
+	case r.code != codes.RefundRequested:
+		return console.Refund{}, console.Conflict(fmt.Sprintf("the refund is final, its code is %d", r.code),
+			"the option refundSettleAfter keeps refunds at 110")
+	}
+	g.ledger.completeRefund(r, approved)
+	return g.ledger.viewRefund(r), nil
+}
+
+// NewToken returns a token for a test card, without a hosted page: payments with it have the outcome of the card. It
+// replaces a token order that a cardholder has completed, except that no row is found and no notification is sent. It also
+// creates a token for a declined card, whatever Cards.TokenOrderUsesCard is.
+func (g *Gateway) NewToken(o Outcome) string {
+	c, _ := readCard(TestCard(o))
+	token := "tok" + rand.Text()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	before := len(g.faults)
-	g.faults = slices.DeleteFunc(g.faults, func(a *activeFault) bool { return number == "" || fmt.Sprint(a.number) == number })
-	if number != "" && len(g.faults) == before {
-		return nil, notThere("fault", number, "faults")
+	g.ledger.tokens[token] = &order{
+		op: OpCreateTokenOrder, created: time.Now(), code: codes.Success, text: "Approved", token: token,
+		payment: payment{appID: g.opts.AppID, card: c, billing: address{country: "US"}},
 	}
-	return done(fmt.Sprintf("%d faults removed", before-len(g.faults))), nil
+	return token
 }

@@ -2,7 +2,12 @@ package sandbox
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // CardEntry is what a cardholder enters on the card page. The gateway keeps only the first six and last four digits of the
@@ -60,37 +65,30 @@ type card struct {
 	outcome Outcome
 }
 
-// fieldProblem describes an invalid field of a card. The field names are the interface's.
-type fieldProblem struct{ field, text string }
-
-func readCard(e CardEntry) (card, []fieldProblem) {
-	var problems []fieldProblem
-	refuse := func(field, text string) { problems = append(problems, fieldProblem{field, text}) }
+// readCard checks a card. The names in the error are the interface's.
+func readCard(e CardEntry) (card, *console.Error) {
+	var invalid []console.FieldError
+	refuse := func(field, text string) { invalid = append(invalid, console.FieldError{Name: field, Text: text}) }
 	number := strings.ReplaceAll(e.Number, " ", "")
-	if !isDigits(number) || len(number) < 12 || len(number) > 19 {
+	if !money.IsDigits(number) || len(number) < 12 || len(number) > 19 {
 		refuse("cardNumber", "must be 12 to 19 digits")
 	}
-	if len(e.Month) != 2 || e.Month < "01" || e.Month > "12" || !isDigits(e.Month) {
+	if len(e.Month) != 2 || e.Month < "01" || e.Month > "12" || !money.IsDigits(e.Month) {
 		refuse("expiredMonth", "must be two digits, 01 to 12")
 	}
-	if len(e.Year) != 2 || !isDigits(e.Year) {
+	if len(e.Year) != 2 || !money.IsDigits(e.Year) {
 		refuse("expiredYear", "must be two digits")
 	}
-	if !isDigits(e.CVV) || len(e.CVV) < 3 || len(e.CVV) > 4 {
+	if !money.IsDigits(e.CVV) || len(e.CVV) < 3 || len(e.CVV) > 4 {
 		refuse("cvv", "must be three or four digits")
 	}
 	if strings.TrimSpace(e.Cardholder) == "" {
 		refuse("cardholder", "is missing")
 	}
-	if problems != nil {
-		return card{}, problems
+	if invalid != nil {
+		return card{}, &console.Error{Status: http.StatusBadRequest, Text: invalid[0].Name + " " + invalid[0].Text, Fields: invalid}
 	}
-	return card{masked: maskNumber(number), outcome: outcomeOf(e.CVV)}, nil
-}
-
-// maskNumber shows the first six and last four of at least twelve digits.
-func maskNumber(number string) string {
-	return number[:6] + strings.Repeat("*", len(number)-10) + number[len(number)-4:]
+	return card{masked: mask.Number(number), outcome: outcomeOf(e.CVV)}, nil
 }
 
 // outcomeOf implements the published table. For a four-digit CVV, which is not in the table, the last three digits count.
@@ -104,13 +102,4 @@ func outcomeOf(cvv string) Outcome {
 		return Pending
 	}
 	return Approved
-}
-
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
 }

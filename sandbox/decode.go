@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // decoder checks the members of one request and stores what the gateway needs of them.
@@ -14,6 +17,7 @@ type decoder struct {
 	op        Operation
 	published bool // also check limits that are only published
 	pay       payment
+	refund    refundRequest
 	problems  []string
 }
 
@@ -59,12 +63,12 @@ func (d *decoder) transactionMethod(path string, v json.RawMessage) {
 // transactionType and productName are in examples of the interface, without limits. For the redirect checkout they have
 // published limits, and its productName is only published.
 func (d *decoder) transactionType(path string, v json.RawMessage) {
-	d.optionalText(path, v, d.limitIn(OpCheckout, 32))
+	d.optionalText(path, v, d.limitIn(OpCreateCheckout, 32))
 }
 
 func (d *decoder) productName(path string, v json.RawMessage) {
-	if d.op != OpCheckout || d.published {
-		d.optionalText(path, v, d.limitIn(OpCheckout, 255))
+	if d.op != OpCreateCheckout || d.published {
+		d.optionalText(path, v, d.limitIn(OpCreateCheckout, 255))
 	}
 }
 
@@ -80,23 +84,38 @@ func (d *decoder) notificationURL(path string, v json.RawMessage) {
 	d.pay.notificationURL = d.url(path, v)
 }
 
-func (d *decoder) refundUniqueID(path string, v json.RawMessage) {
-	s, ok := numberText(v) // the table says String, the published example sends a number
-	switch {
-	case !ok, v[0] != '"' && !isDigits(s):
-		d.problem(path, "neither a string nor a whole number")
-	case utf8.RuneCountInString(s) > 128:
-		d.problem(path, "longer than 128 characters")
-	default:
-		d.pay.refundUniqueID = s
+func (d *decoder) refundUniqueID(path string, v json.RawMessage) { d.refund.uniqueID = d.id(path, v) }
+
+func (d *decoder) merchantRefundID(path string, v json.RawMessage) {
+	d.refund.merchantRefundID = d.text(path, v, 128)
+}
+
+func (d *decoder) remark(path string, v json.RawMessage) {
+	d.refund.remark = d.optionalText(path, v, 255)
+}
+
+func (d *decoder) refundAmount(path string, v json.RawMessage) { d.refund.amount = d.sum(path, v) }
+
+// checkRefund checks a refund that no request asks for, by the same rules. Every text may be empty.
+func (d *decoder) checkRefund(amount, merchantRefundID, remark string) {
+	if amount != "" {
+		d.positive("amount", amount)
 	}
+	d.short("refundTransactionId", merchantRefundID, 128)
+	d.short("remark", remark, 255)
 }
 
-func (d *decoder) refundRequest(path string, v json.RawMessage) {
-	d.pay.refundRequest = d.text(path, v, 128)
+// id reads a uniqueId: the table says String, the published examples send a number.
+func (d *decoder) id(path string, v json.RawMessage) string {
+	s, ok := numberText(v)
+	switch {
+	case !ok, v[0] != '"' && !money.IsDigits(s):
+		d.problem(path, "neither a string nor a whole number")
+	case d.short(path, s, 128):
+		return s
+	}
+	return ""
 }
-
-func (d *decoder) remark(path string, v json.RawMessage) { d.pay.remark = d.optionalText(path, v, 255) }
 
 func (d *decoder) currency(path string, v json.RawMessage) {
 	s := d.text(path, v, 3)
@@ -106,14 +125,20 @@ func (d *decoder) currency(path string, v json.RawMessage) {
 	d.pay.currency = s
 }
 
-// amount reads the amount from a string, as in the examples, or from a number, and keeps its text.
-func (d *decoder) amount(path string, v json.RawMessage) {
+func (d *decoder) amount(path string, v json.RawMessage) { d.pay.amount = d.sum(path, v) }
+
+// sum reads an amount from a string, as in the examples, or from a number, and keeps its text.
+func (d *decoder) sum(path string, v json.RawMessage) string {
 	s, ok := numberText(v)
 	if !ok {
 		d.problem(path, "not a number")
-		return
+		return ""
 	}
-	d.pay.amount = s
+	d.positive(path, s)
+	return s
+}
+
+func (d *decoder) positive(path, s string) {
 	if d.decimal(path, s) && strings.Trim(s, "0.") == "" {
 		d.problem(path, "not above zero")
 	}
@@ -123,7 +148,7 @@ func (d *decoder) amount(path string, v json.RawMessage) {
 func (d *decoder) decimal(path, s string) bool {
 	whole, decimals, point := strings.Cut(s, ".")
 	switch {
-	case !isDigits(whole) || point && !isDigits(decimals):
+	case !money.IsDigits(whole) || point && !money.IsDigits(decimals):
 		d.problem(path, "not a plain decimal number")
 	case len(decimals) > 3 || len(strings.TrimLeft(whole, "0")+decimals) > 12:
 		d.problem(path, "more than 12 digits or 3 decimals")
@@ -137,11 +162,11 @@ func (d *decoder) decimal(path, s string) bool {
 // have both 20 and 32 digits, so the larger width is accepted there.
 func (d *decoder) appID(path string, v json.RawMessage) {
 	width := 32
-	if d.op == OpTokenCreate || d.op == OpCheckout {
+	if d.op == OpCreateTokenOrder || d.op == OpCreateCheckout {
 		width = 20
 	}
 	s, ok := numberText(v)
-	if !ok || !isDigits(s) || len(s) > width {
+	if !ok || !money.IsDigits(s) || len(s) > width {
 		d.problem(path, fmt.Sprintf("not a number of at most %d digits", width))
 		return
 	}
@@ -192,16 +217,16 @@ const maxProducts = 20
 func (d *decoder) productInfo(path string, v json.RawMessage) {
 	m := d.object(path, v)
 	p := product{
-		name:     d.optionalText(path+".productName", m["productName"], d.limit(128)),
-		currency: d.optionalText(path+".currency", m["currency"], d.limit(3)),
+		Name:     d.optionalText(path+".productName", m["productName"], d.limit(128)),
+		Currency: d.optionalText(path+".currency", m["currency"], d.limit(3)),
 	}
 	d.optionalText(path+".sku", m["sku"], d.limit(128))
 	d.optionalText(path+".productLink", m["productLink"], d.limit(255))
 	if q := m["quantity"]; !absent(q) {
-		p.quantity = string(q)
-		if !isDigits(p.quantity) {
+		p.Quantity = string(q)
+		if !money.IsDigits(p.Quantity) {
 			d.problem(path+".quantity", "not an integer")
-		} else if d.published && len(p.quantity) > 4 {
+		} else if d.published && len(p.Quantity) > 4 {
 			d.problem(path+".quantity", "more than 4 digits")
 		}
 	}
@@ -212,7 +237,7 @@ func (d *decoder) productInfo(path string, v json.RawMessage) {
 		} else if d.published {
 			d.decimal(path+".price", s)
 		}
-		p.price = s
+		p.Price = s
 	}
 	if len(d.pay.products) < maxProducts {
 		d.pay.products = append(d.pay.products, p)
@@ -301,7 +326,7 @@ func (d *decoder) extension(path string, v json.RawMessage) {
 	if m == nil {
 		return
 	}
-	if d.op == OpCheckout {
+	if d.op == OpCreateCheckout {
 		d.optionalText(path+".code", m["code"], 0)
 		d.optionalText(path+".account", m["account"], 0)
 		return
@@ -313,7 +338,7 @@ func (d *decoder) extension(path string, v json.RawMessage) {
 	}
 	s, ok := numberText(m["subscriptionPeriod"])
 	switch {
-	case !ok || !isDigits(s) || strings.Trim(s, "0") == "":
+	case !ok || !money.IsDigits(s) || strings.Trim(s, "0") == "":
 		d.problem(path+".subscriptionPeriod", "missing or not a number above zero")
 	case d.published && len(s) > 8:
 		d.problem(path+".subscriptionPeriod", "more than 8 digits")
@@ -339,10 +364,13 @@ func (d *decoder) card(path string, v json.RawMessage) {
 	if strings.Contains(entry.Number, " ") { // allowed on the hosted page, but not in a request
 		d.problem(path+".cardNumber", "has spaces")
 	}
-	var problems []fieldProblem
-	d.pay.card, problems = readCard(entry)
-	for _, p := range problems {
-		d.problem(path+"."+p.field, p.text)
+	c, invalid := readCard(entry)
+	if invalid == nil {
+		d.pay.card = c
+		return
+	}
+	for _, f := range invalid.Fields {
+		d.problem(path+"."+f.Name, f.Text)
 	}
 }
 
@@ -354,12 +382,19 @@ func (d *decoder) text(path string, v json.RawMessage, limit int) string {
 		d.problem(path, "not a string")
 	case s == "":
 		d.problem(path, "empty")
-	case limit > 0 && utf8.RuneCountInString(s) > limit:
-		d.problem(path, fmt.Sprintf("longer than %d characters", limit))
-	default:
+	case limit == 0 || d.short(path, s, limit):
 		return s
 	}
 	return ""
+}
+
+// short reports whether s has at most limit characters.
+func (d *decoder) short(path, s string, limit int) bool {
+	if utf8.RuneCountInString(s) > limit {
+		d.problem(path, fmt.Sprintf("longer than %d characters", limit))
+		return false
+	}
+	return true
 }
 
 // optionalText reads a string that may be missing or empty.
@@ -371,7 +406,7 @@ func (d *decoder) optionalText(path string, v json.RawMessage, limit int) string
 }
 
 func (d *decoder) object(path string, v json.RawMessage) map[string]json.RawMessage {
-	m, err := members(v)
+	m, err := jsonobject.Members(v)
 	if err != nil {
 		d.problem(path, err.Error())
 	}
@@ -391,28 +426,26 @@ func numberText(v json.RawMessage) (string, bool) {
 // isDecimal reports whether s is digits, optionally with a sign and decimals.
 func isDecimal(s string) bool {
 	whole, decimals, point := strings.Cut(strings.TrimPrefix(s, "-"), ".")
-	return isDigits(whole) && (!point || isDigits(decimals))
+	return money.IsDigits(whole) && (!point || money.IsDigits(decimals))
 }
 
 func isEmptyText(v json.RawMessage) bool { return string(v) == `""` }
 
 // payment is what the gateway stores of the body of a payment request.
 type payment struct {
-	transactionID, orderID        string
-	appID                         string // digits
-	amount, currency              string // amount exactly as received
-	method                        string
-	callbackURL, notificationURL  string
-	secure                        bool
-	billing                       address
-	card                          card
-	products                      []product
-	refundUniqueID, refundRequest string // of POST /api/refund
-	remark                        string
+	transactionID, orderID       string
+	appID                        string // digits
+	amount, currency             string // amount exactly as received
+	method                       string
+	callbackURL, notificationURL string
+	secure                       bool
+	billing                      address
+	card                         card
+	products                     []product
 }
 
 // product is one line of the order summary on the hosted page.
-type product struct{ name, quantity, price, currency string }
+type product struct{ Name, Quantity, Price, Currency string }
 
 // address has the members that a result repeats.
 type address struct {

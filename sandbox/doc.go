@@ -6,7 +6,7 @@
 //
 // Start it, point the client under test at its URL, and check what happened to the money:
 //
-//	srv, err := sandbox.Start(sandbox.Options{SecretKey: "test-secret", NotificationScale: 0.001})
+//	srv, err := sandbox.Start(sandbox.Options{SecretKey: "test-secret", Notifications: sandbox.Notifications{Scale: 0.001}})
 //	if err != nil {
 //		t.Fatal(err)
 //	}
@@ -30,15 +30,17 @@
 //	srv.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
 //	for _, f := range sandbox.Faults(2 * time.Second) { ... } // a list of named faults
 //
-// Seed adds any number of orders and refunds for searches, SeedOrders does so in several currencies, AddOrders and
-// AddRefunds with a profile of arrivals. SearchBehavior makes searches as unhelpful as the interface allows. OrderIDs and
-// RefundIDs return what a complete walk must find. NotificationRequest creates a signed notification for the unit test of a
-// notification handler.
+// Settle, CloseOrder, Refund, Chargeback, Notify and SettleRefund act as the gateway's back office, with the id of a payment
+// or a refund: that of the gateway or that of the merchant. Their errors say why nothing was done.
+//
+// Seed adds any number of orders and refunds for searches, SeedOrders does so in several currencies and with a profile of
+// the day. Search makes searches as unhelpful as the interface allows. OrderIDs and RefundIDs return what a complete walk
+// must find. NotificationRequest creates a signed notification for the unit test of a notification handler.
 //
 // # Time
 //
 // Tests with virtual time (testing/synctest) use New and RoundTripper, which need no socket: settling, faults and
-// notification retries then take no real time. In real time, NotificationScale shortens the published pauses between
+// notification retries then take no real time. In real time, Notifications.Scale shortens the published pauses between
 // retries, and negative values of SettleAfter and RefundSettleAfter keep payments and refunds in processing until Settle
 // and SettleRefund end them.
 //
@@ -47,14 +49,14 @@
 // If the interface leaves something open, the sandbox does what gateways of this kind publish. If they publish nothing
 // either, there is an option: authentication (MerchantID), notifications and their signature (SecretKey), codes of refusals
 // (500 for a bad request, 404, 401, 501 for a repeated transactionId), the time zone of wall-clock times (Location), and
-// everything in SearchBehavior. Creating a token moves no money. POST /api/refund and POST /upload/trackingNumber are
+// everything in Search. Creating a token moves no money. POST /api/refund and POST /upload/trackingNumber are
 // published, and implemented. docs/sandbox.md has the whole list.
 //
 // # Dashboard
 //
 // Below /_sandbox/ a dashboard shows payments, refunds, requests, and notifications with every delivery, and a JSON control
 // API offers the same actions as the methods of Gateway. By default they accept only requests from this machine; see
-// Options.Control.
+// Options.Console.
 //
 // Card numbers are masked as soon as they are read, CVVs are not stored at all, and the request log contains no secrets.
 package sandbox

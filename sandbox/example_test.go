@@ -114,12 +114,10 @@ func ExampleNotificationRequest() {
 }
 
 // Five million orders over a year, at the pace of a shop, need no memory.
-func ExampleGateway_AddOrders() {
+func ExampleGateway_SeedOrders() {
 	gateway := sandbox.New(sandbox.Options{})
 	year := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-	gateway.AddOrders(sandbox.Arrivals{
-		N: 5_000_000, From: year, To: year.AddDate(1, 0, 0), Random: true, Hours: sandbox.DayAndNight(),
-	})
+	gateway.SeedOrders(sandbox.SeedOptions{N: 5_000_000, From: year, To: year.AddDate(1, 0, 0), Random: true})
 	client := &http.Client{Transport: gateway.RoundTripper()}
 	resp, err := client.Get("https://gateway.test/search/list/order?startDate=2024-02-01&endingDate=2024-02-29&pageSize=999")
 	if err != nil {

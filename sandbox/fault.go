@@ -1,10 +1,6 @@
 package sandbox
 
-import (
-	"strconv"
-	"strings"
-	"time"
-)
+import "time"
 
 // A Fault disturbs some requests. The first group of fields selects the requests, the second says what happens to them. Two
 // things are independent: whether the operation is carried out (Commit), and what response the caller gets (Reply, Code and
@@ -12,58 +8,40 @@ import (
 type Fault struct {
 	// Operation is the operation that is disturbed, or one of the groups OpPayments and OpSearches. Empty means every
 	// operation; the hosted pages are never disturbed.
-	Operation Operation
+	Operation Operation `json:"operation"`
 	// TransactionID restricts the fault to requests that have this transactionId or refundTransactionId.
-	TransactionID string
+	TransactionID string `json:"transactionId"`
 	// Skip is how many matching requests are not disturbed first.
-	Skip int
+	Skip int `json:"skip"`
 	// Times is how many requests are disturbed. Zero means one, negative means every one.
-	Times int
+	Times int `json:"times"`
 	// OneIn disturbs only one matching request in so many, selected with Options.Seed. Zero and one mean every one.
-	OneIn int
+	OneIn int `json:"oneIn"`
 	// For is how long after Inject the fault is active. Zero means without limit.
-	For time.Duration
+	For time.Duration `json:"for"`
 
 	// Before is how long the request waits before the operation is carried out.
-	Before time.Duration
+	Before time.Duration `json:"before"`
 	// Commit says whether the operation is carried out. Zero means that it is.
-	Commit Commit
+	Commit Commit `json:"commit"`
 	// Late is when, with CommitLate, the operation is carried out, counted from the end of Before.
-	Late time.Duration
+	Late time.Duration `json:"late"`
 	// After is how long the response waits after the operation was carried out, or skipped.
-	After time.Duration
+	After time.Duration `json:"after"`
 	// Reply selects what happens to the response. Zero leaves it unchanged.
-	Reply Reply
+	Reply Reply `json:"reply"`
 	// Code replaces the response by the JSON refusal with this result code, for example 201 for an inactive merchant, 122
 	// for a failed query, or 999. With CommitNow the operation is carried out all the same. Zero means the response of the
 	// operation.
-	Code int
+	Code int `json:"code"`
 
 	// Status is the HTTP status of the response, from 200 to 999. Zero means 200, or 307 for ReplyRedirect, or 504 if the
 	// operation was not carried out, Reply is ReplyAsIs and Code is zero.
-	Status int
+	Status int `json:"status"`
 	// RetryAfter is the value of the Retry-After header, sent as it is. Empty means no such header.
-	RetryAfter string
+	RetryAfter string `json:"retryAfter"`
 	// Location is the target of ReplyRedirect. Empty means the request's own URL.
-	Location string
-}
-
-// describe returns a short description of the fault, for the log.
-func (f *Fault) describe() string {
-	words := []string{map[Commit]string{CommitNow: "carried out", CommitNever: "not carried out", CommitLate: "carried out late"}[f.Commit]}
-	if f.Before > 0 || f.After > 0 {
-		words = append(words, "delayed")
-	}
-	if f.Reply != ReplyAsIs {
-		words = append(words, "reply "+f.Reply.String())
-	}
-	if f.Code != 0 {
-		words = append(words, "code "+strconv.Itoa(f.Code))
-	}
-	if f.Status != 0 {
-		words = append(words, "HTTP "+strconv.Itoa(f.Status))
-	}
-	return strings.Join(words, ", ")
+	Location string `json:"location"`
 }
 
 // Commit says whether, and when, a disturbed operation is carried out.
@@ -93,22 +71,6 @@ const (
 	ReplyRedirect               // an HTTP redirect to Fault.Location
 )
 
-// activeFault is an injected Fault with its remaining uses.
-type activeFault struct {
-	Fault
-	number int // counts all faults injected so far, including this one
-	left   int // remaining uses; negative: unlimited
-	seen   int // matching requests so far
-	until  time.Time
-}
-
-func (a *activeFault) matches(c *call, now time.Time) bool {
-	if !a.until.IsZero() && !now.Before(a.until) {
-		return false
-	}
-	return a.Operation.covers(c.op) && (a.TransactionID == "" || a.TransactionID == c.transactionID)
-}
-
 func commitNames() []string { return []string{"now", "never", "late"} }
 
 func replyNames() []string {
@@ -136,3 +98,43 @@ func (r Reply) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 // UnmarshalText reads a name: asIs, close, reset, cutHeader, cutBody, truncated, empty, html, garbage, foreign, noCode
 // or redirect.
 func (r *Reply) UnmarshalText(text []byte) error { return choose(r, replyNames(), text) }
+
+// NamedFault is a Fault with a name, for table-driven tests.
+type NamedFault struct {
+	Name string
+	Fault
+}
+
+// Faults returns the faults that a client has to tolerate, each for one request. Commit says whether the operation is
+// carried out; use Executed to check it. The slow faults take wait: choose it longer than the client's timeout.
+func Faults(wait time.Duration) []NamedFault {
+	return []NamedFault{
+		{"carried out, then closed", Fault{Reply: ReplyClose}},
+		{"carried out, then reset", Fault{Reply: ReplyReset}},
+		{"carried out, cut in the headers", Fault{Reply: ReplyCutHeader}},
+		{"carried out, cut in the body", Fault{Reply: ReplyCutBody}},
+		{"carried out, truncated JSON", Fault{Reply: ReplyTruncated}},
+		{"carried out, empty body", Fault{Reply: ReplyEmpty}},
+		{"carried out, HTML with 200", Fault{Reply: ReplyHTML}},
+		{"carried out, garbage", Fault{Reply: ReplyGarbage}},
+		{"carried out, no code", Fault{Reply: ReplyNoCode}},
+		{"carried out, another transaction's response", Fault{Reply: ReplyForeign}},
+		{"carried out, 500 with JSON", Fault{Status: 500}},
+		{"carried out, 502 with HTML", Fault{Status: 502, Reply: ReplyHTML}},
+		{"carried out, 504 with HTML", Fault{Status: 504, Reply: ReplyHTML}},
+		{"carried out, redirected to itself", Fault{Reply: ReplyRedirect}},
+		{"carried out, 302", Fault{Reply: ReplyRedirect, Status: 302}},
+		{"carried out at once, answered late", Fault{After: wait}},
+		{"carried out late, answered late", Fault{Before: wait}},
+		{"carried out late, 504 now", Fault{Commit: CommitLate, Late: wait}},
+		{"not carried out, closed", Fault{Commit: CommitNever, Reply: ReplyClose}},
+		{"not carried out, reset", Fault{Commit: CommitNever, Reply: ReplyReset}},
+		{"not carried out, never answered", Fault{Commit: CommitNever, Before: wait, Reply: ReplyClose}},
+		{"not carried out, 429", Fault{Commit: CommitNever, Status: 429, RetryAfter: "1"}},
+		{"not carried out, 500 with JSON", Fault{Commit: CommitNever, Status: 500}},
+		{"not carried out, 503 with HTML", Fault{Commit: CommitNever, Status: 503, Reply: ReplyHTML}},
+		{"not carried out, HTML with 200", Fault{Commit: CommitNever, Reply: ReplyHTML}},
+		{"not carried out, redirected to itself", Fault{Commit: CommitNever, Reply: ReplyRedirect}},
+		{"not carried out, another transaction's response", Fault{Commit: CommitNever, Reply: ReplyForeign}},
+	}
+}

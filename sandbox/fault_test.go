@@ -2,9 +2,12 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -86,7 +89,7 @@ func TestFaults(t *testing.T) {
 // TestFaultOfNothing: an unknown operation panics; a known one is named by its constant or, equally, by the client's
 // method.
 func TestFaultOfNothing(t *testing.T) {
-	for _, op := range []Operation{"", OpPayments, OpSearches, OpTokenPayment, OpRefund, "CreateCheckout", "checkout", opPage} {
+	for _, op := range []Operation{"", OpPayments, OpSearches, OpTokenPayment, OpCreateRefund, "CreateCheckout", "checkout", opPage} {
 		panics := func() (yes bool) {
 			defer func() { yes = recover() != nil }()
 			New(Options{}).Inject(Fault{Operation: op})
@@ -248,4 +251,36 @@ type closeRecorder struct {
 func (c *closeRecorder) Close() error {
 	c.closed = true
 	return nil
+}
+
+// TestLoggedCodes: the log has the code and the message of every response that has them, whatever a fault makes of it, and
+// none of another one.
+func TestLoggedCodes(t *testing.T) {
+	g := New(Options{NoNotifications: true})
+	for reply := ReplyAsIs; reply <= ReplyRedirect; reply++ {
+		for _, op := range []Operation{OpCreateSubscription, OpCreateRefund, OpSearchOrders} {
+			t.Run(fmt.Sprint(reply, " ", op), func(t *testing.T) {
+				g.Inject(Fault{Reply: reply})
+				switch op {
+				case OpCreateSubscription:
+					_ = seen(exchange(g, "POST", "/api/subscription", body(t.Name(), nil)))
+				case OpCreateRefund:
+					_ = seen(exchange(g, "POST", "/api/refund", refundBody("1", t.Name(), "1.00")))
+				default:
+					_ = seen(exchange(g, "GET", "/search/list/order"+thisMonth(), nil))
+				}
+				row := must(t, g, "GET", "requests?limit=1", nil)["data"].([]any)[0].(map[string]any)
+				text, _ := row["response"].(string)
+				want := regexp.MustCompile(`^\{"code":(\d+),"message":"([^"]*)`).FindStringSubmatch(text)
+				if want == nil {
+					want = make([]string, 3)
+				}
+				code, _ := row["code"].(json.Number)
+				message, _ := row["message"].(string)
+				if string(code) != want[1] || message != want[2] && !(reply == ReplyTruncated && strings.HasPrefix(message, want[2])) {
+					t.Errorf("got %q %q, want %q of %.80s", code, message, want[1:], text)
+				}
+			})
+		}
+	}
 }

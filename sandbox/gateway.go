@@ -5,26 +5,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
 )
 
 // Gateway is a card payment gateway in memory. It is an http.Handler for the gateway's own address; RoundTripper reaches it
 // without a socket. It is safe for concurrent use. Create one with New.
+//
+// Where a method takes the id of a payment, that is its uniqueId, or its transactionId, which means the newest payment with it.
+// The error of a method says why nothing was done: there is no such payment, or its state does not allow it. The control API
+// and the buttons of the dashboard take the same ids, do the same, and refuse the same.
 type Gateway struct {
+	opts     Options // as New got them, with defaults
 	notifier *delivery.Notifier
-	history  *history
+	log      *console.Log
+	console  *console.Console
 	started  time.Time
 
-	controlOnce sync.Once
-	control     http.Handler // serves /_sandbox/
-
-	mu       sync.Mutex // guards everything below
-	opts     Options    // only opts.Search changes after New
-	ledger   ledger
-	faults   []*activeFault
-	injected int // faults so far
-	searches int // batch searches so far
-
+	mu         sync.Mutex // guards everything below
+	ledger     ledger
+	searches   searches
+	faults     faults
 	generation int // of the ledger; Reset begins a new one
 
 	closing chan struct{} // closed by Close
@@ -34,41 +35,28 @@ type Gateway struct {
 // New returns a gateway without any orders. It starts no goroutine. Goroutines for notifications and late commits of later
 // payments end by themselves, or with Close.
 func New(opts Options) *Gateway {
-	g := &Gateway{opts: opts.withDefaults(), ledger: newLedger(), closing: make(chan struct{})}
-	g.notifier = delivery.New(g.opts.NotificationTransport, g.opts.NotificationScale)
-	g.history = newHistory(max(g.opts.RequestLog, 0), g.opts.Log)
-	g.started = time.Now()
+	g := &Gateway{opts: opts.withDefaults(), started: time.Now(), closing: make(chan struct{})}
+	g.notifier = delivery.New(g.opts.Notifications.Transport, g.opts.Notifications.Scale)
+	g.log = console.NewLog(g.opts.Console.RequestLog, g.opts.Log)
+	g.console = newConsole(g)
+	g.ledger = newLedger(&g.opts, &notices{opts: &g.opts, log: g.log, notifier: g.notifier}, g.settleAfter)
+	g.searches = searches{opts: &g.opts, ledger: &g.ledger, Search: g.opts.Search}
+	g.faults.seed = g.opts.Seed
 	return g
 }
 
-// Close drops pending notifications and late commits, and returns when all goroutines of the gateway have ended. The
-// gateway still serves requests afterwards, but sends no notifications.
-func (g *Gateway) Close() {
+// lock locks g.mu and settles what is due. The caller unlocks it.
+func (g *Gateway) lock() {
 	g.mu.Lock()
-	select {
-	case <-g.closing:
-	default:
-		close(g.closing)
-	}
-	g.mu.Unlock()
-	g.notifier.Close()
-	g.running.Wait()
+	g.ledger.settleDue()
 }
 
-// pause waits for d, even if the caller no longer waits: a request that arrived is carried out all the same. It reports
-// whether the time has passed; Close ends it early.
-func (g *Gateway) pause(d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-g.closing:
-		return false
-	}
+// settleAfter settles what is due in that time. The caller holds g.mu.
+func (g *Gateway) settleAfter(d time.Duration) {
+	g.later(d, func() {
+		g.lock()
+		g.mu.Unlock()
+	})
 }
 
 // later runs f after d, unless the gateway is closed or reset first. The caller holds g.mu, f is called without it.
@@ -92,36 +80,57 @@ func (g *Gateway) later(d time.Duration, f func()) {
 	})
 }
 
-// refuse returns a refusal with the HTTP status that the options require.
-func (g *Gateway) refuse(code int, reason string) reply {
-	return g.statusFor(code, refusal(code, reason))
+// pause waits for d, even if the caller no longer waits: a request that arrived is carried out all the same. It reports
+// whether the time has passed; Close ends it early.
+func (g *Gateway) pause(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-g.closing:
+		return false
+	}
 }
 
-func (g *Gateway) statusFor(code int, reply reply) reply {
-	switch {
-	case !g.opts.HTTPStatusFollowsCode || code < 400:
-		return reply
-	case code == codeSystemError:
-		return reply.withStatus(http.StatusInternalServerError)
-	}
-	return reply.withStatus(code)
-}
-
-// format returns the format of results in a response to a caller that reached the gateway at base.
-func (g *Gateway) format(base string) resultFormat {
-	f := resultFormat{
-		billDescription: g.opts.BillDescription, location: g.opts.Location, base: base,
-		booleanIs3D: g.opts.Is3DBoolean, refundID: "merchantRefundId",
-	}
-	if g.opts.RefundTransactionIDInRows {
-		f.refundID = "refundTransactionId"
-	}
-	return f
-}
-
-// SetSearchBehavior replaces Options.Search.
-func (g *Gateway) SetSearchBehavior(b SearchBehavior) {
+// SetSearch replaces Options.Search.
+func (g *Gateway) SetSearch(s Search) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.opts.Search = b
+	g.searches.Search = s
 }
+
+// Reset removes all orders, refunds, tokens, faults, requests and notifications, including notifications and late commits
+// that are still pending. The options remain, including those set by SetSearch. The uniqueIds of payments are not reused;
+// those of seeded rows begin again.
+func (g *Gateway) Reset() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ledger.reset()
+	g.faults.list, g.searches.count = nil, 0
+	g.generation++
+	g.notifier.Drop()
+	g.log.Reset()
+}
+
+// Close drops pending notifications and late commits, and returns when all goroutines of the gateway have ended. The
+// gateway still serves requests afterwards, but sends no notifications.
+func (g *Gateway) Close() {
+	g.mu.Lock()
+	select {
+	case <-g.closing:
+	default:
+		close(g.closing)
+	}
+	g.mu.Unlock()
+	g.notifier.Close()
+	g.running.Wait()
+}
+
+// RoundTripper returns an HTTP transport that reaches g without a socket, whatever host the request names. It works inside
+// a testing/synctest bubble, where a network connection does not. Faults that drop the connection are returned as errors.
+// Like a real gateway, g carries out a request even if its context has ended meanwhile.
+func (g *Gateway) RoundTripper() http.RoundTripper { return memoryTransport{g} }

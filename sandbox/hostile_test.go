@@ -14,6 +14,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // start starts a gateway on a socket, and closes it at the end of the test.
@@ -105,7 +108,7 @@ func TestHostileForm(t *testing.T) {
 	f := form(Approved)
 	f.Del("cvv")
 	text := f.Encode() + "&cvv=123"
-	text = "x=" + strings.Repeat("x", maxForm-len(text)-len("x=&")) + "&" + text + "4" // the last digit is one too many
+	text = "x=" + strings.Repeat("x", 16<<10-len(text)-len("x=&")) + "&" + text + "4" // the last digit is one too many
 	resp, err := browser(g).Post(page, "application/x-www-form-urlencoded", strings.NewReader(text))
 	if resp, _ = read(t, resp, err); resp.StatusCode != 400 || g.Executed("t") != 0 {
 		t.Errorf("HTTP %d, charged %d times; want 400 and never", resp.StatusCode, g.Executed("t"))
@@ -178,7 +181,7 @@ func TestHostileBack(t *testing.T) {
 	} {
 		resp, err := browser(g).PostForm("http://127.0.0.1/_sandbox/tokens", url.Values{"back": {back}})
 		resp, _ = read(t, resp, err)
-		if to := resp.Header.Get("Location"); !strings.HasPrefix(to, controlPath) || strings.ContainsAny(to, "\\\r\n ") {
+		if to := resp.Header.Get("Location"); !strings.HasPrefix(to, console.Path) || strings.ContainsAny(to, "\\\r\n ") {
 			t.Errorf("%q leads to %q", back, to)
 		}
 	}
@@ -251,7 +254,7 @@ func TestHostileCardPlaces(t *testing.T) {
 	if err := s.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	token := s.Token("t")
+	token := tokenOf(t, s.Gateway, "t")
 	speak(t, s, "GET /search/list/order?cardNumber="+number+"&cvv="+cvv+"&x="+number+"&token=short&y="+token+"&"+number+"&%zz"+token+bareHead)
 	for _, list := range []string{"requests?limit=1000", "notifications", "payments"} {
 		_, data := control(t, s.Gateway, "GET", list, nil)
@@ -263,7 +266,7 @@ func TestHostileCardPlaces(t *testing.T) {
 			t.Errorf("%s is shown: %.150q", secret, (shown + log.String())[max(0, i-60):])
 		}
 	}
-	if !strings.Contains(shown, maskToken(token)) {
+	if !strings.Contains(shown, mask.Token(token)) {
 		t.Error("the merchant's response is not shown at all")
 	}
 }

@@ -1,11 +1,20 @@
 package sandbox
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/hash"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // Inject adds a fault. If several match a request, only the first injected one that is not used up applies. Inject panics
@@ -16,16 +25,7 @@ func (g *Gateway) Inject(f Fault) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.faults = slices.DeleteFunc(g.faults, func(a *activeFault) bool { return a.left == 0 })
-	g.injected++
-	a := &activeFault{Fault: f, left: f.Times, number: g.injected}
-	if f.Times == 0 {
-		a.left = 1
-	}
-	if f.For > 0 {
-		a.until = time.Now().Add(f.For)
-	}
-	g.faults = append(g.faults, a)
+	g.faults.add(f)
 }
 
 // check returns an error if no request could match the fault, or its status cannot be sent.
@@ -43,18 +43,49 @@ func (f *Fault) check() error {
 func (g *Gateway) ClearFaults() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.faults = nil
+	g.faults.list = nil
 }
 
-// takeFault returns the fault that applies to this call, or nil, and counts the use. The caller holds g.mu.
-func (g *Gateway) takeFault(c *call) *Fault {
+// faults is the injected faults. Gateway.mu guards it.
+type faults struct {
+	seed     uint64
+	list     []*activeFault
+	injected int // so far
+}
+
+// activeFault is an injected Fault with its remaining uses.
+type activeFault struct {
+	Fault
+	number int // counts all faults injected so far, including this one
+	left   int // remaining uses; negative: unlimited
+	seen   int // matching requests so far
+	until  time.Time
+}
+
+func (a *activeFault) isOver(now time.Time) bool {
+	return a.left == 0 || !a.until.IsZero() && !now.Before(a.until)
+}
+
+func (fs *faults) add(f Fault) *activeFault {
+	fs.list = slices.DeleteFunc(fs.list, func(a *activeFault) bool { return a.left == 0 })
+	fs.injected++
+	a := &activeFault{Fault: f, left: cmp.Or(f.Times, 1), number: fs.injected}
+	if f.For > 0 {
+		a.until = time.Now().Add(f.For)
+	}
+	fs.list = append(fs.list, a)
+	return a
+}
+
+// take returns the fault that applies to this call, or nil, and counts the use.
+func (fs *faults) take(c *call) *Fault {
 	now := time.Now()
-	for _, a := range g.faults {
-		if a.left == 0 || !a.matches(c, now) {
+	for _, a := range fs.list {
+		if a.isOver(now) || !a.Operation.covers(c.op) || a.TransactionID != "" && a.TransactionID != c.transactionID {
 			continue
 		}
 		a.seen++
-		if a.seen <= a.Skip || (a.OneIn > 1 && hash(g.opts.Seed, uint64(a.number), uint64(a.seen))%uint64(a.OneIn) != 0) {
+		if a.seen <= a.Skip || (a.OneIn > 1 && hash.Of(fs.seed, uint64(a.number), uint64(a.seen))%uint64(a.OneIn) != 0) {
 			continue
 		}
 		if a.left > 0 {
@@ -63,4 +94,113 @@ func (g *Gateway) takeFault(c *call) *Fault {
 		return &a.Fault
 	}
 	return nil
+}
+
+// remove removes the fault with that number, or all faults if it is empty, and returns how many.
+func (fs *faults) remove(number string) int {
+	before := len(fs.list)
+	fs.list = slices.DeleteFunc(fs.list, func(a *activeFault) bool { return number == "" || strconv.Itoa(a.number) == number })
+	return before - len(fs.list)
+}
+
+// describe returns a short description of the fault, for the log.
+func (f *Fault) describe() string {
+	words := []string{map[Commit]string{CommitNow: "carried out", CommitNever: "not carried out", CommitLate: "carried out late"}[f.Commit]}
+	if f.Before > 0 || f.After > 0 {
+		words = append(words, "delayed")
+	}
+	if f.Reply != ReplyAsIs {
+		words = append(words, "reply "+f.Reply.String())
+	}
+	if f.Code != 0 {
+		words = append(words, "code "+strconv.Itoa(f.Code))
+	}
+	if f.Status != 0 {
+		words = append(words, "HTTP "+strconv.Itoa(f.Status))
+	}
+	return strings.Join(words, ", ")
+}
+
+// applyFault changes the response of an operation, which is empty if the operation was not carried out, as the fault says.
+func applyFault(f *Fault, reply reply, c *call) reply {
+	status := f.Status
+	if f.Code != 0 {
+		reply = refusal(f.Code, codes.Message(f.Code))
+	} else if reply.body == nil {
+		reply = refusal(codes.SystemError, "system error")
+		if f.Reply == ReplyAsIs {
+			status = cmp.Or(status, http.StatusGatewayTimeout)
+		}
+	}
+	switch f.Reply {
+	case ReplyClose:
+		reply.truncation = truncatedToNothing
+	case ReplyReset:
+		reply.truncation = truncatedByReset
+	case ReplyCutHeader:
+		reply.truncation = truncatedInHeader
+	case ReplyCutBody:
+		reply.truncation = truncatedInBody
+	case ReplyTruncated:
+		reply.body = reply.body[:len(reply.body)/2]
+	case ReplyEmpty:
+		reply = reply.withBody([]byte{}, reply.header.Get("Content-Type"))
+	case ReplyHTML:
+		reply = reply.withBody([]byte("<!doctype html>\n<title>Service unavailable</title>\n<h1>Service unavailable</h1>\n"), "text/html; charset=utf-8")
+	case ReplyGarbage:
+		reply = reply.withBody([]byte{0x00, 0xff, 0xfe, 0x1f, 0x8b, 0x08, 0x80, 0xc1}, "application/octet-stream")
+	case ReplyForeign:
+		other := foreign(c)
+		reply.body, reply.code, reply.message = other.body, other.code, other.message
+	case ReplyNoCode:
+		reply = reply.withBody(withoutCode(reply.body), reply.header.Get("Content-Type"))
+	case ReplyRedirect:
+		reply = reply.withHeader("Location", cmp.Or(f.Location, c.url))
+		status = cmp.Or(status, http.StatusTemporaryRedirect)
+	}
+	if f.RetryAfter != "" {
+		reply = reply.withHeader("Retry-After", f.RetryAfter)
+	}
+	if status != 0 {
+		reply = reply.withStatus(status)
+	}
+	return reply
+}
+
+// foreign returns a well-formed success of another transaction.
+func foreign(c *call) reply {
+	now := time.Now()
+	if c.op == OpCreateRefund {
+		code, message := codes.RefundRequested, codes.Message(codes.RefundRequested)
+		r := refund{
+			merchantRefundID: "another-" + c.transactionID, uniqueID: generated.ID(prefixOrder, generated.SeriesOfForeign, 1),
+			refundUniqueID: generated.ID(prefixRefund, generated.SeriesOfForeign, 1), currency: "USD",
+			amount: cmp.Or(c.refund.amount, "1.00"), requested: now,
+		}
+		o := appendRefund(newResponse(code, message), "refundTransactionId", &r, time.UTC)
+		return jsonReply(code, message, o.Number("timestamp", now.UnixMilli()))
+	}
+	code := codes.Success
+	if c.op == OpTokenPayment {
+		code = codes.Processing
+	}
+	o := newResponse(code, codes.Message(code)).Bool("isTest", true)
+	o = o.OptionalRaw("appId", c.pay.appID).Text("uniqueId", generated.ID(prefixOrder, generated.SeriesOfForeign, 1))
+	o = o.Text("transactionId", "another-"+c.transactionID).Text("billDescription", "sandbox.example")
+	o = o.Number("timestamp", now.UnixMilli()).Text("transactionAmount", cmp.Or(c.pay.amount, "1.00"))
+	o = o.Text("transactionCurrency", cmp.Or(c.pay.currency, "USD")).WallTime("transactionAt", now, time.UTC)
+	return jsonReply(code, codes.Message(code), o.Text("transactionMessage", "Approved"))
+}
+
+func withoutCode(body []byte) []byte {
+	m, err := jsonobject.Members(body)
+	if err != nil {
+		return body
+	}
+	delete(m, "code")
+	left, err := json.Marshal(m)
+	if err != nil {
+		return body
+	}
+	return left
 }

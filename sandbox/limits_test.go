@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
 )
 
 // tableMember is one row of testdata/interface.json.
@@ -114,8 +116,8 @@ func TestEveryLimit(t *testing.T) {
 				t.Helper()
 				checked++
 				a := send(t, g, op.Method, path, m)
-				refused := a.code() == codeParameterError && strings.Contains(a.str("transactionMessage"), member)
-				if refused != wantRefused || !wantRefused && a.code() == codeParameterError {
+				refused := a.code() == codes.ParameterError && strings.Contains(a.str("transactionMessage"), member)
+				if refused != wantRefused || !wantRefused && a.code() == codes.ParameterError {
 					t.Errorf("%s, published limits %v: %s: refused %v, want %v: %s", op.Name, published, name, refused, wantRefused, a.text)
 				}
 			}
@@ -209,7 +211,7 @@ func TestPublishedRules(t *testing.T) {
 			for published, problem := range map[bool]string{true: tt.problem, false: ""} {
 				g := New(Options{PublishedLimits: published, NoNotifications: true})
 				a := send(t, g, "POST", "/api/subscription", tt.body)
-				refused := a.code() == codeParameterError && strings.Contains(a.str("transactionMessage"), problem)
+				refused := a.code() == codes.ParameterError && strings.Contains(a.str("transactionMessage"), problem)
 				if refused != (problem != "") {
 					t.Errorf("published limits %v: %s, want problem %q", published, a.text, problem)
 				}

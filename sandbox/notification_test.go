@@ -51,7 +51,7 @@ func (m *mailbox) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestNotifications(t *testing.T) {
 	m := &mailbox{statuses: []int{200}}
-	g := New(Options{NotificationTransport: m, SecretKey: "test-secret", NotificationTokenMember: "tokenization"})
+	g := New(Options{SecretKey: "test-secret", Notifications: Notifications{Transport: m, TokenMember: "tokenization"}})
 	defer g.Close()
 	flush := func() { // keeps the order of the notifications
 		t.Helper()
@@ -126,7 +126,7 @@ func TestRepeats(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := &mailbox{statuses: tt.statuses}
-				g := New(Options{NotificationTransport: m, NotificationScale: tt.scale})
+				g := New(Options{Notifications: Notifications{Transport: m, Scale: tt.scale}})
 				send(t, g, "POST", "/api/subscription", body("t", nil))
 				if err := g.Flush(t.Context()); err != nil {
 					t.Fatal(err)
@@ -146,7 +146,7 @@ func TestRepeats(t *testing.T) {
 func TestCloseGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mailbox{statuses: []int{500}}
-		g := New(Options{NotificationTransport: m, SettleAfter: time.Hour})
+		g := New(Options{Notifications: Notifications{Transport: m}, SettleAfter: time.Hour})
 		send(t, g, "POST", "/api/subscription", body("t", nil))
 		token := newToken(t, g, "order", Approved)
 		send(t, g, "POST", "/checkout/tokenization/payment/"+token, body("p", nil))
@@ -172,7 +172,7 @@ func TestCloseGivesUp(t *testing.T) {
 
 func TestFlushHonoursItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(Options{NotificationTransport: &mailbox{statuses: []int{500}}})
+		g := New(Options{Notifications: Notifications{Transport: &mailbox{statuses: []int{500}}}})
 		defer g.Close()
 		send(t, g, "POST", "/api/subscription", body("t", nil))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

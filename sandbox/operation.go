@@ -4,28 +4,30 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 )
 
 // Operation is the name of an operation, the same as the client's method. It is used in Fault.Operation.
 type Operation string
 
 const (
-	OpTokenCreate          Operation = "CreateTokenOrder"           // POST /checkout/tokenization/create
-	OpTokenPayment         Operation = "TokenPayment"               // POST /checkout/tokenization/payment/{tokenization}
-	OpSubscription         Operation = "CreateSubscription"         // POST /api/subscription
-	OpCheckout             Operation = "CreateCheckout"             // POST /checkout/payment
-	OpCheckoutSubscription Operation = "CreateCheckoutSubscription" // POST /checkout/subscription
-	OpSearchOrders         Operation = "SearchOrders"               // GET /search/list/order
-	OpGetOrder             Operation = "GetTransaction"             // GET /search/order/{uniqueId}
-	OpSearchRefunds        Operation = "SearchRefunds"              // GET /search/list/refund
-	OpRefund               Operation = "CreateRefund"               // POST /api/refund, published but not in the interface
+	OpCreateTokenOrder           Operation = "CreateTokenOrder"           // POST /checkout/tokenization/create
+	OpTokenPayment               Operation = "TokenPayment"               // POST /checkout/tokenization/payment/{tokenization}
+	OpCreateSubscription         Operation = "CreateSubscription"         // POST /api/subscription
+	OpCreateCheckout             Operation = "CreateCheckout"             // POST /checkout/payment
+	OpCreateCheckoutSubscription Operation = "CreateCheckoutSubscription" // POST /checkout/subscription
+	OpSearchOrders               Operation = "SearchOrders"               // GET /search/list/order
+	OpGetTransaction             Operation = "GetTransaction"             // GET /search/order/{uniqueId}
+	OpSearchRefunds              Operation = "SearchRefunds"              // GET /search/list/refund
+	OpCreateRefund               Operation = "CreateRefund"               // POST /api/refund, published but not in the interface
 
 	OpUploadTrackingNumbers Operation = "UploadTrackingNumbers" // POST /upload/trackingNumber, published as well
 
 	OpPayments Operation = "payments" // the five POST operations of the interface
 	OpSearches Operation = "searches" // the three GET operations
 
-	opPage Operation = "page" // a hosted page; not an operation of the interface
+	opPage Operation = console.PageOperation // a hosted page; not an operation of the interface
 )
 
 // covers reports whether o, which may be a group or empty, includes op.
@@ -36,7 +38,7 @@ func (o Operation) covers(op Operation) bool {
 	case OpPayments:
 		return op.column() >= 0
 	case OpSearches:
-		return op == OpSearchOrders || op == OpGetOrder || op == OpSearchRefunds
+		return op == OpSearchOrders || op == OpGetTransaction || op == OpSearchRefunds
 	}
 	return o == op
 }
@@ -62,15 +64,15 @@ type route struct {
 
 func routes() []route {
 	return []route{
-		{OpTokenCreate, http.MethodPost, "/checkout/tokenization/create"},
+		{OpCreateTokenOrder, http.MethodPost, "/checkout/tokenization/create"},
 		{OpTokenPayment, http.MethodPost, "/checkout/tokenization/payment/"},
-		{OpSubscription, http.MethodPost, "/api/subscription"},
-		{OpCheckout, http.MethodPost, "/checkout/payment"},
-		{OpCheckoutSubscription, http.MethodPost, "/checkout/subscription"},
+		{OpCreateSubscription, http.MethodPost, "/api/subscription"},
+		{OpCreateCheckout, http.MethodPost, "/checkout/payment"},
+		{OpCreateCheckoutSubscription, http.MethodPost, "/checkout/subscription"},
 		{OpSearchOrders, http.MethodGet, "/search/list/order"},
-		{OpGetOrder, http.MethodGet, "/search/order/"},
+		{OpGetTransaction, http.MethodGet, "/search/order/"},
 		{OpSearchRefunds, http.MethodGet, "/search/list/refund"},
-		{OpRefund, http.MethodPost, "/api/refund"},
+		{OpCreateRefund, http.MethodPost, "/api/refund"},
 		{OpUploadTrackingNumbers, http.MethodPost, "/upload/trackingNumber"},
 		{opPage, "", cardPagePath},
 		{opPage, "", threeDPagePath},
@@ -111,22 +113,16 @@ func findRoute(path string) (_ route, pathParam string, ok bool) {
 // column returns the operation's index in rule.need, or -1 for an operation that is not a payment.
 func (o Operation) column() int {
 	switch o {
-	case OpTokenCreate:
+	case OpCreateTokenOrder:
 		return 0
 	case OpTokenPayment:
 		return 1
-	case OpCheckout:
+	case OpCreateCheckout:
 		return 2
-	case OpSubscription:
+	case OpCreateSubscription:
 		return 3
-	case OpCheckoutSubscription:
+	case OpCreateCheckoutSubscription:
 		return 4
 	}
 	return -1
 }
-
-// Paths of the hosted pages. The element after them is the unguessable id of the page.
-const (
-	cardPagePath   = "/hosted/card/"
-	threeDPagePath = "/hosted/3d/"
-)

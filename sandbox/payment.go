@@ -2,132 +2,201 @@ package sandbox
 
 import (
 	"crypto/rand"
+	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // pay carries out one of the five payment operations.
-func (g *Gateway) pay(c *call) reply {
+func (l *ledger) pay(c *call) reply {
 	o := &order{payment: c.pay, op: c.op, created: time.Now()}
 	if c.op == OpTokenPayment {
-		source := g.ledger.tokens[c.pathParam]
+		source := l.tokens[c.pathParam]
 		if source == nil {
-			return g.refuse(codeNotFound, "tokenization: unknown token")
+			return l.opts.refuse(codes.NotFound, "tokenization: unknown token")
 		}
 		o.card, o.billing = source.card, source.billing
 		if o.appID == "" {
 			o.appID = source.appID
 		}
 	}
-	if len(g.ledger.byTransaction[o.transactionID]) > 0 {
-		if reply, refused := g.refuseDuplicate(o); refused {
+	if len(l.byTransaction[o.transactionID]) > 0 {
+		if reply, refused := l.refuseDuplicate(o); refused {
 			return reply
 		}
 	}
 	o.record("created by " + string(o.op))
-	g.ledger.addOrder(o)
+	l.addOrder(o)
 	switch {
-	case g.blocked(o, c.orderPaid):
-		g.finish(o, false, alreadyPaid)
-	case c.op == OpSubscription || c.op == OpTokenPayment:
-		g.useCard(o)
+	case l.blocked(o, c.orderPaid):
+		l.finish(o, false, alreadyPaid)
+	case c.op == OpCreateSubscription || c.op == OpTokenPayment:
+		l.useCard(o)
 	default:
-		g.openPage(o, stageCard)
+		l.openPage(o, stageCard)
 	}
-	return jsonReply(g.format(c.base).appendResult(newObject(), o, false).end())
+	return jsonReply(o.code, codes.Message(o.code), l.opts.format(c.base).appendResult(jsonobject.New(), o, false))
 }
 
 // refuseDuplicate refuses a transactionId that was seen before, unless the options allow it.
-func (g *Gateway) refuseDuplicate(o *order) (_ reply, refused bool) {
-	code := codeDuplicate
-	switch g.opts.Duplicates {
+func (l *ledger) refuseDuplicate(o *order) (_ reply, refused bool) {
+	code := codes.Duplicate
+	switch l.opts.Duplicates {
 	case DuplicatesRefused:
 	case DuplicatesDeclined:
-		code = codeFailed
+		code = codes.Failed
 	default:
 		return reply{}, false
 	}
-	obj := newObject().number("code", int64(code)).text("message", codeMessage(code)).
-		text("transactionId", o.transactionID).text("transactionMessage", "Duplicate transactionId").
-		number("timestamp", time.Now().UnixMilli())
-	return g.statusFor(code, jsonReply(obj.end())), true
+	obj := newResponse(code, codes.Message(code)).
+		Text("transactionId", o.transactionID).Text("transactionMessage", "Duplicate transactionId").
+		Number("timestamp", time.Now().UnixMilli())
+	return l.opts.statusFor(jsonReply(code, codes.Message(code), obj)), true
 }
 
-// useCard carries out the behaviour of the order's card.
-func (g *Gateway) useCard(o *order) {
-	o.stage = stageProcessing
-	outcome := o.card.outcome
+// blocked reports whether the order already has its one success. With DuplicatesPerOrder it uses the state at the time the
+// request arrived, which is the race condition that this option simulates.
+func (l *ledger) blocked(o *order, paidOnArrival bool) bool {
 	switch {
-	case o.op == OpTokenCreate && !g.opts.TokenOrderUsesCard: // the card decides the outcome of payments with the token
-		if o.secure {
-			g.openPage(o, stage3D)
-		} else {
-			g.finish(o, true, "")
-		}
-	case outcome == Challenged, o.secure && (outcome == Approved || g.opts.SecureForEveryCard):
-		g.openPage(o, stage3D)
-	default:
-		g.charge(o)
+	case o.op == OpCreateTokenOrder || o.orderID == "" || l.opts.Duplicates == DuplicatesExecuted:
+		return false
+	case l.opts.Duplicates == DuplicatesPerOrder:
+		return paidOnArrival
+	}
+	return l.paidOrders[o.orderID]
+}
+
+// alreadyPaid is the transactionMessage of a payment whose order already has a success.
+const alreadyPaid = "Order already paid"
+
+// openPage sends the cardholder to the hosted card page or to the 3D page.
+func (l *ledger) openPage(o *order, s stage) {
+	o.stage, o.code, o.text = s, codes.Redirect, "Redirect"
+	o.record(map[stage]string{stageCard: "waiting for a card", stage3D: "waiting for 3D authentication"}[s])
+	if o.page == "" {
+		o.page = rand.Text()
+		l.pages[o.page] = o
 	}
 }
 
-// charge carries out the behaviour of the card after any authentication.
-func (g *Gateway) charge(o *order) {
+// enterCard uses a card for an order that is waiting for one, or for a new order after a declined one. It returns the order
+// that used the card.
+func (l *ledger) enterCard(o *order, c card) *order {
+	if o.canRetry {
+		o = l.retry(o)
+	}
+	o.card = c
+	o.record("card entered")
+	if l.blocked(o, l.paidOrders[o.orderID]) {
+		l.finish(o, false, alreadyPaid)
+	} else {
+		l.useCard(o)
+	}
+	return o
+}
+
+// retry returns the next transaction of a hosted page whose last card was declined.
+func (l *ledger) retry(o *order) *order {
+	next := &order{payment: o.payment, op: o.op, created: time.Now(), page: o.page}
+	next.card = card{}
+	o.canRetry = false
+	l.addOrder(next)
+	l.pages[o.page] = next
+	l.openPage(next, stageCard)
+	return next
+}
+
+// useCard carries out the behaviour of the order's card.
+func (l *ledger) useCard(o *order) {
 	o.stage = stageProcessing
-	switch outcome := o.card.outcome; {
-	case outcome == Pending:
-		o.code, o.text = codeProcessing, "Pending"
-		o.record("in processing")
-		if g.opts.SettlePendingAfter > 0 {
-			g.settleLater(due{order: o}, g.opts.SettlePendingAfter)
+	outcome := o.card.outcome
+	switch {
+	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard: // the card decides the outcome of payments with the token
+		if o.secure {
+			l.openPage(o, stage3D)
+		} else {
+			l.finish(o, true, "")
 		}
-	case o.op == OpTokenPayment && !o.is3d && (outcome == Approved || g.opts.DeclineLater):
-		o.code, o.text = codeProcessing, "success." // as the interface shows its response
-		o.record("in processing")
-		if g.opts.SettleAfter >= 0 {
-			g.settleLater(due{order: o}, g.opts.SettleAfter)
-		}
-	case outcome == Declined:
-		g.finish(o, false, "Declined")
-		o.canRetry = g.opts.HostedRetry && o.page != ""
+	case outcome == Challenged, o.secure && (outcome == Approved || l.opts.Cards.SecureForEveryCard):
+		l.openPage(o, stage3D)
 	default:
-		g.finish(o, true, "")
+		l.charge(o)
 	}
 }
 
 // authenticate ends the 3D authentication of an order.
-func (g *Gateway) authenticate(o *order, approve bool) {
+func (l *ledger) authenticate(o *order, approve bool) {
 	o.is3d = true
 	switch {
 	case !approve:
-		g.finish(o, false, "3D authentication failed")
-		o.canRetry = g.opts.HostedRetry && o.op != OpSubscription && o.op != OpTokenPayment
-	case g.blocked(o, g.ledger.paidOrders[o.orderID]):
-		g.finish(o, false, alreadyPaid)
-	case o.op == OpTokenCreate && !g.opts.TokenOrderUsesCard:
-		g.finish(o, true, "")
+		l.finish(o, false, "3D authentication failed")
+		o.canRetry = l.opts.Cards.HostedRetry && o.op != OpCreateSubscription && o.op != OpTokenPayment
+	case l.blocked(o, l.paidOrders[o.orderID]):
+		l.finish(o, false, alreadyPaid)
+	case o.op == OpCreateTokenOrder && !l.opts.Cards.TokenOrderUsesCard:
+		l.finish(o, true, "")
 	default:
 		o.record("authenticated")
-		g.charge(o)
+		l.charge(o)
 	}
 }
 
-// openPage sends the cardholder to the hosted card page or to the 3D page.
-func (g *Gateway) openPage(o *order, s stage) {
-	o.stage, o.code, o.text = s, codeRedirect, "Redirect"
-	o.record(map[stage]string{stageCard: "waiting for a card", stage3D: "waiting for 3D authentication"}[s])
-	if o.page == "" {
-		o.page = rand.Text()
-		g.ledger.pages[o.page] = o
+// charge carries out the behaviour of the card after any authentication.
+func (l *ledger) charge(o *order) {
+	o.stage = stageProcessing
+	switch outcome := o.card.outcome; {
+	case outcome == Pending:
+		o.code, o.text = codes.Processing, "Pending"
+		o.record("in processing")
+		if l.opts.SettlePendingAfter > 0 {
+			l.settleLater(due{order: o}, l.opts.SettlePendingAfter)
+		}
+	case o.op == OpTokenPayment && !o.is3d && (outcome == Approved || l.opts.Cards.DeclineLater):
+		o.code, o.text = codes.Processing, "success." // as the interface shows its response
+		o.record("in processing")
+		if l.opts.SettleAfter >= 0 {
+			l.settleLater(due{order: o}, l.opts.SettleAfter)
+		}
+	case outcome == Declined:
+		l.finish(o, false, "Declined")
+		o.canRetry = l.opts.Cards.HostedRetry && o.page != ""
+	default:
+		l.finish(o, true, "")
 	}
 }
 
-// retry returns the next transaction of a hosted page whose last card was declined.
-func (g *Gateway) retry(o *order) *order {
-	next := &order{payment: o.payment, op: o.op, created: time.Now(), page: o.page}
-	next.card = card{}
-	o.canRetry = false
-	g.ledger.addOrder(next)
-	g.ledger.pages[o.page] = next
-	g.openPage(next, stageCard)
-	return next
+// settle ends a transaction in processing.
+func (l *ledger) settle(o *order, approved bool) {
+	reason := "Declined"
+	if approved && l.blocked(o, false) {
+		approved, reason = false, alreadyPaid
+	}
+	l.finish(o, approved, reason)
+}
+
+// finish makes a transaction final, moves the money of an approved one, and notifies the merchant.
+func (l *ledger) finish(o *order, approved bool, reason string) {
+	o.stage, o.code, o.text = stageFinal, codes.Failed, reason
+	if approved {
+		o.code, o.text = codes.Success, "Approved"
+		if o.op == OpCreateTokenOrder {
+			o.token = "tok" + rand.Text()
+			l.tokens[o.token] = o
+		} else {
+			l.executed[o.transactionID]++
+			l.moves = append(l.moves, Move{TransactionID: o.transactionID, UniqueID: o.uniqueID, At: time.Now()})
+			l.paidOrders[o.orderID] = o.orderID != ""
+		}
+	}
+	o.record(strings.ToLower(o.text))
+	l.notices.payment(o)
+}
+
+// close ends a transaction without an outcome, and notifies the merchant.
+func (l *ledger) close(o *order) {
+	o.stage, o.code, o.text = stageFinal, codes.Closed, "Closed"
+	o.record("closed")
+	l.notices.payment(o)
 }

@@ -60,9 +60,9 @@ func TestMaskedCard(t *testing.T) {
 	} {
 		e := TestCard(Approved)
 		e.Number = number
-		c, problems := readCard(e)
-		if c.masked != want || problems != nil {
-			t.Errorf("readCard(%q) = %q, %v, want %q", number, c.masked, problems, want)
+		c, invalid := readCard(e)
+		if c.masked != want || invalid != nil {
+			t.Errorf("readCard(%q) = %q, %v, want %q", number, c.masked, invalid, want)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func TestSettling(t *testing.T) {
 		{"at once", Options{}, Approved, 102, 100, 100},
 		{"after a while", Options{SettleAfter: 5 * time.Second}, Approved, 102, 102, 100},
 		{"never by itself", Options{SettleAfter: -1}, Approved, 102, 102, 102},
-		{"declined later", Options{SettleAfter: 5 * time.Second, DeclineLater: true}, Declined, 102, 102, 101},
+		{"declined later", Options{SettleAfter: 5 * time.Second, Cards: Cards{DeclineLater: true}}, Declined, 102, 102, 101},
 		{"pending card", Options{}, Pending, 102, 102, 102},
 	}
 	for _, tt := range tests {
@@ -238,7 +238,7 @@ func TestSettling(t *testing.T) {
 				wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), tt.before)
 				time.Sleep(10 * time.Second)
 				wantCode(t, send(t, g, "GET", "/search/order/"+a.str("uniqueId"), nil), tt.after)
-				if settled := g.Settle("p", true); settled != (tt.after == 102) {
+				if settled := g.Settle("p", true) == nil; settled != (tt.after == 102) {
 					t.Errorf("Settle = %v with code %d", settled, tt.after)
 				}
 				if want := map[int]int{100: 1, 101: 0, 102: 1}[tt.after]; g.Executed("p") != want {
@@ -294,7 +294,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestStatusFollowsCode(t *testing.T) {
-	g := New(Options{HTTPStatusFollowsCode: true, MerchantID: "m", SecretKey: "s"})
+	g := New(Options{Responses: Responses{HTTPStatusFollowsCode: true}, MerchantID: "m", SecretKey: "s"})
 	a := send(t, g, "GET", "/search/order/123", nil)
 	if a.status != 401 || a.code() != 401 || a.header.Get("WWW-Authenticate") == "" {
 		t.Errorf("HTTP %d, %s; want 401 and a challenge", a.status, a.text)

@@ -4,160 +4,155 @@ import (
 	"errors"
 	"strings"
 	"time"
-)
 
-// Refund refunds money and returns the refundUniqueId. An empty amount means all that has not been refunded, an empty
-// merchantRefundID means a generated one. It has the same effect as POST /api/refund.
-func (g *Gateway) Refund(uniqueID, amount, merchantRefundID string) (refundUniqueID string, err error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settleDue()
-	r, err := g.refund(refundRequest{uniqueID: uniqueID, amount: amount, merchantRefundID: merchantRefundID})
-	if err != nil {
-		return "", err
-	}
-	return r.refundUniqueID, nil
-}
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
+)
 
 // refundRequest is the request of a merchant. An empty amount means all that has not been refunded.
 type refundRequest struct{ uniqueID, amount, merchantRefundID, remark string }
 
-// errDuplicateRefund is the only error of refund that has a code of its own.
-var errDuplicateRefund = errors.New("sandbox: duplicate refundTransactionId")
+// errDuplicateRefund is the only error of giveBack that has a code of its own.
+var errDuplicateRefund = errors.New("duplicate refundTransactionId")
 
-// refund carries out a request, or returns the refund that an earlier identical request made. The caller holds g.mu.
-func (g *Gateway) refund(request refundRequest) (*refund, error) {
+// createRefund is the published POST /api/refund. Its response has code 110 (request accepted); the row has code 111 once
+// the money is refunded.
+func (l *ledger) createRefund(c *call) reply {
+	r, err := l.giveBack(c.refund)
+	switch {
+	case errors.Is(err, errDuplicateRefund):
+		o := newResponse(codes.Duplicate, err.Error()).Text("refundTransactionId", c.refund.merchantRefundID)
+		return l.opts.statusFor(jsonReply(codes.Duplicate, err.Error(), o.Number("timestamp", time.Now().UnixMilli())))
+	case err != nil:
+		o := newResponse(codes.RefundFailed, err.Error())
+		return jsonReply(codes.RefundFailed, err.Error(), o.Number("timestamp", time.Now().UnixMilli()))
+	}
+	message := codes.Message(codes.RefundRequested)
+	o := appendRefund(newResponse(codes.RefundRequested, message), "refundTransactionId", r, l.opts.Location)
+	return jsonReply(codes.RefundRequested, message, o.Number("timestamp", time.Now().UnixMilli()))
+}
+
+// appendRefund writes what responses and rows say of a refund; they differ in the name of the merchant's id.
+func appendRefund(o jsonobject.Object, name string, r *refund, zone *time.Location) jsonobject.Object {
+	o = o.Text(name, r.merchantRefundID).Text("uniqueId", r.uniqueID)
+	o = o.Text("refundUniqueId", r.refundUniqueID).Text("refundCurrency", r.currency).Text("refundAmount", r.amount)
+	o = o.WallTime("refundRequestAt", r.requested, zone)
+	if r.completed.IsZero() {
+		return o
+	}
+	return o.WallTime("refundAt", r.completed, zone)
+}
+
+// giveBack carries out a refund, or returns the refund that an earlier identical request made.
+func (l *ledger) giveBack(request refundRequest) (*refund, error) {
 	amount := request.amount
-	if r := g.ledger.repeatedRefund(request.merchantRefundID); r != nil {
-		switch same := r.uniqueID == request.uniqueID && thousandths(r.amount) == thousandths(amount); {
-		case g.opts.RefundDuplicates == RefundDuplicatesExecuted:
-		case same && g.opts.RefundDuplicates == RefundDuplicatesRepeated:
+	if r := l.repeatedRefund(request.merchantRefundID); r != nil {
+		switch same := r.uniqueID == request.uniqueID && money.Thousandths(r.amount) == money.Thousandths(amount); {
+		case l.opts.RefundDuplicates == RefundDuplicatesExecuted:
+		case same && l.opts.RefundDuplicates == RefundDuplicatesRepeated:
 			return r, nil
 		default:
 			return nil, errDuplicateRefund
 		}
 	}
-	o := g.ledger.find(request.uniqueID)
+	o := l.find(request.uniqueID)
 	if o == nil {
-		return nil, errors.New("sandbox: unknown uniqueId")
+		return nil, errors.New("unknown uniqueId")
 	}
-	if o.code != codeSuccess || o.op == OpTokenCreate {
-		return nil, errors.New("sandbox: the transaction has moved no money")
+	if !o.movedMoney() {
+		return nil, errors.New("the transaction has moved no money")
 	}
-	left := thousandths(o.amount) - g.ledger.refunded[o.uniqueID] - g.ledger.refundedByGenerated(o.uniqueID)
+	left := l.left(o)
 	if amount == "" {
-		amount = amountOf(left, o.currency)
+		amount = money.Of(left, o.currency)
 	}
-	wanted := thousandths(amount)
+	wanted := money.Thousandths(amount)
 	switch {
 	case wanted <= 0:
-		return nil, errors.New("sandbox: the refund amount is not above zero")
+		return nil, errors.New("the refund amount is not above zero")
 	case wanted > left:
-		return nil, errors.New("sandbox: the refund amount is greater than the transaction amount")
+		return nil, errors.New("the refund amount is greater than the transaction amount")
 	}
-	g.ledger.refunded[o.uniqueID] += wanted
+	l.refunded[o.uniqueID] += wanted
 	r := &refund{
 		uniqueID: o.uniqueID, transactionID: o.transactionID, merchantRefundID: request.merchantRefundID,
-		amount: amount, currency: o.currency, remark: request.remark, code: codeRefundRequested, requested: time.Now(),
+		amount: amount, currency: o.currency, remark: request.remark, code: codes.RefundRequested, requested: time.Now(),
 	}
-	g.ledger.addRefund(r)
+	l.addRefund(r)
 	if r.merchantRefundID == "" {
 		r.merchantRefundID = "refund-" + r.refundUniqueID
 	}
 	o.record("refund requested: " + amount)
-	switch after := g.opts.RefundSettleAfter; {
+	switch after := l.opts.RefundSettleAfter; {
 	case after == 0:
-		g.completeRefund(r, true)
+		l.completeRefund(r, true)
 	case after > 0:
-		g.settleLater(due{refund: r}, after)
+		l.settleLater(due{refund: r}, after)
 	}
 	return r, nil
 }
 
-// repeatedRefund returns the refund that already has this refundTransactionId, or nil.
+// repeatedRefund returns the first refund that already has this refundTransactionId, or nil.
 func (l *ledger) repeatedRefund(merchantRefundID string) *refund {
-	q := query{refundTransactionID: merchantRefundID}
-	for _, s := range l.matchingRefunds(q) {
-		if refunds, ok := s.(refundList); ok && merchantRefundID != "" {
-			return refunds[0]
-		}
+	if found := l.refundsOf(generated.IDs{RefundTransactionID: merchantRefundID}); len(found) > 0 && merchantRefundID != "" {
+		return found[0]
 	}
 	return nil
 }
 
-// SettleRefund ends a refund that is at 110: if approved, with 111, otherwise with 112, and no money is refunded. It
-// reports whether there was such a refund. The refund is identified by its refundTransactionId.
-func (g *Gateway) SettleRefund(refundTransactionID string, approved bool) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settleDue()
-	for _, r := range g.ledger.refunds {
-		if r.merchantRefundID == refundTransactionID && r.code == codeRefundRequested {
-			g.completeRefund(r, approved)
-			return true
+// completeRefund ends an accepted refund; if approved, the money is refunded.
+func (l *ledger) completeRefund(r *refund, approved bool) {
+	if r.code != codes.RefundRequested {
+		return
+	}
+	r.completed = time.Now()
+	if approved {
+		r.code = codes.Refunded
+		l.givenBack[r.merchantRefundID]++
+		l.moves = append(l.moves, Move{RefundTransactionID: r.merchantRefundID, UniqueID: r.refundUniqueID, At: time.Now()})
+	} else {
+		r.code = codes.RefundFailed
+		l.refunded[r.uniqueID] -= money.Thousandths(r.amount)
+	}
+	if o := l.find(r.uniqueID); o != nil {
+		o.record(strings.ToLower(codes.Message(r.code)) + ": " + r.amount)
+		l.notices.refund(o, r)
+	}
+}
+
+// refund returns the refund with that refundUniqueId, or the newest with that refundTransactionId.
+func (l *ledger) refund(id string) (*refund, error) {
+	for _, ids := range []generated.IDs{{RefundUniqueID: id}, {RefundTransactionID: id}} {
+		if found := l.refundsOf(ids); len(found) > 0 && id != "" {
+			return found[len(found)-1], nil
 		}
 	}
-	return false
+	return nil, console.NotFound("refund", id)
 }
 
-// Refunded returns how many times money was refunded for a refundTransactionId. Use it to check tests that lose the
-// responses of refunds. It is more than 1 only with RefundDuplicatesExecuted.
-func (g *Gateway) Refunded(refundTransactionID string) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settleDue()
-	return g.ledger.givenBack[refundTransactionID]
-}
-
-// refundedByGenerated returns what the generated refunds of a seeded order have refunded so far.
-func (l *ledger) refundedByGenerated(uniqueID string) (sum int64) {
-	for _, b := range l.generatedRefunds {
-		if i, ok := b.find(query{uniqueID: uniqueID}); ok && b.orders != nil && !b.At(i).After(time.Now()) && b.refund(i).code != codeRefundFailed {
-			sum += thousandths(b.refund(i).amount)
+// refundsOf returns the refunds that have all the ids, of which there is at least one; the stored ones come first, by time.
+func (l *ledger) refundsOf(ids generated.IDs) []*refund {
+	var found []*refund
+	for _, r := range l.refunds {
+		if r.has(ids) {
+			found = append(found, r)
 		}
 	}
-	return sum
+	for _, g := range l.seeded.RefundsOf(ids) {
+		if r := seededRefund(g); r.has(ids) {
+			found = append(found, r)
+		}
+	}
+	return found
 }
 
-// createRefund is the published POST /api/refund. Its response has code 110 (request accepted); the row has code 111 once
-// the money is refunded.
-func (g *Gateway) createRefund(c *call) reply {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settleDue()
-	r, err := g.refund(refundRequest{
-		uniqueID: c.pay.refundUniqueID, amount: c.pay.amount, merchantRefundID: c.pay.refundRequest, remark: c.pay.remark,
-	})
-	switch {
-	case errors.Is(err, errDuplicateRefund):
-		o := newObject().number("code", codeDuplicate).text("message", "duplicate refundTransactionId").
-			text("refundTransactionId", c.pay.refundRequest).number("timestamp", time.Now().UnixMilli())
-		return g.statusFor(codeDuplicate, jsonReply(o.end()))
-	case err != nil:
-		reason := strings.TrimPrefix(err.Error(), "sandbox: ")
-		o := newObject().number("code", codeRefundFailed).text("message", reason)
-		return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())
-	}
-	b := newObject().number("code", codeRefundRequested).text("message", codeMessage(codeRefundRequested))
-	b = b.text("refundTransactionId", r.merchantRefundID).text("uniqueId", r.uniqueID)
-	b = b.text("refundUniqueId", r.refundUniqueID).text("refundCurrency", r.currency).text("refundAmount", r.amount)
-	b = b.wallTime("refundRequestAt", r.requested, g.opts.Location)
-	if !r.completed.IsZero() {
-		b = b.wallTime("refundAt", r.completed, g.opts.Location)
-	}
-	return jsonReply(b.number("timestamp", time.Now().UnixMilli()).end())
-}
-
-// Chargeback sends the notification of a chargeback of the whole amount. Nothing else changes, because the interface
-// returns no chargebacks.
-func (g *Gateway) Chargeback(uniqueID string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	o := g.ledger.find(uniqueID)
-	if o == nil {
-		return errors.New("sandbox: unknown uniqueId")
-	}
-	o.record("charged back")
-	g.notifyChargeback(o)
-	return nil
+// has reports whether the refund has all the ids.
+func (r *refund) has(ids generated.IDs) bool {
+	return (ids.UniqueID == "" || ids.UniqueID == r.uniqueID) &&
+		(ids.TransactionID == "" || ids.TransactionID == r.transactionID) &&
+		(ids.RefundTransactionID == "" || ids.RefundTransactionID == r.merchantRefundID) &&
+		(ids.RefundUniqueID == "" || ids.RefundUniqueID == r.refundUniqueID)
 }

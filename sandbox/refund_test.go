@@ -88,7 +88,7 @@ func TestRepeatedRefund(t *testing.T) {
 func TestRefundStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &mailbox{statuses: []int{200}}
-		g := New(Options{RefundSettleAfter: time.Hour, NotificationTransport: m})
+		g := New(Options{RefundSettleAfter: time.Hour, Notifications: Notifications{Transport: m}})
 		defer g.Close()
 		id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
 		row := func(refundTransactionID string) map[string]any {
@@ -114,7 +114,7 @@ func TestRefundStates(t *testing.T) {
 			t.Errorf("after its time: %v, refunded %d times", r, g.Refunded("later"))
 		}
 		wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "refused", "0.80")), 110)
-		if !g.SettleRefund("refused", false) || g.SettleRefund("refused", true) || g.SettleRefund("nobody", true) {
+		if g.SettleRefund("refused", false) != nil || g.SettleRefund("refused", true) == nil || g.SettleRefund("nobody", true) == nil {
 			t.Error("SettleRefund does not settle exactly the refund that waits")
 		}
 		if r := row("refused"); r["code"] != json.Number("112") || g.Refunded("refused") != 0 {
@@ -135,7 +135,7 @@ func TestRefundStates(t *testing.T) {
 }
 
 func TestRefundRowNames(t *testing.T) {
-	g := New(Options{RefundTransactionIDInRows: true})
+	g := New(Options{Responses: Responses{RefundTransactionIDInRows: true}})
 	id := send(t, g, "POST", "/api/subscription", body("t", nil)).str("uniqueId")
 	wantCode(t, send(t, g, "POST", "/api/refund", refundBody(id, "r", "1.00")), 110)
 	row := send(t, g, "GET", "/search/list/refund"+thisMonth(), nil).rows()[0]
@@ -160,7 +160,7 @@ func TestRefundFaults(t *testing.T) {
 		{"system-error", Fault{Code: 999}, "OK JSON", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.fault.Operation, tt.fault.TransactionID = OpRefund, tt.name
+			tt.fault.Operation, tt.fault.TransactionID = OpCreateRefund, tt.name
 			g.Inject(tt.fault)
 			if got := seen(exchange(g, "POST", "/api/refund", refundBody(id, tt.name, "1.00"))); got != tt.sees {
 				t.Errorf("the caller sees %q, want %q", got, tt.sees)
@@ -270,10 +270,10 @@ func TestTrackingNumbers(t *testing.T) {
 	wantCode(t, send(t, g, "POST", "/upload/trackingNumber", last), 141)
 	wantCode(t, send(t, g, "POST", "/upload/trackingNumber", many(100)), 142) // changes nothing
 	want := TrackingNumber{UniqueID: id, Company: "SF", Number: "second", Remark: "parcel"}
-	if got, ok := g.TrackingNumber(id); !ok || got != want {
-		t.Errorf("TrackingNumber = %+v, %v, want %+v", got, ok, want)
+	if got, err := g.TrackingNumber(id); err != nil || got != want {
+		t.Errorf("TrackingNumber = %+v, %v, want %+v", got, err, want)
 	}
-	if _, ok := g.TrackingNumber("1"); ok {
+	if _, err := g.TrackingNumber("1"); err == nil {
 		t.Error("an unknown transaction has a tracking number")
 	}
 }

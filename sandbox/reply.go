@@ -1,11 +1,17 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // reply is a response before it is sent: complete, or cut off by a fault.
@@ -14,6 +20,9 @@ type reply struct {
 	header     http.Header
 	body       []byte
 	truncation truncation
+
+	code    int // of a JSON response of the gateway, or zero
+	message string
 }
 
 // truncation says where the response is cut off.
@@ -27,12 +36,36 @@ const (
 	truncatedInBody
 )
 
-// jsonReply is a response with HTTP status 200.
-func jsonReply(body []byte) reply {
-	return reply{status: http.StatusOK, body: body, header: http.Header{
+// newResponse begins a JSON response of the gateway, which has a code and a message.
+func newResponse(code int, message string) jsonobject.Object {
+	return jsonobject.New().Number("code", int64(code)).Text("message", message)
+}
+
+// jsonReply is a response with HTTP status 200, whose object has that code and message.
+func jsonReply(code int, message string, o jsonobject.Object) reply {
+	return reply{status: http.StatusOK, body: o.End(), code: code, message: message, header: http.Header{
 		"Content-Type":  {"application/json; charset=utf-8"},
 		"Cache-Control": {"no-store"},
 	}}
+}
+
+// refusal returns the JSON response to a request that is not carried out.
+func refusal(code int, reason string) reply {
+	o := newResponse(code, codes.Message(code)).Text("transactionMessage", reason)
+	return jsonReply(code, codes.Message(code), o.Number("timestamp", time.Now().UnixMilli()))
+}
+
+// refuse returns a refusal with the HTTP status that the options require.
+func (o *Options) refuse(code int, reason string) reply { return o.statusFor(refusal(code, reason)) }
+
+func (o *Options) statusFor(r reply) reply {
+	switch {
+	case !o.Responses.HTTPStatusFollowsCode || r.code < 400:
+		return r
+	case r.code == codes.SystemError:
+		return r.withStatus(http.StatusInternalServerError)
+	}
+	return r.withStatus(r.code)
 }
 
 func (r reply) withStatus(status int) reply {
@@ -43,6 +76,12 @@ func (r reply) withStatus(status int) reply {
 func (r reply) withHeader(name, value string) reply {
 	r.header.Set(name, value)
 	return r
+}
+
+// withBody returns a reply whose body is no longer that of the gateway.
+func (r reply) withBody(body []byte, contentType string) reply {
+	r.body, r.code, r.message = body, 0, ""
+	return r.withHeader("Content-Type", contentType)
 }
 
 // send writes the reply to a server's connection.
@@ -87,8 +126,109 @@ func (r reply) hangUp(w http.ResponseWriter) {
 	_ = buf.Flush()
 }
 
-// refusal returns the JSON response to a request that is not carried out.
-func refusal(code int, reason string) reply {
-	o := newObject().number("code", int64(code)).text("message", codeMessage(code)).text("transactionMessage", reason)
-	return jsonReply(o.number("timestamp", time.Now().UnixMilli()).end())
+// response converts the reply to what a client's transport returns.
+func (r reply) response(req *http.Request) (*http.Response, error) {
+	switch r.truncation {
+	case truncatedToNothing:
+		return nil, io.EOF
+	case truncatedByReset:
+		return nil, syscall.ECONNRESET
+	case truncatedInHeader:
+		return nil, io.ErrUnexpectedEOF
+	}
+	var body io.Reader = bytes.NewReader(r.body)
+	if r.truncation == truncatedInBody {
+		body = io.MultiReader(bytes.NewReader(r.body[:len(r.body)/2]), cutReader{})
+	}
+	r.header.Set("Content-Length", strconv.Itoa(len(r.body)))
+	return &http.Response{
+		Status: strconv.Itoa(r.status) + " " + http.StatusText(r.status), StatusCode: r.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: r.header, Body: io.NopCloser(body), ContentLength: int64(len(r.body)), Request: req,
+	}, nil
+}
+
+// cutReader follows the half of a body that arrived.
+type cutReader struct{}
+
+func (cutReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// replyOf runs a handler and returns its reply.
+func replyOf(h http.HandlerFunc, r *http.Request) reply {
+	w := &replyWriter{reply: reply{header: make(http.Header)}}
+	h(w, r)
+	w.WriteHeader(http.StatusOK)
+	return w.reply
+}
+
+// replyWriter is an http.ResponseWriter that records a reply.
+type replyWriter struct{ reply reply }
+
+func (w *replyWriter) Header() http.Header { return w.reply.header }
+
+func (w *replyWriter) WriteHeader(status int) {
+	if w.reply.status == 0 {
+		w.reply.status = status
+	}
+}
+
+func (w *replyWriter) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	w.reply.body = append(w.reply.body, b...)
+	return len(b), nil
+}
+
+// resultFormat is the format of all results and refund records of one response.
+type resultFormat struct {
+	opts *Options
+	base string // scheme and host of redirectUrl
+}
+
+// format returns the format of results in a response to a caller that reached the gateway at base.
+func (o *Options) format(base string) resultFormat { return resultFormat{o, base} }
+
+// appendResult writes a transaction result. A response has the members that the interface documents for its operation; a
+// row of a query has all of them.
+func (f resultFormat) appendResult(b jsonobject.Object, o *order, query bool) jsonobject.Object {
+	b = b.Number("code", int64(o.code)).Text("message", codes.Message(o.code)).Bool("isTest", true)
+	b = b.OptionalRaw("appId", o.appID).Text("uniqueId", o.uniqueID).Text("transactionId", o.transactionID)
+	b = b.Text("billDescription", f.opts.Responses.BillDescription).Number("timestamp", time.Now().UnixMilli())
+	b = b.Text("transactionAmount", o.amount).Text("transactionCurrency", o.currency)
+	b = b.WallTime("transactionAt", o.created, f.opts.Location)
+	b = b.Optional("transactionCardNumber", o.card.masked).Text("transactionMessage", o.text)
+	if query || o.op == OpTokenPayment {
+		b = b.Text("transactionMethod", o.shownMethod()).Text("transactionType", o.kind())
+		is3d := strconv.FormatBool(o.is3d || o.stage == stage3D)
+		if f.opts.Responses.Is3DBoolean {
+			b = b.Raw("is3d", is3d)
+		} else {
+			b = b.Text("is3d", is3d)
+		}
+	}
+	if o.code == codes.Redirect {
+		b = b.Text("redirectUrl", f.base+o.pagePath())
+	}
+	if query {
+		b = append(o.billing.appendTo(b.Key("billingAddress")), '}')
+	}
+	return b
+}
+
+// appendTo writes the members of an address, without the closing brace. The state is left out: the interface says that
+// responses do not repeat it.
+func (a *address) appendTo(b jsonobject.Object) jsonobject.Object {
+	b = append(b, '{')
+	b = b.Text("firstName", a.firstName).Text("lastName", a.lastName).Text("country", a.country)
+	b = b.Text("email", a.email).Text("city", a.city).Text("address", a.address)
+	return b.Text("phone", a.phone).Text("zipCode", a.zipCode)
+}
+
+// appendRefundRow writes a refund record as the interface shows it.
+func (f resultFormat) appendRefundRow(b jsonobject.Object, r *refund) jsonobject.Object {
+	name := "merchantRefundId"
+	if f.opts.Responses.RefundTransactionIDInRows {
+		name = "refundTransactionId"
+	}
+	b = b.Number("code", int64(r.code)).Text("message", codes.Message(r.code)).Number("timestamp", time.Now().UnixMilli())
+	return appendRefund(b, name, r, f.opts.Location)
 }

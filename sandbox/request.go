@@ -2,7 +2,10 @@ package sandbox
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/url"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
 
 // call is one request to an operation, read and checked but not carried out.
@@ -13,10 +16,51 @@ type call struct {
 	base          string     // scheme and host that the caller used
 	url           string
 	transactionID string           // if it can be read; for a refund its refundTransactionId
-	pay           payment          // of the POST operations
+	pay           payment          // of the five payment operations
+	refund        refundRequest    // of CreateRefund
 	tracking      []TrackingNumber // of UploadTrackingNumbers
 	problems      []string         // why the request is refused
 	orderPaid     bool             // the order already had a success when the request arrived
+}
+
+// newCall reads and checks a request.
+func (o *Options) newCall(r *http.Request, op Operation, pathParam string, body []byte) *call {
+	query, malformed := url.ParseQuery(r.URL.RawQuery)
+	c := &call{op: op, pathParam: pathParam, query: query, base: o.baseURL(r), url: r.URL.String()}
+	switch {
+	case op.column() >= 0:
+		c.pay, c.problems = decodePayment(op, body, o.PublishedLimits)
+		c.transactionID = c.pay.transactionID
+		if want := o.AppID; want != "" && c.pay.appID != "" && c.pay.appID != want {
+			c.problems = append(c.problems, "appId: not one of this merchant's apps")
+		}
+	case op == OpCreateRefund:
+		c.refund, c.problems = decodeRefund(body)
+		c.transactionID = c.refund.merchantRefundID
+	case op == OpUploadTrackingNumbers:
+		c.tracking, c.problems = decodeTracking(body)
+	default:
+		c.transactionID = c.query.Get("transactionId")
+		if malformed != nil { // ParseQuery may have left out the filter
+			c.problems = append(c.problems, "query: malformed")
+		}
+	}
+	return c
+}
+
+// baseURL returns what redirectUrl begins with: BaseURL, or the scheme and host that the caller used.
+func (o *Options) baseURL(r *http.Request) string {
+	if o.BaseURL != "" {
+		return o.BaseURL
+	}
+	host, scheme := r.Host, "http"
+	if host == "" {
+		host = r.URL.Host
+	}
+	if r.TLS != nil || r.URL.Scheme == "https" {
+		scheme = "https"
+	}
+	return scheme + "://" + host
 }
 
 // rule is one row of the interface's table "Transaction request (common fields)".
@@ -55,7 +99,7 @@ func paymentRules() []rule {
 // decodePayment reads a payment request, and returns all problems, each with the path of the member.
 func decodePayment(op Operation, body []byte, published bool) (payment, []string) {
 	d := &decoder{op: op, published: published}
-	m, err := members(body)
+	m, err := jsonobject.Members(body)
 	if err != nil {
 		d.problem("body", err.Error())
 		return d.pay, d.problems
@@ -79,17 +123,17 @@ func decodePayment(op Operation, body []byte, published bool) (payment, []string
 }
 
 // decodeRefund reads the published refund request.
-func decodeRefund(body []byte) (payment, []string) {
-	d := &decoder{op: OpRefund}
-	m, err := members(body)
+func decodeRefund(body []byte) (refundRequest, []string) {
+	d := &decoder{op: OpCreateRefund}
+	m, err := jsonobject.Members(body)
 	if err != nil {
 		d.problem("body", err.Error())
-		return d.pay, d.problems
+		return d.refund, d.problems
 	}
 	for _, r := range []rule{
 		{"uniqueId", (*decoder).refundUniqueID, "R"},
-		{"amount", (*decoder).amount, "R"},
-		{"refundTransactionId", (*decoder).refundRequest, "R"},
+		{"amount", (*decoder).refundAmount, "R"},
+		{"refundTransactionId", (*decoder).merchantRefundID, "R"},
 		{"remark", (*decoder).remark, "O"},
 	} {
 		switch value := m[r.name]; {
@@ -99,5 +143,5 @@ func decodeRefund(body []byte) (payment, []string) {
 			d.problem(r.name, "missing")
 		}
 	}
-	return d.pay, d.problems
+	return d.refund, d.problems
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
 )
 
 // interfaceTable is the part of testdata/interface.json that these tests use.
@@ -258,17 +260,17 @@ func FuzzDecodePayment(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(`{"amount":1e400,"appId":-1,"card":{"cvv":"1"},"productInfos":[null]}`))
 	f.Add([]byte(`{"amount":"","secure":null,"browser":[],"extension":{"subscriptionPeriod":"x"}}`))
-	operations := []Operation{OpTokenCreate, OpTokenPayment, OpSubscription, OpCheckout, OpCheckoutSubscription}
+	operations := []Operation{OpCreateTokenOrder, OpTokenPayment, OpCreateSubscription, OpCreateCheckout, OpCreateCheckoutSubscription}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, op := range operations {
 			p, problems := decodePayment(op, data, false)
 			if len(problems) > 0 {
 				continue
 			}
-			if p.transactionID == "" || p.callbackURL == "" || len(p.currency) != 3 || thousandths(p.amount) <= 0 {
+			if p.transactionID == "" || p.callbackURL == "" || len(p.currency) != 3 || money.Thousandths(p.amount) <= 0 {
 				t.Errorf("%s: accepted with %+v", op, p)
 			}
-			if op == OpSubscription && !strings.Contains(p.card.masked, "*") {
+			if op == OpCreateSubscription && !strings.Contains(p.card.masked, "*") {
 				t.Errorf("card is not masked: %q", p.card.masked)
 			}
 		}

@@ -135,7 +135,17 @@ func newToken(t *testing.T, g *Gateway, transactionID string, o Outcome) string 
 	if _, err := g.EnterCard(a.str("redirectUrl"), TestCard(o)); err != nil {
 		t.Fatalf("card page of %s: %v", a.text, err)
 	}
-	return g.Token(transactionID)
+	return tokenOf(t, g, transactionID)
+}
+
+// tokenOf returns the token that a token order has created.
+func tokenOf(t *testing.T, g *Gateway, id string) string {
+	t.Helper()
+	token, err := g.Token(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
 }
 
 // wantCode fails the test unless the response has the code.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/generated"
 )
 
 // rangeQuery returns a query for [from, to] to a gateway whose Location is loc.
@@ -96,25 +98,25 @@ func TestFilters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seeded := g.ledger.generatedOrders[0].order(40)
-	seededRefund := g.ledger.generatedRefunds[0].refund(4)
+	seeded := g.ledger.seeded.Orders[0].Order(40)
+	seededRefund := g.ledger.seeded.Refunds[0].Refund(4)
 	tests := []struct{ list, filter, member, want string }{
 		{"order", "transactionId=mine", "uniqueId", paid.str("uniqueId")},
 		{"order", "orderId=order-mine", "uniqueId", paid.str("uniqueId")},
 		{"order", "uniqueId=" + paid.str("uniqueId"), "transactionId", "mine"},
 		{"order", "uniqueId=" + paid.str("uniqueId") + "&transactionId=other", "transactionId", ""},
-		{"order", "transactionId=" + seeded.transactionID, "uniqueId", seeded.uniqueID},
-		{"order", "orderId=" + seeded.orderID, "uniqueId", seeded.uniqueID},
-		{"order", "uniqueId=" + seeded.uniqueID, "transactionId", seeded.transactionID},
+		{"order", "transactionId=" + seeded.TransactionID, "uniqueId", seeded.UniqueID},
+		{"order", "orderId=" + seeded.OrderID, "uniqueId", seeded.UniqueID},
+		{"order", "uniqueId=" + seeded.UniqueID, "transactionId", seeded.TransactionID},
 		{"order", "transactionId=nobody", "uniqueId", ""},
 		{"refund", "uniqueId=" + paid.str("uniqueId"), "merchantRefundId", "my refund"},
 		{"refund", "transactionId=mine", "merchantRefundId", "my refund"},
 		{"refund", "refundTransactionId=my+refund", "refundUniqueId", refundID},
 		{"refund", "refundUniqueId=" + refundID, "merchantRefundId", "my refund"},
-		{"refund", "refundUniqueId=" + seededRefund.refundUniqueID, "uniqueId", seeded.uniqueID},
-		{"refund", "uniqueId=" + seeded.uniqueID, "refundUniqueId", seededRefund.refundUniqueID},
-		{"refund", "transactionId=" + seeded.transactionID, "refundUniqueId", seededRefund.refundUniqueID},
-		{"refund", "uniqueId=" + generatedID(prefixGeneratedOrder, 0, 41), "refundUniqueId", ""},
+		{"refund", "refundUniqueId=" + seededRefund.RefundUniqueID, "uniqueId", seeded.UniqueID},
+		{"refund", "uniqueId=" + seeded.UniqueID, "refundUniqueId", seededRefund.RefundUniqueID},
+		{"refund", "transactionId=" + seeded.TransactionID, "refundUniqueId", seededRefund.RefundUniqueID},
+		{"refund", "uniqueId=" + generated.ID("16", 0, 41), "refundUniqueId", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.list+" by "+tt.filter, func(t *testing.T) {
@@ -141,12 +143,12 @@ func TestPagesAgainstModel(t *testing.T) {
 		} {
 			from, to := around.Add(-3*time.Hour), around.Add(3*time.Hour)
 			for bits := range 16 {
-				b := SearchBehavior{
+				b := Search{
 					StartExclusive: bits&1 != 0, EndExclusive: bits&2 != 0, OldestFirst: bits&4 != 0, UnstableTies: bits&8 != 0,
 				}
 				g := New(Options{Location: loc, Search: b})
-				g.AddOrders(Arrivals{N: 60, From: from, To: to, Random: true, Seed: 1})
-				g.AddOrders(Arrivals{N: 20, From: around, To: around.Add(2 * time.Second)})
+				g.SeedOrders(SeedOptions{N: 60, From: from, To: to, Random: true, Seed: 1, RefundEvery: -1})
+				g.SeedOrders(SeedOptions{N: 20, From: around, To: around.Add(2 * time.Second), RefundEvery: -1})
 				checkPages(t, g, loc, from.Add(time.Hour), to.Add(-time.Hour))
 			}
 		}
@@ -157,12 +159,12 @@ func checkPages(t *testing.T, g *Gateway, loc *time.Location, from, to time.Time
 	t.Helper()
 	start, end := from.In(loc).Format(time.DateTime), to.In(loc).Format(time.DateTime)
 	want := map[string]string{} // uniqueId to wall time
-	for _, book := range g.ledger.generatedOrders {
+	for _, book := range g.ledger.seeded.Orders {
 		for i := range book.Len() {
-			at := book.book.At(i).In(loc).Format(time.DateTime)
+			at := book.At(i).In(loc).Format(time.DateTime)
 			b := g.opts.Search
 			if at > start && at < end || at == start && !b.StartExclusive && (start != end || !b.EndExclusive) || at == end && !b.EndExclusive {
-				want[book.uniqueID(i)] = at
+				want[book.UniqueID(i)] = at
 			}
 		}
 	}
@@ -200,8 +202,8 @@ func checkPages(t *testing.T, g *Gateway, loc *time.Location, from, to time.Time
 }
 
 func TestUnstableTies(t *testing.T) {
-	g := New(Options{Search: SearchBehavior{UnstableTies: true}})
-	g.AddOrders(Arrivals{N: 100, From: january, To: january.Add(time.Second)})
+	g := New(Options{Search: Search{UnstableTies: true}})
+	g.SeedOrders(SeedOptions{N: 100, From: january, To: january.Add(time.Second), RefundEvery: -1})
 	path := "/search/list/order" + rangeQuery(january, january.Add(time.Minute), g.opts.Location, 1, 100)
 	first, second := send(t, g, "GET", path, nil).ids("uniqueId"), send(t, g, "GET", path, nil).ids("uniqueId")
 	if slices.Equal(first, second) {
@@ -218,9 +220,9 @@ func TestUnstableTies(t *testing.T) {
 func TestLag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const lag = time.Hour
-		g := New(Options{Search: SearchBehavior{Lag: lag}})
+		g := New(Options{Search: Search{Lag: lag}})
 		start := time.Now()
-		g.AddOrders(Arrivals{N: 600, From: start, To: start.Add(10 * time.Minute)})
+		g.SeedOrders(SeedOptions{N: 600, From: start, To: start.Add(10 * time.Minute), RefundEvery: -1})
 		query := "/search/list/order" + rangeQuery(start.Add(-time.Hour), start.Add(3*time.Hour), g.opts.Location, 1, 999)
 		time.Sleep(10 * time.Minute)
 		early := len(send(t, g, "GET", query, nil).rows())
@@ -251,7 +253,7 @@ func TestBookFillsUp(t *testing.T) {
 }
 
 func TestMisbehavingSearches(t *testing.T) {
-	newGateway := func(b SearchBehavior) *Gateway {
+	newGateway := func(b Search) *Gateway {
 		g := New(Options{Search: b, MaxPageSize: 100})
 		g.Seed(1000, january, january.AddDate(0, 0, 10))
 		return g
@@ -261,7 +263,7 @@ func TestMisbehavingSearches(t *testing.T) {
 		return send(t, g, "GET", "/search/list/order"+q+more, nil)
 	}
 	t.Run("short, empty, repeated", func(t *testing.T) {
-		g := newGateway(SearchBehavior{ShortEvery: 2, EmptyEvery: 3, RepeatEvery: 5})
+		g := newGateway(Search{ShortEvery: 2, EmptyEvery: 3, RepeatEvery: 5})
 		first := get(t, g, 1, "")
 		if a, b := len(get(t, g, 1, "").rows()), len(get(t, g, 1, "").rows()); a != 50 || b != 0 {
 			t.Errorf("%d and %d rows, want 50 and none", a, b)
@@ -272,24 +274,24 @@ func TestMisbehavingSearches(t *testing.T) {
 		}
 	})
 	t.Run("busy", func(t *testing.T) {
-		a := get(t, newGateway(SearchBehavior{BusyEvery: 1, BusyRetryAfter: 7 * time.Second}), 1, "")
+		a := get(t, newGateway(Search{BusyEvery: 1, BusyRetryAfter: 7 * time.Second}), 1, "")
 		if a.status != 429 || a.header.Get("Retry-After") != "7" {
 			t.Errorf("HTTP %d, Retry-After %q, want 429 and 7", a.status, a.header.Get("Retry-After"))
 		}
 	})
 	t.Run("outside", func(t *testing.T) {
-		if got := len(get(t, newGateway(SearchBehavior{OutsideEvery: 1}), 1, "").rows()); got != 101 {
+		if got := len(get(t, newGateway(Search{OutsideEvery: 1}), 1, "").rows()); got != 101 {
 			t.Errorf("%d rows, want 101", got)
 		}
 	})
 	t.Run("leak", func(t *testing.T) {
-		g := newGateway(SearchBehavior{LeakRows: 2})
-		if got := get(t, g, 1, "&transactionId="+g.ledger.generatedOrders[0].order(600).transactionID).rows(); len(got) != 3 {
+		g := newGateway(Search{LeakRows: 2})
+		if got := get(t, g, 1, "&transactionId="+g.ledger.seeded.Orders[0].Order(600).TransactionID).rows(); len(got) != 3 {
 			t.Errorf("%d rows, want the one asked for and two others", len(got))
 		}
 	})
 	t.Run("arriving", func(t *testing.T) {
-		g := newGateway(SearchBehavior{Arrive: 3, ArriveInRange: true})
+		g := newGateway(Search{Arrive: 3, ArriveInRange: true})
 		first, second := count(t, get(t, g, 1, ""), "totalCount"), count(t, get(t, g, 1, ""), "totalCount")
 		if second != first+3 {
 			t.Errorf("%d rows, then %d, want 3 more", first, second)
@@ -300,14 +302,14 @@ func TestMisbehavingSearches(t *testing.T) {
 		}
 	})
 	t.Run("arriving refunds", func(t *testing.T) {
-		g := newGateway(SearchBehavior{Arrive: 3})
+		g := newGateway(Search{Arrive: 3})
 		a := send(t, g, "GET", "/search/list/refund"+thisMonth(), nil)
 		if got := len(slices.Compact(slices.Sorted(slices.Values(a.ids("refundUniqueId"))))); got != 3 {
 			t.Errorf("%d refunds, want 3: %s", got, a.text)
 		}
 	})
 	t.Run("refused size and range", func(t *testing.T) {
-		g := New(Options{MaxPageSize: 50, Search: SearchBehavior{RefuseLargePages: true, MaxRange: time.Hour}})
+		g := New(Options{MaxPageSize: 50, Search: Search{RefuseLargePages: true, MaxRange: time.Hour}})
 		for _, problem := range []string{"pageSize", "one month"} {
 			size := map[string]int{"pageSize": 51, "one month": 50}[problem]
 			a := send(t, g, "GET", "/search/list/order"+rangeQuery(january, january.Add(2*time.Hour), time.UTC, 1, size), nil)
@@ -317,8 +319,8 @@ func TestMisbehavingSearches(t *testing.T) {
 		}
 	})
 	t.Run("changed while running", func(t *testing.T) {
-		g := newGateway(SearchBehavior{EmptyEvery: 1})
-		g.SetSearchBehavior(SearchBehavior{})
+		g := newGateway(Search{EmptyEvery: 1})
+		g.SetSearch(Search{})
 		if got := len(get(t, g, 1, "").rows()); got != 100 {
 			t.Errorf("%d rows, want 100", got)
 		}

@@ -4,9 +4,15 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"io"
+	"net"
 	"net/http"
-	"net/url"
+	"net/netip"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
 )
 
 // ServeHTTP serves the eight operations of the interface, the published POST /api/refund and POST /upload/trackingNumber,
@@ -20,59 +26,51 @@ func (g *Gateway) respond(r *http.Request) reply {
 	if r.Body == nil { // net/http's server always sets it, other callers may not
 		r.Body = http.NoBody
 	}
-	if isControl(r.URL.Path) {
+	if path := r.URL.Path; strings.HasPrefix(path, console.Path) || path+"/" == console.Path {
 		return g.serveControl(r)
 	}
-	record := newRequestRecord(r)
+	record := console.NewRequest(r)
 	reply := g.dispatch(r, record)
-	if g.opts.RequestLog >= 0 || g.opts.Log != nil {
-		record.finish(reply)
-		g.history.addRequest(record)
+	if g.opts.Console.RequestLog >= 0 || g.opts.Log != nil {
+		g.log.AddRequest(record, reply.status, reply.code, reply.message, reply.body)
 	}
 	return reply
 }
 
-// serveControl serves requests below /_sandbox/. They are not logged.
+// serveControl serves requests to the dashboard and the control API. They are not logged.
 func (g *Gateway) serveControl(r *http.Request) reply {
-	if g.opts.Control == ControlOff {
-		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
+	if g.opts.Console.Access == ControlOff {
+		return refusal(codes.NotFound, "no such path").withStatus(http.StatusNotFound)
 	}
-	if reason := controlRefused(r, g.opts.Control); reason != "" {
-		o := newObject().text("error", reason).text("hint", "see Options.Control and docs/sandbox.md")
-		return jsonReply(o.end()).withStatus(http.StatusForbidden)
+	if reason := controlRefused(r, g.opts.Console.Access); reason != "" {
+		o := jsonobject.New().Text("error", reason).Text("hint", "see Options.Console and docs/sandbox.md")
+		return jsonReply(0, "", o).withStatus(http.StatusForbidden)
 	}
-	g.controlOnce.Do(func() {
-		mux := http.NewServeMux()
-		g.addAPI(mux)
-		g.addDashboard(mux)
-		mux.HandleFunc("GET "+openAPIPath, serveOpenAPI)
-		g.control = mux
-	})
-	return handle(g.control, r)
+	return replyOf(g.console.ServeHTTP, r)
 }
 
 // dispatch finds the operation of a request and calls it. It completes the record.
-func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
+func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 	route, pathParam, ok := findRoute(r.URL.EscapedPath())
 	if !ok {
-		return refusal(codeNotFound, "no such path").withStatus(http.StatusNotFound)
+		return refusal(codes.NotFound, "no such path").withStatus(http.StatusNotFound)
 	}
-	record.operation = route.op
+	record.Operation = string(route.op)
 	if route.op == OpTokenPayment {
-		record.path = route.path + maskToken(pathParam)
+		record.Path = route.path + mask.Token(pathParam)
 	}
 	if route.op == opPage {
-		return g.servePage(r, route.path, pathParam)
+		return replyOf(g.console.ServePage, r)
 	}
 	if r.Method != route.method {
-		reply := refusal(codeRequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
+		reply := refusal(codes.RequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
 		return reply.withHeader("Allow", route.method)
 	}
 	if isFromPage(r) { // a merchant's program is not a web page
-		return refusal(codeRequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
+		return refusal(codes.RequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
 	}
-	if !g.authorized(r) {
-		reply := g.refuse(codeUnauthorized, "wrong merchant number or secret key")
+	if !g.opts.authorized(r) {
+		reply := g.opts.refuse(codes.Unauthorized, "wrong merchant number or secret key")
 		if reply.status == http.StatusUnauthorized {
 			return reply.withHeader("WWW-Authenticate", `Basic realm="cardgateway"`)
 		}
@@ -80,48 +78,40 @@ func (g *Gateway) dispatch(r *http.Request, record *requestRecord) reply {
 	}
 	body, status := readBody(r, g.opts.MaxBody)
 	if status != http.StatusOK {
-		return refusal(codeRequestFailed, "the body could not be read, or is too large").withStatus(status)
+		return refusal(codes.RequestFailed, "the body could not be read, or is too large").withStatus(status)
 	}
-	if g.opts.RequestLog >= 0 {
-		record.request = maskBody(body)
+	if g.opts.Console.RequestLog >= 0 {
+		record.Request = mask.Body(body)
 	}
-	c := g.newCall(r, route.op, pathParam, body)
-	record.transactionID = c.transactionID
+	c := g.opts.newCall(r, route.op, pathParam, body)
+	record.TransactionID = c.transactionID
 	return g.serveOperation(c, record)
 }
 
-// isFromPage reports whether a web page sends the request: one of another site, or one under a name that is not loopback's,
-// which can have been resolved to this machine after the page was loaded (DNS rebinding).
-func isFromPage(r *http.Request) bool {
-	site := r.Header.Get("Sec-Fetch-Site")
-	page := r.Header.Get("Origin") != "" || site != "" && site != "none"
-	return page && !isLoopback(r.Host) || http.NewCrossOriginProtection().Check(r) != nil
-}
-
-// authorized compares digests, so that the time it takes reveals neither content nor length of the secret.
-func (g *Gateway) authorized(r *http.Request) bool {
-	if g.opts.MerchantID == "" {
-		return true
+// readBody reads a request body of at most limit bytes, or returns the HTTP status of the refusal.
+func readBody(r *http.Request, limit int64) (body []byte, status int) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, http.StatusBadRequest
+	case int64(len(body)) > limit:
+		return nil, http.StatusRequestEntityTooLarge
 	}
-	user, password, _ := r.BasicAuth()
-	got := sha256.Sum256([]byte(user + "\x00" + password))
-	want := sha256.Sum256([]byte(g.opts.MerchantID + "\x00" + g.opts.SecretKey))
-	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	return body, http.StatusOK
 }
 
 // serveOperation carries out a call, and applies the fault that was injected for it, if any.
-func (g *Gateway) serveOperation(c *call, record *requestRecord) reply {
-	g.mu.Lock()
-	g.settleDue()
+func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
+	g.lock()
 	c.orderPaid = g.ledger.paidOrders[c.pay.orderID]
-	f := g.takeFault(c)
+	f := g.faults.take(c)
 	g.mu.Unlock()
 	if f == nil {
 		return g.execute(c)
 	}
-	record.fault = f.describe()
+	record.Fault = f.describe()
 	if !g.pause(f.Before) {
-		return refusal(codeSystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
+		return refusal(codes.SystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
 	}
 	var reply reply
 	switch f.Commit {
@@ -136,75 +126,85 @@ func (g *Gateway) serveOperation(c *call, record *requestRecord) reply {
 	return applyFault(f, reply, c)
 }
 
-func (g *Gateway) newCall(r *http.Request, op Operation, pathParam string, body []byte) *call {
-	query, malformed := url.ParseQuery(r.URL.RawQuery)
-	c := &call{op: op, pathParam: pathParam, query: query, base: g.baseURL(r), url: r.URL.String()}
-	switch {
-	case op.column() >= 0:
-		c.pay, c.problems = decodePayment(op, body, g.opts.PublishedLimits)
-		c.transactionID = c.pay.transactionID
-		if want := g.opts.AppID; want != "" && c.pay.appID != "" && c.pay.appID != want {
-			c.problems = append(c.problems, "appId: not one of this merchant's apps")
-		}
-	case op == OpRefund:
-		c.pay, c.problems = decodeRefund(body)
-		c.transactionID = c.pay.refundRequest
-	case op == OpUploadTrackingNumbers:
-		c.tracking, c.problems = decodeTracking(body)
-	default:
-		c.transactionID = c.query.Get("transactionId")
-		if malformed != nil { // ParseQuery may have left out the filter
-			c.problems = append(c.problems, "query: malformed")
-		}
-	}
-	return c
-}
-
-func (g *Gateway) baseURL(r *http.Request) string {
-	if g.opts.BaseURL != "" {
-		return g.opts.BaseURL
-	}
-	host, scheme := r.Host, "http"
-	if host == "" {
-		host = r.URL.Host
-	}
-	if r.TLS != nil || r.URL.Scheme == "https" {
-		scheme = "https"
-	}
-	return scheme + "://" + host
-}
-
 // execute carries out a call.
 func (g *Gateway) execute(c *call) reply {
 	if len(c.problems) > 0 {
-		return g.refuse(codeParameterError, strings.Join(c.problems, "; "))
+		return g.opts.refuse(codes.ParameterError, strings.Join(c.problems, "; "))
 	}
+	if OpSearches.covers(c.op) {
+		g.mu.Lock()
+		latency := g.searches.Latency
+		g.mu.Unlock()
+		g.pause(latency)
+	}
+	g.lock()
+	defer g.mu.Unlock()
 	switch c.op {
 	case OpSearchOrders, OpSearchRefunds:
-		return g.search(c)
-	case OpGetOrder:
-		return g.getOrder(c)
-	case OpRefund:
-		return g.createRefund(c)
+		return g.searches.batch(c)
+	case OpGetTransaction:
+		return g.searches.single(c)
+	case OpCreateRefund:
+		return g.ledger.createRefund(c)
 	case OpUploadTrackingNumbers:
-		return g.uploadTrackingNumbers(c)
+		return g.ledger.uploadTrackingNumbers(c)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.settleDue()
-	reply := g.pay(c)
-	g.settleDue() // if SettleAfter is zero
+	reply := g.ledger.pay(c)
+	g.ledger.settleDue() // if SettleAfter is zero
 	return reply
 }
 
-// readBody reads a request body of at most limit bytes, or returns the HTTP status of the refusal.
-func readBody(r *http.Request, limit int64) (body []byte, status int) {
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
-	switch {
-	case err != nil:
-		return nil, http.StatusBadRequest
-	case int64(len(body)) > limit:
-		return nil, http.StatusRequestEntityTooLarge
+// authorized compares digests, so that the time it takes reveals neither content nor length of the secret.
+func (o *Options) authorized(r *http.Request) bool {
+	if o.MerchantID == "" {
+		return true
 	}
-	return body, http.StatusOK
+	user, password, _ := r.BasicAuth()
+	got := sha256.Sum256([]byte(user + "\x00" + password))
+	want := sha256.Sum256([]byte(o.MerchantID + "\x00" + o.SecretKey))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
+
+// isFromPage reports whether a web page sends the request: one of another site, or one under a name that is not loopback's,
+// which can have been resolved to this machine after the page was loaded (DNS rebinding).
+func isFromPage(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	page := r.Header.Get("Origin") != "" || site != "" && site != "none"
+	return page && !isLoopback(r.Host) || http.NewCrossOriginProtection().Check(r) != nil
+}
+
+// controlRefused returns why a request may not use the control API, or "". It checks three things: who sends it, because
+// only this machine may; which host it names, because a web page can resolve a name of its own to a loopback address (DNS
+// rebinding); and, for requests that change something, which page sends it (cross-site request forgery).
+func controlRefused(r *http.Request, access ControlAccess) string {
+	if access == ControlLoopback {
+		if r.RemoteAddr != "" && !isLoopback(r.RemoteAddr) { // without an address, it comes from RoundTripper
+			return "the control API accepts only requests from this machine"
+		}
+		if r.RemoteAddr != "" && !isLoopback(r.Host) {
+			return "the control API accepts only requests that name a loopback host"
+		}
+		for _, header := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
+			if r.Header.Get(header) != "" {
+				return "the control API does not accept requests through a proxy"
+			}
+		}
+	}
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		return "the request comes from another site"
+	}
+	return ""
+}
+
+// isLoopback reports whether a host, with or without a port, is this machine.
+func isLoopback(hostPort string) bool {
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		host = strings.Trim(hostPort, "[]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
 }

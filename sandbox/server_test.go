@@ -103,7 +103,7 @@ func TestRedirectURL(t *testing.T) {
 
 // TestConcurrentUse does everything concurrently, for the race detector.
 func TestConcurrentUse(t *testing.T) {
-	g := New(Options{NotificationTransport: &mailbox{statuses: []int{200}}, Search: SearchBehavior{Arrive: 1, UnstableTies: true}})
+	g := New(Options{Notifications: Notifications{Transport: &mailbox{statuses: []int{200}}}, Search: Search{Arrive: 1, UnstableTies: true}})
 	defer g.Close()
 	var group sync.WaitGroup
 	for worker := range 4 {
@@ -182,7 +182,7 @@ func TestCloseGivesUpWhatWaits(t *testing.T) {
 func (g *Gateway) faultsLeft() (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, f := range g.faults {
+	for _, f := range g.faults.list {
 		if f.left != 0 {
 			n++
 		}
@@ -195,7 +195,7 @@ func TestSeededRefunds(t *testing.T) {
 	now := time.Now()
 	g := New(Options{Location: time.UTC, NoNotifications: true})
 	g.Seed(20, now.Add(-2*time.Hour), now.Add(-time.Hour))
-	g.AddRefunds(Arrivals{N: 5, From: now.Add(-2 * time.Hour), To: now.Add(-time.Hour)})
+	g.SeedOrders(SeedOptions{From: now.Add(-2 * time.Hour), To: now.Add(-time.Hour), StrayRefunds: 5})
 	between := "/search/list/refund?startDate=" + wall(now.UTC().AddDate(0, 0, -2)) + "&endingDate=" + wall(now.UTC().AddDate(0, 0, 2))
 	refunds := send(t, g, "GET", between, nil).rows()
 	if len(refunds) != 7 {

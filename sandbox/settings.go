@@ -1,133 +1,146 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
 )
 
-// The control API encodes Fault, SearchBehavior, SeedOptions and Options with JSON names made from the field names: oneIn,
-// transactionId. Durations are strings such as "1.5s", and enumerated values are their names.
+// The control API reads and writes settings by the JSON tags of Fault, Search, SeedOptions and Options. A duration is a text
+// such as "1.5s": each type below embeds one of them and points to its durations, whose names hide the embedded ones.
 
-// settingName is the JSON name of a field.
-func settingName(field string) string {
-	name := strings.NewReplacer("URL", "Url", "ID", "Id", "HTTP", "Http").Replace(field)
-	return strings.ToLower(name[:1]) + name[1:]
+type faultJSON struct {
+	*Fault
+	For    *duration `json:"for"`
+	Before *duration `json:"before"`
+	Late   *duration `json:"late"`
+	After  *duration `json:"after"`
 }
 
-// encodeSettings returns the fields of a struct by their JSON names. Interface values, such as a transport, are left out,
-// and a secret is shown only as "set".
-func encodeSettings(v any) map[string]any {
-	s := reflect.ValueOf(v)
-	out := make(map[string]any)
-	for _, f := range reflect.VisibleFields(s.Type()) {
-		name, value := settingName(f.Name), s.FieldByIndex(f.Index)
-		switch x := value.Interface().(type) {
-		case time.Duration:
-			out[name] = x.String()
-		case *time.Location:
-			out[name] = x.String()
-		case SearchBehavior:
-			out[name] = encodeSettings(x)
-		default:
-			switch {
-			case f.Type.Kind() == reflect.Interface:
-			case isSecretName(f.Name) && value.Kind() == reflect.String:
-				out[name] = map[bool]string{false: "", true: "set"}[value.Len() > 0]
-			default:
-				out[name] = x
-			}
-		}
+func (f *Fault) json() faultJSON {
+	return faultJSON{f, (*duration)(&f.For), (*duration)(&f.Before), (*duration)(&f.Late), (*duration)(&f.After)}
+}
+
+type searchJSON struct {
+	*Search
+	Lag            *duration `json:"lag"`
+	Latency        *duration `json:"latency"`
+	MaxRange       *duration `json:"maxRange"`
+	BusyRetryAfter *duration `json:"busyRetryAfter"`
+}
+
+func (s *Search) json() searchJSON {
+	return searchJSON{s, (*duration)(&s.Lag), (*duration)(&s.Latency), (*duration)(&s.MaxRange), (*duration)(&s.BusyRetryAfter)}
+}
+
+type optionsJSON struct {
+	*Options
+	SecretKey          string            `json:"secretKey"` // only whether there is one
+	Location           string            `json:"location"`
+	SettleAfter        *duration         `json:"settleAfter"`
+	SettlePendingAfter *duration         `json:"settlePendingAfter"`
+	RefundSettleAfter  *duration         `json:"refundSettleAfter"`
+	Search             searchJSON        `json:"search"`
+	Notifications      notificationsJSON `json:"notifications"`
+}
+
+type notificationsJSON struct {
+	*Notifications
+	Delay *duration `json:"delay"`
+}
+
+func (o *Options) json() optionsJSON {
+	return optionsJSON{
+		Options: o, SecretKey: map[bool]string{true: "set"}[o.SecretKey != ""], Location: o.Location.String(),
+		SettleAfter: (*duration)(&o.SettleAfter), SettlePendingAfter: (*duration)(&o.SettlePendingAfter),
+		RefundSettleAfter: (*duration)(&o.RefundSettleAfter), Search: o.Search.json(),
+		Notifications: notificationsJSON{&o.Notifications, (*duration)(&o.Notifications.Delay)},
 	}
-	return out
 }
 
-// decodeSettings sets the fields of the struct that into points to. An unknown member is an error that names the most
-// similar field.
-func decodeSettings(data []byte, into any) error {
-	m, err := members(data)
+// duration is a time.Duration as a text.
+type duration time.Duration
+
+func (d duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+var errDuration = errors.New(`not a duration such as "1.5s"`)
+
+func (d *duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
-		return err
+		return errDuration
 	}
-	s := reflect.ValueOf(into).Elem()
-	fields := make(map[string]reflect.Value)
-	for _, f := range reflect.VisibleFields(s.Type()) {
-		fields[settingName(f.Name)] = s.FieldByIndex(f.Index)
-	}
-	for name, text := range m {
-		field, ok := fields[name]
-		if !ok {
-			known := make([]string, 0, len(fields))
-			for k := range fields {
-				known = append(known, k)
-			}
-			return unknownMember(name, known)
-		}
-		if err := decodeSetting(text, field); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
+	*d = duration(parsed)
 	return nil
 }
 
-func decodeSetting(text json.RawMessage, field reflect.Value) error {
-	if _, ok := field.Interface().(time.Duration); ok {
-		var s string
-		if json.Unmarshal(text, &s) != nil {
-			return errors.New(`not a text such as "1.5s"`)
+// decodeFault reads a Fault, or the name of a predefined one with members that change it. The slow ones of these take that
+// long.
+func decodeFault(data []byte, slow time.Duration) (Fault, error) {
+	var f Fault
+	decode := func() (name string, err error) {
+		in := struct {
+			Name string `json:"name"`
+			faultJSON
+		}{faultJSON: f.json()}
+		err = decodeSettings(data, &in)
+		return in.Name, err
+	}
+	name, err := decode()
+	if err == nil && name != "" {
+		all := Faults(slow)
+		i := slices.IndexFunc(all, func(n NamedFault) bool { return n.Name == name })
+		if i < 0 {
+			return f, console.Invalid(fmt.Sprintf("there is no fault named %.60q; GET %sapi/v1/faults/names lists them", name, console.Path))
 		}
-		d, err := time.ParseDuration(s)
-		if err != nil {
-			return errors.New(`not a duration such as "1.5s"`)
+		f = all[i].Fault
+		_, err = decode() // once more, over the predefined one
+	}
+	if err == nil {
+		if wrong := f.check(); wrong != nil {
+			err = console.Invalid(wrong.Error())
 		}
-		field.SetInt(int64(d))
+	}
+	return f, err
+}
+
+// decodeSettings reads a JSON object into a struct.
+func decodeSettings(data []byte, into any) error {
+	if _, err := jsonobject.Members(data); err != nil {
+		return console.Invalid(err.Error())
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
 		return nil
 	}
-	err := json.Unmarshal(text, field.Addr().Interface())
+	text := err.Error()
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("a JSON %s, which does not fit", wrong.Value)
+		path := strings.Split(wrong.Field, ".")
+		text = fmt.Sprintf("%s: a JSON %s, which does not fit", path[len(path)-1], wrong.Value)
+		if wrong.Type == reflect.TypeFor[*duration]() {
+			text = path[len(path)-1] + ": " + errDuration.Error()
+		}
+	} else if name, ok := strings.CutPrefix(text, "json: unknown field "); ok {
+		text = params.Unknown(strings.Trim(name, `"`), memberNames(into)).Error()
 	}
-	return err
+	return console.Invalid(text)
 }
 
-// unknownMember returns the error for an unknown member.
-func unknownMember(name string, known []string) error {
-	slices.Sort(known)
-	nearest, least := "", 4 // larger distances are different words
-	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < least {
-			nearest, least = k, d
-		}
-	}
-	if nearest != "" {
-		return fmt.Errorf("unknown member %.40q; is it %q?", name, nearest)
-	}
-	return fmt.Errorf("unknown member %.40q; known are %s", name, strings.Join(known, ", "))
-}
-
-// editDistance returns the Levenshtein distance: the number of letters to insert, delete or replace.
-func editDistance(a, b string) int {
-	if len(a) > 40 || len(b) > 40 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+// memberNames returns the names of the members of a struct in JSON.
+func memberNames(v any) []string {
+	data, _ := json.Marshal(v) // of settings, which always can be marshalled
+	members, _ := jsonobject.Members(data)
+	return slices.Collect(maps.Keys(members))
 }

@@ -4,6 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
 )
 
 // TrackingNumber is one entry of POST /upload/trackingNumber, which is published and not part of the interface. The JSON
@@ -13,6 +18,21 @@ type TrackingNumber struct {
 	Company  string // logistics company, at most 255 characters
 	Number   string // optional: only in the published example, not in the table
 	Remark   string // at most 255 characters
+}
+
+// TrackingNumber returns the last entry that was uploaded for a payment. The error says that there is none.
+func (g *Gateway) TrackingNumber(id string) (TrackingNumber, error) {
+	g.lock()
+	defer g.mu.Unlock()
+	o, err := g.ledger.payment(id)
+	if err != nil {
+		return TrackingNumber{}, err
+	}
+	e, ok := g.ledger.tracking[o.uniqueID]
+	if !ok {
+		return TrackingNumber{}, console.Conflict("the payment has no tracking number", "")
+	}
+	return e, nil
 }
 
 const maxTrackingNumbers = 99 // the published text says fewer than 100
@@ -43,8 +63,7 @@ func decodeTracking(body []byte) ([]TrackingNumber, []string) {
 		}
 		var e TrackingNumber
 		if v := m["uniqueId"]; v != nil {
-			d.refundUniqueID(path+".uniqueId", v)
-			e.UniqueID = d.pay.refundUniqueID
+			e.UniqueID = d.id(path+".uniqueId", v)
 		}
 		if v := m["company"]; v != nil {
 			e.Company = d.text(path+".company", v, 255)
@@ -54,4 +73,34 @@ func decodeTracking(body []byte) ([]TrackingNumber, []string) {
 		entries = append(entries, e)
 	}
 	return entries, d.problems
+}
+
+// uploadTrackingNumbers stores all entries or none. An entry replaces an earlier one with the same uniqueId.
+func (l *ledger) uploadTrackingNumbers(c *call) reply {
+	switch n := len(c.tracking); {
+	case n == 0:
+		return uploadReply(codes.UploadFailed, "Upload data is empty")
+	case n > maxTrackingNumbers:
+		return uploadReply(codes.UploadFailed, fmt.Sprintf("%d entries; at most %d are allowed", n, maxTrackingNumbers))
+	}
+	var unknown []string
+	for i, e := range c.tracking {
+		if l.find(e.UniqueID) == nil {
+			unknown = append(unknown, fmt.Sprintf("[%d].uniqueId: unknown", i))
+		}
+	}
+	if unknown != nil {
+		return uploadReply(codes.UploadFailed, strings.Join(unknown, "; "))
+	}
+	for _, e := range c.tracking {
+		l.tracking[e.UniqueID] = e
+		if o := l.byUniqueID[e.UniqueID]; o != nil {
+			o.record("tracking number uploaded")
+		}
+	}
+	return uploadReply(codes.Uploaded, codes.Message(codes.Uploaded))
+}
+
+func uploadReply(code int, message string) reply {
+	return jsonReply(code, message, newResponse(code, message).Number("timestamp", time.Now().UnixMilli()))
 }

@@ -39,15 +39,22 @@ func startDemo(now time.Time) (*demo, error) {
 		return nil, exit.Fail(exit.NoAnswer, "the sandbox does not start: %v", err)
 	}
 	d.server.SeedOrders(sandbox.SeedOptions{
-		N: demoOrders, From: d.from, To: now, Random: true, Hours: sandbox.DayAndNight(), Currencies: []string{"EUR", "USD", "JPY"},
+		N: demoOrders, From: d.from, To: now, Random: true, Hours: shopHours(), Currencies: []string{"EUR", "USD", "JPY"},
 		TwiceEvery: demoOrders / 4, RefundTwiceEvery: demoOrders / 10 / 3,
 	})
-	d.server.AddRefunds(sandbox.Arrivals{N: 3, From: d.from.AddDate(0, 2, 0), To: now.AddDate(0, -2, 0)})
+	d.server.SeedOrders(sandbox.SeedOptions{From: d.from.AddDate(0, 2, 0), To: now.AddDate(0, -2, 0), StrayRefunds: 3})
 	if d.client, err = cardgateway.New(cardgateway.Config{BaseURL: d.server.URL, AppID: "123456"}); err != nil {
 		d.server.Close()
 		return nil, err
 	}
 	return d, nil
+}
+
+// shopHours returns how much a shop in UTC+8 sells in each hour of the day, UTC: least from 18 to 22 h, most in its evening.
+func shopHours() [24]float64 {
+	return [24]float64{
+		3, 4, 5, 6, 6, 5, 5, 5, 5, 5, 6, 8, 10, 10, 8, 5, 2, 1, .3, .2, .1, .2, 1, 2,
+	}
 }
 
 func (d *demo) close() {

@@ -73,7 +73,7 @@ func TestGet(t *testing.T) {
 }
 
 func TestWrongCredentials(t *testing.T) {
-	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {HTTPStatusFollowsCode: true}} {
+	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {Responses: sandbox.Responses{HTTPStatusFollowsCode: true}}} {
 		t.Run(name, func(t *testing.T) {
 			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
 			tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway does not accept the credentials; check merchant-id and the secret key: ")
@@ -94,7 +94,7 @@ func TestUnreachable(t *testing.T) {
 
 // TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
 func TestOtherRows(t *testing.T) {
-	server := gatewayFor(t, sandbox.Options{Search: sandbox.SearchBehavior{LeakRows: 3}})
+	server := gatewayFor(t, sandbox.Options{Search: sandbox.Search{LeakRows: 3}})
 	env := environment(server.URL)
 	for _, id := range []string{"t-1", "t-2", "t-3", "t-4", "t-5"} {
 		pay(t, server, id, "12.50", sandbox.Approved)

@@ -176,7 +176,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 // TestProgressLines: without a terminal stderr says from time to time how far the list is.
 func TestProgressLines(t *testing.T) {
 	t.Parallel()
-	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 5 * time.Millisecond}})
+	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.Search{Latency: 5 * time.Millisecond}})
 	env := environment(server.URL)
 	args := []string{"orders", "--last", "4d", "--format", "jsonl", "--log-every", "2ms"}
 	r := tool(t, env, args...)

@@ -22,7 +22,7 @@ import (
 func notifyingGateway(t *testing.T) *sandbox.Server {
 	t.Helper()
 	noLeak(t)
-	server, err := sandbox.Start(sandbox.Options{MerchantID: "m1", SecretKey: secretKey, NotificationScale: 1e-4})
+	server, err := sandbox.Start(sandbox.Options{MerchantID: "m1", SecretKey: secretKey, Notifications: sandbox.Notifications{Scale: 1e-4}})
 	if err != nil {
 		t.Fatal(err)
 	}

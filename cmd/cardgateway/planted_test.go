@@ -27,10 +27,10 @@ func TestPlanted(t *testing.T) {
 	from := to.AddDate(-1, 0, 0)
 	gateway := gatewayFor(t, sandbox.Options{})
 	gateway.SeedOrders(sandbox.SeedOptions{
-		N: orders, From: from, To: to, Random: true, Hours: sandbox.DayAndNight(), Currencies: []string{"EUR", "USD", "JPY"},
+		N: orders, From: from, To: to, Random: true, Hours: shopHours(), Currencies: []string{"EUR", "USD", "JPY"},
 		TwiceEvery: orders / each, RefundTwiceEvery: orders / 10 / each,
 	})
-	gateway.AddRefunds(sandbox.Arrivals{N: each, From: from.AddDate(0, 1, 0), To: to.AddDate(0, -1, 0)})
+	gateway.SeedOrders(sandbox.SeedOptions{From: from.AddDate(0, 1, 0), To: to.AddDate(0, -1, 0), StrayRefunds: each})
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
 		env := with(environment(gateway.URL), "CARDGATEWAY_DB", db)
 		runProgram(t, env, exit.OK, "reconcile", "sync", "--quiet", "--from", from.Format(time.RFC3339))

@@ -94,8 +94,8 @@ func TestNoSecretInRecord(t *testing.T) {
 			}
 			r := l.wait(t)
 			r.want(t, exit.OK, "received 1: forwarded 1")
-			if token == "" || token != server.Token(id) {
-				t.Fatal("the program did not get the token")
+			if made, err := server.Token(id); err != nil || token != made {
+				t.Fatalf("the program did not get the token: %v", err)
 			}
 			wantWords(t, r.out, "with a token")
 			if record := readRecord(t, path); len(record) != 1 || string(record[0].Body["token"]) != `"***"` || strings.Join(record[0].Masked, " ") != "token" {

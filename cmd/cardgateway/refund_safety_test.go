@@ -159,7 +159,7 @@ func TestRefundWithoutOutput(t *testing.T) {
 func TestRefundThatCrashes(t *testing.T) {
 	server := gatewayFor(t, sandbox.Options{})
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-	server.Inject(sandbox.Fault{Operation: sandbox.OpRefund, After: time.Minute})
+	server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, After: time.Minute})
 	cmd := program(t, environment(server.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
 	errOut := startUntil(t, cmd, "sending the refund once")
 	for until := time.Now().Add(20 * time.Second); server.Refunded("r-1") == 0; time.Sleep(5 * time.Millisecond) {
@@ -274,8 +274,8 @@ func TestDeclinedRefundsDoNotCount(t *testing.T) {
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	tool(t, env, "refund", id, "--amount", "4.50", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
 	tool(t, env, "refund", id, "--amount", "8.01", "--refund-id", "r-2", "--yes").want(t, exit.No, "nothing was sent: of 12.50 EUR, 4.50 was refunded before; 8.00 can")
-	if !server.SettleRefund("r-1", false) {
-		t.Fatal("got no refund to settle")
+	if err := server.SettleRefund("r-1", false); err != nil {
+		t.Fatal(err)
 	}
 	tool(t, env, "refund", id, "--amount", "12.50", "--refund-id", "r-2", "--yes").want(t, exit.Unknown, "remaining    12.50 EUR\n", "refund       4.50 EUR, refused, of ")
 }

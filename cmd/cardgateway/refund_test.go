@@ -99,7 +99,7 @@ func TestRefundWithUnknownOutcome(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{})
 			env := environment(server.URL)
 			id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
-			server.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Commit: test.commit, Reply: sandbox.ReplyReset})
+			server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Commit: test.commit, Reply: sandbox.ReplyReset})
 			r := tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes", "--zone", "UTC")
 			r.want(t, exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN. Do not refund again. Run: cardgateway resolve refund "+id+" r-1 --amount 12.50 --sent-at ")
 			next := r.printed(t, "Do not refund again. Run: ")
@@ -127,7 +127,7 @@ func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
 		{"system error", sandbox.Fault{Code: 999}, exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.fault.Operation, test.fault.Commit = sandbox.OpRefund, sandbox.CommitNever
+			test.fault.Operation, test.fault.Commit = sandbox.OpCreateRefund, sandbox.CommitNever
 			server.Inject(test.fault)
 			tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, test.code, test.want)
 			if n := server.Refunded("r-1"); n != 0 {

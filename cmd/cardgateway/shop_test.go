@@ -151,7 +151,7 @@ func (s *shop) fill(t *testing.T) {
 		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}}, BillingAddress: cardgateway.Address{Country: "US"},
 	})
 	must(err, nil)
-	s.server.Inject(sandbox.Fault{Operation: sandbox.OpRefund, Reply: sandbox.ReplyReset})
+	s.server.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyReset})
 	_, err = s.CreateRefund(ctx, cardgateway.RefundRequest{UniqueID: acked.UniqueID, RefundTransactionID: "lost", Amount: decimal.RequireFromString("2.50")})
 	must(err, cardgateway.ErrOutcomeUnknown)
 	for _, id := range []string{"901", "902"} { // two successes of one payment

@@ -182,7 +182,7 @@ func TestSyncInterrupted(t *testing.T) {
 	t.Parallel()
 	onEachDatabase(t, func(t *testing.T, db string, read *sql.DB) {
 		t.Parallel()
-		server := gatewayFor(t, sandbox.Options{MaxPageSize: 50, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
+		server := gatewayFor(t, sandbox.Options{MaxPageSize: 50, Search: sandbox.Search{Latency: 20 * time.Millisecond}})
 		from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
 		server.Seed(5000, from, time.Now())
 		env := environment(server.URL)
@@ -238,7 +238,7 @@ func TestSyncDiskFull(t *testing.T) {
 func TestSyncDatabaseGone(t *testing.T) {
 	t.Parallel()
 	pg := pgserver.Own(t)
-	server := gatewayFor(t, sandbox.Options{MaxPageSize: 200, Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
+	server := gatewayFor(t, sandbox.Options{MaxPageSize: 200, Search: sandbox.Search{Latency: 20 * time.Millisecond}})
 	from := time.Now().AddDate(0, -1, 0).Truncate(time.Second)
 	server.Seed(20_000, from, time.Now())
 	env := environment(server.URL)

@@ -92,7 +92,7 @@ func startUntil(t *testing.T, cmd *exec.Cmd, says string) *safeBuffer {
 
 // TestInterrupt sends the signal of Ctrl-C.
 func TestInterrupt(t *testing.T) {
-	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 10, Search: sandbox.SearchBehavior{Latency: 50 * time.Millisecond}})
+	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 10, Search: sandbox.Search{Latency: 50 * time.Millisecond}})
 	path := filepath.Join(t.TempDir(), "c.json")
 	cmd := program(t, environment(server.URL), "orders", "--last", "4d", "--checkpoint", path, "--log-every", "20ms")
 	errOut := startUntil(t, cmd, "of the range")
@@ -111,7 +111,7 @@ func TestInterrupt(t *testing.T) {
 // TestTerminal: people see a table and, as long as there are no rows, a bar; a file gets CSV.
 func TestTerminal(t *testing.T) {
 	t.Parallel()
-	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.SearchBehavior{Latency: 40 * time.Millisecond}})
+	server, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20, Search: sandbox.Search{Latency: 40 * time.Millisecond}})
 	for _, test := range []struct {
 		name       string
 		outToo     bool // stdout is the terminal, as stderr is

@@ -194,7 +194,7 @@ func TestDatabaseGone(t *testing.T) {
 }
 
 func databaseGone(t *testing.T, at place, kill, restart func() error) {
-	server := gatewayFor(t, sandbox.Options{Search: sandbox.SearchBehavior{Latency: 20 * time.Millisecond}})
+	server := gatewayFor(t, sandbox.Options{Search: sandbox.Search{Latency: 20 * time.Millisecond}})
 	s := openShop(t, server, at)
 	const n = 300 // more than a journal reads at once
 	var all sync.WaitGroup

@@ -77,7 +77,7 @@ func (b *tab) open(url string) {
 // effect.
 func TestDashboardUnderAName(t *testing.T) {
 	t.Parallel()
-	g := startGateway(t, sandbox.Options{NoNotifications: true, Control: sandbox.ControlAnywhere})
+	g := startGateway(t, sandbox.Options{NoNotifications: true, Console: sandbox.Console{Access: sandbox.ControlAnywhere}})
 	named := strings.Replace(g.URL, "127.0.0.1", "gateway.test", 1)
 	if _, err := g.EnterCard(g.checkout(t, "tx-1"), sandbox.TestCard(sandbox.Pending)); err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestGatewayLook(t *testing.T) {
 
 // gatewayLooks are the pages of a gateway with a payment of each kind, and of one with the longest ids.
 func gatewayLooks(t *testing.T) []look {
-	options := sandbox.Options{MerchantName: "Wick & Wax", NotificationScale: 0.001, RefundSettleAfter: -1}
+	options := sandbox.Options{MerchantName: "Wick & Wax", Notifications: sandbox.Notifications{Scale: 0.001}, RefundSettleAfter: -1}
 	g, long := startGateway(t, options), startGateway(t, options)
 	enter := func(g gateway, page string, card sandbox.Outcome) (next string) {
 		next, err := g.EnterCard(page, sandbox.TestCard(card))

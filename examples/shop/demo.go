@@ -29,7 +29,7 @@ func StartDemo(ctx context.Context, o sandbox.Options) (*Demo, error) {
 		return nil, err
 	}
 	d := &Demo{Courier: NewCourier(), secret: rand.Text()}
-	o.MerchantID, o.SecretKey, o.AppID, o.NotificationTransport = "shop", d.secret, demoAppID, d.Courier
+	o.MerchantID, o.SecretKey, o.AppID, o.Notifications.Transport = "shop", d.secret, demoAppID, d.Courier
 	// A different host name than the shop's, because a real payment page is on another site, too.
 	_, port, _ := net.SplitHostPort(listener.Addr().String()) // written by package net
 	o.BaseURL = "http://localhost:" + port
@@ -42,7 +42,7 @@ const demoAppID = "123456"
 // forVisitors configures a gateway for a demonstration: payments stay in processing long enough to be seen, and a rejected
 // notification is repeated sooner than in production.
 func forVisitors() sandbox.Options {
-	return sandbox.Options{SettleAfter: 3 * time.Second, NotificationScale: 0.1}
+	return sandbox.Options{SettleAfter: 3 * time.Second, Notifications: sandbox.Notifications{Scale: 0.1}}
 }
 
 // Close stops the gateway.
@@ -85,7 +85,9 @@ func (s *Shop) changeDemo(w http.ResponseWriter, r *http.Request) error {
 	case "courier":
 		s.demo.Courier.SetMode(field("mode"))
 	case "approve", "decline":
-		gateway.Settle(id, field("do") == "approve")
+		if err := gateway.Settle(id, field("do") == "approve"); err != nil {
+			s.log.Info("sandbox", "error", err)
+		}
 	case "refund":
 		o, err := s.store.Order(r.Context(), id)
 		if err != nil {

@@ -77,7 +77,7 @@ func open(t testing.TB, options ...option) *world {
 			listen: "127.0.0.1:0", settleEvery: 25 * time.Millisecond, attemptTimeout: 5 * time.Second,
 			log: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		},
-		gateway: sandbox.Options{NotificationScale: 0.001},
+		gateway: sandbox.Options{Notifications: sandbox.Notifications{Scale: 0.001}},
 		prepare: func(*Shop) {},
 	}
 	for _, o := range options {

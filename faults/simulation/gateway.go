@@ -33,9 +33,10 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 	g := &gateway{w: w, shop: s, config: c, location: time.FixedZone("gateway", c.ZoneHours*3600), tokens: make(map[sandbox.Outcome]string)}
 	g.sandbox = sandbox.New(sandbox.Options{
 		MerchantID: "merchant", SecretKey: secretKey, Location: g.location, Duplicates: c.Duplicates,
-		RefundDuplicates: c.RefundDuplicates, SettleAfter: c.SettleAfter, RefundSettleAfter: c.RefundSettleAfter, HostedRetry: c.HostedRetry,
-		DeclineLater: c.DeclineLater, HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished,
-		MaxPageSize: c.PageSize, Seed: seed, RequestLog: -1, NotificationTransport: &s.mail, Search: g.searches(),
+		RefundDuplicates: c.RefundDuplicates, SettleAfter: c.SettleAfter, RefundSettleAfter: c.RefundSettleAfter,
+		Cards:       sandbox.Cards{HostedRetry: c.HostedRetry, DeclineLater: c.DeclineLater},
+		Responses:   sandbox.Responses{HTTPStatusFollowsCode: c.StatusIsCode, RefundTransactionIDInRows: c.RefundIDPublished},
+		MaxPageSize: c.PageSize, Seed: seed, Console: sandbox.Console{RequestLog: -1}, Notifications: sandbox.Notifications{Transport: &s.mail}, Search: g.searches(),
 	})
 	if s.config.Archive.Rows > 0 {
 		g.archive = w.newArchive(s.config.Archive, g.location, seed)
@@ -47,9 +48,9 @@ func (w *world) newGateway(s *shop, seed uint64) *gateway {
 	return g
 }
 
-func (g *gateway) searches() sandbox.SearchBehavior {
+func (g *gateway) searches() sandbox.Search {
 	c := g.config
-	return sandbox.SearchBehavior{
+	return sandbox.Search{
 		Lag: c.Lag, LagOneIn: c.LagOneIn, LeakRows: c.LeakRows, OldestFirst: c.OldestFirst, UnstableTies: c.UnstableTies,
 		StartExclusive: c.StartExclusive, EndExclusive: c.EndExclusive,
 	}

@@ -64,7 +64,7 @@ type mail struct {
 	token string
 }
 
-// mailbox has the notifications of one gateway, in the order in which they were sent. It is the gateway's NotificationTransport.
+// mailbox has the notifications of one gateway, in the order in which they were sent. It is the gateway's Notifications.Transport.
 type mailbox struct {
 	mu     sync.Mutex
 	sorted int // of all
@@ -169,7 +169,9 @@ func (x *notifications) do(s *Step) (made func(), ok bool) {
 	case "notify again":
 		t := x.w.thing(s.Thing)
 		if !t.isRefund() {
-			_ = t.shop.gateway.sandbox.Notify(t.id) // an error: nothing is final yet
+			for _, r := range t.rows() {
+				_ = t.shop.gateway.sandbox.Notify(r.UniqueID) // an error: it is not final yet
+			}
 		}
 		return nil, true
 	}

@@ -17,7 +17,7 @@ func (w *world) rest() {
 			t.foreignRows = t.foreignRows || t.shop == s && foreign
 		}
 		s.gateway.config.LeakRows, s.config.SharesCredentials = 0, false // with foreign rows, an absence is never certain
-		s.gateway.sandbox.SetSearchBehavior(s.gateway.searches())
+		s.gateway.sandbox.SetSearch(s.gateway.searches())
 		for _, p := range s.processes {
 			p.stopRunning()
 		}
@@ -29,10 +29,12 @@ func (w *world) rest() {
 			t.damaged = false
 		}
 		g := t.shop.gateway.sandbox
-		if t.isRefund() {
-			g.SettleRefund(t.id, true)
-		} else {
-			g.Settle(t.id, t.Card != 3)
+		for _, r := range t.rows() { // an error: it is final already
+			if t.isRefund() {
+				_ = g.SettleRefund(r.UniqueID, true)
+			} else {
+				_ = g.Settle(r.UniqueID, t.Card != 3)
+			}
 		}
 	}
 	w.together = false

@@ -20,13 +20,13 @@ func (x *surroundings) do(s *Step) (do func(), ok bool) {
 	case "settle":
 		t := w.thing(s.Thing)
 		if t.isRefund() {
-			t.shop.gateway.sandbox.SettleRefund(t.id, s.N == 0)
+			_ = t.shop.gateway.sandbox.SettleRefund(t.id, s.N == 0) // an error: it has not arrived, or is final
 		} else {
-			t.shop.gateway.sandbox.Settle(t.id, s.N == 0)
+			_ = t.shop.gateway.sandbox.Settle(t.id, s.N == 0)
 		}
 	case "close":
 		t := w.thing(s.Thing)
-		if !t.isRefund() && t.shop.gateway.sandbox.CloseOrder(t.id) {
+		if !t.isRefund() && t.shop.gateway.sandbox.CloseOrder(t.id) == nil {
 			w.tell("the gateway closes %s", t.name())
 		}
 	case "disguise":

@@ -20,7 +20,7 @@ func Run(ctx context.Context, name string, args []string, out io.Writer) error {
 		return err
 	}
 	if s.notify.url != "" {
-		return s.notify.send(ctx, s.options.SecretKey, s.options.NotificationTokenMember, out)
+		return s.notify.send(ctx, s.options.SecretKey, s.options.Notifications.TokenMember, out)
 	}
 	return s.serve(ctx, out)
 }
@@ -40,7 +40,7 @@ func (s settings) serve(ctx context.Context, out io.Writer) error {
 	}
 	server := sandbox.Serve(l, gateway)
 	defer server.Close()
-	if _, err := fmt.Fprintf(out, "%s\n%s", server.URL, dashboard(server.URL, s.options.Control)); err != nil {
+	if _, err := fmt.Fprintf(out, "%s\n%s", server.URL, dashboard(server.URL, s.options.Console.Access)); err != nil {
 		return err
 	}
 	<-ctx.Done()

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // TestServe starts the command, asks it for its seeded orders, and stops it.
@@ -114,18 +116,23 @@ func TestFlagForEveryOption(t *testing.T) {
 	}
 	unreached := func(a, b reflect.Value) (names []string) {
 		for _, f := range reflect.VisibleFields(a.Type()) {
-			if f.Name != "NotificationTransport" && f.Name != "Search" &&
-				reflect.DeepEqual(a.FieldByIndex(f.Index).Interface(), b.FieldByIndex(f.Index).Interface()) {
+			if f.Name != "Transport" && reflect.DeepEqual(a.FieldByIndex(f.Index).Interface(), b.FieldByIndex(f.Index).Interface()) {
 				names = append(names, f.Name)
 			}
 		}
 		return names
 	}
-	if got := unreached(reflect.ValueOf(usual.options), reflect.ValueOf(all.options)); got != nil {
-		t.Errorf("no flag changes Options.%v", got)
-	}
-	if got := unreached(reflect.ValueOf(usual.options.Search), reflect.ValueOf(all.options.Search)); got != nil {
-		t.Errorf("no flag changes SearchBehavior.%v", got)
+	for name, of := range map[string]func(sandbox.Options) any{
+		"Options":       func(o sandbox.Options) any { return o },
+		"Cards":         func(o sandbox.Options) any { return o.Cards },
+		"Responses":     func(o sandbox.Options) any { return o.Responses },
+		"Search":        func(o sandbox.Options) any { return o.Search },
+		"Notifications": func(o sandbox.Options) any { return o.Notifications },
+		"Console":       func(o sandbox.Options) any { return o.Console },
+	} {
+		if got := unreached(reflect.ValueOf(of(usual.options)), reflect.ValueOf(of(all.options))); got != nil {
+			t.Errorf("no flag changes %s.%v", name, got)
+		}
 	}
 }
 

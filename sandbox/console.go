@@ -1,0 +1,262 @@
+package sandbox
+
+import (
+	_ "embed"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/delivery"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/mask"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
+)
+
+//go:generate go run ./internal/openapi/write ../testdata/interface.json openapi.json
+
+// openAPI is the description of the gateway. Package internal/openapi generates it from the interface table.
+//
+//go:embed openapi.json
+var openAPI []byte
+
+func newConsole(g *Gateway) *console.Console {
+	names := []string{}
+	for _, f := range Faults(0) {
+		names = append(names, f.Name)
+	}
+	return console.New(forConsole{g}, g.log, console.Settings{
+		Label: g.opts.Console.Label, MerchantName: g.opts.MerchantName, Zone: g.opts.Location, Document: openAPI,
+		Operations: operationNames(), FaultNames: names,
+		TestCard: func(name string) (console.Card, error) {
+			o, err := outcomeNamed(name)
+			if err != nil {
+				return console.Card{}, err
+			}
+			return console.Card(TestCard(o)), nil
+		},
+	})
+}
+
+// forConsole is a Gateway as the console sees it: views of its payments, and settings as JSON. The other methods of
+// console.Gateway are those of Gateway itself.
+type forConsole struct{ *Gateway }
+
+func (g forConsole) Act(id string, a console.Action) (console.Payment, error) {
+	p, _, err := g.act(id, a)
+	return p, err
+}
+
+func (g forConsole) MakeRefund(id string, m console.RefundRequest) (console.Refund, error) {
+	return g.makeRefund(id, m)
+}
+
+func (g forConsole) EndRefund(id string, approved bool) (console.Refund, error) {
+	return g.endRefund(id, approved)
+}
+
+func (g forConsole) MakeToken(testCard string) (string, error) {
+	o, err := outcomeNamed(testCard)
+	if err != nil {
+		return "", err
+	}
+	return g.NewToken(o), nil
+}
+
+func outcomeNamed(name string) (o Outcome, err error) {
+	if err := o.UnmarshalText([]byte(name)); err != nil {
+		return 0, console.Invalid("testCard: " + err.Error())
+	}
+	return o, nil
+}
+
+func (g forConsole) Deliver(m delivery.Message) { g.notifier.Add(m) }
+func (g forConsole) Closing() <-chan struct{}   { return g.closing }
+
+func (g forConsole) Inject(settings []byte, slow time.Duration) (console.Fault, error) {
+	f, err := decodeFault(settings, slow)
+	if err != nil {
+		return console.Fault{}, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.faults.add(f).view(), nil
+}
+
+func (g forConsole) RemoveFaults(number string) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := g.faults.remove(number)
+	if number != "" && n == 0 {
+		return 0, console.NotFound("fault", number)
+	}
+	return n, nil
+}
+
+func (g forConsole) Faults() []console.Fault {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	views := []console.Fault{}
+	for _, a := range g.faults.list {
+		if !a.isOver(time.Now()) {
+			views = append(views, a.view())
+		}
+	}
+	return views
+}
+
+func (a *activeFault) view() console.Fault {
+	text, _ := json.Marshal(a.Fault.json()) // always can be marshalled
+	return console.Fault{
+		Number: a.number, Left: a.left, Seen: a.seen, Fault: text, Operation: string(a.Operation), Description: a.describe(),
+	}
+}
+
+func (g forConsole) Seed(settings []byte) (int, error) {
+	var o SeedOptions
+	if err := decodeSettings(settings, &o); err != nil {
+		return 0, err
+	}
+	if o.N < 1 && o.StrayRefunds < 1 || !o.From.Before(o.To) {
+		return 0, console.Invalid("n must be at least 1, and from before to")
+	}
+	g.SeedOrders(o)
+	return o.N, nil
+}
+
+func (g forConsole) SetSearch(settings []byte) error {
+	var s Search
+	if err := decodeSettings(settings, new(s.json())); err != nil {
+		return err
+	}
+	g.Gateway.SetSearch(s)
+	return nil
+}
+
+func (g forConsole) Search() any {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.searches.Search
+	return s.json()
+}
+
+func (g forConsole) Info() console.Info {
+	g.lock()
+	defer g.mu.Unlock()
+	opts := g.opts
+	opts.Search = g.searches.Search
+	text, _ := json.Marshal(opts.json()) // always can be marshalled
+	info := console.Info{StartedAt: g.started, Orders: len(g.ledger.orders), Refunds: len(g.ledger.refunds), Options: text}
+	info.SeededOrders, info.SeededRefunds = g.ledger.seeded.Rows()
+	for _, a := range g.faults.list {
+		if !a.isOver(time.Now()) {
+			info.Faults++
+		}
+	}
+	return info
+}
+
+func (g forConsole) Payment(id string) (console.Payment, error) {
+	g.lock()
+	defer g.mu.Unlock()
+	o, err := g.ledger.payment(id)
+	if err != nil {
+		return console.Payment{}, err
+	}
+	return g.ledger.view(o), nil
+}
+
+func (g forConsole) Payments(f console.Filter) console.List[console.Payment] {
+	g.lock()
+	defer g.mu.Unlock()
+	found := console.List[console.Payment]{Data: []console.Payment{}}
+	for i := len(g.ledger.orders) - 1; i >= 0; i-- {
+		o := g.ledger.orders[i]
+		if f.Matches(o.code, [2]string{f.TransactionID, o.transactionID}, [2]string{f.OrderID, o.orderID},
+			[2]string{f.UniqueID, o.uniqueID}, [2]string{f.Operation, string(o.op)}) {
+			found.Add(f.Limit, func() console.Payment { return g.ledger.view(o) })
+		}
+	}
+	return found
+}
+
+// view returns a copy of an order for the console.
+func (l *ledger) view(o *order) console.Payment {
+	v := console.Payment{
+		UniqueID: o.uniqueID, TransactionID: o.transactionID, OrderID: o.orderID, Operation: string(o.op), Code: o.code,
+		Message: codes.Message(o.code), TransactionMessage: o.text, Amount: o.amount, Currency: o.currency,
+		CreatedAt: o.created, CardNumber: o.card.masked, Is3D: o.is3d,
+		NotificationURL: mask.URL(o.notificationURL), Executed: l.executed[o.transactionID],
+		TrackingNumber: l.tracking[o.uniqueID].Number, Events: append([]console.Event{}, o.events...),
+		MovedMoney: o.movedMoney(), Final: o.stage == stageFinal, Seeded: o.seeded,
+	}
+	switch {
+	case o.awaits(stageCard):
+		v.WaitsFor, v.Page = "card", o.pagePath()
+	case o.awaits(stage3D):
+		v.WaitsFor, v.Page = "3d", o.pagePath()
+	case o.stage == stageProcessing:
+		v.WaitsFor = "settlement"
+	}
+	if back := l.refundedOf(o.uniqueID); back > 0 {
+		v.Refunded = money.Of(back, o.currency)
+	}
+	return v
+}
+
+func (g forConsole) Refund(id string) (console.Refund, error) {
+	g.lock()
+	defer g.mu.Unlock()
+	r, err := g.ledger.refund(id)
+	if err != nil {
+		return console.Refund{}, err
+	}
+	return g.ledger.viewRefund(r), nil
+}
+
+func (g forConsole) Refunds(f console.Filter) console.List[console.Refund] {
+	g.lock()
+	defer g.mu.Unlock()
+	found := console.List[console.Refund]{Data: []console.Refund{}}
+	for i := len(g.ledger.refunds) - 1; i >= 0; i-- {
+		r := g.ledger.refunds[i]
+		if f.Matches(r.code, [2]string{f.TransactionID, r.transactionID}, [2]string{f.UniqueID, r.uniqueID},
+			[2]string{f.RefundTransactionID, r.merchantRefundID}) {
+			found.Add(f.Limit, func() console.Refund { return g.ledger.viewRefund(r) })
+		}
+	}
+	return found
+}
+
+// viewRefund returns a copy of a refund for the console.
+func (l *ledger) viewRefund(r *refund) console.Refund {
+	v := console.Refund{
+		RefundUniqueID: r.refundUniqueID, RefundTransactionID: r.merchantRefundID, UniqueID: r.uniqueID,
+		TransactionID: r.transactionID, Code: r.code, Message: codes.Message(r.code), Amount: r.amount, Currency: r.currency,
+		Remark: r.remark, RequestedAt: r.requested, Refunded: l.givenBack[r.merchantRefundID],
+	}
+	if completed := r.completed; !completed.IsZero() {
+		v.CompletedAt = &completed
+	}
+	return v
+}
+
+func (g forConsole) HostedPage(path string) (console.HostedPage, error) {
+	g.lock()
+	defer g.mu.Unlock()
+	o := g.ledger.pages[path[strings.LastIndex(path, "/")+1:]]
+	if o == nil {
+		return console.HostedPage{}, console.NotFound("payment", path)
+	}
+	p := console.HostedPage{
+		Is3D: o.awaits(stage3D), Retry: o.canRetry, Callback: o.callbackURL, OrderID: o.orderID, Amount: o.amount,
+		Currency: o.currency, Token: o.op == OpCreateTokenOrder, Card: o.card.masked, CreatedAt: o.created,
+	}
+	if o.awaits(stageCard) || p.Is3D {
+		p.Path = o.pagePath()
+	}
+	for _, product := range o.products {
+		p.Products = append(p.Products, console.Product(product))
+	}
+	return p, nil
+}

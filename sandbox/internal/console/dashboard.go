@@ -1,0 +1,121 @@
+package console
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
+)
+
+// addDashboard registers the pages of the dashboard. Their buttons are forms with the actions of the control API.
+func (c *Console) addDashboard(mux *http.ServeMux) {
+	show := func(path string, f func(r *http.Request) (pages.Dashboard, error)) {
+		mux.HandleFunc("GET "+Path+path, func(w http.ResponseWriter, r *http.Request) {
+			page, err := f(r)
+			c.writeDashboard(w, r, page, err)
+		})
+	}
+	show("{$}", c.overviewPage)
+	show("payments", c.paymentsPage)
+	show("payments/{id}", c.paymentPage)
+	show("refunds", c.refundsPage)
+	show("notifications", c.notificationsPage)
+	show("notifications/{id}", c.notificationPage)
+	show("requests", c.requestsPage)
+	show("requests/{id}", c.requestPage)
+	show("faults", c.faultsPage)
+	press := func(path string, do func(id string, p *params.Reader) error) {
+		mux.HandleFunc("POST "+Path+path, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+			if err := r.ParseForm(); err != nil {
+				c.writeDashboard(w, r, pages.Dashboard{}, Invalid("the form could not be read"))
+				return
+			}
+			maps.DeleteFunc(r.PostForm, func(_ string, values []string) bool { return values[0] == "" }) // counts as missing
+			p := params.Of(r.PostForm)
+			back := p.Text("back", 0)
+			if err := do(r.PathValue("id"), p); err != nil {
+				c.writeDashboard(w, r, pages.Dashboard{}, err)
+				return
+			}
+			http.Redirect(w, r, backTo(back), http.StatusSeeOther)
+		})
+	}
+	for _, a := range c.actions() {
+		press(a.path, func(id string, p *params.Reader) error {
+			_, err := a.do(id, p)
+			return err
+		})
+	}
+	press("faults", func(_ string, p *params.Reader) error {
+		settings, err := faultOfForm(p)
+		if err == nil {
+			_, err = c.gateway.Inject(settings, slowInForm)
+		}
+		return err
+	})
+	press("faults/remove", func(_ string, p *params.Reader) error {
+		_, err := c.gateway.RemoveFaults(p.Text("number", 0))
+		return err
+	})
+	mux.HandleFunc(Path, func(w http.ResponseWriter, r *http.Request) {
+		c.writeDashboard(w, r, pages.Dashboard{}, &Error{Status: http.StatusNotFound, Text: "This page does not exist."})
+	})
+}
+
+// backTo returns where the browser is sent after an action: always a page of the dashboard.
+func backTo(back string) string {
+	u, err := url.Parse(back)
+	if err != nil || !strings.HasPrefix(path.Clean(u.Path)+"/", Path) {
+		return Path + "?done=1"
+	}
+	return (&url.URL{Path: u.Path, RawQuery: "done=1"}).String()
+}
+
+func (c *Console) writeDashboard(w http.ResponseWriter, r *http.Request, page pages.Dashboard, err error) {
+	status := http.StatusOK
+	if err != nil {
+		status = http.StatusInternalServerError
+		page = pages.Dashboard{Title: "Error", Sections: []pages.Section{{Text: err.Error()}}}
+		if e, ok := errors.AsType[*Error](err); ok {
+			status, page.Sections[0].Text = e.Status, e.Text
+		}
+	}
+	page.Label, page.OpenAPI = c.settings.Label, documentPath
+	page.Path, page.LivePath = liveLinks(r.URL)
+	page.Tabs = tabs(r.URL.Path)
+	if r.URL.Query().Get("done") != "" {
+		page.Notice = "Done."
+	}
+	if n, err := strconv.Atoi(r.URL.Query().Get("live")); err == nil && n >= 1 && n <= 60 {
+		page.Live = strconv.Itoa(n)
+	}
+	w.Header().Set("Content-Security-Policy", policy+"; form-action 'self'")
+	w.Header().Set("Referrer-Policy", "same-origin") // with no-referrer a browser would not send the origin of a form
+	render(w, status, "Dashboard", page)
+}
+
+// liveLinks returns the links to a page without and with automatic reload. Both keep the filter.
+func liveLinks(u *url.URL) (still, live string) {
+	query := u.Query()
+	query.Del("done")
+	query.Del("live")
+	still = (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
+	query.Set("live", "5")
+	return still, (&url.URL{Path: u.Path, RawQuery: query.Encode()}).String()
+}
+
+func tabs(path string) []pages.Tab {
+	list := []pages.Tab{{Text: "Overview", Link: Path, Here: path == Path}}
+	for _, name := range []string{"Payments", "Refunds", "Notifications", "Requests", "Faults"} {
+		link := Path + strings.ToLower(name)
+		list = append(list, pages.Tab{Text: name, Link: link, Here: path == link || strings.HasPrefix(path, link+"/")})
+	}
+	return list
+}

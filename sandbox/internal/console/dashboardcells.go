@@ -1,0 +1,138 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
+)
+
+// pageFilter reads the filter of a page from its query, and returns the form for it.
+func pageFilter(r *http.Request, path string, names ...string) (Filter, pages.Form, error) {
+	query := r.URL.Query()
+	query.Del("done")
+	query.Del("live")
+	p := params.Of(query)
+	f := readFilter(p)
+	form := pages.Form{Action: Path + path, Label: "Filter", Get: true}
+	for _, name := range names {
+		form.Inputs = append(form.Inputs, pages.Input{Name: name, Label: name, Value: query.Get(name)})
+	}
+	return f, form, checked(p)
+}
+
+// clock formats a time for the dashboard, without the date if that is today.
+func (c *Console) clock(t time.Time) string {
+	t = t.In(c.settings.Zone)
+	if t.Format(time.DateOnly) == time.Now().In(c.settings.Zone).Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// unbroken replaces spaces by non-breaking ones.
+func unbroken(text string) string { return strings.ReplaceAll(text, " ", "\u00a0") }
+
+func back(path string) pages.Input { return pages.Input{Name: "back", Value: path, Hidden: true} }
+
+func mono(text string) pages.Cell { return pages.Cell{Text: text, Mono: true} }
+
+// terms returns a list of names and values, which are strings or cells, without empty ones.
+func terms(pairs ...any) []pages.Term {
+	var list []pages.Term
+	for i := 0; i < len(pairs); i += 2 {
+		cell, ok := pairs[i+1].(pages.Cell)
+		if !ok {
+			cell.Text, _ = pairs[i+1].(string)
+		}
+		if cell.Text != "" {
+			list = append(list, pages.Term{Name: pairs[i].(string), Cell: cell})
+		}
+	}
+	return list
+}
+
+func stateCell(code int, message string) pages.Cell {
+	return pages.Cell{Text: fmt.Sprintf("%d %s", code, message), Tone: toneOf(code)}
+}
+
+// toneOf returns the tone of a result code.
+func toneOf(code int) string {
+	switch code {
+	case codes.Success, codes.Refunded, codes.SearchSuccess, codes.Uploaded:
+		return "good"
+	case codes.Processing, codes.RefundRequested, codes.Redirect:
+		return "wait"
+	}
+	return "bad"
+}
+
+func responseCell(r Request) pages.Cell {
+	switch {
+	case r.Code != 0 && r.Status == http.StatusOK:
+		return stateCell(r.Code, r.Message)
+	case r.Code != 0:
+		return pages.Cell{Text: fmt.Sprintf("HTTP %d, %d %s", r.Status, r.Code, r.Message), Tone: "bad"}
+	case r.Status < 400:
+		return pages.Cell{Text: fmt.Sprintf("HTTP %d", r.Status)}
+	}
+	return pages.Cell{Text: fmt.Sprintf("HTTP %d", r.Status), Tone: "bad"}
+}
+
+func faultCell(text string) pages.Cell {
+	if text == "" {
+		return pages.Cell{}
+	}
+	return pages.Cell{Text: text, Tone: "wait"}
+}
+
+func deliveryState(state string) pages.Cell {
+	tone := map[string]string{"accepted": "good", "given up": "bad"}[state]
+	if tone == "" {
+		tone = "wait"
+	}
+	return pages.Cell{Text: state, Tone: tone}
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "never"
+	case 1:
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "(none)"
+	}
+	return text
+}
+
+func orAny(text string) string {
+	if text == "" {
+		return "any"
+	}
+	return text
+}
+
+// shellWord quotes a text for a POSIX shell.
+func shellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// indented returns indented JSON, or the text unchanged if it is not JSON.
+func indented(text string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+	return b.String()
+}

@@ -1,0 +1,193 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/pages"
+)
+
+// overviewPage shows totals, and the newest payments and requests.
+func (c *Console) overviewPage(*http.Request) (pages.Dashboard, error) {
+	info, payments := c.info(), c.gateway.Payments(Filter{Limit: 8})
+	requests, _ := c.log.listRequests(Filter{Limit: 8, noPages: true})
+	number := func(n int) pages.Cell { return pages.Cell{Text: strconv.Itoa(n)} }
+	return pages.Dashboard{
+		Title: "Overview",
+		Sections: []pages.Section{
+			{Heading: "This sandbox", Tiles: true, Terms: []pages.Term{
+				{Name: "Running since", Cell: pages.Cell{Text: c.clock(info.StartedAt)}},
+				{Name: "Payments", Cell: number(info.Orders)}, {Name: "Refunds", Cell: number(info.Refunds)},
+				{Name: "Seeded rows", Cell: number(info.SeededOrders + info.SeededRefunds)},
+				{Name: "Requests", Cell: number(info.Requests)}, {Name: "Notifications", Cell: number(info.Notifications)},
+				{Name: "Active faults", Cell: number(info.Faults)},
+			}, Forms: []pages.Form{{
+				Action: Path + "reset", Label: "Reset everything", Danger: true, Inputs: []pages.Input{back(Path)},
+			}}},
+			c.faultForm(Path),
+			{Heading: "Newest payments", Table: c.paymentTable(payments, Path)},
+			{Heading: "Newest requests", Table: c.requestTable(requests)},
+		},
+	}, nil
+}
+
+func (c *Console) paymentsPage(r *http.Request) (pages.Dashboard, error) {
+	f, filterForm, err := pageFilter(r, "payments", "transactionId", "orderId", "code")
+	if err != nil {
+		return pages.Dashboard{}, err
+	}
+	rows := c.gateway.Payments(f)
+	return pages.Dashboard{Title: "Payments", Sections: []pages.Section{
+		{Forms: []pages.Form{filterForm}}, {Table: c.paymentTable(rows, Path+"payments")},
+	}}, nil
+}
+
+func (c *Console) paymentPage(r *http.Request) (pages.Dashboard, error) {
+	p, err := c.gateway.Payment(r.PathValue("id"))
+	if err != nil {
+		return pages.Dashboard{}, err
+	}
+	refunds := c.gateway.Refunds(Filter{UniqueID: p.UniqueID})
+	notices, _ := c.log.listNotifications(Filter{UniqueID: p.UniqueID})
+	requests, _ := c.log.listRequests(Filter{TransactionID: p.TransactionID})
+	here := Path + "payments/" + p.UniqueID
+	events := &pages.Table{Columns: []string{"Time", "Event"}, Empty: "No events are recorded for seeded payments."}
+	for _, e := range p.Events {
+		events.Rows = append(events.Rows, []pages.Cell{{Text: c.clock(e.At)}, {Text: e.Text}})
+	}
+	forms := paymentForms(p, here)
+	for i := range forms {
+		if strings.HasSuffix(forms[i].Action, "/refund") {
+			forms[i].Inputs = append(forms[i].Inputs, pages.Input{Name: "amount", Label: "Amount", Placeholder: "all that is left"})
+		}
+	}
+	return pages.Dashboard{Title: "Payment " + p.TransactionID, Sections: []pages.Section{
+		{Terms: terms(
+			"State", stateCell(p.Code, p.Message), "Text", p.TransactionMessage, "Amount", money.Shown(p.Amount, p.Currency),
+			"Refunded", p.Refunded, "uniqueId", mono(p.UniqueID), "transactionId", mono(p.TransactionID), "orderId", mono(p.OrderID),
+			"Operation", p.Operation, "Card", mono(p.CardNumber), "3D", strconv.FormatBool(p.Is3D),
+			"Waits for", p.WaitsFor, "Notification URL", mono(p.NotificationURL), "Tracking number", mono(p.TrackingNumber),
+			"Money moved", times(p.Executed)+" for this transactionId",
+		), Forms: forms},
+		{Heading: "Events", Table: events},
+		{Heading: "Refunds", Table: c.refundTable(refunds, here)},
+		{Heading: "Notifications", Table: c.notificationTable(notices, here)},
+		{Heading: "Requests", Table: c.requestTable(requests)},
+	}}, nil
+}
+
+func (c *Console) refundsPage(r *http.Request) (pages.Dashboard, error) {
+	f, filterForm, err := pageFilter(r, "refunds", "refundTransactionId", "transactionId", "code")
+	if err != nil {
+		return pages.Dashboard{}, err
+	}
+	rows := c.gateway.Refunds(f)
+	return pages.Dashboard{Title: "Refunds", Sections: []pages.Section{
+		{Forms: []pages.Form{filterForm}}, {Table: c.refundTable(rows, Path+"refunds")},
+	}}, nil
+}
+
+func (c *Console) notificationsPage(r *http.Request) (pages.Dashboard, error) {
+	f, filterForm, err := pageFilter(r, "notifications", "transactionId", "transactionType", "code")
+	if err != nil {
+		return pages.Dashboard{}, err
+	}
+	rows, _ := c.log.listNotifications(f)
+	return pages.Dashboard{Title: "Notifications", Sections: []pages.Section{
+		{Forms: []pages.Form{filterForm}}, {Table: c.notificationTable(rows, Path+"notifications")},
+	}}, nil
+}
+
+func (c *Console) notificationPage(r *http.Request) (pages.Dashboard, error) {
+	n, err := c.notification(r.PathValue("id"))
+	if err != nil {
+		return pages.Dashboard{}, err
+	}
+	deliveries := &pages.Table{
+		Columns: []string{"Time", "Result", "Took", "Reason", "Response body", "Next"}, Empty: "Not sent yet.",
+	}
+	for _, d := range n.Deliveries {
+		result := pages.Cell{Text: "no response", Tone: "bad"}
+		if d.Status != 0 {
+			result.Text = "HTTP " + strconv.Itoa(d.Status)
+		}
+		if d.Accepted {
+			result.Tone = "good"
+		}
+		next := ""
+		if d.Next != nil {
+			next = c.clock(*d.Next)
+		}
+		deliveries.Rows = append(deliveries.Rows, []pages.Cell{
+			{Text: c.clock(d.At)}, result, {Text: unbroken(fmt.Sprintf("%g ms", d.Milliseconds))}, {Text: d.Reason},
+			{Text: d.Response, Mono: true}, {Text: next},
+		})
+	}
+	return pages.Dashboard{Title: fmt.Sprintf("Notification %d", n.Number), Sections: []pages.Section{
+		{Terms: terms(
+			"State", deliveryState(n.State), "Kind", n.TransactionType, "To", mono(n.URL), "transactionId", mono(n.TransactionID),
+			"Payment", pages.Cell{Text: n.UniqueID, Link: Path + "payments/" + n.UniqueID, Mono: true},
+		), Forms: []pages.Form{resendForm(n, fmt.Sprintf("%snotifications/%d", Path, n.Number))}},
+		{Heading: "Deliveries", Text: "Only HTTP 200 counts. It is sent again 5 s, 5, 15 and 30 min after the first failure.", Table: deliveries},
+		{Heading: "Body", Text: "Without the signature; tokens are masked.", Pre: indented(n.Body)},
+	}}, nil
+}
+
+func (c *Console) requestsPage(r *http.Request) (pages.Dashboard, error) {
+	f, filterForm, err := pageFilter(r, "requests", "transactionId", "operation", "code")
+	if err != nil {
+		return pages.Dashboard{}, err
+	}
+	rows, _ := c.log.listRequests(f)
+	return pages.Dashboard{Title: "Requests", Sections: []pages.Section{
+		{Forms: []pages.Form{filterForm}}, {Table: c.requestTable(rows)},
+	}}, nil
+}
+
+func (c *Console) requestPage(r *http.Request) (pages.Dashboard, error) {
+	v, err := c.request(r.PathValue("id"))
+	if err != nil {
+		return pages.Dashboard{}, err
+	}
+	curl := "curl"
+	if v.Method != http.MethodGet {
+		curl += " -X " + shellWord(v.Method) + " -H 'Content-Type: application/json'"
+	}
+	if v.Request != "" {
+		curl += " -d " + shellWord(v.Request)
+	}
+	curl += " " + shellWord("http://"+r.Host+v.Path)
+	return pages.Dashboard{Title: fmt.Sprintf("Request %d", v.Number), Sections: []pages.Section{
+		{Terms: terms(
+			"Request", mono(v.Method+" "+v.Path), "Operation", v.Operation, "transactionId", mono(v.TransactionID),
+			"Response", responseCell(v), "HTTP status", strconv.Itoa(v.Status), "Took", fmt.Sprintf("%g ms", v.Milliseconds),
+			"Fault", faultCell(v.Fault), "At", c.clock(v.At),
+		)},
+		{Heading: "Request body", Text: "Secrets are masked.", Pre: orNone(indented(v.Request))},
+		{Heading: "Response body", Text: "Before it was cut off by a fault, if any.", Pre: orNone(indented(v.Response))},
+		{Heading: "As curl", Text: "Without secrets: insert card and token.", Pre: curl},
+	}}, nil
+}
+
+func (c *Console) faultsPage(*http.Request) (pages.Dashboard, error) {
+	views := c.gateway.Faults()
+	here := Path + "faults"
+	t := &pages.Table{Columns: []string{"Number", "Operation", "Effect", "Remaining", "Actions"}, Empty: "No active faults."}
+	for _, v := range views {
+		left := strconv.Itoa(v.Left)
+		if v.Left < 0 {
+			left = "unlimited"
+		}
+		t.Rows = append(t.Rows, []pages.Cell{
+			{Text: strconv.Itoa(v.Number)}, {Text: orAny(v.Operation)}, {Text: v.Description}, {Text: left},
+			{Forms: []pages.Form{{
+				Action: here + "/remove", Label: "Remove", Describe: fmt.Sprintf("Remove fault %d", v.Number),
+				Inputs: []pages.Input{back(here), {Name: "number", Value: strconv.Itoa(v.Number), Hidden: true}},
+			}}},
+		})
+	}
+	return pages.Dashboard{Title: "Faults", Sections: []pages.Section{c.faultForm(here), {Heading: "Active faults", Table: t}}}, nil
+}

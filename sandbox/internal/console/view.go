@@ -1,0 +1,138 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/params"
+)
+
+// The views have the JSON names of the interface where it has one.
+
+// Payment is a payment as it is now.
+type Payment struct {
+	UniqueID           string    `json:"uniqueId"`
+	TransactionID      string    `json:"transactionId"`
+	OrderID            string    `json:"orderId,omitempty"`
+	Operation          string    `json:"operation"`
+	Code               int       `json:"code"`
+	Message            string    `json:"message"`
+	TransactionMessage string    `json:"transactionMessage"`
+	Amount             string    `json:"amount"`
+	Currency           string    `json:"currency"`
+	CreatedAt          time.Time `json:"createdAt"`
+	CardNumber         string    `json:"transactionCardNumber,omitempty"`
+	Is3D               bool      `json:"is3d"`
+	WaitsFor           string    `json:"waitsFor,omitempty"` // card, 3d or settlement
+	Page               string    `json:"page,omitempty"`     // path of the hosted page that is open
+	NotificationURL    string    `json:"notificationUrl,omitempty"`
+	Executed           int       `json:"executed"` // how many times money moved for its transactionId
+	Refunded           string    `json:"refunded,omitempty"`
+	TrackingNumber     string    `json:"trackingNumber,omitempty"`
+	Events             []Event   `json:"events"`
+
+	MovedMoney bool `json:"-"` // so that it can be refunded
+	Final      bool `json:"-"`
+	Seeded     bool `json:"-"`
+}
+
+// Event is one change of a payment or its refunds.
+type Event struct {
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+}
+
+// Refund is a refund as it is now.
+type Refund struct {
+	RefundUniqueID      string     `json:"refundUniqueId"`
+	RefundTransactionID string     `json:"refundTransactionId"`
+	UniqueID            string     `json:"uniqueId"`
+	TransactionID       string     `json:"transactionId,omitempty"`
+	Code                int        `json:"code"`
+	Message             string     `json:"message"`
+	Amount              string     `json:"refundAmount"`
+	Currency            string     `json:"refundCurrency"`
+	Remark              string     `json:"remark,omitempty"`
+	RequestedAt         time.Time  `json:"requestedAt"`
+	CompletedAt         *time.Time `json:"completedAt,omitempty"`
+	Refunded            int        `json:"refunded"` // how many times money was refunded for its refundTransactionId
+}
+
+// Fault is an active fault.
+type Fault struct {
+	Number int             `json:"number"`
+	Left   int             `json:"left"` // remaining requests; negative: unlimited
+	Seen   int             `json:"seen"` // matching requests so far
+	Fault  json.RawMessage `json:"fault"`
+
+	Operation, Description string `json:"-"`
+}
+
+// Info is the totals and the options of the gateway. The log adds its own.
+type Info struct {
+	Label         string          `json:"label,omitempty"`
+	StartedAt     time.Time       `json:"startedAt"`
+	Orders        int             `json:"orders"` // without seeded ones
+	Refunds       int             `json:"refunds"`
+	SeededOrders  int             `json:"seededOrders"`
+	SeededRefunds int             `json:"seededRefunds"`
+	Requests      int             `json:"requests"` // so far
+	Notifications int             `json:"notifications"`
+	Faults        int             `json:"faults"`
+	Options       json.RawMessage `json:"options"`
+}
+
+// Filter selects rows of a list. An empty field matches everything.
+type Filter struct {
+	Limit                                       int
+	Since                                       int // number of a request or a notification: only newer ones
+	TransactionID, OrderID, UniqueID            string
+	RefundTransactionID, Operation, Type, State string
+	Code                                        int
+
+	noPages bool // leaves out the requests of cardholders' browsers
+}
+
+const (
+	usualLimit = 50
+	mostRows   = 1000
+)
+
+func readFilter(p *params.Reader) Filter {
+	return Filter{
+		Limit: p.Number("limit", usualLimit, mostRows), Since: p.Number("since", 0, math.MaxInt32),
+		TransactionID: p.Text("transactionId", 0), OrderID: p.Text("orderId", 0), UniqueID: p.Text("uniqueId", 0),
+		RefundTransactionID: p.Text("refundTransactionId", 0), Operation: p.Text("operation", 0), Type: p.Text("transactionType", 0),
+		State: p.Text("state", 0), Code: p.Number("code", 0, 999),
+	}
+}
+
+// Matches reports whether a row has what the filter asks for, which comes first in each pair.
+func (f Filter) Matches(code int, pairs ...[2]string) bool {
+	for _, p := range pairs {
+		if p[0] != "" && p[0] != p[1] {
+			return false
+		}
+	}
+	return f.Code == 0 || f.Code == code
+}
+
+// List is the rows that match a filter, newest first.
+type List[T any] struct {
+	Data    []T `json:"data"`
+	LeftOff int `json:"leftOff"` // matching rows that are not in Data
+}
+
+// Add adds a row, unless there are already as many as limit; zero means 50. The row is only made if it is added.
+func (l *List[T]) Add(limit int, row func() T) {
+	if l.Data == nil {
+		l.Data = []T{}
+	}
+	if len(l.Data) >= cmp.Or(limit, usualLimit) {
+		l.LeftOff++
+		return
+	}
+	l.Data = append(l.Data, row())
+}

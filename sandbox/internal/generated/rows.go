@@ -1,0 +1,232 @@
+package generated
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/hash"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
+)
+
+// Order is one generated order.
+type Order struct {
+	UniqueID, TransactionID, OrderID string
+	AppID                            string // empty means none
+	Amount, Currency                 string
+	Code                             int
+	Text                             string // transactionMessage
+	At                               time.Time
+}
+
+// Refund is one generated refund.
+type Refund struct {
+	RefundUniqueID, RefundTransactionID string
+	UniqueID, TransactionID             string // of the order; no TransactionID if there is no such order
+	Amount, Currency                    string
+	Code                                int
+	Requested, Completed                time.Time // Completed is zero at 110
+}
+
+// Orders is a series of orders.
+type Orders struct {
+	book        book
+	number      int
+	appID       string   // empty means that the rows have none
+	currencies  []string // used in turn; USD if empty
+	refundEvery int      // every n-th order is approved, because it may have been refunded
+	twiceEvery  int      // likewise, because it is charged twice; zero means none
+
+	of *Orders // if not nil, these are the second charges of every twiceEvery-th row of it
+}
+
+// Len returns the number of orders.
+func (b *Orders) Len() int { return b.book.Len() }
+
+// At returns when order i happened.
+func (b *Orders) At(i int) time.Time { return b.book.At(i) }
+
+// UniqueID returns the uniqueId of order i.
+func (b *Orders) UniqueID(i int) string { return ID(prefixOrder, b.number, i) }
+
+// Order generates order i.
+func (b *Orders) Order(i int) Order {
+	if b.of != nil {
+		o := b.of.Order(i * b.of.twiceEvery)
+		o.UniqueID, o.At = b.UniqueID(i), b.book.At(i)
+		return o
+	}
+	code, text := codes.Success, "Approved"
+	switch i % 100 {
+	case 3, 17, 34, 48, 61, 79, 92:
+		code, text = codes.Failed, "Declined"
+	case 26, 85:
+		code, text = codes.Processing, "Pending"
+	}
+	if i%b.refundEvery == 0 || b.twiceEvery > 0 && i%b.twiceEvery == 0 {
+		code, text = codes.Success, "Approved"
+	}
+	cents := strconv.Itoa(int(hash.Of(uint64(b.number), uint64(i), 5)%50_000) + 100)
+	currency := "USD"
+	if len(b.currencies) > 0 {
+		currency = b.currencies[i%len(b.currencies)]
+	}
+	name := nameOf(b.number, i)
+	return Order{
+		UniqueID: b.UniqueID(i), TransactionID: transactionPrefix + name, OrderID: orderPrefix + name, AppID: b.appID,
+		Amount: money.WithDecimals(cents, money.Decimals(currency)), Currency: currency, Code: code, Text: text, At: b.book.At(i),
+	}
+}
+
+// Arriving returns the n-th order that happens now, while a search is carried out.
+func Arriving(n int) Order {
+	now := time.Now()
+	one := Orders{book: arrivals{N: 1, From: now, To: now}.prepare(), number: seriesOfArriving, refundEvery: refundEvery}
+	return one.Order(n * refundEvery)
+}
+
+// Prefixes of the ids that the gateway issues. Those of stored rows are 18 and 19.
+const (
+	prefixOrder  = "16"
+	prefixRefund = "17"
+)
+
+// Prefixes of the merchant's ids.
+const (
+	transactionPrefix = "book-transaction-"
+	orderPrefix       = "book-order-"
+	refundPrefix      = "book-refund-"
+)
+
+// Series numbers in ids that do not belong to a series.
+const (
+	seriesOfNoOrders = 999 // for the orders of refunds whose orders do not exist
+	seriesOfArriving = 998
+	SeriesOfForeign  = 997 // for rows that are not this merchant's
+)
+
+func nameOf(number, i int) string { return strconv.Itoa(number) + "-" + strconv.Itoa(i) }
+
+// ID returns the uniqueId of row i of a series: 19 digits, from which i can be computed.
+func ID(prefix string, number, i int) string {
+	id := [19]byte{prefix[0], prefix[1]}
+	for at := len(id) - 1; at >= 5; at-- {
+		id[at] = byte('0' + i%10)
+		i /= 10
+	}
+	for at := 4; at >= 2; at-- {
+		id[at] = byte('0' + number%10)
+		number /= 10
+	}
+	return string(id[:])
+}
+
+// indexOf returns the row with that uniqueId.
+func (b *Orders) indexOf(uniqueID string) (int, bool) {
+	return indexOfID(uniqueID, prefixOrder, b.number, b.Len())
+}
+
+func indexOfID(uniqueID, prefix string, number, n int) (int, bool) {
+	if len(uniqueID) != 19 || uniqueID[:2] != prefix {
+		return 0, false
+	}
+	i, err := strconv.Atoi(uniqueID[5:])
+	if err != nil || i < 0 || i >= n || ID(prefix, number, i) != uniqueID {
+		return 0, false
+	}
+	return i, true
+}
+
+// indexOfName returns the row with that merchant's id, which is a prefix and nameOf.
+func indexOfName(id, prefix string, number, n int) (int, bool) {
+	name, ok := strings.CutPrefix(id, prefix+strconv.Itoa(number)+"-")
+	if !ok {
+		return 0, false
+	}
+	i, err := strconv.Atoi(name)
+	if err != nil || i < 0 || i >= n || strconv.Itoa(i) != name {
+		return 0, false
+	}
+	return i, true
+}
+
+// indexOfMerchantID returns the row with that merchant's id, which is a prefix and nameOf.
+func (b *Orders) indexOfMerchantID(id, prefix string) (int, bool) {
+	if b.of == nil {
+		return indexOfName(id, prefix, b.number, b.Len())
+	}
+	i, ok := indexOfName(id, prefix, b.of.number, b.of.Len())
+	if !ok || i%b.of.twiceEvery != 0 || i/b.of.twiceEvery >= b.Len() {
+		return 0, false
+	}
+	return i / b.of.twiceEvery, true
+}
+
+// Refunds is a series of refunds.
+type Refunds struct {
+	book   book
+	number int
+	states bool    // some are at 110, some at 112
+	orders *Orders // the refunded orders, or nil
+	every  int     // every n-th of them is refunded
+}
+
+// Len returns the number of refunds.
+func (b *Refunds) Len() int { return b.book.Len() }
+
+// At returns when refund i was requested.
+func (b *Refunds) At(i int) time.Time { return b.book.At(i) }
+
+// UniqueID returns the refundUniqueId of refund i.
+func (b *Refunds) UniqueID(i int) string { return ID(prefixRefund, b.number, i) }
+
+// Refund generates refund i.
+func (b *Refunds) Refund(i int) Refund {
+	at := b.book.At(i)
+	r := Refund{
+		RefundUniqueID: b.UniqueID(i), RefundTransactionID: refundPrefix + nameOf(b.number, i),
+		UniqueID: ID(prefixOrder, seriesOfNoOrders, i), Amount: "1.00", Currency: "USD",
+		Code: codes.Refunded, Requested: at, Completed: at.Add(2 * time.Minute),
+	}
+	if b.orders != nil {
+		o := b.orders.Order(i * b.every)
+		r.UniqueID, r.TransactionID, r.Amount, r.Currency = o.UniqueID, o.TransactionID, o.Amount, o.Currency
+	}
+	switch {
+	case b.states && i%5 == 4:
+		r.Code, r.Completed = codes.RefundRequested, time.Time{}
+	case b.states && i%7 == 6:
+		r.Code = codes.RefundFailed
+	}
+	return r
+}
+
+// IDs are the ids by which rows are looked for. Empty ones do not count.
+type IDs struct {
+	UniqueID, OrderID, TransactionID    string
+	RefundTransactionID, RefundUniqueID string
+}
+
+// None reports whether all ids are empty.
+func (ids IDs) None() bool { return ids == IDs{} }
+
+// find returns the row that has the first of the ids that is not empty.
+func (b *Refunds) find(ids IDs) (int, bool) {
+	switch {
+	case ids.RefundUniqueID != "":
+		return indexOfID(ids.RefundUniqueID, prefixRefund, b.number, b.Len())
+	case ids.RefundTransactionID != "":
+		return indexOfName(ids.RefundTransactionID, refundPrefix, b.number, b.Len())
+	case b.orders == nil:
+		return indexOfID(ids.UniqueID, prefixOrder, seriesOfNoOrders, b.Len())
+	}
+	i, ok := b.orders.indexOf(ids.UniqueID)
+	if !ok {
+		i, ok = indexOfName(ids.TransactionID, transactionPrefix, b.orders.number, b.orders.Len())
+	}
+	if !ok || i%b.every != 0 || i/b.every >= b.Len() {
+		return 0, false
+	}
+	return i / b.every, true
+}

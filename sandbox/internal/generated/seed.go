@@ -1,0 +1,149 @@
+package generated
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
+)
+
+// Seed says which orders and refunds are generated. sandbox.SeedOptions describes the fields.
+type Seed struct {
+	N        int
+	From, To time.Time
+
+	Random bool
+	Hours  [24]float64
+	Seed   uint64
+
+	Currencies []string
+
+	RefundEvery      int
+	RefundStates     bool
+	TwiceEvery       int
+	RefundTwiceEvery int
+	StrayRefunds     int
+}
+
+// refundEvery is the default of Seed.RefundEvery.
+const refundEvery = 10
+
+// Data is everything that was seeded.
+type Data struct {
+	Orders  []*Orders
+	Refunds []*Refunds
+}
+
+// Add adds the rows of a seed. The orders have that appId, or none if it is empty.
+func (d *Data) Add(s Seed, appID string) {
+	when := func(n int) book {
+		return arrivals{N: n, From: s.From, To: s.To, Random: s.Random, Hours: s.Hours, Seed: s.Seed}.prepare()
+	}
+	if s.StrayRefunds > 0 {
+		d.addRefunds(&Refunds{book: when(s.StrayRefunds)})
+	}
+	orders := d.addOrders(&Orders{book: when(s.N), appID: appID, currencies: s.Currencies, refundEvery: refundEvery})
+	if s.TwiceEvery > 0 {
+		orders.twiceEvery = s.TwiceEvery
+		d.addOrders(&Orders{book: afterEveryNth{orders.book, s.TwiceEvery, 1}, of: orders})
+	}
+	if s.RefundEvery < 0 {
+		return
+	}
+	if s.RefundEvery > 0 {
+		orders.refundEvery = s.RefundEvery
+	}
+	n := orders.refundEvery
+	d.addRefunds(&Refunds{book: everyNth{orders.book, n}, orders: orders, every: n, states: s.RefundStates})
+	if s.RefundTwiceEvery > 0 && s.RefundTwiceEvery <= s.N/n { // otherwise there is none, and every could overflow
+		every := n * s.RefundTwiceEvery
+		d.addRefunds(&Refunds{book: afterEveryNth{orders.book, every, n}, orders: orders, every: every})
+	}
+}
+
+func (d *Data) addOrders(b *Orders) *Orders {
+	b.number = len(d.Orders)
+	d.Orders = append(d.Orders, b)
+	return b
+}
+
+func (d *Data) addRefunds(b *Refunds) {
+	b.number = len(d.Refunds)
+	d.Refunds = append(d.Refunds, b)
+}
+
+// Order returns the order with that uniqueId.
+func (d *Data) Order(uniqueID string) (_ Order, ok bool) {
+	for _, b := range d.Orders {
+		if i, ok := b.indexOf(uniqueID); ok {
+			return b.Order(i), true
+		}
+	}
+	return Order{}, false
+}
+
+// OrdersOf returns the orders that have the transactionId or the orderId.
+func (d *Data) OrdersOf(ids IDs) []Order {
+	var found []Order
+	for _, b := range d.Orders {
+		i, ok := b.indexOfMerchantID(ids.TransactionID, transactionPrefix)
+		if !ok {
+			i, ok = b.indexOfMerchantID(ids.OrderID, orderPrefix)
+		}
+		if ok {
+			found = append(found, b.Order(i))
+		}
+	}
+	return found
+}
+
+// RefundsOf returns the refunds that have one of the ids. The caller has to check the others.
+func (d *Data) RefundsOf(ids IDs) []Refund {
+	var found []Refund
+	for _, b := range d.Refunds {
+		if i, ok := b.find(ids); ok {
+			found = append(found, b.Refund(i))
+		}
+	}
+	return found
+}
+
+// Refunded returns how much the refunds of an order have refunded until now, in thousandths.
+func (d *Data) Refunded(uniqueID string) (sum int64) {
+	for _, r := range d.RefundsOf(IDs{UniqueID: uniqueID}) {
+		if r.TransactionID != "" && !r.Requested.After(time.Now()) && r.Code != codes.RefundFailed {
+			sum += money.Thousandths(r.Amount)
+		}
+	}
+	return sum
+}
+
+// Rows returns the number of orders and of refunds.
+func (d *Data) Rows() (orders, refunds int) {
+	for _, b := range d.Orders {
+		orders += b.Len()
+	}
+	for _, b := range d.Refunds {
+		refunds += b.Len()
+	}
+	return orders, refunds
+}
+
+// everyNth is the book of the refunds of every n-th order. Each is requested at the time of the last order before the next
+// refunded one, which keeps it inside the range of the orders.
+type everyNth struct {
+	orders book
+	n      int
+}
+
+func (e everyNth) Len() int           { return e.orders.Len() / e.n }
+func (e everyNth) At(i int) time.Time { return e.orders.At(i*e.n + e.n - 1) }
+
+// afterEveryNth is a book with a row for every n-th order, at the time of the order some places after it.
+type afterEveryNth struct {
+	orders    book
+	n, places int
+}
+
+func (e afterEveryNth) Len() int           { return e.orders.Len() / e.n }
+func (e afterEveryNth) At(i int) time.Time { return e.orders.At(min(i*e.n+e.places, e.orders.Len()-1)) }

@@ -1,0 +1,143 @@
+// Package params reads the named values of a request: a query string, the fields of a form, or the members of a JSON object.
+package params
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
+)
+
+// Reader reads values by name, and records the names that it knows and what is wrong with the values.
+type Reader struct {
+	values   url.Values
+	known    []string
+	problems []string
+}
+
+// Of returns a Reader of a query or a form.
+func Of(values url.Values) *Reader { return &Reader{values: values} }
+
+// JSON returns a Reader of an object of strings, numbers and booleans. An empty body is an empty object.
+func JSON(body []byte) (*Reader, error) {
+	r := Of(url.Values{})
+	if len(body) == 0 {
+		return r, nil
+	}
+	members, err := jsonobject.Members(body)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range members {
+		var text string
+		switch {
+		case json.Unmarshal(value, &text) == nil:
+		case value[0] == '{' || value[0] == '[':
+			return nil, fmt.Errorf("%.40q must be a string, a number or a boolean", name)
+		default:
+			text = string(value)
+		}
+		r.values.Set(name, text)
+	}
+	return r, nil
+}
+
+// Problem records what is wrong with a value.
+func (r *Reader) Problem(name, text string) { r.problems = append(r.problems, name+": "+text) }
+
+// Problems returns everything that is wrong with the values that were read.
+func (r *Reader) Problems() []string { return r.problems }
+
+// Err returns the first problem, or an error for a value that nothing has read.
+func (r *Reader) Err() error {
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		if !slices.Contains(r.known, name) {
+			return Unknown(name, r.known)
+		}
+	}
+	if r.problems != nil {
+		return errors.New(r.problems[0])
+	}
+	return nil
+}
+
+// Unknown returns the error for a name that is not one of the known ones.
+func Unknown(name string, known []string) error {
+	known = slices.Sorted(slices.Values(known))
+	list := strings.Trim(fmt.Sprintf("%q", known), "[]")
+	return fmt.Errorf("unknown member %.40q; known are %s", name, strings.ReplaceAll(list, `" "`, `", "`))
+}
+
+// Text reads a text of at most limit characters. Limit 0 means any length.
+func (r *Reader) Text(name string, limit int) string {
+	r.known = append(r.known, name)
+	switch values := r.values[name]; {
+	case len(values) == 0:
+		return ""
+	case len(values) > 1:
+		r.Problem(name, "occurs twice")
+		return ""
+	case limit > 0 && utf8.RuneCountInString(values[0]) > limit:
+		r.Problem(name, fmt.Sprintf("longer than %d characters", limit))
+		return values[0]
+	default:
+		return values[0]
+	}
+}
+
+// Bool reads true or false.
+func (r *Reader) Bool(name string, usual bool) bool {
+	switch text := r.Text(name, 0); text {
+	case "":
+		return usual
+	case "true", "false":
+		return text == "true"
+	}
+	r.Problem(name, "neither true nor false")
+	return usual
+}
+
+// Number reads a number from 0 to most.
+func (r *Reader) Number(name string, usual, most int) int {
+	text := r.Text(name, 0)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > most {
+		r.Problem(name, fmt.Sprintf("not a number from 0 to %d", most))
+		return usual
+	}
+	return n
+}
+
+// Duration reads a duration from 0 to most.
+func (r *Reader) Duration(name string, usual, most time.Duration) time.Duration {
+	text := r.Text(name, 0)
+	if text == "" {
+		return usual
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > most {
+		r.Problem(name, fmt.Sprintf(`not a duration such as "5s", of at most %v`, most))
+		return usual
+	}
+	return d
+}
+
+// Time reads a time in RFC 3339.
+func (r *Reader) Time(name string) time.Time {
+	t, err := time.Parse(time.RFC3339, r.Text(name, 0))
+	if err != nil {
+		r.Problem(name, "not a time such as 2026-01-31T12:00:00Z")
+	}
+	return t
+}

@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/codes"
+	"github.com/cardgateway/cardgateway-go/sandbox/internal/money"
+)
+
+// TestLargeBook: memory depends neither on the number of rows nor on the page number.
+func TestLargeBook(t *testing.T) {
+	const n = 5_000_000
+	g := New(Options{})
+	to := january.AddDate(1, 0, 0)
+	g.Seed(n, january, to)
+	month := january.AddDate(0, 6, 0)
+	a := send(t, g, "GET", "/search/list/order"+rangeQuery(month, month.AddDate(0, 1, -1), time.UTC, 300, 999), nil)
+	if total := count(t, a, "totalCount"); total < n/13 || total > n/11 || len(a.rows()) != 999 {
+		t.Errorf("%d rows of %d, want 999 of about %d", len(a.rows()), total, n/12)
+	}
+	allocated := testing.AllocsPerRun(5, func() {
+		r := New(Options{})
+		r.Seed(n, january, to)
+	})
+	if allocated > 100 {
+		t.Errorf("a book of %d rows takes %.0f allocations", n, allocated)
+	}
+}
+
+func TestSeed(t *testing.T) {
+	g := New(Options{})
+	to := january.AddDate(0, 0, 20)
+	g.Seed(1000, january, to)
+	g.Seed(500, january, to)
+	orders := slices.Sorted(g.OrderIDs(january, to))
+	refunds := slices.Sorted(g.RefundIDs(january, to))
+	if len(orders) != 1500 || len(slices.Compact(orders)) != 1500 || len(refunds) != 150 || len(slices.Compact(refunds)) != 150 {
+		t.Errorf("%d orders and %d refunds, want 1500 and 150, all different", len(orders), len(refunds))
+	}
+	for _, id := range append(orders, refunds...) {
+		if !money.IsDigits(id) || len(id) != 19 {
+			t.Fatalf("id %q is not 19 digits", id)
+		}
+	}
+	for i := range 150 {
+		r := g.ledger.seeded.Refunds[i/100].Refund(i % 100)
+		if o := g.ledger.find(r.UniqueID); i < 100 && (o == nil || o.code != codes.Success || o.amount != r.Amount) {
+			t.Fatalf("refund %d is of order %+v", i, o)
+		}
+		if i >= 100 {
+			break
+		}
+	}
+	again := New(Options{})
+	again.Seed(1000, january, to)
+	if a, b := fmt.Sprint(g.ledger.seeded.Orders[0].Order(7)), fmt.Sprint(again.ledger.seeded.Orders[0].Order(7)); a != b {
+		t.Errorf("the same seed gives %s and %s", a, b)
+	}
+}
+
+func BenchmarkPage(b *testing.B) {
+	to := january.AddDate(1, 0, 0)
+	for name, o := range map[string]SeedOptions{
+		"even":   {N: 5_000_000, From: january, To: to},
+		"random": {N: 5_000_000, From: january, To: to, Random: true},
+		"shop":   {N: 5_000_000, From: january, To: to, Random: true, Hours: [24]float64{12: 10, 13: 10, 20: 1}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			g := New(Options{})
+			g.SeedOrders(o)
+			month := january.AddDate(0, 6, 0)
+			path := "/search/list/order" + rangeQuery(month, month.AddDate(0, 1, -1), time.UTC, 300, 999)
+			b.ReportAllocs()
+			for b.Loop() {
+				resp, err := exchange(g, "GET", path, nil)
+				if err != nil || resp.ContentLength < 400_000 {
+					b.Fatalf("%v %v", resp, err)
+				}
+			}
+		})
+	}
+}
