@@ -99,12 +99,13 @@ func verdictOfState(e *journal.Entry) verdict {
 // books is what the merchant has stored of a thing in a database of its own.
 type books struct {
 	stored         map[verdict]bool
-	toldBy         *process // the last one that stored something
-	called         bool     // the merchant has called for it
-	givenUp        bool     // acknowledged without an outcome: it need not be told any more
-	ackedAs        verdict  // what the last acknowledgement was of
-	ackedSuccesses int      // at that time
-	runs           int      // times that Run has told it
+	last           journal.State // that was stored
+	toldBy         *process      // the last one that stored something
+	called         bool          // the merchant has called for it
+	givenUp        bool          // acknowledged without an outcome: it need not be told any more
+	ackedAs        verdict       // what the last acknowledgement was of
+	ackedSuccesses int           // at that time
+	runs           int           // times that Run has told it
 }
 
 // store stores what was told.

@@ -143,6 +143,7 @@ func (m *merchant) keep(c *call, t *thing, v verdict, state journal.State) {
 	}
 	m.w.mu.Lock()
 	t.store(v, c.process)
+	t.last = state
 	m.w.mu.Unlock()
 	if c.step.Ack && v.isFinal() && v != notSent {
 		m.ack(c, t, state, false)
@@ -165,8 +166,16 @@ func (m *merchant) ack(c *call, t *thing, state journal.State, giveUp bool) {
 	}
 }
 
-// acknowledge acknowledges what is known, whatever it is: for what has no outcome it means that it is given up.
+// acknowledge acknowledges what is known, whatever it is: for what has no outcome it means that it is given up. Half of the
+// time, what is known is what the merchant stored last, maybe long ago and from another process.
 func (m *merchant) acknowledge(c *call, t *thing) {
+	if m.w.mu.Lock(); c.step.Seed%2 == 1 && t.last != journal.Unknown {
+		last := t.last
+		m.w.mu.Unlock()
+		m.ack(c, t, last, true)
+		return
+	}
+	m.w.mu.Unlock()
 	if state, ok := m.get(c, t); ok && !c.process.isDead() {
 		m.ack(c, t, state, true)
 	}
@@ -192,7 +201,8 @@ func (m *merchant) get(c *call, t *thing) (state journal.State, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.store(v, p)
-	return e.State(), true
+	t.last = e.State()
+	return t.last, true
 }
 
 // recover runs Recover. The step's N is after how many entries the loop is left.
@@ -259,6 +269,7 @@ func (m *merchant) toldByRun(p *process, s *Step, e *journal.Entry) error {
 		return errStore
 	}
 	t.store(v, p)
+	t.last = e.State()
 	return nil
 }
 
