@@ -3,9 +3,8 @@
 //
 // A Journal has the five payment methods of cardgateway.Client, and CreateRefund. Each call first records what it is
 // about to do in a Store, durably and unique by transactionId, and only then sends. If the store cannot be written, nothing
-// is sent. The outcome is recorded before it is returned. What can be queried again, such as an approval, may
-// become durable a moment later: a process that is killed loses nothing, and after a power failure Recover finds it by a
-// query.
+// is sent. The outcome is recorded before it is returned. What can be queried again, such as an approval, may become durable a
+// moment later: a process that is killed loses nothing, and after a power failure Recover finds it by a query.
 //
 //	store, err := sqlite.Open(ctx, "/var/lib/shop/payments.db") // or package journal/sqlstore
 //	if err != nil {
@@ -41,8 +40,7 @@
 // Run queries the gateway for every open payment, and reports every outcome until it is acknowledged: a program that
 // crashes before it has stored an outcome gets it again. Use Recover and Ack for a loop of your own. Run acknowledges
 // exactly the version that it has reported. Ack says which state you have stored, and acknowledges an entry that has this state
-// now, whoever reported it. Pass what a notification or a walk
-// has confirmed to Confirm; it then needs no query.
+// now, whichever process reported it. Pass what a notification or a walk has confirmed to Confirm; it then needs no query.
 //
 // Refunds work like payments, and everything said here about payments applies to them too. RefundID names a refund; a payment
 // and a refund may have the same id. The differences have their own names:

@@ -45,11 +45,14 @@ func TestEvidenceFrom(t *testing.T) {
 		{"seen", old, gatewayResult{}, &cardgateway.OutcomeUnknownError{Seen: true}, []State{Unknown}, true},
 		{"an odd row", old, gatewayResult{}, &cardgateway.OutcomeUnknownError{Transaction: &paid}, []State{Unknown}, true},
 		{"an odd row of a refund", old, gatewayResult{}, &cardgateway.RefundUnknownError{Refund: &refunded}, []State{Unknown}, true},
-		{"paid twice, and declined", young, gatewayResult{}, &cardgateway.ConflictError{Transactions: []cardgateway.Transaction{no, paid, again}}, []State{Succeeded, Succeeded}, false},
 		{"seen, of a refund", old, gatewayResult{}, &cardgateway.RefundUnknownError{Seen: true}, []State{Unknown}, true},
 		{
-			"paid back twice", young, gatewayResult{}, &cardgateway.RefundConflictError{Refunds: []cardgateway.Refund{refunded, refunded}},
-			[]State{Succeeded, Succeeded}, false,
+			"paid twice, and declined", young, gatewayResult{},
+			&cardgateway.ConflictError{Transactions: []cardgateway.Transaction{no, paid, again}}, []State{Succeeded, Succeeded}, false,
+		},
+		{
+			"paid back twice", young, gatewayResult{},
+			&cardgateway.RefundConflictError{Refunds: []cardgateway.Refund{refunded, refunded}}, []State{Succeeded, Succeeded}, false,
 		},
 		{"nothing", old, gatewayResult{}, nil, nil, false},
 		{"another error", old, gatewayResult{transaction: &paid}, errors.New("?"), nil, false},

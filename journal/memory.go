@@ -14,6 +14,7 @@ type memory struct {
 	newer, older map[ID]remembered
 	changes      int64 // how many changes of entries there were
 	lost         int64 // changes when a generation was last dropped
+	lastWhy      error // of setWhy
 }
 
 const (
@@ -21,20 +22,23 @@ const (
 	mostGaveUp     = 16 // of one entry
 )
 
-// remembered is what is remembered about one entry.
+// remembered is what is remembered about one entry. It is small, because there can be very many open entries.
 type remembered struct {
-	// What was last returned to a caller: the intent of the latest submission, nil if nothing was returned, and the state.
-	intent  *Intent
-	version int
-	state   State
+	// What was last returned to a caller: when the latest submission was recorded, the state, and to the caller of a payment
+	// method also the intent.
+	returned bool
+	intent   *Intent
+	sentAt   int64 // nanoseconds since 1970
+	version  int32
+	state    State
 	// Run has reported an entry without an outcome, and the merchant's function has returned nil: it is reported again only
 	// when the version or the state is another one.
 	stored bool
 
-	asked   time.Time // when the gateway was last queried; zero if it was not
+	asked   int64     // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
 	why     error     // why that query failed
 	changed int64     // the number of this process's latest change of the entry
-	gaveUp  []string  // senders of calls that gave up before they sent anything
+	gaveUp  *[]string // senders of calls that gave up before they sent anything
 }
 
 func (m *memory) get(id ID) remembered {
@@ -72,17 +76,28 @@ func (m *memory) lookUp(id ID) (r remembered, isNewer bool) {
 
 // returned remembers what a caller is told about an entry. An older version never replaces a newer one.
 func (m *memory) returned(e *Entry, known *projection) {
+	m.update(e.ID(), func(r *remembered) { r.setReturned(e, known) })
+}
+
+// returnedByCall remembers what the caller of a payment method is told.
+func (m *memory) returnedByCall(e *Entry, known *projection) {
 	m.update(e.ID(), func(r *remembered) {
-		if state := known.current(); r.intent == nil || r.version <= e.version() {
-			r.stored = r.stored && r.version == e.version() && r.state == state
-			r.intent, r.version, r.state = new(known.intent), e.version(), state
-		}
+		r.setReturned(e, known)
+		r.intent = new(known.intent)
 	})
+}
+
+func (r *remembered) setReturned(e *Entry, known *projection) {
+	version, state := int32(e.version()), known.current()
+	if !r.returned || r.version <= version {
+		r.stored = r.stored && r.version == version && r.state == state
+		r.returned, r.sentAt, r.version, r.state = true, known.intent.At.UnixNano(), version, state
+	}
 }
 
 // setStored remembers that the merchant has stored what this version says.
 func (m *memory) setStored(e *Entry) {
-	m.update(e.ID(), func(r *remembered) { r.stored = r.stored || r.intent != nil && r.version == e.version() })
+	m.update(e.ID(), func(r *remembered) { r.stored = r.stored || r.returned && r.version == int32(e.version()) })
 }
 
 // setChanged remembers that this process has changed an entry, or may have.
@@ -112,8 +127,8 @@ func (m *memory) changedSince(id ID, then int64) bool {
 // query.
 func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
 	m.update(id, func(r *remembered) {
-		if due = r.asked.IsZero() || now.Sub(r.asked) >= after; due {
-			r.asked = now
+		if due = r.asked == 0 || now.UnixNano()-r.asked >= int64(after); due {
+			r.asked = now.UnixNano()
 		}
 	})
 	return due
@@ -121,17 +136,35 @@ func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
 
 // forgetQuery makes the next query due at once.
 func (m *memory) forgetQuery(id ID) {
-	m.update(id, func(r *remembered) { r.asked, r.why = time.Time{}, nil })
+	m.update(id, func(r *remembered) { r.asked, r.why = 0, nil })
 }
 
-// setWhy remembers why the last query failed; nil means that it did not.
+// setWhy remembers why the last query failed; nil means that it did not. When the gateway is down, the queries for very many
+// entries fail alike: errors with the same text share one value.
 func (m *memory) setWhy(id ID, why error) {
-	m.update(id, func(r *remembered) { r.why = why })
+	m.update(id, func(r *remembered) {
+		if why != nil && (m.lastWhy == nil || m.lastWhy.Error() != why.Error()) {
+			m.lastWhy = why
+		}
+		if r.why = nil; why != nil {
+			r.why = m.lastWhy
+		}
+	})
 }
 
 // giveUp remembers that the call of a sender has sent nothing and will send nothing.
 func (m *memory) giveUp(id ID, sender string) {
 	m.update(id, func(r *remembered) {
-		r.gaveUp = append(slices.Clone(r.gaveUp[max(0, len(r.gaveUp)+1-mostGaveUp):]), sender)
+		senders := append(r.unsent(), sender)
+		senders = senders[max(0, len(senders)-mostGaveUp):]
+		r.gaveUp = &senders
 	})
+}
+
+// unsent returns the senders of calls that gave up.
+func (r *remembered) unsent() []string {
+	if r.gaveUp == nil {
+		return nil
+	}
+	return slices.Clone(*r.gaveUp)
 }

@@ -79,10 +79,10 @@ func TestMemoryOfReturned(t *testing.T) {
 			var m memory
 			tt.do(&m, func(e *Entry) { m.returned(e, e.project()) })
 			got := m.get(PaymentID("a"))
-			if m.get(RefundID("a")).intent != nil {
+			if m.get(RefundID("a")).returned {
 				t.Error("a refund has the same id and was not returned")
 			}
-			if known := got.intent != nil; known != (tt.version >= 0) || known && (got.version != tt.version || got.stored != tt.stored) {
+			if known := got.returned; known != (tt.version >= 0) || known && (int(got.version) != tt.version || got.stored != tt.stored) {
 				t.Errorf("got version %d, stored %t (%t); want %d, %t", got.version, got.stored, known, tt.version, tt.stored)
 			}
 		})
@@ -119,8 +119,23 @@ func TestMemoryOfGivenUp(t *testing.T) {
 	for i := range 3 * mostGaveUp {
 		m.giveUp(id, fmt.Sprint(i))
 	}
-	got := m.get(id).gaveUp
+	remembered := m.get(id)
+	got := remembered.unsent()
 	if len(got) != mostGaveUp || got[0] != fmt.Sprint(2*mostGaveUp) || !slices.Contains(got, fmt.Sprint(3*mostGaveUp-1)) {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestMemoryOfReasons: queries that fail alike share one error.
+func TestMemoryOfReasons(t *testing.T) {
+	var m memory
+	for i, why := range []error{errors.New("down"), errors.New("down"), nil, errors.New("401"), errors.New("down")} {
+		m.setWhy(PaymentID(fmt.Sprint(i)), why)
+	}
+	if a, b := m.get(PaymentID("0")).why, m.get(PaymentID("1")).why; a == nil || a != b {
+		t.Errorf("got %v and %v, want one error", a, b)
+	}
+	if got := fmt.Sprint(m.get(PaymentID("2")).why, m.get(PaymentID("3")).why, m.get(PaymentID("4")).why); got != "<nil> 401 down" {
+		t.Errorf("got %s", got)
 	}
 }

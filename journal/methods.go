@@ -63,7 +63,8 @@ func (j *Journal) Get(ctx context.Context, id ID) (Entry, error) {
 // pending payment only if something else, such as the notification, will report how it ends, and a presumed absent one
 // only when it is too late for the request to arrive.
 //
-// Ack acknowledges the entry if it has this state now, and otherwise nothing. It returns ErrOpen for an entry without an
+// Ack acknowledges the entry if it has this state now, and otherwise nothing. What was recorded since you were told, and has not
+// changed the state, is acknowledged with it, such as another attempt on the hosted page of a pending payment. It returns ErrOpen for an entry without an
 // outcome (Unknown), ErrChanged for an entry with another state (Recover reports it until it is acknowledged), ErrNoEntry for
 // what was never begun, and any failure of the store. A repeated Ack does nothing. It makes no difference which process
 // acknowledges, or whether it was restarted since.

@@ -67,7 +67,7 @@ func (j *Journal) submitOnce(ctx context.Context, r *request) (gatewayResult, er
 	if err != nil {
 		return gatewayResult{}, j.notClaimed(r, err)
 	}
-	j.memory.returned(&e, e.project()) // Unknown if it is mine: if this call never returns, its caller knows no more than that
+	j.memory.returnedByCall(&e, e.project()) // Unknown if it is mine: if this call never returns, its caller knows no more than that
 	if !mine {
 		return e.outcome()
 	}
@@ -92,12 +92,14 @@ func (j *Journal) notClaimed(r *request, err error) error {
 	before := j.memory.get(r.intent.ID)
 	notSent, ok := errors.AsType[*cardgateway.NotSentError](err)
 	switch {
-	case before.intent == nil || !ok || before.state == NotSent || before.state == Refused && r.accepts == afterRefusal:
+	case !before.returned || !ok || before.state == NotSent || before.state == Refused && r.accepts == afterRefusal:
 		return err
-	case !before.intent.same(&r.intent):
+	case before.intent != nil && !before.intent.same(&r.intent):
 		return &MismatchError{Asked: r.intent, Recorded: *before.intent}
 	}
-	return before.intent.unknown(gatewayResult{}, notSent.Cause)
+	earlier := r.intent
+	earlier.At = time.Unix(0, before.sentAt)
+	return earlier.unknown(gatewayResult{}, notSent.Cause)
 }
 
 // recordOutcome records the result of a submission before it returns it. If another process has meanwhile recorded more from a
@@ -112,7 +114,7 @@ func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got ga
 		return r.notRecorded(got, err, failed)
 	}
 	known := e.project()
-	j.memory.returned(&e, known)
+	j.memory.returnedByCall(&e, known)
 	switch {
 	case ev.Invalid:
 		_ = j.ack(context.WithoutCancel(ctx), &e) // best effort: otherwise Recover reports that it was not sent
@@ -276,7 +278,8 @@ func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error)
 
 // gaveUp reports whether the latest submission belongs to a call of this process that gave up before it sent anything.
 func (j *Journal) gaveUp(known *projection) bool {
-	return known.state == Unknown && slices.Contains(j.memory.get(known.intent.ID).gaveUp, known.intent.Sender)
+	remembered := j.memory.get(known.intent.ID)
+	return known.state == Unknown && slices.Contains(remembered.unsent(), known.intent.Sender)
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it

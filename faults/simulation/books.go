@@ -99,13 +99,13 @@ func verdictOfState(e *journal.Entry) verdict {
 // books is what the merchant has stored of a thing in a database of its own.
 type books struct {
 	stored         map[verdict]bool
-	toldBy         *process                   // the last one that stored something
-	toldAs         map[*process]journal.State // what each process was told last, if it has stored that
-	called         bool                       // the merchant has called for it
-	givenUp        bool                       // acknowledged without an outcome: it need not be told any more
-	ackedAs        verdict                    // what the last acknowledgement was of
-	ackedSuccesses int                        // at that time
-	runs           int                        // times that Run has told it
+	last           journal.State // that was stored
+	toldBy         *process      // the last one that stored something
+	called         bool          // the merchant has called for it
+	givenUp        bool          // acknowledged without an outcome: it need not be told any more
+	ackedAs        verdict       // what the last acknowledgement was of
+	ackedSuccesses int           // at that time
+	runs           int           // times that Run has told it
 }
 
 // store stores what was told.
@@ -116,17 +116,12 @@ func (b *books) store(v verdict, p *process) {
 	b.stored[v], b.toldBy = true, p
 }
 
-// heard remembers what a process was told last, and whether it has stored it.
+// heard is called with what a process was told, and whether the merchant has stored it.
 func (b *books) heard(v verdict, state journal.State, p *process, stored bool) {
-	delete(b.toldAs, p)
-	if !stored {
-		return
+	if stored {
+		b.last = state
+		b.store(v, p)
 	}
-	if b.toldAs == nil {
-		b.toldAs = make(map[*process]journal.State)
-	}
-	b.toldAs[p] = state
-	b.store(v, p)
 }
 
 // payer is how a payment is made: a journal, or one of its ways to submit again.

@@ -313,7 +313,7 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 			w.violate("a success after a negative outcome is a conflict", "%s was %v, is recorded as made, and is no conflict", t.name(), s)
 		}
 	case journal.Declined:
-		t.shownTooLate = t.shownTooLate || t.whole > 1 && t.isRowHidden() && ev.At.Sub(submittedBefore(e, i)) >= t.absentAfter()-w.h.clocks()
+		t.shownTooLate = t.shownTooLate || t.whole > 1 && t.isRowHidden(ev.At) && ev.At.Sub(submittedBefore(e, i)) >= t.absentAfter()-w.h.clocks()
 		if n > 0 && !t.doubled && !t.cameBack && !t.shownTooLate && !t.paidAfterAbandoned() {
 			wrong("and it was made")
 		}
@@ -373,7 +373,7 @@ func (w *world) checkAbsence(t *thing, e *journal.Entry, i int, wrong func(strin
 	if !t.seen.IsZero() && at.After(t.seen.Add(w.h.clocks())) {
 		wrong(fmt.Sprintf("and the gateway has shown it at %v", t.seen))
 	}
-	if t.isRowHidden() {
+	if t.isRowHidden(at) {
 		return
 	}
 	for _, r := range t.rows() {

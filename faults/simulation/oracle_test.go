@@ -128,8 +128,12 @@ func TestOracleSees(t *testing.T) {
 		"an entry that Recover leaves out": {func(s journal.Store) journal.Store { return lazy{s} }, History{Steps: usual[1:]}, "everything is told until it is acknowledged"},
 		"a success recorded as a decline":  {func(s journal.Store) journal.Store { return liar{s, journal.Declined} }, History{Steps: usual}, "what is recorded is true"},
 		"a success recorded as an absence": {func(s journal.Store) journal.Store { return liar{s, journal.PresumedAbsent} }, History{Steps: usual}, "what is recorded is true"},
-		"a success that is not made known": {func(s journal.Store) journal.Store { return liar{s, journal.Unknown} }, History{Steps: usual[:1]}, "what is told is recorded"},
-		"a conflict that nobody was told":  {func(s journal.Store) journal.Store { return hasty{s} }, History{Steps: usual[:1]}, "only what was told is acknowledged"},
+		"a success that is not made known": {
+			func(s journal.Store) journal.Store { return liar{s, journal.Unknown} }, History{Steps: usual[:1]}, "what is told is recorded",
+		},
+		"a conflict that nobody was told": {
+			func(s journal.Store) journal.Store { return hasty{s} }, History{Steps: usual[:1]}, "only what was told is acknowledged",
+		},
 		"a decline recorded as a success": {
 			func(s journal.Store) journal.Store { return optimist{s} },
 			History{Things: []Thing{{Card: sandbox.Declined}}, Steps: twice}, "what is recorded is true",

@@ -110,7 +110,7 @@ func (t *thing) disguisedAs() string {
 // setDisguise disguises the rows for a while.
 func (t *thing) setDisguise(how string, length time.Duration) {
 	now := time.Now()
-	if t.isRowHidden() && t.hiddenUntil.After(now) {
+	if t.isRowHidden(now) && t.hiddenUntil.After(now) {
 		t.hiddenUntil = now
 	}
 	t.disguise, t.disguisedUntil = how, now.Add(length)
@@ -119,12 +119,13 @@ func (t *thing) setDisguise(how string, length time.Duration) {
 	}
 }
 
-// isRowHidden reports whether a search that has just ended may have shown nothing of a row: not even that there is one that
+// isRowHidden reports whether a search that ended at a time may have shown nothing of a row: not even that there is one that
 // cannot be read, or that the answer is not only about this payment.
-func (t *thing) isRowHidden() bool {
+func (t *thing) isRowHidden(at time.Time) bool {
 	lag := t.shop.gateway.config.Lag
-	late := func(r sandbox.Row) bool { return time.Since(r.At) < lag+time.Minute }
-	return time.Now().Before(t.hiddenUntil.Add(5*time.Minute)) || lag > 0 && slices.ContainsFunc(t.rows(), late)
+	at = at.Add(-t.w.h.clocks())
+	late := func(r sandbox.Row) bool { return at.Sub(r.At) < lag+time.Minute }
+	return at.Before(t.hiddenUntil.Add(5*time.Minute)) || lag > 0 && slices.ContainsFunc(t.rows(), late)
 }
 
 // successes returns how often the gateway did it. A token order moves no money.
