@@ -8,8 +8,9 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type getCommand struct {
@@ -61,7 +62,7 @@ func checkUniqueID(id string) error {
 	}
 	own := terminal.Clean(id)
 	return exit.Fail(exit.NoAnswer, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
-		terminal.Quote(own), terminal.CommandLine("get", "--transaction="+own))
+		shell.Quote(own), shell.CommandLine("get", "--transaction="+own))
 }
 
 // search finds all payments with the transactionId.

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 const description = `Look up, list and refund payments of a card gateway, resolve unknown outcomes, reconcile the gateway's data with your own, receive and send notifications, and inspect a shop's journal.`

@@ -8,9 +8,9 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -117,7 +117,7 @@ func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) 
 		return nil, err
 	}
 	format := flags.Format
-	if format == "" && terminal.Is(c.out) {
+	if format == "" && progress.IsTerminal(c.out) {
 		format = tabular.Table
 	}
 	format = cmp.Or(format, tabular.CSV)

@@ -14,8 +14,10 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -46,7 +48,7 @@ type listing[T any] struct {
 	writer   tabular.Writer[T]
 	pending  []*T // rows not written yet
 	ready    int  // how many of them can be written: they are sorted and, with a checkpoint, covered by saved.At
-	progress *terminal.Progress
+	progress *progress.Progress
 	watched  bool      // stdout is a terminal
 	last     time.Time // of the last flush
 }
@@ -60,9 +62,9 @@ func (l *listing[T]) run() error {
 		return err
 	}
 	l.writer = tabular.NewWriter(l.saved.Format, shown, l.saved.Headed || l.flags.NoHeader, l.out)
-	l.progress = terminal.NewProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
+	l.progress = progress.New(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
 	defer l.progress.Stop()
-	l.watched, l.last = terminal.Is(l.out), time.Now()
+	l.watched, l.last = progress.IsTerminal(l.out), time.Now()
 	var walk *cardgateway.Walk[T]
 	walk = l.walk(l.saved.From, l.saved.To, cardgateway.WalkOptions{Resume: l.saved.At, Progress: func(p cardgateway.Progress) {
 		l.progress.Update(p)
@@ -157,7 +159,7 @@ func (l *listing[T]) format(before *saved) string {
 		return tabular.SumsOnly
 	case l.flags.Format == "" && before != nil:
 		return before.Format
-	case l.flags.Format == "" && terminal.Is(l.out):
+	case l.flags.Format == "" && progress.IsTerminal(l.out):
 		return tabular.Table
 	}
 	return cmp.Or(l.flags.Format, tabular.CSV)
@@ -242,7 +244,7 @@ func (l *listing[T]) goOn() string {
 	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
 		words = append(words, "--"+name, l.saved.Filter[name])
 	}
-	return terminal.CommandLine(append(words, l.settings.AsFlags()...)...)
+	return shell.CommandLine(append(words, l.settings.AsFlags()...)...)
 }
 
 // finish prints the totals, and up to when the list is complete. It removes the checkpoint.

@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/listener"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type listenCommand struct {

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 )
 
 // copyMetrics returns the metrics of a sync, and of the copy.

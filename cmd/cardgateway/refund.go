@@ -16,10 +16,12 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -111,7 +113,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	for _, f := range p.before {
 		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
 			return nil, exit.Fail(exit.No, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
-				terminal.Quote(terminal.Clean(r.RefundID)), amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f))
+				shell.Quote(terminal.Clean(r.RefundID)), amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f))
 		}
 		if f.State() != cardgateway.StateDeclined {
 			p.given = p.given.Add(f.RefundAmount)
@@ -154,7 +156,7 @@ func (p *plan) print(w io.Writer, client *cardgateway.Client) {
 
 // confirm asks the user to type the amount to refund. Without a terminal it returns an error.
 func (c *call) confirm(back decimal.Decimal) error {
-	if f, ok := c.in.(*os.File); !ok || !terminal.Is(f) {
+	if f, ok := c.in.(*os.File); !ok || !progress.IsTerminal(f) {
 		return exit.Fail(exit.NoAnswer, "nothing was sent: there is no terminal to confirm on; in a script, use --yes and --refund-id")
 	}
 	fmt.Fprintf(c.err, "Type the amount to confirm the refund, anything else to cancel: ")

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // reportFlags configure a report.
@@ -73,7 +74,10 @@ func (m *comparison) report(f *reportFlags) error {
 	m.Gateway = days.Add
 	m.Found = func(d *match.Difference) error {
 		shown.Add(d)
-		return written.Add(d)
+		if err := written.Add(d); err != nil {
+			return exit.Fail(exit.NoAnswer, "%v", err)
+		}
+		return nil
 	}
 	summary, err := m.run()
 	if err != nil {
@@ -142,7 +146,7 @@ func (m *comparison) page(s *match.Summary, shown *report.Rows, days *report.Day
 	if m.flags.Known != "" {
 		words = append(words, "--known", m.flags.Known)
 	}
-	command := terminal.CommandLine(append(words, m.settings.AsFlags()...)...)
+	command := shell.CommandLine(append(words, m.settings.AsFlags()...)...)
 	if m.isDemonstration {
 		command = "cardgateway reconcile run"
 	}

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -97,7 +98,7 @@ func (p *resolvePayment) again(c *call, seen bool) string {
 	if p.Seen || seen {
 		flags = append(flags, "--seen")
 	}
-	return terminal.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
+	return shell.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
 }
 
 type resolveRefund struct {
@@ -170,7 +171,7 @@ func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, s
 	if seen {
 		flags = append(flags, "--seen")
 	}
-	return terminal.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
+	return shell.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
 }
 
 // unresolved returns the error for a payment or refund that was not made, or may not have been. If err is nil, state is that of

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type syncCommand struct {
@@ -73,10 +75,10 @@ func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Dur
 
 // sync updates the copy, shows the progress, and prints what the copy contains.
 func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) error {
-	shown := new(terminal.Progress)
+	shown := new(progress.Progress)
 	options.Begin = func(what string, from time.Time) {
 		shown.Stop()
-		shown = terminal.NewProgress(what, from.In(options.Client.Location()), c.err, s.LogEvery, c.settings.Quiet)
+		shown = progress.New(what, from.In(options.Client.Location()), c.err, s.LogEvery, c.settings.Quiet)
 	}
 	options.Progress = func(p cardgateway.Progress) { shown.Update(p) }
 	report, err := b.Sync(c.ctx, options)
@@ -108,7 +110,7 @@ func otherApps(n books.OtherApps) string {
 
 // ended prints what is saved and how to continue, and returns the error.
 func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
-	goOn := terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
+	goOn := shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
 		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)

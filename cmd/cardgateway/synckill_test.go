@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -192,7 +192,7 @@ func TestSyncInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		goOn := terminal.CommandLine("reconcile", "sync", "--db", db)
+		goOn := shell.CommandLine("reconcile", "sync", "--db", db)
 		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To continue, run: "+goOn) {
 			t.Fatalf("got exit code %d, %v, %s; want 130 and %q", code, err, errOut.String(), goOn)
 		}

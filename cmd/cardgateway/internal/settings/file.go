@@ -15,8 +15,9 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Source is where settings are read from in addition to the flags, and where warnings are printed.
@@ -186,6 +187,6 @@ const largestSettings = 64 << 10
 func warnIfReadable(w io.Writer, path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
 		fmt.Fprintf(w, "cardgateway: warning: %s contains the secret key, and other users can read it; run chmod 600 %s\n",
-			terminal.Clean(path), terminal.Quote(path))
+			terminal.Clean(path), shell.Quote(path))
 	}
 }

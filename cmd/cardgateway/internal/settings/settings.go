@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 )
 
 // Settings contains every setting with its value, from the flag, the environment or the file, in this order.
