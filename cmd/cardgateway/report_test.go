@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/shopspring/decimal"
 )
@@ -97,7 +98,7 @@ type reportJSON struct {
 			Differences int         `json:"differences"`
 		} `json:"classes"`
 		Bridges []struct {
-			Kind     match.Kind      `json:"kind"`
+			Kind     books.Kind      `json:"kind"`
 			Currency string          `json:"currency"`
 			LeftOver decimal.Decimal `json:"leftOver"`
 		} `json:"bridges"`

@@ -90,14 +90,18 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 	if err != nil {
 		return booksError("db: ", err)
 	}
-	c.metrics = append(c.metrics, copyMetrics(report, info)...)
-	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(info.Orders), terminal.Thousands(info.Refunds),
+	counts, err := b.Count(c.ctx)
+	if err != nil {
+		return booksError("db: ", err)
+	}
+	c.metrics = append(c.metrics, copyMetrics(report, info, counts.OpenOrders)...)
+	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(counts.Orders), terminal.Thousands(counts.Refunds),
 		terminal.Wall(info.Since), terminal.Wall(info.CompleteUpTo)); err != nil {
 		return exit.CannotWrite("result", err)
 	}
 	c.say("read %s rows: %s late, %s changed, %s gone; %s orders are not final", terminal.Thousands(report.Read), terminal.Thousands(report.Late),
-		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(info.OpenOrders))
-	if n := info.Other; n != (books.OtherApps{}) {
+		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(counts.OpenOrders))
+	if n := counts.Other; n != (books.OtherApps{}) {
 		c.say("of other apps, and left out of match and report: %s", otherApps(n))
 	}
 	return nil

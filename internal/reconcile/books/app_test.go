@@ -61,27 +61,45 @@ func TestOtherApps(t *testing.T) {
 			t.Run(fmt.Sprintf("any app %t", test.anyApp), func(t *testing.T) {
 				b.AnyApp = test.anyApp
 				var got []string
-				for _, o := range collect(t, b.Orders(t.Context(), from, to)) {
-					got = append(got, o.TransactionID)
-				}
-				for _, r := range collect(t, b.RefundsByRefundID(t.Context(), from, to)) {
-					got = append(got, r.MerchantRefundID)
+				for _, kind := range []Kind{Payment, Refund} {
+					rows, _ := read(t, b, kind)
+					for _, r := range rows {
+						got = append(got, r.ID)
+					}
 				}
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("rows (-want +got):\n%s", diff)
 				}
-				other := collect(t, b.OrdersByTransactionID(t.Context(), "another"))
-				refunds := collect(t, b.FindRefunds(t.Context(), "refund of another"))
-				if len(other) != len(refunds) || (len(other) == 1) != test.anyApp {
-					t.Errorf("found %d orders and %d refunds of another app", len(other), len(refunds))
+				refunds := collect(t, b.RefundsOf(t.Context(), from, to))
+				if len(refunds) != test.info[1] {
+					t.Errorf("got %d refunds with their payments, want %d", len(refunds), test.info[1])
 				}
-				repeated := len(collect(t, b.RepeatedPayments(t.Context()))) + len(collect(t, b.RepeatedRefunds(t.Context())))
-				if (repeated == 4) != test.anyApp || (repeated == 0) == test.anyApp {
-					t.Errorf("found %d repeated payments and refunds", repeated)
+				for _, r := range refunds {
+					if r.Payment.UniqueID != r.Refund.Payment || r.Payment.State != "approved" {
+						t.Errorf("got the payment %+v for the refund %+v", r.Payment, r.Refund)
+					}
 				}
-				info, err := b.Info(t.Context())
-				if err != nil || [3]int{info.Orders, info.Refunds, info.OpenOrders} != test.info || info.Other != test.otherApps {
-					t.Errorf("got %+v, %v", info, err)
+				listed := csvList(t, "transaction_id,amount,currency,order\nanother,5,USD,o\nown,5,USD,o\nown,x,USD,o\nanother,x,USD,o\n")
+				if _, err := b.ImportPayments(t.Context(), listed); err != nil {
+					t.Fatal(err)
+				}
+				var found []string
+				for _, l := range collect(t, b.OrderLines(t.Context())) {
+					found = append(found, l.Line.ID+" "+l.Paid.ID)
+				}
+				for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
+					found = append(found, "unreadable "+u.ID+" "+u.Row.ID)
+				}
+				want := []string{"another ", "own own", "unreadable own own", "unreadable another "}
+				if test.anyApp {
+					want = []string{"another another", "own own", "own own", "unreadable own own", "unreadable own own", "unreadable another another"}
+				}
+				if diff := cmp.Diff(want, found); diff != "" {
+					t.Errorf("lines with their rows (-want +got):\n%s", diff)
+				}
+				counts, err := b.Count(t.Context())
+				if err != nil || [3]int{counts.Orders, counts.Refunds, counts.OpenOrders} != test.info || counts.Other != test.otherApps {
+					t.Errorf("got %+v, %v", counts, err)
 				}
 				if got, err := b.OtherApps(t.Context(), to, to.Add(time.Hour)); err != nil || got != (OtherApps{}) {
 					t.Errorf("in another period: got %+v, %v", got, err)

@@ -120,7 +120,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 		var row record
 		var unreadable *Unreadable
 		if wrong, ok := errors.AsType[*badLine](err); ok {
-			unreadable = &Unreadable{List: t.kind, Line: wrong.line, Why: wrong.why}
+			unreadable = &Unreadable{Line: wrong.line, Why: wrong.why}
 		} else if err != nil {
 			return fmt.Errorf("reading the list: %w", err)
 		} else {
@@ -130,7 +130,7 @@ func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reade
 			if info.Unreadable++; first == nil {
 				first = unreadable
 			}
-			bad = append(bad, record{unreadable.List, int64(unreadable.Line), unreadable.ID, unreadable.Column, unreadable.Why})
+			bad = append(bad, record{t.kind, int64(unreadable.Line), unreadable.ID, unreadable.Column, unreadable.Why})
 		} else {
 			info.Rows++
 			good = append(good, row)

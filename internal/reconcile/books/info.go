@@ -17,11 +17,7 @@ type Info struct {
 	Zone         *time.Location // of the gateway; nil in new books
 	Since        time.Time      // start of the copy
 	CompleteUpTo time.Time      // the copy is complete up to here
-	Orders       int
-	Refunds      int
-	OpenOrders   int       // orders that are processing, redirect or unknown
-	Other        OtherApps // rows that are not counted in Orders, Refunds and OpenOrders
-	LastSync     time.Time // end of the last successful run; zero if there was none
+	LastSync     time.Time      // end of the last successful run; zero if there was none
 
 	Payments      ListInfo // of the merchant's lists
 	ListedRefunds ListInfo
@@ -37,7 +33,7 @@ type ListInfo struct {
 	ReadAt     time.Time // zero if no list was imported
 }
 
-// Info returns the counts, and how far the copy is complete.
+// Info describes the copy, how far it is complete, and the lists.
 func (b *Books) Info(ctx context.Context) (i Info, err error) {
 	copied, ok, err := b.readCopy(ctx)
 	if err != nil {
@@ -47,15 +43,9 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 		i = Info{Gateway: copied.gateway, AppID: copied.app, Zone: copied.zone, Since: copied.since, LastSync: copied.synced}
 	}
 	var complete int64
-	err = b.db.QueryRowContext(ctx, b.compared(`
-		SELECT (SELECT COUNT(*) FROM cardgateway_orders), (SELECT COUNT(*) FROM cardgateway_refunds),
-			(SELECT COUNT(*) FROM cardgateway_orders WHERE state IN ('processing', 'redirect', 'unknown')), COALESCE(MIN(complete), 0)
-		FROM cardgateway_walks`)).Scan(&i.Orders, &i.Refunds, &i.OpenOrders, &complete)
+	err = b.db.QueryRowContext(ctx, `SELECT COALESCE(MIN(complete), 0) FROM cardgateway_walks`).Scan(&complete)
 	if ok {
 		i.CompleteUpTo = fromMicro(complete, copied.zone)
-	}
-	if err == nil {
-		i.Other, err = b.OtherApps(ctx, time.Time{}, time.UnixMicro(math.MaxInt64))
 	}
 	if err == nil {
 		i.Payments, err = b.listInfo(ctx, PaymentList)
@@ -81,6 +71,26 @@ func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err erro
 	return i, err
 }
 
+// Counts are the numbers of rows in the copy.
+type Counts struct {
+	Orders     int
+	Refunds    int
+	OpenOrders int       // orders that are processing, redirect or unknown
+	Other      OtherApps // rows that are not counted in the others
+}
+
+// Count counts the rows of the copy. It reads all of them.
+func (b *Books) Count(ctx context.Context) (c Counts, err error) {
+	err = b.db.QueryRowContext(ctx, b.compared(`
+		SELECT COUNT(*), COALESCE(SUM(CASE WHEN state IN ('processing', 'redirect', 'unknown') THEN 1 ELSE 0 END), 0),
+			(SELECT COUNT(*) FROM cardgateway_refunds)
+		FROM cardgateway_orders`)).Scan(&c.Orders, &c.OpenOrders, &c.Refunds)
+	if err == nil {
+		c.Other, err = b.OtherApps(ctx, time.Time{}, time.UnixMicro(math.MaxInt64))
+	}
+	return c, b.inWords(err)
+}
+
 // OtherApps counts rows that are in the copy, and are left out because they are of another app.
 type OtherApps struct{ Orders, Refunds int }
 
@@ -89,10 +99,12 @@ func (b *Books) OtherApps(ctx context.Context, from, to time.Time) (o OtherApps,
 	if b.AnyApp {
 		return o, nil
 	}
+	// The few rows of other apps come first: SQLite keeps the order of a CROSS JOIN, and CASE keeps it from an index of the times.
 	err = b.db.QueryRowContext(ctx, `
-		SELECT (SELECT COUNT(*) FROM cardgateway_orders WHERE other_app <> '' AND (at >= $1 AND at < $2 OR at = 0)),
-			(SELECT COUNT(*) FROM cardgateway_orders o JOIN cardgateway_refunds r ON r.unique_id = o.id
-				WHERE o.other_app <> '' AND (r.at >= $1 AND r.at < $2 OR r.at = 0))`, micro(from), micro(to)).Scan(&o.Orders, &o.Refunds)
+		SELECT (SELECT COALESCE(SUM(CASE WHEN at >= $1 AND at < $2 OR at = 0 THEN 1 ELSE 0 END), 0) FROM cardgateway_orders WHERE other_app <> ''),
+			(SELECT COALESCE(SUM(CASE WHEN r.at >= $1 AND r.at < $2 OR r.at = 0 THEN 1 ELSE 0 END), 0)
+				FROM cardgateway_orders o CROSS JOIN cardgateway_refunds r WHERE r.unique_id = o.id AND o.other_app <> '')`,
+		micro(from), micro(to)).Scan(&o.Orders, &o.Refunds)
 	return o, b.inWords(err)
 }
 

@@ -26,7 +26,7 @@ type lineReader struct {
 // read converts a line. An Unreadable does not quote cells, because they may contain anything.
 func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
 	bad := func(column, format string, args ...any) (record, *Unreadable) {
-		return nil, &Unreadable{List: l.kind, Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
+		return nil, &Unreadable{Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
 	}
 	if len(cells) < l.columns.width || len(cells) > l.columns.width && strings.Join(cells[l.columns.width:], "") != "" {
 		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",

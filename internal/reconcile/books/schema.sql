@@ -26,6 +26,7 @@ CREATE TABLE cardgateway_orders (
 );
 CREATE INDEX cardgateway_orders_transaction ON cardgateway_orders (transaction_id);
 CREATE INDEX cardgateway_orders_at ON cardgateway_orders (at);
+CREATE INDEX cardgateway_orders_other_app ON cardgateway_orders (id) WHERE other_app <> '';
 CREATE INDEX cardgateway_orders_unnamed ON cardgateway_orders (transaction_id) WHERE unique_id = '';
 
 CREATE TABLE cardgateway_refunds (

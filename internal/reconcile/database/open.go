@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"database/sql"
 	"net/url"
 	"path/filepath"
@@ -22,8 +23,8 @@ func OpenSQLite(path, options string) (*sql.DB, error) {
 }
 
 // OpenServer opens a Postgres or MySQL database. It connects on first use. mysqlPassword is used if the name contains no
-// password; for Postgres the driver reads it from PGPASSWORD or ~/.pgpass.
-func (n Name) OpenServer(mysqlPassword string) (*sql.DB, error) {
+// password; for Postgres the driver reads it from PGPASSWORD or ~/.pgpass. On Postgres it begins every connection with the statements.
+func (n Name) OpenServer(mysqlPassword string, statements ...string) (*sql.DB, error) {
 	if n.Kind == Postgres {
 		config, err := pgx.ParseConfig(n.Text)
 		if err != nil {
@@ -32,7 +33,14 @@ func (n Name) OpenServer(mysqlPassword string) (*sql.DB, error) {
 		if config.ConnectTimeout == 0 {
 			config.ConnectTimeout = connectTimeout
 		}
-		return stdlib.OpenDB(*config), nil
+		return stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+			for _, statement := range statements {
+				if _, err := conn.Exec(ctx, statement); err != nil {
+					return err
+				}
+			}
+			return nil
+		})), nil
 	}
 	config, err := mysqlConfig(n.Text)
 	if err != nil {

@@ -8,14 +8,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
 
-// classifier finds the class of the rows and lines with one id.
-type classifier struct {
-	*matcher
-	sides
-}
-
 // class returns the difference with the first class that applies, or nil if the pair ties out.
-func (c *classifier) class(p *pair) *Difference {
+func (c *comparison) class(p *pair) *Difference {
 	switch {
 	case len(p.repeats()) > 0:
 		again := p.repeats()
@@ -44,18 +38,18 @@ func amount(p *pair) *Difference {
 	return d
 }
 
-func (c *classifier) missingHere(p *pair) *Difference {
+func (c *comparison) missingHere(p *pair) *Difference {
 	if len(p.paid) == 0 {
 		return nil
 	}
 	d := &Difference{Class: MissingHere, Currency: p.row.Currency, Value: p.atGateway(), At: p.paid[0].At}
-	if c.atEdge(d.At, c.list) {
+	if c.atEdge(d.At) {
 		d.Class, d.Why = Unchecked, "its line may be before the start or after the end of your list; "+c.bothClocks(d.At)
 	}
 	return d
 }
 
-func (c *classifier) missingThere(p *pair) *Difference {
+func (c *comparison) missingThere(p *pair) *Difference {
 	if p.booked == declined {
 		return nil // not paid on either side
 	}
@@ -70,7 +64,7 @@ func (c *classifier) missingThere(p *pair) *Difference {
 }
 
 // state compares the states on both sides.
-func (c *classifier) state(p *pair) *Difference {
+func (c *comparison) state(p *pair) *Difference {
 	d := &Difference{Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At}
 	if d.Currency == "" {
 		d.Currency, d.Value = p.lines[0].Currency, p.sum
@@ -98,7 +92,7 @@ func (c *classifier) state(p *pair) *Difference {
 }
 
 // onBothSides describes the times on both sides.
-func (c *classifier) onBothSides(p *pair) string {
+func (c *comparison) onBothSides(p *pair) string {
 	text := "at the gateway " + c.clock(p.row.At)
 	if at := p.lines[0].At; !at.IsZero() {
 		text += ", in your list " + c.clock(at)
@@ -107,3 +101,21 @@ func (c *classifier) onBothSides(p *pair) string {
 }
 
 func hours(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
+
+// atEdge reports whether a row of the gateway is so near a limit of the period and of the list that its line may be outside the
+// list.
+func (c *comparison) atEdge(t time.Time) bool {
+	if t.IsZero() {
+		return false
+	}
+	from, to := c.Period.From, c.Period.To
+	if !c.list.IsZero() {
+		if c.list.From.Before(from) {
+			from = c.list.From
+		}
+		if c.list.To.After(to) {
+			to = c.list.To
+		}
+	}
+	return t.Before(from.Add(c.Grace)) || !t.Before(to.Add(-c.Grace))
+}

@@ -4,118 +4,100 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
 
 // comparison compares the payments or the refunds of both sides.
 type comparison struct {
-	classifier
-	// several are the approved rows of any time, by ID, of ids that have several of them, one of which is in the window.
-	several map[string][]Row
-	later   [][]Line // lines without an approved row in the window; their rows are queried in batches in the whole copy
-	rest    [][]Row  // their rows in the window
+	*matcher
+	kind  books.Kind
+	list  Span
+	marks marks // by ID
 }
 
-// compare finds the differences of one kind.
-func (m *matcher) compare(s sides) error {
-	c := &comparison{classifier: classifier{m, s}, several: map[string][]Row{}}
-	window := Span{m.Period.From.Add(-m.Grace), m.Period.To.Add(m.Grace)}
-	key := func(r *Row) string { return r.ID }
-	for rows, err := range groups("repeated rows of the gateway", s.repeated, key) {
+// compare finds the differences, id by id.
+func (c *comparison) compare() error {
+	var rows []books.Row
+	var lines []books.Line
+	for entries, err := range groups("rows and lines", c.books.Entries(c.ctx, c.kind), (*books.Entry).ID) {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(rows, func(r Row) bool { return r.At.IsZero() || window.holds(r.At) }) {
-			c.several[rows[0].ID] = slices.Clone(rows)
-		}
-	}
-	rows := func(yield func(Row, error) bool) {
-		for row, err := range s.rows(m.ctx, window.From, window.To) {
-			if err == nil && m.inPeriod(row.At) {
-				m.summary.gateway(s.kind, &row)
-				if s.kind == Payment { // countRefunds passed on the refunds
-					m.Gateway(Payment, &row)
-				}
+		rows, lines = rows[:0], lines[:0]
+		for i := range entries {
+			if e := &entries[i]; e.IsLine() {
+				lines = append(lines, e.Line)
+			} else {
+				rows = append(rows, e.Row)
+				c.count(&e.Row)
 			}
-			if !yield(row, err) {
-				return
-			}
-		}
-	}
-	keyOfLine := func(l *Line) string { return l.ID }
-	err := join(groups("rows of the gateway", rows, key), key, groups("lines of the list", s.lines, keyOfLine), keyOfLine, c.both)
-	if err != nil {
-		return err
-	}
-	return c.lookUp()
-}
-
-// both receives the rows in the window and the lines with one id. It must not keep the slices.
-func (c *comparison) both(rows []Row, lines []Line) error {
-	if len(lines) > 0 && !slices.ContainsFunc(rows, isApproved) {
-		if len(rows) == 0 && !slices.ContainsFunc(lines, c.mayBeOfPeriod) {
-			for i := range lines {
-				c.skip(lines[i].At)
-			}
-			return nil
-		}
-		c.later, c.rest = append(c.later, slices.Clone(lines)), append(c.rest, slices.Clone(rows))
-		if len(c.later) < batch {
-			return nil
-		}
-		return c.lookUp()
-	}
-	if len(rows) > 0 {
-		// One charge or refund of another period is enough for a difference. An id that several refunds share is compared with all
-		// lines that have it.
-		if all := c.several[rows[0].ID]; len(repeats(all)) > 0 || len(all) > 0 && len(lines) > 1 {
-			rows = append(slices.DeleteFunc(slices.Clone(rows), isApproved), all...)
-			slices.SortFunc(rows, byTime)
-		}
-	}
-	return c.settle(rows, lines)
-}
-
-// byTime compares the times of two rows, or their ids if these are equal.
-func byTime(a, b Row) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.UniqueID, b.UniqueID)) }
-
-// mayBeOfPeriod reports whether a line may belong to the period: its time is in it, or unknown.
-func (c *comparison) mayBeOfPeriod(l Line) bool { return l.At.IsZero() || c.Period.holds(l.At) }
-
-// lookUp queries the rows of the waiting lines in the whole copy, and settles them.
-func (c *comparison) lookUp() error {
-	if len(c.later) == 0 {
-		return nil
-	}
-	ids := make([]string, len(c.later))
-	for i, lines := range c.later {
-		ids[i] = lines[0].ID
-	}
-	found, err := c.find(c.ctx, ids)
-	if err != nil {
-		return err
-	}
-	byID := make(map[string][]Row, len(ids))
-	for _, row := range found {
-		byID[row.ID] = append(byID[row.ID], row)
-	}
-	for i, lines := range c.later {
-		rows := byID[ids[i]]
-		if len(rows) == 0 {
-			rows = c.rest[i]
 		}
 		slices.SortFunc(rows, byTime)
-		if err := c.settle(rows, lines); err != nil {
+		slices.SortFunc(lines, func(a, b books.Line) int { return a.Line - b.Line })
+		if err := c.compareID(rows, lines); err != nil {
 			return err
 		}
 	}
-	c.later, c.rest = c.later[:0], c.rest[:0]
 	return nil
 }
 
+// count adds a row of the period to the gateway's totals.
+func (c *comparison) count(row *books.Row) {
+	if !c.inPeriod(row.At) {
+		return
+	}
+	c.summary.gateway(c.kind, row)
+	if c.kind == books.Payment { // parents passes on the refunds
+		c.Gateway(books.Payment, row)
+	}
+}
+
+// compareID chooses the rows to compare among those with one id, of any time. It must not keep the slices.
+func (c *comparison) compareID(rows []books.Row, lines []books.Line) error {
+	near := rows // in the period, or not farther from it than the grace
+	if slices.ContainsFunc(rows, c.isFar) {
+		near = slices.DeleteFunc(slices.Clone(rows), c.isFar)
+	}
+	if len(near) == 0 && !slices.ContainsFunc(lines, c.mayBeOfPeriod) {
+		for i := range lines {
+			c.skip(lines[i].At)
+		}
+		return nil
+	}
+	if !slices.ContainsFunc(near, isApproved) {
+		if len(lines) > 0 { // which say that it was paid at another time
+			near = rows
+		}
+		return c.settle(near, lines)
+	}
+	// One charge or refund of another period is enough for a difference. An id that several refunds share is compared with all
+	// lines that have it.
+	paid := approvedOf(rows)
+	if len(paid) > 1 && (len(lines) > 1 || len(repeats(paid)) > 0) {
+		near = append(slices.DeleteFunc(slices.Clone(near), isApproved), paid...)
+		slices.SortFunc(near, byTime)
+	}
+	return c.settle(near, lines)
+}
+
+// isFar reports whether a row is farther from the period than the grace. A row without a time is not.
+func (c *comparison) isFar(r books.Row) bool {
+	return !r.At.IsZero() && (r.At.Before(c.Period.From.Add(-c.Grace)) || !r.At.Before(c.Period.To.Add(c.Grace)))
+}
+
+// mayBeOfPeriod reports whether a line may belong to the period: its time is in it, or unknown.
+func (c *comparison) mayBeOfPeriod(l books.Line) bool { return l.At.IsZero() || c.Period.holds(l.At) }
+
+// byTime compares the times of two rows, or their ids if these are equal.
+func byTime(a, b books.Row) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.UniqueID, b.UniqueID))
+}
+
 // settle classifies one id and adds it to the totals.
-func (c *comparison) settle(rows []Row, lines []Line) error {
-	inPeriod := slices.ContainsFunc(rows, func(r Row) bool { return c.inPeriod(r.At) })
-	ours := func(l Line) bool {
+func (c *comparison) settle(rows []books.Row, lines []books.Line) error {
+	inPeriod := slices.ContainsFunc(rows, func(r books.Row) bool { return c.inPeriod(r.At) })
+	ours := func(l books.Line) bool {
 		if l.At.IsZero() {
 			return inPeriod || len(rows) == 0
 		}
@@ -155,7 +137,7 @@ func (c *comparison) settle(rows []Row, lines []Line) error {
 			d = &Difference{Class: Timing, Currency: p.row.Currency, Value: p.row.Amount, At: p.row.At,
 				Why: "recorded in different periods: " + c.onBothSides(p)}
 		}
-		if d != nil && c.kind == Refund {
+		if d != nil && c.kind == books.Refund {
 			d.Class = ofRefund(d.Class)
 		}
 		if d != nil && d.Class != marked.class {

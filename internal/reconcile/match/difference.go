@@ -3,56 +3,24 @@ package match
 import (
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/shopspring/decimal"
 )
-
-// Kind is payment or refund.
-type Kind string
-
-// The kinds of rows.
-const (
-	Payment Kind = "payment"
-	Refund  Kind = "refund"
-)
-
-// Row is a payment or a refund at the gateway.
-type Row struct {
-	UniqueID string // the gateway's id; may be empty
-	ID       string // the merchant's id; of a refund without one, the gateway's; may be empty
-	Payment  string // of a refund: the gateway's id of the payment
-	State    string // approved, declined, processing, redirect or unknown
-	Code     int
-	Amount   decimal.Decimal
-	Currency string
-	At       time.Time
-	Card     string // masked; may be empty
-}
-
-// Line is a line of a list of the merchant.
-type Line struct {
-	Line     int
-	ID       string
-	Order    string // of a payment: the merchant's order; may be empty
-	State    string
-	Amount   decimal.Decimal
-	Currency string
-	At       time.Time // zero if the list has no time
-}
 
 // Difference is a difference between the books and the gateway, with the rows and lines that it concerns.
 type Difference struct {
 	Class    Class
-	Kind     Kind
+	Kind     books.Kind
 	ID       string // transaction id, refund id, order (paid_twice) or line (unreadable): unique together with Class
 	Known    bool   // marked as known by the merchant
 	Reason   string // of the mark
 	Currency string // of Value; empty if there is none
 	Value    decimal.Decimal
 	At       time.Time // zero if unknown
-	Gateway  []Row
-	Books    []Line
-	Paid     *Row   // of refund_above_payment: the payment
-	Why      string // an explanation that the rows do not show; may be empty
+	Gateway  []books.Row
+	Books    []books.Line
+	Paid     *books.Row // of refund_above_payment: the payment
+	Why      string     // an explanation that the rows do not show; may be empty
 }
 
 // Age returns the time since At, or -1 if At is unknown.

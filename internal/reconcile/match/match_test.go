@@ -25,7 +25,7 @@ var (
 
 func octoberOptions() Options {
 	return Options{
-		Period: october, Copy: whole, Now: day0(11, 10, 0), Grace: DefaultGrace,
+		Period: october, Copy: whole, Now: day0(11, 10, 0), Grace: 48 * time.Hour,
 		Payments: List{Read: true}, Refunds: List{Read: true},
 	}
 }
@@ -34,8 +34,8 @@ func octoberOptions() Options {
 func (m *memory) pay(id, state, amount string, at time.Time) *memory {
 	value, currency, _ := strings.Cut(amount, " ")
 	transaction, _, _ := strings.Cut(id, ".")
-	m.orders = append(m.orders, books.Order{
-		UniqueID: "u-" + id, TransactionID: transaction, State: state, Amount: money(value), Currency: currency, At: at, Card: "430000******0000",
+	m.orders = append(m.orders, books.Row{
+		UniqueID: "u-" + id, ID: transaction, State: state, Amount: money(value), Currency: currency, At: at, Card: "430000******0000",
 	})
 	return m
 }
@@ -44,8 +44,8 @@ func (m *memory) pay(id, state, amount string, at time.Time) *memory {
 func (m *memory) book(what, state, amount string, at time.Time) *memory {
 	id, order, _ := strings.Cut(what, " of ")
 	value, currency, _ := strings.Cut(amount, " ")
-	m.payments = append(m.payments, books.ListedPayment{
-		Line: len(m.payments) + 2, TransactionID: id, Order: order, State: state, Amount: money(value), Currency: currency, At: at,
+	m.payments = append(m.payments, books.Line{
+		Line: len(m.payments) + 2, ID: id, Order: order, State: state, Amount: money(value), Currency: currency, At: at,
 	})
 	return m
 }
@@ -54,9 +54,9 @@ func (m *memory) book(what, state, amount string, at time.Time) *memory {
 func (m *memory) back(what, state, amount string, at time.Time) *memory {
 	id, payment, _ := strings.Cut(what, " of ")
 	value, currency, _ := strings.Cut(amount, " ")
-	r := books.Refund{RefundUniqueID: "ru-" + id, MerchantRefundID: id, State: state, Amount: money(value), Currency: currency, At: at}
+	r := books.Row{UniqueID: "ru-" + id, ID: id, State: state, Amount: money(value), Currency: currency, At: at}
 	if payment != "" {
-		r.UniqueID = "u-" + payment
+		r.Payment = "u-" + payment
 	}
 	m.refunds = append(m.refunds, r)
 	return m
@@ -65,13 +65,14 @@ func (m *memory) back(what, state, amount string, at time.Time) *memory {
 // give adds a line to the list of refunds.
 func (m *memory) give(id, amount string, at time.Time) *memory {
 	value, currency, _ := strings.Cut(amount, " ")
-	m.given = append(m.given, books.ListedRefund{Line: len(m.given) + 2, RefundID: id, Amount: money(value), Currency: currency, At: at})
+	m.given = append(m.given, books.Line{Line: len(m.given) + 2, ID: id, State: approved, Amount: money(value), Currency: currency, At: at})
 	return m
 }
 
 // run compares, checks what must always hold, and returns the differences in one line each.
-func run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
+func (d *database) run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
 	t.Helper()
+	d.fill(t, m)
 	byClass := map[Class]int{}
 	o.Found = func(d *Difference) error {
 		line := fmt.Sprintf("%s %s %s", d.Class, d.Kind, d.ID)
@@ -86,7 +87,7 @@ func run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
 		found = append(found, line)
 		return nil
 	}
-	s, err := Run(t.Context(), m, o)
+	s, err := Run(t.Context(), d.Books, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func run(t *testing.T, m *memory, o Options) (found []string, s *Summary) {
 func TestClasses(t *testing.T) {
 	var never time.Time
 	early, late := day0(9, 20, 0), day0(11, 5, 0)
-	for _, test := range []struct {
+	tests := []struct {
 		name string
 		m    *memory
 		want []string
@@ -204,47 +205,50 @@ func TestClasses(t *testing.T) {
 		{"refund booked, and in processing", new(memory).pay("p", approved, "9 USD", early).back("r of p", processing, "2 USD", middle).give("r", "2 USD", never), []string{"timing refund r 2 USD"}},
 		{"refund without an id of the merchant", func() *memory {
 			m := new(memory).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle).give("ru-r", "2 USD", never)
-			m.refunds[0].MerchantRefundID = ""
+			m.refunds[0].ID = m.refunds[0].UniqueID
 			return m
 		}(), nil},
 		{"unreadable, with its id", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle)
-			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"unreadable payment line 7"}},
 		{"unreadable, and a line that agrees", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "3 USD", never)
-			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"unreadable payment line 7"}},
 		{"unreadable, and a line with another amount", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).book("a", approved, "8 USD", never)
-			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"amount payment a 5 USD", "unreadable payment line 7"}},
 		{"unreadable, and the order paid twice", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("b", approved, "3 USD", middle.Add(time.Hour)).book("a of o", approved, "3 USD", never).book("b of o", approved, "3 USD", never)
-			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Column: "amount", Why: "no number"}}
 			return m
 		}(), []string{"paid_twice payment o 3 USD", "unreadable payment line 7"}},
 		{"unreadable, without", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", middle).pay("p", approved, "9 USD", early).back("r of p", approved, "2 USD", middle)
-			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, Why: "a quote is open"}, {List: books.RefundList, Line: 3, ID: "r", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, Why: "a quote is open"}, {List: books.RefundList, Line: 3, ID: "r", Why: "no number"}}
 			return m
 		}(), []string{"missing_here payment a 3 USD", "unreadable payment line 7", "unreadable refund line 3"}},
 		{"unreadable, of another period", func() *memory {
 			m := new(memory).pay("a", approved, "3 USD", early)
-			m.unreadables = []books.Unreadable{{List: books.PaymentList, Line: 7, ID: "a", Why: "no number"}}
+			m.unreadables = []unreadable{{List: books.PaymentList, Line: 7, ID: "a", Why: "no number"}}
 			return m
 		}(), nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, _ := run(t, test.m, octoberOptions())
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("differences (-want +got):\n%s", diff)
-			}
-		})
 	}
+	onEach(t, func(t *testing.T, d *database) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				got, _ := d.run(t, test.m, octoberOptions())
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("differences (-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
 }
 
 // TestEdges has what a list that reaches further than the period makes certain, and what is near the end of the copy.
@@ -260,7 +264,7 @@ func TestEdges(t *testing.T) {
 	later.Copy.To = day0(4, 16, 0).AddDate(1, 0, 0) // more than 180 days after the middle
 	short.Copy.To = october.To
 	atEnd := day0(10, 31, 20)
-	for _, test := range []struct {
+	tests := []struct {
 		name string
 		o    Options
 		m    *memory
@@ -279,14 +283,17 @@ func TestEdges(t *testing.T) {
 		{"redirect at the end of the copy", short, new(memory).pay("a", redirect, "3 USD", atEnd).book("a", approved, "3 USD", atEnd), []string{"timing payment a 3 USD"}},
 		{"became final at the end of the copy", short, new(memory).pay("a", approved, "3 USD", atEnd).book("a", processing, "3 USD", atEnd), []string{"timing payment a 3 USD"}},
 		{"booked as paid, declined at the end of the copy", short, new(memory).pay("a", declined, "3 USD", atEnd).book("a", approved, "3 USD", atEnd), []string{"state payment a 3 USD"}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, _ := run(t, test.m, test.o)
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("differences (-want +got):\n%s", diff)
-			}
-		})
 	}
+	onEach(t, func(t *testing.T, d *database) {
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				got, _ := d.run(t, test.m, test.o)
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("differences (-want +got):\n%s", diff)
+				}
+			})
+		}
+	})
 }
 
 func TestUnsorted(t *testing.T) {

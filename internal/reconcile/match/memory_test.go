@@ -1,123 +1,167 @@
 package match
 
 import (
-	"cmp"
-	"context"
-	"iter"
-	"slices"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
-	"github.com/shopspring/decimal"
-
+	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/shopspring/decimal"
 )
 
-// memory is books in memory.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := pgserver.StopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// memory is what books are filled with.
 type memory struct {
-	orders      []books.Order
-	refunds     []books.Refund
-	payments    []books.ListedPayment
-	given       []books.ListedRefund
-	unreadables []books.Unreadable
+	orders      []books.Row
+	refunds     []books.Row
+	payments    []books.Line
+	given       []books.Line
+	unreadables []unreadable
 }
 
-// sorted streams the rows that are kept by their keys.
-func sorted[T any](rows []T, keep func(*T) bool, key func(*T) string, at func(*T) time.Time) iter.Seq2[T, error] {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r T) bool { return !keep(&r) })
-	slices.SortStableFunc(rows, func(a, b T) int { return cmp.Or(strings.Compare(key(&a), key(&b)), at(&a).Compare(at(&b))) })
-	return func(yield func(T, error) bool) {
-		for _, r := range rows {
-			if !yield(r, nil) {
-				return
+// unreadable is a line of a list that could not be parsed.
+type unreadable struct {
+	List            string
+	Line            int
+	ID, Column, Why string
+}
+
+// database is books, and a connection that fills them.
+type database struct {
+	*books.Books
+	db *sql.DB
+}
+
+// onEach runs a test with books in both databases.
+func onEach(t *testing.T, test func(t *testing.T, d *database)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		test(t, onSQLite(t))
+	})
+	t.Run("Postgres", func(t *testing.T) {
+		server := pgserver.Shared(t)
+		schema := strings.ToLower("match_" + strings.ReplaceAll(t.Name(), "/", "_"))
+		admin, err := sql.Open("pgx", server.URL("public"))
+		if err == nil {
+			_, err = admin.ExecContext(t.Context(), "CREATE SCHEMA "+schema)
+		}
+		if err := errors.Join(err, admin.Close()); err != nil {
+			t.Fatal(err)
+		}
+		test(t, open(t, server.URL(schema), "pgx", server.URL(schema)))
+	})
+}
+
+func onSQLite(t *testing.T) *database {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "books.db")
+	return open(t, path, "sqlite", path+"?_pragma=synchronous(0)&_pragma=busy_timeout(10000)")
+}
+
+func open(t *testing.T, name, driver, dsn string) *database {
+	t.Helper()
+	b, err := books.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open(driver, dsn)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, 'https://gw.test', '1', 'UTC+8', 1, 1)`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(db.Close(), b.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &database{b, db}
+}
+
+// fill replaces what the books contain.
+func (d *database) fill(t *testing.T, m *memory) {
+	t.Helper()
+	tx, err := d.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert := func(table string, rows [][]any) {
+		t.Helper()
+		_, err := tx.ExecContext(t.Context(), `DELETE FROM cardgateway_`+table)
+		if err == nil && len(rows) > 0 {
+			var places []string
+			var args []any
+			for _, row := range rows {
+				var one []string
+				for _, value := range row {
+					args = append(args, value)
+					one = append(one, fmt.Sprintf("$%d", len(args)))
+				}
+				places = append(places, "("+strings.Join(one, ",")+")")
 			}
+			_, err = tx.ExecContext(t.Context(), `INSERT INTO cardgateway_`+table+` VALUES `+strings.Join(places, ","), args...)
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-}
-
-// within is as books have it: rows without a time are in every range.
-func within(from, to, t time.Time) bool { return t.IsZero() || !t.Before(from) && t.Before(to) }
-
-func (m *memory) Orders(_ context.Context, from, to time.Time) iter.Seq2[books.Order, error] {
-	return sorted(m.orders, func(o *books.Order) bool { return within(from, to, o.At) }, func(o *books.Order) string { return o.TransactionID }, orderAt)
-}
-
-func orderAt(o *books.Order) time.Time { return o.At }
-
-func (m *memory) OrdersByTransactionID(_ context.Context, ids ...string) iter.Seq2[books.Order, error] {
-	id := func(o *books.Order) string { return o.TransactionID }
-	return sorted(m.orders, func(o *books.Order) bool { return slices.Contains(ids, id(o)) }, id, orderAt)
-}
-
-func (m *memory) OrdersByUniqueID(_ context.Context, ids ...string) iter.Seq2[books.Order, error] {
-	id := func(o *books.Order) string { return o.UniqueID }
-	return sorted(m.orders, func(o *books.Order) bool { return slices.Contains(ids, id(o)) }, id, orderAt)
-}
-
-func (m *memory) refundsBy(from, to time.Time, key func(*books.Refund) string) iter.Seq2[books.Refund, error] {
-	return sorted(m.refunds, func(r *books.Refund) bool { return within(from, to, r.At) }, key, refundAt)
-}
-
-func (m *memory) Refunds(_ context.Context, from, to time.Time) iter.Seq2[books.Refund, error] {
-	return m.refundsBy(from, to, func(r *books.Refund) string { return r.UniqueID })
-}
-
-func refundID(r *books.Refund) string { return cmp.Or(r.MerchantRefundID, r.RefundUniqueID) }
-
-func (m *memory) RefundsByRefundID(_ context.Context, from, to time.Time) iter.Seq2[books.Refund, error] {
-	return m.refundsBy(from, to, refundID)
-}
-
-func refundAt(r *books.Refund) time.Time { return r.At }
-
-func (m *memory) FindRefunds(_ context.Context, ids ...string) iter.Seq2[books.Refund, error] {
-	return sorted(m.refunds, func(r *books.Refund) bool { return slices.Contains(ids, refundID(r)) }, refundID, refundAt)
-}
-
-func (m *memory) RepeatedPayments(context.Context) iter.Seq2[books.Order, error] {
-	count := map[string]int{}
-	isPaid := func(o *books.Order) bool { return o.TransactionID != "" && o.State == approved }
-	for i := range m.orders {
-		if isPaid(&m.orders[i]) {
-			count[m.orders[i].TransactionID]++
+	micro := func(at time.Time) int64 {
+		if at.IsZero() {
+			return 0
 		}
+		return at.UnixMicro()
 	}
-	return sorted(m.orders, func(o *books.Order) bool { return isPaid(o) && count[o.TransactionID] > 1 },
-		func(o *books.Order) string { return o.TransactionID }, orderAt)
-}
-
-func (m *memory) RepeatedRefunds(context.Context) iter.Seq2[books.Refund, error] {
-	count := map[string]int{}
-	isMade := func(r *books.Refund) bool { return refundID(r) != "" && r.State == approved }
-	for i := range m.refunds {
-		if isMade(&m.refunds[i]) {
-			count[refundID(&m.refunds[i])]++
+	taken := map[string]bool{}
+	key := func(id string, i int) string { // the gateway's ids of a test may be equal
+		if taken[id] {
+			id = fmt.Sprint(id, "#", i)
 		}
+		taken[id] = true
+		return id
 	}
-	return sorted(m.refunds, func(r *books.Refund) bool { return isMade(r) && count[refundID(r)] > 1 }, refundID, refundAt)
-}
-
-func all[T any](*T) bool { return true }
-
-func (m *memory) ListedPayments(context.Context) iter.Seq2[books.ListedPayment, error] {
-	return sorted(m.payments, all, func(l *books.ListedPayment) string { return l.TransactionID }, func(*books.ListedPayment) time.Time { return time.Time{} })
-}
-
-func (m *memory) RepeatedOrders(context.Context) iter.Seq2[books.ListedPayment, error] {
-	count := map[string]int{}
+	var orders, refunds, payments, given, unreadables [][]any
+	for i, r := range m.orders {
+		orders = append(orders, []any{key(r.UniqueID, i), r.UniqueID, r.ID, r.State, 100, r.Amount.String(), r.Currency, micro(r.At), r.Card, "", 1})
+	}
+	for i, r := range m.refunds {
+		merchantID := r.ID
+		if merchantID == r.UniqueID {
+			merchantID = ""
+		}
+		refunds = append(refunds, []any{key(r.UniqueID, i), r.UniqueID, merchantID, r.Payment, r.State, 111, r.Amount.String(), r.Currency, micro(r.At), 1})
+	}
 	for _, l := range m.payments {
-		count[l.Order]++
+		payments = append(payments, []any{l.Line, l.ID, l.Amount.String(), l.Currency, l.State, l.Order, micro(l.At), "[]"})
 	}
-	return sorted(m.payments, func(l *books.ListedPayment) bool { return l.Order != "" && count[l.Order] > 1 },
-		func(l *books.ListedPayment) string { return l.Order }, func(*books.ListedPayment) time.Time { return time.Time{} })
-}
-
-func (m *memory) ListedRefunds(context.Context) iter.Seq2[books.ListedRefund, error] {
-	return sorted(m.given, all, func(l *books.ListedRefund) string { return l.RefundID }, func(*books.ListedRefund) time.Time { return time.Time{} })
-}
-
-func (m *memory) Unreadables(context.Context) iter.Seq2[books.Unreadable, error] {
-	return sorted(m.unreadables, all, func(u *books.Unreadable) string { return u.List }, func(*books.Unreadable) time.Time { return time.Time{} })
+	for _, l := range m.given {
+		given = append(given, []any{l.Line, l.ID, "", l.Amount.String(), l.Currency, micro(l.At), "[]"})
+	}
+	for _, u := range m.unreadables {
+		unreadables = append(unreadables, []any{u.List, u.Line, u.ID, u.Column, u.Why})
+	}
+	insert("orders", orders)
+	insert("refunds", refunds)
+	insert("listed_payments", payments)
+	insert("listed_refunds", given)
+	insert("unreadable", unreadables)
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func money(text string) decimal.Decimal { return decimal.RequireFromString(text) }

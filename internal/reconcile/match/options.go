@@ -1,9 +1,18 @@
 package match
 
-import "time"
+import (
+	"time"
 
-// DefaultGrace is the usual value of Options.Grace.
-const DefaultGrace = 48 * time.Hour
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+)
+
+// Span is a range of time, without To. The zero Span is unknown.
+type Span struct{ From, To time.Time }
+
+// IsZero reports whether the span is unknown.
+func (s Span) IsZero() bool { return s.From.IsZero() && s.To.IsZero() }
+
+func (s Span) holds(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }
 
 // List describes a list of the merchant.
 type List struct {
@@ -28,5 +37,5 @@ type Options struct {
 	Found func(*Difference) error // receives every difference; it may keep what it points to
 	// Gateway receives every payment of the gateway in the period, and every refund that was not declined, once each. It may be
 	// nil, and must not keep the row.
-	Gateway func(Kind, *Row)
+	Gateway func(books.Kind, *books.Row)
 }

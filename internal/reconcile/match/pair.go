@@ -3,25 +3,23 @@ package match
 import (
 	"slices"
 
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/shopspring/decimal"
 )
 
 // pair contains the rows and lines with one id.
 type pair struct {
-	rows   []Row
-	lines  []Line
-	paid   []Row  // the approved rows
-	row    *Row   // the row to compare: the last approved one, otherwise the last that is not declined, otherwise the last; nil if there is none
-	booked string // approved if any line is, otherwise a state that is not final, otherwise declined; empty if there are no lines
+	rows   []books.Row
+	lines  []books.Line
+	paid   []books.Row // the approved rows
+	row    *books.Row  // the row to compare: the last approved one, otherwise the last that is not declined, otherwise the last; nil if there is none
+	booked string      // approved if any line is, otherwise a state that is not final, otherwise declined; empty if there are no lines
 	sum    decimal.Decimal
 }
 
-func newPair(rows []Row, lines []Line) *pair {
-	p := &pair{rows: rows, lines: lines}
+func newPair(rows []books.Row, lines []books.Line) *pair {
+	p := &pair{rows: rows, lines: lines, paid: approvedOf(rows)}
 	for i := range rows {
-		if rows[i].State == approved {
-			p.paid = append(p.paid, rows[i])
-		}
 		if p.row == nil || weight(rows[i].State) >= weight(p.row.State) {
 			p.row = &rows[i]
 		}
@@ -50,12 +48,12 @@ func (p *pair) id() string {
 }
 
 // repeats returns the approved rows of a payment or refund after its first. Refunds of different payments may have the same id.
-func (p *pair) repeats() []Row { return repeats(p.paid) }
+func (p *pair) repeats() []books.Row { return repeats(p.paid) }
 
 // repeats is pair.repeats for approved rows with one id.
-func repeats(rows []Row) (again []Row) {
+func repeats(rows []books.Row) (again []books.Row) {
 	for i := range rows {
-		if slices.ContainsFunc(rows[:i], func(r Row) bool { return r.Payment == rows[i].Payment }) {
+		if slices.ContainsFunc(rows[:i], func(r books.Row) bool { return r.Payment == rows[i].Payment }) {
 			again = append(again, rows[i])
 		}
 	}
@@ -65,7 +63,7 @@ func repeats(rows []Row) (again []Row) {
 // once returns sum without the lines that are equal to an earlier one.
 func (p *pair) once() (sum decimal.Decimal) {
 	for i, line := range p.lines {
-		isRepeated := func(l Line) bool {
+		isRepeated := func(l books.Line) bool {
 			return l.State == line.State && l.Currency == line.Currency && l.Amount.Equal(line.Amount)
 		}
 		if line.State == p.booked && !slices.ContainsFunc(p.lines[:i], isRepeated) {
@@ -78,8 +76,8 @@ func (p *pair) once() (sum decimal.Decimal) {
 // currenciesDiffer compares the currencies of both sides. The gateway may omit amount and currency of a declined payment.
 func (p *pair) currenciesDiffer() bool {
 	currency := p.row.Currency
-	return currency != "" && (slices.ContainsFunc(p.lines, func(l Line) bool { return l.Currency != currency }) ||
-		slices.ContainsFunc(p.paid, func(r Row) bool { return r.Currency != currency }))
+	return currency != "" && (slices.ContainsFunc(p.lines, func(l books.Line) bool { return l.Currency != currency }) ||
+		slices.ContainsFunc(p.paid, func(r books.Row) bool { return r.Currency != currency }))
 }
 
 // atGateway returns the sum of the approved rows in the currency of p.row, or the amount of p.row if none is approved.
@@ -91,7 +89,7 @@ func (p *pair) atGateway() decimal.Decimal {
 }
 
 // sumOf adds up the rows in one currency.
-func sumOf(rows []Row, currency string) (sum decimal.Decimal) {
+func sumOf(rows []books.Row, currency string) (sum decimal.Decimal) {
 	for i := range rows {
 		if rows[i].Currency == currency {
 			sum = sum.Add(rows[i].Amount)
@@ -111,4 +109,17 @@ func weight(state string) int {
 	return 1
 }
 
-func isApproved(r Row) bool { return r.State == approved }
+// approvedOf returns the approved rows: the same slice if all are.
+func approvedOf(rows []books.Row) (paid []books.Row) {
+	if !slices.ContainsFunc(rows, func(r books.Row) bool { return r.State != approved }) {
+		return rows
+	}
+	for i := range rows {
+		if rows[i].State == approved {
+			paid = append(paid, rows[i])
+		}
+	}
+	return paid
+}
+
+func isApproved(r books.Row) bool { return r.State == approved }

@@ -3,6 +3,7 @@ package match
 import (
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -15,26 +16,29 @@ import (
 
 // TestRandom compares random books, and holds what is found against naive, which looks at one id after another.
 func TestRandom(t *testing.T) {
-	classes := map[Class]int{}
-	for seed := range uint64(3000) {
-		m := randomBooks(rand.New(rand.NewPCG(seed, 1)))
-		got, s := run(t, m, octoberOptions())
-		for i, line := range got {
-			got[i] = strings.Join(strings.Fields(line)[:3], " ")
+	seeds := map[string]uint64{"SQLite": 3000, "Postgres": 1500}
+	onEach(t, func(t *testing.T, d *database) {
+		classes, n := map[Class]int{}, seeds[path.Base(t.Name())]
+		for seed := range n {
+			m := randomBooks(rand.New(rand.NewPCG(seed, 1)))
+			got, s := d.run(t, m, octoberOptions())
+			for i, line := range got {
+				got[i] = strings.Join(strings.Fields(line)[:3], " ")
+			}
+			want := naive(m, octoberOptions())
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d: (-naive +got):\n%s\n%+v", seed, diff, m)
+			}
+			for _, c := range s.Classes {
+				classes[c.Class] += c.Rows
+			}
 		}
-		want := naive(m, octoberOptions())
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("seed %d: (-naive +got):\n%s\n%+v", seed, diff, m)
+		for _, about := range Classes {
+			if about.Class != Unreadable && classes[about.Class] < int(n)/30 {
+				t.Errorf("%s: %d in all, too few to show anything", about.Class, classes[about.Class])
+			}
 		}
-		for _, c := range s.Classes {
-			classes[c.Class] += c.Rows
-		}
-	}
-	for _, about := range Classes {
-		if about.Class != Unreadable && classes[about.Class] < 100 {
-			t.Errorf("%s: %d in all, too few to show anything", about.Class, classes[about.Class])
-		}
-	}
+	})
 }
 
 func randomBooks(r *rand.Rand) *memory {
@@ -82,7 +86,7 @@ func randomBooks(r *rand.Rand) *memory {
 func naive(m *memory, o Options) (found []string) {
 	window := Span{o.Period.From.Add(-o.Grace), o.Period.To.Add(o.Grace)}
 	taken := map[string]bool{} // ids of an earlier class
-	say := func(class Class, kind Kind, id string) {
+	say := func(class Class, kind books.Kind, id string) {
 		found = append(found, fmt.Sprintf("%s %s %s", class, kind, id))
 	}
 
@@ -92,21 +96,21 @@ func naive(m *memory, o Options) (found []string) {
 			if byOrder[l.Order] == nil {
 				byOrder[l.Order] = map[string]bool{}
 			}
-			byOrder[l.Order][l.TransactionID] = true
+			byOrder[l.Order][l.ID] = true
 		}
 	}
 	for _, order := range []string{"o1", "o2", "o3"} {
 		paid, now := map[string]bool{}, false
 		for _, p := range m.orders {
-			if byOrder[order][p.TransactionID] && p.State == approved {
-				if !taken["payment "+p.TransactionID] {
-					paid[p.TransactionID] = true
+			if byOrder[order][p.ID] && p.State == approved {
+				if !taken["payment "+p.ID] {
+					paid[p.ID] = true
 					now = now || o.Period.holds(p.At)
 				}
 			}
 		}
 		if len(paid) > 1 && now {
-			say(PaidTwice, Payment, order)
+			say(PaidTwice, books.Payment, order)
 			for id := range paid {
 				taken["payment "+id] = true
 			}
@@ -114,25 +118,25 @@ func naive(m *memory, o Options) (found []string) {
 	}
 	for i := range 9 {
 		uniqueID := fmt.Sprintf("u-t%d.0", i)
-		var payment *books.Order
+		var payment *books.Row
 		for j := range m.orders {
 			if m.orders[j].UniqueID == uniqueID {
 				payment = &m.orders[j]
 			}
 		}
-		var back []books.Refund
+		var back []books.Row
 		now := false
 		for _, r := range m.refunds {
 			isNow := o.Period.holds(r.At)
 			switch {
-			case r.UniqueID != uniqueID || !within(o.Copy.From, o.Copy.To, r.At):
+			case r.Payment != uniqueID || !o.Copy.holds(r.At):
 			case payment == nil && isNow && r.State != declined:
-				say(RefundWithoutOrder, Refund, r.MerchantRefundID)
-				taken["refund "+r.MerchantRefundID] = true
+				say(RefundWithoutOrder, books.Refund, r.ID)
+				taken["refund "+r.ID] = true
 			case payment == nil || r.State != approved:
 			case r.Currency != payment.Currency && isNow:
-				say(Currency, Refund, r.MerchantRefundID)
-				taken["refund "+r.MerchantRefundID] = true
+				say(Currency, books.Refund, r.ID)
+				taken["refund "+r.ID] = true
 			case r.Currency == payment.Currency:
 				back = append(back, r)
 				now = now || isNow
@@ -149,23 +153,23 @@ func naive(m *memory, o Options) (found []string) {
 			left = left.Sub(r.Amount)
 		}
 		if left.IsNegative() {
-			say(RefundAbovePayment, Refund, payment.TransactionID)
+			say(RefundAbovePayment, books.Refund, payment.ID)
 			for _, r := range back {
-				taken["refund "+r.MerchantRefundID] = true
+				taken["refund "+r.ID] = true
 			}
 		}
 	}
-	for _, kind := range []Kind{Payment, Refund} {
+	for _, kind := range []books.Kind{books.Payment, books.Refund} {
 		for i := range 8 {
-			id := fmt.Sprintf("%c%d", map[Kind]rune{Payment: 't', Refund: 'r'}[kind], i)
+			id := fmt.Sprintf("%c%d", map[books.Kind]rune{books.Payment: 't', books.Refund: 'r'}[kind], i)
 			rows, lines := m.ofID(kind, id, window)
 			if len(lines) > 0 && !slices.ContainsFunc(rows, isApproved) {
 				rows, lines = m.ofID(kind, id, Span{})
 			}
 			everywhere, _ := m.ofID(kind, id, Span{})
-			if paid := slices.DeleteFunc(everywhere, func(r Row) bool { return r.State != approved }); len(paid) > 1 && slices.ContainsFunc(rows, isApproved) {
+			if paid := slices.DeleteFunc(everywhere, func(r books.Row) bool { return r.State != approved }); len(paid) > 1 && slices.ContainsFunc(rows, isApproved) {
 				rows = append(slices.DeleteFunc(rows, isApproved), paid...)
-				slices.SortStableFunc(rows, func(a, b Row) int { return a.At.Compare(b.At) })
+				slices.SortStableFunc(rows, func(a, b books.Row) int { return a.At.Compare(b.At) })
 			}
 			if class := naiveClass(kind, rows, lines, o); class != "" && !taken[string(kind)+" "+id] {
 				say(class, kind, id)
@@ -177,29 +181,22 @@ func naive(m *memory, o Options) (found []string) {
 }
 
 // ofID has all of one id, in the order of time.
-func (m *memory) ofID(kind Kind, id string, window Span) (rows []Row, lines []Line) {
-	if kind == Payment {
-		rows, lines = every(m.orders, ofOrder), every(m.payments, ofListedPayment)
+func (m *memory) ofID(kind books.Kind, id string, window Span) (rows []books.Row, lines []books.Line) {
+	if kind == books.Payment {
+		rows, lines = slices.Clone(m.orders), slices.Clone(m.payments)
 	} else {
-		rows, lines = every(m.refunds, ofRefundRow), every(m.given, ofListedRefund)
+		rows, lines = slices.Clone(m.refunds), slices.Clone(m.given)
 	}
-	rows = slices.DeleteFunc(rows, func(r Row) bool { return r.ID != id || !window.IsZero() && !window.holds(r.At) })
-	lines = slices.DeleteFunc(lines, func(l Line) bool { return l.ID != id })
-	slices.SortStableFunc(rows, func(a, b Row) int { return a.At.Compare(b.At) })
+	rows = slices.DeleteFunc(rows, func(r books.Row) bool { return r.ID != id || !window.IsZero() && !window.holds(r.At) })
+	lines = slices.DeleteFunc(lines, func(l books.Line) bool { return l.ID != id })
+	slices.SortStableFunc(rows, func(a, b books.Row) int { return a.At.Compare(b.At) })
 	return rows, lines
 }
 
-func every[A, B any](rows []A, of func(*A) B) (all []B) {
-	for i := range rows {
-		all = append(all, of(&rows[i]))
-	}
-	return all
-}
-
-func naiveClass(kind Kind, rows []Row, lines []Line, o Options) Class {
+func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options) Class {
 	paid, sums := 0, map[string]int{} // gateway less books in the period, in hundredths
 	touched, rowNow := false, false
-	var last Row
+	var last books.Row
 	for _, r := range rows {
 		isNow := o.Period.holds(r.At)
 		rowNow = rowNow || isNow
@@ -230,7 +227,7 @@ func naiveClass(kind Kind, rows []Row, lines []Line, o Options) Class {
 		return ""
 	}
 	here, there, twice := MissingHere, MissingThere, TwoSuccesses
-	if kind == Refund {
+	if kind == books.Refund {
 		here, there, twice = RefundMissingHere, RefundMissingThere, RefundTwice
 	}
 	nearEdge := func(t time.Time, s Span) bool { return t.Before(s.From.Add(o.Grace)) || !t.Before(s.To.Add(-o.Grace)) }

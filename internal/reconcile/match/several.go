@@ -3,37 +3,39 @@ package match
 import (
 	"cmp"
 	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
 
 // paidTwice finds orders of the merchant with several successful payments, and marks the payments.
 func (m *matcher) paidTwice(marks marks) error {
-	orders := groups("orders of the list", convert(m.books.RepeatedOrders(m.ctx), ofListedPayment), func(l *Line) string { return l.Order })
-	for lines, err := range orders {
+	for same, err := range groups("orders of the list", m.books.OrderLines(m.ctx), func(l *books.OrderLine) string { return l.Line.Order }) {
 		if err != nil {
 			return err
 		}
-		ids := make([]string, 0, len(lines))
-		for i := range lines {
-			of := marks[lines[i].ID] // a payment is reported with one order only, but a known difference hides only itself
-			if lines[i].State == approved && (of.class != PaidTwice || of.known) {
-				ids = append(ids, lines[i].ID)
+		var lines []books.Line
+		var rows []books.Row // the successful payments, oldest first
+		for i := range same {
+			if l := &same[i].Line; len(lines) == 0 || l.Line != lines[len(lines)-1].Line {
+				lines = append(lines, *l)
+			}
+			// A payment is reported with one order only, but a known difference hides only itself.
+			paid := &same[i].Paid
+			if of := marks[paid.ID]; paid.ID != "" && (of.class != PaidTwice || of.known) {
+				rows = append(rows, *paid)
 			}
 		}
-		slices.Sort(ids)
-		if ids = slices.Compact(ids); lines[0].Order == "" || len(ids) < 2 {
-			continue // fewer than two payments
-		}
-		rows, err := m.paid(ids)
-		if err != nil {
-			return err
-		}
-		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r Row) bool { return m.inPeriod(r.At) }) {
+		order := func(a, b books.Row) int { return cmp.Or(byTime(a, b), strings.Compare(a.ID, b.ID)) }
+		slices.SortFunc(rows, order)
+		rows = slices.CompactFunc(rows, func(a, b books.Row) bool { return order(a, b) == 0 }) // it may be in several lines
+		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r books.Row) bool { return m.inPeriod(r.At) }) {
 			continue
 		}
 		currency := rows[0].Currency
 		marked, err := m.found(&Difference{
-			Class: PaidTwice, Kind: Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
-			Gateway: rows, Books: slices.Clone(lines),
+			Class: PaidTwice, Kind: books.Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
+			Gateway: rows, Books: lines,
 		})
 		if err != nil {
 			return err
@@ -45,85 +47,55 @@ func (m *matcher) paidTwice(marks marks) error {
 	return nil
 }
 
-// paid returns the successful payments with these ids, oldest first.
-func (m *matcher) paid(ids []string) (paid []Row, err error) {
-	for some := range slices.Chunk(ids, batch) {
-		found, err := collect(convert(m.books.OrdersByTransactionID(m.ctx, some...), ofOrder))
-		if err != nil {
-			return nil, err
-		}
-		paid = append(paid, slices.DeleteFunc(found, func(r Row) bool { return r.State != approved })...)
-	}
-	slices.SortFunc(paid, byTime)
-	return paid, nil
-}
-
-func severalIDs(rows []Row) bool {
-	return slices.ContainsFunc(rows, func(r Row) bool { return r.ID != rows[0].ID })
+func severalIDs(rows []books.Row) bool {
+	return slices.ContainsFunc(rows, func(r books.Row) bool { return r.ID != rows[0].ID })
 }
 
 // parents compares refunds with their payments, and marks the differences. It reads every refund of the copy, because refunds
 // of other periods count towards the total of a payment.
 func (m *matcher) parents(marks marks) error {
-	var waiting [][]Row // by payment
-	refunds := convert(m.books.Refunds(m.ctx, m.Copy.From, m.Copy.To), ofRefundRow)
-	for rows, err := range groups("refunds of the gateway", refunds, func(r *Row) string { return r.Payment }) {
+	all := m.books.RefundsOf(m.ctx, m.Copy.From, m.Copy.To)
+	for same, err := range groups("refunds of the gateway", all, func(r *books.RefundOf) string { return r.Refund.Payment }) {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(rows, func(r Row) bool { return m.counts(&r) }) {
+		if !slices.ContainsFunc(same, func(r books.RefundOf) bool { return m.counts(&r.Refund) }) {
 			continue
 		}
-		if waiting = append(waiting, slices.Clone(rows)); len(waiting) == batch {
-			if err := m.hold(waiting, marks); err != nil {
-				return err
-			}
-			waiting = waiting[:0]
+		refunds := make([]books.Row, len(same))
+		for i := range same {
+			refunds[i] = same[i].Refund
 		}
-	}
-	return m.hold(waiting, marks)
-}
-
-// counts reports whether a refund is in the period and not declined.
-func (m *matcher) counts(r *Row) bool { return m.inPeriod(r.At) && r.State != declined }
-
-// hold compares the refunds of several payments with the payments.
-func (m *matcher) hold(refunds [][]Row, marks marks) error {
-	var ids []string
-	for _, rows := range refunds {
-		if rows[0].Payment != "" {
-			ids = append(ids, rows[0].Payment)
+		var payment *books.Row
+		if found := same[0].Payment; found.UniqueID != "" {
+			payment = &found
 		}
-	}
-	found := map[string]*Row{}
-	if len(ids) > 0 {
-		for row, err := range convert(m.books.OrdersByUniqueID(m.ctx, ids...), ofOrder) {
-			if err != nil {
-				return err
-			}
-			found[row.UniqueID] = &row
-		}
-	}
-	for _, rows := range refunds {
-		if err := m.holdOne(found[rows[0].Payment], rows, marks); err != nil {
+		if err := m.hold(payment, refunds, marks); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// holdOne compares the refunds of one payment with it. A nil payment means that it is not in the copy.
-func (m *matcher) holdOne(payment *Row, refunds []Row, marks marks) error {
-	report := func(d *Difference, rows []Row) error {
-		d.Kind, d.Gateway, d.Paid = Refund, rows, payment
+// counts reports whether a refund is in the period and not declined.
+func (m *matcher) counts(r *books.Row) bool { return m.inPeriod(r.At) && r.State != declined }
+
+// hold compares the refunds of one payment with it. A nil payment means that it is not in the copy.
+func (m *matcher) hold(payment *books.Row, refunds []books.Row, marks marks) error {
+	report := func(d *Difference, rows []books.Row) error {
+		d.Kind, d.Gateway, d.Paid = books.Refund, rows, payment
 		marked, err := m.found(d)
 		for i := range rows {
 			marks.add(rows[i].ID, marked)
 		}
 		return err
 	}
-	m.countRefunds(payment, refunds)
-	var back []Row // the approved refunds, in the currency of the payment
+	for i := range refunds {
+		if m.counts(&refunds[i]) {
+			m.Gateway(books.Refund, &refunds[i])
+		}
+	}
+	var back []books.Row // the approved refunds, in the currency of the payment
 	for i := range refunds {
 		r := refunds[i : i+1 : i+1]
 		d := &Difference{ID: r[0].ID, Currency: r[0].Currency, Value: r[0].Amount, At: r[0].At}
@@ -146,13 +118,9 @@ func (m *matcher) holdOne(payment *Row, refunds []Row, marks marks) error {
 			return err
 		}
 	}
-	if payment == nil || !slices.ContainsFunc(back, func(r Row) bool { return m.counts(&r) }) {
+	if payment == nil || !slices.ContainsFunc(back, func(r books.Row) bool { return m.counts(&r) }) {
 		return nil
 	}
-	for i := range back {
-		back[i].Currency = cmp.Or(back[i].Currency, payment.Currency)
-	}
-	slices.SortFunc(back, func(a, b Row) int { return a.At.Compare(b.At) })
 	paid, sum := payment.Amount, sumOf(back, back[0].Currency)
 	if payment.State != approved {
 		paid = paid.Sub(paid)
@@ -163,16 +131,4 @@ func (m *matcher) holdOne(payment *Row, refunds []Row, marks marks) error {
 	return report(&Difference{
 		Class: RefundAbovePayment, ID: cmp.Or(payment.ID, payment.UniqueID), Currency: back[0].Currency, Value: sum.Sub(paid), At: back[len(back)-1].At,
 	}, back)
-}
-
-// countRefunds passes the refunds of the period to m.Gateway.
-func (m *matcher) countRefunds(payment *Row, refunds []Row) {
-	for i := range refunds {
-		if r := refunds[i]; m.counts(&r) {
-			if r.Currency == "" && payment != nil {
-				r.Currency = payment.Currency
-			}
-			m.Gateway(Refund, &r)
-		}
-	}
 }

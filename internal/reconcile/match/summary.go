@@ -5,19 +5,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/shopspring/decimal"
 )
 
 // Summary contains the counts and totals of a comparison.
 type Summary struct {
-	Compared  int          // ids that were compared, of either side
-	TiedOut   int          // ids on which both sides agree
-	Elsewhere int          // lines of other periods
-	Newer     int          // lines that are newer than the copy of the gateway
-	Lines     map[Kind]int // lines of the period
-	Classes   []Count      // by class, kind and currency, in the order of Classes
-	Bridges   []Bridge     // by kind and currency
-	Unused    []Mark       // marks that no longer match a difference
+	Compared  int                // ids that were compared, of either side
+	TiedOut   int                // ids on which both sides agree
+	Elsewhere int                // lines of other periods
+	Newer     int                // lines that are newer than the copy of the gateway
+	Lines     map[books.Kind]int // lines of the period
+	Classes   []Count            // by class, kind and currency, in the order of Classes
+	Bridges   []Bridge           // by kind and currency
+	Unused    []Mark             // marks that no longer match a difference
 }
 
 // Ages are the exclusive upper limits of the age classes. The last class has none.
@@ -28,7 +29,7 @@ const day = 24 * time.Hour
 // Count counts the differences of one class, of payments or of refunds, in one currency.
 type Count struct {
 	Class    Class
-	Kind     Kind
+	Kind     books.Kind
 	Currency string // empty if the class has no amounts
 	Rows     int
 	Value    decimal.Decimal
@@ -40,7 +41,7 @@ type Count struct {
 
 // Bridge reconciles the total of the merchant's books with that of the gateway.
 type Bridge struct {
-	Kind     Kind
+	Kind     books.Kind
 	Currency string
 	Books    decimal.Decimal // total of the approved lines of the period
 	Steps    []Step
@@ -170,7 +171,7 @@ func (t totals) equal(other totals) bool {
 	return true
 }
 
-func (s *Summary) bridge(kind Kind, currency string) *Bridge {
+func (s *Summary) bridge(kind books.Kind, currency string) *Bridge {
 	for i := range s.Bridges {
 		if s.Bridges[i].Kind == kind && s.Bridges[i].Currency == currency {
 			return &s.Bridges[i]
@@ -181,7 +182,7 @@ func (s *Summary) bridge(kind Kind, currency string) *Bridge {
 }
 
 // gateway adds a row of the period to the gateway's total.
-func (s *Summary) gateway(kind Kind, r *Row) {
+func (s *Summary) gateway(kind books.Kind, r *books.Row) {
 	if r.State == approved {
 		b := s.bridge(kind, r.Currency)
 		b.Gateway = b.Gateway.Add(r.Amount)
@@ -190,7 +191,7 @@ func (s *Summary) gateway(kind Kind, r *Row) {
 
 // step adds the totals of an id to the bridges, and to the step of its class. An id without a class ties out: its totals are
 // equal.
-func (s *Summary) step(kind Kind, marked mark, gateway, books totals) {
+func (s *Summary) step(kind books.Kind, marked mark, gateway, books totals) {
 	s.Compared++
 	if marked.class == "" {
 		s.TiedOut++

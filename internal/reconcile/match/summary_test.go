@@ -26,7 +26,7 @@ func TestBridge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, s := run(t, m, o)
+	found, s := onSQLite(t).run(t, m, o)
 	if want := "missing_here payment here 7 USD known: paid in cash too"; !slices.Contains(found, want) {
 		t.Errorf("got %q, want in it %q", found, want)
 	}
@@ -100,7 +100,7 @@ func TestAges(t *testing.T) {
 	for i, at := range []time.Time{day0(10, 31, 1), day0(10, 29, 1), day0(10, 29, 0), day0(10, 24, 1), day0(10, 24, 0), day0(10, 1, 1), day0(10, 1, 0)} {
 		m.pay(fmt.Sprint("a", i), approved, "1 USD", at)
 	}
-	_, s := run(t, m, o)
+	_, s := onSQLite(t).run(t, m, o)
 	c := s.Classes[0]
 	if want := [4]int{2, 2, 2, 1}; c.ByAge != want || !c.Oldest.Equal(day0(10, 1, 0)) {
 		t.Errorf("got %v, the oldest of %v, want %v", c.ByAge, c.Oldest, want)
@@ -117,7 +117,7 @@ func TestKnownHidesItself(t *testing.T) {
 		back("r of e", approved, "8 USD", middle).back("s of e", approved, "8 USD", middle).give("r", "8 USD", time.Time{}).
 		pay("x", approved, "20 USD", middle).book("x", approved, "30 USD", time.Time{})
 	m.book("e", approved, "10 USD", time.Time{})
-	m.unreadables = []books.Unreadable{
+	m.unreadables = []unreadable{
 		{List: books.PaymentList, Line: 90, ID: "x", Column: "amount", Why: "is negative"},
 		{List: books.PaymentList, Line: 91, ID: "y", Column: "amount", Why: "is negative"},
 	}
@@ -129,7 +129,7 @@ func TestKnownHidesItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, s := run(t, m, o)
+	got, s := onSQLite(t).run(t, m, o)
 	want := []string{
 		"amount payment b 900 USD", "amount payment x 10 USD", "missing_here payment y 7 USD",
 		"paid_twice payment o 50 USD known: in two parts", "paid_twice payment p 50 USD known: in two parts",
@@ -149,7 +149,7 @@ func TestKnownHidesItself(t *testing.T) {
 func TestNotChecked(t *testing.T) {
 	m := new(memory).pay("a", approved, "1 USD", day0(10, 31, 1)).pay("b", approved, "1 USD", middle).book("b", approved, "1 USD", middle).
 		book("old", approved, "1 USD", day0(9, 2, 0)).book("new", approved, "1 USD", whole.To).book("newer", approved, "1 USD", whole.To.Add(time.Hour))
-	_, s := run(t, m, octoberOptions())
+	_, s := onSQLite(t).run(t, m, octoberOptions())
 	if s.Differences() != 0 || s.Rows(Unchecked) != 1 || s.Compared != 2 || s.TiedOut != 1 {
 		t.Errorf("got %d differences, %d not checked, %d of %d tie out, want 0, 1, 1 of 2", s.Differences(), s.Rows(Unchecked), s.TiedOut, s.Compared)
 	}

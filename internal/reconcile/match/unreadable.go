@@ -1,86 +1,57 @@
 package match
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
 
 // unreadables reports the lines that could not be parsed. Their amounts are unknown. If at least the id could be parsed, the
 // gateway's row is shown, and the line is skipped if the row belongs to another period. If no other line has the id, the row does
 // not count as missing; otherwise the other lines are compared with it.
-func (m *matcher) unreadables(marks map[Kind]marks) error {
-	waiting := map[Kind][]books.Unreadable{}
-	kinds := map[string]Kind{books.PaymentList: Payment, books.RefundList: Refund}
-	for u, err := range m.books.Unreadables(m.ctx) {
+func (c *comparison) unreadables() error {
+	line := func(u *books.Unreadable) string { return fmt.Sprintf("line %8d", u.Line) } // sorts as the numbers do
+	for same, err := range groups("unreadable lines", c.books.Unreadables(c.ctx, c.kind), line) {
 		if err != nil {
 			return err
 		}
-		kind := kinds[u.List]
-		if waiting[kind] = append(waiting[kind], u); len(waiting[kind]) == batch {
-			if err := m.unreadable(kind, waiting[kind], marks[kind]); err != nil {
-				return err
-			}
-			waiting[kind] = nil
-		}
-	}
-	for _, kind := range []Kind{Payment, Refund} {
-		if err := m.unreadable(kind, waiting[kind], marks[kind]); err != nil {
+		if err := c.unreadable(same); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *matcher) unreadable(kind Kind, lines []books.Unreadable, marks marks) error {
-	if len(lines) == 0 {
-		return nil
+// unreadable reports one line, which is there once for each row that has its id.
+func (c *comparison) unreadable(same []books.Unreadable) error {
+	u := &same[0]
+	d := &Difference{
+		Class: Unreadable, Kind: c.kind, ID: fmt.Sprintf("line %d", u.Line), Books: []books.Line{{Line: u.Line, ID: u.ID}}, Why: u.Why,
 	}
-	rows, err := m.rowsOf(kind, lines)
+	if u.Column != "" {
+		d.Why = "column " + u.Column + ": " + u.Why
+	}
+	for i := range same {
+		if same[i].Row.State != "" {
+			d.Gateway = append(d.Gateway, same[i].Row)
+		}
+	}
+	if len(d.Gateway) > 0 {
+		slices.SortFunc(d.Gateway, byTime)
+		row := newPair(d.Gateway, nil).row
+		if !c.inPeriod(row.At) {
+			c.skip(row.At)
+			return nil
+		}
+		d.At = row.At
+	}
+	marked, err := c.found(d)
 	if err != nil {
 		return err
 	}
-	for i := range lines {
-		u := &lines[i]
-		d := &Difference{
-			Class: Unreadable, Kind: kind, ID: lineName(u.Line), Books: []Line{{Line: u.Line, ID: u.ID}}, Why: unreadableWhy(u), Gateway: rows[u.ID],
-		}
-		if len(d.Gateway) > 0 {
-			row := newPair(d.Gateway, nil).row
-			if !m.inPeriod(row.At) {
-				m.skip(row.At)
-				continue
-			}
-			d.At = row.At
-		}
-		marked, err := m.found(d)
-		if err != nil {
-			return err
-		}
-		if u.ID != "" {
-			marks.add(u.ID, marked)
-		}
+	if u.ID != "" {
+		c.marks.add(u.ID, marked)
 	}
 	return nil
-}
-
-// rowsOf returns the gateway's rows, by id, for the lines whose ids could be parsed.
-func (m *matcher) rowsOf(kind Kind, lines []books.Unreadable) (map[string][]Row, error) {
-	var ids []string
-	for i := range lines {
-		if lines[i].ID != "" {
-			ids = append(ids, lines[i].ID)
-		}
-	}
-	rows := map[string][]Row{}
-	if len(ids) == 0 {
-		return rows, nil
-	}
-	find := m.payments(nil).find
-	if kind == Refund {
-		find = m.refunds(nil).find
-	}
-	found, err := find(m.ctx, ids)
-	for _, row := range found {
-		rows[row.ID] = append(rows[row.ID], row)
-	}
-	return rows, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 )
@@ -19,8 +20,8 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 		}
 		return t.In(zone).Format(time.RFC3339)
 	}
-	gateway := func(d *row, text func(*match.Row) string) any { return joined(d.Gateway, text) }
-	list := func(d *row, text func(*match.Line) string) any { return joined(d.Books, text) }
+	gateway := func(d *row, text func(*books.Row) string) any { return joined(d.Gateway, text) }
+	list := func(d *row, text func(*books.Line) string) any { return joined(d.Books, text) }
 	return []tabular.Column[row]{
 		tabular.ColumnOf("class", "class", func(d *row) any { return string(d.Class) }),
 		tabular.ColumnOf("kind", "", func(d *row) any { return string(d.Kind) }),
@@ -41,32 +42,32 @@ func Columns(zone *time.Location, now time.Time) []tabular.Column[match.Differen
 			return int(d.Age(now) / (24 * time.Hour))
 		}),
 		tabular.ColumnOf("gateway", "gateway", func(d *row) any {
-			return gateway(d, func(r *match.Row) string {
+			return gateway(d, func(r *books.Row) string {
 				return fmt.Sprintf("%s %s %s", amount.Text(r.Amount, r.Currency), r.Currency, r.State)
 			})
 		}),
 		tabular.ColumnOf("gatewayAt", "", func(d *row) any {
-			return gateway(d, func(r *match.Row) string { return fmt.Sprint(at(r.At)) })
+			return gateway(d, func(r *books.Row) string { return fmt.Sprint(at(r.At)) })
 		}),
-		tabular.ColumnOf("uniqueIds", "", func(d *row) any { return gateway(d, func(r *match.Row) string { return r.UniqueID }) }),
-		tabular.ColumnOf("cards", "", func(d *row) any { return gateway(d, func(r *match.Row) string { return r.Card }) }),
+		tabular.ColumnOf("uniqueIds", "", func(d *row) any { return gateway(d, func(r *books.Row) string { return r.UniqueID }) }),
+		tabular.ColumnOf("cards", "", func(d *row) any { return gateway(d, func(r *books.Row) string { return r.Card }) }),
 		tabular.ColumnOf("payment", "", func(d *row) any {
 			if d.Paid == nil {
-				return gateway(d, func(r *match.Row) string { return r.Payment })
+				return gateway(d, func(r *books.Row) string { return r.Payment })
 			}
 			return fmt.Sprintf("%s %s %s %s", d.Paid.UniqueID, amount.Text(d.Paid.Amount, d.Paid.Currency), d.Paid.Currency, d.Paid.State)
 		}),
 		tabular.ColumnOf("list", "your list", func(d *row) any {
-			return list(d, func(l *match.Line) string {
+			return list(d, func(l *books.Line) string {
 				if l.Currency == "" { // the line could not be parsed
 					return ""
 				}
 				return fmt.Sprintf("%s %s %s", amount.Text(l.Amount, l.Currency), l.Currency, l.State)
 			})
 		}),
-		tabular.ColumnOf("listAt", "", func(d *row) any { return list(d, func(l *match.Line) string { return fmt.Sprint(at(l.At)) }) }),
-		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, func(l *match.Line) string { return fmt.Sprint(l.Line) }) }),
-		tabular.ColumnOf("listIds", "", func(d *row) any { return list(d, func(l *match.Line) string { return l.ID }) }),
+		tabular.ColumnOf("listAt", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(at(l.At)) }) }),
+		tabular.ColumnOf("lines", "", func(d *row) any { return list(d, func(l *books.Line) string { return fmt.Sprint(l.Line) }) }),
+		tabular.ColumnOf("listIds", "", func(d *row) any { return list(d, func(l *books.Line) string { return l.ID }) }),
 		tabular.ColumnOf("why", "", func(d *row) any { return d.Why }),
 	}
 }

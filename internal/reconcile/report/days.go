@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/shopspring/decimal"
 )
@@ -27,7 +28,7 @@ func NewDays(period match.Span) *Days {
 }
 
 // Add adds a payment or a refund of the period.
-func (d *Days) Add(kind match.Kind, r *match.Row) {
+func (d *Days) Add(kind books.Kind, r *books.Row) {
 	if r.Currency == "" || r.At.IsZero() {
 		return
 	}
@@ -43,12 +44,12 @@ func (d *Days) Add(kind match.Kind, r *match.Row) {
 		days[n] = day
 	}
 	switch {
-	case kind == match.Refund && r.State == "approved":
+	case kind == books.Refund && r.State == "approved":
 		day.refunded = day.refunded.Add(r.Amount)
-	case kind == match.Payment && r.State == "approved":
+	case kind == books.Payment && r.State == "approved":
 		day.approved++
 		day.value = day.value.Add(r.Amount)
-	case kind == match.Payment && r.State == "declined":
+	case kind == books.Payment && r.State == "declined":
 		day.declined++
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 )
 
@@ -29,7 +30,7 @@ type otherJSON struct {
 
 type classJSON struct {
 	Class       match.Class  `json:"class"`
-	Kind        match.Kind   `json:"kind"`
+	Kind        books.Kind   `json:"kind"`
 	Currency    string       `json:"currency"`
 	Differences int          `json:"differences"`
 	Value       amount.Exact `json:"value"`
@@ -39,7 +40,7 @@ type classJSON struct {
 }
 
 type bridgeJSON struct {
-	Kind     match.Kind   `json:"kind"`
+	Kind     books.Kind   `json:"kind"`
 	Currency string       `json:"currency"`
 	Books    amount.Exact `json:"books"`
 	Steps    []stepJSON   `json:"steps"`

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 )
@@ -53,7 +54,7 @@ func TestRows(t *testing.T) {
 func TestUnknownValue(t *testing.T) {
 	var out strings.Builder
 	rows := tabular.NewWriter(tabular.CSV, Columns(zone, date(11, 1)), false, &out)
-	if err := errors.Join(rows.Write(&match.Difference{Class: match.Unreadable, Kind: match.Payment, ID: "line 7"}), rows.Flush()); err != nil {
+	if err := errors.Join(rows.Write(&match.Difference{Class: match.Unreadable, Kind: books.Payment, ID: "line 7"}), rows.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\nunreadable,payment,line 7,,,,") {
@@ -83,17 +84,17 @@ func TestRangeText(t *testing.T) {
 func TestDays(t *testing.T) {
 	period := match.Span{From: date(10, 1), To: date(10, 4)}
 	days := NewDays(period)
-	add := func(kind match.Kind, state, currency string, amount int64, at time.Time) {
-		days.Add(kind, &match.Row{State: state, Currency: currency, Amount: decimal.NewFromInt(amount), At: at})
+	add := func(kind books.Kind, state, currency string, amount int64, at time.Time) {
+		days.Add(kind, &books.Row{State: state, Currency: currency, Amount: decimal.NewFromInt(amount), At: at})
 	}
-	add(match.Payment, "approved", "EUR", 5, date(10, 1))
-	add(match.Payment, "approved", "EUR", 6, date(10, 2).Add(-time.Second).UTC()) // still the first
-	add(match.Payment, "declined", "EUR", 7, date(10, 3))
-	add(match.Payment, "processing", "EUR", 7, date(10, 3))
-	add(match.Refund, "approved", "EUR", 2, date(10, 3))
-	add(match.Refund, "processing", "EUR", 2, date(10, 3))
-	add(match.Payment, "approved", "JPY", 800, date(10, 2))
-	add(match.Payment, "approved", "", 1, date(10, 2))
+	add(books.Payment, "approved", "EUR", 5, date(10, 1))
+	add(books.Payment, "approved", "EUR", 6, date(10, 2).Add(-time.Second).UTC()) // still the first
+	add(books.Payment, "declined", "EUR", 7, date(10, 3))
+	add(books.Payment, "processing", "EUR", 7, date(10, 3))
+	add(books.Refund, "approved", "EUR", 2, date(10, 3))
+	add(books.Refund, "processing", "EUR", 2, date(10, 3))
+	add(books.Payment, "approved", "JPY", 800, date(10, 2))
+	add(books.Payment, "approved", "", 1, date(10, 2))
 	var got []string
 	for _, currency := range days.names() {
 		bars, starts, unit := days.series(currency)

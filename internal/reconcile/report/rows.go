@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"slices"
 
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/shopspring/decimal"
 )
@@ -18,7 +19,7 @@ type Rows struct {
 // group contains the known or the other differences of one class, of payments or of refunds, in one currency.
 type group struct {
 	class    match.Class
-	kind     match.Kind
+	kind     books.Kind
 	currency string
 	known    bool
 	rows     int

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 )
 
@@ -75,7 +76,7 @@ func (p *Page) row(d *match.Difference) row {
 	}
 	for i := range d.Gateway {
 		kind := ""
-		if d.Kind == match.Refund {
+		if d.Kind == books.Refund {
 			kind = "refund "
 		}
 		r.Gateway = append(r.Gateway, p.gatewayEntry(&d.Gateway[i], kind))
@@ -100,7 +101,7 @@ func (p *Page) row(d *match.Difference) row {
 	if d.Known {
 		r.Why = append(r.Why, "Known: "+p.Text(d.Reason))
 	}
-	if d.Kind == match.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.RefundWithoutOrder) {
+	if d.Kind == books.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.RefundWithoutOrder) {
 		r.NoLine = "not compared" // only compared with its payment
 	}
 	switch {
@@ -113,7 +114,7 @@ func (p *Page) row(d *match.Difference) row {
 	return r
 }
 
-func (p *Page) gatewayEntry(r *match.Row, kind string) entry {
+func (p *Page) gatewayEntry(r *books.Row, kind string) entry {
 	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), p.Text(r.Currency), p.Text(r.State))}
 	var details []string
 	if !r.At.IsZero() {

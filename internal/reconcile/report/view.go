@@ -106,7 +106,7 @@ func (v *view) verdict() {
 }
 
 func (v *view) bridges() {
-	kinds := map[match.Kind]string{match.Payment: "Payments", match.Refund: "Refunds"}
+	kinds := map[books.Kind]string{books.Payment: "Payments", books.Refund: "Refunds"}
 	bridges := slices.Clone(v.Summary.Bridges)
 	slices.SortStableFunc(bridges, func(a, b match.Bridge) int { return cmp.Compare(a.Currency, b.Currency) })
 	for i := range bridges {
@@ -180,14 +180,14 @@ func (v *view) facts() {
 
 func (v *view) classes() {
 	for _, a := range match.Classes {
-		for _, kind := range []match.Kind{match.Payment, match.Refund} {
+		for _, kind := range []books.Kind{books.Payment, books.Refund} {
 			v.class(a, kind)
 		}
 	}
 }
 
 // class adds the row of a class, and a second one for refunds if the class has payments and refunds.
-func (v *view) class(a match.About, kind match.Kind) {
+func (v *view) class(a match.About, kind books.Kind) {
 	isOf := func(c match.Count) bool { return c.Class == a.Class && c.Kind == kind }
 	if kind != usualKind(a.Class) && !slices.ContainsFunc(v.Summary.Classes, isOf) {
 		return

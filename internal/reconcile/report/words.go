@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/shopspring/decimal"
 )
@@ -42,15 +43,15 @@ func about(c match.Class) match.About {
 }
 
 // usualKind is the kind of the rows of a class; those of some classes may also be refunds.
-func usualKind(c match.Class) match.Kind {
+func usualKind(c match.Class) books.Kind {
 	if strings.HasPrefix(string(c), "refund_") {
-		return match.Refund
+		return books.Refund
 	}
-	return match.Payment
+	return books.Payment
 }
 
 // inRefunds is the part of a title that distinguishes the refunds of a class from its payments.
-func inRefunds(c match.Class, kind match.Kind) string {
+func inRefunds(c match.Class, kind books.Kind) string {
 	if kind == usualKind(c) {
 		return ""
 	}

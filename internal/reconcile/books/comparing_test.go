@@ -1,7 +1,9 @@
 package books
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +20,7 @@ func TestUnreadableID(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, u := range collect(t, b.Unreadables(t.Context())) {
+		for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
 			got = append(got, fmt.Sprintf("%d %q", u.Line, u.ID))
 		}
 		if diff := cmp.Diff([]string{`3 "t-1"`, `4 "t-2"`, `5 ""`, `6 "t-3"`, `7 ""`}, got); diff != "" {
@@ -36,8 +38,8 @@ func TestListsForMatching(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, l := range collect(t, b.RepeatedOrders(t.Context())) {
-			got = append(got, l.Order+" "+l.TransactionID)
+		for _, l := range collect(t, b.OrderLines(t.Context())) {
+			got = append(got, l.Line.Order+" "+l.Line.ID+l.Paid.UniqueID)
 		}
 		if diff := cmp.Diff([]string{"o-1 b", "o-1 d", "o-2 a", "o-2 g"}, got); diff != "" {
 			t.Errorf("lines (-want +got):\n%s", diff)
@@ -84,19 +86,58 @@ func TestSpanWithoutTimes(t *testing.T) {
 	})
 }
 
-// TestRepeated: the approved rows whose id several approved rows have.
-func TestRepeated(t *testing.T) {
+// TestRows: what a comparison reads of the copy: the rows of any time by their ids, refunds with the currency of their payments, and
+// the rows with the ids of lines.
+func TestRows(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
-		plantCopy(t, b)
+		at := plantCopy(t, b)
+		_, err := b.ImportPayments(t.Context(), csvList(t, "transaction_id,amount,currency,order\nb,x,EUR,\nlost,x,EUR,\nb,1,EUR,o\nlost,1,EUR,o\na,1,EUR,p\na,1,EUR,p\n"))
+		if err == nil {
+			_, err = b.ImportRefunds(t.Context(), csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
+		}
+		if _, refused := errors.AsType[*Refused](err); !refused { // no line can be read
+			t.Fatal(err)
+		}
+		_, err = b.ImportRefunds(t.Context(), csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\nr-9,1,EUR\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
 		var got []string
-		for _, o := range collect(t, b.RepeatedPayments(t.Context())) {
-			got = append(got, o.TransactionID+" "+o.UniqueID)
+		add := func(what string, r Row) {
+			got = append(got, strings.Join([]string{what, r.ID, r.UniqueID, r.Payment, r.State, r.Amount.String(), r.Currency}, " "))
 		}
-		for _, r := range collect(t, b.RepeatedRefunds(t.Context())) {
-			got = append(got, r.MerchantRefundID+" "+r.RefundUniqueID+" "+r.Currency)
+		for _, kind := range []Kind{Payment, Refund} {
+			rows, _ := read(t, b, kind)
+			for _, r := range rows {
+				add(string(kind), r)
+			}
 		}
-		if diff := cmp.Diff([]string{"b u-1", "b u-5", "r-2 ru-2 EUR", "r-2 ru-5 EUR"}, got); diff != "" {
+		for _, l := range collect(t, b.OrderLines(t.Context())) {
+			add(fmt.Sprint("order ", l.Line.Order, " line ", l.Line.Line), l.Paid)
+		}
+		for _, kind := range []Kind{Payment, Refund} {
+			for _, u := range collect(t, b.Unreadables(t.Context(), kind)) {
+				add(fmt.Sprint("unreadable ", u.Line), u.Row)
+			}
+		}
+		for _, r := range collect(t, b.RefundsOf(t.Context(), at(1), at(3))) {
+			add("refund of "+r.Payment.ID, r.Refund)
+		}
+		want := []string{
+			"payment  u-6  approved 1 EUR", "payment  u-7  approved 1 EUR", "payment a u-0  approved 1 EUR", "payment b u-1  approved 1 EUR",
+			"payment b u-5  approved 1 EUR", "payment c u-2  approved 1 EUR", "payment d u-3  approved 1 EUR", "payment d u-4  declined 1 EUR",
+			"refund r-0 ru-0 u-1 approved 1 EUR", "refund r-0 ru-3 u-1 declined 1 EUR", "refund r-1 ru-1 u-1 approved 1 EUR",
+			"refund r-2 ru-2 u-1 approved 1 EUR", "refund r-2 ru-5 u-1 approved 1 EUR", "refund ru-4 ru-4 u-1 approved 1 EUR",
+			"order o line 4 b u-1  approved 1 EUR", "order o line 4 b u-5  approved 1 EUR", "order o line 5     0 ",
+			"unreadable 2 b u-1  approved 1 EUR", "unreadable 2 b u-5  approved 1 EUR", "unreadable 3     0 ",
+			"unreadable 2 ru-4 ru-4 u-1 approved 1 EUR", "unreadable 3 r-2 ru-2 u-1 approved 1 EUR", "unreadable 3 r-2 ru-5 u-1 approved 1 EUR",
+			"unreadable 4     0 ",
+			"refund of b r-1 ru-1 u-1 approved 1 EUR", "refund of b r-2 ru-2 u-1 approved 1 EUR",
+		}
+		slices.Sort(got) // rows with one id are in no order
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("rows (-want +got):\n%s", diff)
 		}
 	})
