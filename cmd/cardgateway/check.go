@@ -61,7 +61,7 @@ func (*checkCommand) Run(c *call) error {
 		return exit.CannotWrite("result", k.failed)
 	}
 	if k.looks > 0 {
-		return exit.Fail(exit.No, "lines that begin with \"look\": %d", k.looks)
+		return exit.Fail(exit.Negative, "lines that begin with \"look\": %d", k.looks)
 	}
 	return nil
 }

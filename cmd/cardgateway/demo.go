@@ -36,7 +36,7 @@ func startDemo(now time.Time) (*demo, error) {
 	}
 	d := &demo{from: now.AddDate(-1, 0, 0), to: now, dir: dir}
 	if d.server, err = sandbox.Start(sandbox.Options{NoNotifications: true}); err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "the sandbox does not start: %v", err)
+		return nil, exit.Fail(exit.Failed, "the sandbox does not start: %v", err)
 	}
 	d.server.SeedOrders(sandbox.SeedOptions{
 		N: demoOrders, From: d.from, To: now, Random: true, Hours: sandbox.DayAndNight(), Currencies: []string{"EUR", "USD", "JPY"},

@@ -49,7 +49,7 @@ func (c *call) keepApart(written ...files.Use) error {
 		return nil
 	}
 	if err := files.Apart(written, append(c.settings.Paths(c.source()), c.read...)); err != nil {
-		return exit.Fail(exit.NoAnswer, "%s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "%s", terminal.Clean(err.Error()))
 	}
 	return nil
 }

@@ -95,11 +95,11 @@ func (l *listing[T]) run() error {
 // prepare sets the range and the format, from the flags or from the checkpoint.
 func (l *listing[T]) prepare() error {
 	if l.flags.LogEvery <= 0 {
-		return exit.Fail(exit.NoAnswer, "--log-every must be greater than 0; use --quiet to print no progress")
+		return exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
 	}
 	for _, state := range l.flags.State {
 		if !slices.Contains(l.states, state) {
-			return exit.Fail(exit.NoAnswer, "--state: there is no state %q of %s; the states are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
+			return exit.Fail(exit.Failed, "--state: there is no state %q of %s; the states are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
 		}
 	}
 	var before *saved
@@ -138,7 +138,7 @@ func (l *listing[T]) prepare() error {
 			l.saved.From, l.saved.To = before.From, before.To
 		}
 		if what := before.differs(&l.saved); what != "" {
-			return exit.Fail(exit.NoAnswer, "--checkpoint %s belongs to another list: %s. Finish that list, or choose another file",
+			return exit.Fail(exit.Failed, "--checkpoint %s belongs to another list: %s. Finish that list, or choose another file",
 				terminal.Clean(l.flags.Checkpoint), what)
 		}
 		l.saved = *before
@@ -264,7 +264,7 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	}
 	if path := l.flags.Checkpoint; path != "" {
 		if err := os.Remove(path); err != nil {
-			return exit.Fail(exit.NoAnswer, "the list is complete, but --checkpoint cannot be removed: %v", err)
+			return exit.Fail(exit.Failed, "the list is complete, but --checkpoint cannot be removed: %v", err)
 		}
 		l.say("the list is complete, %s was removed", terminal.Clean(path))
 	}

@@ -44,8 +44,8 @@ func (k *matchCommand) Run(c *call) (err error) {
 	case format == "":
 		format = tabular.CSV
 	}
-	rows := tabular.NewWriter(format, report.Columns(m.Copy.From.Location(), m.Now), false, c.out)
-	m.Found = func(d *match.Difference) error {
+	rows := tabular.NewWriter(format, report.Columns(m.options.Copy.From.Location(), m.options.Now), false, c.out)
+	m.options.Found = func(d *match.Difference) error {
 		if err := rows.Write(d); err != nil {
 			return exit.CannotWrite("rows", err)
 		}

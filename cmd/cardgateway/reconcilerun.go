@@ -115,7 +115,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 	}
 	m.isDemonstration = true
 	if err := m.report(&r.reportFlags); err != nil {
-		if failed, ok := errors.AsType[*exit.Failure](err); !ok || failed.Code != exit.No {
+		if failed, ok := errors.AsType[*exit.Failure](err); !ok || failed.Code != exit.Negative {
 			return err
 		}
 	}

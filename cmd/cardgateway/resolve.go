@@ -187,12 +187,12 @@ func (c *call) unresolved(err error, state, next string) error {
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
 		return exit.Fail(exit.Unknown, "the outcome is unknown. Do not send it again; run later: %s\ncardgateway: %s", next, exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		return exit.Fail(exit.No, "not known to the gateway. That is no proof that it was not sent, because a request can arrive late. Before you "+
+		return exit.Fail(exit.Negative, "not known to the gateway. That is no proof that it was not sent, because a request can arrive late. Before you "+
 			"treat it as not sent, run again in some hours: %s", next)
 	case errors.Is(err, cardgateway.ErrConflict):
-		return exit.Fail(exit.No, "TWICE: the gateway has two successes. This needs manual review: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.Negative, "TWICE: the gateway has two successes. This needs manual review: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrDeclined):
-		return exit.Fail(exit.No, "declined, no money was moved: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.Negative, "declined, no money was moved: %s", exit.Explain(err).Text)
 	}
 	return err
 }
@@ -203,7 +203,7 @@ func (f *resolveFlags) parse(client *cardgateway.Client) (amount decimal.Decimal
 		return amount, sentAt, err
 	}
 	if sentAt, err = period.ParseTime("--sent-at", f.SentAt, client.Location()); err == nil && f.Wait <= 0 {
-		err = exit.Fail(exit.NoAnswer, "--wait must be greater than 0; 1s queries once")
+		err = exit.Fail(exit.Failed, "--wait must be greater than 0; 1s queries once")
 	}
 	return amount, sentAt, err
 }
@@ -213,7 +213,7 @@ var amountForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?$`)
 // parseAmount parses a decimal amount. It does not accept 1e3 and 1,000.
 func parseAmount(text string) (decimal.Decimal, error) {
 	if !amountForm.MatchString(text) {
-		return decimal.Decimal{}, exit.Fail(exit.NoAnswer, "--amount: %q is not an amount; write 12.50", terminal.Clean(text))
+		return decimal.Decimal{}, exit.Fail(exit.Failed, "--amount: %q is not an amount; write 12.50", terminal.Clean(text))
 	}
 	return decimal.RequireFromString(text), nil
 }

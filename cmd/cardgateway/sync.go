@@ -60,7 +60,7 @@ func (s *syncCommand) Run(c *call) error {
 
 func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Duration, err error) {
 	if s.LogEvery <= 0 {
-		return from, 0, exit.Fail(exit.NoAnswer, "--log-every must be greater than 0; use --quiet to print no progress")
+		return from, 0, exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
 	}
 	if s.From != "" {
 		if from, err = period.ParseTime("--from", s.From, zone); err != nil {

@@ -35,14 +35,20 @@ func Scaled(d decimal.Decimal, currency string) decimal.Decimal {
 func ForPeople(d decimal.Decimal, currency string) string {
 	digits, fraction, hasFraction := strings.Cut(Text(d, currency), ".")
 	digits, isNegative := strings.CutPrefix(digits, "-")
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
+	digits = Thousands(digits)
 	if isNegative {
 		digits = "\u2212" + digits
 	}
 	if hasFraction {
 		digits += "." + fraction
+	}
+	return digits
+}
+
+// Thousands puts a comma before every three digits of a whole number.
+func Thousands(digits string) string {
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
 }

@@ -159,7 +159,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("refunds (-want +got):\n%s", diff)
 		}
 		whole, err := b.Info(t.Context())
-		if err != nil || whole.Payments.Rows != 3 || whole.ListedRefunds.Rows != 2 || whole.Payments.ReadAt.IsZero() {
+		if err != nil || whole.PaymentList.Rows != 3 || whole.RefundList.Rows != 2 || whole.PaymentList.ReadAt.IsZero() {
 			t.Errorf("got %+v, %v", whole, err)
 		}
 	})

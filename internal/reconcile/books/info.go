@@ -19,8 +19,8 @@ type Info struct {
 	CompleteUpTo time.Time      // the copy is complete up to here
 	LastSync     time.Time      // end of the last successful run; zero if there was none
 
-	Payments      ListInfo // of the merchant's lists
-	ListedRefunds ListInfo
+	PaymentList ListInfo // of the merchant's lists
+	RefundList  ListInfo
 }
 
 // ListInfo describes an imported list.
@@ -48,10 +48,10 @@ func (b *Books) Info(ctx context.Context) (i Info, err error) {
 		i.CompleteUpTo = fromMicro(complete, copied.zone)
 	}
 	if err == nil {
-		i.Payments, err = b.listInfo(ctx, PaymentList)
+		i.PaymentList, err = b.listInfo(ctx, PaymentList)
 	}
 	if err == nil {
-		i.ListedRefunds, err = b.listInfo(ctx, RefundList)
+		i.RefundList, err = b.listInfo(ctx, RefundList)
 	}
 	return i, b.inWords(err)
 }

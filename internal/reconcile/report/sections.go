@@ -9,6 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // section contains the rows of one class.
@@ -58,7 +59,7 @@ func (p *Page) sections() (all []section) {
 				}
 			}
 			if n > 0 {
-				s.Count = count(n)
+				s.Count = terminal.Thousands(n)
 				all = append(all, s)
 			}
 		}

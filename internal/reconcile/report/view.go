@@ -10,6 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // view is the text of the page.
@@ -78,7 +79,7 @@ func (v *view) verdict() {
 		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
 		v.Sentences = append(v.Sentences, v.Nearest...)
 	case n == 0 && unchecked == 0:
-		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", count(s.TiedOut), count(s.Compared))
+		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 		v.Sentences = append(v.Sentences, "No difference was found.")
 		v.Sign = true
 	default:
@@ -89,7 +90,7 @@ func (v *view) verdict() {
 		case unchecked > 0:
 			v.Result += ", and " + wereNotChecked(unchecked)
 		}
-		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", count(s.TiedOut), count(s.Compared)))
+		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared)))
 	}
 	if unchecked > 0 {
 		v.Sentences = append(v.Sentences, "Not checked: "+NotChecked(unchecked, v.Grace)+".")
@@ -119,7 +120,7 @@ func (v *view) bridges() {
 			if step.Known {
 				label = "Known: " + label
 			}
-			shown.Rows = append(shown.Rows, bridgeRow{Label: label, Count: count(step.Rows), Sum: signed(step.Sum, b.Currency)})
+			shown.Rows = append(shown.Rows, bridgeRow{Label: label, Count: terminal.Thousands(step.Rows), Sum: signed(step.Sum, b.Currency)})
 		}
 		shown.Rows = append(shown.Rows, bridgeRow{Label: "Gateway", Sum: amount.ForPeople(b.Gateway, b.Currency), IsTotal: true})
 		left := b.LeftOver()
@@ -156,20 +157,20 @@ func (v *view) facts() {
 			add(list.term, "none")
 			continue
 		}
-		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), count(list.Unreadable),
+		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), terminal.Thousands(list.Unreadable),
 			v.clock(list.ReadAt), list.SHA256)
 	}
 	if v.Summary.Elsewhere > 0 {
-		add("Lines of other periods", "%s, not compared", count(v.Summary.Elsewhere))
+		add("Lines of other periods", "%s, not compared", terminal.Thousands(v.Summary.Elsewhere))
 	}
 	if v.Summary.Newer > 0 {
-		add("Lines that are newer than the copy", "%s, not compared", count(v.Summary.Newer))
+		add("Lines that are newer than the copy", "%s, not compared", terminal.Thousands(v.Summary.Newer))
 	}
 	add("Grace period", "%s: so near a limit, a row without its counterpart is not checked", graceText(v.Grace))
 	if v.Known != "" {
 		text := fmt.Sprintf("%s, %s marked", v.Known, plural(v.Summary.Known(), "difference"))
 		if n := len(v.Summary.Unused); n > 0 {
-			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", count(n), v.Summary.Unused[0].Line)
+			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", terminal.Thousands(n), v.Summary.Unused[0].Line)
 		}
 		add("Known differences", "%s", text)
 	}
@@ -213,16 +214,16 @@ func (v *view) class(a match.About, kind books.Kind) {
 			oldest = c.Oldest
 		}
 	}
-	row.Count, row.IsNone = count(rows), rows == 0
+	row.Count, row.IsNone = terminal.Thousands(rows), rows == 0
 	if known > 0 {
-		row.Known = count(known)
+		row.Known = terminal.Thousands(known)
 	}
 	if !oldest.IsZero() {
 		row.Oldest = oldest.In(v.Period.From.Location()).Format(time.DateOnly)
 	}
 	for i, n := range ages {
 		if n > 0 {
-			row.Ages[i] = count(n)
+			row.Ages[i] = terminal.Thousands(n)
 		}
 	}
 	row.HasRow = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })

@@ -10,6 +10,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -62,14 +63,14 @@ func wereNotChecked(n int) string {
 	if n == 1 {
 		return "1 row was not checked"
 	}
-	return count(n) + " rows were not checked"
+	return terminal.Thousands(n) + " rows were not checked"
 }
 
 // NotChecked says what n rows of class match.Unchecked mean, and what to do.
 func NotChecked(n int, grace time.Duration) string {
 	text := "1 payment or refund near a limit of the period, your list or the copy has no counterpart; "
 	if n != 1 {
-		text = count(n) + " payments or refunds near a limit of the period, your list or the copy have no counterpart; "
+		text = terminal.Thousands(n) + " payments or refunds near a limit of the period, your list or the copy have no counterpart; "
 	}
 	return text + "export a list that begins more than " + graceText(grace) +
 		" before the period and ends more than " + graceText(grace) + " after it, update the copy, and compare again"
@@ -84,13 +85,11 @@ func signed(d decimal.Decimal, currency string) string {
 	return amount.ForPeople(d, currency)
 }
 
-func count(n int) string { return amount.ForPeople(decimal.NewFromInt(int64(n)), "JPY") }
-
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return count(n) + " " + what + "s"
+	return terminal.Thousands(n) + " " + what + "s"
 }
 
 func ageText(age time.Duration) string {

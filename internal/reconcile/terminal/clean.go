@@ -3,10 +3,13 @@ package terminal
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 )
 
 // Clean makes outside text safe for a terminal: control characters, and those that change the text direction, are escaped. A JSON
@@ -51,14 +54,8 @@ func Cut(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "\ufffd") + "…"
 }
 
-// Thousands formats a number with a comma after every three digits.
-func Thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
+// Thousands formats a count with a comma before every three digits.
+func Thousands(n int) string { return amount.Thousands(strconv.Itoa(n)) }
 
 // Wall formats a time as the gateway does.
 func Wall(t time.Time) string { return t.Format(time.DateTime) }

@@ -24,7 +24,7 @@ var states = []string{
 func ParseState(flag, word string) (string, error) {
 	state := strings.ReplaceAll(word, "-", " ")
 	if !slices.Contains(states, state) {
-		return "", exit.Fail(exit.NoAnswer, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
+		return "", exit.Fail(exit.Failed, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
 			strings.Join(stateWords(), ", "))
 	}
 	return state, nil
