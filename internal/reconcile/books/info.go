@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"iter"
 	"math"
 	"time"
 )
@@ -106,36 +105,4 @@ func (b *Books) OtherApps(ctx context.Context, from, to time.Time) (o OtherApps,
 				FROM cardgateway_orders o CROSS JOIN cardgateway_refunds r WHERE r.unique_id = o.id AND o.other_app <> '')`,
 		micro(from), micro(to)).Scan(&o.Orders, &o.Refunds)
 	return o, b.inWords(err)
-}
-
-// Change is a recorded change of the copy.
-type Change struct {
-	Kind     string // orders or refunds
-	ID       string // the gateway's id or, without one, an id derived from the merchant's
-	What     string // a column name; "late" for a row that appeared after its time had been copied; "gone" for a deleted row
-	Old, New string // values of the column; for a row that is gone, Old is the row as JSON
-	Seen     time.Time
-}
-
-// Changes returns the changes that were seen since a time, in this order.
-func (b *Books) Changes(ctx context.Context, since time.Time) iter.Seq2[Change, error] {
-	return b.changes(ctx, `seen >= $1`, micro(since))
-}
-
-// ChangesOf returns the changes of one row.
-func (b *Books) ChangesOf(ctx context.Context, id string) iter.Seq2[Change, error] {
-	return b.changes(ctx, `id = $1`, kept(id))
-}
-
-func (b *Books) changes(ctx context.Context, where string, arg any) iter.Seq2[Change, error] {
-	copied, _, err := b.readCopy(ctx)
-	if err != nil {
-		return failed[Change](b.inWords(err))
-	}
-	return stream(ctx, b, func(scan func(...any) error) (c Change, err error) {
-		var seen int64
-		err = scan(&c.Kind, &c.ID, &c.What, &c.Old, &c.New, &seen)
-		c.Seen = fromMicro(seen, copied.zone)
-		return c, err
-	}, `SELECT kind, id, what, old, new, seen FROM cardgateway_changes WHERE `+where+` ORDER BY seen, kind, id, what`, arg)
 }

@@ -35,7 +35,7 @@ func exec(t *testing.T, b *Books, statement string, args ...any) {
 func what(t *testing.T, b *Books) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
-	for _, c := range collect(t, b.Changes(t.Context(), time.Time{})) {
+	for _, c := range collect(t, b.changesSince(t.Context(), time.Time{})) {
 		counts[c.Kind+" "+c.What]++
 	}
 	return counts
@@ -142,14 +142,14 @@ func TestChanged(t *testing.T) {
 			t.Errorf("got %+v, want the refund changed", got)
 		}
 		var changes []string
-		for _, c := range collect(t, b.Changes(t.Context(), time.Time{})) {
+		for _, c := range collect(t, b.changesSince(t.Context(), time.Time{})) {
 			changes = append(changes, fmt.Sprintf("%s %s %s>%s", c.Kind, c.What, c.Old, c.New))
 		}
 		want := []string{"orders code 102>100", "orders state processing>approved", "refunds code 110>111", "refunds state processing>approved"}
 		if diff := cmp.Diff(want, changes); diff != "" {
 			t.Errorf("changes (-want +got):\n%s", diff)
 		}
-		if of := collect(t, b.ChangesOf(t.Context(), payment.UniqueID)); len(of) != 2 {
+		if of := collect(t, b.changesOf(t.Context(), payment.UniqueID)); len(of) != 2 {
 			t.Errorf("got %v, want the two changes of the payment", of)
 		}
 	})
@@ -198,7 +198,7 @@ func TestGone(t *testing.T) {
 			t.Errorf("got %+v, want 3 gone", got)
 		}
 		wantFresh(t, b, client, from)
-		gone := collect(t, b.Changes(t.Context(), time.Time{}))
+		gone := collect(t, b.changesSince(t.Context(), time.Time{}))
 		if len(gone) != 3 || gone[0].What != "gone" || !strings.Contains(gone[0].Old, `"transaction_id":"t"`) {
 			t.Errorf("got changes %v, want the rows that are gone", gone)
 		}

@@ -16,7 +16,7 @@ import (
 
 // TestRandom compares random books, and holds what is found against naive, which looks at one id after another.
 func TestRandom(t *testing.T) {
-	seeds := map[string]uint64{"SQLite": 3000, "Postgres": 1500}
+	seeds := map[string]uint64{"SQLite": 3000, "Postgres": 500}
 	onEach(t, func(t *testing.T, d *database) {
 		classes, n := map[Class]int{}, seeds[path.Base(t.Name())]
 		for seed := range n {

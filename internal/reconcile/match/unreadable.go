@@ -11,7 +11,7 @@ import (
 // gateway's row is shown, and the line is skipped if the row belongs to another period. If no other line has the id, the row does
 // not count as missing; otherwise the other lines are compared with it.
 func (c *comparison) unreadables() error {
-	line := func(u *books.Unreadable) string { return fmt.Sprintf("line %8d", u.Line) } // sorts as the numbers do
+	line := func(u *books.Unreadable) string { return fmt.Sprintf("%019d", u.Line) } // sorts as the numbers do
 	for same, err := range groups("unreadable lines", c.books.Unreadables(c.ctx, c.kind), line) {
 		if err != nil {
 			return err
