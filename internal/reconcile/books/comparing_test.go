@@ -92,7 +92,8 @@ func TestRows(t *testing.T) {
 	onEach(t, func(t *testing.T, db string) {
 		b := open(t, db)
 		at := plantCopy(t, b)
-		_, err := b.ImportPayments(t.Context(), csvList(t, "transaction_id,amount,currency,order\nb,x,EUR,\nlost,x,EUR,\nb,1,EUR,o\nlost,1,EUR,o\na,1,EUR,p\na,1,EUR,p\n"))
+		_, err := b.ImportPayments(t.Context(), csvList(t,
+			"transaction_id,amount,currency,order\nb,x,EUR,\nlost,x,EUR,\nb,1,EUR,o\nlost,1,EUR,o\na,1,EUR,p\na,1,EUR,p\n"))
 		if err == nil {
 			_, err = b.ImportRefunds(t.Context(), csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
 		}

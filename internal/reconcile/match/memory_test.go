@@ -80,7 +80,8 @@ func open(t *testing.T, name, driver, dsn string) *database {
 	}
 	db, err := sql.Open(driver, dsn)
 	if err == nil {
-		_, err = db.ExecContext(t.Context(), `INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, 'https://gw.test', '1', 'UTC+8', 1, 1)`)
+		_, err = db.ExecContext(t.Context(), `INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced)
+			VALUES (1, 'https://gw.test', '1', 'UTC+8', 1, 1)`)
 	}
 	if err != nil {
 		t.Fatal(err)
