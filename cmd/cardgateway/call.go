@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 )
 
 // system is the environment of the program.

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type checkCommand struct{}
@@ -61,7 +61,7 @@ func (*checkCommand) Run(c *call) error {
 		return exit.CannotWrite("result", k.failed)
 	}
 	if k.looks > 0 {
-		return exit.Fail(exit.No, "lines that begin with \"look\": %d", k.looks)
+		return exit.Fail(exit.Negative, "lines that begin with \"look\": %d", k.looks)
 	}
 	return nil
 }

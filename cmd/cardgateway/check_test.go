@@ -35,11 +35,11 @@ func TestCheck(t *testing.T) {
 			"ok    zone           UTC; the newest payment on the first page was made at ",
 		}, ""},
 		{"no payments", environment(gatewayFor(t, utc).URL), exit.OK, []string{"not checked, because there is no payment of the last day"}, ""},
-		{"zone", environment(far.URL), exit.No, []string{"look  zone           in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
-		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exit.No, []string{"look  clock          this machine is 2m"}, ""},
-		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exit.NoAnswer, []string{"ok    reachable      HTTP 200 in "},
+		{"zone", environment(far.URL), exit.Negative, []string{"look  zone           in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
+		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exit.Negative, []string{"look  clock          this machine is 2m"}, ""},
+		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exit.Failed, []string{"ok    reachable      HTTP 200 in "},
 			"the gateway does not accept the credentials"},
-		{"unreachable", environment("http://127.0.0.1:1"), exit.NoAnswer, []string{"base-url       http://127.0.0.1:1 "}, "the gateway cannot be reached"},
+		{"unreachable", environment("http://127.0.0.1:1"), exit.Failed, []string{"base-url       http://127.0.0.1:1 "}, "the gateway cannot be reached"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, "check")

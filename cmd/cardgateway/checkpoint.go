@@ -12,9 +12,9 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // saved is the content of a --checkpoint file. It contains no rows and no secrets.
@@ -40,14 +40,14 @@ func readSaved(path string) (*saved, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "--checkpoint cannot be read: %v", err)
+		return nil, exit.Fail(exit.Failed, "--checkpoint cannot be read: %v", err)
 	}
 	var s saved
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
 	isHuge := func(at tabular.Sum) bool { return at.Amount.Exponent() < -20 || at.Amount.Exponent() > 20 } // printing it would take all memory
 	if err := decoder.Decode(&s); err != nil || s.List == "" || !s.From.Before(s.To) || slices.ContainsFunc(s.Sums, isHuge) {
-		return nil, exit.Fail(exit.NoAnswer, "--checkpoint %s is not a checkpoint of this program; choose another file", path)
+		return nil, exit.Fail(exit.Failed, "--checkpoint %s is not a checkpoint of this program; choose another file", path)
 	}
 	return &s, nil
 }
@@ -59,7 +59,7 @@ func (s *saved) write(path string) error {
 		err = files.Replace(path, append(text, '\n'))
 	}
 	if err != nil {
-		return exit.Fail(exit.NoAnswer, "--checkpoint cannot be written: %v", err)
+		return exit.Fail(exit.Failed, "--checkpoint cannot be written: %v", err)
 	}
 	return nil
 }

@@ -6,15 +6,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
@@ -40,12 +41,12 @@ unchecked, and 2 if the comparison was not possible or nothing was compared.`
 
 // comparison is one run of match or report.
 type comparison struct {
-	*call
-	flags *compareFlags
-	books *books.Books
-	info  books.Info
-	match.Options
-	notes []string
+	call    *call
+	flags   *compareFlags
+	books   *books.Books
+	info    books.Info
+	options match.Options
+	notes   []string
 
 	otherApps       books.OtherApps
 	isDemonstration bool
@@ -79,8 +80,8 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 		return nil, booksError("db: ", err)
 	}
 	if info.Zone == nil || !info.Since.Before(info.CompleteUpTo) {
-		return nil, exit.Fail(exit.NoAnswer, "the database has no copy of the gateway yet; create one: %s",
-			terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...))
+		return nil, exit.Fail(exit.Failed, "the database has no copy of the gateway yet; create one: %s",
+			shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...))
 	}
 	if err := f.listsFlags.read(c, b); err != nil {
 		return nil, err
@@ -88,24 +89,24 @@ func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
 	if m.info, err = b.Info(c.ctx); err != nil {
 		return nil, booksError("db: ", err)
 	}
-	if m.info.Payments.ReadAt.IsZero() {
-		return nil, exit.Fail(exit.NoAnswer, "there is no list of your payments to compare with: set --list, or --list-dsn and --list-query")
+	if m.info.PaymentList.ReadAt.IsZero() {
+		return nil, exit.Fail(exit.Failed, "there is no list of your payments to compare with: set --list, or --list-dsn and --list-query")
 	}
-	if m.Grace, err = parseGrace(f.Grace); err != nil {
+	if m.options.Grace, err = parseGrace(f.Grace); err != nil {
 		return nil, err
 	}
-	m.Now = c.now()
-	m.Copy = match.Span{From: info.Since.In(info.Zone), To: info.CompleteUpTo.In(info.Zone)}
-	if m.Payments, err = m.list(books.PaymentList, m.info.Payments); err != nil {
+	m.options.Now = c.now()
+	m.options.Copy = match.Span{From: info.Since.In(info.Zone), To: info.CompleteUpTo.In(info.Zone)}
+	if m.options.Payments, err = m.list(books.PaymentList, m.info.PaymentList); err != nil {
 		return nil, err
 	}
-	if m.Refunds, err = m.list(books.RefundList, m.info.ListedRefunds); err != nil {
+	if m.options.Refunds, err = m.list(books.RefundList, m.info.RefundList); err != nil {
 		return nil, err
 	}
 	if err := m.findPeriod(); err != nil {
 		return nil, err
 	}
-	if m.otherApps, err = b.OtherApps(c.ctx, m.Period.From, m.Period.To); err != nil {
+	if m.otherApps, err = b.OtherApps(c.ctx, m.options.Period.From, m.options.Period.To); err != nil {
 		return nil, booksError("db: ", err)
 	}
 	if m.otherApps != (books.OtherApps{}) {
@@ -120,10 +121,10 @@ func (m *comparison) readKnown() error {
 	}
 	text, err := files.ReadBounded(m.flags.Known, 64<<20)
 	if err == nil {
-		m.Known, err = match.ReadKnown(strings.NewReader(text))
+		m.options.Known, err = match.ReadKnown(strings.NewReader(text))
 	}
 	if err != nil {
-		return exit.Fail(exit.NoAnswer, "--known %s: %s", terminal.Clean(m.flags.Known), terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "--known %s: %s", terminal.Clean(m.flags.Known), terminal.Clean(err.Error()))
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (m *comparison) list(kind string, info books.ListInfo) (match.List, error) 
 	if info.ReadAt.IsZero() {
 		return match.List{}, nil
 	}
-	first, last, err := m.books.ListSpan(m.ctx, kind)
+	first, last, err := m.books.ListSpan(m.call.ctx, kind)
 	if err != nil {
 		return match.List{}, booksError("db: ", err)
 	}
@@ -149,57 +150,57 @@ func parseGrace(text string) (time.Duration, error) {
 	}
 	grace, err := period.ParseLast(text)
 	if err != nil {
-		return 0, exit.Fail(exit.NoAnswer, "--grace: %q is not a duration; write 48h, 7d or 0", terminal.Clean(text))
+		return 0, exit.Fail(exit.Failed, "--grace: %q is not a duration; write 48h, 7d or 0", terminal.Clean(text))
 	}
 	return grace, nil
 }
 
 // findPeriod sets the period: that of the flags, or else what the list covers, limited to the copy.
 func (m *comparison) findPeriod() error {
-	zone := m.Copy.From.Location()
+	zone := m.options.Copy.From.Location()
 	asked := match.Span{}
 	var err error
 	if m.flags.Period.IsSet() {
-		if asked.From, asked.To, err = m.flags.Period.Bounds(m.Now, zone); err != nil {
+		if asked.From, asked.To, err = m.flags.Period.Bounds(m.options.Now, zone); err != nil {
 			return err
 		}
 		m.noteList(asked)
 	} else {
-		if asked = m.Payments.Span; asked.IsZero() {
-			return exit.Fail(exit.NoAnswer, "your list has no times, and none of its payments is in the copy (%s to %s), so its period is unknown: set it with --month or --from",
-				terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To))
+		if asked = m.options.Payments.Span; asked.IsZero() {
+			return exit.Fail(exit.Failed, "your list has no times, and none of its payments is in the copy (%s to %s), so its period is unknown: set it with --month or --from",
+				terminal.Wall(m.options.Copy.From), terminal.Wall(m.options.Copy.To))
 		}
 		asked = match.Span{From: asked.From.In(zone), To: asked.To.In(zone)}
 	}
-	m.Period = asked
-	if m.Period.From.Before(m.Copy.From) {
-		m.Period.From = m.Copy.From
-		m.note("The copy of the gateway begins at %s: nothing earlier is compared.", terminal.Wall(m.Copy.From))
+	m.options.Period = asked
+	if m.options.Period.From.Before(m.options.Copy.From) {
+		m.options.Period.From = m.options.Copy.From
+		m.note("The copy of the gateway begins at %s: nothing earlier is compared.", terminal.Wall(m.options.Copy.From))
 	}
-	if m.Period.To.After(m.Copy.To) {
-		m.Period.To = m.Copy.To
-		if asked.To.Sub(m.Copy.To) > time.Hour {
-			m.note("The copy of the gateway is complete up to %s: nothing later is compared.", terminal.Wall(m.Copy.To))
+	if m.options.Period.To.After(m.options.Copy.To) {
+		m.options.Period.To = m.options.Copy.To
+		if asked.To.Sub(m.options.Copy.To) > time.Hour {
+			m.note("The copy of the gateway is complete up to %s: nothing later is compared.", terminal.Wall(m.options.Copy.To))
 		}
 	}
-	if !m.Period.From.Before(m.Period.To) {
-		return exit.Fail(exit.NoAnswer, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; update it with cardgateway reconcile sync",
-			terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
+	if !m.options.Period.From.Before(m.options.Period.To) {
+		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; update it with cardgateway reconcile sync",
+			terminal.Wall(m.options.Copy.From), terminal.Wall(m.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
 	}
 	return nil
 }
 
 // noteList adds a note if the list does not cover the period in the flags.
 func (m *comparison) noteList(asked match.Span) {
-	list := m.Payments.Span
-	end := period.Earlier(asked.To, m.Copy.To)
+	list := m.options.Payments.Span
+	end := period.Earlier(asked.To, m.options.Copy.To)
 	switch {
 	case list.IsZero():
 	case !list.From.Before(asked.To) || !list.To.After(asked.From):
 		m.note("Your list has no payment in the period: it covers %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
-	case end.Sub(list.To) > m.Grace:
+	case end.Sub(list.To) > m.options.Grace:
 		m.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)), terminal.Wall(end))
-	case list.From.Sub(asked.From) > m.Grace && list.From.Sub(m.Copy.From) > m.Grace:
+	case list.From.Sub(asked.From) > m.options.Grace && list.From.Sub(m.options.Copy.From) > m.options.Grace:
 		m.note("The first payment in your list was made at %s, but the period begins at %s. Is the list complete?", terminal.Wall(list.From), terminal.Wall(asked.From))
 	}
 }
@@ -211,9 +212,9 @@ func (m *comparison) note(format string, args ...any) {
 // run compares, and prints a summary on stderr.
 func (m *comparison) run() (*match.Summary, error) {
 	for _, note := range m.notes {
-		m.say("%s", note)
+		m.call.say("%s", note)
 	}
-	summary, err := match.Run(m.ctx, m.books, m.Options)
+	summary, err := match.Run(m.call.ctx, m.books, m.options)
 	if err != nil {
 		var own *exit.Failure
 		if errors.As(err, &own) {
@@ -221,13 +222,13 @@ func (m *comparison) run() (*match.Summary, error) {
 		}
 		return nil, booksError("comparing: ", err)
 	}
-	if list := m.Payments.Span; summary.Rows(match.Unchecked) > 0 && !list.IsZero() {
-		m.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(m.Copy.From.Location())),
-			terminal.Wall(list.To.In(m.Copy.From.Location())), terminal.Wall(m.Copy.From), terminal.Wall(m.Copy.To))
-		m.say("%s", m.notes[len(m.notes)-1])
+	if list := m.options.Payments.Span; summary.Rows(match.Unchecked) > 0 && !list.IsZero() {
+		m.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(m.options.Copy.From.Location())),
+			terminal.Wall(list.To.In(m.options.Copy.From.Location())), terminal.Wall(m.options.Copy.From), terminal.Wall(m.options.Copy.To))
+		m.call.say("%s", m.notes[len(m.notes)-1])
 	}
-	m.metrics = append(m.metrics, comparisonMetrics(summary)...)
-	if !m.settings.Quiet {
+	m.call.metrics = append(m.call.metrics, comparisonMetrics(summary)...)
+	if !m.call.settings.Quiet {
 		if err := m.print(summary); err != nil {
 			return nil, exit.CannotWrite("summary", err)
 		}
@@ -237,18 +238,18 @@ func (m *comparison) run() (*match.Summary, error) {
 
 // print prints the differences by class, and the totals of both sides.
 func (m *comparison) print(s *match.Summary) error {
-	m.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.Period.From), terminal.Wall(m.Period.To), terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
+	m.call.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.options.Period.From), terminal.Wall(m.options.Period.To), terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
 	if s.Newer > 0 {
-		m.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
+		m.call.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
 	}
-	if m.info.ListedRefunds.ReadAt.IsZero() {
-		m.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
+	if m.info.RefundList.ReadAt.IsZero() {
+		m.call.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
 	}
 	if s.Elsewhere > 0 {
-		m.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
+		m.call.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
 	}
 	if n := len(s.Unused); n > 0 {
-		m.tell("%s: entries that match no difference: %d, the first in line %d", terminal.Clean(m.flags.Known), n, s.Unused[0].Line)
+		m.call.tell("%s: entries that match no difference: %d, the first in line %d", terminal.Clean(m.flags.Known), n, s.Unused[0].Line)
 	}
 	if len(s.Classes) > 0 {
 		t := tabular.PlainTable()
@@ -260,14 +261,14 @@ func (m *comparison) print(s *match.Summary) error {
 				row[3] = amount.Text(c.Value, c.Currency)
 			}
 			if !c.Oldest.IsZero() {
-				row[5] = c.Oldest.In(m.Period.From.Location()).Format(time.DateOnly)
+				row[5] = c.Oldest.In(m.options.Period.From.Location()).Format(time.DateOnly)
 			}
 			if c.Known > 0 {
 				row[6] = terminal.Thousands(c.Known)
 			}
 			t.AppendRow(row)
 		}
-		if err := tabular.Render(t, m.err); err != nil {
+		if err := tabular.Render(t, m.call.err); err != nil {
 			return err
 		}
 	}
@@ -282,7 +283,7 @@ func (m *comparison) print(s *match.Summary) error {
 	if len(s.Bridges) == 0 {
 		return nil
 	}
-	return tabular.Render(t, m.err)
+	return tabular.Render(t, m.call.err)
 }
 
 func numbersRight(columns ...int) (configs []table.ColumnConfig) {
@@ -296,7 +297,7 @@ func numbersRight(columns ...int) (configs []table.ColumnConfig) {
 func (m *comparison) ended(s *match.Summary) error {
 	for i := range s.Bridges {
 		if b := &s.Bridges[i]; !b.LeftOver().IsZero() {
-			return exit.Fail(exit.NoAnswer, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
+			return exit.Fail(exit.Failed, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
 		}
 	}
 	var found []string
@@ -304,13 +305,13 @@ func (m *comparison) ended(s *match.Summary) error {
 		found = append(found, "differences: "+terminal.Thousands(n))
 	}
 	if n := s.Rows(match.Unchecked); n > 0 {
-		found = append(found, "not checked: "+report.NotChecked(n, m.Grace))
+		found = append(found, "not checked: "+report.NotChecked(n, m.options.Grace))
 	}
 	switch {
 	case len(found) > 0:
-		return exit.Fail(exit.No, "%s", strings.Join(found, "; "))
+		return exit.Fail(exit.Negative, "%s", strings.Join(found, "; "))
 	case s.Compared == 0 && s.Known() == 0:
-		return exit.Fail(exit.NoAnswer, "nothing was compared: neither the gateway nor your list has a payment or a refund in the period")
+		return exit.Fail(exit.Failed, "nothing was compared: neither the gateway nor your list has a payment or a refund in the period")
 	}
 	return nil
 }

@@ -64,8 +64,8 @@ func TestShells(t *testing.T) {
 			}
 		}
 	}
-	tool(t, nil, "completion", "csh").want(t, exit.NoAnswer, "must be one of")
-	if code, err := toolTo(t, full{}, nil, "completion", "bash"); code != exit.NoAnswer || !strings.Contains(err, "the completion cannot be written") {
+	tool(t, nil, "completion", "csh").want(t, exit.Failed, "must be one of")
+	if code, err := toolTo(t, full{}, nil, "completion", "bash"); code != exit.Failed || !strings.Contains(err, "the completion cannot be written") {
 		t.Errorf("a full disk: got %d, %q", code, err)
 	}
 }

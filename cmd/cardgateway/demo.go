@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	"github.com/shopspring/decimal"
 )
@@ -36,7 +36,7 @@ func startDemo(now time.Time) (*demo, error) {
 	}
 	d := &demo{from: now.AddDate(-1, 0, 0), to: now, dir: dir}
 	if d.server, err = sandbox.Start(sandbox.Options{NoNotifications: true}); err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "the sandbox does not start: %v", err)
+		return nil, exit.Fail(exit.Failed, "the sandbox does not start: %v", err)
 	}
 	d.server.SeedOrders(sandbox.SeedOptions{
 		N: demoOrders, From: d.from, To: now, Random: true, Hours: shopHours(), Currencies: []string{"EUR", "USD", "JPY"},
@@ -76,16 +76,19 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 	p := planter{payments: payments, upTo: info.CompleteUpTo, inside: func(t time.Time) bool {
 		return t.After(info.Since.AddDate(0, 0, 7)) && t.Before(info.CompleteUpTo.AddDate(0, 0, -7))
 	}}
-	var group []books.Order
-	for o, err := range b.Orders(ctx, info.Since, info.CompleteUpTo) {
+	var group []books.Row
+	for e, err := range b.Entries(ctx, books.Payment) { // there is no list yet
 		if err != nil {
 			return booksError("db: ", err)
 		}
-		if len(group) > 0 && group[0].TransactionID != o.TransactionID {
+		if !e.Row.At.Before(info.CompleteUpTo) {
+			continue
+		}
+		if len(group) > 0 && group[0].ID != e.Row.ID {
 			p.plant(group)
 			group = group[:0]
 		}
-		group = append(group, o)
+		group = append(group, e.Row)
 	}
 	p.plant(group)
 	middle := info.CompleteUpTo.AddDate(0, -1, 0)
@@ -97,10 +100,11 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 		}
 	}
 	n := 0
-	for r, err := range b.Refunds(ctx, info.Since, info.CompleteUpTo) {
+	for of, err := range b.RefundsOf(ctx, info.Since, info.CompleteUpTo) {
 		if err != nil {
 			return booksError("db: ", err)
 		}
+		r := of.Refund
 		if n++; r.State != "approved" || n%300 == 150 && p.inside(r.At) { // missing here
 			continue
 		}
@@ -108,7 +112,7 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 		if n%400 == 200 {
 			amount = r.Amount.Add(r.Amount).String()
 		}
-		refunds.add(r.MerchantRefundID, amount, r.Currency, terminal.Wall(r.At))
+		refunds.add(r.ID, amount, r.Currency, terminal.Wall(r.At))
 	}
 	for i := range 3 {
 		refunds.add(fmt.Sprintf("lost-refund-%d", i+1), fmt.Sprintf("1%d.50", i), "USD", terminal.Wall(middle.AddDate(0, 0, -i)))
@@ -149,8 +153,9 @@ type planter struct {
 }
 
 // plant writes the line of one transaction id, if it has one.
-func (p *planter) plant(rows []books.Order) {
-	at := slices.IndexFunc(rows, func(o books.Order) bool { return o.State == "approved" })
+func (p *planter) plant(rows []books.Row) {
+	slices.SortFunc(rows, func(a, b books.Row) int { return a.At.Compare(b.At) })
+	at := slices.IndexFunc(rows, func(o books.Row) bool { return o.State == "approved" })
 	if at < 0 {
 		// Payments that were not approved are not in the list, except a few: as if the response had been misread.
 		if o := rows[0]; p.inside(o.At) {
@@ -159,7 +164,7 @@ func (p *planter) plant(rows []books.Order) {
 				p.waiting++
 			}
 			if p.open++; p.open%180 == 90 || isWaiting {
-				p.add(o.TransactionID, o.Amount.String(), o.Currency, o.At)
+				p.add(o.ID, o.Amount.String(), o.Currency, o.At)
 			}
 		}
 		return
@@ -171,7 +176,7 @@ func (p *planter) plant(rows []books.Order) {
 	}
 	amount, currency := o.Amount.String(), o.Currency
 	if len(rows) > 1 || !p.inside(o.At) {
-		p.add(o.TransactionID, amount, currency, o.At)
+		p.add(o.ID, amount, currency, o.At)
 		return
 	}
 	p.n++
@@ -183,8 +188,8 @@ func (p *planter) plant(rows []books.Order) {
 	case 600:
 		currency = cmp.Or(map[string]string{"EUR": "USD", "USD": "EUR"}[currency], currency)
 	case 1600: // listed twice
-		p.add(o.TransactionID, amount, currency, o.At)
-		p.line(p.order, o.TransactionID, amount, currency, o.At)
+		p.add(o.ID, amount, currency, o.At)
+		p.line(p.order, o.ID, amount, currency, o.At)
 		return
 	case 800:
 		amount = "see invoice"
@@ -192,12 +197,12 @@ func (p *planter) plant(rows []books.Order) {
 		p.twice, p.currency = p.order+1, currency
 	default:
 		if p.currency == currency {
-			p.line(p.twice, o.TransactionID, amount, currency, o.At)
+			p.line(p.twice, o.ID, amount, currency, o.At)
 			p.currency = ""
 			return
 		}
 	}
-	p.add(o.TransactionID, amount, currency, o.At)
+	p.add(o.ID, amount, currency, o.At)
 }
 
 func (p *planter) add(id, amount, currency string, at time.Time) {

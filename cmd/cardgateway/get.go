@@ -8,8 +8,9 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type getCommand struct {
@@ -32,7 +33,7 @@ Examples:
 // Run shows a payment.
 func (g *getCommand) Run(c *call) error {
 	if (g.ID == "") == (g.Transaction == "") {
-		return exit.Fail(exit.NoAnswer, "specify the payment: its uniqueId as the argument, or your transactionId with --transaction")
+		return exit.Fail(exit.Failed, "specify the payment: its uniqueId as the argument, or your transactionId with --transaction")
 	}
 	client, err := c.client()
 	if err != nil {
@@ -60,8 +61,8 @@ func checkUniqueID(id string) error {
 		return nil
 	}
 	own := terminal.Clean(id)
-	return exit.Fail(exit.NoAnswer, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
-		terminal.Quote(own), terminal.CommandLine("get", "--transaction="+own))
+	return exit.Fail(exit.Failed, "%s is not a uniqueId, which the gateway gives to a payment and which consists of digits; if it is your own id, run: %s",
+		shell.Quote(own), shell.CommandLine("get", "--transaction="+own))
 }
 
 // search finds all payments with the transactionId.
@@ -80,7 +81,7 @@ func (g *getCommand) search(c *call, client *cardgateway.Client) (found []*cardg
 	}
 	found, err = payments.all(now.Add(-back), now)
 	if err == nil && len(found) == 0 {
-		return nil, exit.Fail(exit.No, "the gateway has no payment with this transactionId since %s; search further back with --since",
+		return nil, exit.Fail(exit.Negative, "the gateway has no payment with this transactionId since %s; search further back with --since",
 			terminal.Wall(now.Add(-back).In(client.Location())))
 	}
 	return found, err

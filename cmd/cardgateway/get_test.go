@@ -60,24 +60,24 @@ func TestGet(t *testing.T) {
 		row.UniqueID != id || !strings.HasSuffix(row.At, "+08:00") {
 		t.Errorf("got %s, %v", r.out, err)
 	}
-	tool(t, env, "get", "--transaction", "t-2").want(t, exit.No, "the gateway has no payment with this transactionId since ")
-	tool(t, env, "get", "999").want(t, exit.No, "the gateway does not know it")
-	tool(t, env, "get", "abc").want(t, exit.NoAnswer, "abc is not a uniqueId", "if it is your own id, run: cardgateway get --transaction=abc\n")
-	tool(t, env, "refund", "t-1", "--all").want(t, exit.NoAnswer, "run: cardgateway get --transaction=t-1\n")
-	tool(t, env, "resolve", "refund", "t-1", "r-1", "--amount", "1", "--sent-at", "2026-11-22 03:10:00").want(t, exit.NoAnswer,
+	tool(t, env, "get", "--transaction", "t-2").want(t, exit.Negative, "the gateway has no payment with this transactionId since ")
+	tool(t, env, "get", "999").want(t, exit.Negative, "the gateway does not know it")
+	tool(t, env, "get", "abc").want(t, exit.Failed, "abc is not a uniqueId", "if it is your own id, run: cardgateway get --transaction=abc\n")
+	tool(t, env, "refund", "t-1", "--all").want(t, exit.Failed, "run: cardgateway get --transaction=t-1\n")
+	tool(t, env, "resolve", "refund", "t-1", "r-1", "--amount", "1", "--sent-at", "2026-11-22 03:10:00").want(t, exit.Failed,
 		"run: cardgateway get --transaction=t-1\n")
 	tool(t, env, "get", "--transaction=t-1").want(t, exit.OK)
-	tool(t, env, "get").want(t, exit.NoAnswer, "specify the payment")
-	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.NoAnswer, "specify the payment")
-	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.NoAnswer, `"soon" is not a duration`)
+	tool(t, env, "get").want(t, exit.Failed, "specify the payment")
+	tool(t, env, "get", id, "--transaction", "t-1").want(t, exit.Failed, "specify the payment")
+	tool(t, env, "get", "--transaction", "t-1", "--since", "soon").want(t, exit.Failed, `"soon" is not a duration`)
 }
 
 func TestWrongCredentials(t *testing.T) {
 	for name, opts := range map[string]sandbox.Options{"code": {}, "status": {Responses: sandbox.Responses{HTTPStatusFollowsCode: true}}} {
 		t.Run(name, func(t *testing.T) {
 			env := with(environment(gatewayFor(t, opts).URL), "CARDGATEWAY_SECRET", secretKey+"x")
-			tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway does not accept the credentials; check merchant-id and the secret key: ")
-			tool(t, env, "orders", "--last", "1h").want(t, exit.NoAnswer, "the gateway does not accept the credentials")
+			tool(t, env, "get", "123").want(t, exit.Failed, "the gateway does not accept the credentials; check merchant-id and the secret key: ")
+			tool(t, env, "orders", "--last", "1h").want(t, exit.Failed, "the gateway does not accept the credentials")
 		})
 	}
 }
@@ -89,7 +89,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	l.Close() // nobody listens there now
 	env := environment("http://" + l.Addr().String())
-	tool(t, env, "get", "123").want(t, exit.NoAnswer, "the gateway cannot be reached; check base-url and the network: ", "connection refused")
+	tool(t, env, "get", "123").want(t, exit.Failed, "the gateway cannot be reached; check base-url and the network: ", "connection refused")
 }
 
 // TestOtherRows: a gateway that gives other orders too, which no walk can read, changes no answer.
@@ -104,5 +104,5 @@ func TestOtherRows(t *testing.T) {
 	if strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, `"transactionId":"t-1"`) {
 		t.Errorf("got %s, want one payment", r.out)
 	}
-	tool(t, env, "get", "--transaction", "t-9").want(t, exit.No, "the gateway has no payment with this transactionId")
+	tool(t, env, "get", "--transaction", "t-9").want(t, exit.Negative, "the gateway has no payment with this transactionId")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 const description = `Look up, list and refund payments of a card gateway, resolve unknown outcomes, reconcile the gateway's data with your own, receive and send notifications, and inspect a shop's journal.`
@@ -41,7 +41,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 func usageError(args []string, err error) error {
 	for _, arg := range args {
 		if name, _, _ := strings.Cut(arg, "="); name == "--secret" {
-			return exit.Fail(exit.NoAnswer, "there is no flag for the secret key, because every user of this machine could read it: "+
+			return exit.Fail(exit.Failed, "there is no flag for the secret key, because every user of this machine could read it: "+
 				"set CARDGATEWAY_SECRET, or use --secret-file")
 		}
 	}
@@ -49,7 +49,7 @@ func usageError(args []string, err error) error {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.Contains(err.Error(), "unexpected argument "+args[0]) {
 		command += " " + terminal.Clean(args[0])
 	}
-	return exit.Fail(exit.NoAnswer, "%s; see %s --help", terminal.Clean(err.Error()), command)
+	return exit.Fail(exit.Failed, "%s; see %s --help", terminal.Clean(err.Error()), command)
 }
 
 // version returns the version of this module, or that of the client if the program was built in a clone.

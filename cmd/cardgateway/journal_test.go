@@ -30,7 +30,7 @@ func TestJournal(t *testing.T) {
 		lines := func(r result) string { return strings.TrimSuffix(r.out, "\n") }
 
 		r := tool(t, env, "journal", "list", "--columns", "kind,id,state,amount,currency,why", "--no-header")
-		r.want(t, exit.No, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
+		r.want(t, exit.Negative, "1  payment conflict  12.50  EUR\n", "1  payment unknown   30.00  EUR\n", "1  refund unknown           of unknown currency\n")
 		if want := `payment,paid,conflict,12.50,EUR,contradictory outcomes; needs manual review
 payment,declined,declined,7,JPY,"code 101, not acknowledged"
 payment,lost,unknown,30.00,EUR,the call ended with an unknown outcome
@@ -40,14 +40,14 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 			t.Errorf("got\n%s\nwant\n%s", r.out, want)
 		}
 		r = tool(t, env, "journal", "list", "--state", "unknown,refused", "--columns", "id", "--no-header")
-		r.want(t, exit.No)
+		r.want(t, exit.Negative)
 		if lines(r) != "lost\nrefused\nlost" {
 			t.Errorf("states: got %q", r.out)
 		}
 		r = tool(t, env, "journal", "list", "--older", "1h")
 		r.want(t, exit.OK, "no rows")
 		r = tool(t, env, "journal", "list", "--sum")
-		if r.want(t, exit.No); !strings.Contains(r.out, "1  payment declined      7  JPY\n") {
+		if r.want(t, exit.Negative); !strings.Contains(r.out, "1  payment declined      7  JPY\n") {
 			t.Errorf("sums: got %q", r.out)
 		}
 
@@ -61,11 +61,11 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)
 			}
 		}
-		tool(t, env, "journal", "show", "nobody").want(t, exit.No, `has no payment and no refund "nobody"`)
+		tool(t, env, "journal", "show", "nobody").want(t, exit.Negative, `has no payment and no refund "nobody"`)
 
 		prom := filepath.Join(t.TempDir(), "journal.prom")
 		r = tool(t, env, "journal", "run", "--columns", "kind,id,state", "--no-header", "--metrics-file", prom)
-		r.want(t, exit.No, "not acknowledged: 2 with an outcome, 3 without one, 1 in conflict")
+		r.want(t, exit.Negative, "not acknowledged: 2 with an outcome, 3 without one, 1 in conflict")
 		if want := "payment,paid,conflict\npayment,declined,declined\npayment,lost,succeeded\npayment,refused,refused\n" +
 			"payment,waiting,pending\nrefund,lost,pending"; lines(r) != want {
 			t.Errorf("run: got\n%s\nwant\n%s", r.out, want)
@@ -75,8 +75,8 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 			`cardgateway_journal_entries{state="unknown"}`: 0, `cardgateway_last_run_exit_code{command="journal run"}`: 1,
 		})
 
-		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exit.No, "nothing was acknowledged: the payment is succeeded")
-		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.No, `has no payment "nobody"`)
+		tool(t, env, "journal", "ack", "lost", "--state", "declined").want(t, exit.Negative, "nothing was acknowledged: the payment is succeeded")
+		tool(t, env, "journal", "ack", "nobody", "--state", "declined").want(t, exit.Negative, `has no payment "nobody"`)
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged: payment lost, succeeded")
 		tool(t, env, "journal", "ack", "lost", "--state", "succeeded").want(t, exit.OK, "acknowledged before")
 		tool(t, env, "journal", "ack", "lost", "--refund", "--state", "pending").want(t, exit.OK, "the gateway is no longer queried for it")
@@ -192,7 +192,7 @@ func TestJournalPlaces(t *testing.T) {
 					t.Parallel()
 					env := with(environment(server.URL), "CARDGATEWAY_JOURNAL", test.place)
 					r := tool(t, env, append([]string{"journal"}, command...)...)
-					r.want(t, exit.NoAnswer, test.want)
+					r.want(t, exit.Failed, test.want)
 					if r.out != "" || strings.Contains(r.err, password) || strings.Count(r.err, "\n") != 1 {
 						t.Errorf("got stdout %q, stderr %q, want one line on stderr without the password", r.out, r.err)
 					}
@@ -214,8 +214,8 @@ func TestJournalPlaces(t *testing.T) {
 		}
 		_ = db.Close() // it has served
 	}
-	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x:"+password+"@h/z").want(t, exit.NoAnswer, "--journal has a password")
-	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x@h/z?password="+password).want(t, exit.NoAnswer, "--journal has a password")
+	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x:"+password+"@h/z").want(t, exit.Failed, "--journal has a password")
+	tool(t, environment(server.URL), "journal", "list", "--journal", "postgres://x@h/z?password="+password).want(t, exit.Failed, "--journal has a password")
 }
 
 // TestJournalOfOthers: a journal that has entries, and none of this shop, is not taken for one where all is settled.
@@ -225,11 +225,11 @@ func TestJournalOfOthers(t *testing.T) {
 		server := gatewayFor(t, sandbox.Options{})
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
 		env := journalEnv(server, at)
-		tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "journal", "list").want(t, exit.NoAnswer,
+		tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "journal", "list").want(t, exit.Failed,
 			"has no entry of "+server.URL+", app 8, only of "+server.URL+", app 7. Check base-url and app-id, or set --gateway")
 		moved := with(env, "CARDGATEWAY_BASE_URL", "https://new.example")
-		tool(t, moved, "journal", "list").want(t, exit.NoAnswer, "has no entry of https://new.example")
-		tool(t, moved, "journal", "list", "--gateway", server.URL).want(t, exit.No)
+		tool(t, moved, "journal", "list").want(t, exit.Failed, "has no entry of https://new.example")
+		tool(t, moved, "journal", "list", "--gateway", server.URL).want(t, exit.Negative)
 	})
 }
 
@@ -256,7 +256,7 @@ func TestJournalWrongUse(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{})
 			openShop(t, server, at)
 			r := tool(t, journalEnv(server, at), append([]string{"journal"}, test.args...)...)
-			r.want(t, exit.NoAnswer, test.want)
+			r.want(t, exit.Failed, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
@@ -272,8 +272,8 @@ func TestUnreadableEntry(t *testing.T) {
 		openShop(t, server, at).lose(t, "t-1", "1.00", "EUR")
 		execAt(t, at.driver, at.dsn, "UPDATE cardgateway_journal SET evidence = 'x', version = 1")
 		for _, command := range []string{"list", "run"} {
-			tool(t, journalEnv(server, at), "journal", command).want(t, exit.NoAnswer, "an entry cannot be read: ", "entries that cannot be read: 1")
+			tool(t, journalEnv(server, at), "journal", command).want(t, exit.Failed, "an entry cannot be read: ", "entries that cannot be read: 1")
 		}
-		tool(t, journalEnv(server, at), "journal", "show", "t-1").want(t, exit.NoAnswer, "the entry cannot be shown")
+		tool(t, journalEnv(server, at), "journal", "show", "t-1").want(t, exit.Failed, "the entry cannot be shown")
 	})
 }

@@ -4,8 +4,9 @@ import (
 	"errors"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -43,21 +44,21 @@ func (a *journalAck) Run(c *call) (err error) {
 	e, err := j.Store.Get(c.ctx, key)
 	switch {
 	case errors.Is(err, journal.ErrNoEntry):
-		return exit.Fail(exit.No, "the journal of %s, app %s has no %s %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), a.kind(), terminal.Clean(a.ID))
+		return exit.Fail(exit.Negative, "the journal of %s, app %s has no %s %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), a.kind(), terminal.Clean(a.ID))
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "nothing was acknowledged", err)
 	case e.State() != state:
-		return exit.Fail(exit.No, "nothing was acknowledged: the %s is %v (%s)", a.kind(), e.State(), shopjournal.Why(&e))
+		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s is %v (%s)", a.kind(), e.State(), shopjournal.Why(&e))
 	case !e.Unacked():
 		c.say("it was acknowledged before")
 		return nil
 	case state == journal.Unknown:
-		return exit.Fail(exit.No, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), terminal.CommandFor("journal show", []string{a.ID}))
+		return exit.Fail(exit.Negative, "nothing was acknowledged: the %s has no outcome yet; see %s", a.kind(), shell.CommandFor("journal show", []string{a.ID}))
 	}
 	err = j.Store.Ack(c.ctx, key, len(e.Evidence))
 	switch {
 	case errors.Is(err, journal.ErrChanged):
-		return exit.Fail(exit.No, "nothing was acknowledged: the entry has changed; see %s", terminal.CommandFor("journal show", []string{a.ID}))
+		return exit.Fail(exit.Negative, "nothing was acknowledged: the entry has changed; see %s", shell.CommandFor("journal show", []string{a.ID}))
 	case err != nil:
 		return shopjournal.Failed(c.ctx, "it is not certain that it was acknowledged", err)
 	}

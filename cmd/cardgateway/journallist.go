@@ -8,9 +8,9 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -51,7 +51,7 @@ func (l *journalList) Run(c *call) (err error) {
 	if l.Older != "" {
 		age, err := period.ParseLast(l.Older)
 		if err != nil {
-			return exit.Fail(exit.NoAnswer, "--older: %v", err)
+			return exit.Fail(exit.Failed, "--older: %v", err)
 		}
 		before = c.now().Add(-age)
 	}
@@ -96,9 +96,9 @@ func (l *journalList) list(c *call, j *shopjournal.Journal, wanted func(*journal
 	case failed != nil:
 		return shopjournal.Failed(c.ctx, "the list is not complete", failed)
 	case unreadable > 0:
-		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", unreadable)
+		return exit.Fail(exit.Failed, "entries that cannot be read: %d", unreadable)
 	case rows.sums.Rows() > 0:
-		return exit.Fail(exit.No, "")
+		return exit.Fail(exit.Negative, "")
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func newEntryRows(c *call, flags *tabular.Flags, sum bool, zone *time.Location) 
 		return nil, err
 	}
 	format := flags.Format
-	if format == "" && terminal.Is(c.out) {
+	if format == "" && progress.IsTerminal(c.out) {
 		format = tabular.Table
 	}
 	format = cmp.Or(format, tabular.CSV)

@@ -21,7 +21,7 @@ func (f *journalFlags) open(c *call) (*shopjournal.Journal, error) {
 	}
 	place := set.Get(settings.Journal)
 	if place.Value == "" {
-		return nil, exit.Fail(exit.NoAnswer, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
+		return nil, exit.Fail(exit.Failed, "journal is missing: set --journal, %s, or journal in %s", settings.Variable(settings.Journal),
 			cmp.Or(set.File, "the configuration file"))
 	}
 	return shopjournal.Open(c.ctx, client, place, f.Gateway, c.getenv("MYSQL_PWD"))

@@ -9,7 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shopjournal"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -39,7 +39,7 @@ func (r *journalRun) Run(c *call) (err error) {
 		return err
 	}
 	if r.Every < 0 {
-		return exit.Fail(exit.NoAnswer, "--every must not be negative")
+		return exit.Fail(exit.Failed, "--every must not be negative")
 	}
 	j, err := r.open(c)
 	if err != nil {
@@ -135,11 +135,11 @@ func (s *settling) result(failed error) error {
 		i.Open+i.Pending+i.PresumedAbsent+i.Refused, i.Conflicts)
 	switch {
 	case i.Unanswered > 0:
-		return exit.Fail(exit.NoAnswer, "entries for which the query failed: %d; the last error: %s", i.Unanswered, exit.Explain(i.LastError).Text)
+		return exit.Fail(exit.Failed, "entries for which the query failed: %d; the last error: %s", i.Unanswered, exit.Explain(i.LastError).Text)
 	case i.Unreadable > 0:
-		return exit.Fail(exit.NoAnswer, "entries that cannot be read: %d", i.Unreadable)
+		return exit.Fail(exit.Failed, "entries that cannot be read: %d", i.Unreadable)
 	case i.Reported > 0:
-		return exit.Fail(exit.No, "")
+		return exit.Fail(exit.Negative, "")
 	}
 	return nil
 }

@@ -14,8 +14,10 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -46,7 +48,7 @@ type listing[T any] struct {
 	writer   tabular.Writer[T]
 	pending  []*T // rows not written yet
 	ready    int  // how many of them can be written: they are sorted and, with a checkpoint, covered by saved.At
-	progress *terminal.Progress
+	progress *progress.Progress
 	watched  bool      // stdout is a terminal
 	last     time.Time // of the last flush
 }
@@ -60,9 +62,9 @@ func (l *listing[T]) run() error {
 		return err
 	}
 	l.writer = tabular.NewWriter(l.saved.Format, shown, l.saved.Headed || l.flags.NoHeader, l.out)
-	l.progress = terminal.NewProgress(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
+	l.progress = progress.New(l.name, l.saved.From.In(l.client.Location()), l.err, l.flags.LogEvery, l.settings.Quiet)
 	defer l.progress.Stop()
-	l.watched, l.last = terminal.Is(l.out), time.Now()
+	l.watched, l.last = progress.IsTerminal(l.out), time.Now()
 	var walk *cardgateway.Walk[T]
 	walk = l.walk(l.saved.From, l.saved.To, cardgateway.WalkOptions{Resume: l.saved.At, Progress: func(p cardgateway.Progress) {
 		l.progress.Update(p)
@@ -93,11 +95,11 @@ func (l *listing[T]) run() error {
 // prepare sets the range and the format, from the flags or from the checkpoint.
 func (l *listing[T]) prepare() error {
 	if l.flags.LogEvery <= 0 {
-		return exit.Fail(exit.NoAnswer, "--log-every must be greater than 0; use --quiet to print no progress")
+		return exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
 	}
 	for _, state := range l.flags.State {
 		if !slices.Contains(l.states, state) {
-			return exit.Fail(exit.NoAnswer, "--state: there is no state %q of %s; the states are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
+			return exit.Fail(exit.Failed, "--state: there is no state %q of %s; the states are %s", terminal.Clean(state), l.name, strings.Join(l.states, ", "))
 		}
 	}
 	var before *saved
@@ -136,7 +138,7 @@ func (l *listing[T]) prepare() error {
 			l.saved.From, l.saved.To = before.From, before.To
 		}
 		if what := before.differs(&l.saved); what != "" {
-			return exit.Fail(exit.NoAnswer, "--checkpoint %s belongs to another list: %s. Finish that list, or choose another file",
+			return exit.Fail(exit.Failed, "--checkpoint %s belongs to another list: %s. Finish that list, or choose another file",
 				terminal.Clean(l.flags.Checkpoint), what)
 		}
 		l.saved = *before
@@ -157,7 +159,7 @@ func (l *listing[T]) format(before *saved) string {
 		return tabular.SumsOnly
 	case l.flags.Format == "" && before != nil:
 		return before.Format
-	case l.flags.Format == "" && terminal.Is(l.out):
+	case l.flags.Format == "" && progress.IsTerminal(l.out):
 		return tabular.Table
 	}
 	return cmp.Or(l.flags.Format, tabular.CSV)
@@ -242,7 +244,7 @@ func (l *listing[T]) goOn() string {
 	for _, name := range slices.Sorted(maps.Keys(l.saved.Filter)) {
 		words = append(words, "--"+name, l.saved.Filter[name])
 	}
-	return terminal.CommandLine(append(words, l.settings.AsFlags()...)...)
+	return shell.CommandLine(append(words, l.settings.AsFlags()...)...)
 }
 
 // finish prints the totals, and up to when the list is complete. It removes the checkpoint.
@@ -262,7 +264,7 @@ func (l *listing[T]) finish(r cardgateway.WalkReport) error {
 	}
 	if path := l.flags.Checkpoint; path != "" {
 		if err := os.Remove(path); err != nil {
-			return exit.Fail(exit.NoAnswer, "the list is complete, but --checkpoint cannot be removed: %v", err)
+			return exit.Fail(exit.Failed, "the list is complete, but --checkpoint cannot be removed: %v", err)
 		}
 		l.say("the list is complete, %s was removed", terminal.Clean(path))
 	}

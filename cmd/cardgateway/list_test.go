@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -143,7 +143,7 @@ func TestListWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, env, append([]string{"orders"}, test.args...)...)
-			r.want(t, exit.NoAnswer, test.want)
+			r.want(t, exit.Failed, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
@@ -161,12 +161,12 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	env := environment(server.URL)
 	for _, format := range []string{"csv", "jsonl", "table"} {
 		args := []string{"orders", "--last", "4d", "--format", format}
-		if code, err := toolTo(t, full{}, env, args...); code != exit.NoAnswer || !strings.Contains(err, "the rows cannot be written: no space left on device") {
+		if code, err := toolTo(t, full{}, env, args...); code != exit.Failed || !strings.Contains(err, "the rows cannot be written: no space left on device") {
 			t.Errorf("%s: got exit code %d and %q", format, code, err)
 		}
 		path := filepath.Join(t.TempDir(), "c.json")
 		code, err := toolTo(t, full{}, env, append(args, "--checkpoint", path)...)
-		if code != exit.NoAnswer || !strings.Contains(err, path+" was last saved about a second ago") {
+		if code != exit.Failed || !strings.Contains(err, path+" was last saved about a second ago") {
 			t.Errorf("%s with a checkpoint: got exit code %d and %q", format, code, err)
 		}
 		tool(t, env, "orders", "--checkpoint", path).want(t, exit.OK, " 0 rows were written before", "the list is complete")

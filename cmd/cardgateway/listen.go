@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/listener"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type listenCommand struct {
@@ -58,7 +58,7 @@ func (f *listenCommand) Run(c *call) (err error) {
 	}
 	defer socket.Close()
 	if o.Forwarder != nil && o.Forwarder.IsAt(socket.Addr()) {
-		return exit.Fail(exit.NoAnswer, "--forward-to is the address of --addr: notifications would be forwarded to this program itself")
+		return exit.Fail(exit.Failed, "--forward-to is the address of --addr: notifications would be forwarded to this program itself")
 	}
 	if f.Record != "" { // after the other checks: create no file that is not needed
 		if o.Recorder, o.Number, err = relay.OpenRecord(f.Record); err != nil {
@@ -86,16 +86,16 @@ func (f *listenCommand) Run(c *call) (err error) {
 func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Client, err error) {
 	for _, word := range f.Only {
 		if !slices.Contains(relay.EventWords(), word) {
-			return o, nil, exit.Fail(exit.NoAnswer, "--only: there is no kind or state %q; use %s", terminal.Clean(word), strings.Join(relay.EventWords(), ", "))
+			return o, nil, exit.Fail(exit.Failed, "--only: there is no kind or state %q; use %s", terminal.Clean(word), strings.Join(relay.EventWords(), ", "))
 		}
 	}
 	switch {
 	case f.ExitAfter < 0:
-		return o, nil, exit.Fail(exit.NoAnswer, "--exit-after must not be negative")
+		return o, nil, exit.Fail(exit.Failed, "--exit-after must not be negative")
 	case f.Wait < 0:
-		return o, nil, exit.Fail(exit.NoAnswer, "--wait must not be negative")
+		return o, nil, exit.Fail(exit.Failed, "--wait must not be negative")
 	case f.ForwardTo == "" && len(f.Only) > 0:
-		return o, nil, exit.Fail(exit.NoAnswer, "--only requires --forward-to")
+		return o, nil, exit.Fail(exit.Failed, "--only requires --forward-to")
 	}
 	set, client, err := c.configure(nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 	}
 	secret := set.Get(settings.Secret).Value
 	if secret == "" && !f.SkipVerify {
-		return o, nil, exit.Fail(exit.NoAnswer, "the secret key is missing, which verifies signatures: set %s, or --secret-file and "+
+		return o, nil, exit.Fail(exit.Failed, "the secret key is missing, which verifies signatures: set %s, or --secret-file and "+
 			"--merchant-id; or use --skip-verify", settings.Variable(settings.Secret))
 	}
 	o = listener.Options{
@@ -131,16 +131,16 @@ func (f *listenCommand) options(c *call) (o listener.Options, _ *cardgateway.Cli
 func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(f.Addr)
 	if err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "--addr: %q is not an address; write 127.0.0.1:4242", terminal.Clean(f.Addr))
+		return nil, exit.Fail(exit.Failed, "--addr: %q is not an address; write 127.0.0.1:4242", terminal.Clean(f.Addr))
 	}
 	if ip := net.ParseIP(host); host != "localhost" && !ip.IsLoopback() && !f.Public {
-		return nil, exit.Fail(exit.NoAnswer, "other machines can reach --addr %s: use --public to allow that, or listen on 127.0.0.1:%s",
+		return nil, exit.Fail(exit.Failed, "other machines can reach --addr %s: use --public to allow that, or listen on 127.0.0.1:%s",
 			terminal.Clean(f.Addr), terminal.Clean(port))
 	}
 	var config net.ListenConfig
 	socket, err := config.Listen(ctx, "tcp", f.Addr)
 	if err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "--addr: %s", terminal.Clean(err.Error()))
+		return nil, exit.Fail(exit.Failed, "--addr: %s", terminal.Clean(err.Error()))
 	}
 	return socket, nil
 }
@@ -149,7 +149,7 @@ func (f *listenCommand) listen(ctx context.Context) (net.Listener, error) {
 func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, err error) error {
 	if o.Recorder != nil {
 		if failed := o.Recorder.Close(); failed != nil {
-			err = cmp.Or(err, exit.Fail(exit.NoAnswer, "--record %s is not complete: %v", terminal.Clean(f.Record), failed))
+			err = cmp.Or(err, exit.Fail(exit.Failed, "--record %s is not complete: %v", terminal.Clean(f.Record), failed))
 		}
 	}
 	c.say("received %d: forwarded %d, failed %d, refused %d, not forwarded %d", t.Received(), t.Forwarded, t.Failed, t.Refused, t.Held)
@@ -163,10 +163,10 @@ func (f *listenCommand) finish(c *call, t listener.Totals, o *listener.Options, 
 		if c.ctx.Err() != nil {
 			return exit.Fail(exit.Interrupted, "interrupted; %d of %d notifications arrived", t.Received(), n)
 		}
-		return exit.Fail(exit.No, "%d of %d notifications arrived within %v", t.Received(), n, f.Wait)
+		return exit.Fail(exit.Negative, "%d of %d notifications arrived within %v", t.Received(), n, f.Wait)
 	}
 	if t.Failed+t.Refused > 0 {
-		return exit.Fail(exit.No, "")
+		return exit.Fail(exit.Negative, "")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := l.wait(t)
-	r.want(t, exit.No, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
+	r.want(t, exit.Negative, "received 3: forwarded 2, failed 1, refused 0, not forwarded 0")
 	wantWords(t, r.out,
 		`^\d\d:\d\d:\d\d  -> payment  approved  t-1  12.50 EUR  \[n-1\]  signature good, confirmed by query\n`,
 		`  <- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]  body: "order not found"\n`,
@@ -161,7 +161,7 @@ func TestListenAnswers(t *testing.T) {
 				t.Errorf("got %d, want %d", status, test.status)
 			}
 			r := l.wait(t)
-			r.want(t, exit.No, "received 1: forwarded 0, failed 1")
+			r.want(t, exit.Negative, "received 1: forwarded 0, failed 1")
 			wantWords(t, r.out, test.want)
 			if strings.ContainsAny(r.out, "\x1b\u202e") {
 				t.Errorf("got control characters: %q", r.out)

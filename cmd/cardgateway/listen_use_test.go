@@ -18,7 +18,7 @@ import (
 func TestListenWait(t *testing.T) {
 	server := notifyingGateway(t)
 	listen(t, environment(server.URL), "--wait", "50ms").wait(t).want(t, exit.OK, "received 0: ")
-	listen(t, environment(server.URL), "--wait", "50ms", "--exit-after", "1").wait(t).want(t, exit.No, "0 of 1 notifications arrived within 50ms")
+	listen(t, environment(server.URL), "--wait", "50ms", "--exit-after", "1").wait(t).want(t, exit.Negative, "0 of 1 notifications arrived within 50ms")
 	listen(t, environment(server.URL)).end(t).want(t, exit.OK, "received 0: ")
 	listen(t, environment(server.URL), "--exit-after", "1").end(t).want(t, exit.Interrupted, "0 of 1")
 }
@@ -75,7 +75,7 @@ func TestListenWrongUse(t *testing.T) {
 			}
 			args = append(args, "--wait", "100ms")
 			r := tool(t, test.env, append([]string{"listen"}, args...)...)
-			r.want(t, exit.NoAnswer, test.want)
+			r.want(t, exit.Failed, test.want)
 			if strings.Contains(r.err, "pw-1") || strings.Contains(r.err, "listening") {
 				t.Errorf("got %s", r.err)
 			}
@@ -105,7 +105,7 @@ func TestListenWrongUse(t *testing.T) {
 		}()
 		code, text := toolTo(t, brokenWriter{}, env, "listen", "--addr", addr, "--wait", "20s")
 		<-done
-		if code != exit.NoAnswer || !strings.Contains(text, "the lines cannot be written: no space left on device") {
+		if code != exit.Failed || !strings.Contains(text, "the lines cannot be written: no space left on device") {
 			t.Errorf("got %d, %s", code, text)
 		}
 	})

@@ -75,7 +75,7 @@ func TestListenRefuses(t *testing.T) {
 				t.Errorf("got %d, want %d", status, test.status)
 			}
 			r := l.end(t)
-			r.want(t, exit.No, "received 1: forwarded 0, failed 0, refused 1, not forwarded 0")
+			r.want(t, exit.Negative, "received 1: forwarded 0, failed 0, refused 1, not forwarded 0")
 			wantWords(t, r.out, test.want, fmt.Sprintf(`<- %d in \d+ ms +by cardgateway  \[n-1\]  not forwarded`, test.status))
 			if len(shop.got()) != 0 {
 				t.Errorf("got it forwarded: %q", shop.got())

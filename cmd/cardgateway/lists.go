@@ -5,11 +5,11 @@ import (
 	"context"
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // listsFlags select the merchant's lists.
@@ -35,15 +35,15 @@ func (l *listsFlags) read(c *call, b *books.Books) error {
 	dsn := cmp.Or(l.ListDSN, c.getenv(settings.Variable("list-dsn")))
 	switch {
 	case database.HasPassword(l.ListDSN):
-		return exit.Fail(exit.NoAnswer, "--list-dsn contains a password, which every user of this machine could read: set %s instead", settings.Variable("list-dsn"))
+		return exit.Fail(exit.Failed, "--list-dsn contains a password, which every user of this machine could read: set %s instead", settings.Variable("list-dsn"))
 	case l.List != "" && l.ListQuery != "", l.RefundList != "" && l.RefundQuery != "":
-		return exit.Fail(exit.NoAnswer, "a list is either a file or a query: set --list or --list-query, and --refund-list or --refund-query")
+		return exit.Fail(exit.Failed, "a list is either a file or a query: set --list or --list-query, and --refund-list or --refund-query")
 	case l.ListQuery != "" || l.RefundQuery != "":
 		if dsn == "" {
-			return exit.Fail(exit.NoAnswer, "--list-query and --refund-query require --list-dsn or %s", settings.Variable("list-dsn"))
+			return exit.Fail(exit.Failed, "--list-query and --refund-query require --list-dsn or %s", settings.Variable("list-dsn"))
 		}
 	case l.ListDSN != "":
-		return exit.Fail(exit.NoAnswer, "--list-dsn requires --list-query or --refund-query")
+		return exit.Fail(exit.Failed, "--list-dsn requires --list-query or --refund-query")
 	}
 	for _, list := range []struct {
 		flag, path, query string
@@ -56,7 +56,7 @@ func (l *listsFlags) read(c *call, b *books.Books) error {
 	} {
 		if list.path == "" && list.query == "" {
 			if len(list.columns) > 0 {
-				return exit.Fail(exit.NoAnswer, "%s requires %s", list.columnsFlag, list.flag)
+				return exit.Fail(exit.Failed, "%s requires %s", list.columnsFlag, list.flag)
 			}
 			continue
 		}
@@ -83,7 +83,7 @@ func mapping(flag string, pairs []string) (map[string]string, error) {
 	for _, pair := range pairs {
 		ours, yours, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, exit.Fail(exit.NoAnswer, "%s: %q is not OURS=YOURS, such as transaction_id=Ref", flag, terminal.Clean(pair))
+			return nil, exit.Fail(exit.Failed, "%s: %q is not OURS=YOURS, such as transaction_id=Ref", flag, terminal.Clean(pair))
 		}
 		names[strings.TrimSpace(ours)] = strings.TrimSpace(yours)
 	}

@@ -156,7 +156,7 @@ func TestWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, nil, test.args...)
-			r.want(t, exit.NoAnswer, test.want)
+			r.want(t, exit.Failed, test.want)
 			if r.out != "" || strings.Contains(r.err, "\x1b") {
 				t.Errorf("got stdout %q, stderr %q, want nothing and no control characters", r.out, r.err)
 			}

@@ -4,10 +4,10 @@ import (
 	"cmp"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 )
 
 type matchCommand struct {
@@ -39,13 +39,13 @@ func (k *matchCommand) Run(c *call) (err error) {
 	switch {
 	case k.Sum:
 		format = tabular.SumsOnly
-	case format == "" && terminal.Is(c.out):
+	case format == "" && progress.IsTerminal(c.out):
 		format = tabular.Table
 	case format == "":
 		format = tabular.CSV
 	}
-	rows := tabular.NewWriter(format, report.Columns(m.Copy.From.Location(), m.Now), false, c.out)
-	m.Found = func(d *match.Difference) error {
+	rows := tabular.NewWriter(format, report.Columns(m.options.Copy.From.Location(), m.options.Now), false, c.out)
+	m.options.Found = func(d *match.Difference) error {
 		if err := rows.Write(d); err != nil {
 			return exit.CannotWrite("rows", err)
 		}

@@ -63,7 +63,7 @@ func (m *closedMonth) file(t *testing.T, name, text string) string {
 
 func TestMatch(t *testing.T) {
 	m := newClosedMonth(t)
-	tool(t, m.env, "reconcile", "match").want(t, exit.NoAnswer, "there is no list of your payments to compare with: set --list")
+	tool(t, m.env, "reconcile", "match").want(t, exit.Failed, "there is no list of your payments to compare with: set --list")
 	r := tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...))
 	r.want(t, exit.OK, "273 lines read from paid.csv, 0 not readable", "273 of 273 rows tie out", "payments  EUR", "0.00")
 	if want := "class,kind,id,reason,value,"; !strings.HasPrefix(r.out, want) || strings.Count(r.out, "\n") != 1 {
@@ -76,7 +76,7 @@ func TestMatch(t *testing.T) {
 	id, _, _ := strings.Cut(m.lines[middle], ",")
 	changed[10] = strings.Replace(changed[10], ",", ",1", 1)
 	r = tool(t, m.env, "reconcile", "match", "--format", "jsonl", "--list", m.list(t, changed...))
-	r.want(t, exit.No, "271 of 273 rows tie out", "missing_here", "differences: 2")
+	r.want(t, exit.Negative, "271 of 273 rows tie out", "missing_here", "differences: 2")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("got %d rows: %s", len(lines), r.out)
@@ -90,7 +90,7 @@ func TestMatch(t *testing.T) {
 
 	known := m.file(t, "known.csv", "class,id,reason\nmissing_here,"+id+",paid by invoice\namount,nothing,gone\n")
 	r = tool(t, m.env, "reconcile", "match", "--sum", "--known", known)
-	r.want(t, exit.No, "differences: 1", "entries that match no difference: 1, the first in line 3")
+	r.want(t, exit.Negative, "differences: 1", "entries that match no difference: 1, the first in line 3")
 	if r.out != "" {
 		t.Errorf("got %q with --sum", r.out)
 	}
@@ -108,11 +108,11 @@ func TestMatchPeriod(t *testing.T) {
 	tool(t, m.env, "reconcile", "match", "--list", m.file(t, "plain.csv", withoutTimes)).want(t, exit.OK, "100 of 100 rows tie out")
 	from := m.lastOf.AddDate(0, 0, -30)
 	r := tool(t, m.env, "reconcile", "match", "--list", part, "--from", from.Format(time.RFC3339), "--to", m.lastOf.Format(time.RFC3339))
-	r.want(t, exit.No, "Is the list complete?", "missing_here")
+	r.want(t, exit.Negative, "Is the list complete?", "missing_here")
 	day := func(n int) string { return from.AddDate(0, 0, n).Format(time.DateOnly) }
 	r = tool(t, m.env, "reconcile", "match", "--list", m.list(t, m.lines...), "--from", day(5), "--to", day(12))
 	r.want(t, exit.OK, "lines of other periods were not compared")
-	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.NoAnswer, "contains nothing from 2020-01-01", "reconcile sync")
+	tool(t, m.env, "reconcile", "match", "--from", "2020-01-01", "--to", "2020-02-01").want(t, exit.Failed, "contains nothing from 2020-01-01", "reconcile sync")
 	tool(t, m.env, "reconcile", "match", "--from", from.AddDate(0, -6, 0).Format(time.DateOnly)).want(t, exit.OK, "begins at", "nothing earlier is compared")
 }
 
@@ -180,12 +180,12 @@ func TestClosedMonth(t *testing.T) {
 					}
 					return
 				}
-				r.want(t, exit.No, fmt.Sprintf("%d of %d rows tie out", len(month)-len(lost), len(month)))
+				r.want(t, exit.Negative, fmt.Sprintf("%d of %d rows tie out", len(month)-len(lost), len(month)))
 				if isGreen {
 					t.Error("the page is green")
 				}
 				if n := strings.Count(r.err, "not checked: "); strings.HasPrefix(test.name, "exactly") {
-					r.want(t, exit.No, "not checked: 4 payments or refunds", "Your list covers ")
+					r.want(t, exit.Negative, "not checked: 4 payments or refunds", "Your list covers ")
 					if !strings.Contains(page, "4 rows were not checked") || !strings.Contains(page, "export a list") || strings.Contains(page, "No difference was found") {
 						t.Error("the page does not say that four rows were not checked")
 					}
@@ -216,14 +216,14 @@ func TestNothingCompared(t *testing.T) {
 	list := m.list(t, m.lines...)
 	before := m.lastOf.AddDate(0, 0, -34)
 	period := []string{"--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339)}
-	tool(t, m.env, append([]string{"reconcile", "match", "--list", list}, period...)...).want(t, exit.NoAnswer, "nothing was compared")
+	tool(t, m.env, append([]string{"reconcile", "match", "--list", list}, period...)...).want(t, exit.Failed, "nothing was compared")
 	out := filepath.Join(m.dir, "empty.html")
-	tool(t, m.env, append([]string{"reconcile", "report", "--quiet", "--out", out}, period...)...).want(t, exit.NoAnswer, "nothing was compared")
+	tool(t, m.env, append([]string{"reconcile", "report", "--quiet", "--out", out}, period...)...).want(t, exit.Failed, "nothing was compared")
 	if page := readText(t, out); !strings.Contains(page, "Nothing was compared") || strings.Contains(page, "tie out") {
 		t.Error("the page does not say that nothing was compared")
 	}
 	empty := m.file(t, "empty.csv", "transaction_id,amount,currency\n")
-	tool(t, m.env, "reconcile", "match", "--list", empty).want(t, exit.NoAnswer, "the list empty.csv has no lines below the column names")
+	tool(t, m.env, "reconcile", "match", "--list", empty).want(t, exit.Failed, "the list empty.csv has no lines below the column names")
 	tool(t, m.env, "reconcile", "match").want(t, exit.OK, "273 of 273") // the list before it is kept
 	refunds := m.file(t, "refunds.csv", "refund_id,amount,currency\n")
 	tool(t, m.env, "reconcile", "match", "--refund-list", refunds).want(t, exit.OK, "--refund-list: 0 lines read from refunds.csv", "273 of 273")
@@ -270,7 +270,7 @@ func TestMatchWrongUse(t *testing.T) {
 			if strings.Contains(strings.Join(test.args, " "), "--out") || strings.Contains(strings.Join(test.args, " "), "--rows") {
 				command = "report"
 			}
-			tool(t, test.env, append([]string{"reconcile", command}, test.args...)...).want(t, exit.NoAnswer, test.want)
+			tool(t, test.env, append([]string{"reconcile", command}, test.args...)...).want(t, exit.Failed, test.want)
 		})
 	}
 }

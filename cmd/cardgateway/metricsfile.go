@@ -8,7 +8,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // writeMetrics writes --metrics-file: how a command ended, and c.metrics. After a failure it keeps the time of the last success
@@ -22,10 +22,10 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	label := metrics.Label{Name: "command", Value: command}
 	now := float64(time.Now().UnixMilli()) / 1e3
 	success, ok := now, true
-	if code != exit.OK && code != exit.No {
+	if code != exit.OK && code != exit.Negative {
 		var err error
 		if success, ok, err = metrics.Last(path, name, label); err != nil {
-			return exit.Fail(exit.NoAnswer, "--metrics-file cannot be read: %v", err)
+			return exit.Fail(exit.Failed, "--metrics-file cannot be read: %v", err)
 		}
 	}
 	gauge := func(name, help string, value float64) metrics.Metric {
@@ -40,7 +40,7 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 		all = append(all, gauge(name, "When the command last ended with exit code 0 or 1.", success))
 	}
 	if err := metrics.Write(path, all); err != nil {
-		return exit.Fail(exit.NoAnswer, "--metrics-file cannot be written: %v", err)
+		return exit.Fail(exit.Failed, "--metrics-file cannot be written: %v", err)
 	}
 	return nil
 }
@@ -52,15 +52,15 @@ func (c *call) checkMetricsFile() error {
 		return nil
 	}
 	if filepath.Ext(path) != ".prom" {
-		return exit.Fail(exit.NoAnswer, "--metrics-file: the name must end with .prom, because the node exporter reads no other files")
+		return exit.Fail(exit.Failed, "--metrics-file: the name must end with .prom, because the node exporter reads no other files")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return exit.Fail(exit.NoAnswer, "--metrics-file: there is no directory %s", terminal.Clean(filepath.Dir(path)))
+		return exit.Fail(exit.Failed, "--metrics-file: there is no directory %s", terminal.Clean(filepath.Dir(path)))
 	}
 	if foreign, err := metrics.IsForeign(path); err != nil {
-		return exit.Fail(exit.NoAnswer, "--metrics-file cannot be read: %v", err)
+		return exit.Fail(exit.Failed, "--metrics-file cannot be read: %v", err)
 	} else if foreign {
-		return exit.Fail(exit.NoAnswer, "--metrics-file %s was not written by this program; choose another name", terminal.Clean(path))
+		return exit.Fail(exit.Failed, "--metrics-file %s was not written by this program; choose another name", terminal.Clean(path))
 	}
 	return nil
 }

@@ -27,20 +27,20 @@ func TestMetricsFile(t *testing.T) {
 		}
 		return at, ok
 	}
-	if _, ok := get(with(env, "CARDGATEWAY_SECRET", "wrong"), exit.NoAnswer); ok {
+	if _, ok := get(with(env, "CARDGATEWAY_SECRET", "wrong"), exit.Failed); ok {
 		t.Error("a success is named that never was")
 	}
-	first, ok := get(env, exit.No) // it is not found, which is an answer
+	first, ok := get(env, exit.Negative) // it is not found, which is an answer
 	if !ok || first == 0 {
 		t.Errorf("got no success: %v, %v", first, ok)
 	}
-	if got, ok := get(with(env, "CARDGATEWAY_BASE_URL", ""), exit.NoAnswer); !ok || got != first {
+	if got, ok := get(with(env, "CARDGATEWAY_BASE_URL", ""), exit.Failed); !ok || got != first {
 		t.Errorf("after a failure: got %v, %v, want %v", got, ok, first)
 	}
-	if got, _ := get(env, exit.No); got <= first {
+	if got, _ := get(env, exit.Negative); got <= first {
 		t.Errorf("after another success: got %v, want more than %v", got, first)
 	}
-	tool(t, env, "get", "123", "--metrics-file", filepath.Join(path, "x.prom")).want(t, exit.NoAnswer, "--metrics-file: there is no directory "+path)
+	tool(t, env, "get", "123", "--metrics-file", filepath.Join(path, "x.prom")).want(t, exit.Failed, "--metrics-file: there is no directory "+path)
 }
 
 // TestColumns: those that are asked for, in any format, and with a checkpoint the same to the end.
@@ -67,7 +67,7 @@ func TestColumns(t *testing.T) {
 			}
 		})
 	}
-	tool(t, env, "orders", "--last", "4d", "--columns", "nothing").want(t, exit.NoAnswer, `--columns: there is no column "nothing"; there are transactionAt, at, `)
+	tool(t, env, "orders", "--last", "4d", "--columns", "nothing").want(t, exit.Failed, `--columns: there is no column "nothing"; there are transactionAt, at, `)
 
 	slow, _, _ := seeded(t, sandbox.Options{MaxPageSize: 20})
 	url, ctx := interruptedAt(t, slow, 10)
@@ -75,7 +75,7 @@ func TestColumns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	first := toolWith(t, ctx, nil, env, "orders", "--last", "4d", "--checkpoint", path, "--columns", "state")
 	first.want(t, exit.Interrupted)
-	tool(t, env, "orders", "--checkpoint", path, "--columns", "amount").want(t, exit.NoAnswer, "columns was state and is amount now")
+	tool(t, env, "orders", "--checkpoint", path, "--columns", "amount").want(t, exit.Failed, "columns was state and is amount now")
 	second := tool(t, env, "orders", "--checkpoint", path)
 	second.want(t, exit.OK)
 	for i, r := range []result{first, second} {

@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -80,7 +80,7 @@ func (n *notifyCommand) Run(c *call) error {
 	}
 	r, err := sandbox.NotificationRequest(n.URL, key, made.Fields("token"))
 	if err != nil {
-		return exit.Fail(exit.NoAnswer, "the notification cannot be created: %s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "the notification cannot be created: %s", terminal.Clean(err.Error()))
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -111,15 +111,15 @@ func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification
 	}
 	switch {
 	case !currencyForm.MatchString(n.Currency):
-		return nil, exit.Fail(exit.NoAnswer, "--currency: %q is not a currency; write EUR", terminal.Clean(n.Currency))
+		return nil, exit.Fail(exit.Failed, "--currency: %q is not a currency; write EUR", terminal.Clean(n.Currency))
 	case strings.Trim(n.UniqueID, "0123456789") != "" || n.UniqueID == "" || len(n.UniqueID) > 32:
-		return nil, exit.Fail(exit.NoAnswer, "--unique-id must be 1 to 32 digits")
+		return nil, exit.Fail(exit.Failed, "--unique-id must be 1 to 32 digits")
 	case strings.Trim(appID, "0123456789") != "" || len(appID) > 32:
-		return nil, exit.Fail(exit.NoAnswer, "app-id must be at most 32 digits")
+		return nil, exit.Fail(exit.Failed, "app-id must be at most 32 digits")
 	case n.Repeat < 1 || n.Repeat > 1000:
-		return nil, exit.Fail(exit.NoAnswer, "--repeat must be 1 to 1,000")
+		return nil, exit.Fail(exit.Failed, "--repeat must be 1 to 1,000")
 	case n.Code < 0 || n.Code > 999:
-		return nil, exit.Fail(exit.NoAnswer, "--code must be 1 to 999")
+		return nil, exit.Fail(exit.Failed, "--code must be 1 to 999")
 	}
 	made := &sandboxcommand.Notification{
 		Kind: "Sale", TransactionID: n.Transaction, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency,
@@ -155,7 +155,7 @@ type notificationSender struct {
 func newNotificationSender(c *call, set *settings.Settings, name, to, format string) (*notificationSender, error) {
 	secret := set.Get(settings.Secret).Value
 	if secret == "" {
-		return nil, exit.Fail(exit.NoAnswer, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
+		return nil, exit.Fail(exit.Failed, "the secret key is missing, which signs notifications: set %s, or use --secret-file",
 			settings.Variable(settings.Secret))
 	}
 	timeout, err := set.Timeout()
@@ -202,9 +202,9 @@ func (s *notificationSender) send(ctx context.Context, line relay.EventLine, hea
 func (s *notificationSender) result() error {
 	switch {
 	case s.unreachable > 0:
-		return exit.Fail(exit.NoAnswer, "no response: %d of %d", s.unreachable, s.sent)
+		return exit.Fail(exit.Failed, "no response: %d of %d", s.unreachable, s.sent)
 	case s.taken < s.sent:
-		return exit.Fail(exit.No, "not accepted: %d of %d", s.sent-s.taken, s.sent)
+		return exit.Fail(exit.Negative, "not accepted: %d of %d", s.sent-s.taken, s.sent)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestNotifyDefences(t *testing.T) {
 	var seen []*notify.Notification
 	shop := newReceiver(t, verifying(t, &seen))
 	r := tool(t, noGateway(), "notify", shop.URL, "--wrong-signature")
-	r.want(t, exit.No, "not accepted: 1 of 1")
+	r.want(t, exit.Negative, "not accepted: 1 of 1")
 	wantWords(t, r.out, `wrong signature\n.*<- 403 in \d+ ms .*body: "wrong signature"`)
 
 	r = tool(t, noGateway(), "notify", shop.URL, "--repeat", "3", "--format", "json")
@@ -103,7 +103,7 @@ func TestNotifyDefences(t *testing.T) {
 
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	tool(t, noGateway(), "notify", closed.URL).want(t, exit.NoAnswer, "no response: 1 of 1")
+	tool(t, noGateway(), "notify", closed.URL).want(t, exit.Failed, "no response: 1 of 1")
 }
 
 func TestNotifyWrongUse(t *testing.T) {
@@ -125,7 +125,7 @@ func TestNotifyWrongUse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, append([]string{"notify"}, test.args...)...)
-			r.want(t, exit.NoAnswer, test.want)
+			r.want(t, exit.Failed, test.want)
 			if r.out != "" {
 				t.Errorf("got %s, want nothing sent", r.out)
 			}
@@ -179,7 +179,7 @@ func TestReplay(t *testing.T) {
 	post(t, about(t, l.url, secretKey, "t-2", ids["t-2"])) // the repetition is taken
 	broken = true
 	post(t, about(t, l.url, secretKey, "t-1", ids["t-1"])) // another event: without a token
-	l.wait(t).want(t, exit.No, "forwarded 1, failed 4, refused 1")
+	l.wait(t).want(t, exit.Negative, "forwarded 1, failed 4, refused 1")
 
 	var seen []*notify.Notification
 	to := newReceiver(t, verifying(t, &seen))
@@ -209,7 +209,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("got %+v", seen)
 	}
 	r = tool(t, noGateway(), "replay", "n-1", "--from", path)
-	r.want(t, exit.No, "not accepted: 1 of 1")
+	r.want(t, exit.Negative, "not accepted: 1 of 1")
 	wantWords(t, r.out, `<- 500 in \d+ ms +`+shop.URL+`/notify  \[n-1\]`)
 }
 
@@ -247,18 +247,18 @@ func TestReplayWrongUse(t *testing.T) {
 		code int
 		want string
 	}{
-		{"nothing", []string{"--from", good}, exit.NoAnswer, "specify notifications such as n-17, or --failed"},
-		{"both", []string{"n-1", "--failed", "--from", good}, exit.NoAnswer, "specify notifications such as n-17, or --failed"},
-		{"no number", []string{"17", "--from", good}, exit.NoAnswer, `"17" is not the name of a notification; write n-17`},
-		{"no record", []string{"n-1"}, exit.NoAnswer, "missing flags: --from=FILE"},
-		{"no such record", []string{"n-1", "--from", filepath.Join(dir, "none")}, exit.NoAnswer, "--from cannot be read"},
-		{"not there", []string{"n-1", "n-3", "--from", good}, exit.NoAnswer, "n-3 is not in "},
-		{"refused", []string{"n-2", "--from", good, "--to", "http://127.0.0.1:1/"}, exit.NoAnswer, "n-2 was refused (signature), so it is not replayed"},
-		{"nowhere", []string{"n-1", "--from", good}, exit.NoAnswer, "the URL of the handler is missing: set --to http://localhost:8080/notify"},
-		{"twice", []string{"n-1", "--from", double}, exit.NoAnswer, "n-1 is in "},
+		{"nothing", []string{"--from", good}, exit.Failed, "specify notifications such as n-17, or --failed"},
+		{"both", []string{"n-1", "--failed", "--from", good}, exit.Failed, "specify notifications such as n-17, or --failed"},
+		{"no number", []string{"17", "--from", good}, exit.Failed, `"17" is not the name of a notification; write n-17`},
+		{"no record", []string{"n-1"}, exit.Failed, "missing flags: --from=FILE"},
+		{"no such record", []string{"n-1", "--from", filepath.Join(dir, "none")}, exit.Failed, "--from cannot be read"},
+		{"not there", []string{"n-1", "n-3", "--from", good}, exit.Failed, "n-3 is not in "},
+		{"refused", []string{"n-2", "--from", good, "--to", "http://127.0.0.1:1/"}, exit.Failed, "n-2 was refused (signature), so it is not replayed"},
+		{"nowhere", []string{"n-1", "--from", good}, exit.Failed, "the URL of the handler is missing: set --to http://localhost:8080/notify"},
+		{"twice", []string{"n-1", "--from", double}, exit.Failed, "n-1 is in "},
 		{"none failed", []string{"--failed", "--from", good}, exit.OK, "no notification failed"},
-		{"foreign", []string{"n-1", "--from", foreign}, exit.NoAnswer, "is not a record of listen: line 1 is not a line of a record"},
-		{"a long line", []string{"n-1", "--from", long}, exit.NoAnswer, "line 1 has more than 1 MiB"},
+		{"foreign", []string{"n-1", "--from", foreign}, exit.Failed, "is not a record of listen: line 1 is not a line of a record"},
+		{"a long line", []string{"n-1", "--from", long}, exit.Failed, "line 1 has more than 1 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, noGateway(), append([]string{"replay"}, test.args...)...)
@@ -268,5 +268,5 @@ func TestReplayWrongUse(t *testing.T) {
 			}
 		})
 	}
-	tool(t, nil, "replay", "n-1", "--from", good, "--to", "http://127.0.0.1:1/").want(t, exit.NoAnswer, "the secret key is missing, which signs notifications")
+	tool(t, nil, "replay", "n-1", "--from", good, "--to", "http://127.0.0.1:1/").want(t, exit.Failed, "the secret key is missing, which signs notifications")
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // openBooks opens the database of the settings. Close it after use. A missing file is created only if isNew is set, because
@@ -18,13 +18,13 @@ func (c *call) openBooks(set *settings.Settings, isNew bool) (*books.Books, erro
 	db := set.Get(settings.Database)
 	switch {
 	case db.Value == "":
-		return nil, exit.Fail(exit.NoAnswer, "db is missing: set --db, %s, or db in %s, to the path of a SQLite file or postgres://user@host/database",
+		return nil, exit.Fail(exit.Failed, "db is missing: set --db, %s, or db in %s, to the path of a SQLite file or postgres://user@host/database",
 			settings.Variable(settings.Database), set.File)
 	case db.Value == c.settings.DB && database.HasPassword(db.Value):
-		return nil, exit.Fail(exit.NoAnswer, "db (flag --db) contains a password, which every user of this machine could read: set %s, PGPASSWORD, "+
+		return nil, exit.Fail(exit.Failed, "db (flag --db) contains a password, which every user of this machine could read: set %s, PGPASSWORD, "+
 			"or db in %s", settings.Variable(settings.Database), set.File)
 	case !isNew && database.IsMissing(db.Value):
-		return nil, exit.Fail(exit.NoAnswer, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, terminal.Clean(db.Value))
+		return nil, exit.Fail(exit.Failed, "db (%s): there is no file %s; to create a new copy there, run reconcile sync with --from", db.From, terminal.Clean(db.Value))
 	}
 	anyApp, err := set.AnyApp()
 	if err != nil {
@@ -43,9 +43,9 @@ func booksError(before string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return exit.Fail(exit.Interrupted, "interrupted")
 	}
-	code := exit.NoAnswer
+	code := exit.Failed
 	if _, gone := errors.AsType[*books.GoneError](err); gone {
-		code = exit.No
+		code = exit.Negative
 	}
 	return exit.Fail(code, "%s", terminal.Clean(before)+exit.Explain(err).Text)
 }

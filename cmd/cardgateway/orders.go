@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
 	"github.com/shopspring/decimal"
 )
 

@@ -72,14 +72,14 @@ func writeText(t *testing.T, dir, name, text string) string {
 func TestOtherApp(t *testing.T) {
 	a := newTwoApps(t)
 	tool(t, a.env, "get", a.own).want(t, exit.OK)
-	tool(t, a.env, "get", a.others).want(t, exit.NoAnswer, "states another appId", "--any-app")
+	tool(t, a.env, "get", a.others).want(t, exit.Failed, "states another appId", "--any-app")
 	tool(t, a.env, "get", a.others, "--any-app").want(t, exit.OK)
 	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "true"), "get", a.others).want(t, exit.OK)
-	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "false"), "get", a.others).want(t, exit.NoAnswer)
-	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "perhaps"), "get", a.own).want(t, exit.NoAnswer, `any-app (environment CARDGATEWAY_ANY_APP): "perhaps" is neither true nor false`)
+	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "false"), "get", a.others).want(t, exit.Failed)
+	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "perhaps"), "get", a.own).want(t, exit.Failed, `any-app (environment CARDGATEWAY_ANY_APP): "perhaps" is neither true nor false`)
 	tool(t, a.env, "get", a.others, "--config", writeText(t, t.TempDir(), "any.toml", "any-app = true\n")).want(t, exit.OK)
 
-	tool(t, a.env, "refund", a.others, "--amount", "2.00", "--refund-id", "r-9", "--yes").want(t, exit.NoAnswer, "states another appId")
+	tool(t, a.env, "refund", a.others, "--amount", "2.00", "--refund-id", "r-9", "--yes").want(t, exit.Failed, "states another appId")
 	sentAt := time.Now().Add(-time.Minute).Format(time.RFC3339)
 	tool(t, a.env, "resolve", "payment", "another", "--amount", "20.00", "--currency", "EUR", "--sent-at", sentAt, "--wait", "1ms").want(t, exit.Unknown)
 	tool(t, a.env, "resolve", "payment", "another", "--amount", "20.00", "--currency", "EUR", "--sent-at", sentAt, "--wait", "1ms", "--any-app").want(t, exit.OK)
@@ -173,7 +173,7 @@ func TestReconcileOtherApps(t *testing.T) {
 		t.Errorf("got %q, want no difference", r.out)
 	}
 	r = compare("match", "--any-app", "--format", "csv")
-	r.want(t, exit.No, fmt.Sprintf("%d of ", compared))
+	r.want(t, exit.Negative, fmt.Sprintf("%d of ", compared))
 	if !strings.Contains(r.out, "missing_here") || strings.Contains(r.out, "refund_without_order") || strings.Contains(r.err, "other apps") {
 		t.Errorf("got %q and %q, want the other app's payments", r.out, r.err)
 	}

@@ -84,7 +84,7 @@ func TestNoInputIsReplaced(t *testing.T) {
 				}
 			}
 			before := filesIn(t, dir)
-			tool(t, with(m.env, pairs(test.env)...), test.args...).want(t, exit.NoAnswer, test.want)
+			tool(t, with(m.env, pairs(test.env)...), test.args...).want(t, exit.Failed, test.want)
 			after := filesIn(t, dir)
 			for name, text := range before {
 				if after[name] != text {
@@ -143,7 +143,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 		t.Helper()
 		before := filesIn(t, ".")
 		tool(t, m.env, append([]string{"reconcile", "report", "--quiet"}, args...)...).want(t, code, want)
-		if code == exit.NoAnswer {
+		if code == exit.Failed {
 			for name, text := range filesIn(t, ".") {
 				if before[name] != text {
 					t.Errorf("%s was changed", name)
@@ -155,7 +155,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 	whole := []string{"--from", from, "--to", m.lastOf.Format(time.DateOnly)}
 	for _, name := range []string{"n.html", "n.csv", "n.json"} {
 		m.writeAt(t, name, "of the merchant\n")
-		report(exit.NoAnswer, name+" exists, and no report wrote it", "--out", "n.html")
+		report(exit.Failed, name+" exists, and no report wrote it", "--out", "n.html")
 		if err := os.Remove(name); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 	report(exit.OK, "", append(whole, "--out", "n.html")...) // its own files
 
 	m.writeAt(t, "n.csv", strings.Replace(readText(t, "n.csv"), "class,", "Class,", 1))
-	report(exit.NoAnswer, "n.csv exists, and no report wrote it, or it was changed", "--out", "n.html")
+	report(exit.Failed, "n.csv exists, and no report wrote it, or it was changed", "--out", "n.html")
 	report(exit.OK, "", "--out", "n.html", "--force")
 
 	// Without --out too.
@@ -174,9 +174,9 @@ func TestReportReplacesOnlyReports(t *testing.T) {
 		t.Fatal(names, err)
 	}
 	report(exit.OK, "", whole...)
-	report(exit.NoAnswer, "--out ("+names[0]+") is the same file as --known", append(whole, "--known", names[0])...)
+	report(exit.Failed, "--out ("+names[0]+") is the same file as --known", append(whole, "--known", names[0])...)
 	m.writeAt(t, names[0], "class,id,reason\n")
-	report(exit.NoAnswer, names[0]+" exists, and no report wrote it", whole...)
+	report(exit.Failed, names[0]+" exists, and no report wrote it", whole...)
 }
 
 // TestStdoutIsNoInput: with >>, stdout can be a file that is read.
@@ -191,7 +191,7 @@ func TestStdoutIsNoInput(t *testing.T) {
 	}
 	defer out.Close()
 	code, errOut := toolTo(t, out, m.env, "reconcile", "match", "--list", list, "--known", known)
-	if code != exit.NoAnswer || !strings.Contains(errOut, "stdout is the same file as --known") || readText(t, known) != text {
+	if code != exit.Failed || !strings.Contains(errOut, "stdout is the same file as --known") || readText(t, known) != text {
 		t.Errorf("got %d, %s, %q", code, errOut, readText(t, known))
 	}
 }

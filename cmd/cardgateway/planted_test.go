@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -40,12 +40,12 @@ func TestPlanted(t *testing.T) {
 		l.write(t, read, dir)
 
 		begun := time.Now()
-		out, _ := runProgram(t, env, exit.No, "reconcile", "match", "--quiet", "--format", "jsonl",
+		out, _ := runProgram(t, env, exit.Negative, "reconcile", "match", "--quiet", "--format", "jsonl",
 			"--from", from.Format(time.RFC3339), "--to", to.Add(10*time.Minute).Format(time.RFC3339),
 			"--list", filepath.Join(dir, "paid.csv"), "--refund-list", filepath.Join(dir, "refunds.csv"))
 		imported := time.Since(begun)
 		begun = time.Now()
-		_, usage := runProgram(t, env, exit.No, "reconcile", "report", "--quiet", "--out", filepath.Join(dir, "report.html"),
+		_, usage := runProgram(t, env, exit.Negative, "reconcile", "report", "--quiet", "--out", filepath.Join(dir, "report.html"),
 			"--from", from.Format(time.RFC3339), "--to", to.Add(10*time.Minute).Format(time.RFC3339))
 		took := time.Since(begun)
 		rows := l.rows + l.lines

@@ -56,10 +56,10 @@ func TestProfilesThatAreWrong(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := writeSettings(t, test.text)
-			tool(t, test.env, "get", "1", "--config", path, "--profile", "a").want(t, exit.NoAnswer, test.want)
+			tool(t, test.env, "get", "1", "--config", path, "--profile", "a").want(t, exit.Failed, test.want)
 		})
 	}
-	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.NoAnswer, "the configuration file cannot be read")
+	tool(t, nil, "get", "1", "--profile", "a").want(t, exit.Failed, "the configuration file cannot be read")
 }
 
 // TestSecretCommand: the key is what a command prints.
@@ -71,18 +71,18 @@ func TestSecretCommand(t *testing.T) {
 		code          int
 		want          string
 	}{
-		{"prints it", "printf '%s\\n' " + secretKey, exit.No, "the gateway does not know it"},
-		{"words on stderr", "echo please touch the key >&2; echo " + secretKey, exit.No, "please touch the key"},
-		{"fails", "echo " + secretKey + "; exit 3", exit.NoAnswer, "secret-command (environment CARDGATEWAY_SECRET_COMMAND) failed: exit status 3"},
-		{"prints nothing", "true", exit.NoAnswer, "is empty"},
-		{"is none", "no-such-command-7", exit.NoAnswer, "failed: exit status 127"},
-		{"prints too much", "yes", exit.NoAnswer, "it printed more than 64 KiB"},
+		{"prints it", "printf '%s\\n' " + secretKey, exit.Negative, "the gateway does not know it"},
+		{"words on stderr", "echo please touch the key >&2; echo " + secretKey, exit.Negative, "please touch the key"},
+		{"fails", "echo " + secretKey + "; exit 3", exit.Failed, "secret-command (environment CARDGATEWAY_SECRET_COMMAND) failed: exit status 3"},
+		{"prints nothing", "true", exit.Failed, "is empty"},
+		{"is none", "no-such-command-7", exit.Failed, "failed: exit status 127"},
+		{"prints too much", "yes", exit.Failed, "it printed more than 64 KiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tool(t, with(env, "CARDGATEWAY_SECRET_COMMAND", test.command), "get", "123").want(t, test.code, test.want)
 		})
 	}
-	tool(t, with(env, "CARDGATEWAY_SECRET_COMMAND", "true", "CARDGATEWAY_SECRET", "x"), "get", "1").want(t, exit.NoAnswer,
+	tool(t, with(env, "CARDGATEWAY_SECRET_COMMAND", "true", "CARDGATEWAY_SECRET", "x"), "get", "1").want(t, exit.Failed,
 		"the secret key is set twice, with secret (environment CARDGATEWAY_SECRET) and with secret-command")
-	tool(t, env, "get", "123", "--secret-command", "echo "+secretKey).want(t, exit.No, "the gateway does not know it")
+	tool(t, env, "get", "123", "--secret-command", "echo "+secretKey).want(t, exit.Negative, "the gateway does not know it")
 }

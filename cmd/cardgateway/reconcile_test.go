@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 	db, out := filepath.Join(m.dir, "other.db"), filepath.Join(m.dir, "run.html")
 	list := m.list(t, m.lines...)
 	env := with(m.env, "CARDGATEWAY_DB", db)
-	tool(t, env, "reconcile", "run", "--list", list).want(t, exit.NoAnswer, "there is no file")
+	tool(t, env, "reconcile", "run", "--list", list).want(t, exit.Failed, "there is no file")
 	r := tool(t, env, "reconcile", "run", "--since", m.lastOf.AddDate(0, 0, -40).Format(time.DateOnly), "--list", list, "--out", out)
 	r.want(t, exit.OK, "300 orders, 0 refunds", "273 of 273 rows tie out")
 	if r.out != out+"\n" {
@@ -25,7 +25,7 @@ func TestRun(t *testing.T) {
 	}
 	prom := filepath.Join(m.dir, "run.prom")
 	r = tool(t, env, "reconcile", "run", "--quiet", "--metrics-file", prom, "--list", m.list(t, m.lines[1:]...), "--from", m.lastOf.AddDate(0, 0, -40).Format(time.DateOnly), "--out", out)
-	r.want(t, exit.No, "differences: 1")
+	r.want(t, exit.Negative, "differences: 1")
 	if strings.Count(r.err, "\n") != 1 {
 		t.Errorf("got %q with --quiet, want one line", r.err)
 	}
@@ -33,9 +33,9 @@ func TestRun(t *testing.T) {
 		`cardgateway_reconcile_compared`: 273, `cardgateway_reconcile_tied_out`: 272, `cardgateway_reconcile_known`: 0,
 		`cardgateway_reconcile_differences{class="missing_here"}`: 1, `cardgateway_reconcile_differences{class="amount"}`: 0,
 		`cardgateway_reconcile_copy_rows{what="late"}`: 0, `cardgateway_reconcile_copy_open_orders`: 6,
-		`cardgateway_last_run_exit_code{command="reconcile run"}`: exit.No,
+		`cardgateway_last_run_exit_code{command="reconcile run"}`: exit.Negative,
 	})
-	tool(t, with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1"), "reconcile", "run", "--out", out).want(t, exit.NoAnswer)
+	tool(t, with(env, "CARDGATEWAY_BASE_URL", "http://127.0.0.1:1"), "reconcile", "run", "--out", out).want(t, exit.Failed)
 }
 
 // demonstrate runs without any setting, and removes what that leaves.

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/metrics"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 )
 
 // copyMetrics returns the metrics of a sync, and of the copy.
-func copyMetrics(report books.SyncReport, info books.Info) []metrics.Metric {
+func copyMetrics(report books.SyncReport, info books.Info, openOrders int) []metrics.Metric {
 	gauge := func(name, help string, value float64) metrics.Metric {
 		return metrics.Metric{Name: "cardgateway_reconcile_copy_" + name, Help: help, Value: value}
 	}
@@ -19,7 +19,7 @@ func copyMetrics(report books.SyncReport, info books.Info) []metrics.Metric {
 	return []metrics.Metric{
 		rows("read", report.Read), rows("late", report.Late), rows("changed", report.Changed), rows("gone", report.Gone),
 		gauge("complete_timestamp_seconds", "Up to when the copy of the gateway is complete.", float64(info.CompleteUpTo.UnixMilli())/1e3),
-		gauge("open_orders", "Orders in the copy that are not final.", float64(info.OpenOrders)),
+		gauge("open_orders", "Orders in the copy that are not final.", float64(openOrders)),
 	}
 }
 

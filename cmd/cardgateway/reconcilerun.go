@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
 
 type runCommand struct {
@@ -115,7 +115,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 	}
 	m.isDemonstration = true
 	if err := m.report(&r.reportFlags); err != nil {
-		if failed, ok := errors.AsType[*exit.Failure](err); !ok || failed.Code != exit.No {
+		if failed, ok := errors.AsType[*exit.Failure](err); !ok || failed.Code != exit.Negative {
 			return err
 		}
 	}

@@ -16,10 +16,12 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -59,10 +61,10 @@ type plan struct {
 // Run refunds a payment.
 func (r *refundCommand) Run(c *call) error {
 	if (r.Amount == "") == !r.All {
-		return exit.Fail(exit.NoAnswer, "the amount is missing: set --amount 12.50, or --all")
+		return exit.Fail(exit.Failed, "the amount is missing: set --amount 12.50, or --all")
 	}
 	if r.Yes && r.RefundID == "" {
-		return exit.Fail(exit.NoAnswer, "--yes requires --refund-id: without it, a script that runs twice would refund twice, with two ids")
+		return exit.Fail(exit.Failed, "--yes requires --refund-id: without it, a script that runs twice would refund twice, with two ids")
 	}
 	if err := checkUniqueID(r.UniqueID); err != nil {
 		return err
@@ -91,7 +93,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		return nil, err
 	}
 	if !payment.Paid() {
-		return nil, exit.Fail(exit.No, "nothing was sent: the payment is not approved, it is %s", payment.State())
+		return nil, exit.Fail(exit.Negative, "nothing was sent: the payment is not approved, it is %s", payment.State())
 	}
 	p := &plan{payment: payment}
 	from := payment.TransactionAt.In(client.Location()).AddDate(0, 0, -1)
@@ -110,8 +112,8 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 	}
 	for _, f := range p.before {
 		if r.RefundID != "" && f.MerchantRefundID == r.RefundID {
-			return nil, exit.Fail(exit.No, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
-				terminal.Quote(terminal.Clean(r.RefundID)), amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f))
+			return nil, exit.Fail(exit.Negative, "nothing was sent: the gateway already has a refund %s of this payment: %s %s, %s",
+				shell.Quote(terminal.Clean(r.RefundID)), amount.Plain(f.RefundAmount), terminal.Clean(f.RefundCurrency), tabular.RefundState(f))
 		}
 		if f.State() != cardgateway.StateDeclined {
 			p.given = p.given.Add(f.RefundAmount)
@@ -127,7 +129,7 @@ func (r *refundCommand) plan(ctx context.Context, client *cardgateway.Client, no
 		}
 	}
 	if !p.left.IsPositive() || p.request.Amount.GreaterThan(p.left) {
-		return nil, exit.Fail(exit.No, "nothing was sent: of %s %s, %s was refunded before; %s can still be refunded", amount.Plain(payment.TransactionAmount),
+		return nil, exit.Fail(exit.Negative, "nothing was sent: of %s %s, %s was refunded before; %s can still be refunded", amount.Plain(payment.TransactionAmount),
 			terminal.Clean(payment.TransactionCurrency), amount.Plain(p.given), amount.Plain(p.left))
 	}
 	return p, nil
@@ -154,8 +156,8 @@ func (p *plan) print(w io.Writer, client *cardgateway.Client) {
 
 // confirm asks the user to type the amount to refund. Without a terminal it returns an error.
 func (c *call) confirm(back decimal.Decimal) error {
-	if f, ok := c.in.(*os.File); !ok || !terminal.Is(f) {
-		return exit.Fail(exit.NoAnswer, "nothing was sent: there is no terminal to confirm on; in a script, use --yes and --refund-id")
+	if f, ok := c.in.(*os.File); !ok || !progress.IsTerminal(f) {
+		return exit.Fail(exit.Failed, "nothing was sent: there is no terminal to confirm on; in a script, use --yes and --refund-id")
 	}
 	fmt.Fprintf(c.err, "Type the amount to confirm the refund, anything else to cancel: ")
 	line, typed := make(chan string, 1), ""
@@ -171,7 +173,7 @@ func (c *call) confirm(back decimal.Decimal) error {
 		return err
 	}
 	if typed != amount.Plain(back) {
-		return exit.Fail(exit.No, "nothing was sent: you did not type %s", amount.Plain(back))
+		return exit.Fail(exit.Negative, "nothing was sent: you did not type %s", amount.Plain(back))
 	}
 	return nil
 }
@@ -223,20 +225,20 @@ func (r *refundCommand) send(c *call, client *cardgateway.Client, p *plan) (err 
 	case err == nil:
 		return exit.Fail(exit.Unknown, "accepted, not final yet: the gateway can still decline it. Do not refund again; run later: %s", settle(c.now(), true))
 	case errors.Is(err, cardgateway.ErrDeclined):
-		return exit.Fail(exit.No, "the gateway declined the refund: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.Negative, "the gateway declined the refund: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotSent):
-		return exit.Fail(exit.NoAnswer, "nothing was sent; you can run the same command again: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.Failed, "nothing was sent; you can run the same command again: %s", exit.Explain(err).Text)
 	}
 	return notTaken(err)
 }
 
-// notTaken returns the error of a refund that was not processed. If the gateway refused it, the exit code is exit.No; wrong
-// credentials and failed connections are exit.NoAnswer.
+// notTaken returns the error of a refund that was not processed. If the gateway refused it, the exit code is exit.Negative; wrong
+// credentials and failed connections are exit.Failed.
 func notTaken(err error) error {
 	failed := exit.Explain(err)
 	refused, ok := errors.AsType[*cardgateway.RefusedError](err)
 	if ok && refused.Code != 0 && refused.Code != cardgateway.CodeUnauthorized {
-		return exit.Fail(exit.No, "the gateway refused the refund: %s", failed.Text)
+		return exit.Fail(exit.Negative, "the gateway refused the refund: %s", failed.Text)
 	}
 	return exit.Fail(failed.Code, "nothing was refunded: %s", failed.Text)
 }

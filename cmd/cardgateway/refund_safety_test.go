@@ -55,7 +55,7 @@ func TestWrongClockOrZone(t *testing.T) {
 			toolLate(t, test.late, env, "get", "--transaction", "t-1", "--since", "1h").want(t, exit.OK)
 			refund := []string{"refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes"}
 			toolLate(t, test.late, env, refund...).want(t, exit.Unknown, "remaining    12.50 EUR\n")
-			toolLate(t, test.late, env, refund...).want(t, exit.No, "nothing was sent: the gateway already has a refund r-1 of this payment")
+			toolLate(t, test.late, env, refund...).want(t, exit.Negative, "nothing was sent: the gateway already has a refund r-1 of this payment")
 			if n := server.Refunded("r-1"); n != 1 {
 				t.Errorf("got %d refunds, want 1", n)
 			}
@@ -171,7 +171,7 @@ func TestRefundThatCrashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the exit code says it
-	if code := cmd.ProcessState.ExitCode(); code == exit.NoAnswer || code == exit.OK || !strings.Contains(errOut.String(), "SIGQUIT") {
+	if code := cmd.ProcessState.ExitCode(); code == exit.Failed || code == exit.OK || !strings.Contains(errOut.String(), "SIGQUIT") {
 		t.Errorf("got exit code %d and %s", code, errOut.String())
 	}
 	if strings.Contains(errOut.String(), secretKey) {
@@ -219,7 +219,7 @@ func TestRefundOfPaymentWithoutTime(t *testing.T) {
 	env := environment(front.URL)
 	refund := []string{"refund", id, "--amount", "2.50", "--refund-id", "r-1", "--yes"}
 	tool(t, env, refund...).want(t, exit.Unknown, "payment      "+id+" (t-1) of , card")
-	tool(t, env, refund...).want(t, exit.No, "nothing was sent: the gateway already has a refund r-1 of this payment")
+	tool(t, env, refund...).want(t, exit.Negative, "nothing was sent: the gateway already has a refund r-1 of this payment")
 	if n := server.Refunded("r-1"); n != 1 {
 		t.Errorf("got %d refunds, want 1", n)
 	}
@@ -243,7 +243,7 @@ func TestRefundDeclined(t *testing.T) {
 	}))
 	t.Cleanup(front.Close)
 	r := tool(t, with(env, "CARDGATEWAY_BASE_URL", front.URL), "refund", id, "--all", "--refund-id", "r-1", "--yes")
-	r.want(t, exit.No, "the gateway declined the refund: ")
+	r.want(t, exit.Negative, "the gateway declined the refund: ")
 	if !strings.Contains(r.out, "refundUniqueId         9\n") || strings.Contains(r.err, "run later") {
 		t.Errorf("got %q and %q", r.out, r.err)
 	}
@@ -273,7 +273,7 @@ func TestDeclinedRefundsDoNotCount(t *testing.T) {
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	tool(t, env, "refund", id, "--amount", "4.50", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
-	tool(t, env, "refund", id, "--amount", "8.01", "--refund-id", "r-2", "--yes").want(t, exit.No, "nothing was sent: of 12.50 EUR, 4.50 was refunded before; 8.00 can")
+	tool(t, env, "refund", id, "--amount", "8.01", "--refund-id", "r-2", "--yes").want(t, exit.Negative, "nothing was sent: of 12.50 EUR, 4.50 was refunded before; 8.00 can")
 	if err := server.SettleRefund("r-1", false); err != nil {
 		t.Fatal(err)
 	}

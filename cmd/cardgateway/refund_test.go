@@ -43,12 +43,12 @@ func TestRefund(t *testing.T) {
 	r = tool(t, env, r.printed(t, "run later: ")...)
 	r.want(t, exit.OK, "refunded: 2.50 EUR")
 
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exit.No,
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-1", "--yes").want(t, exit.Negative,
 		"nothing was sent: the gateway already has a refund r-1 of this payment: 2.50 EUR, refunded")
-	tool(t, env, "refund", id, "--amount", "10.01", "--refund-id", "r-2", "--yes").want(t, exit.No,
+	tool(t, env, "refund", id, "--amount", "10.01", "--refund-id", "r-2", "--yes").want(t, exit.Negative,
 		"nothing was sent: of 12.50 EUR, 2.50 was refunded before; 10.00 can still be refunded")
 	tool(t, env, "refund", id, "--all", "--refund-id", "r-3", "--yes").want(t, exit.Unknown, "TO REFUND    10.00 EUR with refund id r-3\n")
-	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exit.No, "0.00 can still be refunded")
+	tool(t, env, "refund", id, "--all", "--refund-id", "r-4", "--yes").want(t, exit.Negative, "0.00 can still be refunded")
 	for refund, want := range map[string]int{"r-1": 1, "r-2": 0, "r-3": 1, "r-4": 0} {
 		if got := server.Refunded(refund); got != want {
 			t.Errorf("got %d refunds %s, want %d", got, refund, want)
@@ -67,14 +67,14 @@ func TestRefundThatIsNotSent(t *testing.T) {
 		code int
 		want string
 	}{
-		{"no amount", []string{id}, exit.NoAnswer, "the amount is missing: set --amount 12.50, or --all"},
-		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.NoAnswer, "the amount is missing"},
-		{"no number", []string{id, "--amount", "1e3"}, exit.NoAnswer, `--amount: "1e3" is not an amount`},
-		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exit.NoAnswer, "--yes requires --refund-id"},
-		{"nobody to ask", []string{id, "--amount", "1"}, exit.NoAnswer, "nothing was sent: there is no terminal to confirm on"},
-		{"declined payment", []string{declined, "--all", "--refund-id", "r-1", "--yes"}, exit.No, "the payment is not approved, it is declined"},
-		{"no payment", []string{"999", "--all", "--refund-id", "r-1", "--yes"}, exit.No, "the gateway does not know it"},
-		{"too long a remark", []string{id, "--all", "--refund-id", "r-1", "--yes", "--remark", strings.Repeat("x", 256)}, exit.NoAnswer, "remark "},
+		{"no amount", []string{id}, exit.Failed, "the amount is missing: set --amount 12.50, or --all"},
+		{"two amounts", []string{id, "--all", "--amount", "1"}, exit.Failed, "the amount is missing"},
+		{"no number", []string{id, "--amount", "1e3"}, exit.Failed, `--amount: "1e3" is not an amount`},
+		{"a script without an id", []string{id, "--amount", "1", "--yes"}, exit.Failed, "--yes requires --refund-id"},
+		{"nobody to ask", []string{id, "--amount", "1"}, exit.Failed, "nothing was sent: there is no terminal to confirm on"},
+		{"declined payment", []string{declined, "--all", "--refund-id", "r-1", "--yes"}, exit.Negative, "the payment is not approved, it is declined"},
+		{"no payment", []string{"999", "--all", "--refund-id", "r-1", "--yes"}, exit.Negative, "the gateway does not know it"},
+		{"too long a remark", []string{id, "--all", "--refund-id", "r-1", "--yes", "--remark", strings.Repeat("x", 256)}, exit.Failed, "remark "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tool(t, env, append([]string{"refund"}, test.args...)...).want(t, test.code, test.want)
@@ -93,7 +93,7 @@ func TestRefundWithUnknownOutcome(t *testing.T) {
 		want   string
 	}{
 		"carried out":     {sandbox.CommitNow, exit.OK, "refunded: 12.50 EUR"},
-		"not carried out": {sandbox.CommitNever, exit.No, "not known to the gateway. That is no proof"},
+		"not carried out": {sandbox.CommitNever, exit.Negative, "not known to the gateway. That is no proof"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := gatewayFor(t, sandbox.Options{})
@@ -121,9 +121,9 @@ func TestRefundThatTheGatewayDoesNotTake(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{"merchant", sandbox.Fault{Code: 201}, exit.No, "the gateway refused the refund: "},
-		{"credentials", sandbox.Fault{Code: 401}, exit.NoAnswer, "nothing was refunded: the gateway does not accept the credentials"},
-		{"HTTP 403", sandbox.Fault{Status: 403, Reply: sandbox.ReplyHTML}, exit.NoAnswer, "nothing was refunded: "},
+		{"merchant", sandbox.Fault{Code: 201}, exit.Negative, "the gateway refused the refund: "},
+		{"credentials", sandbox.Fault{Code: 401}, exit.Failed, "nothing was refunded: the gateway does not accept the credentials"},
+		{"HTTP 403", sandbox.Fault{Status: 403, Reply: sandbox.ReplyHTML}, exit.Failed, "nothing was refunded: "},
 		{"system error", sandbox.Fault{Code: 999}, exit.Unknown, "SENT, AND THE OUTCOME IS UNKNOWN"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -173,16 +173,16 @@ func TestResolvePayment(t *testing.T) {
 		want    string
 	}{
 		{server.URL, "t-approved", nil, exit.OK, "approved: 12.50 EUR was charged"},
-		{server.URL, "t-declined", nil, exit.No, "declined, no money was moved"},
-		{server.URL, "t-absent", nil, exit.No, "not known to the gateway. That is no proof"},
+		{server.URL, "t-declined", nil, exit.Negative, "declined, no money was moved"},
+		{server.URL, "t-absent", nil, exit.Negative, "not known to the gateway. That is no proof"},
 		{server.URL, "t-absent", []string{"--seen"}, exit.Unknown, "the outcome is unknown. Do not send it again; run later: cardgateway resolve payment t-absent"},
 		{server.URL, "t-declined", []string{"--hosted-page"}, exit.Unknown, " --hosted-page --seen\n"},
 		{pending.URL, "t-pending", nil, exit.Unknown, "processing: not final yet. Do not send it again; run later: cardgateway resolve payment t-pending"},
-		{twice.URL, "t-twice", nil, exit.No, "TWICE: the gateway has two successes. This needs manual review"},
+		{twice.URL, "t-twice", nil, exit.Negative, "TWICE: the gateway has two successes. This needs manual review"},
 		{"http://127.0.0.1:1", "t-approved", nil, exit.Unknown, "connection refused"},
-		{server.URL, "t-approved", []string{"--wait", "0s"}, exit.NoAnswer, "--wait must be greater than 0"},
-		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.NoAnswer, `--sent-at: "noon" is not a time`},
-		{server.URL, "t-approved", []string{"--currency", "euro"}, exit.NoAnswer, "currency "},
+		{server.URL, "t-approved", []string{"--wait", "0s"}, exit.Failed, "--wait must be greater than 0"},
+		{server.URL, "t-approved", []string{"--sent-at", "noon"}, exit.Failed, `--sent-at: "noon" is not a time`},
+		{server.URL, "t-approved", []string{"--currency", "euro"}, exit.Failed, "currency "},
 	} {
 		t.Run(test.id+" "+strings.Join(test.args, " "), func(t *testing.T) {
 			args := []string{"resolve", "payment", test.id, "--amount", "12.50", "--currency", "EUR", "--sent-at", sentAt, "--wait", "1ms"}
@@ -191,7 +191,7 @@ func TestResolvePayment(t *testing.T) {
 		})
 	}
 	r := tool(t, env, "resolve", "payment", "t-approved")
-	r.want(t, exit.NoAnswer, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
+	r.want(t, exit.Failed, "missing flags: --amount=AMOUNT, --currency=CODE, --sent-at=TIME")
 }
 
 func TestResolveInterrupted(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type replayCommand struct {
@@ -39,11 +39,11 @@ Examples:
 // Run sends the selected notifications.
 func (r *replayCommand) Run(c *call) error {
 	if (len(r.Deliveries) > 0) == r.Failed {
-		return exit.Fail(exit.NoAnswer, "specify notifications such as n-17, or --failed")
+		return exit.Fail(exit.Failed, "specify notifications such as n-17, or --failed")
 	}
 	for _, name := range r.Deliveries {
 		if relay.Number(name) == 0 {
-			return exit.Fail(exit.NoAnswer, "%q is not the name of a notification; write n-17", terminal.Clean(name))
+			return exit.Fail(exit.Failed, "%q is not the name of a notification; write n-17", terminal.Clean(name))
 		}
 	}
 	set, err := c.load()
@@ -59,7 +59,7 @@ func (r *replayCommand) Run(c *call) error {
 		return nil
 	}
 	if r.To == "" && to == "" {
-		return exit.Fail(exit.NoAnswer, "the URL of the handler is missing: set --to http://localhost:8080/notify")
+		return exit.Fail(exit.Failed, "the URL of the handler is missing: set --to http://localhost:8080/notify")
 	}
 	s, err := newNotificationSender(c, set, "--to", cmp.Or(r.To, to), r.Format)
 	if err != nil {
@@ -84,10 +84,10 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 		switch {
 		case slices.Contains(r.Deliveries, d.Delivery):
 			if wanted[d.Delivery] {
-				return exit.Fail(exit.NoAnswer, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, terminal.Clean(r.From))
+				return exit.Fail(exit.Failed, "%s is in %s twice: two programs wrote to the file at the same time", d.Delivery, terminal.Clean(r.From))
 			}
 			if d.Body == nil {
-				return exit.Fail(exit.NoAnswer, "%s was refused (%s), so it is not replayed", d.Delivery, terminal.Clean(d.RefusedBy))
+				return exit.Fail(exit.Failed, "%s was refused (%s), so it is not replayed", d.Delivery, terminal.Clean(d.RefusedBy))
 			}
 			wanted[d.Delivery], to = true, cmp.Or(d.To, to)
 		case !r.Failed || d.Body == nil:
@@ -103,7 +103,7 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 	}
 	for _, name := range r.Deliveries {
 		if err == nil && !wanted[name] {
-			err = exit.Fail(exit.NoAnswer, "%s is not in %s", name, terminal.Clean(r.From))
+			err = exit.Fail(exit.Failed, "%s is not in %s", name, terminal.Clean(r.From))
 		}
 	}
 	return wanted, to, err
@@ -113,7 +113,7 @@ func (r *replayCommand) choose() (wanted map[string]bool, to string, err error) 
 func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 	file, err := os.Open(r.From)
 	if err != nil {
-		return exit.Fail(exit.NoAnswer, "--from cannot be read: %v", err)
+		return exit.Fail(exit.Failed, "--from cannot be read: %v", err)
 	}
 	defer file.Close()
 	reader := relay.NewReader(file)
@@ -123,7 +123,7 @@ func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 			return nil
 		}
 		if err != nil {
-			return exit.Fail(exit.NoAnswer, "--from %s is not a record of listen: %v", terminal.Clean(r.From), err)
+			return exit.Fail(exit.Failed, "--from %s is not a record of listen: %v", terminal.Clean(r.From), err)
 		}
 		if err := do(d); err != nil {
 			return err
@@ -135,7 +135,7 @@ func (r *replayCommand) each(do func(*relay.Recorded) error) error {
 func (s *notificationSender) replay(c *call, d *relay.Recorded) error {
 	body, err := relay.Signed(d, s.secretKey)
 	if err != nil {
-		return exit.Fail(exit.NoAnswer, "%s cannot be replayed: %s", d.Delivery, terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "%s cannot be replayed: %s", d.Delivery, terminal.Clean(err.Error()))
 	}
 	line := relay.EventLine{Delivery: d.Delivery, Event: d.Event, Note: "signed again"}
 	if len(d.Masked) > 0 {

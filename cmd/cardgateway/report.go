@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/report"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/report"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // reportFlags configure a report.
@@ -64,16 +65,19 @@ func (m *comparison) report(f *reportFlags) error {
 			return err
 		}
 	}
-	written, err := report.Create(base, m.Copy.From.Location(), m.Now)
+	written, err := report.Create(base, m.options.Copy.From.Location(), m.options.Now)
 	if err != nil {
 		return exit.CannotWrite("report", err)
 	}
 	defer written.Remove()
-	shown, days := &report.Rows{Most: f.Rows}, report.NewDays(m.Period)
-	m.Gateway = days.Add
-	m.Found = func(d *match.Difference) error {
+	shown, days := &report.Rows{Most: f.Rows}, report.NewDays(m.options.Period)
+	m.options.Gateway = days.Add
+	m.options.Found = func(d *match.Difference) error {
 		shown.Add(d)
-		return written.Add(d)
+		if err := written.Add(d); err != nil {
+			return exit.Fail(exit.Failed, "%v", err)
+		}
+		return nil
 	}
 	summary, err := m.run()
 	if err != nil {
@@ -86,7 +90,7 @@ func (m *comparison) report(f *reportFlags) error {
 	if err := written.Finish(page); err != nil {
 		return exit.CannotWrite("report", err)
 	}
-	if _, err := fmt.Fprintln(m.out, base+".html"); err != nil {
+	if _, err := fmt.Fprintln(m.call.out, base+".html"); err != nil {
 		return exit.CannotWrite("path of the report", err)
 	}
 	return m.ended(summary)
@@ -95,14 +99,14 @@ func (m *comparison) report(f *reportFlags) error {
 // check checks the flags, before anything is read or written.
 func (f *reportFlags) check(c *call) error {
 	if f.Rows < 0 {
-		return exit.Fail(exit.NoAnswer, "--rows must not be negative")
+		return exit.Fail(exit.Failed, "--rows must not be negative")
 	}
 	if f.Out == "" {
 		return nil
 	}
 	base, ok := strings.CutSuffix(f.Out, ".html")
 	if !ok || filepath.Base(base) == "." || strings.HasSuffix(base, string(filepath.Separator)) || base == "" {
-		return exit.Fail(exit.NoAnswer, "--out: %s must end with a file name and .html", terminal.Clean(f.Out))
+		return exit.Fail(exit.Failed, "--out: %s must end with a file name and .html", terminal.Clean(f.Out))
 	}
 	return f.mayWrite(c, base)
 }
@@ -119,9 +123,9 @@ func (f *reportFlags) mayWrite(c *call, base string) error {
 	path, err := report.Foreign(base)
 	switch {
 	case err != nil:
-		return exit.Fail(exit.NoAnswer, "--out: %v", err)
+		return exit.Fail(exit.Failed, "--out: %v", err)
 	case path != "":
-		return exit.Fail(exit.NoAnswer, "--out: %s exists, and no report wrote it, or it was changed since; choose another name, or replace it with --force",
+		return exit.Fail(exit.Failed, "--out: %s exists, and no report wrote it, or it was changed since; choose another name, or replace it with --force",
 			terminal.Clean(path))
 	}
 	return nil
@@ -129,7 +133,7 @@ func (f *reportFlags) mayWrite(c *call, base string) error {
 
 // usualBase returns the path of the files without their extensions, if there is no --out.
 func (m *comparison) usualBase() string {
-	from, last := m.Period.From, m.Period.To.Add(-time.Second)
+	from, last := m.options.Period.From, m.options.Period.To.Add(-time.Second)
 	name := "reconcile-" + from.Format(time.DateOnly)
 	if day := last.Format(time.DateOnly); day != from.Format(time.DateOnly) {
 		name += "-to-" + day
@@ -138,18 +142,18 @@ func (m *comparison) usualBase() string {
 }
 
 func (m *comparison) page(s *match.Summary, shown *report.Rows, days *report.Days, name string) *report.Page {
-	words := []string{"reconcile", "report", "--from", terminal.Wall(m.Period.From), "--to", terminal.Wall(m.Period.To), "--grace", m.flags.Grace}
+	words := []string{"reconcile", "report", "--from", terminal.Wall(m.options.Period.From), "--to", terminal.Wall(m.options.Period.To), "--grace", m.flags.Grace}
 	if m.flags.Known != "" {
 		words = append(words, "--known", m.flags.Known)
 	}
-	command := terminal.CommandLine(append(words, m.settings.AsFlags()...)...)
+	command := shell.CommandLine(append(words, m.call.settings.AsFlags()...)...)
 	if m.isDemonstration {
 		command = "cardgateway reconcile run"
 	}
 	return &report.Page{
-		Period: m.Period, Grace: m.Grace, Now: m.Now,
-		Gateway: m.info.Gateway, AppID: m.info.AppID, Copy: m.Copy, LastSync: m.info.LastSync,
-		Payments: m.info.Payments, Refunds: m.info.ListedRefunds, Known: m.flags.Known,
+		Period: m.options.Period, Grace: m.options.Grace, Now: m.options.Now,
+		Gateway: m.info.Gateway, AppID: m.info.AppID, Copy: m.options.Copy, LastSync: m.info.LastSync,
+		Payments: m.info.PaymentList, Refunds: m.info.RefundList, Known: m.flags.Known,
 		Summary: s, Rows: shown, Days: days, Notes: m.notes, OtherApps: m.otherApps,
 		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: terminal.Clean,
 		Demonstration: m.isDemonstration,
@@ -161,7 +165,7 @@ func (m *comparison) nearest(page *report.Page) error {
 	if page.Summary.Compared > 0 {
 		return nil
 	}
-	before, after, err := m.books.Neighbours(m.ctx, m.Period.From, m.Period.To)
+	before, after, err := m.books.Neighbours(m.call.ctx, m.options.Period.From, m.options.Period.To)
 	if err != nil {
 		return booksError("db: ", err)
 	}

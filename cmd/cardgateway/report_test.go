@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
 	"github.com/shopspring/decimal"
 )
 
@@ -46,7 +47,7 @@ func TestReport(t *testing.T) {
 
 	// An id that would be a formula, and one that would be markup.
 	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime), `<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)
-	page = report(exit.No, append(period, "--list", m.list(t, lines...), "--rows", "1")...)
+	page = report(exit.Negative, append(period, "--list", m.list(t, lines...), "--rows", "1")...)
 	holds(page, "2 differences", "Not shown: 1 difference with a total of 1.00 EUR", "month.csv", "month.json", "&lt;script&gt;")
 	if strings.Contains(page, "<script") {
 		t.Error("the page has a script")
@@ -69,7 +70,7 @@ func TestReport(t *testing.T) {
 	holds(page, "273 of 275 rows tie out", "2 known differences", "Known: typed by hand")
 
 	before := from.AddDate(0, 0, -4)
-	page = report(exit.NoAnswer, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
+	page = report(exit.Failed, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
 	holds(page, "Nothing was compared in this period", "The first payment after this period was made on "+from.In(time.FixedZone("", 8*3600)).Format("2 January 2006"))
 
 	err = filepath.WalkDir(m.dir, func(path string, e fs.DirEntry, err error) error {
@@ -97,7 +98,7 @@ type reportJSON struct {
 			Differences int         `json:"differences"`
 		} `json:"classes"`
 		Bridges []struct {
-			Kind     match.Kind      `json:"kind"`
+			Kind     books.Kind      `json:"kind"`
 			Currency string          `json:"currency"`
 			LeftOver decimal.Decimal `json:"leftOver"`
 		} `json:"bridges"`

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/tabular"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/shopspring/decimal"
 )
 
@@ -97,7 +98,7 @@ func (p *resolvePayment) again(c *call, seen bool) string {
 	if p.Seen || seen {
 		flags = append(flags, "--seen")
 	}
-	return terminal.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
+	return shell.CommandFor("resolve payment", []string{p.Transaction}, append(flags, c.settings.AsFlags()...)...)
 }
 
 type resolveRefund struct {
@@ -173,7 +174,7 @@ func (c *call) resolveRefundCommand(uniqueID, refundID, amount, sentAt string, s
 	if seen {
 		flags = append(flags, "--seen")
 	}
-	return terminal.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
+	return shell.CommandFor("resolve refund", []string{uniqueID, refundID}, append(flags, c.settings.AsFlags()...)...)
 }
 
 // unresolved returns the error for a payment or refund that was not made, or may not have been. If err is nil, state is that of
@@ -189,12 +190,12 @@ func (c *call) unresolved(err error, state, next string) error {
 	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
 		return exit.Fail(exit.Unknown, "the outcome is unknown. Do not send it again; run later: %s\ncardgateway: %s", next, exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrNotFound):
-		return exit.Fail(exit.No, "not known to the gateway. That is no proof that it was not sent, because a request can arrive late. Before you "+
+		return exit.Fail(exit.Negative, "not known to the gateway. That is no proof that it was not sent, because a request can arrive late. Before you "+
 			"treat it as not sent, run again in some hours: %s", next)
 	case errors.Is(err, cardgateway.ErrConflict):
-		return exit.Fail(exit.No, "TWICE: the gateway has two successes. This needs manual review: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.Negative, "TWICE: the gateway has two successes. This needs manual review: %s", exit.Explain(err).Text)
 	case errors.Is(err, cardgateway.ErrDeclined):
-		return exit.Fail(exit.No, "declined, no money was moved: %s", exit.Explain(err).Text)
+		return exit.Fail(exit.Negative, "declined, no money was moved: %s", exit.Explain(err).Text)
 	}
 	return err
 }
@@ -205,7 +206,7 @@ func (f *resolveFlags) parse(client *cardgateway.Client) (amount decimal.Decimal
 		return amount, sentAt, err
 	}
 	if sentAt, err = period.ParseTime("--sent-at", f.SentAt, client.Location()); err == nil && f.Wait <= 0 {
-		err = exit.Fail(exit.NoAnswer, "--wait must be greater than 0; 1s queries once")
+		err = exit.Fail(exit.Failed, "--wait must be greater than 0; 1s queries once")
 	}
 	return amount, sentAt, err
 }
@@ -215,7 +216,7 @@ var amountForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,3})?$`)
 // parseAmount parses a decimal amount. It does not accept 1e3 and 1,000.
 func parseAmount(text string) (decimal.Decimal, error) {
 	if !amountForm.MatchString(text) {
-		return decimal.Decimal{}, exit.Fail(exit.NoAnswer, "--amount: %q is not an amount; write 12.50", terminal.Clean(text))
+		return decimal.Decimal{}, exit.Fail(exit.Failed, "--amount: %q is not an amount; write 12.50", terminal.Clean(text))
 	}
 	return decimal.RequireFromString(text), nil
 }

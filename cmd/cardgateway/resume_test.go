@@ -120,7 +120,7 @@ func TestCheckpointOfAnotherList(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, test.args...)
-			r.want(t, exit.NoAnswer, test.want)
+			r.want(t, exit.Failed, test.want)
 			if r.out != "" {
 				t.Errorf("got stdout %q, want nothing", r.out)
 			}
@@ -137,7 +137,7 @@ func TestGatewayFailsOnTheWay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
 	args := []string{"orders", "--last", "4d", "--state", "approved,declined", "--checkpoint", path}
 	r := tool(t, env, args...)
-	r.want(t, exit.NoAnswer, "saved in "+path, "the list is not complete: ", "201")
+	r.want(t, exit.Failed, "saved in "+path, "the list is not complete: ", "201")
 	server.ClearFaults()
 	next := r.printed(t, "To resume, append to the same file: ")
 	if want := []string{"orders", "--checkpoint", path, "--state", "approved,declined"}; !slices.Equal(next, want) {

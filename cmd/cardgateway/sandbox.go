@@ -5,7 +5,7 @@ import (
 	"flag"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 )
 
@@ -20,8 +20,8 @@ func (s *sandboxCommand) Run(c *call) error {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return nil
 	case errors.Is(err, sandboxcommand.ErrNotAccepted):
-		return exit.Fail(exit.No, "sandbox: %s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.Negative, "sandbox: %s", terminal.Clean(err.Error()))
 	default:
-		return exit.Fail(exit.NoAnswer, "sandbox: %s", terminal.Clean(err.Error()))
+		return exit.Fail(exit.Failed, "sandbox: %s", terminal.Clean(err.Error()))
 	}
 }

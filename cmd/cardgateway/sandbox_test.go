@@ -46,8 +46,8 @@ func TestSandboxExitCodes(t *testing.T) {
 	if !strings.Contains(r.out, "Usage of cardgateway sandbox:") || !strings.Contains(r.out, "-seed") {
 		t.Errorf("got help %q", r.out)
 	}
-	tool(t, nil, "sandbox", "--merchant", "m").want(t, exit.NoAnswer, "sandbox: -merchant needs -secret")
-	tool(t, nil, "sandbox", "-nonsense").want(t, exit.NoAnswer, "flag provided but not defined")
-	tool(t, nil, "sandbox", "-notify", shop.URL).want(t, exit.No, "sandbox: not accepted: HTTP status")
-	tool(t, nil, "sandbox", "-notify", "http://127.0.0.1:1/").want(t, exit.NoAnswer, "sandbox: not delivered")
+	tool(t, nil, "sandbox", "--merchant", "m").want(t, exit.Failed, "sandbox: -merchant needs -secret")
+	tool(t, nil, "sandbox", "-nonsense").want(t, exit.Failed, "flag provided but not defined")
+	tool(t, nil, "sandbox", "-notify", shop.URL).want(t, exit.Negative, "sandbox: not accepted: HTTP status")
+	tool(t, nil, "sandbox", "-notify", "http://127.0.0.1:1/").want(t, exit.Failed, "sandbox: not delivered")
 }

@@ -58,9 +58,9 @@ func (s *idSearch[T]) window(from, to time.Time) (rows []*T, err error) {
 			continue
 		}
 		if len(rows) < page.TotalCount {
-			return nil, exit.Fail(exit.NoAnswer, "the gateway announced %d rows and returned %d; try again", page.TotalCount, len(rows))
+			return nil, exit.Fail(exit.Failed, "the gateway announced %d rows and returned %d; try again", page.TotalCount, len(rows))
 		}
 		return rows, nil
 	}
-	return nil, exit.Fail(exit.NoAnswer, "the gateway returns more than %d pages for one id", most)
+	return nil, exit.Fail(exit.Failed, "the gateway returns more than %d pages for one id", most)
 }

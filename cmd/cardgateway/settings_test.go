@@ -17,7 +17,7 @@ import (
 
 func TestNoConfiguration(t *testing.T) {
 	r := tool(t, nil, "get", "123")
-	r.want(t, exit.NoAnswer, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
+	r.want(t, exit.Failed, "base-url is missing: set --base-url, CARDGATEWAY_BASE_URL, or base-url in ", "app-id is missing")
 	if r.out != "" {
 		t.Errorf("got stdout %q, want nothing", r.out)
 	}
@@ -57,7 +57,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		{"too long", env, []string{"--config", file("d.toml", strings.Repeat("#", 70000))}, "more than 64 KiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tool(t, test.env, append([]string{"get", "123"}, test.args...)...).want(t, exit.NoAnswer, test.want)
+			tool(t, test.env, append([]string{"get", "123"}, test.args...)...).want(t, exit.Failed, test.want)
 		})
 	}
 }
@@ -70,12 +70,12 @@ func TestSecretFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := with(environment(server.URL), "CARDGATEWAY_SECRET", "wrong")
-	tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "the gateway does not know it")
+	tool(t, env, "get", "123", "--secret-file", key).want(t, exit.Negative, "the gateway does not know it")
 	if err := os.Chmod(key, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if os.PathSeparator == '/' {
-		tool(t, env, "get", "123", "--secret-file", key).want(t, exit.No, "warning: "+key+" contains the secret key, and other users can read it")
+		tool(t, env, "get", "123", "--secret-file", key).want(t, exit.Negative, "warning: "+key+" contains the secret key, and other users can read it")
 	}
 }
 
@@ -86,7 +86,7 @@ func TestFilePermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := tool(t, map[string]string{"CARDGATEWAY_CONFIG": path}, "get", "1")
-	r.want(t, exit.NoAnswer, "base-url is missing")
+	r.want(t, exit.Failed, "base-url is missing")
 	if os.PathSeparator == '/' && !strings.Contains(r.err, "warning: "+path) {
 		t.Errorf("got %q, want a warning", r.err)
 	}

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/progress"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 type syncCommand struct {
@@ -58,7 +60,7 @@ func (s *syncCommand) Run(c *call) error {
 
 func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Duration, err error) {
 	if s.LogEvery <= 0 {
-		return from, 0, exit.Fail(exit.NoAnswer, "--log-every must be greater than 0; use --quiet to print no progress")
+		return from, 0, exit.Fail(exit.Failed, "--log-every must be greater than 0; use --quiet to print no progress")
 	}
 	if s.From != "" {
 		if from, err = period.ParseTime("--from", s.From, zone); err != nil {
@@ -73,10 +75,10 @@ func (s *syncCommand) times(zone *time.Location) (from time.Time, again time.Dur
 
 // sync updates the copy, shows the progress, and prints what the copy contains.
 func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) error {
-	shown := new(terminal.Progress)
+	shown := new(progress.Progress)
 	options.Begin = func(what string, from time.Time) {
 		shown.Stop()
-		shown = terminal.NewProgress(what, from.In(options.Client.Location()), c.err, s.LogEvery, c.settings.Quiet)
+		shown = progress.New(what, from.In(options.Client.Location()), c.err, s.LogEvery, c.settings.Quiet)
 	}
 	options.Progress = func(p cardgateway.Progress) { shown.Update(p) }
 	report, err := b.Sync(c.ctx, options)
@@ -88,14 +90,18 @@ func (s *syncCommand) sync(c *call, b *books.Books, options books.SyncOptions) e
 	if err != nil {
 		return booksError("db: ", err)
 	}
-	c.metrics = append(c.metrics, copyMetrics(report, info)...)
-	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(info.Orders), terminal.Thousands(info.Refunds),
+	counts, err := b.Count(c.ctx)
+	if err != nil {
+		return booksError("db: ", err)
+	}
+	c.metrics = append(c.metrics, copyMetrics(report, info, counts.OpenOrders)...)
+	if _, err := fmt.Fprintf(c.out, "%s orders, %s refunds, complete from %s to %s\n", terminal.Thousands(counts.Orders), terminal.Thousands(counts.Refunds),
 		terminal.Wall(info.Since), terminal.Wall(info.CompleteUpTo)); err != nil {
 		return exit.CannotWrite("result", err)
 	}
 	c.say("read %s rows: %s late, %s changed, %s gone; %s orders are not final", terminal.Thousands(report.Read), terminal.Thousands(report.Late),
-		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(info.OpenOrders))
-	if n := info.Other; n != (books.OtherApps{}) {
+		terminal.Thousands(report.Changed), terminal.Thousands(report.Gone), terminal.Thousands(counts.OpenOrders))
+	if n := counts.Other; n != (books.OtherApps{}) {
 		c.say("of other apps, and left out of match and report: %s", otherApps(n))
 	}
 	return nil
@@ -108,7 +114,7 @@ func otherApps(n books.OtherApps) string {
 
 // ended prints what is saved and how to continue, and returns the error.
 func (s *syncCommand) ended(c *call, report books.SyncReport, err error) error {
-	goOn := terminal.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
+	goOn := shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...)
 	if gone, ok := errors.AsType[*books.GoneError](err); ok {
 		c.tell("none of these rows was deleted. If they are really gone, run: %s --again %dh --accept-gone", goOn, int(c.now().Sub(gone.From).Hours())+1)
 		return booksError("", err)

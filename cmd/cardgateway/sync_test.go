@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/books"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -26,7 +26,7 @@ func TestSync(t *testing.T) {
 	}
 	server.Reset()
 	r = tool(t, env, "reconcile", "sync", "--again", "3d")
-	r.want(t, exit.No, "none of these rows was deleted", "reconcile sync --again 50h --accept-gone", "the gateway no longer returns 600 of the 600 orders from ")
+	r.want(t, exit.Negative, "none of these rows was deleted", "reconcile sync --again 50h --accept-gone", "the gateway no longer returns 600 of the 600 orders from ")
 	tool(t, env, "reconcile", "sync", "--again", "3d", "--accept-gone").want(t, exit.OK, "660 gone")
 	if list := tool(t, env, "check"); !strings.Contains(list.out, "db             SQLite file ") {
 		t.Errorf("got check without the database: %s", list.out)
@@ -59,7 +59,7 @@ func TestSyncWrong(t *testing.T) {
 		{"no configuration", nil, []string{"--db", filepath.Join(dir, "x.db"), "--from", begin}, "base-url is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tool(t, test.env, append([]string{"reconcile", "sync"}, test.args...)...).want(t, exit.NoAnswer, test.want)
+			tool(t, test.env, append([]string{"reconcile", "sync"}, test.args...)...).want(t, exit.Failed, test.want)
 		})
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
@@ -68,16 +68,16 @@ func TestSyncWrong(t *testing.T) {
 
 	db := filepath.Join(dir, "books.db")
 	wrong := with(env, "CARDGATEWAY_SECRET", "wrong")
-	tool(t, wrong, "reconcile", "sync", "--db", db, "--from", begin).want(t, exit.NoAnswer, "To continue, run: cardgateway reconcile sync --db ",
+	tool(t, wrong, "reconcile", "sync", "--db", db, "--from", begin).want(t, exit.Failed, "To continue, run: cardgateway reconcile sync --db ",
 		"the copy is not up to date: the gateway does not accept the credentials")
 	b, err := books.Open(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.NoAnswer, "another run is using the database")
+	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.Failed, "another run is using the database")
 	if err := b.Close(); err != nil {
 		t.Error(err)
 	}
 	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK) // nothing was lost
-	tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "reconcile", "sync", "--db", db).want(t, exit.NoAnswer, "a copy of the app 7")
+	tool(t, with(env, "CARDGATEWAY_APP_ID", "8"), "reconcile", "sync", "--db", db).want(t, exit.Failed, "a copy of the app 7")
 }

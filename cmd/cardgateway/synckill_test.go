@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	_ "modernc.org/sqlite" // the driver "sqlite"
@@ -192,7 +192,7 @@ func TestSyncInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		goOn := terminal.CommandLine("reconcile", "sync", "--db", db)
+		goOn := shell.CommandLine("reconcile", "sync", "--db", db)
 		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To continue, run: "+goOn) {
 			t.Fatalf("got exit code %d, %v, %s; want 130 and %q", code, err, errOut.String(), goOn)
 		}
@@ -218,7 +218,7 @@ func TestSyncDiskFull(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", append([]string{"-c", `ulimit -f 4096; exec "$0" "$@"`}, limited.Args...)...)
 	cmd.Env = limited.Env
 	out, _ := cmd.CombinedOutput() // its exit code is looked at
-	if code := cmd.ProcessState.ExitCode(); code != exit.NoAnswer || !strings.Contains(string(out), "the disk failed, or is full") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Failed || !strings.Contains(string(out), "the disk failed, or is full") {
 		t.Errorf("got exit code %d, %s", code, out)
 	}
 	tool(t, env, "reconcile", "sync", "--db", db).want(t, exit.OK)
@@ -249,7 +249,7 @@ func TestSyncDatabaseGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // its exit code is looked at
-	if code := cmd.ProcessState.ExitCode(); code != exit.NoAnswer || !strings.Contains(errOut.String(), "the copy is not up to date") {
+	if code := cmd.ProcessState.ExitCode(); code != exit.Failed || !strings.Contains(errOut.String(), "the copy is not up to date") {
 		t.Errorf("got exit code %d, %s", code, errOut.String())
 	}
 	if err := pg.Restart(); err != nil {

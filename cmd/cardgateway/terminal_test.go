@@ -166,7 +166,7 @@ func TestRefundPrompt(t *testing.T) {
 		want     string
 		refunded int
 	}{
-		{"yes\n", exit.No, "nothing was sent: you did not type 12.50", 0},
+		{"yes\n", exit.Negative, "nothing was sent: you did not type 12.50", 0},
 		{"\x03", exit.Interrupted, "interrupted; nothing was sent", 0},
 		{"12.50\n", exit.Unknown, "accepted, not final yet", 1},
 	} {

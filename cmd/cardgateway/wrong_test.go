@@ -46,26 +46,26 @@ const (
 // allTried are the commands with a payment t-1, and a journal in which t-2 is open.
 func allTried(uniqueID string) []tried {
 	sent := []string{"--amount", "12.50", "--sent-at", time.Now().UTC().Format(time.RFC3339), "--wait", "1ms"}
-	noCredentials, noGateway := ending{exit.NoAnswer, notAccepted}, ending{exit.NoAnswer, notReached}
-	noRows := ending{exit.NoAnswer, "the rows cannot be written"}
+	noCredentials, noGateway := ending{exit.Failed, notAccepted}, ending{exit.Failed, notReached}
+	noRows := ending{exit.Failed, "the rows cannot be written"}
 	return []tried{
-		{"get", []string{"get", uniqueID}, noCredentials, noGateway, ending{exit.NoAnswer, "the result cannot be written"}},
+		{"get", []string{"get", uniqueID}, noCredentials, noGateway, ending{exit.Failed, "the result cannot be written"}},
 		{"orders", []string{"orders", "--last", "1h"}, noCredentials, noGateway, noRows},
 		{"refunds", []string{"refunds", "--last", "1h"}, noCredentials, noGateway, noRows},
 		{"resolve payment", append([]string{"resolve", "payment", "t-1", "--currency", "EUR"}, sent...), ending{exit.Unknown, inVain401},
-			ending{exit.Unknown, inVainDead}, ending{exit.NoAnswer, "the result cannot be written"}},
+			ending{exit.Unknown, inVainDead}, ending{exit.Failed, "the result cannot be written"}},
 		{"resolve refund", append([]string{"resolve", "refund", uniqueID, "r-1"}, sent...), ending{exit.Unknown, inVain401},
-			ending{exit.Unknown, inVainDead}, ending{exit.No, "not known to the gateway"}},
+			ending{exit.Unknown, inVainDead}, ending{exit.Negative, "not known to the gateway"}},
 		{"refund", []string{"refund", uniqueID, "--amount", "1.00", "--refund-id", "r-2", "--yes"}, noCredentials, noGateway,
 			ending{exit.Unknown, "the result cannot be written"}}, // it was accepted, which matters more
-		{"check", []string{"check"}, noCredentials, noGateway, ending{exit.NoAnswer, "the result cannot be written"}},
-		{"journal list", []string{"journal", "list"}, ending{exit.No, "1  payment unknown"}, ending{exit.No, "1  payment unknown"}, noRows},
-		{"journal show", []string{"journal", "show", "t-2"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.NoAnswer, "the entry cannot be written"}},
-		{"journal run", []string{"journal", "run"}, ending{exit.NoAnswer, inVain401},
-			ending{exit.NoAnswer, "entries for which the query failed: 1; the last error: "}, noRows},
-		{"journal ack", []string{"journal", "ack", "t-2", "--state", "succeeded"}, ending{exit.No, "nothing was acknowledged: the payment is unknown"},
-			ending{exit.No, "nothing was acknowledged: the payment is unknown"}, ending{exit.OK, "acknowledged"}},
-		{"man", []string{"man"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.NoAnswer, "the manual page cannot be written"}},
+		{"check", []string{"check"}, noCredentials, noGateway, ending{exit.Failed, "the result cannot be written"}},
+		{"journal list", []string{"journal", "list"}, ending{exit.Negative, "1  payment unknown"}, ending{exit.Negative, "1  payment unknown"}, noRows},
+		{"journal show", []string{"journal", "show", "t-2"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.Failed, "the entry cannot be written"}},
+		{"journal run", []string{"journal", "run"}, ending{exit.Failed, inVain401},
+			ending{exit.Failed, "entries for which the query failed: 1; the last error: "}, noRows},
+		{"journal ack", []string{"journal", "ack", "t-2", "--state", "succeeded"}, ending{exit.Negative, "nothing was acknowledged: the payment is unknown"},
+			ending{exit.Negative, "nothing was acknowledged: the payment is unknown"}, ending{exit.OK, "acknowledged"}},
+		{"man", []string{"man"}, ending{exit.OK, ""}, ending{exit.OK, ""}, ending{exit.Failed, "the manual page cannot be written"}},
 	}
 }
 
@@ -85,7 +85,7 @@ func TestTriedWrong(t *testing.T) {
 				t.Parallel()
 				args := test.args
 				if test.name != "man" {
-					tool(t, nil, args...).want(t, exit.NoAnswer, "base-url is missing")
+					tool(t, nil, args...).want(t, exit.Failed, "base-url is missing")
 				}
 				tool(t, with(env, "CARDGATEWAY_SECRET", "wrong"), args...).want(t, test.credentials.code, test.credentials.want)
 				if args[0] == "journal" {
@@ -150,17 +150,17 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%q: got exit code %d, %s, %s, want %d and %q", args, code, out, errOut, want.code, want.want)
 		}
 	}
-	onFullDisk(ending{exit.No, "20  payment unknown"}, "journal", "list")
-	onFullDisk(ending{exit.NoAnswer, "not every entry was queried: the journal's database failed: "}, "journal", "run")
-	onFullDisk(ending{exit.NoAnswer, "--checkpoint cannot be written: "}, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))
+	onFullDisk(ending{exit.Negative, "20  payment unknown"}, "journal", "list")
+	onFullDisk(ending{exit.Failed, "not every entry was queried: the journal's database failed: "}, "journal", "run")
+	onFullDisk(ending{exit.Failed, "--checkpoint cannot be written: "}, "orders", "--last", "1h", "--checkpoint", filepath.Join(t.TempDir(), "c.json"))
 	prom := filepath.Join(t.TempDir(), "a.prom")
-	onFullDisk(ending{exit.No, "--metrics-file cannot be written: "}, "journal", "list", "--metrics-file", prom)
+	onFullDisk(ending{exit.Negative, "--metrics-file cannot be written: "}, "journal", "list", "--metrics-file", prom)
 	left, err := filepath.Glob(filepath.Dir(prom) + "/*")
 	if err != nil || len(left) != 0 {
 		t.Errorf("got the files %q, %v, want none", left, err)
 	}
 	env = journalEnv(server, at)
-	tool(t, env, "journal", "run").want(t, exit.No, "not acknowledged: 20 with an outcome, 0 without one")
+	tool(t, env, "journal", "run").want(t, exit.Negative, "not acknowledged: 20 with an outcome, 0 without one")
 	for i := range n {
 		tool(t, env, "journal", "ack", fmt.Sprint("t-", i), "--state", "succeeded").want(t, exit.OK)
 	}
@@ -214,16 +214,16 @@ func databaseGone(t *testing.T, at place, kill, restart func() error) {
 				t.Error(err)
 			}
 		}}, env, "journal", test.command)
-		if code != exit.NoAnswer || !strings.Contains(errOut, test.want) {
-			t.Errorf("%s: got exit code %d and %q, want %d and %q", test.command, code, errOut, exit.NoAnswer, test.want)
+		if code != exit.Failed || !strings.Contains(errOut, test.want) {
+			t.Errorf("%s: got exit code %d and %q, want %d and %q", test.command, code, errOut, exit.Failed, test.want)
 		}
-		tool(t, env, "journal", "ack", "t-1", "--state", "succeeded").want(t, exit.NoAnswer, " cannot be opened: ")
+		tool(t, env, "journal", "ack", "t-1", "--state", "succeeded").want(t, exit.Failed, " cannot be opened: ")
 		if err := restart(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r := tool(t, env, "journal", "run", "--columns", "id", "--no-header")
-	r.want(t, exit.No, "not acknowledged: 300 with an outcome, 0 without one")
+	r.want(t, exit.Negative, "not acknowledged: 300 with an outcome, 0 without one")
 	if got := strings.Count(r.out, "\n"); got != n {
 		t.Errorf("got %d rows, want %d", got, n)
 	}

@@ -11,14 +11,14 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // The exit codes. Scripts can rely on them, and must treat any other code as a failure.
 const (
 	OK          = 0
-	No          = 1   // negative result
-	NoAnswer    = 2   // no result: wrong usage, configuration, network or credentials
+	Negative    = 1   // the result is negative: not found, refused, or there are differences
+	Failed      = 2   // there is no result: wrong usage, configuration, network or credentials
 	Unknown     = 3   // sent, but the outcome is unknown or not final
 	Interrupted = 130 // as shells report for a program that Ctrl-C ended
 )
@@ -62,10 +62,10 @@ func Explain(err error) *Failure {
 		if _, code, ok := Response(err); ok { // do not say three times that it was not found
 			text = strings.TrimSuffix(strings.Replace(text, code.String(), strconv.Itoa(int(code)), 1), ": not found")
 		}
-		return &Failure{No, "the gateway does not know it: " + text}
+		return &Failure{Negative, "the gateway does not know it: " + text}
 	}
 	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
-		return &Failure{NoAnswer, problems(invalid)}
+		return &Failure{Failed, problems(invalid)}
 	}
 	status, code, answered := Response(err)
 	switch {
@@ -75,7 +75,7 @@ func Explain(err error) *Failure {
 	case status == 0:
 		text = "the gateway cannot be reached; check base-url and the network: " + text
 	}
-	return &Failure{NoAnswer, text}
+	return &Failure{Failed, text}
 }
 
 // Response returns the HTTP status and the code of a failed query or a refusal; ok is false for other errors.
@@ -100,5 +100,5 @@ func problems(invalid *cardgateway.ValidationError) string {
 
 // CannotWrite returns the error for output that cannot be written.
 func CannotWrite(what string, err error) error {
-	return Fail(NoAnswer, "the %s cannot be written: %v", what, err)
+	return Fail(Failed, "the %s cannot be written: %v", what, err)
 }

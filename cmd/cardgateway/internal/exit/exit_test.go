@@ -19,19 +19,19 @@ func TestReport(t *testing.T) {
 		want string
 	}{
 		{"fine", nil, OK, ""},
-		{"own words", Fail(No, "no %s", "row"), No, "cardgateway: no row\n"},
+		{"own words", Fail(Negative, "no %s", "row"), Negative, "cardgateway: no row\n"},
 		{"own words, wrapped", fmt.Errorf("more: %w", Fail(Unknown, "sent")), Unknown, "cardgateway: sent\n"},
-		{"all has been said", Fail(No, ""), No, ""},
-		{"stdout is full", CannotWrite("rows", errors.New("no space")), NoAnswer, "cardgateway: the rows cannot be written: no space\n"},
+		{"all has been said", Fail(Negative, ""), Negative, ""},
+		{"stdout is full", CannotWrite("rows", errors.New("no space")), Failed, "cardgateway: the rows cannot be written: no space\n"},
 		{"interrupted", fmt.Errorf("asking: %w", context.Canceled), Interrupted, "cardgateway: interrupted\n"},
-		{"not found", fmt.Errorf("cardgateway: GetTransaction: %w", cardgateway.ErrNotFound), No, "cardgateway: the gateway does not know it: GetTransaction: "},
-		{"limits", &cardgateway.ValidationError{Problems: []cardgateway.Problem{{Field: "A", Message: "is too long"}, {Field: "B", Message: "is missing"}}}, NoAnswer,
+		{"not found", fmt.Errorf("cardgateway: GetTransaction: %w", cardgateway.ErrNotFound), Negative, "cardgateway: the gateway does not know it: GetTransaction: "},
+		{"limits", &cardgateway.ValidationError{Problems: []cardgateway.Problem{{Field: "A", Message: "is too long"}, {Field: "B", Message: "is missing"}}}, Failed,
 			"cardgateway: A is too long; B is missing\n"},
-		{"credentials", &cardgateway.QueryError{HTTPStatus: 401}, NoAnswer, "cardgateway: the gateway does not accept the credentials; "},
-		{"code of credentials", &cardgateway.RefusedError{HTTPStatus: 200, Code: cardgateway.CodeUnauthorized}, NoAnswer,
+		{"credentials", &cardgateway.QueryError{HTTPStatus: 401}, Failed, "cardgateway: the gateway does not accept the credentials; "},
+		{"code of credentials", &cardgateway.RefusedError{HTTPStatus: 200, Code: cardgateway.CodeUnauthorized}, Failed,
 			"cardgateway: the gateway does not accept the credentials; "},
-		{"no gateway", &cardgateway.QueryError{}, NoAnswer, "cardgateway: the gateway cannot be reached; "},
-		{"another one", errors.New("two\nlines \x1b[2J"), NoAnswer, "cardgateway: two; lines \\u001b[2J\n"},
+		{"no gateway", &cardgateway.QueryError{}, Failed, "cardgateway: the gateway cannot be reached; "},
+		{"another one", errors.New("two\nlines \x1b[2J"), Failed, "cardgateway: two; lines \\u001b[2J\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Timeouts of the server. Package notify waits up to 5 s for its turn, and queries the gateway for up to 20 s.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Period is the time range of a list.
@@ -32,9 +32,9 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 	}
 	switch {
 	case ways == 0:
-		return start, end, exit.Fail(exit.NoAnswer, "the time range is missing: set --day, --month, --from and --to, or --last")
+		return start, end, exit.Fail(exit.Failed, "the time range is missing: set --day, --month, --from and --to, or --last")
 	case ways > 1:
-		return start, end, exit.Fail(exit.NoAnswer, "there is more than one time range: set only one of --day, --month, --from with --to, --last")
+		return start, end, exit.Fail(exit.Failed, "there is more than one time range: set only one of --day, --month, --from with --to, --last")
 	case p.Day != "":
 		date, err := p.day(now)
 		return StartOfDay(date, zone), StartOfDay(date.AddDate(0, 0, 1), zone), err
@@ -45,7 +45,7 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 		d, err := ParseLast(p.Last)
 		return now.Add(-d), now, err
 	case p.From == "":
-		return start, end, exit.Fail(exit.NoAnswer, "--to requires --from")
+		return start, end, exit.Fail(exit.Failed, "--to requires --from")
 	}
 	if start, err = ParseTime("--from", p.From, zone); err != nil {
 		return start, end, err
@@ -57,7 +57,7 @@ func (p *Period) Bounds(now time.Time, zone *time.Location) (start, end time.Tim
 		}
 	}
 	if !start.Before(end) {
-		return start, end, exit.Fail(exit.NoAnswer, "the range is empty: it begins at %s and ends at %s", terminal.Wall(start), terminal.Wall(end))
+		return start, end, exit.Fail(exit.Failed, "the range is empty: it begins at %s and ends at %s", terminal.Wall(start), terminal.Wall(end))
 	}
 	return start, end, nil
 }
@@ -91,7 +91,7 @@ func (p *Period) day(now time.Time) (time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, p.Day)
 	if err != nil {
-		return day, exit.Fail(exit.NoAnswer, "--day: %q is not a day; write 2026-11-21, today or yesterday", terminal.Clean(p.Day))
+		return day, exit.Fail(exit.Failed, "--day: %q is not a day; write 2026-11-21, today or yesterday", terminal.Clean(p.Day))
 	}
 	return day, nil
 }
@@ -107,7 +107,7 @@ func (p *Period) month(now time.Time) (time.Time, error) {
 	}
 	month, err := time.Parse("2006-01", p.Month)
 	if err != nil {
-		return month, exit.Fail(exit.NoAnswer, "--month: %q is not a month; write 2026-10, this or last", terminal.Clean(p.Month))
+		return month, exit.Fail(exit.Failed, "--month: %q is not a month; write 2026-10, this or last", terminal.Clean(p.Month))
 	}
 	return month, nil
 }
@@ -120,7 +120,7 @@ func ParseLast(text string) (time.Duration, error) {
 		d *= 24
 	}
 	if d = d.Truncate(time.Second); err != nil || d <= 0 {
-		return 0, exit.Fail(exit.NoAnswer, "%q is not a duration; write 36h, 90m or 7d", terminal.Clean(text))
+		return 0, exit.Fail(exit.Failed, "%q is not a duration; write 36h, 90m or 7d", terminal.Clean(text))
 	}
 	return d, nil
 }
@@ -137,7 +137,7 @@ func ParseTime(flag, text string, zone *time.Location) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, exit.Fail(exit.NoAnswer, "%s: %q is not a time; write 2026-11-01, \"2026-11-01 08:30:00\" or 2026-11-01T08:30:00Z", flag, terminal.Clean(text))
+		return t, exit.Fail(exit.Failed, "%s: %q is not a time; write 2026-11-01, \"2026-11-01 08:30:00\" or 2026-11-01T08:30:00Z", flag, terminal.Clean(text))
 	}
 	return t.In(zone), nil
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Forwarder sends notifications to a program of the merchant.
@@ -35,10 +35,10 @@ const largestAnswer = 1 << 20
 func NewForwarder(name, to string, timeout time.Duration, now func() time.Time) (*Forwarder, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, exit.Fail(exit.NoAnswer, "%s must be an http or https URL, such as http://localhost:8080/notify", name)
+		return nil, exit.Fail(exit.Failed, "%s must be an http or https URL, such as http://localhost:8080/notify", name)
 	}
 	if u.User != nil {
-		return nil, exit.Fail(exit.NoAnswer, "%s must not have a user or a password", name)
+		return nil, exit.Fail(exit.Failed, "%s must not have a user or a password", name)
 	}
 	u.Fragment = ""
 	shown := *u

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Recorded is one line of the --record file. It contains no secrets: see RecordBody.
@@ -115,7 +115,7 @@ type Recorder struct {
 func OpenRecord(path string) (_ *Recorder, last int, err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, 0, exit.Fail(exit.NoAnswer, "--record cannot be written: %v", err)
+		return nil, 0, exit.Fail(exit.Failed, "--record cannot be written: %v", err)
 	}
 	defer func() {
 		if err != nil {
@@ -123,7 +123,7 @@ func OpenRecord(path string) (_ *Recorder, last int, err error) {
 		}
 	}()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is not a regular file", terminal.Clean(path))
+		return nil, 0, exit.Fail(exit.Failed, "--record %s is not a regular file", terminal.Clean(path))
 	}
 	r := NewReader(file)
 	for {
@@ -132,12 +132,12 @@ func OpenRecord(path string) (_ *Recorder, last int, err error) {
 			break
 		}
 		if err != nil {
-			return nil, 0, exit.Fail(exit.NoAnswer, "--record %s is not a record of this program: %v. Choose another file", terminal.Clean(path), err)
+			return nil, 0, exit.Fail(exit.Failed, "--record %s is not a record of this program: %v. Choose another file", terminal.Clean(path), err)
 		}
 		last = max(last, Number(d.Delivery))
 	}
 	if err := errors.Join(file.Chmod(0o600), file.Truncate(r.good)); err != nil {
-		return nil, 0, exit.Fail(exit.NoAnswer, "--record cannot be written: %v", err)
+		return nil, 0, exit.Fail(exit.Failed, "--record cannot be written: %v", err)
 	}
 	return &Recorder{file: file, size: r.good}, last, nil
 }

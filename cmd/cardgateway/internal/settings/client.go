@@ -12,7 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Client creates a client from the settings. A nil transport means the default.
@@ -45,7 +45,7 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 	}
 	client, err := cardgateway.New(config)
 	if invalid, ok := errors.AsType[*cardgateway.ValidationError](err); ok {
-		return nil, exit.Fail(exit.NoAnswer, "%s", s.inOwnWords(invalid))
+		return nil, exit.Fail(exit.Failed, "%s", s.inOwnWords(invalid))
 	}
 	return client, err
 }
@@ -58,7 +58,7 @@ func (s *Settings) Location() (*time.Location, error) {
 	}
 	location, err := time.LoadLocation(zone.Value)
 	if err != nil {
-		return nil, exit.Fail(exit.NoAnswer, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
+		return nil, exit.Fail(exit.Failed, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
 	}
 	return location, nil
 }
@@ -71,7 +71,7 @@ func (s *Settings) AnyApp() (bool, error) {
 	}
 	is, err := strconv.ParseBool(anyApp.Value)
 	if err != nil {
-		return false, exit.Fail(exit.NoAnswer, "%s (%s): %q is neither true nor false", AnyApp, anyApp.From, terminal.Clean(anyApp.Value))
+		return false, exit.Fail(exit.Failed, "%s (%s): %q is neither true nor false", AnyApp, anyApp.From, terminal.Clean(anyApp.Value))
 	}
 	return is, nil
 }
@@ -84,7 +84,7 @@ func (s *Settings) Timeout() (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(timeout.Value)
 	if err != nil || d <= 0 {
-		return 0, exit.Fail(exit.NoAnswer, "timeout (%s): %q is not a duration; write 30s or 2m", timeout.From, terminal.Clean(timeout.Value))
+		return 0, exit.Fail(exit.Failed, "timeout (%s): %q is not a duration; write 30s or 2m", timeout.From, terminal.Clean(timeout.Value))
 	}
 	return d, nil
 }
@@ -108,7 +108,7 @@ func (s *Settings) complete() error {
 			secret.From, Variable("merchant-id")))
 	}
 	if len(missing) > 0 {
-		return exit.Fail(exit.NoAnswer, "%s", strings.Join(missing, "\ncardgateway: "))
+		return exit.Fail(exit.Failed, "%s", strings.Join(missing, "\ncardgateway: "))
 	}
 	return nil
 }

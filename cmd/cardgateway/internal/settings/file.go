@@ -15,8 +15,9 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
 // Source is where settings are read from in addition to the flags, and where warnings are printed.
@@ -36,7 +37,7 @@ func readFile(s *Flags, src Source) (path string, values map[string]Setting, err
 		if err != nil && !named { // no home directory, as in many containers
 			return "", nil, nil
 		} else if err != nil {
-			return "", nil, exit.Fail(exit.NoAnswer, "profile %s: there is no configuration file; set its path with --config", terminal.Clean(profile))
+			return "", nil, exit.Fail(exit.Failed, "profile %s: there is no configuration file; set its path with --config", terminal.Clean(profile))
 		}
 		path = filepath.Join(dir, "cardgateway", "config.toml")
 	}
@@ -45,7 +46,7 @@ func readFile(s *Flags, src Source) (path string, values map[string]Setting, err
 		return path, nil, nil
 	}
 	if err != nil {
-		return path, nil, exit.Fail(exit.NoAnswer, "the configuration file cannot be read: %v", err)
+		return path, nil, exit.Fail(exit.Failed, "the configuration file cannot be read: %v", err)
 	}
 	values, err = parseFile(path, text, profile)
 	if err != nil {
@@ -71,7 +72,7 @@ func profileAlone(profile string, values map[string]Setting, src Source) error {
 		}
 		for _, other := range names {
 			if src.Getenv(Variable(other)) != "" {
-				return exit.Fail(exit.NoAnswer, "profile %s sets %s, and so does the environment (%s): unset the variable, or do not use the profile",
+				return exit.Fail(exit.Failed, "profile %s sets %s, and so does the environment (%s): unset the variable, or do not use the profile",
 					terminal.Clean(profile), name, Variable(other))
 			}
 		}
@@ -88,7 +89,7 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 		if parse, ok := errors.AsType[toml.ParseError](err); ok {
 			line = parse.Position.Line
 		}
-		return nil, exit.Fail(exit.NoAnswer, "%s, line %d: is not TOML; write name = \"value\"", path, line)
+		return nil, exit.Fail(exit.Failed, "%s, line %d: is not TOML; write name = \"value\"", path, line)
 	}
 	profiles, err := takeProfiles(path, raw)
 	if err != nil {
@@ -108,7 +109,7 @@ func parseFile(path, text, profile string) (map[string]Setting, error) {
 		}
 	}
 	if _, ok := profiles[profile]; profile != "" && !ok {
-		return nil, exit.Fail(exit.NoAnswer, "%s: there is no profile %q; there are: %s", path, terminal.Clean(profile),
+		return nil, exit.Fail(exit.Failed, "%s: there is no profile %q; there are: %s", path, terminal.Clean(profile),
 			cmp.Or(terminal.Clean(strings.Join(slices.Sorted(maps.Keys(profiles)), ", ")), "none; write [profile.NAME]"))
 	}
 	return values, nil
@@ -129,7 +130,7 @@ func takeProfiles(path string, raw map[string]any) (map[string]map[string]any, e
 		}
 	}
 	if !ok {
-		return nil, exit.Fail(exit.NoAnswer, "%s: a profile is a table: [profile.NAME], and below it name = \"value\"", path)
+		return nil, exit.Fail(exit.Failed, "%s: a profile is a table: [profile.NAME], and below it name = \"value\"", path)
 	}
 	return profiles, nil
 }
@@ -143,7 +144,7 @@ func parseTable(where string, raw map[string]any, from string) (map[string]Setti
 	values := map[string]Setting{}
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		if !slices.Contains(known, name) {
-			return nil, exit.Fail(exit.NoAnswer, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(known, ", "))
+			return nil, exit.Fail(exit.Failed, "%s: there is no setting %q; there are %s", where, terminal.Clean(name), strings.Join(known, ", "))
 		}
 		text, ok := "", true
 		switch value := raw[name].(type) {
@@ -157,7 +158,7 @@ func parseTable(where string, raw map[string]any, from string) (map[string]Setti
 			ok = false
 		}
 		if !ok {
-			return nil, exit.Fail(exit.NoAnswer, "%s: %s must be a string: %s = \"value\"", where, name, name)
+			return nil, exit.Fail(exit.Failed, "%s: %s must be a string: %s = \"value\"", where, name, name)
 		}
 		values[name] = Setting{name, text, from}
 	}
@@ -186,6 +187,6 @@ const largestSettings = 64 << 10
 func warnIfReadable(w io.Writer, path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o044 != 0 && os.PathSeparator == '/' {
 		fmt.Fprintf(w, "cardgateway: warning: %s contains the secret key, and other users can read it; run chmod 600 %s\n",
-			terminal.Clean(path), terminal.Quote(path))
+			terminal.Clean(path), shell.Quote(path))
 	}
 }

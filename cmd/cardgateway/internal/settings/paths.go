@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"io"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 )
 
 // Paths returns the files that the settings name: the configuration file, that of the secret key, and SQLite databases. It runs no

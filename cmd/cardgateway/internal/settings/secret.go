@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
 )
 
 // readSecret reads the secret key into the list of settings. A flag overrides the environment, and the environment overrides the
@@ -29,7 +29,7 @@ func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 		case first.Value == "" || rank(s) < rank(first):
 			first = s
 		case rank(s) == rank(first):
-			return exit.Fail(exit.NoAnswer, "the secret key is set twice, with %s (%s) and with %s (%s): remove one of them",
+			return exit.Fail(exit.Failed, "the secret key is set twice, with %s (%s) and with %s (%s): remove one of them",
 				first.Name, first.From, s.Name, s.From)
 		}
 	}
@@ -39,12 +39,12 @@ func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	switch first.Name {
 	case "secret-file":
 		if text, err = files.ReadBounded(first.Value, largestSettings); err != nil {
-			return exit.Fail(exit.NoAnswer, "secret-file (%s) cannot be read: %v", first.From, err)
+			return exit.Fail(exit.Failed, "secret-file (%s) cannot be read: %v", first.From, err)
 		}
 		secret.From = "file " + first.Value
 	case "secret-command":
 		if text, err = runSecretCommand(ctx, first.Value, stderr); err != nil {
-			return exit.Fail(exit.NoAnswer, "secret-command (%s) failed: %v", first.From, err)
+			return exit.Fail(exit.Failed, "secret-command (%s) failed: %v", first.From, err)
 		}
 		secret.From = "output of secret-command"
 	default:
@@ -52,7 +52,7 @@ func readSecret(ctx context.Context, list []Setting, stderr io.Writer) error {
 	}
 	secret.Value = strings.TrimRight(text, "\r\n")
 	if strings.TrimSpace(secret.Value) == "" {
-		return exit.Fail(exit.NoAnswer, "%s (%s) is empty: %s", first.Name, first.From, first.Value)
+		return exit.Fail(exit.Failed, "%s (%s) is empty: %s", first.Name, first.From, first.Value)
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
 )
 
 // Settings contains every setting with its value, from the flag, the environment or the file, in this order.
@@ -61,7 +61,7 @@ func (s *Settings) IsAny() bool {
 func (s *Settings) checkJournal() error {
 	set := s.Get(Journal)
 	if strings.HasPrefix(set.From, "flag ") && database.HasPassword(set.Value) {
-		return exit.Fail(exit.NoAnswer, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
+		return exit.Fail(exit.Failed, "--journal has a password, or is no URL. A password is not given in a flag, where every user of this "+
 			"machine can read it: set %s, or the password alone in PGPASSWORD or MYSQL_PWD", Variable(Journal))
 	}
 	return nil

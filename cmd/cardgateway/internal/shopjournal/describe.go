@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/amount"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/shopspring/decimal"
 )
@@ -113,7 +114,7 @@ func (d *describing) next() string {
 	if Kind(e) == "refund" {
 		flags = append(flags, "--refund")
 	}
-	ack := terminal.CommandFor("journal ack", []string{idOf(e)}, flags...)
+	ack := shell.CommandFor("journal ack", []string{idOf(e)}, flags...)
 	if !e.Unacked() {
 		return "nothing; Confirm can add what a notification or a walk shows later"
 	}

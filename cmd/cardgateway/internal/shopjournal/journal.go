@@ -13,7 +13,7 @@ import (
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
@@ -55,7 +55,7 @@ func (j *Journal) findShop(ctx context.Context) error {
 	for _, s := range shops[:min(len(shops), 5)] {
 		names = append(names, s.Gateway+", app "+string(s.AppID))
 	}
-	return exit.Fail(exit.NoAnswer, "the journal has no entry of %s, app %s, only of %s. Check base-url and app-id, or set --gateway",
+	return exit.Fail(exit.Failed, "the journal has no entry of %s, app %s, only of %s. Check base-url and app-id, or set --gateway",
 		terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(strings.Join(names, "; ")))
 }
 
@@ -75,7 +75,7 @@ func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, 
 		found = append(found, &e)
 	}
 	if len(found) == 0 {
-		return nil, exit.Fail(exit.No, "the journal of %s, app %s has no payment and no refund %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(id))
+		return nil, exit.Fail(exit.Negative, "the journal of %s, app %s has no payment and no refund %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(id))
 	}
 	return found, nil
 }

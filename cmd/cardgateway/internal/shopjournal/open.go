@@ -8,10 +8,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/database"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/database"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
 )
 
@@ -20,7 +20,7 @@ import (
 func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string) (*sql.DB, *sqlstore.Store, error) {
 	name, err := database.Parse(place.Value)
 	if err != nil {
-		return nil, nil, exit.Fail(exit.NoAnswer, "journal (%s): the name of the database %v", place.From, err)
+		return nil, nil, exit.Fail(exit.Failed, "journal (%s): the name of the database %v", place.From, err)
 	}
 	var db *sql.DB
 	if name.Kind == database.SQLite {
@@ -29,7 +29,7 @@ func openPlace(ctx context.Context, place settings.Setting, mysqlPassword string
 		db, err = name.OpenServer(mysqlPassword)
 	}
 	if err != nil {
-		return nil, nil, exit.Fail(exit.NoAnswer, "journal (%s): %s", place.From, terminal.Clean(err.Error()))
+		return nil, nil, exit.Fail(exit.Failed, "journal (%s): %s", place.From, terminal.Clean(err.Error()))
 	}
 	db.SetMaxOpenConns(8)
 	dialect := map[database.Kind]sqlstore.Dialect{
@@ -61,9 +61,9 @@ func cannotOpen(ctx context.Context, from string, name database.Name, err error)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, sqlstore.ErrNoTables):
-		return exit.Fail(exit.NoAnswer, "journal (%s): %s contains no journal; check that it is the right database. Nothing was created", from, shown)
+		return exit.Fail(exit.Failed, "journal (%s): %s contains no journal; check that it is the right database. Nothing was created", from, shown)
 	}
-	return exit.Fail(exit.NoAnswer, "journal (%s): %s cannot be opened: %s", from, shown, ErrorText(err))
+	return exit.Fail(exit.Failed, "journal (%s): %s cannot be opened: %s", from, shown, ErrorText(err))
 }
 
 // ErrorText returns an error of the journal or its database as one line.
@@ -80,5 +80,5 @@ func Failed(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return exit.Fail(exit.Interrupted, "interrupted; %s", what)
 	}
-	return exit.Fail(exit.NoAnswer, "%s: the journal's database failed: %s", what, ErrorText(err))
+	return exit.Fail(exit.Failed, "%s: the journal's database failed: %s", what, ErrorText(err))
 }

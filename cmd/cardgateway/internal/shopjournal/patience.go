@@ -15,10 +15,10 @@ type Patience struct {
 // Check rejects values that the journal does not accept.
 func (f *Patience) Check() error {
 	if f.AbsentAfter < 15*time.Minute {
-		return exit.Fail(exit.NoAnswer, "--absent-after must be at least 15m, because a request can arrive late")
+		return exit.Fail(exit.Failed, "--absent-after must be at least 15m, because a request can arrive late")
 	}
 	if f.AbandonAfter == 0 {
-		return exit.Fail(exit.NoAnswer, "--abandon-after must not be 0; a negative value means never")
+		return exit.Fail(exit.Failed, "--abandon-after must not be 0; a negative value means never")
 	}
 	return nil
 }

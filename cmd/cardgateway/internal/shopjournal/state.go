@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/terminal"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -22,7 +22,7 @@ func ParseState(flag, word string) (journal.State, error) {
 	name := strings.ReplaceAll(word, "-", " ")
 	i := slices.IndexFunc(states, func(s journal.State) bool { return s.String() == name })
 	if i < 0 {
-		return 0, exit.Fail(exit.NoAnswer, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
+		return 0, exit.Fail(exit.Failed, "%s: there is no state %q of the journal; there are %s", flag, terminal.Clean(word),
 			strings.Join(stateWords(), ", "))
 	}
 	return states[i], nil

@@ -1,0 +1,136 @@
+package books
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+)
+
+// payFor makes an approved payment of an app, and a refund of a part of it.
+func payFor(t *testing.T, server *sandbox.Server, app cardgateway.AppID, transactionID string) {
+	t.Helper()
+	client, err := cardgateway.New(cardgateway.Config{BaseURL: server.URL, AppID: app})
+	if err != nil {
+		t.Fatal(err)
+	}
+	payment, err := client.TokenPayment(t.Context(), cardgateway.NewToken(server.NewToken(sandbox.Approved)), cardgateway.TokenPaymentRequest{
+		TransactionID: transactionID, Currency: "USD", Amount: decimal.NewFromInt(5), TransactionIP: "203.0.113.7",
+		CallbackURL: "https://shop.example/", NotificationURL: "https://shop.example/n",
+		ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candle"}},
+	})
+	if err == nil {
+		_, err = server.Refund(payment.UniqueID, "2", "refund of "+transactionID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOtherApps: the copy contains the rows of every app that the credentials can query. What is read and counted are those
+// of its own app, and rows that state none, unless AnyApp is set. A refund is of the app of its payment.
+func TestOtherApps(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		server := gateway(t, sandbox.Options{Duplicates: sandbox.DuplicatesExecuted, RefundDuplicates: sandbox.RefundDuplicatesExecuted})
+		from := time.Now().Add(-24 * time.Hour).Truncate(time.Second)
+		server.SeedOrders(sandbox.SeedOptions{N: 1, From: from, To: time.Now().Add(-time.Hour), RefundEvery: -1}) // states no app
+		payFor(t, server, "7", "own")
+		payFor(t, server, "8", "another")
+		payFor(t, server, "77", "own") // the same ids as those of a payment of this app, and of its refund
+		b := open(t, db)
+		for range 2 { // the second run finds nothing new
+			if got := mustSync(t, b, SyncOptions{Client: clientOf(t, server), From: from}); got.Changed != 0 {
+				t.Errorf("got %+v, want nothing changed", got)
+			}
+		}
+		to := time.Now().Add(time.Hour)
+		for _, test := range []struct {
+			anyApp    bool
+			want      []string
+			info      [3]int // Orders, Refunds, OpenOrders
+			otherApps OtherApps
+		}{
+			{false, []string{"book-transaction-0-0", "own", "refund of own"}, [3]int{2, 1, 0}, OtherApps{2, 2}},
+			{true, []string{"another", "book-transaction-0-0", "own", "own", "refund of another", "refund of own", "refund of own"}, [3]int{4, 3, 0}, OtherApps{}},
+		} {
+			t.Run(fmt.Sprintf("any app %t", test.anyApp), func(t *testing.T) {
+				b.AnyApp = test.anyApp
+				var got []string
+				for _, kind := range []Kind{Payment, Refund} {
+					rows, _ := read(t, b, kind)
+					for _, r := range rows {
+						got = append(got, r.ID)
+					}
+				}
+				if diff := cmp.Diff(test.want, got); diff != "" {
+					t.Errorf("rows (-want +got):\n%s", diff)
+				}
+				refunds := collect(t, b.RefundsOf(t.Context(), from, to))
+				if len(refunds) != test.info[1] {
+					t.Errorf("got %d refunds with their payments, want %d", len(refunds), test.info[1])
+				}
+				for _, r := range refunds {
+					if r.Payment.UniqueID != r.Refund.Payment || r.Payment.State != "approved" {
+						t.Errorf("got the payment %+v for the refund %+v", r.Payment, r.Refund)
+					}
+				}
+				listed := csvList(t, "transaction_id,amount,currency,order\nanother,5,USD,o\nown,5,USD,o\nown,x,USD,o\nanother,x,USD,o\n")
+				if _, err := b.ImportPayments(t.Context(), listed); err != nil {
+					t.Fatal(err)
+				}
+				var found []string
+				for _, l := range collect(t, b.OrderLines(t.Context())) {
+					found = append(found, l.Line.ID+" "+l.Paid.ID)
+				}
+				for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
+					found = append(found, "unreadable "+u.ID+" "+u.Row.ID)
+				}
+				want := []string{"another ", "own own", "unreadable own own", "unreadable another "}
+				if test.anyApp {
+					want = []string{"another another", "own own", "own own", "unreadable own own", "unreadable own own", "unreadable another another"}
+				}
+				if diff := cmp.Diff(want, found); diff != "" {
+					t.Errorf("lines with their rows (-want +got):\n%s", diff)
+				}
+				counts, err := b.Count(t.Context())
+				if err != nil || [3]int{counts.Orders, counts.Refunds, counts.OpenOrders} != test.info || counts.Other != test.otherApps {
+					t.Errorf("got %+v, %v", counts, err)
+				}
+				if got, err := b.OtherApps(t.Context(), to, to.Add(time.Hour)); err != nil || got != (OtherApps{}) {
+					t.Errorf("in another period: got %+v, %v", got, err)
+				}
+			})
+		}
+	})
+}
+
+// TestOrderOfOtherApp: ids are compared as numbers, and one that cannot be read is another one.
+func TestOrderOfOtherApp(t *testing.T) {
+	extra := func(raw string) *cardgateway.Transaction {
+		return &cardgateway.Transaction{Extra: map[string]json.RawMessage{"appId": json.RawMessage(raw)}}
+	}
+	for _, test := range []struct {
+		name string
+		row  *cardgateway.Transaction
+		want string
+	}{
+		{"none", &cardgateway.Transaction{}, ""},
+		{"its own", &cardgateway.Transaction{AppID: "7"}, ""},
+		{"its own with zeros", &cardgateway.Transaction{AppID: "007"}, ""},
+		{"another", &cardgateway.Transaction{AppID: "70"}, "70"},
+		{"an empty text", extra(`""`), ""},
+		{"unreadable", extra(`"x"`), "?"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := orderRecord(test.row, "7", time.UTC, 1)
+			if got := r[len(r)-2]; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package books
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+)
+
+// What a comparison reads is one statement for each question, whose rows are streamed. Every row of one id follows the others.
+
+// refundID is the merchant's id of a refund r, or the gateway's if there is none; refundCurrency its currency, or that of its payment p
+// if it states none.
+const (
+	refundID       = `CASE WHEN r.merchant_refund_id = '' THEN r.refund_unique_id ELSE r.merchant_refund_id END`
+	refundCurrency = `CASE WHEN r.currency = '' THEN COALESCE(p.currency, '') ELSE r.currency END`
+)
+
+// entries brings both sides together by sorting them. SQLite joins by looking up one row after the other: a FULL JOIN of a million rows
+// with an index takes longer than to sort both sides, and without one as long as the product of both. Postgres needs the same time for
+// either. COALESCE keeps SQLite from reading the rows in the order of an index, which is a random order of the table.
+var entries = map[Kind]string{
+	Payment: `
+		SELECT COALESCE(transaction_id, '') AS id, 0 AS line, at, state, amount, currency, unique_id, '' AS payment, card, '' AS order_id
+		FROM cardgateway_orders
+		UNION ALL
+		SELECT transaction_id, line, at, state, amount, currency, '', '', '', order_id FROM cardgateway_listed_payments
+		ORDER BY id`,
+	Refund: `
+		SELECT ` + refundID + ` AS id, 0 AS line, r.at, r.state, r.amount, ` + refundCurrency + `, r.refund_unique_id, r.unique_id AS payment, '', ''
+		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id
+		UNION ALL
+		SELECT refund_id, line, at, 'approved', amount, currency, '', '', '', '' FROM cardgateway_listed_refunds
+		ORDER BY id`,
+}
+
+// Entries returns the rows of the copy, of any time, and the lines of the merchant's list, sorted by the bytes of their ids. Those
+// with the same id are in no order.
+func (b *Books) Entries(ctx context.Context, kind Kind) iter.Seq2[Entry, error] {
+	var id, state, currency, order string
+	var line int
+	var e cells
+	targets := []any{&id, &line, &e.at, &state, &e.amount, &currency, &e.UniqueID, &e.Payment, &e.Card, &order}
+	return comparedRows(ctx, b, entries[kind], nil, func(scan func(...any) error, zone *time.Location) (Entry, error) {
+		if err := scan(targets...); err != nil {
+			return Entry{}, err
+		}
+		if err := e.finish(zone); err != nil {
+			return Entry{}, err
+		}
+		if line != 0 {
+			return Entry{Line: Line{Line: line, ID: id, Order: order, State: state, Amount: e.Amount, Currency: currency, At: e.At}}, nil
+		}
+		e.ID, e.State, e.Currency = id, state, currency
+		return Entry{Row: e.Row}, nil
+	})
+}
+
+// OrderLines returns the lines of the list of payments whose order is in the lines of several transaction ids, sorted by the bytes of
+// the order and by line. A line is returned once for each successful payment that has its id.
+func (b *Books) OrderLines(ctx context.Context) iter.Seq2[OrderLine, error] {
+	var l Line
+	var amount string
+	var at int64
+	var paid cells
+	targets := append([]any{&l.Line, &l.ID, &l.Order, &l.State, &amount, &l.Currency, &at}, paid.targets()...)
+	return comparedRows(ctx, b, `
+		SELECT l.line, l.transaction_id, l.order_id, l.state, l.amount, l.currency, l.at, `+columnsOfOrder+`
+		FROM cardgateway_listed_payments l
+		LEFT JOIN cardgateway_orders p ON p.transaction_id = l.transaction_id AND p.state = 'approved' AND l.state = 'approved'
+		WHERE l.order_id IN (
+			SELECT order_id FROM cardgateway_listed_payments WHERE order_id <> '' GROUP BY order_id HAVING MIN(transaction_id) <> MAX(transaction_id)
+		) ORDER BY l.order_id, l.line`, nil, func(scan func(...any) error, zone *time.Location) (OrderLine, error) {
+		err := scan(targets...)
+		if err == nil {
+			l.At = fromMicro(at, zone)
+			l.Amount, err = readAmount(amount)
+		}
+		if err == nil {
+			err = paid.finish(zone)
+		}
+		return OrderLine{l, paid.Row}, err
+	})
+}
+
+// RefundsOf returns the refunds in [from, to), and those without a time, with their payments, sorted by the bytes of Payment, by At
+// and by UniqueID.
+func (b *Books) RefundsOf(ctx context.Context, from, to time.Time) iter.Seq2[RefundOf, error] {
+	var refund, payment cells
+	targets := append(refund.targets(), payment.targets()...)
+	return comparedRows(ctx, b, `
+		SELECT `+columnsOfRefund+`, `+columnsOfOrder+`
+		FROM cardgateway_refunds r LEFT JOIN cardgateway_orders p ON p.id = r.unique_id AND p.unique_id <> ''
+		WHERE r.at >= $1 AND r.at < $2 OR r.at = 0
+		ORDER BY r.unique_id, r.at, r.refund_unique_id`, []any{micro(from), micro(to)}, func(scan func(...any) error, zone *time.Location) (RefundOf, error) {
+		err := scan(targets...)
+		if err == nil {
+			err = errors.Join(refund.finish(zone), payment.finish(zone))
+		}
+		return RefundOf{refund.Row, payment.Row}, err
+	})
+}
+
+// Unreadables returns the lines of a list that could not be parsed, sorted by line. A line is returned once for each row that has its
+// id.
+func (b *Books) Unreadables(ctx context.Context, kind Kind) iter.Seq2[Unreadable, error] {
+	var u Unreadable
+	var row cells
+	targets := append([]any{&u.Line, &u.ID, &u.Column, &u.Why}, row.targets()...)
+	columns, rows, list := columnsOfOrder, `cardgateway_orders p ON u.id <> '' AND p.transaction_id = u.id`, PaymentList
+	if kind == Refund {
+		columns, list = columnsOfRefund, RefundList
+		rows = `cardgateway_refunds r ON u.id <> '' AND (r.merchant_refund_id = u.id OR r.merchant_refund_id = '' AND r.id = u.id)
+			LEFT JOIN cardgateway_orders p ON r.currency = '' AND r.unique_id <> '' AND p.id = r.unique_id`
+	}
+	return comparedRows(ctx, b, `
+		SELECT u.line, u.id, u.column_name, u.why, `+columns+` FROM cardgateway_unreadable u LEFT JOIN `+rows+`
+		WHERE u.kind = $1 ORDER BY u.line`, []any{list}, func(scan func(...any) error, zone *time.Location) (Unreadable, error) {
+		err := scan(targets...)
+		if err == nil {
+			err = row.finish(zone)
+		}
+		u.Row = row.Row
+		return u, err
+	})
+}
+
+// The columns of a row in the order of cells.targets, which are empty if a join has found none.
+const (
+	columnsOfOrder = `COALESCE(p.unique_id, ''), COALESCE(p.transaction_id, ''), '', COALESCE(p.state, ''), COALESCE(p.amount, '0'),
+			COALESCE(p.currency, ''), COALESCE(p.at, 0), COALESCE(p.card, '')`
+	columnsOfRefund = `COALESCE(r.refund_unique_id, ''), COALESCE(` + refundID + `, ''), COALESCE(r.unique_id, ''), COALESCE(r.state, ''),
+			COALESCE(r.amount, '0'), COALESCE(` + refundCurrency + `, ''), COALESCE(r.at, 0), ''`
+)
+
+// cells are the columns of a row as they are read.
+type cells struct {
+	Row
+	amount string
+	at     int64
+}
+
+func (c *cells) targets() []any {
+	return []any{&c.UniqueID, &c.ID, &c.Payment, &c.State, &c.amount, &c.Currency, &c.at, &c.Card}
+}
+
+func (c *cells) finish(zone *time.Location) (err error) {
+	c.At = fromMicro(c.at, zone)
+	c.Amount, err = readAmount(c.amount)
+	return err
+}
+
+// ListSpan returns the first and the last time in a list. If the list has none, they are those of its approved rows in the copy,
+// or zero if there is none either.
+func (b *Books) ListSpan(ctx context.Context, list string) (first, last time.Time, err error) {
+	zone, err := b.zone(ctx)
+	if err != nil {
+		return first, last, err
+	}
+	own, copied := `cardgateway_listed_payments WHERE at <> 0`, `cardgateway_orders WHERE state = 'approved' AND at <> 0
+		AND transaction_id IN (SELECT transaction_id FROM cardgateway_listed_payments)`
+	if list == RefundList {
+		own, copied = `cardgateway_listed_refunds WHERE at <> 0`, `cardgateway_refunds r WHERE r.state = 'approved' AND r.at <> 0
+			AND `+refundID+` IN (SELECT refund_id FROM cardgateway_listed_refunds)`
+	}
+	var from, to int64
+	for _, rows := range []string{own, copied} {
+		if from == 0 && err == nil {
+			err = b.db.QueryRowContext(ctx, b.compared(`SELECT COALESCE(MIN(at), 0), COALESCE(MAX(at), 0) FROM `+rows)).Scan(&from, &to)
+		}
+	}
+	return fromMicro(from, zone), fromMicro(to, zone), b.inWords(err)
+}
+
+// Neighbours returns the times of the last order before from and of the first at or after to; zero if there is none.
+func (b *Books) Neighbours(ctx context.Context, from, to time.Time) (before, after time.Time, err error) {
+	zone, err := b.zone(ctx)
+	if err != nil {
+		return before, after, err
+	}
+	var last, first int64
+	err = b.db.QueryRowContext(ctx, b.compared(`SELECT COALESCE((SELECT MAX(at) FROM cardgateway_orders WHERE at < $1), 0),
+		COALESCE((SELECT MIN(at) FROM cardgateway_orders WHERE at >= $2), 0)`), micro(from), micro(to)).Scan(&last, &first)
+	return fromMicro(last, zone), fromMicro(first, zone), b.inWords(err)
+}

@@ -1,0 +1,174 @@
+package books
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestUnreadableID keeps the id of a line of which something else could not be read.
+func TestUnreadableID(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		text := "amount,transaction_id,currency\n1,good,EUR\n1.5.5,t-1,EUR\n1,t-2,euro\n1,,EUR\n1,t-3\n1\n"
+		if _, err := b.ImportPayments(t.Context(), csvList(t, text)); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
+			got = append(got, fmt.Sprintf("%d %q", u.Line, u.ID))
+		}
+		if diff := cmp.Diff([]string{`3 "t-1"`, `4 "t-2"`, `5 ""`, `6 "t-3"`, `7 ""`}, got); diff != "" {
+			t.Errorf("ids (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestListsForMatching has the orders that stand in several lines, and the times of a list.
+func TestListsForMatching(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		text := "transaction_id,amount,currency,order,at\na,1,EUR,o-2,2026-10-02\nb,1,EUR,o-1,2026-10-01 08:00:00\nc,1,EUR,o-3,\nd,1,EUR,o-1,\ne,1,EUR,,\nf,1,EUR,,2026-10-09\ng,1,EUR,o-2,\n"
+		if _, err := b.ImportPayments(t.Context(), csvList(t, text)); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range collect(t, b.OrderLines(t.Context())) {
+			got = append(got, l.Line.Order+" "+l.Line.ID+l.Paid.UniqueID)
+		}
+		if diff := cmp.Diff([]string{"o-1 b", "o-1 d", "o-2 a", "o-2 g"}, got); diff != "" {
+			t.Errorf("lines (-want +got):\n%s", diff)
+		}
+		first, last, err := b.ListSpan(t.Context(), PaymentList)
+		if err != nil || first.Format(time.DateTime) != "2026-10-01 08:00:00" || last.Format(time.DateTime) != "2026-10-09 00:00:00" {
+			t.Errorf("got %v to %v, %v", first, last, err)
+		}
+		if first, last, err := b.ListSpan(t.Context(), RefundList); err != nil || !first.IsZero() || !last.IsZero() {
+			t.Errorf("of no list: got %v to %v, %v", first, last, err)
+		}
+	})
+}
+
+// TestSpanWithoutTimes: a list without times reaches from its first to its last approved row at the gateway.
+func TestSpanWithoutTimes(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		at := plantCopy(t, b)
+		for _, test := range []struct {
+			list, text  string
+			first, last int
+		}{
+			{PaymentList, "transaction_id,amount,currency\na,1,EUR\nd,1,EUR\nlost,1,EUR\n", 0, 3},
+			{PaymentList, "transaction_id,amount,currency\nlost,1,EUR\n", -1, -1},
+			{RefundList, "refund_id,amount,currency\nr-1,1,EUR\nru-4,1,EUR\n", 1, 4},
+		} {
+			read := b.ImportPayments
+			if test.list == RefundList {
+				read = b.ImportRefunds
+			}
+			if _, err := read(t.Context(), csvList(t, test.text)); err != nil {
+				t.Fatal(err)
+			}
+			first, last, err := b.ListSpan(t.Context(), test.list)
+			if test.first < 0 {
+				if err != nil || !first.IsZero() || !last.IsZero() {
+					t.Errorf("%q: got %v to %v, %v, want none", test.text, first, last, err)
+				}
+			} else if err != nil || !first.Equal(at(test.first)) || !last.Equal(at(test.last)) {
+				t.Errorf("%q: got %v to %v, %v, want %v to %v", test.text, first, last, err, at(test.first), at(test.last))
+			}
+		}
+	})
+}
+
+// TestRows: what a comparison reads of the copy: the rows of any time by their ids, refunds with the currency of their payments, and
+// the rows with the ids of lines.
+func TestRows(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		at := plantCopy(t, b)
+		_, err := b.ImportPayments(t.Context(), csvList(t,
+			"transaction_id,amount,currency,order\nb,x,EUR,\nlost,x,EUR,\nb,1,EUR,o\nlost,1,EUR,o\na,1,EUR,p\na,1,EUR,p\n"))
+		if err == nil {
+			_, err = b.ImportRefunds(t.Context(), csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\n"))
+		}
+		if _, refused := errors.AsType[*Refused](err); !refused { // no line can be read
+			t.Fatal(err)
+		}
+		_, err = b.ImportRefunds(t.Context(), csvList(t, "refund_id,amount,currency\nru-4,x,EUR\nr-2,x,EUR\nru-1,x,EUR\nr-9,1,EUR\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		add := func(what string, r Row) {
+			got = append(got, strings.Join([]string{what, r.ID, r.UniqueID, r.Payment, r.State, r.Amount.String(), r.Currency}, " "))
+		}
+		for _, kind := range []Kind{Payment, Refund} {
+			rows, _ := read(t, b, kind)
+			for _, r := range rows {
+				add(string(kind), r)
+			}
+		}
+		for _, l := range collect(t, b.OrderLines(t.Context())) {
+			add(fmt.Sprint("order ", l.Line.Order, " line ", l.Line.Line), l.Paid)
+		}
+		for _, kind := range []Kind{Payment, Refund} {
+			for _, u := range collect(t, b.Unreadables(t.Context(), kind)) {
+				add(fmt.Sprint("unreadable ", u.Line), u.Row)
+			}
+		}
+		for _, r := range collect(t, b.RefundsOf(t.Context(), at(1), at(3))) {
+			add("refund of "+r.Payment.ID, r.Refund)
+		}
+		want := []string{
+			"payment  u-6  approved 1 EUR", "payment  u-7  approved 1 EUR", "payment a u-0  approved 1 EUR", "payment b u-1  approved 1 EUR",
+			"payment b u-5  approved 1 EUR", "payment c u-2  approved 1 EUR", "payment d u-3  approved 1 EUR", "payment d u-4  declined 1 EUR",
+			"refund r-0 ru-0 u-1 approved 1 EUR", "refund r-0 ru-3 u-1 declined 1 EUR", "refund r-1 ru-1 u-1 approved 1 EUR",
+			"refund r-2 ru-2 u-1 approved 1 EUR", "refund r-2 ru-5 u-1 approved 1 EUR", "refund ru-4 ru-4 u-1 approved 1 EUR",
+			"order o line 4 b u-1  approved 1 EUR", "order o line 4 b u-5  approved 1 EUR", "order o line 5     0 ",
+			"unreadable 2 b u-1  approved 1 EUR", "unreadable 2 b u-5  approved 1 EUR", "unreadable 3     0 ",
+			"unreadable 2 ru-4 ru-4 u-1 approved 1 EUR", "unreadable 3 r-2 ru-2 u-1 approved 1 EUR", "unreadable 3 r-2 ru-5 u-1 approved 1 EUR",
+			"unreadable 4     0 ",
+			"refund of b r-1 ru-1 u-1 approved 1 EUR", "refund of b r-2 ru-2 u-1 approved 1 EUR",
+		}
+		slices.Sort(got) // rows with one id are in no order
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rows (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// plantCopy writes rows to the copy. The nth row is of the nth day, and the last of each table is of another app.
+func plantCopy(t *testing.T, b *Books) (at func(n int) time.Time) {
+	t.Helper()
+	at = func(n int) time.Time { return time.Date(2026, 10, 1+n, 0, 0, 0, 0, time.UTC) }
+	write := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := b.writer.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`INSERT INTO cardgateway_copy (one, gateway, app, zone, since, synced) VALUES (1, 'https://gw.test', '1', 'UTC', 1, 1)`)
+	for n, row := range []string{"a approved", "b approved", "c approved", "d approved", "d declined", "b approved", " approved", " approved", "a approved 7"} {
+		id, rest, _ := strings.Cut(row, " ")
+		state, otherApp, _ := strings.Cut(rest, " ")
+		write(`INSERT INTO cardgateway_orders (id, unique_id, transaction_id, state, code, amount, currency, at, card, other_app, walk) VALUES ($1, $1, $2, $3, 100, '1', 'EUR', $4, '', $5, 1)`,
+			fmt.Sprint("u-", n), id, state, micro(at(n)), otherApp)
+	}
+	for n, row := range []string{"r-0 approved", "r-1 approved", "r-2 approved", "r-0 declined", " approved", "r-2 approved", "r-1 approved u-8"} {
+		id, rest, _ := strings.Cut(row, " ")
+		state, payment, found := strings.Cut(rest, " ")
+		if !found {
+			payment = "u-1"
+		}
+		write(`INSERT INTO cardgateway_refunds (id, refund_unique_id, merchant_refund_id, unique_id, state, code, amount, currency, at, walk) VALUES ($1, $1, $2, $5, $3, 111, '1', '', $4, 1)`,
+			fmt.Sprint("ru-", n), id, state, micro(at(n)), payment)
+	}
+	return at
+}

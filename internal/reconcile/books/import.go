@@ -1,0 +1,183 @@
+package books
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ListSource is the source of a list: a CSV file, or a database of the merchant.
+type ListSource struct {
+	Path string // a CSV file in UTF-8, with the column names in its first line
+
+	DSN   string // alternatively a SQLite file, postgres:// or mysql://; opened read-only
+	Query string // a SELECT statement or a table name
+
+	// Columns maps names of this program (transaction_id, amount, currency, state, order, at; for refunds refund_id,
+	// transaction_id, amount, currency, at) to those of the list. An empty name means that there is no such column.
+	// Other columns are found by their names, in any case, with or without "_", "-", "." and spaces.
+	Columns map[string]string
+
+	Currency     string // of all lines without a currency
+	DecimalComma bool   // amounts are written 1.234,50
+}
+
+// ImportPayments replaces the merchant's list of payments. Lines that cannot be parsed are stored as Unreadable. If none can
+// be, or there is none, or the list cannot be read, the error is a *Refused and the old list is kept. Times without a zone are in the gateway's
+// zone, or in UTC in new books.
+func (b *Books) ImportPayments(ctx context.Context, s ListSource) (ListInfo, error) {
+	return b.importList(ctx, s, listTable{PaymentList, "cardgateway_listed_payments",
+		[]string{"line", "transaction_id", "amount", "currency", "state", "order_id", "at", "other"}, paymentColumns})
+}
+
+// ImportRefunds replaces the merchant's list of refunds, as ImportPayments does for payments. The sign of amounts is ignored. The
+// list may have no lines.
+func (b *Books) ImportRefunds(ctx context.Context, s ListSource) (ListInfo, error) {
+	return b.importList(ctx, s, listTable{RefundList, "cardgateway_listed_refunds",
+		[]string{"line", "refund_id", "transaction_id", "amount", "currency", "at", "other"}, refundColumns})
+}
+
+// listTable is the database table of a list.
+type listTable struct {
+	kind, name string
+	columns    []string // line, one per understood column, other
+	understood []listColumn
+}
+
+func (b *Books) importList(ctx context.Context, s ListSource, t listTable) (info ListInfo, err error) {
+	zone, err := b.zone(ctx)
+	if err != nil {
+		return info, err
+	}
+	reader := &lineReader{kind: t.kind, currency: s.Currency, decimalComma: s.DecimalComma, zone: zone}
+	choose := func(titles []string) (err error) {
+		reader.columns, err = chooseColumns(titles, t.understood, s.Columns, s.Currency)
+		return err
+	}
+	source, name, err := s.open(ctx, choose)
+	if err != nil {
+		return info, err
+	}
+	defer func() { err = errors.Join(err, source.close()) }()
+	info = ListInfo{Name: name, Other: append([]string{}, reader.columns.names...), ReadAt: time.Now()}
+	err = b.change(ctx, func(tx *sql.Tx) error { return b.importLines(ctx, tx, source, reader, t, &info) })
+	if err != nil {
+		return ListInfo{}, b.inWords(err)
+	}
+	return info, nil
+}
+
+// open opens the list. Name is its name in reports.
+func (s *ListSource) open(ctx context.Context, choose func(titles []string) error) (source lines, name string, err error) {
+	if s.DSN == "" {
+		name = filepath.Base(s.Path)
+		source, err = openCSV(s.Path, choose)
+	} else {
+		name = s.Query
+		source, err = openQuery(ctx, s.DSN, s.Query, choose)
+	}
+	if refused, ok := errors.AsType[*Refused](err); ok && !strings.HasPrefix(refused.Why, "--") {
+		err = &Refused{fmt.Sprintf("the list %s %s", name, refused.Why)}
+	}
+	return source, name, err
+}
+
+// importLines replaces the list, in one transaction.
+func (b *Books) importLines(ctx context.Context, tx *sql.Tx, source lines, reader *lineReader, t listTable, info *ListInfo) error {
+	for _, statement := range []string{`DELETE FROM ` + t.name, `DELETE FROM cardgateway_unreadable WHERE kind = '` + t.kind + `'`} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	var good, bad []record
+	var first *Unreadable
+	flush := func(least int) (err error) {
+		if len(good) >= least {
+			err = b.fill(ctx, tx, t.name, t.columns, good)
+			good = good[:0]
+		}
+		if len(bad) >= least && err == nil {
+			err = b.fill(ctx, tx, "cardgateway_unreadable", []string{"kind", "line", "id", "column_name", "why"}, bad)
+			bad = bad[:0]
+		}
+		return err
+	}
+	for {
+		line, cells, err := source.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var row record
+		var unreadable *Unreadable
+		if wrong, ok := errors.AsType[*badLine](err); ok {
+			unreadable = &Unreadable{Line: wrong.line, Why: wrong.why}
+		} else if err != nil {
+			return fmt.Errorf("reading the list: %w", err)
+		} else {
+			row, unreadable = reader.read(line, cells)
+		}
+		if unreadable != nil {
+			if info.Unreadable++; first == nil {
+				first = unreadable
+			}
+			bad = append(bad, record{t.kind, int64(unreadable.Line), unreadable.ID, unreadable.Column, unreadable.Why})
+		} else {
+			info.Rows++
+			good = append(good, row)
+		}
+		if err := flush(batchSize); err != nil {
+			return err
+		}
+	}
+	if info.Rows == 0 && first != nil {
+		return &Refused{fmt.Sprintf("no line of the list %s can be read; line %d: %s", info.Name, first.Line, strings.TrimSpace(first.Column+" "+first.Why))}
+	}
+	if info.Rows == 0 && t.kind == PaymentList { // a merchant without refunds is usual
+		return &Refused{fmt.Sprintf("the list %s has no lines below the column names", info.Name)}
+	}
+	if err := flush(0); err != nil {
+		return err
+	}
+	info.SHA256 = hex.EncodeToString(source.sum().Sum(nil))
+	other, err := json.Marshal(info.Other)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO cardgateway_lists (kind, name, sha256, lines, unreadable, other_columns, read_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (kind) DO UPDATE SET name = excluded.name, sha256 = excluded.sha256, lines = excluded.lines, unreadable = excluded.unreadable,
+			other_columns = excluded.other_columns, read_at = excluded.read_at`,
+		t.kind, kept(info.Name), info.SHA256, info.Rows, info.Unreadable, string(other), micro(info.ReadAt))
+	return err
+}
+
+// csvFile is a list in a file.
+type csvFile struct {
+	*csvReader
+	file *os.File
+	hash hash.Hash
+}
+
+func openCSV(path string, choose func(titles []string) error) (lines, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &Refused{fmt.Sprintf("cannot be opened: %v", err)}
+	}
+	c := &csvFile{file: f, hash: sha256.New()}
+	if c.csvReader, err = newCSV(io.TeeReader(f, c.hash), choose); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return c, nil
+}
+
+func (c *csvFile) sum() hash.Hash { return c.hash }
+func (c *csvFile) close() error   { return c.file.Close() }

@@ -1,0 +1,307 @@
+package books
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+)
+
+var timeUTC = time.UTC
+
+// collect reads a stream to its end.
+func collect[T any](t testing.TB, rows iter.Seq2[T, error]) (all []T) {
+	t.Helper()
+	for row, err := range rows {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// csvList writes a list to a file.
+func csvList(t testing.TB, text string) ListSource {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "list.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return ListSource{Path: path}
+}
+
+// read returns the rows and the lines of Entries; those with one id by time, or by line.
+func read(t testing.TB, b *Books, kind Kind) (rows []Row, lines []Line) {
+	t.Helper()
+	last := ""
+	for _, e := range collect(t, b.Entries(t.Context(), kind)) {
+		if e.ID() < last {
+			t.Errorf("%q comes after %q", e.ID(), last)
+		}
+		if last = e.ID(); e.IsLine() {
+			lines = append(lines, e.Line)
+		} else {
+			rows = append(rows, e.Row)
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].ID == rows[j].ID && rows[i].At.Before(rows[j].At) })
+	sort.SliceStable(lines, func(i, j int) bool { return lines[i].ID == lines[j].ID && lines[i].Line < lines[j].Line })
+	return rows, lines
+}
+
+// listed returns the lines of a list.
+func listed(t testing.TB, b *Books, kind Kind) []Line {
+	t.Helper()
+	_, lines := read(t, b, kind)
+	return lines
+}
+
+// others returns the additional columns of the list of payments, by id and line.
+func others(t testing.TB, b *Books) (all []string) {
+	t.Helper()
+	for other, err := range stream(t.Context(), b, func(scan func(...any) error) (other string, err error) {
+		err = scan(&other)
+		return other, err
+	}, `SELECT other FROM cardgateway_listed_payments ORDER BY transaction_id, line`) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, other)
+	}
+	return all
+}
+
+var sameDecimal = cmp.Comparer(func(a, b decimal.Decimal) bool { return a.Equal(b) })
+
+// TestImport reads lists with lines that are right and such that are not, and replaces them.
+func TestImport(t *testing.T) {
+	onEach(t, func(t *testing.T, db string) {
+		b := open(t, db)
+		if _, err := b.ImportPayments(t.Context(), csvList(t, "transaction_id,amount,currency\nold,1,EUR\nbad,x,EUR\n")); err != nil {
+			t.Fatal(err)
+		}
+		text := "\xef\xbb\xbf\"Transaction ID\";AMOUNT;Currency;Status;Order-ID;Date;Note;Card\r\n" +
+			"t-2;12.50;eur;;o-1;2026-11-22 08:30:00;grün;4300000000000000\r\n" +
+			"T-1;0.500;JPY;declined;;;\"a;b\";1600000000000002994\r\n" +
+			"t-3;12,50;EUR;paid;;;;\r\n" +
+			";1;EUR;paid;;;;\r\n" +
+			"t-4;1;EURO;paid;;;;\r\n" +
+			"t-5;1;EUR;lost;;;;\r\n" +
+			"t-6;1;EUR;;;22.11.2026;;\r\n" +
+			"t-7;1;EUR\r\n" +
+			"t-8;1;EUR;;;;;;x\r\n" +
+			"\"t-9;1;EUR;;;;;\r\n" +
+			"t-\xff;1;EUR;;;;;\r\n" +
+			"t-2;3;EUR;;;;\xff\x00;\r\n"
+		source := csvList(t, text)
+		info, err := b.ImportPayments(t.Context(), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := sha256.Sum256([]byte(text))
+		want := ListInfo{Name: "list.csv", SHA256: hex.EncodeToString(hash[:]), Rows: 3, Unreadable: 9, Other: []string{"Note", "Card"}, ReadAt: info.ReadAt}
+		if diff := cmp.Diff(want, info); diff != "" {
+			t.Errorf("info (-want +got):\n%s", diff)
+		}
+		wantRows := []Line{
+			{Line: 3, ID: "T-1", Amount: decimal.RequireFromString("0.5"), Currency: "JPY", State: "declined"},
+			{Line: 2, ID: "t-2", Amount: decimal.RequireFromString("12.5"), Currency: "EUR", State: "approved", Order: "o-1",
+				At: time.Date(2026, 11, 22, 8, 30, 0, 0, time.UTC)},
+			{Line: 13, ID: "t-2", Amount: decimal.RequireFromString("3"), Currency: "EUR", State: "approved"},
+		}
+		if diff := cmp.Diff(wantRows, listed(t, b, Payment), sameDecimal); diff != "" {
+			t.Errorf("rows (-want +got):\n%s", diff)
+		}
+		wantOthers := []string{`["a;b","1600000000000002994"]`, `["grün","430000******0000"]`, `["��",""]`}
+		if diff := cmp.Diff(wantOthers, others(t, b)); diff != "" {
+			t.Errorf("additional columns (-want +got):\n%s", diff)
+		}
+		var lines []string
+		for _, u := range collect(t, b.Unreadables(t.Context(), Payment)) {
+			why, _, _ := strings.Cut(u.Why, ";")
+			lines = append(lines, fmt.Sprintf("payments %d %s: %s", u.Line, u.Column, why))
+		}
+		if n := len(collect(t, b.Unreadables(t.Context(), Refund))); n > 0 {
+			t.Errorf("got %d unreadable lines of refunds, want none", n)
+		}
+		wantLines := []string{
+			"payments 4 amount: has a comma", "payments 5 transaction_id: is empty", "payments 6 currency: is not a currency code of three letters, such as EUR",
+			"payments 7 state: is not a state", "payments 8 at: is not a time", "payments 9 : has 3 cells, but the first line has 8 columns",
+			"payments 10 : has 9 cells, but the first line has 8 columns", "payments 11 : has a quotation mark that is not closed",
+			"payments 12 transaction_id: is not UTF-8",
+		}
+		if diff := cmp.Diff(wantLines, lines); diff != "" {
+			t.Errorf("unreadable (-want +got):\n%s", diff)
+		}
+
+		refunds := csvList(t, "refund id|Amount|transactionId|currency\nr-2|-1.5|t-2|EUR\nr-1|2|t-2|EUR\n")
+		if _, err := b.ImportRefunds(t.Context(), refunds); err != nil {
+			t.Fatal(err)
+		}
+		wantRefunds := []Line{
+			{Line: 3, ID: "r-1", State: "approved", Amount: decimal.NewFromInt(2), Currency: "EUR"},
+			{Line: 2, ID: "r-2", State: "approved", Amount: decimal.RequireFromString("1.5"), Currency: "EUR"},
+		}
+		if diff := cmp.Diff(wantRefunds, listed(t, b, Refund), sameDecimal); diff != "" {
+			t.Errorf("refunds (-want +got):\n%s", diff)
+		}
+		whole, err := b.Info(t.Context())
+		if err != nil || whole.PaymentList.Rows != 3 || whole.RefundList.Rows != 2 || whole.PaymentList.ReadAt.IsZero() {
+			t.Errorf("got %+v, %v", whole, err)
+		}
+	})
+}
+
+func TestImportRefused(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "books.db"))
+	if _, err := b.ImportPayments(t.Context(), csvList(t, "transaction_id,amount,currency\nold,1,EUR\n")); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name   string
+		text   string
+		change func(*ListSource)
+		want   string
+	}{
+		{"no such file", "", func(s *ListSource) { s.Path += "x" }, "cannot be opened"},
+		{"no amount", "transaction_id,total,currency\n", nil, `has no column amount; it has "transaction_id", "total", "currency". Name the column with --columns amount=NAME`},
+		{"no such mapping", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"sum": "total"} }, `--columns: there is no column "sum"`},
+		{"mapped to nothing", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"amount": "total"} }, `has no column "total"`},
+		{"mapped twice", "transaction_id,amount,currency\n", func(s *ListSource) { s.Columns = map[string]string{"order": "amount"} }, "is used twice"},
+		{"the same twice", "transaction_id,Transaction ID,amount,currency\n", nil, "has two columns for transaction_id"},
+		{"only the titles", "transaction_id,amount,currency\n\n", nil, "has no lines below the column names"},
+		{"nothing can be read", "transaction_id;amount;currency\nt;1,5;EUR\n", nil, "line 2: amount has a comma"},
+		{"a directory", "", func(s *ListSource) { s.Path = filepath.Dir(s.Path) }, "is a directory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			source := csvList(t, test.text)
+			if test.change != nil {
+				test.change(&source)
+			}
+			_, err := b.ImportPayments(t.Context(), source)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want in it %q", err, test.want)
+			}
+			if rows := listed(t, b, Payment); len(rows) != 1 || rows[0].ID != "old" {
+				t.Errorf("got %v, want the old list", rows)
+			}
+		})
+	}
+	// With words for what is meant the same lists are read.
+	for _, test := range []struct {
+		text   string
+		source ListSource
+		want   string
+	}{
+		{"ref,total\nt,1\n", ListSource{Columns: map[string]string{"transaction_id": "ref", "amount": "Total"}, Currency: "usd"}, "1 USD"},
+		{"transaction_id;amount;currency;date\nt;1.234,50;EUR;22.11.26\n", ListSource{DecimalComma: true, Columns: map[string]string{"at": ""}}, "1234.5 EUR"},
+	} {
+		test.source.Path = csvList(t, test.text).Path
+		if _, err := b.ImportPayments(t.Context(), test.source); err != nil {
+			t.Fatal(err)
+		}
+		rows := listed(t, b, Payment)
+		if got := rows[0].Amount.String() + " " + rows[0].Currency; len(rows) != 1 || got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}
+
+func TestAmount(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		comma bool
+		want  string // empty: refused
+	}{
+		{"12.50", false, "12.5"}, {"0", false, "0"}, {"-3", false, "-3"}, {"1234567890123.123456", false, "1234567890123.123456"},
+		{"12,50", false, ""}, {"1,234.50", false, ""}, {"", false, ""}, {"€12", false, ""}, {"12.", false, ""}, {".5", false, ""}, {"1e5", false, ""},
+		{"+1", false, ""}, {"12 ", false, ""}, {"1234567890123456", false, ""}, {"1.1234567", false, ""}, {"0x1", false, ""}, {"١", false, ""},
+		{"12,50", true, "12.5"}, {"1.234,50", true, "1234.5"}, {"1.234", true, "1234"}, {"12.50", true, ""}, {"1,234.50", true, ""}, {"1.23,4", true, ""}, {"7", true, "7"},
+	} {
+		got, err := parseAmount(test.text, test.comma)
+		if (err != nil) != (test.want == "") || err == nil && got.String() != test.want {
+			t.Errorf("%q, decimal comma %t: got %s, %v, want %q", test.text, test.comma, got, err, test.want)
+		}
+	}
+}
+
+// TestImportQuery reads lists from tables and queries of the three databases.
+func TestImportQuery(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "shop.db")
+	my := mysqlserver.Shared(t)
+	root, err := sql.Open("mysql", my.DSN(""))
+	if err == nil {
+		_, err = root.ExecContext(t.Context(), "CREATE DATABASE shop")
+	}
+	if err = errors.Join(err, root.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, socket, _ := strings.Cut(my.DSN(""), "unix(")
+	socket, _, _ = strings.Cut(socket, ")")
+	pg := postgresURL(t)
+	for _, test := range []struct{ name, driver, source, dsn, amount, at string }{
+		{"SQLite", "sqlite", "file:" + file, file, "REAL", "DATETIME"},
+		{"Postgres", "pgx", pg, pg, "NUMERIC(12,2)", "TIMESTAMP"},
+		{"Postgres with zone", "pgx", pg, pg, "DOUBLE PRECISION", "TIMESTAMPTZ"},
+		{"MySQL", "mysql", my.DSN("shop"), "mysql://root@localhost/shop?socket=" + socket, "DECIMAL(12,2)", "DATETIME"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			db, err := sql.Open(test.driver, test.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			for _, statement := range []string{
+				`DROP TABLE IF EXISTS paid`,
+				`CREATE TABLE paid (transactionId VARCHAR(40), amount ` + test.amount + `, currency VARCHAR(3), at ` + test.at + ` NULL, note VARCHAR(40) NULL)`,
+				`INSERT INTO paid VALUES ('t-1', 1234567.5, 'EUR', '2026-11-22 08:30:00', NULL), ('t-2', 3, 'EUR', NULL, 'x'), ('', 3, 'EUR', NULL, NULL)`,
+			} {
+				if _, err := db.ExecContext(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b := open(t, filepath.Join(t.TempDir(), "books.db"))
+			for _, query := range []string{"paid", "SELECT * FROM paid WHERE amount < 1000 OR amount > 1000 ORDER BY currency, transactionId DESC"} {
+				info, err := b.ImportPayments(t.Context(), ListSource{DSN: test.dsn, Query: query})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if info.Rows != 2 || info.Unreadable != 1 || info.Name != query || len(info.SHA256) != 64 {
+					t.Errorf("got %+v", info)
+				}
+				got := listed(t, b, Payment)
+				at := time.Date(2026, 11, 22, 8, 30, 0, 0, time.UTC)
+				if len(got) != 2 || got[0].ID != "t-1" || got[0].Amount.String() != "1234567.5" || !got[0].At.Equal(at) || others(t, b)[1] != `["x"]` {
+					t.Errorf("got %+v", got)
+				}
+			}
+			for _, query := range []string{"DELETE FROM paid", "INSERT INTO paid VALUES ('x', 1, 'EUR', NULL, NULL)", "nothing", "SELECT 1; DROP TABLE paid", " "} {
+				if _, err := b.ImportPayments(t.Context(), ListSource{DSN: test.dsn, Query: query}); err == nil {
+					t.Errorf("%q: got no error", query)
+				}
+			}
+			var n int
+			if err := db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM paid`).Scan(&n); err != nil || n != 3 {
+				t.Errorf("the table has %d rows, %v: it was written to", n, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package books
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"math"
+	"time"
+)
+
+// Info describes the content of the books.
+type Info struct {
+	Gateway      string         // base URL; empty in new books
+	AppID        string         // empty in new books
+	Zone         *time.Location // of the gateway; nil in new books
+	Since        time.Time      // start of the copy
+	CompleteUpTo time.Time      // the copy is complete up to here
+	LastSync     time.Time      // end of the last successful run; zero if there was none
+
+	PaymentList ListInfo // of the merchant's lists
+	RefundList  ListInfo
+}
+
+// ListInfo describes an imported list.
+type ListInfo struct {
+	Name       string    // of the file, or the query
+	SHA256     string    // of the bytes of the file, or of the rows of the query; in hex
+	Rows       int       // lines that were parsed
+	Unreadable int       // lines that could not be parsed
+	Other      []string  // names of the additional columns
+	ReadAt     time.Time // zero if no list was imported
+}
+
+// Info describes the copy, how far it is complete, and the lists.
+func (b *Books) Info(ctx context.Context) (i Info, err error) {
+	copied, ok, err := b.readCopy(ctx)
+	if err != nil {
+		return i, b.inWords(err)
+	}
+	if ok {
+		i = Info{Gateway: copied.gateway, AppID: copied.app, Zone: copied.zone, Since: copied.since, LastSync: copied.synced}
+	}
+	var complete int64
+	err = b.db.QueryRowContext(ctx, `SELECT COALESCE(MIN(complete), 0) FROM cardgateway_walks`).Scan(&complete)
+	if ok {
+		i.CompleteUpTo = fromMicro(complete, copied.zone)
+	}
+	if err == nil {
+		i.PaymentList, err = b.listInfo(ctx, PaymentList)
+	}
+	if err == nil {
+		i.RefundList, err = b.listInfo(ctx, RefundList)
+	}
+	return i, b.inWords(err)
+}
+
+func (b *Books) listInfo(ctx context.Context, kind string) (i ListInfo, err error) {
+	var other string
+	var at int64
+	err = b.db.QueryRowContext(ctx, `SELECT name, sha256, lines, unreadable, other_columns, read_at FROM cardgateway_lists WHERE kind = $1`, kind).
+		Scan(&i.Name, &i.SHA256, &i.Rows, &i.Unreadable, &other, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ListInfo{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(other), &i.Other)
+	}
+	i.ReadAt = fromMicro(at, time.Local)
+	return i, err
+}
+
+// Counts are the numbers of rows in the copy.
+type Counts struct {
+	Orders     int
+	Refunds    int
+	OpenOrders int       // orders that are processing, redirect or unknown
+	Other      OtherApps // rows that are not counted in the others
+}
+
+// Count counts the rows of the copy. It reads all of them.
+func (b *Books) Count(ctx context.Context) (c Counts, err error) {
+	err = b.db.QueryRowContext(ctx, b.compared(`
+		SELECT COUNT(*), COALESCE(SUM(CASE WHEN state IN ('processing', 'redirect', 'unknown') THEN 1 ELSE 0 END), 0),
+			(SELECT COUNT(*) FROM cardgateway_refunds)
+		FROM cardgateway_orders`)).Scan(&c.Orders, &c.OpenOrders, &c.Refunds)
+	if err == nil {
+		c.Other, err = b.OtherApps(ctx, time.Time{}, time.UnixMicro(math.MaxInt64))
+	}
+	return c, b.inWords(err)
+}
+
+// OtherApps counts rows that are in the copy, and are left out because they are of another app.
+type OtherApps struct{ Orders, Refunds int }
+
+// OtherApps counts the rows of other apps in [from, to), and those without a time. It counts none if AnyApp is set.
+func (b *Books) OtherApps(ctx context.Context, from, to time.Time) (o OtherApps, err error) {
+	if b.AnyApp {
+		return o, nil
+	}
+	// The few rows of other apps come first: SQLite keeps the order of a CROSS JOIN, and CASE keeps it from an index of the times.
+	err = b.db.QueryRowContext(ctx, `
+		SELECT (SELECT COALESCE(SUM(CASE WHEN at >= $1 AND at < $2 OR at = 0 THEN 1 ELSE 0 END), 0) FROM cardgateway_orders WHERE other_app <> ''),
+			(SELECT COALESCE(SUM(CASE WHEN r.at >= $1 AND r.at < $2 OR r.at = 0 THEN 1 ELSE 0 END), 0)
+				FROM cardgateway_orders o CROSS JOIN cardgateway_refunds r WHERE r.unique_id = o.id AND o.other_app <> '')`,
+		micro(from), micro(to)).Scan(&o.Orders, &o.Refunds)
+	return o, b.inWords(err)
+}

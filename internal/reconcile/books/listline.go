@@ -1,0 +1,188 @@
+package books
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cardgateway/cardgateway-go/internal/mask"
+	"github.com/shopspring/decimal"
+)
+
+// lineReader converts the lines of a list to database rows.
+type lineReader struct {
+	kind         string
+	columns      *chosen
+	currency     string // of all lines, if the list has no column for it
+	decimalComma bool
+	zone         *time.Location // of times without a zone
+}
+
+// read converts a line. An Unreadable does not quote cells, because they may contain anything.
+func (l *lineReader) read(line int, cells []string) (record, *Unreadable) {
+	bad := func(column, format string, args ...any) (record, *Unreadable) {
+		return nil, &Unreadable{Line: line, ID: l.id(cells), Column: column, Why: fmt.Sprintf(format, args...)}
+	}
+	if len(cells) < l.columns.width || len(cells) > l.columns.width && strings.Join(cells[l.columns.width:], "") != "" {
+		return bad("", "has %d cells, but the first line has %d columns; a text or an amount that contains the separator must be in quotation marks",
+			len(cells), l.columns.width)
+	}
+	row := record{int64(line)}
+	for i, column := range l.columns.columns {
+		text := ""
+		if at := l.columns.at[i]; at >= 0 {
+			text = strings.TrimSpace(cells[at])
+		}
+		value, err := l.value(column, text)
+		if err != nil {
+			return bad(column.name, "%s", err)
+		}
+		row = append(row, value)
+	}
+	other := make([]string, 0, len(l.columns.other))
+	for _, at := range l.columns.other {
+		other = append(other, withoutCards(kept(cells[at])))
+	}
+	text, err := json.Marshal(other)
+	if err != nil {
+		return bad("", "%s", err)
+	}
+	return append(row, string(text)), nil
+}
+
+// id returns the id in a line that cannot be parsed, or "" if the id cannot be parsed either.
+func (l *lineReader) id(cells []string) string {
+	at := l.columns.at[0]
+	if at >= len(cells) {
+		return ""
+	}
+	id, err := l.value(l.columns.columns[0], strings.TrimSpace(cells[at]))
+	if err != nil {
+		return ""
+	}
+	return id.(string)
+}
+
+// value parses one cell.
+func (l *lineReader) value(column listColumn, text string) (any, error) {
+	switch column.name {
+	case "amount":
+		amount, err := parseAmount(text, l.decimalComma)
+		if err == nil && amount.IsNegative() {
+			if l.kind == PaymentList {
+				return nil, errors.New("is negative")
+			}
+			amount = amount.Neg() // many lists write refunds as negative amounts
+		}
+		return amount.String(), err
+	case "currency":
+		return l.readCurrency(text)
+	case "state":
+		return readState(text)
+	case "at":
+		return readTime(text, l.zone)
+	}
+	switch {
+	case text == "" && column.required:
+		return nil, errors.New("is empty")
+	case !utf8.ValidString(text):
+		return nil, errors.New("is not UTF-8")
+	case utf8.RuneCountInString(text) > longestID:
+		return nil, fmt.Errorf("has more than %d characters", longestID)
+	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		return nil, errors.New("contains a control character")
+	}
+	return text, nil
+}
+
+// longestID is the maximum number of characters of an id at the gateway.
+const longestID = 128
+
+var (
+	pointAmount = regexp.MustCompile(`^-?[0-9]{1,15}(\.[0-9]{1,6})?$`)
+	commaAmount = regexp.MustCompile(`^-?([0-9]{1,15}|[0-9]{1,3}(\.[0-9]{3}){1,4})(,[0-9]{1,6})?$`)
+)
+
+// parseAmount parses an amount. A comma can be a decimal or a thousands separator, so it is rejected without decimalComma.
+func parseAmount(text string, decimalComma bool) (decimal.Decimal, error) {
+	switch {
+	case text == "":
+		return decimal.Decimal{}, errors.New("is empty")
+	case decimalComma && commaAmount.MatchString(text):
+		text = strings.ReplaceAll(strings.ReplaceAll(text, ".", ""), ",", ".")
+	case decimalComma:
+		return decimal.Decimal{}, errors.New("is not an amount with a decimal comma, such as 12,50 or 1.234,50")
+	case strings.Contains(text, ","):
+		return decimal.Decimal{}, errors.New("has a comma; write 1234.50, or use --decimal-comma for amounts such as 1.234,50")
+	case !pointAmount.MatchString(text):
+		return decimal.Decimal{}, errors.New("is not an amount; write 1234.50, without a currency symbol and with at most 15 digits before and 6 after the point")
+	}
+	return decimal.NewFromString(text)
+}
+
+var currencyPattern = regexp.MustCompile(`^[A-Z]{3}$`)
+
+func (l *lineReader) readCurrency(text string) (string, error) {
+	if text == "" {
+		text = l.currency
+	}
+	text = strings.ToUpper(text)
+	if !currencyPattern.MatchString(text) {
+		return "", errors.New("is not a currency code of three letters, such as EUR")
+	}
+	return text, nil
+}
+
+// stateWords maps the words for states in lists to the states.
+var stateWords = map[string]string{
+	"": "approved", "approved": "approved", "paid": "approved", "success": "approved", "successful": "approved", "succeeded": "approved",
+	"captured": "approved", "completed": "approved", "settled": "approved", "100": "approved",
+	"declined": "declined", "failed": "declined", "refused": "declined", "rejected": "declined", "101": "declined",
+	"processing": "processing", "pending": "processing", "open": "processing", "102": "processing",
+	"redirect": "redirect", "301": "redirect",
+	"unknown": "unknown",
+}
+
+func readState(text string) (string, error) {
+	if state, ok := stateWords[strings.ToLower(text)]; ok {
+		return state, nil
+	}
+	return "", errors.New("is not a state; write approved, declined, processing, redirect or unknown, or ignore the column with --columns state=")
+}
+
+var timeLayouts = []string{time.DateTime, time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07"}
+
+func readTime(text string, zone *time.Location) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	for _, layout := range timeLayouts {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil && at.Year() > 0 {
+			return micro(at), nil
+		}
+	}
+	return 0, errors.New("is not a time; write 2026-11-22 08:30:00 or 2026-11-22T08:30:00Z, or ignore the column with --columns at=")
+}
+
+// cardPattern is a run of 13 to 19 digits that begins as card numbers do. One space or hyphen does not end a run.
+var cardPattern = regexp.MustCompile(`\b(?:[3-6]|2[2-7])(?:[ -]?[0-9]){11,17}[0-9]\b`)
+
+// withoutCards masks card numbers in a text of an additional column.
+func withoutCards(text string) string {
+	return cardPattern.ReplaceAllStringFunc(text, mask.Digits)
+}
+
+// lines is a list that is being read.
+type lines interface {
+	// next returns the cells of the next line. The error is io.EOF, a *badLine, or that of the source.
+	next() (line int, cells []string, err error)
+	// sum returns the hash of the data that was read.
+	sum() hash.Hash
+	close() error
+}

@@ -1,0 +1,83 @@
+package books
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Kind is payment or refund.
+type Kind string
+
+// The kinds of rows.
+const (
+	Payment Kind = "payment"
+	Refund  Kind = "refund"
+)
+
+// The merchant's lists.
+const (
+	PaymentList = "payments"
+	RefundList  = "refunds"
+)
+
+// Row is a payment or a refund at the gateway, as the gateway last returned it.
+type Row struct {
+	UniqueID string // the gateway's id; may be empty
+	ID       string // the merchant's id; of a refund without one, the gateway's; may be empty
+	Payment  string // of a refund: the gateway's id of the payment
+	State    string // approved (a refund: refunded), declined, processing, redirect or unknown
+	Amount   decimal.Decimal
+	Currency string // ISO 4217; empty if the gateway never returned an amount; of a refund that states none, that of its payment
+	At       time.Time
+	Card     string // of a payment: masked by the gateway; may be empty
+}
+
+// Line is a line of a list of the merchant.
+type Line struct {
+	Line     int    // line number in the file, or row number of the query; not 0
+	ID       string // of the transaction or the refund; never empty
+	Order    string // of a payment: the merchant's order; empty if the list has no such column
+	State    string // approved if the list has no such column
+	Amount   decimal.Decimal
+	Currency string
+	At       time.Time // zero if the list has no time
+}
+
+// Entry is a Row, or a Line whose number is not 0.
+type Entry struct {
+	Row  Row
+	Line Line
+}
+
+// IsLine reports whether the entry is a line of the merchant's list.
+func (e *Entry) IsLine() bool { return e.Line.Line != 0 }
+
+// ID returns the id of the row or the line.
+func (e *Entry) ID() string {
+	if e.IsLine() {
+		return e.Line.ID
+	}
+	return e.Row.ID
+}
+
+// OrderLine is a line of the merchant's list of payments together with a successful payment of the copy that has its id.
+type OrderLine struct {
+	Line Line
+	Paid Row // the zero Row if there is none, or if the line is not approved
+}
+
+// RefundOf is a refund together with its payment.
+type RefundOf struct {
+	Refund  Row
+	Payment Row // the zero Row if it is not in the copy
+}
+
+// Unreadable is a line of a list that could not be parsed, together with a row of the copy that has its id.
+type Unreadable struct {
+	Line   int
+	ID     string // the transaction id or refund id, if that could be parsed
+	Column string // empty if it concerns the whole line
+	Why    string
+	Row    Row // the zero Row if there is none
+}

@@ -1,0 +1,117 @@
+-- One schema for SQLite and Postgres. Amounts are text, because both have no other common type that is exact; equal amounts have
+-- equal text. Times are microseconds since 1970, or 0 if there is none.
+
+-- What these books are a copy of: one row.
+CREATE TABLE cardgateway_copy (
+    one     BIGINT NOT NULL PRIMARY KEY CHECK (one = 1),
+    gateway $TEXT  NOT NULL,
+    app     $TEXT  NOT NULL,
+    zone    $TEXT  NOT NULL,  -- of the gateway's wall clock
+    since   BIGINT NOT NULL,  -- start of the copy
+    synced  BIGINT NOT NULL   -- end of the last successful run
+);
+
+CREATE TABLE cardgateway_orders (
+    id             $TEXT  NOT NULL PRIMARY KEY,  -- the gateway's id, or derived from the merchant's if there is none
+    unique_id      $TEXT  NOT NULL,
+    transaction_id $TEXT  NOT NULL,
+    state          $TEXT  NOT NULL,
+    code           BIGINT NOT NULL,
+    amount         $TEXT  NOT NULL,
+    currency       $TEXT  NOT NULL,
+    at             BIGINT NOT NULL,
+    card           $TEXT  NOT NULL,
+    other_app      $TEXT  NOT NULL DEFAULT '',  -- the appId, if the gateway stated another one than that of the copy; ? if it could not be read
+    walk           BIGINT NOT NULL   -- number of the last walk that returned the row
+);
+CREATE INDEX cardgateway_orders_transaction ON cardgateway_orders (transaction_id);
+CREATE INDEX cardgateway_orders_at ON cardgateway_orders (at);
+CREATE INDEX cardgateway_orders_other_app ON cardgateway_orders (id) WHERE other_app <> '';
+CREATE INDEX cardgateway_orders_unnamed ON cardgateway_orders (transaction_id) WHERE unique_id = '';
+
+CREATE TABLE cardgateway_refunds (
+    id                 $TEXT  NOT NULL PRIMARY KEY,
+    refund_unique_id   $TEXT  NOT NULL,
+    merchant_refund_id $TEXT  NOT NULL,
+    unique_id          $TEXT  NOT NULL,  -- of the order
+    state              $TEXT  NOT NULL,
+    code               BIGINT NOT NULL,
+    amount             $TEXT  NOT NULL,
+    currency           $TEXT  NOT NULL,
+    at                 BIGINT NOT NULL,
+    walk               BIGINT NOT NULL
+);
+CREATE INDEX cardgateway_refunds_unique ON cardgateway_refunds (unique_id);
+CREATE INDEX cardgateway_refunds_merchant ON cardgateway_refunds (merchant_refund_id);
+CREATE INDEX cardgateway_refunds_at ON cardgateway_refunds (at);
+CREATE INDEX cardgateway_refunds_unnamed ON cardgateway_refunds (merchant_refund_id) WHERE refund_unique_id = '';
+
+-- The rows that are not of another app. Refunds do not state the app: it is that of the payment.
+CREATE VIEW cardgateway_own_orders AS SELECT * FROM cardgateway_orders WHERE other_app = '';
+CREATE VIEW cardgateway_own_refunds AS SELECT * FROM cardgateway_refunds r
+    WHERE NOT EXISTS (SELECT 1 FROM cardgateway_orders o WHERE o.id = r.unique_id AND o.other_app <> '');
+
+-- Changes of copied rows.
+CREATE TABLE cardgateway_changes (
+    kind $TEXT  NOT NULL,  -- orders or refunds
+    id   $TEXT  NOT NULL,
+    what $TEXT  NOT NULL,  -- a column name, late (appeared after its time had been copied) or gone (deleted, because the gateway no longer returned it)
+    old  $TEXT  NOT NULL,  -- for gone, the row as JSON
+    new  $TEXT  NOT NULL,
+    seen BIGINT NOT NULL
+);
+CREATE INDEX cardgateway_changes_id ON cardgateway_changes (id);
+
+-- Progress of the walks over orders and refunds.
+CREATE TABLE cardgateway_walks (
+    kind       $TEXT  NOT NULL PRIMARY KEY,
+    complete   BIGINT NOT NULL,  -- the copy is complete up to here
+    number     BIGINT NOT NULL,  -- of the last walk
+    begun      BIGINT NOT NULL,  -- its start time
+    start      BIGINT NOT NULL,  -- its range; start is not before until if it has ended
+    until      BIGINT NOT NULL,
+    checkpoint $TEXT  NOT NULL,  -- its progress
+    deep       BIGINT NOT NULL,  -- when the last walk over four weeks or more began
+    asked      BIGINT NOT NULL   -- when the older open rows were last queried
+);
+
+-- The merchant's lists, as last imported.
+CREATE TABLE cardgateway_lists (
+    kind          $TEXT  NOT NULL PRIMARY KEY,  -- payments or refunds
+    name          $TEXT  NOT NULL,
+    sha256        $TEXT  NOT NULL,
+    lines         BIGINT NOT NULL,
+    unreadable    BIGINT NOT NULL,
+    other_columns $TEXT  NOT NULL,  -- JSON
+    read_at       BIGINT NOT NULL
+);
+
+CREATE TABLE cardgateway_listed_payments (
+    line           BIGINT NOT NULL PRIMARY KEY,
+    transaction_id $TEXT  NOT NULL,
+    amount         $TEXT  NOT NULL,
+    currency       $TEXT  NOT NULL,
+    state          $TEXT  NOT NULL,
+    order_id       $TEXT  NOT NULL,
+    at             BIGINT NOT NULL,
+    other          $TEXT  NOT NULL   -- JSON
+);
+
+CREATE TABLE cardgateway_listed_refunds (
+    line           BIGINT NOT NULL PRIMARY KEY,
+    refund_id      $TEXT  NOT NULL,
+    transaction_id $TEXT  NOT NULL,
+    amount         $TEXT  NOT NULL,
+    currency       $TEXT  NOT NULL,
+    at             BIGINT NOT NULL,
+    other          $TEXT  NOT NULL
+);
+
+CREATE TABLE cardgateway_unreadable (
+    kind        $TEXT  NOT NULL,
+    line        BIGINT NOT NULL,
+    id          $TEXT  NOT NULL,  -- of the payment or refund, if it could be parsed
+    column_name $TEXT  NOT NULL,
+    why         $TEXT  NOT NULL,
+    PRIMARY KEY (kind, line)
+);

@@ -1,0 +1,88 @@
+// Package match compares a merchant's books with the copy of a gateway, row by row, and classifies every difference.
+package match
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+)
+
+// Run compares, and passes every difference to o.Found. Memory grows with the number of differences that concern several rows,
+// not with the number of rows.
+func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
+	if !o.Period.From.Before(o.Period.To) {
+		return nil, errors.New("match: the period is empty")
+	}
+	if o.Grace < 0 {
+		return nil, errors.New("match: the grace is below zero")
+	}
+	if o.Gateway == nil {
+		o.Gateway = func(books.Kind, *books.Row) {}
+	}
+	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{Lines: map[books.Kind]int{}}}
+	m.Known.begin()
+	payments := &comparison{matcher: m, kind: books.Payment, list: o.Payments.Span, marks: marks{}}
+	refunds := &comparison{matcher: m, kind: books.Refund, list: o.Refunds.Span, marks: marks{}}
+	for _, c := range []*comparison{payments, refunds} {
+		if err := c.unreadables(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Payments.Read {
+		if err := m.paidTwice(payments.marks); err != nil {
+			return nil, err
+		}
+		if err := payments.compare(); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.parents(refunds.marks); err != nil {
+		return nil, err
+	}
+	if o.Refunds.Read {
+		if err := refunds.compare(); err != nil {
+			return nil, err
+		}
+	}
+	m.summary.finish(m.Known.unused())
+	return m.summary, nil
+}
+
+// matcher is the state of one run.
+type matcher struct {
+	Options
+	ctx     context.Context
+	books   *books.Books
+	summary *Summary
+}
+
+// found counts a difference and passes it on.
+func (m *matcher) found(d *Difference) (mark, error) {
+	d.Known, d.Reason = m.Known.covers(d)
+	m.summary.add(d, m.Now)
+	return mark{d.Class, d.Known}, m.Found(d)
+}
+
+// skip counts a line of another period, or one that is newer than the copy.
+func (m *matcher) skip(at time.Time) {
+	if !at.IsZero() && !at.Before(m.Copy.To) {
+		m.summary.Newer++
+		return
+	}
+	m.summary.Elsewhere++
+}
+
+// inPeriod reports whether a row of the gateway belongs to the period. A row without a time does.
+func (m *matcher) inPeriod(t time.Time) bool { return t.IsZero() || m.Period.holds(t) }
+
+// clock formats a time in the zone of the period.
+func (m *matcher) clock(t time.Time) string {
+	return t.In(m.Period.From.Location()).Format(time.DateTime)
+}
+
+// bothClocks formats a time in the zone of the period and in UTC.
+func (m *matcher) bothClocks(t time.Time) string {
+	return m.clock(t) + " (" + t.UTC().Format(time.DateTime) + " UTC)"
+}

@@ -1,0 +1,41 @@
+package match
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+)
+
+// Span is a range of time, without To. The zero Span is unknown.
+type Span struct{ From, To time.Time }
+
+// IsZero reports whether the span is unknown.
+func (s Span) IsZero() bool { return s.From.IsZero() && s.To.IsZero() }
+
+func (s Span) holds(t time.Time) bool { return !t.Before(s.From) && t.Before(s.To) }
+
+// List describes a list of the merchant.
+type List struct {
+	Read bool // a list was imported
+	Span Span // from its first to its last time; zero if it has no times
+}
+
+// Options configure a comparison.
+type Options struct {
+	Period Span // required, and within Copy
+	Copy   Span // the range in which the copy of the gateway is complete
+	Now    time.Time
+
+	// A row within Grace of a limit of the period, the list or the copy is Unchecked if its counterpart is missing, and Timing if
+	// that is not final.
+	// Zero turns this off.
+	Grace time.Duration
+
+	Payments, Refunds List
+	Known             Known // differences that the merchant has marked
+
+	Found func(*Difference) error // receives every difference; it may keep what it points to
+	// Gateway receives every payment of the gateway in the period, and every refund that was not declined, once each. It may be
+	// nil, and must not keep the row.
+	Gateway func(books.Kind, *books.Row)
+}

@@ -1,0 +1,125 @@
+package match
+
+import (
+	"slices"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/shopspring/decimal"
+)
+
+// pair contains the rows and lines with one id.
+type pair struct {
+	rows   []books.Row
+	lines  []books.Line
+	paid   []books.Row // the approved rows
+	row    *books.Row  // the row to compare: the last approved one, otherwise the last that is not declined, otherwise the last; nil if there is none
+	booked string      // approved if any line is, otherwise a state that is not final, otherwise declined; empty if there are no lines
+	sum    decimal.Decimal
+}
+
+func newPair(rows []books.Row, lines []books.Line) *pair {
+	p := &pair{rows: rows, lines: lines, paid: approvedOf(rows)}
+	for i := range rows {
+		if p.row == nil || weight(rows[i].State) >= weight(p.row.State) {
+			p.row = &rows[i]
+		}
+	}
+	for i := range lines {
+		if p.booked == "" || weight(lines[i].State) > weight(p.booked) {
+			p.booked = lines[i].State
+		}
+	}
+	for i := range lines {
+		if lines[i].State == p.booked {
+			p.sum = p.sum.Add(lines[i].Amount)
+		}
+	}
+	return p
+}
+
+func (p *pair) id() string {
+	if len(p.lines) > 0 {
+		return p.lines[0].ID
+	}
+	if id := p.rows[0].ID; id != "" {
+		return id
+	}
+	return p.rows[0].UniqueID
+}
+
+// repeats returns the approved rows of a payment or refund after its first. Refunds of different payments may have the same id.
+func (p *pair) repeats() []books.Row { return repeats(p.paid) }
+
+// repeats is pair.repeats for approved rows with one id.
+func repeats(rows []books.Row) (again []books.Row) {
+	for i := range rows {
+		if slices.ContainsFunc(rows[:i], func(r books.Row) bool { return r.Payment == rows[i].Payment }) {
+			again = append(again, rows[i])
+		}
+	}
+	return again
+}
+
+// once returns sum without the lines that are equal to an earlier one.
+func (p *pair) once() (sum decimal.Decimal) {
+	for i, line := range p.lines {
+		isRepeated := func(l books.Line) bool {
+			return l.State == line.State && l.Currency == line.Currency && l.Amount.Equal(line.Amount)
+		}
+		if line.State == p.booked && !slices.ContainsFunc(p.lines[:i], isRepeated) {
+			sum = sum.Add(line.Amount)
+		}
+	}
+	return sum
+}
+
+// currenciesDiffer compares the currencies of both sides. The gateway may omit amount and currency of a declined payment.
+func (p *pair) currenciesDiffer() bool {
+	currency := p.row.Currency
+	return currency != "" && (slices.ContainsFunc(p.lines, func(l books.Line) bool { return l.Currency != currency }) ||
+		slices.ContainsFunc(p.paid, func(r books.Row) bool { return r.Currency != currency }))
+}
+
+// atGateway returns the sum of the approved rows in the currency of p.row, or the amount of p.row if none is approved.
+func (p *pair) atGateway() decimal.Decimal {
+	if len(p.paid) == 0 {
+		return p.row.Amount
+	}
+	return sumOf(p.paid, p.row.Currency)
+}
+
+// sumOf adds up the rows in one currency.
+func sumOf(rows []books.Row, currency string) (sum decimal.Decimal) {
+	for i := range rows {
+		if rows[i].Currency == currency {
+			sum = sum.Add(rows[i].Amount)
+		}
+	}
+	return sum
+}
+
+// weight orders states: approved, then those that are not final, then declined.
+func weight(state string) int {
+	switch state {
+	case approved:
+		return 2
+	case declined:
+		return 0
+	}
+	return 1
+}
+
+// approvedOf returns the approved rows: the same slice if all are.
+func approvedOf(rows []books.Row) (paid []books.Row) {
+	if !slices.ContainsFunc(rows, func(r books.Row) bool { return r.State != approved }) {
+		return rows
+	}
+	for i := range rows {
+		if rows[i].State == approved {
+			paid = append(paid, rows[i])
+		}
+	}
+	return paid
+}
+
+func isApproved(r books.Row) bool { return r.State == approved }

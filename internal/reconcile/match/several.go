@@ -1,0 +1,134 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+)
+
+// paidTwice finds orders of the merchant with several successful payments, and marks the payments.
+func (m *matcher) paidTwice(marks marks) error {
+	for same, err := range groups("orders of the list", m.books.OrderLines(m.ctx), func(l *books.OrderLine) string { return l.Line.Order }) {
+		if err != nil {
+			return err
+		}
+		var lines []books.Line
+		var rows []books.Row // the successful payments, oldest first
+		for i := range same {
+			if l := &same[i].Line; len(lines) == 0 || l.Line != lines[len(lines)-1].Line {
+				lines = append(lines, *l)
+			}
+			// A payment is reported with one order only, but a known difference hides only itself.
+			paid := &same[i].Paid
+			if of := marks[paid.ID]; paid.ID != "" && (of.class != PaidTwice || of.known) {
+				rows = append(rows, *paid)
+			}
+		}
+		order := func(a, b books.Row) int { return cmp.Or(byTime(a, b), strings.Compare(a.ID, b.ID)) }
+		slices.SortFunc(rows, order)
+		rows = slices.CompactFunc(rows, func(a, b books.Row) bool { return order(a, b) == 0 }) // it may be in several lines
+		if !severalIDs(rows) || !slices.ContainsFunc(rows, func(r books.Row) bool { return m.inPeriod(r.At) }) {
+			continue
+		}
+		currency := rows[0].Currency
+		marked, err := m.found(&Difference{
+			Class: PaidTwice, Kind: books.Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
+			Gateway: rows, Books: lines,
+		})
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			marks.add(rows[i].ID, marked)
+		}
+	}
+	return nil
+}
+
+func severalIDs(rows []books.Row) bool {
+	return slices.ContainsFunc(rows, func(r books.Row) bool { return r.ID != rows[0].ID })
+}
+
+// parents compares refunds with their payments, and marks the differences. It reads every refund of the copy, because refunds
+// of other periods count towards the total of a payment.
+func (m *matcher) parents(marks marks) error {
+	all := m.books.RefundsOf(m.ctx, m.Copy.From, m.Copy.To)
+	for same, err := range groups("refunds of the gateway", all, func(r *books.RefundOf) string { return r.Refund.Payment }) {
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(same, func(r books.RefundOf) bool { return m.counts(&r.Refund) }) {
+			continue
+		}
+		refunds := make([]books.Row, len(same))
+		for i := range same {
+			refunds[i] = same[i].Refund
+		}
+		var payment *books.Row
+		if found := same[0].Payment; found.UniqueID != "" {
+			payment = &found
+		}
+		if err := m.hold(payment, refunds, marks); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts reports whether a refund is in the period and not declined.
+func (m *matcher) counts(r *books.Row) bool { return m.inPeriod(r.At) && r.State != declined }
+
+// hold compares the refunds of one payment with it. A nil payment means that it is not in the copy.
+func (m *matcher) hold(payment *books.Row, refunds []books.Row, marks marks) error {
+	report := func(d *Difference, rows []books.Row) error {
+		d.Kind, d.Gateway, d.Paid = books.Refund, rows, payment
+		marked, err := m.found(d)
+		for i := range rows {
+			marks.add(rows[i].ID, marked)
+		}
+		return err
+	}
+	for i := range refunds {
+		if m.counts(&refunds[i]) {
+			m.Gateway(books.Refund, &refunds[i])
+		}
+	}
+	var back []books.Row // the approved refunds, in the currency of the payment
+	for i := range refunds {
+		r := refunds[i : i+1 : i+1]
+		d := &Difference{ID: r[0].ID, Currency: r[0].Currency, Value: r[0].Amount, At: r[0].At}
+		switch {
+		case payment == nil && m.counts(&r[0]):
+			d.Class = RefundWithoutOrder
+			d.Why = "the payment is not in the copy of the gateway, which begins at " + m.clock(m.Copy.From)
+		case payment == nil || r[0].State != approved:
+			continue
+		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:
+			if !m.counts(&r[0]) {
+				continue
+			}
+			d.Class, d.Why = Currency, "the payment was in "+payment.Currency
+		default:
+			back = append(back, r[0])
+			continue
+		}
+		if err := report(d, r); err != nil {
+			return err
+		}
+	}
+	if payment == nil || !slices.ContainsFunc(back, func(r books.Row) bool { return m.counts(&r) }) {
+		return nil
+	}
+	paid, sum := payment.Amount, sumOf(back, back[0].Currency)
+	if payment.State != approved {
+		paid = paid.Sub(paid)
+	}
+	if !sum.GreaterThan(paid) {
+		return nil
+	}
+	return report(&Difference{
+		Class: RefundAbovePayment, ID: cmp.Or(payment.ID, payment.UniqueID), Currency: back[0].Currency, Value: sum.Sub(paid), At: back[len(back)-1].At,
+	}, back)
+}

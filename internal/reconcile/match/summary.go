@@ -1,0 +1,236 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/shopspring/decimal"
+)
+
+// Summary contains the counts and totals of a comparison.
+type Summary struct {
+	Compared  int                // ids that were compared, of either side
+	TiedOut   int                // ids on which both sides agree
+	Elsewhere int                // lines of other periods
+	Newer     int                // lines that are newer than the copy of the gateway
+	Lines     map[books.Kind]int // lines of the period
+	Classes   []Count            // by class, kind and currency, in the order of Classes
+	Bridges   []Bridge           // by kind and currency
+	Unused    []Mark             // marks that no longer match a difference
+}
+
+// Ages are the exclusive upper limits of the age classes. The last class has none.
+var Ages = []time.Duration{3 * day, 8 * day, 31 * day}
+
+const day = 24 * time.Hour
+
+// Count counts the differences of one class, of payments or of refunds, in one currency.
+type Count struct {
+	Class    Class
+	Kind     books.Kind
+	Currency string // empty if the class has no amounts
+	Rows     int
+	Value    decimal.Decimal
+	Known    int // marked differences, which are not in Rows and Value
+	KnownSum decimal.Decimal
+	Oldest   time.Time // of Rows; zero if unknown
+	ByAge    [4]int    // Rows up to 2, 7 and 30 days old, and older; without those that have no time
+}
+
+// Bridge reconciles the total of the merchant's books with that of the gateway.
+type Bridge struct {
+	Kind     books.Kind
+	Currency string
+	Books    decimal.Decimal // total of the approved lines of the period
+	Steps    []Step
+	Gateway  decimal.Decimal // total of the approved rows of the period, added up independently of the steps
+}
+
+// Step is the amount by which the gateway's total exceeds that of the books because of one class.
+type Step struct {
+	Class Class
+	Known bool // only the marked differences, otherwise only the others
+	Rows  int  // payments or refunds
+	Sum   decimal.Decimal
+}
+
+// LeftOver returns the amount that the steps do not explain. If it is not zero, the comparison is wrong.
+func (b *Bridge) LeftOver() decimal.Decimal {
+	left := b.Gateway.Sub(b.Books)
+	for _, s := range b.Steps {
+		left = left.Sub(s.Sum)
+	}
+	return left
+}
+
+// Differences counts the differences that are neither known, nor timing, nor unchecked.
+func (s *Summary) Differences() (n int) {
+	for _, c := range s.Classes {
+		if c.Class != Timing && c.Class != Unchecked {
+			n += c.Rows
+		}
+	}
+	return n
+}
+
+// Known counts the differences that are marked.
+func (s *Summary) Known() (n int) {
+	for _, c := range s.Classes {
+		n += c.Known
+	}
+	return n
+}
+
+// Rows counts the differences of a class that are not known.
+func (s *Summary) Rows(class Class) (n int) {
+	for _, c := range s.Classes {
+		if c.Class == class {
+			n += c.Rows
+		}
+	}
+	return n
+}
+
+// add counts a difference.
+func (s *Summary) add(d *Difference, now time.Time) {
+	key := Count{Class: d.Class, Kind: d.Kind, Currency: d.Currency}
+	i, found := slices.BinarySearchFunc(s.Classes, key, func(a, b Count) int {
+		return cmp.Or(place(a.Class)-place(b.Class), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency))
+	})
+	if !found {
+		s.Classes = slices.Insert(s.Classes, i, key)
+	}
+	c := &s.Classes[i]
+	if d.Known {
+		c.Known++
+		c.KnownSum = c.KnownSum.Add(d.Value)
+		return
+	}
+	c.Rows++
+	c.Value = c.Value.Add(d.Value)
+	age := d.Age(now)
+	if age < 0 {
+		return
+	}
+	c.ByAge[ageClass(age)]++
+	if c.Oldest.IsZero() || d.At.Before(c.Oldest) {
+		c.Oldest = d.At
+	}
+}
+
+func ageClass(age time.Duration) int {
+	for i, end := range Ages {
+		if age < end {
+			return i
+		}
+	}
+	return len(Ages)
+}
+
+// total is a sum in one currency.
+type total struct {
+	currency string
+	sum      decimal.Decimal
+}
+
+// totals are sums by currency. There are few, so a slice is faster than a map.
+type totals []total
+
+func (t *totals) add(currency string, amount decimal.Decimal) {
+	for i := range *t {
+		if (*t)[i].currency == currency {
+			(*t)[i].sum = (*t)[i].sum.Add(amount)
+			return
+		}
+	}
+	*t = append(*t, total{currency, amount})
+}
+
+func (t totals) get(currency string) decimal.Decimal {
+	for i := range t {
+		if t[i].currency == currency {
+			return t[i].sum
+		}
+	}
+	return decimal.Zero
+}
+
+func (t totals) equal(other totals) bool {
+	for i := range t {
+		if !t[i].sum.Equal(other.get(t[i].currency)) {
+			return false
+		}
+	}
+	for i := range other {
+		if !other[i].sum.Equal(t.get(other[i].currency)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Summary) bridge(kind books.Kind, currency string) *Bridge {
+	for i := range s.Bridges {
+		if s.Bridges[i].Kind == kind && s.Bridges[i].Currency == currency {
+			return &s.Bridges[i]
+		}
+	}
+	s.Bridges = append(s.Bridges, Bridge{Kind: kind, Currency: currency})
+	return &s.Bridges[len(s.Bridges)-1]
+}
+
+// gateway adds a row of the period to the gateway's total.
+func (s *Summary) gateway(kind books.Kind, r *books.Row) {
+	if r.State == approved {
+		b := s.bridge(kind, r.Currency)
+		b.Gateway = b.Gateway.Add(r.Amount)
+	}
+}
+
+// step adds the totals of an id to the bridges, and to the step of its class. An id without a class ties out: its totals are
+// equal.
+func (s *Summary) step(kind books.Kind, marked mark, gateway, books totals) {
+	s.Compared++
+	if marked.class == "" {
+		s.TiedOut++
+	}
+	for _, at := range books {
+		b := s.bridge(kind, at.currency)
+		b.Books = b.Books.Add(at.sum)
+	}
+	if marked.class == "" {
+		return
+	}
+	change := func(currency string) {
+		b := s.bridge(kind, currency)
+		i := slices.IndexFunc(b.Steps, func(s Step) bool { return s.Class == marked.class && s.Known == marked.known })
+		if i < 0 {
+			i = len(b.Steps)
+			b.Steps = append(b.Steps, Step{Class: marked.class, Known: marked.known})
+		}
+		b.Steps[i].Rows++
+		b.Steps[i].Sum = b.Steps[i].Sum.Add(gateway.get(currency).Sub(books.get(currency)))
+	}
+	for _, at := range gateway {
+		change(at.currency)
+	}
+	for _, at := range books {
+		if !slices.ContainsFunc(gateway, func(g total) bool { return g.currency == at.currency }) {
+			change(at.currency)
+		}
+	}
+}
+
+// finish sorts the bridges and their steps.
+func (s *Summary) finish(unused []Mark) {
+	s.Unused = unused
+	slices.SortFunc(s.Bridges, func(a, b Bridge) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency)) })
+	for i := range s.Bridges {
+		slices.SortFunc(s.Bridges[i].Steps, func(a, b Step) int {
+			known := map[bool]int{true: 1}
+			return cmp.Or(known[a.Known]-known[b.Known], place(a.Class)-place(b.Class))
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/files"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/tabular"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+)
+
+// Files are the page, the CSV and the JSON that are being written.
+type Files struct {
+	html, csv, json *files.File
+	columns         []tabular.Column[match.Difference]
+	rows            tabular.Writer[match.Difference]
+	n               int
+	placed          bool
+}
+
+// Paths returns the paths of the page, the CSV and the JSON.
+func Paths(base string) []string { return []string{base + ".html", base + ".csv", base + ".json"} }
+
+// Foreign returns the first of these paths at which there is a file that no report wrote, or that was changed since, or "" if there
+// is none. A page contains its own mark and the SHA-256 of the other files.
+func Foreign(base string) (string, error) {
+	paths := Paths(base)
+	page, err := start(paths[0])
+	if err != nil {
+		return "", err
+	}
+	if page != "" && !strings.Contains(page, generator) {
+		return paths[0], nil
+	}
+	for _, path := range paths[1:] {
+		sum, err := fileSHA256(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !isLink(path):
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return "", err
+		case err != nil || !strings.Contains(page, sum):
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+// isLink reports whether a path is a symbolic link, which would be replaced even if it leads nowhere.
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// generator is the mark of a page, near its start.
+const generator = `<meta name="generator" content="cardgateway reconcile report">`
+
+// start returns the first bytes of a file. They are "" if there is none, and a space if it is empty or a link that leads nowhere.
+func start(path string) (string, error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !isLink(path):
+		return "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return " ", nil
+	case err != nil:
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, 4096))
+	return cmp.Or(string(text), " "), err
+}
+
+// fileSHA256 returns the SHA-256 of a file, in hex.
+func fileSHA256(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	_, err = io.Copy(sum, f)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// Create starts writing BASE.html, BASE.csv and BASE.json. Zone and now are those of Columns. Call Finish to complete the
+// files, or Remove to discard them.
+func Create(base string, zone *time.Location, now time.Time) (f *Files, err error) {
+	f = &Files{columns: Columns(zone, now)}
+	paths := Paths(base)
+	for i, file := range []**files.File{&f.html, &f.csv, &f.json} {
+		if *file, err = files.Create(paths[i]); err != nil {
+			f.Remove()
+			return nil, err
+		}
+	}
+	f.rows = tabular.NewWriter(tabular.CSV, f.columns, false, f.csv)
+	_, err = f.json.WriteString(`{"differences":[`)
+	return f, err
+}
+
+// Add writes a difference to the CSV and the JSON.
+func (f *Files) Add(d *match.Difference) error {
+	if err := f.rows.Write(d); err != nil {
+		return fmt.Errorf("the CSV cannot be written: %w", err)
+	}
+	line, err := tabular.JSON(f.columns, d)
+	if err != nil {
+		return err
+	}
+	if f.n++; f.n > 1 {
+		_ = f.json.WriteByte(',') // the next write reports it
+	}
+	_ = f.json.WriteByte('\n')
+	if _, err := f.json.Write(line[:len(line)-1]); err != nil {
+		return fmt.Errorf("the JSON cannot be written: %w", err)
+	}
+	return nil
+}
+
+// Finish writes the page, and moves the files to their paths: the page last, because it links to the others.
+func (f *Files) Finish(page *Page) error {
+	if err := f.rows.Flush(); err != nil {
+		return err
+	}
+	summary, err := json.Marshal(summaryOf(page))
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(f.json, "\n],\"summary\":%s}\n", terminal.Clean(string(summary))); err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		*files.File
+		sum *string
+	}{{f.csv, &page.CSVSum}, {f.json, &page.JSONSum}} {
+		if err := file.Finish(); err != nil {
+			return err
+		}
+		if *file.sum, err = fileSHA256(file.Name()); err != nil {
+			return err
+		}
+	}
+	if err := Write(f.html, page); err != nil {
+		return err
+	}
+	if err := f.html.Finish(); err != nil {
+		return err
+	}
+	for _, file := range []*files.File{f.csv, f.json, f.html} {
+		if err := file.Place(); err != nil {
+			return err
+		}
+	}
+	f.placed = true
+	return nil
+}
+
+// Remove deletes the temporary files, unless Finish has succeeded.
+func (f *Files) Remove() {
+	for _, file := range []*files.File{f.html, f.csv, f.json} {
+		if file != nil && !f.placed {
+			file.Remove()
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+)
+
+// summaryJSON is the summary in the JSON file. Amounts are strings.
+type summaryJSON struct {
+	From      time.Time    `json:"from"`
+	To        time.Time    `json:"to"`
+	Compared  int          `json:"compared"`
+	TiedOut   int          `json:"tiedOut"`
+	Elsewhere int          `json:"linesOfOtherPeriods"`
+	Newer     int          `json:"linesNewerThanCopy"`
+	OtherApps otherJSON    `json:"otherApps"` // rows in the period that are not compared
+	Classes   []classJSON  `json:"classes"`
+	Bridges   []bridgeJSON `json:"bridges"`
+	Notes     []string     `json:"notes"`
+	Lists     []listJSON   `json:"lists"`
+}
+
+type otherJSON struct {
+	Payments int `json:"payments"`
+	Refunds  int `json:"refunds"`
+}
+
+type classJSON struct {
+	Class       match.Class  `json:"class"`
+	Kind        books.Kind   `json:"kind"`
+	Currency    string       `json:"currency"`
+	Differences int          `json:"differences"`
+	Value       amount.Exact `json:"value"`
+	Known       int          `json:"known"`
+	Oldest      *time.Time   `json:"oldest"`
+	ByAge       [4]int       `json:"byAge"` // up to 2, 7 and 30 days, and older
+}
+
+type bridgeJSON struct {
+	Kind     books.Kind   `json:"kind"`
+	Currency string       `json:"currency"`
+	Books    amount.Exact `json:"books"`
+	Steps    []stepJSON   `json:"steps"`
+	Gateway  amount.Exact `json:"gateway"`
+	LeftOver amount.Exact `json:"leftOver"`
+}
+
+type stepJSON struct {
+	Class match.Class  `json:"class"`
+	Known bool         `json:"known"`
+	Rows  int          `json:"rows"` // payments or refunds
+	Sum   amount.Exact `json:"sum"`
+}
+
+type listJSON struct {
+	List       string    `json:"list"`
+	Name       string    `json:"name"`
+	SHA256     string    `json:"sha256"`
+	Rows       int       `json:"rows"`
+	Unreadable int       `json:"unreadable"`
+	ReadAt     time.Time `json:"readAt"`
+}
+
+func summaryOf(p *Page) summaryJSON {
+	s := p.Summary
+	j := summaryJSON{
+		From: p.Period.From, To: p.Period.To, Compared: s.Compared, TiedOut: s.TiedOut, Elsewhere: s.Elsewhere, Newer: s.Newer,
+		OtherApps: otherJSON{p.OtherApps.Orders, p.OtherApps.Refunds},
+		Classes:   []classJSON{}, Bridges: []bridgeJSON{}, Notes: append([]string{}, p.Notes...),
+		Lists: []listJSON{{"payments", p.Payments.Name, p.Payments.SHA256, p.Payments.Rows, p.Payments.Unreadable, p.Payments.ReadAt}},
+	}
+	if r := p.Refunds; !r.ReadAt.IsZero() {
+		j.Lists = append(j.Lists, listJSON{"refunds", r.Name, r.SHA256, r.Rows, r.Unreadable, r.ReadAt})
+	}
+	for _, c := range s.Classes {
+		row := classJSON{Class: c.Class, Kind: c.Kind, Currency: c.Currency, Differences: c.Rows, Value: amount.InJSON(c.Value, c.Currency), Known: c.Known, ByAge: c.ByAge}
+		if !c.Oldest.IsZero() {
+			row.Oldest = &c.Oldest
+		}
+		j.Classes = append(j.Classes, row)
+	}
+	for i := range s.Bridges {
+		b := &s.Bridges[i]
+		row := bridgeJSON{Kind: b.Kind, Currency: b.Currency, Books: amount.InJSON(b.Books, b.Currency), Steps: []stepJSON{}, Gateway: amount.InJSON(b.Gateway, b.Currency), LeftOver: amount.InJSON(b.LeftOver(), b.Currency)}
+		for _, step := range b.Steps {
+			row.Steps = append(row.Steps, stepJSON{step.Class, step.Known, step.Rows, amount.InJSON(step.Sum, b.Currency)})
+		}
+		j.Bridges = append(j.Bridges, row)
+	}
+	return j
+}

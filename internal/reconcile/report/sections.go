@@ -1,0 +1,135 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+)
+
+// section contains the rows of one class.
+type section struct {
+	match.About
+	Anchor  string
+	IsKnown bool
+	Count   string
+	Rows    []row
+	Rest    []string // the rows that the page does not show, by kind and currency
+}
+
+type row struct {
+	ID, Value, Age string
+	Gateway, Books []entry
+	None, NoLine   string // shown if Gateway or Books is empty
+	Why            []string
+}
+
+// entry is a payment, refund or line on one side.
+type entry struct{ Money, Details string }
+
+// sections returns the rows that the page shows, by class; known differences come last.
+func (p *Page) sections() (all []section) {
+	parts := p.Rows.share()
+	for _, known := range []bool{false, true} {
+		for _, a := range match.Classes {
+			s := section{About: a, Anchor: string(a.Class), IsKnown: known}
+			if known {
+				s.Anchor = "known-" + s.Anchor
+			}
+			n := 0
+			groups := slices.DeleteFunc(slices.Clone(p.Rows.groups), func(g *group) bool { return g.class != a.Class || g.known != known })
+			slices.SortFunc(groups, func(x, y *group) int { return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(x.currency, y.currency)) })
+			for _, g := range groups {
+				n += g.rows
+				rows, rest := g.shown(parts[g])
+				for _, d := range rows {
+					s.Rows = append(s.Rows, p.row(d))
+				}
+				if missing := g.rows - len(rows); missing > 0 {
+					text := plural(missing, "difference") + inRefunds(g.class, g.kind)
+					if g.currency != "" {
+						text += " with a total of " + amount.ForPeople(rest, g.currency) + " " + p.Text(g.currency)
+					}
+					s.Rest = append(s.Rest, text)
+				}
+			}
+			if n > 0 {
+				s.Count = terminal.Thousands(n)
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+func (p *Page) row(d *match.Difference) row {
+	r := row{ID: p.Text(d.ID), Age: ageText(d.Age(p.Now)), None: "none", NoLine: "none"}
+	if d.Currency != "" {
+		r.Value = amount.ForPeople(d.Value, d.Currency) + " " + p.Text(d.Currency)
+	}
+	if d.Paid != nil {
+		r.Gateway = append(r.Gateway, p.gatewayEntry(d.Paid, "payment "))
+	}
+	for i := range d.Gateway {
+		kind := ""
+		if d.Kind == books.Refund {
+			kind = "refund "
+		}
+		r.Gateway = append(r.Gateway, p.gatewayEntry(&d.Gateway[i], kind))
+	}
+	for i := range d.Books {
+		l := &d.Books[i]
+		e := entry{Details: fmt.Sprintf("line %d", l.Line)}
+		if l.Currency != "" {
+			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + p.Text(l.Currency)
+			if l.State != "approved" {
+				e.Money += ", " + p.Text(l.State)
+			}
+		}
+		if !l.At.IsZero() {
+			e.Details += ", " + p.clock(l.At)
+		}
+		if l.ID != "" && l.ID != d.ID {
+			e.Details += ", " + p.Text(l.ID)
+		}
+		r.Books = append(r.Books, e)
+	}
+	if d.Known {
+		r.Why = append(r.Why, "Known: "+p.Text(d.Reason))
+	}
+	if d.Kind == books.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.RefundWithoutOrder) {
+		r.NoLine = "not compared" // only compared with its payment
+	}
+	switch {
+	case d.Class == match.Unreadable: // the reason is about the line
+		r.None = "not compared"
+		r.Books[0].Details += ": " + p.Text(d.Why)
+	case d.Why != "":
+		r.Why = append(r.Why, p.Text(d.Why))
+	}
+	return r
+}
+
+func (p *Page) gatewayEntry(r *books.Row, kind string) entry {
+	e := entry{Money: fmt.Sprintf("%s%s %s, %s", kind, amount.ForPeople(r.Amount, r.Currency), p.Text(r.Currency), p.Text(r.State))}
+	var details []string
+	if !r.At.IsZero() {
+		details = append(details, p.clock(r.At))
+	}
+	if r.UniqueID != "" {
+		details = append(details, p.Text(r.UniqueID))
+	}
+	if r.Payment != "" {
+		details = append(details, "of payment "+p.Text(r.Payment))
+	}
+	if r.Card != "" {
+		details = append(details, "card "+p.Text(r.Card))
+	}
+	e.Details = strings.Join(details, ", ")
+	return e
+}

@@ -1,0 +1,231 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+)
+
+// view is the text of the page.
+type view struct {
+	*Page
+	Title, Range    string
+	Verdict, Result string // the CSS class, and the headline
+	Sentences       []string
+	Bridges         []bridge
+	Facts           []fact
+	Classes         []classRow
+	Ages            []string
+	Sections        []section
+	Charts          []charts
+	Sign            bool
+}
+
+type fact struct{ Term, Text string }
+
+// bridge reconciles the total of the books with that of the gateway in one currency.
+type bridge struct {
+	Kind, Currency string
+	Rows           []bridgeRow
+	LeftOver       string
+	IsOpen         bool // LeftOver is not zero
+}
+
+type bridgeRow struct {
+	Label, Count, Sum string
+	IsTotal           bool
+}
+
+// classRow is a row of the table of classes.
+type classRow struct {
+	match.About
+	Count  string // of differences
+	Values []string
+	Oldest string
+	Ages   []string
+	Known  string
+	IsNone bool
+	HasRow bool // there is a section for it
+}
+
+func newView(p *Page) *view {
+	if p.Text == nil {
+		p.Text = func(s string) string { return s }
+	}
+	v := &view{Page: p, Range: p.rangeText(), Ages: []string{"0 to 2 days", "3 to 7", "8 to 30", "over 30"}}
+	v.Title = "Reconciliation, " + v.Range
+	v.verdict()
+	v.bridges()
+	v.facts()
+	v.Sections = p.sections()
+	v.classes()
+	v.Charts = p.charts()
+	return v
+}
+
+func (v *view) verdict() {
+	s := v.Summary
+	n, unchecked, waiting, known := s.Differences(), s.Rows(match.Unchecked), s.Rows(match.Timing), s.Known()
+	switch {
+	case s.Compared == 0 && n == 0:
+		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
+		v.Sentences = append(v.Sentences, "Neither the gateway nor your list has a payment from "+v.clock(v.Period.From)+" to "+v.clock(v.Period.To)+".")
+		v.Sentences = append(v.Sentences, v.Nearest...)
+	case n == 0 && unchecked == 0:
+		v.Verdict, v.Result = "fine", fmt.Sprintf("%s of %s rows tie out", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
+		v.Sentences = append(v.Sentences, "No difference was found.")
+		v.Sign = true
+	default:
+		v.Verdict, v.Result = "differs", plural(n, "difference")
+		switch {
+		case n == 0:
+			v.Result = wereNotChecked(unchecked)
+		case unchecked > 0:
+			v.Result += ", and " + wereNotChecked(unchecked)
+		}
+		v.Sentences = append(v.Sentences, fmt.Sprintf("%s of %s rows tie out.", terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared)))
+	}
+	if unchecked > 0 {
+		v.Sentences = append(v.Sentences, "Not checked: "+NotChecked(unchecked, v.Grace)+".")
+	}
+	if s.Compared > 0 && v.Refunds.ReadAt.IsZero() {
+		v.Sentences = append(v.Sentences, "Only payments were compared: there is no list of refunds.")
+	}
+	if waiting > 0 {
+		v.Sentences = append(v.Sentences, fmt.Sprintf("%s to carry forward: timing differences, not errors.", plural(waiting, "row")))
+	}
+	if known > 0 {
+		v.Sentences = append(v.Sentences, plural(known, "known difference")+", counted separately.")
+	}
+}
+
+func (v *view) bridges() {
+	kinds := map[books.Kind]string{books.Payment: "Payments", books.Refund: "Refunds"}
+	bridges := slices.Clone(v.Summary.Bridges)
+	slices.SortStableFunc(bridges, func(a, b match.Bridge) int { return cmp.Compare(a.Currency, b.Currency) })
+	for i := range bridges {
+		b := &bridges[i]
+		currency := cmp.Or(b.Currency, "no currency")
+		shown := bridge{Kind: kinds[b.Kind], Currency: v.Text(currency)}
+		shown.Rows = append(shown.Rows, bridgeRow{Label: "Your books", Sum: amount.ForPeople(b.Books, b.Currency), IsTotal: true})
+		for _, step := range b.Steps {
+			label := about(step.Class).Title
+			if step.Known {
+				label = "Known: " + label
+			}
+			shown.Rows = append(shown.Rows, bridgeRow{Label: label, Count: terminal.Thousands(step.Rows), Sum: signed(step.Sum, b.Currency)})
+		}
+		shown.Rows = append(shown.Rows, bridgeRow{Label: "Gateway", Sum: amount.ForPeople(b.Gateway, b.Currency), IsTotal: true})
+		left := b.LeftOver()
+		shown.LeftOver, shown.IsOpen = amount.ForPeople(left, b.Currency), !left.IsZero()
+		v.Bridges = append(v.Bridges, shown)
+	}
+}
+
+func (v *view) facts() {
+	add := func(term, format string, args ...any) {
+		v.Facts = append(v.Facts, fact{term, v.Text(fmt.Sprintf(format, args...))})
+	}
+	zone, offset := v.Period.From.Zone()
+	if !strings.HasPrefix(zone, "UTC") && zone != v.Period.From.Format("-07") {
+		zone += " (UTC" + v.Period.From.Format("-07:00") + ")"
+	} else if offset != 0 {
+		zone = "UTC" + v.Period.From.Format("-07:00")
+	}
+	add("Period", "%s to %s (exclusive); all times are in %s", v.clock(v.Period.From), v.clock(v.Period.To), zone)
+	add("Compared at", "%s", v.clock(v.Now))
+	if v.Gateway != "" {
+		add("Gateway", "%s, app %s", v.Gateway, v.AppID)
+	}
+	read := ""
+	if !v.LastSync.IsZero() {
+		read = ", last updated " + v.clock(v.LastSync)
+	}
+	add("Copy of the gateway", "complete from %s to %s%s", v.clock(v.Copy.From), v.clock(v.Copy.To), read)
+	for _, list := range []struct {
+		term string
+		books.ListInfo
+	}{{"List of payments", v.Payments}, {"List of refunds", v.Refunds}} {
+		if list.ReadAt.IsZero() {
+			add(list.term, "none")
+			continue
+		}
+		add(list.term, "%s, %s, %s not readable, imported %s, SHA-256 %s", list.Name, plural(list.ListInfo.Rows, "line"), terminal.Thousands(list.Unreadable),
+			v.clock(list.ReadAt), list.SHA256)
+	}
+	if v.Summary.Elsewhere > 0 {
+		add("Lines of other periods", "%s, not compared", terminal.Thousands(v.Summary.Elsewhere))
+	}
+	if v.Summary.Newer > 0 {
+		add("Lines that are newer than the copy", "%s, not compared", terminal.Thousands(v.Summary.Newer))
+	}
+	add("Grace period", "%s: so near a limit, a row without its counterpart is not checked", graceText(v.Grace))
+	if v.Known != "" {
+		text := fmt.Sprintf("%s, %s marked", v.Known, plural(v.Summary.Known(), "difference"))
+		if n := len(v.Summary.Unused); n > 0 {
+			text += fmt.Sprintf("; entries that match no difference: %s, the first in line %d", terminal.Thousands(n), v.Summary.Unused[0].Line)
+		}
+		add("Known differences", "%s", text)
+	}
+	if v.Command != "" {
+		v.Facts = append(v.Facts, fact{"To create this report again", v.Text(v.Command)})
+	}
+}
+
+func (v *view) classes() {
+	for _, a := range match.Classes {
+		for _, kind := range []books.Kind{books.Payment, books.Refund} {
+			v.class(a, kind)
+		}
+	}
+}
+
+// class adds the row of a class, and a second one for refunds if the class has payments and refunds.
+func (v *view) class(a match.About, kind books.Kind) {
+	isOf := func(c match.Count) bool { return c.Class == a.Class && c.Kind == kind }
+	if kind != usualKind(a.Class) && !slices.ContainsFunc(v.Summary.Classes, isOf) {
+		return
+	}
+	row := classRow{About: a, Ages: []string{"", "", "", ""}}
+	row.Title += inRefunds(a.Class, kind)
+	rows, known := 0, 0
+	var ages [4]int
+	var oldest time.Time
+	for _, c := range v.Summary.Classes {
+		if !isOf(c) {
+			continue
+		}
+		rows += c.Rows
+		known += c.Known
+		if c.Rows > 0 && c.Currency != "" {
+			row.Values = append(row.Values, amount.ForPeople(c.Value, c.Currency)+" "+v.Text(c.Currency))
+		}
+		for i := range ages {
+			ages[i] += c.ByAge[i]
+		}
+		if oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(oldest) {
+			oldest = c.Oldest
+		}
+	}
+	row.Count, row.IsNone = terminal.Thousands(rows), rows == 0
+	if known > 0 {
+		row.Known = terminal.Thousands(known)
+	}
+	if !oldest.IsZero() {
+		row.Oldest = oldest.In(v.Period.From.Location()).Format(time.DateOnly)
+	}
+	for i, n := range ages {
+		if n > 0 {
+			row.Ages[i] = terminal.Thousands(n)
+		}
+	}
+	row.HasRow = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
+	v.Classes = append(v.Classes, row)
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
+	"github.com/shopspring/decimal"
+)
+
+func percentText(part float64) string {
+	if math.IsNaN(part) {
+		return "unknown"
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*part), ".0") + "%"
+}
+
+// short formats a number on an axis.
+func short(f float64) string {
+	for _, unit := range []struct {
+		above float64
+		name  string
+	}{{1e9, "bn"}, {1e6, "m"}, {1e4, "k"}} {
+		if f >= unit.above {
+			by := unit.above
+			if unit.name == "k" {
+				by = 1e3
+			}
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", f/by), ".0") + " " + unit.name
+		}
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", f), ".0")
+}
+
+func about(c match.Class) match.About {
+	i := slices.IndexFunc(match.Classes, func(a match.About) bool { return a.Class == c })
+	return match.Classes[i]
+}
+
+// usualKind is the kind of the rows of a class; those of some classes may also be refunds.
+func usualKind(c match.Class) books.Kind {
+	if strings.HasPrefix(string(c), "refund_") {
+		return books.Refund
+	}
+	return books.Payment
+}
+
+// inRefunds is the part of a title that distinguishes the refunds of a class from its payments.
+func inRefunds(c match.Class, kind books.Kind) string {
+	if kind == usualKind(c) {
+		return ""
+	}
+	return ", refunds"
+}
+
+func wereNotChecked(n int) string {
+	if n == 1 {
+		return "1 row was not checked"
+	}
+	return terminal.Thousands(n) + " rows were not checked"
+}
+
+// NotChecked says what n rows of class match.Unchecked mean, and what to do.
+func NotChecked(n int, grace time.Duration) string {
+	text := "1 payment or refund near a limit of the period, your list or the copy has no counterpart; "
+	if n != 1 {
+		text = terminal.Thousands(n) + " payments or refunds near a limit of the period, your list or the copy have no counterpart; "
+	}
+	return text + "export a list that begins more than " + graceText(grace) +
+		" before the period and ends more than " + graceText(grace) + " after it, update the copy, and compare again"
+}
+
+func graceText(grace time.Duration) string { return strings.TrimSuffix(grace.String(), "0m0s") }
+
+func signed(d decimal.Decimal, currency string) string {
+	if d.IsPositive() {
+		return "+" + amount.ForPeople(d, currency)
+	}
+	return amount.ForPeople(d, currency)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return terminal.Thousands(n) + " " + what + "s"
+}
+
+func ageText(age time.Duration) string {
+	if age < 0 {
+		return "unknown"
+	}
+	return plural(int(age/(24*time.Hour)), "day")
+}
