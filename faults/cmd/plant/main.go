@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -96,6 +97,7 @@ type search struct {
 
 // all looks for one after another, and prints the page.
 func (s *search) all(planted []plant) error {
+	fmt.Printf("# Planted faults\n\nEach was looked for in histories of %d days for %v at most, at commit %s.\n\n", s.days, s.length, commit())
 	fmt.Printf("| Planted | What goes wrong | Found | After | Seed |\n|---|---|---|---|---|\n")
 	var stories strings.Builder
 	found := 0
@@ -107,7 +109,7 @@ func (s *search) all(planted []plant) error {
 		fmt.Printf("| %s | %s | %s | %v | %s |\n", p.name, p.says, r.verdict, r.took.Round(100*time.Millisecond), r.seed)
 		if r.seed != "" {
 			found++
-			fmt.Fprintf(&stories, "\n### %s\n\n```\n%s\n```\n", p.name, r.story)
+			fmt.Fprintf(&stories, "\n### %s\n\n```\n%s\n```\n", p.name, shortened(r.story))
 		}
 	}
 	fmt.Printf("\nFound %d of %d.\n\n## Out of reach\n\n| Fault | Why no history shows it |\n|---|---|\n", found, len(planted))
@@ -168,6 +170,30 @@ func (s *search) one(p *plant) (r result, err error) {
 		}
 	}
 	return r, nil
+}
+
+// commit returns the commit of the repository, as short text.
+func commit() string {
+	out, err := exec.Command("git", "-C", root, "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// shortened leaves out the middle of a long story, and the end of a long line.
+func shortened(story string) string {
+	const most, begin, width = 40, 6, 300
+	lines := strings.Split(story, "\n")
+	if left := len(lines) - most; left > 0 {
+		lines = slices.Concat(lines[:begin], []string{fmt.Sprintf("  … %d lines", left)}, lines[begin+left:])
+	}
+	for i, line := range lines {
+		if len(line) > width {
+			lines[i] = strings.ToValidUTF8(line[:width], "") + "…"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // tail returns the last lines of a text.
