@@ -344,7 +344,7 @@ func (m *merchant) mismatch(s *Step) func() {
 		return nil
 	}
 	return w.call(s, p, normally, func(c *call) {
-		if t.frozen { // meanwhile
+		if t.frozen || t.damaged { // meanwhile
 			return
 		}
 		r, err := t.pay(c, p.journal, t.amount().Add(decimal.New(1, 0)))

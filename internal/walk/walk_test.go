@@ -121,6 +121,29 @@ func TestResumeWithShorterWindows(t *testing.T) {
 	})
 }
 
+// TestCompletenessIsKept: what the checkpoint says is complete stays so, also if its month is read again in shorter windows.
+func TestCompletenessIsKept(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
+		first := m.walk(start, end, settings{pageSize: 50})
+		rows := 0
+		if err := first.Run(t.Context(), func(*modelRow) bool { rows++; return rows < 700 }); err != ErrStopped {
+			t.Fatal(err)
+		}
+		resume := checkpointOf(t, first)
+		resume.CompleteUpTo = start.AddDate(0, 0, 10) // as when the rows of a long month were counted before its end
+		second := m.walk(start, end, settings{pageSize: 50, window: 24 * time.Hour, resume: resume})
+		err := second.Run(t.Context(), func(*modelRow) bool {
+			if upTo := second.Report().CompleteUpTo; upTo.Before(resume.CompleteUpTo) {
+				t.Fatalf("complete up to %v, and before up to %v", upTo, resume.CompleteUpTo)
+			}
+			return true
+		})
+		if upTo := second.Report().CompleteUpTo; err != nil || !upTo.After(resume.CompleteUpTo) {
+			t.Errorf("at the end complete up to %v, %v", upTo, err)
+		}
+	})
+}
+
 // TestDenseSecond: the second of a burst is paged through if the gateway refuses larger pages.
 func TestDenseSecond(t *testing.T) {
 	for _, refuseAbove := range []int{50, 500} {

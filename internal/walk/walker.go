@@ -148,8 +148,7 @@ func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 	if err != nil || total != w.seen.distinct(0, len(w.seen.parts)) {
 		return ctx.Err()
 	}
-	upTo := later(w.start, w.ahead.calendar.earliest(s.span.to))
-	w.state.update(func(report *Report, c *Checkpoint) { report.CompleteUpTo, c.CompleteUpTo = upTo, upTo })
+	w.advance(w.ahead.calendar.earliest(s.span.to))
 	w.progress(s.span.to)
 	return nil
 }
@@ -160,14 +159,20 @@ func (w *walker[T]) monthDone(m *month) {
 	if m.final {
 		upTo := w.end
 		if m.span.to < w.ahead.whole.to {
-			upTo = later(w.start, w.ahead.calendar.earliest(m.span.to))
+			upTo = w.ahead.calendar.earliest(m.span.to)
 		}
-		w.state.update(func(report *Report, c *Checkpoint) {
-			report.CompleteUpTo, c.CompleteUpTo = upTo, upTo
-			c.Month, c.Next, c.Counted = m.span.to, m.span.to, 0
-		})
+		w.advance(upTo)
+		w.state.update(func(_ *Report, c *Checkpoint) { c.Month, c.Next, c.Counted = m.span.to, m.span.to, 0 })
 	}
 	w.progress(m.span.to)
+}
+
+// advance advances CompleteUpTo. What was complete stays so: the checkpoint of another walk may have been further.
+func (w *walker[T]) advance(upTo time.Time) {
+	w.state.update(func(report *Report, c *Checkpoint) {
+		upTo = later(upTo, later(w.start, report.CompleteUpTo))
+		report.CompleteUpTo, c.CompleteUpTo = upTo, upTo
+	})
 }
 
 func later(a, b time.Time) time.Time {
