@@ -94,7 +94,7 @@ func ExampleJournal_CreateRefund() {
 
 	req := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "order-1", Amount: decimal.RequireFromString("5.00")}
 	gateway.Inject(sandbox.Fault{Operation: sandbox.OpCreateRefund, Reply: sandbox.ReplyReset}) // accepted, response lost
-	for range 2 {                                                                         // the second call sends nothing
+	for range 2 {                                                                               // the second call sends nothing
 		_, err = payments.CreateRefund(ctx, req)
 		fmt.Println("unknown:", errors.Is(err, cardgateway.ErrOutcomeUnknown))
 	}
