@@ -3,6 +3,7 @@ package match
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -14,9 +15,13 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
 )
 
-// TestRandom compares random books, and holds what is found against naive, which looks at one id after another.
+// TestRandom compares random books, and holds what is found against naive, which looks at one id after another. With
+// CARDGATEWAY_LONG=1 it compares many more.
 func TestRandom(t *testing.T) {
-	seeds := map[string]uint64{"SQLite": 3000, "Postgres": 500}
+	seeds := map[string]uint64{"SQLite": 500, "Postgres": 300}
+	if os.Getenv("CARDGATEWAY_LONG") == "1" {
+		seeds = map[string]uint64{"SQLite": 5000, "Postgres": 1000}
+	}
 	onEach(t, func(t *testing.T, d *database) {
 		classes, n := map[Class]int{}, seeds[path.Base(t.Name())]
 		for seed := range n {
