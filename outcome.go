@@ -36,10 +36,9 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 		}
 	}
 	v, cause := r.verdict(&says)
-	if v == verdict.Taken {
-		return t, nil
-	}
 	switch v {
+	case verdict.Taken:
+		return t, nil
 	case verdict.WasDeclined:
 		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
 	case verdict.Unknown:

@@ -81,10 +81,9 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 		}
 	}
 	v, cause := c.last.verdict(&says)
-	if v == verdict.Taken {
-		return r, nil
-	}
 	switch v {
+	case verdict.Taken:
+		return r, nil
 	case verdict.WasDeclined:
 		return r, &RefundDeclinedError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Refund: r}
 	case verdict.Unknown:

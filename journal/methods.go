@@ -41,8 +41,8 @@ func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 }
 
 // CreateRefund is cardgateway.Client.CreateRefund, recorded in the journal. The remark is not recorded. A second call with
-// the same RefundTransactionID sends nothing after anything may have been sent; it returns what is known. For errors see
-// CreateTokenOrder; a *MismatchError says that a refund of another payment or amount has this id.
+// the same RefundTransactionID sends nothing after anything may have been sent; it returns what is known. The errors are those
+// of CreateTokenOrder, with *cardgateway.RefundConflictError and *cardgateway.RefundUnknownError; a *MismatchError says that a refund of another payment or amount has this id.
 //
 // An accepted refund (code 110) is Pending; Recover reports when it has been made (111), or declined (112).
 func (j *Journal) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {
@@ -64,9 +64,9 @@ func (j *Journal) Get(ctx context.Context, id ID) (Entry, error) {
 // only when it is too late for the request to arrive.
 //
 // Ack acknowledges the entry if it has this state now, and otherwise nothing. What was recorded since you were told, and has not
-// changed the state, is acknowledged with it, such as another attempt on the hosted page of a pending payment. It returns ErrOpen for an entry without an
-// outcome (Unknown), ErrChanged for an entry with another state (Recover reports it until it is acknowledged), ErrNoEntry for
-// what was never begun, and any failure of the store. A repeated Ack does nothing. It makes no difference which process
+// changed the state, is acknowledged with it, such as another attempt on the hosted page of a pending payment. It returns
+// ErrOpen for an entry without an outcome (Unknown), ErrChanged for an entry with another state (Recover reports it until it
+// is acknowledged), ErrNoEntry for what was never begun, and any failure of the store. A repeated Ack does nothing. It makes no difference which process
 // acknowledges, or whether it was restarted since.
 func (j *Journal) Ack(ctx context.Context, id ID, stored State) error {
 	if err := needContext(ctx, "Ack"); err != nil {
