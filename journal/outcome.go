@@ -200,7 +200,8 @@ var ErrMismatch = errors.New("journal: the id belongs to another payment or refu
 // MismatchError says that the requested transactionId belongs to a recorded payment with another amount, currency, order
 // or operation. Nothing was sent. It matches ErrMismatch and ErrInvalidRequest: a new payment needs a new transactionId. It
 // says nothing about the outcome of the recorded payment. The same applies to the id of a refund of another payment or
-// amount.
+// amount. While the store fails, only the process that made the recorded payment can tell; for any other the outcome is
+// unknown, and nothing was sent by this call either.
 type MismatchError struct {
 	Asked    Intent
 	Recorded Intent

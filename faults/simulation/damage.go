@@ -13,12 +13,12 @@ func (d *database) damage(t *thing, repair bool) bool {
 	if repair {
 		from, to = to, from
 	}
-	statement := `UPDATE cardgateway_journal SET intent = replace(intent, ?, ?) WHERE transaction_id = ?`
+	statement := `UPDATE cardgateway_journal SET intent = replace(intent, ?, ?) WHERE shop = ? AND transaction_id = ?`
 	if d.dialect == sqlstore.Postgres {
-		statement = strings.NewReplacer("intent, ?, ?", "intent, $1, $2", "id = ?", "id = $3").Replace(statement)
+		statement = strings.NewReplacer("intent, ?, ?", "intent, $1, $2", "shop = ?", "shop = $3", "id = ?", "id = $4").Replace(statement)
 	}
 	key := t.key()
-	result, err := d.readDB.Exec(statement, from, to, key.ID.String())
+	result, err := d.readDB.Exec(statement, from, to, key.Shop.String(), key.ID.String())
 	if err != nil {
 		return false
 	}

@@ -169,6 +169,11 @@ func (w *world) hear(c *call, t *thing, v verdict, err error, e *journal.Entry) 
 	if t.frozen {
 		return
 	}
+	if e != nil {
+		for i := range e.Evidence {
+			w.noteShownTooLate(t, e, i)
+		}
+	}
 	wrong := func(why string) {
 		w.violate("what is told is true", "%s is told %s %s; the ledger has %d successes, rows %v (%v)", t.name(), v, why, n, t.rows(), err)
 	}
@@ -313,13 +318,22 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 			w.violate("a success after a negative outcome is a conflict", "%s was %v, is recorded as made, and is no conflict", t.name(), s)
 		}
 	case journal.Declined:
-		t.shownTooLate = t.shownTooLate || t.whole > 1 && t.isRowHidden(ev.At) && ev.At.Sub(submittedBefore(e, i)) >= t.absentAfter()-w.h.clocks()
+		w.noteShownTooLate(t, e, i)
 		if n > 0 && !t.doubled && !t.cameBack && !t.shownTooLate && !t.paidAfterAbandoned() {
 			wrong("and it was made")
 		}
 		w.checkDecline(t, e, i, wrong)
 	case journal.PresumedAbsent:
 		w.checkAbsence(t, e, i, wrong)
+	}
+}
+
+// noteShownTooLate remembers that a payment was submitted twice and that the gateway did not show its success for AbsentAfter:
+// a single decline is final then, as documented.
+func (w *world) noteShownTooLate(t *thing, e *journal.Entry, i int) {
+	ev := &e.Evidence[i]
+	if ev.State == journal.Declined && t.whole > 1 && t.isRowHidden(ev.At) && ev.At.Sub(submittedBefore(e, i)) >= t.absentAfter()-w.h.clocks() {
+		t.shownTooLate = true
 	}
 }
 

@@ -113,11 +113,15 @@ func (t *thing) isRefundAmongOthers() bool {
 	})
 }
 
-// cameLate reports whether the success came after a final outcome had been acknowledged, in a way that the documentation
-// names: by a request that took longer than AbsentAfter, or after the hosted page was abandoned.
+// cameLate reports whether the success came after a final outcome had been acknowledged, or beside it, in a way that the
+// documentation names: by a request that took longer than AbsentAfter, after the hosted page was abandoned, or by a request
+// that the network delivered twice and that was declined once.
 func (t *thing) cameLate() bool {
 	if t.entry.State() == journal.Abandoned {
 		return true // it is no longer queried
+	}
+	if t.doubled && t.entry.State() == journal.Declined {
+		return true
 	}
 	return t.ackedAs != "" && t.ackedAs != paid && t.ackedSuccesses == 0 && (t.whole > 1 || t.isHosted() || t.doubled)
 }
