@@ -90,7 +90,7 @@ func (w *world) checkAtRest(t *thing) {
 		return
 	}
 	n := t.successes()
-	if n > 0 && !t.stored[paid] && !t.stored[conflict] && !t.givenUp && !t.cameBack && !t.cameLate() {
+	if n > 0 && !t.stored[paid] && !t.stored[conflict] && !(t.givenUp && !t.entry.Unacked()) && !t.cameBack && !t.cameLate() {
 		w.violate("everything charged is told", "%s was made %d times and the merchant has stored %v; its entry is %v", t.name(), n, t.stored, t.entry.State())
 	}
 	if t.entry.State() == journal.Unknown && t.entry.Unacked() && !t.contradictory() {
@@ -114,13 +114,13 @@ func (t *thing) isRefundAmongOthers() bool {
 }
 
 // cameLate reports whether the success came after a final outcome had been acknowledged, or beside it, in a way that the
-// documentation names: by a request that took longer than AbsentAfter, after the hosted page was abandoned, or by a request
-// that the network delivered twice and that was declined once.
+// documentation names: by a request that took longer than AbsentAfter, after the hosted page was abandoned, by a request that
+// the network delivered twice and that was declined once, or shown by the gateway only after AbsentAfter.
 func (t *thing) cameLate() bool {
 	if t.entry.State() == journal.Abandoned {
 		return true // it is no longer queried
 	}
-	if t.doubled && t.entry.State() == journal.Declined {
+	if (t.doubled || t.shownTooLate) && t.entry.State() == journal.Declined {
 		return true
 	}
 	return t.ackedAs != "" && t.ackedAs != paid && t.ackedSuccesses == 0 && (t.whole > 1 || t.isHosted() || t.doubled)
