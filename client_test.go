@@ -37,7 +37,7 @@ func TestWithRetry(t *testing.T) {
 	defer s.Close()
 	zone := time.FixedZone("elsewhere", 3600)
 	original, err := cardgateway.New(cardgateway.Config{
-		BaseURL: s.URL, AppID: "1", Location: zone, Authenticate: cardgateway.BasicAuth("merchant", "secret"),
+		BaseURL: s.URL, AppID: "1", Location: zone, HostedPageLifetime: time.Hour, Authenticate: cardgateway.BasicAuth("merchant", "secret"),
 		Retry: cardgateway.RetryPolicy{MaxAttempts: 3, MinWait: time.Nanosecond},
 	})
 	if err != nil {
@@ -65,6 +65,9 @@ func TestWithRetry(t *testing.T) {
 			}
 			if tt.client.Location() != zone {
 				t.Errorf("%s: got zone %v, want %v", tt.name, tt.client.Location(), zone)
+			}
+			if tt.client.HostedPageLifetime() != time.Hour {
+				t.Errorf("%s: got lifetime %v, want 1h", tt.name, tt.client.HostedPageLifetime())
 			}
 		})
 	}
@@ -121,7 +124,9 @@ func TestNewChecksItsConfig(t *testing.T) {
 		{"AppID with a space", "AppID format", func(c *cardgateway.Config) { c.AppID = "1 " }},
 		{"AppID that is JSON", "AppID format", func(c *cardgateway.Config) { c.AppID = `1,"amount":"1"` }},
 		{"AppID in other digits", "AppID format", func(c *cardgateway.Config) { c.AppID = "١" }},
-		{"negative times", "AttemptTimeout range, Retry range", func(c *cardgateway.Config) { c.AttemptTimeout, c.Retry.MinWait = -1, -1 }},
+		{"negative times", "AttemptTimeout range, HostedPageLifetime range, Retry range", func(c *cardgateway.Config) {
+			c.AttemptTimeout, c.HostedPageLifetime, c.Retry.MinWait = -1, -1, -1
+		}},
 		{"negative attempts", "Retry range", func(c *cardgateway.Config) { c.Retry.MaxAttempts = -1 }},
 		{"all at once", "BaseURL format, AppID format, AttemptTimeout range, Retry range", func(c *cardgateway.Config) {
 			*c = cardgateway.Config{BaseURL: "ftp://x", AppID: "x", AttemptTimeout: -1, Retry: cardgateway.RetryPolicy{MaxWait: -1}}

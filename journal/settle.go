@@ -183,8 +183,8 @@ func successesOf(conflict error, e *Entry) (all []Evidence) {
 // gateway does not know the payment and never has, it is presumed absent; see projection.add.
 func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
 
-// isAbandoned reports whether a submission is at least AbandonAfter old, so that the cardholder is no longer expected to
-// pay.
+// isAbandoned reports whether a submission is at least the client's HostedPageLifetime old, so that the cardholder is no
+// longer expected to pay.
 func (j *Journal) isAbandoned(in Intent) bool {
-	return j.opts.AbandonAfter > 0 && j.clock.earliest().Sub(in.At) >= j.opts.AbandonAfter
+	return j.clock.earliest().Sub(in.At) >= j.client.HostedPageLifetime()
 }

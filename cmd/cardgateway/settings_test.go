@@ -45,6 +45,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		{"app", env, []string{"--app-id", "x"}, "app-id (flag --app-id) "},
 		{"zone", env, []string{"--zone", "Mars"}, `zone (flag --zone): "Mars" is not a time zone`},
 		{"timeout", with(env, "CARDGATEWAY_TIMEOUT", "30"), nil, `timeout (environment CARDGATEWAY_TIMEOUT): "30" is not a duration`},
+		{"hosted page", env, []string{"--hosted-page-lifetime", "0s"}, `hosted-page-lifetime (flag --hosted-page-lifetime): "0s" is not a duration`},
 		{"merchant without secret", with(env, "CARDGATEWAY_SECRET", ""), nil, "merchant-id is set (environment CARDGATEWAY_MERCHANT_ID), and the secret key is missing"},
 		{"secret without merchant", with(env, "CARDGATEWAY_MERCHANT_ID", ""), nil, "the secret key is set (environment CARDGATEWAY_SECRET), and merchant-id is missing"},
 		{"two secrets", with(env, "CARDGATEWAY_SECRET_FILE", key), nil, "the secret key is set twice"},

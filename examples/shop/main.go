@@ -34,9 +34,10 @@ type settings struct {
 	typedCards                            bool
 	settleEvery                           time.Duration
 
-	attemptTimeout time.Duration // zero means the constant of that name
-	httpClient     *http.Client  // nil means the client's default
-	log            *slog.Logger
+	attemptTimeout     time.Duration // zero means the constant of that name
+	hostedPageLifetime time.Duration // zero means the client's default
+	httpClient         *http.Client  // nil means the client's default
+	log                *slog.Logger
 }
 
 func main() {
