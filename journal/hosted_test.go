@@ -38,6 +38,8 @@ func TestHostedPage(t *testing.T) {
 		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
 		{"the page was closed", day, []int{103}, "declined", cardgateway.ErrDeclined, ""},
 		{"a card was declined, and no other one was tried", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
+		{"two cards were declined, and no other one was tried", 8 * day, []int{101, 101}, "declined", cardgateway.ErrDeclined, ""},
+		{"a card was declined, and the page was closed", 8 * day, []int{101, 103}, "declined", cardgateway.ErrDeclined, ""},
 		{"paid", day, []int{100}, "succeeded", nil, ""},
 		{"paid with the second card", day, []int{101, 100}, "succeeded", nil, ""},
 		{"paid twice", day, []int{100, 100}, "conflict", cardgateway.ErrConflict, ""},

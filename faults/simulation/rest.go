@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // rest lets the world come to rest: everything works, what is late arrives, and each shop recovers. Then nothing may be
@@ -96,6 +97,17 @@ func (w *world) checkAtRest(t *thing) {
 	if t.entry.State() == journal.Unknown && t.entry.Unacked() && !t.contradictory() {
 		w.violate("what is unknown becomes known", "%s is open in the end; rows %v", t.name(), t.rows())
 	}
+	if s := t.entry.State(); (s == journal.Unknown || s == journal.Pending) && t.entry.Unacked() && t.isOnlyDeclined() {
+		w.violate("what is declined becomes known", "%s is %v in the end; rows %v", t.name(), s, t.rows())
+	}
+}
+
+// isOnlyDeclined reports whether the gateway has only declined rows of a payment on the hosted page, and the page could no
+// longer be used when the last Recover but one began.
+func (t *thing) isOnlyDeclined() bool {
+	open := slices.ContainsFunc(t.rows(), func(r sandbox.Row) bool { return r.Code != 101 && r.Code != 103 })
+	lifetime := t.shop.config.Settings.hostedPageLifetime()
+	return t.isHosted() && len(t.rows()) > 0 && !open && time.Since(t.entry.Intent().At) > lifetime+100*time.Hour
 }
 
 // contradictory reports whether the gateway has several declined rows and nothing else, which tells no outcome, or whether
