@@ -89,7 +89,8 @@ func TestDefaultLocation(t *testing.T) {
 
 func TestNewChecksItsConfig(t *testing.T) {
 	for _, base := range []string{
-		"https://gateway.example", "https://gateway.example:8443/base/", "https://[2001:db8::1]/x", "http://localhost:8080", "http://LocalHost", "http://127.0.0.1", "http://127.9.9.9:1",
+		"https://gateway.example", "https://gateway.example:8443/base/", "https://[2001:db8::1]/x", "http://localhost:8080", "http://LocalHost", "http://127.0.0.1",
+		"http://127.9.9.9:1",
 		"http://[::1]:80/base", "https://gateway.example/a%20b", "HTTPS://gateway.example",
 	} {
 		if _, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1"}); err != nil {

@@ -275,7 +275,8 @@ func TestLockedBatch(t *testing.T) {
 			const locked = 4
 			statements := []string{"START TRANSACTION"}
 			for i := range locked {
-				statements = append(statements, fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
+				statements = append(statements,
+					fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
 			}
 			release := hold(t, spec, append(statements, "ROLLBACK")...)
 			begin := func(ctx context.Context, id string) error {
@@ -325,7 +326,9 @@ func TestBatchWithOldRows(t *testing.T) {
 			if err := store.Record(t.Context(), intent("known"), 0, refused); err != nil {
 				t.Fatal(err)
 			}
-			release := hold(t, spec, "START TRANSACTION", fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}), "ROLLBACK")
+			release := hold(t, spec, "START TRANSACTION",
+				fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}),
+				"ROLLBACK")
 			var wg sync.WaitGroup
 			wg.Go(func() { begin("locked", "of locked") }) // the others come while it waits, and share the next batch
 			time.Sleep(5 * time.Millisecond)
@@ -516,7 +519,8 @@ func TestBadRows(t *testing.T) {
 			want = []string{"0", "5", "refund\t7", "late", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6", "bad later"}
 		}
 		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
-		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'", "UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
+		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'",
+			"UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
 		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {
 			if err := db.QueryRowContext(t.Context(), fmt.Sprintf(selectEvidence, id)).Scan(evidence); err != nil {
 				t.Fatal(err)

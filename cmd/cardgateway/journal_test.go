@@ -56,7 +56,8 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 		r.want(t, exit.OK)
 		for _, words := range []string{
 			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: the call ended with an unknown outcome\n",
-			"acknowledged  no\n", "submitted; recorded before anything was sent\n", "the call ended: unknown\n", "it is presumed absent. Until then do not send it again\n",
+			"acknowledged  no\n", "submitted; recorded before anything was sent\n", "the call ended: unknown\n",
+			"it is presumed absent. Until then do not send it again\n",
 		} {
 			if !strings.Contains(r.out, words) {
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)

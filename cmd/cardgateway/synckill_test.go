@@ -193,7 +193,8 @@ func TestSyncInterrupted(t *testing.T) {
 		}
 		err := cmd.Wait()
 		goOn := shell.CommandLine("reconcile", "sync", "--db", db)
-		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To continue, run: "+goOn) {
+		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted ||
+			!strings.Contains(errOut.String(), "rows of this run are saved. To continue, run: "+goOn) {
 			t.Fatalf("got exit code %d, %v, %s; want 130 and %q", code, err, errOut.String(), goOn)
 		}
 		if n := len(copied(t, read)); n == 0 || n >= 5500 {

@@ -58,10 +58,12 @@ func TestSyncMillion(t *testing.T) {
 			if runtime.GOOS == "darwin" {
 				peak /= 1024
 			}
-			t.Logf("%s: %s, peak memory %d MiB, CPU %s", run.name, took.Round(100*time.Millisecond), peak, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(100*time.Millisecond))
+			t.Logf("%s: %s, peak memory %d MiB, CPU %s", run.name, took.Round(100*time.Millisecond), peak,
+				(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(100*time.Millisecond))
 		}
 		var orders, refunds int
-		err := read.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM cardgateway_orders), (SELECT COUNT(*) FROM cardgateway_refunds)`).Scan(&orders, &refunds)
+		err := read.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM cardgateway_orders), (SELECT COUNT(*) FROM cardgateway_refunds)`).
+			Scan(&orders, &refunds)
 		if err != nil || orders != 1_000_000 || refunds != 100_000 {
 			t.Errorf("got %d orders and %d refunds, %v", orders, refunds, err)
 		}

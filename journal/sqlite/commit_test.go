@@ -196,7 +196,8 @@ func watchedDB(t *testing.T, journalMode string) *sql.DB {
 		sql.Register("sqlite, watched", watching)
 		_ = db.Close() // it was never used
 	})
-	source := "file:" + filepath.Join(t.TempDir(), "journal.db") + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=journal_mode(" + journalMode + ")"
+	source := "file:" + filepath.Join(t.TempDir(),
+		"journal.db") + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=journal_mode(" + journalMode + ")"
 	db, err := sql.Open("sqlite, watched", source)
 	if err != nil {
 		t.Fatal(err)

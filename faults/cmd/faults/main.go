@@ -24,7 +24,8 @@ func main() {
 	payments := flag.Int("payments", 10_000, "payments of each row of the first table")
 	refunds := flag.Int("refunds", 5000, "refunds of each row of the second table")
 	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
-	part := flag.String("part", "", "print one part only: mix, refunds, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
+	part := flag.String("part", "",
+		"print one part only: mix, refunds, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
 	entries := flag.Int("entries", 100_000, "open payments of the last table")
 	flag.Parse()
 	if err := run(*part, *payments, *refunds, *entries, *seed); err != nil {

@@ -82,7 +82,8 @@ func TestAnyApp(t *testing.T) {
 
 // FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
 func FuzzSettingsFile(f *testing.F) {
-	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5", "[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
+	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5",
+		"[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
