@@ -124,7 +124,9 @@ func TestSettings(t *testing.T) {
 			{"synchronous(EXTRA)", ""},
 			{"journal_mode(WAL)", ""},
 		} {
-			refused(t, tt.pragma, "sqlite", "file:"+path+"?_pragma="+tt.pragma, tt.want)
+			t.Run(tt.pragma, func(t *testing.T) {
+				refused(t, tt.pragma, "sqlite", "file:"+path+"?_pragma="+tt.pragma, tt.want)
+			})
 		}
 	})
 	t.Run("postgres", func(t *testing.T) {
@@ -234,22 +236,24 @@ func TestCallersShareStatements(t *testing.T) {
 				{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
 				{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
 			} {
-				before := tt.written(t, db)
-				var wg sync.WaitGroup
-				for c := range callers {
-					wg.Go(func() {
-						for i := range each {
-							in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
-							if err := step.do(in); !errors.Is(err, step.want) {
-								t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
+				t.Run(step.name, func(t *testing.T) {
+					before := tt.written(t, db)
+					var wg sync.WaitGroup
+					for c := range callers {
+						wg.Go(func() {
+							for i := range each {
+								in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
+								if err := step.do(in); !errors.Is(err, step.want) {
+									t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
+								}
 							}
-						}
-					})
-				}
-				wg.Wait()
-				if n := tt.written(t, db) - before; step.want == nil && n > callers*each/4 {
-					t.Errorf("%d statements for %d %s", n, callers*each, step.name)
-				}
+						})
+					}
+					wg.Wait()
+					if n := tt.written(t, db) - before; step.want == nil && n > callers*each/4 {
+						t.Errorf("%d statements for %d %s", n, callers*each, step.name)
+					}
+				})
 			}
 			for c := range callers {
 				key := journal.Key{ID: journal.PaymentID(fmt.Sprintf("%d-0", c))}

@@ -161,14 +161,16 @@ func TestSyncKilled(t *testing.T) {
 		tool(t, env, args(fresh)...).want(t, exit.OK)
 		got := copied(t, read)
 		for _, other := range []struct{ what, db string }{{"an unbroken copy", unbroken}, {"a fresh copy", fresh}} {
-			otherDB, err := sql.Open("sqlite", other.db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantSame(t, other.what, got, copied(t, otherDB))
-			if err := otherDB.Close(); err != nil {
-				t.Error(err)
-			}
+			t.Run(other.what, func(t *testing.T) {
+				otherDB, err := sql.Open("sqlite", other.db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantSame(t, other.what, got, copied(t, otherDB))
+				if err := otherDB.Close(); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		t.Logf("killed %d of %d times, with %d different numbers of orders saved; %d rows are the same", killed, kills, len(partial), len(got))
 		if killed < kills/2 || len(partial) < kills/4 {
