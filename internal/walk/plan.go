@@ -43,24 +43,9 @@ func (p *planner[T]) openMonth() *month {
 // cut removes a window from the front of a range and returns it.
 func (p *planner[T]) cut(r *step[T]) *step[T] {
 	longest := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
-	scale := p.scale(r)
-	s := p.density.cut(longest, p.pages.capacity(), scale)
-	expected := scale * p.density.expect(s)
-	r.span.from, r.expected = s.to, r.expected-expected
-	return newWindow[T](r.month, s, expected)
-}
-
-// scale returns the ratio between the rows of a range, if a response has announced them, and the prediction of the density.
-func (p *planner[T]) scale(r *step[T]) float64 {
-	const most = 4
-	if r.expected <= 0 || !p.density.isSteady() {
-		return 1
-	}
-	predicted := p.density.expect(r.span)
-	if predicted <= 0 {
-		return 1
-	}
-	return min(r.expected/predicted, most)
+	s := p.density.cut(longest, p.pages.capacity())
+	r.span.from = s.to
+	return newWindow[T](r.month, s, p.density.expect(s))
 }
 
 // isWasteful reports whether one more window for the rest of a month would contain too few rows, so that the month should
@@ -113,7 +98,7 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 // divide returns the steps that read the rest of a window that was too long, with total expected rows.
 func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
 	if s.probe {
-		return []*step[T]{{kind: uncutRange, month: s.month, span: rest, expected: float64(total)}}
+		return []*step[T]{{kind: uncutRange, month: s.month, span: rest}}
 	}
 	parts := []span{rest}
 	if rest == s.span || total > p.pages.capacity()*9/10 {
@@ -157,5 +142,5 @@ func (p *planner[T]) adapt(s *step[T], refused bool) {
 	default:
 		return
 	}
-	s.uncut(0)
+	s.uncut()
 }

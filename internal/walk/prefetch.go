@@ -83,7 +83,7 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 		case s.kind == monthEnd:
 			s.kind, s.span = rowCount, s.month.span
 		case s.kind == window && p.calendar.isTooLong(s.span):
-			s.uncut(s.expected) // it is a part of a longer month than the one that begins with it
+			s.uncut() // it is a part of a longer month than the one that begins with it
 		default:
 			p.start(ctx, s)
 		}

@@ -6,7 +6,7 @@ type step[T any] struct {
 	state    stepState
 	month    *month
 	span     span
-	expected float64         // rows: of a window when it was cut; of a range if a response announced them, otherwise zero
+	expected float64         // rows of a window, when it was cut
 	reader   windowReader[T] // of a window or a count
 	err      error
 
@@ -52,10 +52,10 @@ func newWindow[T any](m *month, s span, expected float64) *step[T] {
 	return &step[T]{kind: window, month: m, span: s, expected: expected}
 }
 
-// uncut turns a window back into a range, with its known number of rows, or zero.
-func (s *step[T]) uncut(expected float64) {
+// uncut turns a window back into a range.
+func (s *step[T]) uncut() {
 	s.month.windows--
-	*s = step[T]{kind: uncutRange, month: s.month, span: s.span, expected: expected}
+	*s = step[T]{kind: uncutRange, month: s.month, span: s.span}
 }
 
 // isOverflowed reports whether the step is a window with more rows than fit on a page.
