@@ -18,7 +18,7 @@ import (
 type Saved struct {
 	Query      string // see HashQuery
 	At         Checkpoint
-	Start, End time.Time // as given by the caller; zero if written by an earlier version
+	Start, End time.Time // as given by the caller
 }
 
 // savedJSON is the JSON format of a Saved.
@@ -30,8 +30,8 @@ type savedJSON struct {
 	Counted      int       `json:"counted"`
 	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
 	CompleteUpTo time.Time `json:"completeUpTo"`
-	Start        time.Time `json:"start,omitzero"`
-	End          time.Time `json:"end,omitzero"`
+	Start        time.Time `json:"start"`
+	End          time.Time `json:"end"`
 }
 
 const savedVersion = 1
@@ -69,11 +69,12 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 	edge, err := hex.DecodeString(in.Edge)
 	month, hasMonth := civil.Parse(in.Month)
 	next, hasNext := civil.Parse(in.Next)
-	if err != nil || len(edge)%8 != 0 || in.Query == "" || !hasMonth || !hasNext || month > next || in.Counted < 0 {
-		return errSaved
-	}
-	if in.Version != savedVersion {
+	switch {
+	case in.Version != savedVersion:
 		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
+	case err != nil || len(edge)%8 != 0 || in.Query == "" || !hasMonth || !hasNext || month > next || in.Counted < 0,
+		in.Start.IsZero() || in.End.IsZero():
+		return errSaved
 	}
 	*s = Saved{Query: in.Query, Start: in.Start, End: in.End, At: Checkpoint{
 		Month: month, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
