@@ -32,12 +32,14 @@ func (p *planner[T]) monthFrom(from civil.Time) span {
 	return span{from, end}
 }
 
-// openMonth returns the next month, or nil at the end of the range.
+// openMonth begins the next month. It returns nil at the end of the range.
 func (p *planner[T]) openMonth() *month {
 	if p.next >= p.whole.to {
 		return nil
 	}
-	return &month{span: p.monthFrom(p.next), final: p.next < p.finalUntil}
+	m := &month{span: p.monthFrom(p.next), final: p.next < p.finalUntil}
+	p.next = m.span.to
+	return m
 }
 
 // cut removes a window from the front of a range and returns it.
@@ -48,25 +50,29 @@ func (p *planner[T]) cut(r *step[T]) *step[T] {
 	return newWindow[T](r.month, s, p.density.expect(s))
 }
 
-// isWasteful reports whether one more window for the rest of a month would contain too few rows, so that the month should
-// end before it. A month of n windows takes n+1 queries, the last one for its row count. One more window pays only if it is
+// endBefore ends the newest month before its rest, and lets the next month begin there, if one more window for the rest would
+// contain too few rows. It reports whether it did. A month of n windows takes n+1 queries, the last one for its row count. One more window pays only if it is
 // filled by more than 1-1/n: in a shop whose months have a few rows more than a page, each month takes one query if it ends
 // early, and three otherwise.
-func (p *planner[T]) isWasteful(rest *step[T]) bool {
+func (p *planner[T]) endBefore(rest *step[T]) bool {
 	n := float64(rest.month.windows + 1)
-	return rest.month.final && p.density.expect(rest.span) <= (1-1/n)*p.density.fit(p.pages.capacity())
+	if !rest.month.final || p.density.expect(rest.span) > (1-1/n)*p.density.fit(p.pages.capacity()) {
+		return false
+	}
+	rest.month.span.to, p.next = rest.span.from, rest.span.from
+	return true
 }
 
-// narrow returns the steps that replace a window with more rows than a page. Its first page may contain one end of the
+// split returns the steps that replace a window with more rows than a page. Its first page may contain one end of the
 // window completely: that end becomes a window that needs no query. The rest is divided into parts that should each fit on
 // a page or, if the window was a probe, becomes a range again that is cut once more is known about the density.
-func (p *planner[T]) narrow(s *step[T]) []*step[T] {
+func (p *planner[T]) split(s *step[T]) []*step[T] {
 	s.month.windows--
 	end, rest := p.keepShownEnd(s)
 	if end == nil {
-		return p.divide(s, rest, s.reader.total)
+		return p.stepsFor(rest, s, s.reader.total)
 	}
-	steps := p.divide(s, rest, s.reader.total-end.reader.total)
+	steps := p.stepsFor(rest, s, s.reader.total-end.reader.total)
 	if end.span.from < rest.from {
 		return slices.Insert(steps, 0, end)
 	}
@@ -95,8 +101,8 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	return end, rest
 }
 
-// divide returns the steps that read the rest of a window that was too long, with total expected rows.
-func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
+// stepsFor returns the steps that read the rest of a window that was too long, with total expected rows.
+func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
 	if s.probe {
 		return []*step[T]{{kind: uncutRange, month: s.month, span: rest}}
 	}

@@ -11,6 +11,7 @@ import (
 // walker yields the rows that its prefetcher reads, each once, and verifies the row count of every month before it
 // continues.
 type walker[T any] struct {
+	plan     *planner[T] // of the prefetcher
 	ahead    prefetcher[T]
 	seen     seenRows
 	state    *state
@@ -29,13 +30,14 @@ var ErrStopped = errors.New("stopped")
 
 // resume begins at a checkpoint. If that is in a part that is no longer final, the walk begins at its month.
 func (w *walker[T]) resume(c Checkpoint) {
-	begun := month{span: w.ahead.monthFrom(c.Month), final: true, restored: true}
+	begun := month{span: w.plan.monthFrom(c.Month), final: true, restored: true}
 	if c.Next > begun.span.to {
 		c.Next, c.Counted, c.Boundary = c.Month, 0, nil
 	}
 	w.seen.restore(span{c.Month, c.Next}, c.Counted, c.Boundary)
-	w.ahead.next = c.Month
+	w.plan.next = c.Month
 	if c.Next > c.Month {
+		w.plan.next = begun.span.to
 		w.ahead.enqueue(&begun, span{c.Next, begun.span.to})
 	}
 	w.state.mu.Lock()
@@ -84,7 +86,7 @@ func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 	r := &s.reader
 	// The month may end with this window, and the first query of the next month then begins here. A row with a time from
 	// here on can be returned again after the rows of its month were removed.
-	nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
+	nextQuery := w.plan.calendar.atOrBefore(s.span.to - padding)
 	for _, row := range r.rows {
 		if !w.seen.isNew(row.id) {
 			w.state.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
@@ -118,7 +120,7 @@ func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 // windowDone moves the checkpoint to the end of a window, unless its rows may still change.
 func (w *walker[T]) windowDone(s *step[T]) {
 	if s.month.final {
-		nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
+		nextQuery := w.plan.calendar.atOrBefore(s.span.to - padding)
 		var boundary []uint64
 		for _, row := range s.reader.rows {
 			if row.lastSecond() >= nextQuery {
@@ -148,18 +150,18 @@ func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 	if err != nil || total != w.seen.distinct(0, len(w.seen.parts)) {
 		return ctx.Err()
 	}
-	w.advance(w.ahead.calendar.earliest(s.span.to))
+	w.advance(w.plan.calendar.earliest(s.span.to))
 	w.progress(s.span.to)
 	return nil
 }
 
 // monthDone ends a month that was read completely. If it is final, the walk is complete up to its end.
 func (w *walker[T]) monthDone(m *month) {
-	w.seen.endMonth(w.ahead.calendar.atOrBefore(m.span.to - padding))
+	w.seen.endMonth(w.plan.calendar.atOrBefore(m.span.to - padding))
 	if m.final {
 		upTo := w.end
-		if m.span.to < w.ahead.whole.to {
-			upTo = w.ahead.calendar.earliest(m.span.to)
+		if m.span.to < w.plan.whole.to {
+			upTo = w.plan.calendar.earliest(m.span.to)
 		}
 		w.advance(upTo)
 		w.state.update(func(_ *Report, c *Checkpoint) { c.Month, c.Next, c.Counted = m.span.to, m.span.to, 0 })
@@ -194,7 +196,7 @@ func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
 		}
 		announced = total
 	}
-	from, to := w.ahead.calendar.query(m.span)
+	from, to := w.plan.calendar.query(m.span)
 	return &UnsettledError{From: from, To: to, Announced: announced, Seen: w.seen.count(), Rounds: maxRecounts}
 }
 
@@ -203,7 +205,7 @@ func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
 func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, total int, err error) {
 	parts := w.seen.parts
 	counted := span{parts[i].window.from, parts[j-1].window.to}
-	refused := w.ahead.calendar.isTooLong(counted)
+	refused := w.plan.calendar.isTooLong(counted)
 	if !refused {
 		total, err = w.countRows(ctx, m, counted)
 		refused = err != nil && w.ahead.source.IsRefused(err)
