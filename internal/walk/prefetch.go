@@ -19,7 +19,7 @@ type prefetcher[T any] struct {
 }
 
 // nextDone waits for the first step and removes it from the queue. It returns nil at the end of the range. Unless the step
-// has an error, it is a window that was read, completely or not, or a row count, or the end of a month that needs none.
+// has an error, it is a window that was read, completely or not, or a row count, or the end of a block that needs none.
 func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
 	for {
 		for len(p.results) > 0 { // all that have arrived, so that no connection is idle while the caller receives rows
@@ -40,12 +40,12 @@ func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
 // pushFront puts a step before all others.
 func (p *prefetcher[T]) pushFront(s *step[T]) { p.queue = slices.Insert(p.queue, 0, s) }
 
-// enqueue adds a month, of which the given range is still unread.
-func (p *prefetcher[T]) enqueue(m *month, unread span) {
+// enqueue adds a block, of which the given range is still unread.
+func (p *prefetcher[T]) enqueue(b *block, unread span) {
 	if unread.seconds() > 0 {
-		p.queue = append(p.queue, &step[T]{kind: uncutRange, month: m, span: unread})
+		p.queue = append(p.queue, &step[T]{kind: uncutRange, block: b, span: unread})
 	}
-	p.queue = append(p.queue, &step[T]{kind: monthEnd, month: m})
+	p.queue = append(p.queue, &step[T]{kind: blockEnd, block: b})
 }
 
 // schedule goes through the queue and starts as many steps as may be in flight. There may be twice as many windows that are
@@ -54,11 +54,11 @@ func (p *prefetcher[T]) enqueue(m *month, unread span) {
 func (p *prefetcher[T]) schedule(ctx context.Context) {
 	for i, windows := 0, 0; windows < 2*p.limit; i++ {
 		if i == len(p.queue) {
-			m := p.plan.openMonth()
-			if m == nil {
+			b := p.plan.openBlock()
+			if b == nil {
 				return
 			}
-			p.enqueue(m, m.span)
+			p.enqueue(b, b.span)
 		}
 		if s := p.queue[i]; s.isOverflowed() {
 			p.queue = slices.Replace(p.queue, i, i+1, p.plan.split(s)...)
@@ -66,8 +66,8 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 		switch s := p.queue[i]; {
 		case s.state == done && s.err != nil:
 			return // the walk ends at this step
-		case s.state != waiting, s.kind == monthEnd && !p.isRead(i): // there is nothing to start
-		case s.kind == monthEnd && !s.month.needsCount():
+		case s.state != waiting, s.kind == blockEnd && !p.isRead(i): // there is nothing to start
+		case s.kind == blockEnd && !s.block.needsCount():
 			s.state = done
 		case !p.mayStart():
 			return
@@ -80,10 +80,10 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 	}
 }
 
-// isRead reports whether all windows of the month before step i were read.
+// isRead reports whether all windows of the block before step i were read.
 func (p *prefetcher[T]) isRead(i int) bool {
 	return !slices.ContainsFunc(p.queue[:i], func(s *step[T]) bool {
-		return s.month == p.queue[i].month && s.state != done
+		return s.block == p.queue[i].block && s.state != done
 	})
 }
 
@@ -98,14 +98,14 @@ func (p *prefetcher[T]) mayStart() bool {
 func (p *prefetcher[T]) queryAt(i int) *step[T] {
 	s := p.queue[i]
 	if s.kind == window && p.plan.calendar.isTooLong(s.span) {
-		s.uncut() // it is a part of a longer month than the one that begins with it
+		s.uncut() // it is a part of a longer block than the one that begins with it
 	}
 	switch s.kind {
-	case monthEnd:
-		s.kind, s.span = rowCount, s.month.span
+	case blockEnd:
+		s.kind, s.span = rowCount, s.block.span
 	case uncutRange:
 		p.queue = slices.Insert(p.queue, i, p.plan.cut(s))
-		isLast := i+1 == len(p.queue)-2 && p.queue[i+2].kind == monthEnd && p.queue[i+2].month == s.month
+		isLast := i+1 == len(p.queue)-2 && p.queue[i+2].kind == blockEnd && p.queue[i+2].block == s.block
 		if s.span.seconds() == 0 || isLast && p.plan.endBefore(s) {
 			p.queue = slices.Delete(p.queue, i+1, i+2)
 		}

@@ -25,7 +25,7 @@ type Saved struct {
 type savedJSON struct {
 	Version      int       `json:"version"`
 	Query        string    `json:"query"`
-	Month        string    `json:"month"`
+	Block        string    `json:"block"`
 	Next         string    `json:"next"`
 	Counted      int       `json:"counted"`
 	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
@@ -49,7 +49,7 @@ func (s Saved) MarshalJSON() ([]byte, error) {
 		edge = binary.BigEndian.AppendUint64(edge, id)
 	}
 	return json.Marshal(savedJSON{
-		Version: savedVersion, Query: s.Query, Month: s.At.Month.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
+		Version: savedVersion, Query: s.Query, Block: s.At.Block.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
 		Edge: hex.EncodeToString(edge), CompleteUpTo: s.At.CompleteUpTo, Start: s.Start, End: s.End,
 	})
 }
@@ -67,17 +67,17 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 		return errSaved
 	}
 	edge, err := hex.DecodeString(in.Edge)
-	month, hasMonth := civil.Parse(in.Month)
+	block, hasBlock := civil.Parse(in.Block)
 	next, hasNext := civil.Parse(in.Next)
 	switch {
 	case in.Version != savedVersion:
 		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
-	case err != nil || len(edge)%8 != 0 || in.Query == "" || !hasMonth || !hasNext || month > next || in.Counted < 0,
+	case err != nil || len(edge)%8 != 0 || in.Query == "" || !hasBlock || !hasNext || block > next || in.Counted < 0,
 		in.Start.IsZero() || in.End.IsZero():
 		return errSaved
 	}
 	*s = Saved{Query: in.Query, Start: in.Start, End: in.End, At: Checkpoint{
-		Month: month, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
+		Block: block, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
 	}}
 	for ; len(edge) > 0; edge = edge[8:] {
 		s.At.Boundary = append(s.At.Boundary, binary.BigEndian.Uint64(edge))

@@ -108,7 +108,7 @@ func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
 	}
 	from, ok := w.Checkpoint()
 	if !ok {
-		from = Checkpoint{Month: whole.from, Next: whole.from, CompleteUpTo: c.Start}
+		from = Checkpoint{Block: whole.from, Next: whole.from, CompleteUpTo: c.Start}
 	}
 	walker.resume(from)
 	return walker
