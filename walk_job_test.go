@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // What a nightly job needs from a walk: a checkpoint that contains its range, one log line, and errors that state the
