@@ -86,7 +86,8 @@ func TestNotify(t *testing.T) {
 // TestNotifyMembers: each event carries the members of its published example.
 func TestNotifyMembers(t *testing.T) {
 	for event, want := range map[string]string{
-		"approved":   "appId billDescription code isTest sign timestamp transactionAmount transactionCardNumber transactionCurrency transactionId transactionType uniqueId",
+		"approved": "appId billDescription code isTest sign timestamp transactionAmount transactionCardNumber " +
+			"transactionCurrency transactionId transactionType uniqueId",
 		"refunded":   "appId code isTest merchantRefundId message refundAmount refundCurrency refundMessage refundUniqueId sign timestamp transactionType uniqueId",
 		"chargeback": "appId chargebackAmount chargebackCurrency isTest sign timestamp transactionType uniqueId",
 	} {
