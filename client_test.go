@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // TestWithRetry: the copy has its own retry policy, and shares the settings and connections of the original.

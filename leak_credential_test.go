@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // What the Authenticate hook sets does not appear in errors or results, whether the transport, the gateway or the hook

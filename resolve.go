@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // ResolveQuery identifies a payment whose outcome is unknown; OutcomeUnknownError.Query returns one. TransactionID, Amount,
@@ -70,7 +71,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		Row: func(t *Transaction) resolve.Row {
 			return resolve.Row{
 				ID:        t.TransactionID + " " + orderRowID(t),
-				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: t.State().forVerdict(),
+				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(t.State()),
 				Ours:     t.TransactionID == q.TransactionID,
 				OtherApp: c.IsOtherApp(t),
 				Agrees:   t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,

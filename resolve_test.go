@@ -17,8 +17,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // Resolve in virtual time, against gateways whose clock is in any zone, whose filter lets other orders through, whose

@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 
 	"github.com/cardgateway/cardgateway-go/faults"
-	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
-	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 )
 
 func main() {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 )
