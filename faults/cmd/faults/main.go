@@ -1,4 +1,4 @@
-// Command faults prints the figures of docs/money.md: payments and refunds over broken connections, with every behavior of
+// Command faults prints the figures of RESULTS.md: payments and refunds over broken connections, with every behavior of
 // the gateway, with this client and with commonly used alternatives; a program that is killed; two programs that make the
 // same payment; the duration of a payment without faults, and the number of payments per second; and the cost of very many
 // open payments.
