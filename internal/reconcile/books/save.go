@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,8 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 	return nil
 }
 
-// save inserts or updates rows, and records the changes. A row without an amount keeps the earlier amount. A new row whose
-// time is before complete is recorded as late.
+// save inserts or updates rows, and records the changes. A row without an amount or without a currency keeps the earlier one. A
+// new row whose time is before complete is recorded as late.
 func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, complete int64, now time.Time) (found changes, err error) {
 	rows = lastOfEach(rows)
 	if len(rows) == 0 {
@@ -53,13 +54,11 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 	if err := b.fill(ctx, tx, t.staging(), t.columns, rows); err != nil {
 		return found, err
 	}
-	withoutAmount := false
-	for _, row := range rows {
-		withoutAmount = withoutAmount || row[t.money+1] == ""
-	}
-	if withoutAmount {
-		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET amount = was.amount, currency = was.currency FROM $rows was
-			WHERE was.id = $new.id AND $new.currency = ''`))
+	isShort := func(row record) bool { return row[t.money] == "0" || row[t.money+1] == "" }
+	if slices.ContainsFunc(rows, isShort) {
+		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET amount = CASE WHEN $new.amount = '0' THEN was.amount ELSE $new.amount END,
+			currency = CASE WHEN $new.currency = '' THEN was.currency ELSE $new.currency END
+			FROM $rows was WHERE was.id = $new.id AND ($new.amount = '0' OR $new.currency = '')`))
 		if err != nil {
 			return found, err
 		}
