@@ -142,14 +142,35 @@ func (k *copied) read(row members, isRefund bool) (key string, r copiedRow) {
 	if app := text(row, "appId"); !isRefund && app != k.shop.appID() {
 		r.app = app
 	}
-	switch {
-	case r.unique != "":
-	case isRefund:
-		return kind + "refund " + r.id + " " + r.payment + " " + wall, r
-	default:
-		return kind + "transaction " + r.id + " " + wall, r
+	if r.unique == "" {
+		return k.unnamed(kind, r), r
 	}
 	return kind + r.unique, r
+}
+
+// unnamed is the key of a row without the gateway's id.
+func (k *copied) unnamed(kind string, r copiedRow) string {
+	wall := ""
+	if r.at != 0 {
+		wall = r.time().In(k.shop.gateway.location).Format(time.DateTime)
+	}
+	if kind == "refund " {
+		return kind + "refund " + r.id + " " + r.payment + " " + wall
+	}
+	return kind + "transaction " + r.id + " " + wall
+}
+
+// shownAs is as what a row of the copy was shown: with the gateway's id, or without it if the copy knows it already.
+func (k *copied) shownAs(key string) []copiedRow {
+	r, all := k.rows[key], slices.Clip(k.shown[key])
+	kind, _, _ := strings.Cut(key, " ")
+	if r.unique != "" {
+		for _, s := range k.shown[k.unnamed(kind+" ", r)] {
+			s.unique = r.unique
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // load reads the copy from its tables, without the code under test.
@@ -294,9 +315,10 @@ func (x *reconciles) checkRows(k *copied, before map[string]copiedRow) {
 		if had && r == was {
 			continue
 		}
-		isShown := slices.ContainsFunc(k.shown[key], func(s copiedRow) bool {
-			hasAmount := k.keeps(key, s.amount, r.amount, cmp.Or(was.amount, "0"), func(r copiedRow) string { return r.amount })
-			hasCurrency := k.keeps(key, s.currency, r.currency, was.currency, func(r copiedRow) string { return r.currency })
+		shownAs := k.shownAs(key)
+		isShown := slices.ContainsFunc(shownAs, func(s copiedRow) bool {
+			hasAmount := keeps(shownAs, s.amount, r.amount, cmp.Or(was.amount, "0"), func(r copiedRow) string { return r.amount })
+			hasCurrency := keeps(shownAs, s.currency, r.currency, was.currency, func(r copiedRow) string { return r.currency })
 			s.amount, s.currency = r.amount, r.currency
 			return s == r && hasAmount && hasCurrency
 		})
@@ -308,11 +330,11 @@ func (x *reconciles) checkRows(k *copied, before map[string]copiedRow) {
 }
 
 // keeps reports whether a text of a row is what was shown. If none was shown, it is what it was, or what was shown before in this update.
-func (k *copied) keeps(key, shown, is, was string, of func(copiedRow) string) bool {
+func keeps(all []copiedRow, shown, is, was string, of func(copiedRow) string) bool {
 	if shown != "" {
 		return is == shown
 	}
-	return is == was || is != "" && slices.ContainsFunc(k.shown[key], func(r copiedRow) bool { return of(r) == is })
+	return is == was || is != "" && slices.ContainsFunc(all, func(r copiedRow) bool { return of(r) == is })
 }
 
 // checkError checks that an update ends with an error that is documented.
@@ -409,7 +431,7 @@ func (x *reconciles) checkReread(k *copied, from time.Time, isDaily bool) {
 				continue
 			}
 			r, has := k.rows[kind+row.UniqueID]
-			shown := k.shown[kind+row.UniqueID]
+			shown := k.shownAs(kind + row.UniqueID)
 			isInRange := !at.Before(from) && at.Before(k.complete)
 			// What the gateway has always shown before the copy was complete there is in it, however old.
 			isOld := t.disguise == "" && k.shop.gateway.config.Lag < walkLag && !at.Before(k.since) && at.Before(k.complete)
@@ -425,12 +447,32 @@ func (x *reconciles) checkReread(k *copied, from time.Time, isDaily bool) {
 			}
 		}
 	}
+	for key, shown := range k.shown {
+		r := shown[len(shown)-1]
+		if at := r.time(); atOnce && r.at != 0 && !at.Before(from) && at.Before(k.complete) && !k.has(key, r) {
+			w.violate("a copy has what the gateway has shown", "%s: %s, %+v, is not in it", k.shop.name, key, r)
+			return
+		}
+	}
 	for key, r := range k.rows {
-		if at := r.time(); r.at != 0 && !at.Before(from) && at.Before(k.complete) && len(k.shown[key]) == 0 {
+		if at := r.time(); r.at != 0 && !at.Before(from) && at.Before(k.complete) && len(k.shownAs(key)) == 0 {
 			w.violate("a copy has no row that the gateway no longer shows", "%s: %s, %+v", k.shop.name, key, r)
 			return
 		}
 	}
+}
+
+// has reports whether a row that was shown is in the copy. One without the gateway's id can be there with it.
+func (k *copied) has(key string, r copiedRow) bool {
+	if _, has := k.rows[key]; has {
+		return true
+	}
+	for _, is := range k.rows {
+		if r.unique == "" && is.id == r.id && is.payment == r.payment && is.at == r.at {
+			return true
+		}
+	}
+	return false
 }
 
 // states are those of the codes of rows.

@@ -336,7 +336,7 @@ func (d *draw) bookkeeping(h *History) (steps []Step) {
 	if d.chance(2) && len(h.Things) > 0 {
 		steps = append(steps, Step{
 			Do: "disguise", Thing: d.IntN(len(h.Things)), Delay: d.between(time.Hour, 60*time.Hour),
-			Text: one(d, "hidden", "hidden", "no id", "no amount", "other amount", "unlisted code", "displaced", "came back"),
+			Text: one(d, "hidden", "hidden", "no id", "no id", "no amount", "other amount", "unlisted code", "displaced", "came back"),
 		})
 	}
 	sync := Step{Do: "books: sync", N: d.IntN(2)}
