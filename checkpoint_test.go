@@ -12,9 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checkpoint is a checkpoint in the middle of a month, as JSON, in the form that merchants have stored.
-const checkpoint = `{"version":1,"query":"0123","month":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
-	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z"}`
+// checkpoint is a checkpoint in the middle of a month, as JSON, in the form that merchants store.
+const checkpoint = `{"version":1,"query":"0123","block":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
+	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z",` +
+	`"start":"2026-01-01T00:00:00Z","end":"2026-01-31T00:00:00Z"}`
 
 func TestCheckpointJSON(t *testing.T) {
 	for _, tt := range []struct {
@@ -50,6 +51,7 @@ func TestCheckpointJSONRefused(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no object", `"secret"`, "cardgateway: not a checkpoint of a walk"},
 		{"no query", strings.Replace(checkpoint, `"0123"`, `""`, 1), "cardgateway: not a checkpoint of a walk"},
+		{"no range", strings.Replace(checkpoint, `,"end":"2026-01-31T00:00:00Z"`, ``, 1), "cardgateway: not a checkpoint of a walk"},
 		{"another version", strings.Replace(checkpoint, `"version":1`, `"version":2`, 1),
 			"cardgateway: not a checkpoint of a walk that this version reads: version 2"},
 	} {
@@ -65,9 +67,9 @@ func TestCheckpointJSONRefused(t *testing.T) {
 	}
 }
 
-// TestStoredCheckpoint: a checkpoint that an earlier version stored resumes the walk.
+// TestStoredCheckpoint: a checkpoint that was stored resumes the walk.
 func TestStoredCheckpoint(t *testing.T) {
-	const stored = `{"version":1,"query":"ab12245cf48622ab0d1cbc9330dff8a0","month":"2024-02-01 07:59:58","next":"2024-02-06 01:56:26",` +
+	const stored = `{"version":1,"query":"ab12245cf48622ab0d1cbc9330dff8a0","block":"2024-02-01 07:59:58","next":"2024-02-06 01:56:26",` +
 		`"counted":261,"completeUpTo":"2024-02-01T07:59:58+08:00","start":"2024-01-01T00:00:00Z","end":"2024-04-01T00:00:00Z"}`
 	client, gateway := seeded()
 	defer gateway.Close()

@@ -89,6 +89,16 @@ type Config struct {
 	// supports it, more failures are proved to be "not sent"; if it does not, each payment takes longer by up to the
 	// transport's ExpectContinueTimeout, one second by default.
 	ExpectContinue bool
+	// HostedPageLifetime is how long the cardholder is assumed to be able to use the hosted page, from when the payment was
+	// sent; zero means 24 h. The interface names no lifetime; hosted pages of card gateways commonly live between an hour and
+	// a day. The published code 103 (closed) ends it earlier.
+	//
+	// Until it has passed, a decline on the hosted page is one attempt: Resolve returns an unknown outcome, and package journal
+	// a pending payment. Afterwards a decline is final, and the journal reports a payment that still waits for the cardholder as
+	// abandoned, and queries neither any more. So with a longer one, orders that nobody pays stay open for longer. With one that
+	// is shorter than the page's, a cardholder can pay after that. Only a notification or a walk then shows the payment: the
+	// journal's Confirm records it as a success if it was abandoned, and as a conflict if it was declined.
+	HostedPageLifetime time.Duration
 }
 
 // RetryPolicy limits how often one call is attempted. Queries are retried after a transport failure, an unreadable
@@ -103,6 +113,7 @@ type RetryPolicy struct {
 const (
 	defaultAttemptTimeout     = 30 * time.Second
 	defaultPaymentIdleTimeout = 3 * time.Second
+	defaultHostedPageLifetime = 24 * time.Hour
 )
 
 // Limiter delays attempts, for example to respect the gateway's rate limit.
@@ -158,12 +169,14 @@ func New(cfg Config) (*Client, error) {
 		v.AddIf(len(cfg.AppID) > 1 && cfg.AppID[0] == '0', "AppID", RuleFormat, "must not start with 0: it is a JSON number")
 	}
 	v.AddIf(cfg.AttemptTimeout < 0, "AttemptTimeout", RuleRange, "must not be negative")
+	v.AddIf(cfg.HostedPageLifetime < 0, "HostedPageLifetime", RuleRange, "must not be negative")
 	v.AddIf(cfg.Retry.MaxAttempts < 0 || cfg.Retry.MinWait < 0 || cfg.Retry.MaxWait < 0, "Retry", RuleRange, "must not have negative values")
 	if given := cfg.HTTPClient; given != nil && given.Timeout > 0 && (cfg.AttemptTimeout == 0 || given.Timeout < cfg.AttemptTimeout) {
 		cfg.AttemptTimeout = given.Timeout
 	}
 	cfg.AttemptTimeout = cmp.Or(cfg.AttemptTimeout, defaultAttemptTimeout)
 	cfg.PaymentIdleTimeout = cmp.Or(cfg.PaymentIdleTimeout, defaultPaymentIdleTimeout)
+	cfg.HostedPageLifetime = cmp.Or(cfg.HostedPageLifetime, defaultHostedPageLifetime)
 	cfg.Location = cmp.Or(cfg.Location, defaultLocation)
 	cfg.Retry = RetryPolicy(retry.Policy(cfg.Retry).WithDefaults())
 	var given http.RoundTripper
@@ -217,6 +230,9 @@ func (c *Client) IsOtherApp(t *Transaction) bool { return t.StatesOtherApp(c.onl
 
 // Location returns the time zone in which the client reads and writes the gateway's wall-clock times.
 func (c *Client) Location() *time.Location { return c.cfg.Location }
+
+// HostedPageLifetime returns how long the cardholder is assumed to be able to use the hosted page; see Config.
+func (c *Client) HostedPageLifetime() time.Duration { return c.cfg.HostedPageLifetime }
 
 // BasicAuth returns an Authenticate hook for HTTP Basic with the merchant id and the secret key. This scheme is published
 // by gateways, and not part of the interface. If either is empty, or the id contains a colon, which Basic does not allow,

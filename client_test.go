@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // TestWithRetry: the copy has its own retry policy, and shares the settings and connections of the original.
@@ -37,7 +37,7 @@ func TestWithRetry(t *testing.T) {
 	defer s.Close()
 	zone := time.FixedZone("elsewhere", 3600)
 	original, err := cardgateway.New(cardgateway.Config{
-		BaseURL: s.URL, AppID: "1", Location: zone, Authenticate: cardgateway.BasicAuth("merchant", "secret"),
+		BaseURL: s.URL, AppID: "1", Location: zone, HostedPageLifetime: time.Hour, Authenticate: cardgateway.BasicAuth("merchant", "secret"),
 		Retry: cardgateway.RetryPolicy{MaxAttempts: 3, MinWait: time.Nanosecond},
 	})
 	if err != nil {
@@ -66,6 +66,9 @@ func TestWithRetry(t *testing.T) {
 			if tt.client.Location() != zone {
 				t.Errorf("%s: got zone %v, want %v", tt.name, tt.client.Location(), zone)
 			}
+			if tt.client.HostedPageLifetime() != time.Hour {
+				t.Errorf("%s: got lifetime %v, want 1h", tt.name, tt.client.HostedPageLifetime())
+			}
 		})
 	}
 	if got := connections.Load(); got != 1 {
@@ -86,7 +89,8 @@ func TestDefaultLocation(t *testing.T) {
 
 func TestNewChecksItsConfig(t *testing.T) {
 	for _, base := range []string{
-		"https://gateway.example", "https://gateway.example:8443/base/", "https://[2001:db8::1]/x", "http://localhost:8080", "http://LocalHost", "http://127.0.0.1", "http://127.9.9.9:1",
+		"https://gateway.example", "https://gateway.example:8443/base/", "https://[2001:db8::1]/x", "http://localhost:8080", "http://LocalHost", "http://127.0.0.1",
+		"http://127.9.9.9:1",
 		"http://[::1]:80/base", "https://gateway.example/a%20b", "HTTPS://gateway.example",
 	} {
 		if _, err := cardgateway.New(cardgateway.Config{BaseURL: base, AppID: "1"}); err != nil {
@@ -121,7 +125,9 @@ func TestNewChecksItsConfig(t *testing.T) {
 		{"AppID with a space", "AppID format", func(c *cardgateway.Config) { c.AppID = "1 " }},
 		{"AppID that is JSON", "AppID format", func(c *cardgateway.Config) { c.AppID = `1,"amount":"1"` }},
 		{"AppID in other digits", "AppID format", func(c *cardgateway.Config) { c.AppID = "١" }},
-		{"negative times", "AttemptTimeout range, Retry range", func(c *cardgateway.Config) { c.AttemptTimeout, c.Retry.MinWait = -1, -1 }},
+		{"negative times", "AttemptTimeout range, HostedPageLifetime range, Retry range", func(c *cardgateway.Config) {
+			c.AttemptTimeout, c.HostedPageLifetime, c.Retry.MinWait = -1, -1, -1
+		}},
 		{"negative attempts", "Retry range", func(c *cardgateway.Config) { c.Retry.MaxAttempts = -1 }},
 		{"all at once", "BaseURL format, AppID format, AttemptTimeout range, Retry range", func(c *cardgateway.Config) {
 			*c = cardgateway.Config{BaseURL: "ftp://x", AppID: "x", AttemptTimeout: -1, Retry: cardgateway.RetryPolicy{MaxWait: -1}}

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // How connections are made: TLS 1.2 or later, HTTP/1.1 only, no compression, the caller's settings unchanged, and
@@ -110,10 +110,12 @@ func TestRequestsOnTheWire(t *testing.T) {
 			}
 			for _, r := range requests {
 				h := r.Header
-				if r.ProtoMajor != 1 || h.Get("Accept-Encoding") != "" || h.Get("Accept") != "application/json" || h.Get("User-Agent") != "cardgateway-go/"+cardgateway.Version {
+				if r.ProtoMajor != 1 || h.Get("Accept-Encoding") != "" || h.Get("Accept") != "application/json" ||
+					h.Get("User-Agent") != "cardgateway-go/"+cardgateway.Version {
 					t.Errorf("%s: %s %s with %v", name, r.Proto, r.Method, h)
 				}
-				if r.Method == "POST" && (h.Get("Idempotency-Key") != "" || h.Get("X-Idempotency-Key") != "" || h.Get("Content-Type") != "application/json" || r.ContentLength <= 0) {
+				if r.Method == "POST" &&
+					(h.Get("Idempotency-Key") != "" || h.Get("X-Idempotency-Key") != "" || h.Get("Content-Type") != "application/json" || r.ContentLength <= 0) {
 					t.Errorf("%s: payment with length %d and %v", name, r.ContentLength, h)
 				}
 			}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // Errors and their texts: each is of exactly one kind, and none contains a URL.

@@ -21,7 +21,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // exchange is one documented request and response; see testdata/README.md.
@@ -211,7 +211,8 @@ func number(query url.Values, name string) int {
 func checkOutcome(t *testing.T, outcome string, got any, err error) {
 	t.Helper()
 	states := map[string]cardgateway.State{
-		"approved": cardgateway.StateApproved, "declined": cardgateway.StateDeclined, "processing": cardgateway.StateProcessing, "redirect": cardgateway.StateRedirect,
+		"approved": cardgateway.StateApproved, "declined": cardgateway.StateDeclined, "processing": cardgateway.StateProcessing,
+		"redirect": cardgateway.StateRedirect,
 	}
 	said, hasState := got.(interface{ State() cardgateway.State }) // a transaction or a refund
 	wantErr := map[string]error{

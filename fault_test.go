@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // What a mock cannot show: servers that cut, reset, delay, truncate and falsify, on real sockets. The till records what

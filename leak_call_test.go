@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // What a call leaves behind shows no card number, verification code, token or credentials: the error with its whole
@@ -306,10 +306,11 @@ func TestServersShowNothing(t *testing.T) {
 func TestStacksShowNothing(t *testing.T) {
 	for _, op := range clienttest.PaymentOperations[:2] {
 		buf := make([]byte, 1<<20)
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			buf = buf[:runtime.Stack(buf, true)]
-			return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
-		})}})
+		c := clienttest.NewClient(t,
+			cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				buf = buf[:runtime.Stack(buf, true)]
+				return clienttest.Respond(r, 200, clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, ""))
+			})}})
 		if _, err := op.Call(t.Context(), c, "t-1"); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // Some sinks are the process itself: what the runtime prints when it dies of a panic, and what net/http prints about

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // What the Authenticate hook sets does not appear in errors or results, whether the transport, the gateway or the hook
@@ -38,10 +38,12 @@ func TestCredentialsInErrors(t *testing.T) {
 	}
 	for name, hook := range hooks {
 		t.Run(name, func(t *testing.T) {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, Logger: logger, Authenticate: hook, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				user, password, _ := r.BasicAuth()
-				return nil, fmt.Errorf("cannot send %v of %s with %s", r.Header, user, password)
-			})}})
+			c := clienttest.NewClient(t,
+				cardgateway.Config{BaseURL: clienttest.BaseURL, Logger: logger, Authenticate: hook,
+					HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						user, password, _ := r.BasicAuth()
+						return nil, fmt.Errorf("cannot send %v of %s with %s", r.Header, user, password)
+					})}})
 			_, payErr := clienttest.PayByToken(t.Context(), c, "t-1")
 			_, queryErr := c.GetTransaction(t.Context(), "1")
 			o.add(payErr, queryErr)

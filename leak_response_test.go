@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
@@ -65,9 +65,10 @@ func TestSecretsInResponses(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, code := range []cardgateway.Code{cardgateway.CodeSuccess, cardgateway.CodeFailed, cardgateway.CodeSystemError, cardgateway.CodeParameterError} {
-				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, tt.members))
-				})}})
+				c := clienttest.NewClient(t,
+					cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":%d,"transactionId":"t-1",%s}`, code, tt.members))
+					})}})
 				tx, err := clienttest.PayByToken(t.Context(), c, "t-1")
 				if tt.onlyFailed && err == nil {
 					continue
@@ -201,9 +202,10 @@ func TestTokensLikeMasks(t *testing.T) {
 		"411111******1111": "card 4111111111111111", "no 123456": "no 12-34 56 7890123456",
 	} {
 		t.Run(token, func(t *testing.T) {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":100,"transactionId":"t-1","message":%q}`, message))
-			})}})
+			c := clienttest.NewClient(t,
+				cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					return clienttest.Respond(r, 200, fmt.Sprintf(`{"code":100,"transactionId":"t-1","message":%q}`, message))
+				})}})
 			tx, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
 			if err != nil || tx.Message == "" || strings.Contains(tx.Message, token) {
 				t.Errorf("token %s: got %v and message %q", token, err, tx.Message)
@@ -216,11 +218,13 @@ func TestTokensLikeMasks(t *testing.T) {
 func TestIdentifiersStayWhole(t *testing.T) {
 	const id, unique = "order-1234-8765", "201806281234530000"
 	for _, code := range []string{"123", "1234", "2018", "8765", "3000"} {
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "1234", HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			return clienttest.Respond(
-				r, 200, fmt.Sprintf(`{"code":101,"transactionId":%q,"uniqueId":%q,"appId":1234,"transactionCardNumber":"411111******1234"}`, id, unique),
-			)
-		})}})
+		c := clienttest.NewClient(t,
+			cardgateway.Config{BaseURL: clienttest.BaseURL, AppID: "1234",
+				HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					return clienttest.Respond(
+						r, 200, fmt.Sprintf(`{"code":101,"transactionId":%q,"uniqueId":%q,"appId":1234,"transactionCardNumber":"411111******1234"}`, id, unique),
+					)
+				})}})
 		for _, token := range []bool{false, true} {
 			tx, err := c.CreateSubscription(t.Context(), clienttest.SubscriptionRequest(id, clienttest.NewCard(clienttest.CardNumber, code)))
 			if token {
@@ -246,9 +250,10 @@ func TestSpellingsOfTokens(t *testing.T) {
 		"%zz" + url.QueryEscape(token), `{\"path\":\"\\/payment\\/` + strings.ReplaceAll(token, "/", `\\/`) + `\"}`, `tk\\u002F9f8e\\u002b7d6c5b4a\\u003dx`,
 		`\\u00 \\x tk\\/9f8e+7d6c5b4a=x\\`,
 	} {
-		c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			return clienttest.Respond(r, 200, `{"code":101,"transactionMessage":"no such token `+spelled+`"}`)
-		})}})
+		c := clienttest.NewClient(t,
+			cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				return clienttest.Respond(r, 200, `{"code":101,"transactionMessage":"no such token `+spelled+`"}`)
+			})}})
 		_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
 		if !errors.Is(err, cardgateway.ErrDeclined) || strings.Contains(err.Error(), "9f8e") {
 			t.Errorf("%s: got %v", spelled, err)
@@ -280,9 +285,10 @@ func TestNumbersInBrokenResponses(t *testing.T) {
 func TestQuotedTokensInErrors(t *testing.T) {
 	for _, token := range []string{`a"bcdefgh`, `a\bcdefgh`, "tökén-abc"} {
 		for _, verb := range []string{"%s", "%q", "%v"} {
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				return nil, fmt.Errorf(verb, r.URL.Path)
-			})}})
+			c := clienttest.NewClient(t,
+				cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					return nil, fmt.Errorf(verb, r.URL.Path)
+				})}})
 			_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(token), clienttest.TokenPaymentRequest("t-1"))
 			if strings.Contains(err.Error(), "payment/") || strings.Contains(err.Error(), "bcdefgh") {
 				t.Errorf("%s in %s: got %v", token, verb, err)

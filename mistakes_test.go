@@ -13,7 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // Mistakes that merchants make: each is refused before anything is sent, by an error that names the field and the rule.
@@ -88,10 +88,11 @@ func TestDecimalsOfCurrencies(t *testing.T) {
 // TestNilContext: the error says so, and there is no panic that leaves it unclear whether something was sent.
 func TestNilContext(t *testing.T) {
 	sent := 0
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(*http.Request) (*http.Response, error) {
-		sent++
-		return nil, errors.New("sent")
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(*http.Request) (*http.Response, error) {
+			sent++
+			return nil, errors.New("sent")
+		})}})
 	var none context.Context
 	now := time.Now()
 	calls := map[string]func() error{

@@ -70,7 +70,7 @@ func (r *attemptResult) notProcessed(v verdict.Verdict, op, id, message string, 
 func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	t := decoded.Transaction
 	return verdict.Statement{
-		Code: int(t.Code), State: t.State().forVerdict(), Refuses: isRefusalCode(t.Code), Bad: decoded.bad.err(),
+		Code: int(t.Code), State: verdict.State(t.State()), Refuses: isRefusalCode(t.Code), Bad: decoded.bad.err(),
 		HasMerchantID: t.TransactionID != "",
 		Contradicts:   p.contradiction(decoded),
 		NamesNothing:  decoded.namesNothing(),
@@ -91,14 +91,6 @@ func (r *attemptResult) verdict(says *verdict.Statement) (verdict.Verdict, error
 		cause = fmt.Errorf("the response has code %v, which does not tell the outcome", Code(says.Code))
 	}
 	return v, cause
-}
-
-// forVerdict converts the state to that of package verdict.
-func (s State) forVerdict() verdict.State {
-	return [...]verdict.State{
-		StateUnknown: verdict.Unclear, StateApproved: verdict.Approved, StateDeclined: verdict.Declined,
-		StateProcessing: verdict.Processing, StateRedirect: verdict.Redirect,
-	}[s]
 }
 
 // contradiction returns why a response cannot be about this payment, or nil.

@@ -9,10 +9,25 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 type facts = cardgateway.Facts
+
+// TestStatesConvert: each state keeps its meaning when it is converted to that of package verdict.
+func TestStatesConvert(t *testing.T) {
+	for state, want := range map[cardgateway.State]verdict.State{
+		cardgateway.StateUnknown: verdict.Unclear, cardgateway.StateApproved: verdict.Approved, cardgateway.StateDeclined: verdict.Declined,
+		cardgateway.StateProcessing: verdict.Processing, cardgateway.StateRedirect: verdict.Redirect,
+	} {
+		t.Run(state.String(), func(t *testing.T) {
+			if got := verdict.State(state); got != want {
+				t.Errorf("got %d, want %d", got, want)
+			}
+		})
+	}
+}
 
 // The decision about a payment's outcome is a pure function of what was observed: each row is one observation.
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
@@ -74,9 +74,10 @@ func TestQueryAttempts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := script{responses: tt.responses}
 				var info cardgateway.CallInfo
-				c := s.client(t, cardgateway.Config{Retry: tt.policy, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-					return ctx, func(i cardgateway.CallInfo) { info = i }
-				}})
+				c := s.client(t,
+					cardgateway.Config{Retry: tt.policy, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+						return ctx, func(i cardgateway.CallInfo) { info = i }
+					}})
 				_, err := c.GetTransaction(t.Context(), "1")
 				if !errors.Is(err, tt.err) || errors.Is(err, cardgateway.ErrNotFound) != (tt.err == cardgateway.ErrNotFound) {
 					t.Errorf("got %v, want %v", err, tt.err)

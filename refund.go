@@ -111,7 +111,7 @@ func (req *RefundRequest) statement(r *Refund, bad *badMember, app AppID) verdic
 		contradiction = verdict.ErrNotOurs
 	}
 	return verdict.Statement{
-		Code: int(r.Code), State: r.State().forVerdict(), Refuses: isRefusalCode(r.Code), Bad: bad.err(),
+		Code: int(r.Code), State: verdict.State(r.State()), Refuses: isRefusalCode(r.Code), Bad: bad.err(),
 		HasMerchantID: r.MerchantRefundID != "",
 		Contradicts:   contradiction,
 		NamesNothing:  r.MerchantRefundID == "" && r.RefundUniqueID == "" && !said,
@@ -169,7 +169,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 		Row: func(r *Refund) resolve.Row {
 			return resolve.Row{
 				ID:        r.MerchantRefundID + " " + refundRowID(r), // two refunds can have the same id
-				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: r.State().forVerdict(),
+				Generated: r.RefundUniqueID == "", At: r.RefundRequestAt.civil(), Code: int(r.Code), State: verdict.State(r.State()),
 				Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,
 				OtherApp: c.onlyAppID().isContradicted(r.AppID, r.Extra),
 				Agrees:   r.RefundAmount.Equal(q.Amount),

@@ -17,7 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 func refundRequest() cardgateway.RefundRequest {
@@ -166,13 +166,14 @@ func TestRefundsAreSentOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sent := 0
-				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-					sent++
-					if tt.reads {
-						_, _ = io.Copy(io.Discard, r.Body)
-					}
-					return nil, errors.New("broken")
-				})}})
+				c := clienttest.NewClient(t,
+					cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+						sent++
+						if tt.reads {
+							_, _ = io.Copy(io.Discard, r.Body)
+						}
+						return nil, errors.New("broken")
+					})}})
 				r, err := c.CreateRefund(t.Context(), refundRequest())
 				if got := refundOutcome(r, err); got != tt.want || sent != tt.sent || cardgateway.SafeToRetry(err) != (tt.want == "not sent") {
 					t.Errorf("%s: got %q (%v) after %d attempts, want %q after %d", tt.name, got, err, sent, tt.want, tt.sent)
@@ -184,11 +185,12 @@ func TestRefundsAreSentOnce(t *testing.T) {
 
 func TestRefundRequests(t *testing.T) {
 	var sent string
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-		body, _ := io.ReadAll(r.Body)
-		sent = r.Method + " " + r.URL.Path + " " + string(body)
-		return answering(200, "{}")(r)
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			body, _ := io.ReadAll(r.Body)
+			sent = r.Method + " " + r.URL.Path + " " + string(body)
+			return answering(200, "{}")(r)
+		})}})
 	for _, tt := range []struct {
 		name   string
 		change func(*cardgateway.RefundRequest)
@@ -418,12 +420,13 @@ func TestUploadTrackingNumbers(t *testing.T) {
 		})
 	}
 	var sent any
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.Method != "POST" || r.URL.Path != "/base/upload/trackingNumber" {
-			t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
-		}
-		return answering(200, `{"code":141}`)(r)
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+			if err := json.NewDecoder(r.Body).Decode(&sent); err != nil || r.Method != "POST" || r.URL.Path != "/base/upload/trackingNumber" {
+				t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
+			}
+			return answering(200, `{"code":141}`)(r)
+		})}})
 	if err := c.UploadTrackingNumbers(t.Context(), []cardgateway.Shipment{shipment, {UniqueID: "78", Company: "ST"}}); err != nil {
 		t.Fatal(err)
 	}

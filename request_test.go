@@ -16,7 +16,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // What a request contains beyond the table: exact amounts, members that the interface does not name, and the parameters
@@ -54,12 +54,14 @@ func TestAmounts(t *testing.T) {
 func sendAmount(t *testing.T, amount decimal.Decimal) (string, error) {
 	t.Helper()
 	var sent struct{ Amount string }
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: true, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-			t.Error(err)
-		}
-		return clienttest.Respond(r, 200, "{}")
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL, AnyDecimals: true,
+			HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+					t.Error(err)
+				}
+				return clienttest.Respond(r, 200, "{}")
+			})}})
 	req := clienttest.TokenPaymentRequest("t-1")
 	req.Amount = amount
 	_, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req)
@@ -80,12 +82,13 @@ func TestPrices(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var sent struct{ ProductInfos []map[string]any }
-			c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-					t.Error(err)
-				}
-				return clienttest.Respond(r, 200, "{}")
-			})}})
+			c := clienttest.NewClient(t,
+				cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+						t.Error(err)
+					}
+					return clienttest.Respond(r, 200, "{}")
+				})}})
 			req := clienttest.TokenPaymentRequest("t-1")
 			req.ProductInfos[0].Price = tt.price
 			if _, err := c.TokenPayment(t.Context(), cardgateway.NewToken(clienttest.Token), req); errors.Is(err, cardgateway.ErrInvalidRequest) {
@@ -230,10 +233,12 @@ func nan() float64 { zero := 0.0; return zero / zero }
 // TestTokenInPath: whatever the token is, it is one element of the path and comes back out of it.
 func TestTokenInPath(t *testing.T) {
 	var path string
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL + "/a%20b/", HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		path = r.URL.EscapedPath()
-		return clienttest.Respond(r, 200, "{}")
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL + "/a%20b/",
+			HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				path = r.URL.EscapedPath()
+				return clienttest.Respond(r, 200, "{}")
+			})}})
 	for token, want := range map[string]string{
 		"abc-._~123": "", "a/b": "", "a?b#c": "", "a%2fb": "", "%2e%2e": "", "...": "", "a b+c&d=e;f": "", "tökén": "", "a\\b": "", `a"b`: "", strings.Repeat(
 			"x", 512,

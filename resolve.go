@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
+	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
 // ResolveQuery identifies a payment whose outcome is unknown; OutcomeUnknownError.Query returns one. TransactionID, Amount,
@@ -25,10 +26,6 @@ type ResolveQuery struct {
 	HostedPage    bool          // the cardholder pays on the hosted page, where a decline is one attempt; see Resolve
 	Seen          bool          // the gateway has returned the transactionId before: see OutcomeUnknownError.Seen
 }
-
-// HostedPageLifetime is how long after SentAt the cardholder is assumed to be able to use the hosted page. The interface
-// does not say when the page expires; a row with code 103 (closed) ends it earlier.
-const HostedPageLifetime = 24 * time.Hour
 
 // Query returns the query with which Resolve finds this outcome.
 func (e *OutcomeUnknownError) Query() ResolveQuery {
@@ -49,8 +46,8 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // *ConflictError. One approved row means approved, even if there are declined rows too.
 //
 // On the hosted page, a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
-// final only if the gateway returns code 103 (closed), or HostedPageLifetime after SentAt; until then the outcome is
-// unknown.
+// final only if the gateway returns code 103 (closed), or Config.HostedPageLifetime after SentAt; until then the outcome
+// is unknown.
 //
 // ErrNotFound means that the gateway responded, does not know the payment, and has never returned it before in any form.
 // That is evidence, not proof: a request can arrive late, so query again hours later before you treat it as never sent.
@@ -74,13 +71,13 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 		Row: func(t *Transaction) resolve.Row {
 			return resolve.Row{
 				ID:        t.TransactionID + " " + orderRowID(t),
-				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: t.State().forVerdict(),
+				Generated: t.UniqueID == "", At: t.TransactionAt.civil(), Code: int(t.Code), State: verdict.State(t.State()),
 				Ours:     t.TransactionID == q.TransactionID,
 				OtherApp: c.IsOtherApp(t),
 				Agrees:   t.TransactionAmount.Equal(q.Amount) && t.TransactionCurrency == q.Currency,
 			}
 		},
-		NotFinal: q.notFinal,
+		NotFinal: func(declined []Transaction) error { return c.notFinal(&q, declined) },
 	})
 	t, err := q.outcome(&found)
 	secrets.redact(t, err)
@@ -111,12 +108,12 @@ func (q *ResolveQuery) check(ctx context.Context) error {
 
 // notFinal returns why the declined rows are not final, or nil if they are. A request that was sent once is declined
 // once: several rows of a direct payment contradict each other. On the hosted page they are attempts.
-func (q *ResolveQuery) notFinal(declined []Transaction) error {
+func (c *Client) notFinal(q *ResolveQuery, declined []Transaction) error {
 	if !q.HostedPage {
 		return severalDeclined(len(declined))
 	}
 	closed := slices.ContainsFunc(declined, func(t Transaction) bool { return t.Code == CodeClosed })
-	if closed || time.Since(q.SentAt) > HostedPageLifetime {
+	if closed || time.Since(q.SentAt) >= c.HostedPageLifetime() {
 		return nil
 	}
 	return resolve.ErrMayTryAgain

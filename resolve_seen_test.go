@@ -14,7 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // What Resolve concludes from rows that were returned once and never again, and from approved and declined rows
@@ -186,10 +186,10 @@ func TestResolveHostedDecline(t *testing.T) {
 		{"declined, then another attempt closed", pages{page(declined), page(declined, orderRow(103, "3", ""))}, 0, "declined"},
 		{"declined a day ago", slices.Repeat(pages{page(declined)}, 100), 24*time.Hour + time.Second, "declined"},
 		{"declined not quite a day ago", slices.Repeat(pages{page(declined)}, 100), 24*time.Hour - time.Minute, "unknown"},
-		{"two declines a day ago", slices.Repeat(pages{page(declined, orderRow(101, "2", ""))}, 100), cardgateway.HostedPageLifetime + time.Second, "declined"},
+		{"two declines a day ago", slices.Repeat(pages{page(declined, orderRow(101, "2", ""))}, 100), 24*time.Hour + time.Second, "declined"},
 		{
 			"declined a day ago, and processing", slices.Repeat(pages{page(declined, orderRow(102, "2", ""))}, 100),
-			cardgateway.HostedPageLifetime + time.Second, "unknown",
+			24*time.Hour + time.Second, "unknown",
 		},
 		{"declined, and waiting for the cardholder", pages{page(declined, orderRow(301, "2", ""))}, 0, "redirect"},
 	} {

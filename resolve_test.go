@@ -17,8 +17,8 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/internal/civil"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
 	"github.com/cardgateway/cardgateway-go/internal/resolve"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // Resolve in virtual time, against gateways whose clock is in any zone, whose filter lets other orders through, whose
@@ -300,13 +300,14 @@ func TestResolveSeams(t *testing.T) {
 				sentAt := time.Now().Add(-40 * day).Truncate(time.Second)
 				seam := civil.Of(sentAt.Add(-resolve.Before), time.UTC).NextMonth().UTC()
 				made := seam.Add(offset).Format("2006-01-02 15:04:05.000")
-				c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					from, to := r.URL.Query().Get("startDate")+".000", r.URL.Query().Get("endingDate")+".000"
-					if made < from || made > to || exclusive && (made == from || made == to) {
-						return clienttest.Respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
-					}
-					return clienttest.Respond(r, 200, `{"code":121,"totalCount":1,"data":[`+clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, "")+`]}`)
-				})}})
+				c := clienttest.NewClient(t,
+					cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						from, to := r.URL.Query().Get("startDate")+".000", r.URL.Query().Get("endingDate")+".000"
+						if made < from || made > to || exclusive && (made == from || made == to) {
+							return clienttest.Respond(r, 200, `{"code":121,"totalCount":0,"data":[]}`)
+						}
+						return clienttest.Respond(r, 200, `{"code":121,"totalCount":1,"data":[`+clienttest.ResponseFor("t-1", cardgateway.CodeSuccess, "")+`]}`)
+					})}})
 				q := cardgateway.ResolveQuery{TransactionID: "t-1", Amount: clienttest.Amount, Currency: "USD", SentAt: sentAt}
 				if tx, err := c.Resolve(t.Context(), q); err != nil || !tx.Paid() {
 					t.Errorf("made at %v of the seam, bounds exclusive %t: got %v", offset, exclusive, err)
@@ -413,10 +414,11 @@ func TestResolvePauses(t *testing.T) {
 }
 
 func TestResolveRefuses(t *testing.T) {
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(*http.Request) (*http.Response, error) {
-		t.Error("the gateway was asked")
-		return nil, errReset
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(*http.Request) (*http.Response, error) {
+			t.Error("the gateway was asked")
+			return nil, errReset
+		})}})
 	good := cardgateway.ResolveQuery{TransactionID: "t", Amount: clienttest.Amount, Currency: "USD", SentAt: time.Unix(1, 0)}
 	for _, tt := range []struct {
 		name, want string

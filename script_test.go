@@ -11,7 +11,7 @@ import (
 	"github.com/jarcoal/httpmock"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // A gateway that follows a script, on which virtual time can be used.

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // Searches: the parameters that are sent, what of a page is taken, and what is observed.
@@ -45,9 +45,11 @@ func TestSearchObserved(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := script{responses: []scripted{gives(200, tt.response)}}
 			var info cardgateway.CallInfo
-			c := s.client(t, cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1}, Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
-				return ctx, func(i cardgateway.CallInfo) { info = i }
-			}})
+			c := s.client(t,
+				cardgateway.Config{Retry: cardgateway.RetryPolicy{MaxAttempts: 1},
+					Observe: func(ctx context.Context, _ cardgateway.Operation) (context.Context, func(cardgateway.CallInfo)) {
+						return ctx, func(i cardgateway.CallInfo) { info = i }
+					}})
 			end := time.Now()
 			page, err := c.SearchOrders(t.Context(), cardgateway.OrderQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 			if info.Err != err || !errors.Is(err, tt.err) || info.Code != tt.code {
@@ -99,7 +101,8 @@ func TestRefundNames(t *testing.T) {
 		t.Run(tt.names, func(t *testing.T) {
 			s := script{responses: []scripted{gives(200, `{"code":121,"totalCount":1,"data":[{"code":111,`+tt.names+`}]}`)}}
 			end := time.Now()
-			page, err := s.client(t, cardgateway.Config{}).SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
+			page, err := s.client(t, cardgateway.Config{}).
+				SearchRefunds(t.Context(), cardgateway.RefundQuery{Start: end.Add(-time.Hour), End: end}, cardgateway.PageRequest{})
 			if err != nil || len(page.Data) != 1 || page.Data[0].MerchantRefundID != tt.want {
 				t.Errorf("%s: got %+v, %v, want %q", tt.names, page, err, tt.want)
 			}
@@ -133,10 +136,11 @@ func TestSearchParameters(t *testing.T) {
 	tab := readTable(t)
 	start := time.Date(2026, 1, 31, 12, 0, 0, 0, cardgateway.DefaultLocation())
 	var sent url.Values
-	c := clienttest.NewClient(t, cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		sent = r.URL.Query()
-		return clienttest.Respond(r, 200, rows(""))
-	})}})
+	c := clienttest.NewClient(t,
+		cardgateway.Config{BaseURL: clienttest.BaseURL, HTTPClient: &http.Client{Transport: clienttest.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			sent = r.URL.Query()
+			return clienttest.Respond(r, 200, rows(""))
+		})}})
 	orders := func(q cardgateway.OrderQuery, page cardgateway.PageRequest) error {
 		_, err := c.SearchOrders(t.Context(), q, page)
 		return err

@@ -19,8 +19,10 @@ const (
 
 // basket has the three products of a payment.
 var basket = []product{
-	{ProductName: "Unscented Tea Light Candles, White, Pack of 100", SKU: "123-456-789", ProductLink: "https://shop.example/p/123-456-789", Price: decimal.New(5850, -2), Quantity: 1},
-	{ProductName: "Beeswax Pillar Candle, 20 cm", SKU: "123-456-790", ProductLink: "https://shop.example/p/123-456-790", Price: decimal.New(3000, -2), Quantity: 2},
+	{ProductName: "Unscented Tea Light Candles, White, Pack of 100", SKU: "123-456-789", ProductLink: "https://shop.example/p/123-456-789",
+		Price: decimal.New(5850, -2), Quantity: 1},
+	{ProductName: "Beeswax Pillar Candle, 20 cm", SKU: "123-456-790", ProductLink: "https://shop.example/p/123-456-790", Price: decimal.New(3000, -2),
+		Quantity: 2},
 	{ProductName: "Brass Candle Snuffer", SKU: "123-456-801", ProductLink: "https://shop.example/p/123-456-801", Price: decimal.New(1000, -2), Quantity: 1},
 }
 

@@ -49,7 +49,8 @@ func (d departures) report(t *testing.T) {
 // Departures for requests: in two the sandbox is more tolerant than the description, in the others the client is stricter.
 func requestDepartures() departures {
 	return newDepartures(
-		departure{name: "null", reason: "the sandbox takes null of an optional member for a member that is not there; neither the interface nor what is published shows one"},
+		departure{name: "null",
+			reason: "the sandbox takes null of an optional member for a member that is not there; neither the interface nor what is published shows one"},
 		departure{name: "empty parameter", reason: "the sandbox takes an empty currPage or pageSize for one that is not there"},
 		departure{name: "address", reason: "the client refuses as transactionIp what is certainly no IP address: a host name, an address with a port"},
 		departure{name: "control characters", reason: "the client refuses them in texts that have a limit"},

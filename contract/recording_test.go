@@ -277,7 +277,8 @@ func TestResponsesOfTheSandbox(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d responses of %d kinds, %d members of them, %d codes of operations; disagreements %d", len(messages), len(checked), len(members), len(seen), disagreements+missing)
+	t.Logf("%d responses of %d kinds, %d members of them, %d codes of operations; disagreements %d", len(messages), len(checked), len(members), len(seen),
+		disagreements+missing)
 }
 
 // kind identifies a kind of response: the operation, the status, the code and the names of the members.

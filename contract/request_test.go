@@ -77,7 +77,8 @@ func possible(document any) bool {
 	}
 	for _, name := range []string{"startDate", "endingDate"} {
 		text, isText := members[name].(string)
-		if _, err := time.Parse(time.DateOnly, text[:min(len(text), 10)]); isText && len(text) >= 10 && err != nil && strings.Contains(err.Error(), "day out of range") {
+		if _, err := time.Parse(time.DateOnly, text[:min(len(text), 10)]); isText && len(text) >= 10 && err != nil &&
+			strings.Contains(err.Error(), "day out of range") {
 			return false // the end of February
 		}
 	}

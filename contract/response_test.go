@@ -14,7 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
-	"github.com/cardgateway/cardgateway-go/internal/clienttest"
+	"github.com/cardgateway/cardgateway-go/internal/test/clienttest"
 )
 
 // form is a response that a description allows, with one code; for a page, the code of its row.
@@ -151,7 +151,8 @@ func newResponses(op *operation, meant departures) *responses {
 }
 
 func (r *responses) disagree(p path, value any, format string, args ...any) {
-	r.disagreements = append(r.disagreements, fmt.Sprintf("%s: response, %q with %.160s: %s", r.op.name, p, encode(valueText(value)), fmt.Sprintf(format, args...)))
+	r.disagreements = append(r.disagreements,
+		fmt.Sprintf("%s: response, %q with %.160s: %s", r.op.name, p, encode(valueText(value)), fmt.Sprintf(format, args...)))
 }
 
 // compare lets the client read a response. The value is the special one in it, at p.

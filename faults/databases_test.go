@@ -124,7 +124,9 @@ func TestSettings(t *testing.T) {
 			{"synchronous(EXTRA)", ""},
 			{"journal_mode(WAL)", ""},
 		} {
-			refused(t, tt.pragma, "sqlite", "file:"+path+"?_pragma="+tt.pragma, tt.want)
+			t.Run(tt.pragma, func(t *testing.T) {
+				refused(t, tt.pragma, "sqlite", "file:"+path+"?_pragma="+tt.pragma, tt.want)
+			})
 		}
 	})
 	t.Run("postgres", func(t *testing.T) {
@@ -234,22 +236,24 @@ func TestCallersShareStatements(t *testing.T) {
 				{"acknowledgements of an old version", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 0) }, journal.ErrChanged},
 				{"acknowledgements", func(in journal.Intent) error { return store.Ack(t.Context(), in.Key(), 1) }, nil},
 			} {
-				before := tt.written(t, db)
-				var wg sync.WaitGroup
-				for c := range callers {
-					wg.Go(func() {
-						for i := range each {
-							in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
-							if err := step.do(in); !errors.Is(err, step.want) {
-								t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
+				t.Run(step.name, func(t *testing.T) {
+					before := tt.written(t, db)
+					var wg sync.WaitGroup
+					for c := range callers {
+						wg.Go(func() {
+							for i := range each {
+								in := journal.Intent{ID: journal.PaymentID(fmt.Sprintf("%d-%d", c, i)), At: at, Currency: "USD"}
+								if err := step.do(in); !errors.Is(err, step.want) {
+									t.Errorf("%s: %s: got %v, want %v", step.name, in.ID.Text, err, step.want)
+								}
 							}
-						}
-					})
-				}
-				wg.Wait()
-				if n := tt.written(t, db) - before; step.want == nil && n > callers*each/4 {
-					t.Errorf("%d statements for %d %s", n, callers*each, step.name)
-				}
+						})
+					}
+					wg.Wait()
+					if n := tt.written(t, db) - before; step.want == nil && n > callers*each/4 {
+						t.Errorf("%d statements for %d %s", n, callers*each, step.name)
+					}
+				})
 			}
 			for c := range callers {
 				key := journal.Key{ID: journal.PaymentID(fmt.Sprintf("%d-0", c))}
@@ -275,7 +279,8 @@ func TestLockedBatch(t *testing.T) {
 			const locked = 4
 			statements := []string{"START TRANSACTION"}
 			for i := range locked {
-				statements = append(statements, fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
+				statements = append(statements,
+					fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked %d', 0, '', '')", journal.Shop{}, i))
 			}
 			release := hold(t, spec, append(statements, "ROLLBACK")...)
 			begin := func(ctx context.Context, id string) error {
@@ -325,7 +330,9 @@ func TestBatchWithOldRows(t *testing.T) {
 			if err := store.Record(t.Context(), intent("known"), 0, refused); err != nil {
 				t.Fatal(err)
 			}
-			release := hold(t, spec, "START TRANSACTION", fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}), "ROLLBACK")
+			release := hold(t, spec, "START TRANSACTION",
+				fmt.Sprintf("INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES ('%s', 'locked', 0, '', '')", journal.Shop{}),
+				"ROLLBACK")
 			var wg sync.WaitGroup
 			wg.Go(func() { begin("locked", "of locked") }) // the others come while it waits, and share the next batch
 			time.Sleep(5 * time.Millisecond)
@@ -516,7 +523,8 @@ func TestBadRows(t *testing.T) {
 			want = []string{"0", "5", "refund\t7", "late", "bad 1", "bad 2", "bad 3", "bad 4", "bad refund\t6", "bad later"}
 		}
 		var ofPayment, ofRefund string // and evidence of a payment in the entry of a refund, and the other way round
-		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'", "UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
+		const selectEvidence, updateEvidence = "SELECT evidence FROM cardgateway_journal WHERE transaction_id = '%s'",
+			"UPDATE cardgateway_journal SET evidence = '%s' WHERE transaction_id = '%s'"
 		for id, evidence := range map[string]*string{"3": &ofPayment, "refund\t6": &ofRefund} {
 			if err := db.QueryRowContext(t.Context(), fmt.Sprintf(selectEvidence, id)).Scan(evidence); err != nil {
 				t.Fatal(err)

@@ -6,7 +6,7 @@
 // that count. A seed and the payment's id decide which fault a payment meets, so that a run can be repeated.
 //
 // go test runs everything in a short form; CARDGATEWAY_LONG=1 runs it in full. The following command prints the
-// measurements in docs/money.md:
+// measurements in RESULTS.md:
 //
 //	go run ./cmd/faults
 package faults

@@ -83,10 +83,12 @@ func TestConnectionClosedMeanwhile(t *testing.T) {
 		}},
 		{"Ack", func() error { return s.Ack(t.Context(), in.Key(), 1) }},
 	} {
-		closed.Store(true)
-		if err := write.make(); err != nil || closed.Load() {
-			t.Errorf("%s: %v; a connection is still closed: %t", write.name, err, closed.Load())
-		}
+		t.Run(write.name, func(t *testing.T) {
+			closed.Store(true)
+			if err := write.make(); err != nil || closed.Load() {
+				t.Errorf("%s: %v; a connection is still closed: %t", write.name, err, closed.Load())
+			}
+		})
 	}
 }
 
@@ -232,14 +234,16 @@ func TestSyncedByPostgres(t *testing.T) {
 		{"a refusal", func() error { return s.Record(t.Context(), key("b"), 0, evidence(journal.Refused)) }, true},
 		{"an acknowledgement", func() error { return s.Ack(t.Context(), key("a"), 1) }, false},
 	} {
-		seen.take()
-		if err := step.write(); err != nil {
-			t.Fatalf("%s: %v", step.name, err)
-		}
-		all := seen.take()
-		if synced := !strings.Contains(all, "synchronous_commit"); all == "" || synced != step.synced {
-			t.Errorf("%s: synced is %t, want %t, by:%s", step.name, synced, step.synced, all)
-		}
+		t.Run(step.name, func(t *testing.T) {
+			seen.take()
+			if err := step.write(); err != nil {
+				t.Fatalf("%s: %v", step.name, err)
+			}
+			all := seen.take()
+			if synced := !strings.Contains(all, "synchronous_commit"); all == "" || synced != step.synced {
+				t.Errorf("%s: synced is %t, want %t, by:%s", step.name, synced, step.synced, all)
+			}
+		})
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
-	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 )
 
 // TestFullDisk: the disk of a database server is full, and later has space again. Nobody waits beyond the limit, what was

@@ -265,8 +265,9 @@ func (w *world) rest() {
 func live(t *testing.T, kind worldKind, steps func(*world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{
-			t: t, store: journal.NewMemoryStore(), shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, whole: make(map[string]int), again: make(map[string]int),
-			told: make(map[string]string), given: make(map[string]bool), entries: make(map[string]journal.Entry),
+			t: t, store: journal.NewMemoryStore(), shop: journal.Shop{Gateway: "https://gateway.test", AppID: "7"}, whole: make(map[string]int),
+			again: make(map[string]int),
+			told:  make(map[string]string), given: make(map[string]bool), entries: make(map[string]journal.Entry),
 			g: sandbox.New(sandbox.Options{
 				Duplicates: kind.duplicates, RefundDuplicates: kind.refundDuplicates, RefundSettleAfter: kind.settleAfter, NoNotifications: true,
 				Search: sandbox.Search{Lag: 10 * time.Minute, LagOneIn: 2},

@@ -127,7 +127,8 @@ func payFor(p payer, callers int, long time.Duration, name string) (all []time.D
 func PrintSpeed(w io.Writer, rows []*SpeedRow) {
 	for _, r := range rows {
 		fmt.Fprintf(w, "%-9s %3d callers   bare %6.0f/s %5d µs   with journal %6.0f/s (%.2f)   median %5d µs, 99 %% below %6d µs   processor %d and %d µs\n",
-			r.Store, r.Callers, r.Bare, r.BareP50.Microseconds(), r.Journal, r.Ratio(), r.P50.Microseconds(), r.P99.Microseconds(), r.BareCPU.Microseconds(), r.CPU.Microseconds())
+			r.Store, r.Callers, r.Bare, r.BareP50.Microseconds(), r.Journal, r.Ratio(), r.P50.Microseconds(), r.P99.Microseconds(), r.BareCPU.Microseconds(),
+			r.CPU.Microseconds())
 	}
 }
 

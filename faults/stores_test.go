@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
-	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/journal/journaltest"
 	"github.com/cardgateway/cardgateway-go/journal/sqlstore"
@@ -176,7 +176,8 @@ func TestKill(t *testing.T) {
 		}
 		t.Logf("%+v", *r)
 		if r.Broken() > 0 || r.Kills == 0 || r.Charged == 0 || r.Refunded == 0 {
-			t.Errorf("%d forgotten, %d twice, %d wrong, %d open after %d kills; %d charged, %d paid back", r.Forgotten, r.Twice, r.Wrong, r.Open, r.Kills, r.Charged, r.Refunded)
+			t.Errorf("%d forgotten, %d twice, %d wrong, %d open after %d kills; %d charged, %d paid back", r.Forgotten, r.Twice, r.Wrong, r.Open, r.Kills, r.Charged,
+				r.Refunded)
 		}
 	})
 }
@@ -279,7 +280,9 @@ func TestLeastPrivilege(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, created, err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("t"), At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}); err != nil || !created {
+	if _, created,
+		err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("t"), At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}); err != nil ||
+		!created {
 		t.Errorf("created %t, %v", created, err)
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/wire"
 )
 
 // The JSON form of entries, for stores. Member names never change their meaning: a newer version must read what an
@@ -241,26 +241,8 @@ func (w *refundJSON) refund() (*cardgateway.Refund, error) {
 	return r, err
 }
 
-// amountText writes an amount with the decimals that it has. The number of its digits has been checked before. decimal's
-// own StringFixed rounds first, which takes ten times as long.
-func amountText(d decimal.Decimal) string {
-	digits, exp := d.Coefficient().String(), int(d.Exponent())
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	if exp >= 0 {
-		if digits != "0" {
-			digits += strings.Repeat("0", exp)
-		}
-		return sign + digits
-	}
-	if missing := 1 - exp - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	point := len(digits) + exp
-	return sign + digits[:point] + "." + digits[point:]
-}
+// amountText writes an amount with the decimals that it has.
+func amountText(d decimal.Decimal) string { return string(wire.AppendDecimal(nil, d)) }
 
 func amountOf(text string) (decimal.Decimal, error) {
 	const longest = 32 // characters; more than amountText writes for any amount that is recordable

@@ -59,8 +59,9 @@
 // absent. The computer's clock must be right when a payment is made: the search for it starts at that time. Paying again
 // in the meantime is your decision; see Journal.PayAgainRiskingSecondCharge.
 //
-// A payment that waits for the cardholder on the hosted page is Abandoned after Options.AbandonAfter, so that checkouts that
-// nobody finishes come to an end. Until then a decline there is one attempt, because the cardholder may try another card.
+// A payment that waits for the cardholder on the hosted page is Abandoned after the client's HostedPageLifetime, so that
+// checkouts that nobody finishes come to an end. Until then a decline there is one attempt, because the cardholder may try
+// another card.
 //
 // Entries belong to a Shop, which is the gateway's base URL and the appId, so that several shops can share a store.
 //

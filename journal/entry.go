@@ -148,7 +148,7 @@ const (
 	Refused                     // the gateway said that it did not process it
 	PresumedAbsent              // the gateway has not known it for longer than AbsentAfter: a presumption, not a proof
 	Pending                     // 102 or 301: in processing, or waiting for the cardholder, who may have had an attempt declined
-	Abandoned                   // it waited for the cardholder for longer than AbandonAfter; it is no longer queried
+	Abandoned                   // it waited for the cardholder for longer than the client's HostedPageLifetime; it is no longer queried
 	Declined                    // final, not paid
 	Succeeded                   // final, paid
 	// Conflicting means that the evidence is contradictory: two successes, or a success after the payment was declined, refused,

@@ -38,12 +38,15 @@ func TestHostedPage(t *testing.T) {
 		{"a card was declined", day, []int{101}, "pending", nil, "succeeded"},
 		{"the page was closed", day, []int{103}, "declined", cardgateway.ErrDeclined, ""},
 		{"a card was declined, and no other one was tried", 8 * day, []int{101}, "declined", cardgateway.ErrDeclined, ""},
+		{"two cards were declined, and no other one was tried", 8 * day, []int{101, 101}, "declined", cardgateway.ErrDeclined, ""},
+		{"a card was declined, and the page was closed", 8 * day, []int{101, 103}, "declined", cardgateway.ErrDeclined, ""},
 		{"paid", day, []int{100}, "succeeded", nil, ""},
 		{"paid with the second card", day, []int{101, 100}, "succeeded", nil, ""},
 		{"paid twice", day, []int{100, 100}, "conflict", cardgateway.ErrConflict, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.setHostedPageLifetime(7 * day)
 				if _, err := s.CreateCheckout(t.Context(), hosted("a")); err != nil {
 					t.Fatal(err)
 				}
@@ -93,14 +96,45 @@ func TestAbandonedAndPaid(t *testing.T) {
 	})
 }
 
-// TestNeverAbandoned: with a negative AbandonAfter, no payment is abandoned.
-func TestNeverAbandoned(t *testing.T) {
-	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
-		j := s.restarted(journal.Options{AbandonAfter: -1})
-		if _, err := j.CreateCheckout(t.Context(), hosted("a")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(25 * 24 * time.Hour)
-		wantStates(t, j, map[string]string{"a": "pending"})
-	})
+// TestHostedPageLifetime: Resolve and the journal use the client's value. Before it has passed, a decline is one attempt and
+// an unfinished page is waited for; afterwards the decline is final, and the page is abandoned.
+func TestHostedPageLifetime(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		set, expires time.Duration
+		shows        int
+		state        string // of the entry, when the page has expired
+		want, late   error  // of Resolve, before and after
+	}{
+		{"default, declined", 0, 24 * time.Hour, 101, "declined", cardgateway.ErrOutcomeUnknown, cardgateway.ErrDeclined},
+		{"shorter, declined", time.Hour, time.Hour, 101, "declined", cardgateway.ErrOutcomeUnknown, cardgateway.ErrDeclined},
+		{"longer, declined", 60 * time.Hour, 60 * time.Hour, 101, "declined", cardgateway.ErrOutcomeUnknown, cardgateway.ErrDeclined},
+		{"default, waiting", 0, 24 * time.Hour, 301, "abandoned", nil, nil},
+		{"shorter, waiting", time.Hour, time.Hour, 301, "abandoned", nil, nil},
+		{"longer, waiting", 60 * time.Hour, 60 * time.Hour, 301, "abandoned", nil, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				s.setHostedPageLifetime(tt.set)
+				req, sentAt := hosted("a"), time.Now()
+				if _, err := s.CreateCheckout(t.Context(), req); err != nil {
+					t.Fatal(err)
+				}
+				searchShows(s, tt.shows)
+				wantBoth := func(when string, want error, state string) {
+					_, err := s.client.Resolve(t.Context(), cardgateway.ResolveQuery{
+						TransactionID: "a", Amount: req.Amount, Currency: req.Currency, SentAt: sentAt, HostedPage: true, Wait: 1,
+					})
+					if !errors.Is(err, want) {
+						t.Errorf("%s: Resolve returns %v, want %v", when, err, want)
+					}
+					wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": state})
+				}
+				time.Sleep(tt.expires - time.Minute)
+				wantBoth("a minute before the page expires", tt.want, "pending")
+				time.Sleep(time.Minute)
+				wantBoth("when the page expires", tt.late, tt.state)
+			})
+		})
+	}
 }

@@ -15,11 +15,6 @@ type Options struct {
 	// be longer than any delay with which a request can still arrive. Zero means 24 hours; anything below 15 minutes
 	// means 15 minutes. If the computer's clock is corrected by more than that, restart the program.
 	AbsentAfter time.Duration
-	// AbandonAfter is how long a payment may wait for the cardholder, who was redirected to the hosted page, before it is
-	// Abandoned; see State. For the same time, a decline on that page is not final but one attempt, because the cardholder
-	// may try another card. The interface does not say how long the page can be used. Zero means 7 days, negative
-	// means that such payments are never abandoned.
-	AbandonAfter time.Duration
 	// Wait is how long Recover queries one payment before it moves on to another; the payment stays open, and the next
 	// Recover queries it again. Zero means that it queries once.
 	Wait time.Duration
@@ -49,7 +44,6 @@ type Options struct {
 const (
 	defaultAbsentAfter   = 24 * time.Hour
 	minAbsentAfter       = 15 * time.Minute
-	defaultAbandonAfter  = 7 * 24 * time.Hour
 	defaultParallel      = 16
 	defaultWaitElsewhere = 5 * time.Second
 	defaultWriteTimeout  = 10 * time.Second
@@ -61,9 +55,6 @@ func (o Options) withDefaults() Options {
 		o.AbsentAfter = defaultAbsentAfter
 	}
 	o.AbsentAfter = max(o.AbsentAfter, minAbsentAfter)
-	if o.AbandonAfter == 0 {
-		o.AbandonAfter = defaultAbandonAfter
-	}
 	if o.Parallel <= 0 {
 		o.Parallel = defaultParallel
 	}

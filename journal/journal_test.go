@@ -40,16 +40,22 @@ func inBubble(t *testing.T, opts sandbox.Options, test func(*testing.T, *shop)) 
 		s := &shop{t: t, gateway: sandbox.New(opts), store: journal.NewMemoryStore()}
 		defer s.gateway.Close()
 		s.network = s.gateway.RoundTripper()
-		var err error
-		s.client, err = cardgateway.New(cardgateway.Config{
-			BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Journal = s.restarted(journal.Options{})
+		s.setHostedPageLifetime(0)
 		test(t, s)
 	})
+}
+
+// setHostedPageLifetime gives the shop a client with this lifetime, and a journal that uses it.
+func (s *shop) setHostedPageLifetime(lifetime time.Duration) {
+	s.t.Helper()
+	var err error
+	s.client, err = cardgateway.New(cardgateway.Config{
+		BaseURL: "https://gateway.test", AppID: "7", HTTPClient: &http.Client{Transport: s}, HostedPageLifetime: lifetime,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.Journal = s.restarted(journal.Options{})
 }
 
 // restarted returns a journal over the same store, as a new process or another process would have it.

@@ -15,8 +15,8 @@ var (
 	// ErrPresumedAbsent: the gateway has not known the payment for longer than Options.AbsentAfter. It was most
 	// likely never made; see Journal.PayAgainRiskingSecondCharge.
 	ErrPresumedAbsent = errors.New("journal: the payment is presumed absent")
-	// ErrAbandoned: the payment waited for the cardholder for longer than Options.AbandonAfter. Most likely it will never
-	// be paid. If it is, a notification or a walk shows it; pass that to Journal.Confirm.
+	// ErrAbandoned: the payment waited for the cardholder for longer than the client's HostedPageLifetime. Most likely
+	// it will never be paid. If it is, a notification or a walk shows it; pass that to Journal.Confirm.
 	ErrAbandoned = errors.New("journal: abandoned: the cardholder did not finish the hosted page")
 	// ErrRepeatDeclined: a further submission was declined, perhaps only because it was a repetition.
 	ErrRepeatDeclined = errors.New("journal: a repeated submission was declined, which does not tell the outcome of the first")

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -77,7 +76,7 @@ func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, erro
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
 	ev.At = j.clock.now()
-	again := backOff{pause: recordPause, most: mostRecordPause}
+	again := backOff{Backoff: retry.Backoff{Pause: recordPause, Most: mostRecordPause}}
 	for changes := 0; ; {
 		err := j.append(ctx, &e, ev)
 		if err == nil {
@@ -104,24 +103,22 @@ const (
 	mostRecordPause = time.Second
 )
 
-// backOff is the pauses between attempts at a store that fails: a database can be busy with other payments, or come back. They
-// grow from pause to most and are randomized, so that many callers do not try at the same time.
+// backOff is the attempts at a store that fails: a database can be busy with other payments, or come back.
 type backOff struct {
-	until       time.Time // zero: as long as the context allows
-	pause, most time.Duration
+	retry.Backoff
+	until time.Time // zero: as long as the context allows
 }
 
 const retryFor = 2 * time.Second
 
 // newBackOff limits how long a call retries before anything is sent.
 func newBackOff(first, most time.Duration) *backOff {
-	return &backOff{until: time.Now().Add(retryFor), pause: first, most: most}
+	return &backOff{retry.Backoff{Pause: first, Most: most}, time.Now().Add(retryFor)}
 }
 
 // wait pauses before the next attempt. It returns false if there is no time for one, or ctx has ended.
 func (b *backOff) wait(ctx context.Context) bool {
-	pause := random.Pause(b.pause)
-	b.pause = min(2*b.pause, b.most)
+	pause := b.Next()
 	return (b.until.IsZero() || time.Now().Add(pause).Before(b.until)) && retry.Sleep(ctx, pause) == nil
 }
 

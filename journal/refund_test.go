@@ -73,7 +73,8 @@ func TestRefundOutcomes(t *testing.T) {
 	}{
 		{"accepted, and paid back", 0, nil, nil, "pending", "succeeded", 1},
 		{"accepted, and not yet paid back", -1, nil, nil, "pending", "pending", 0},
-		{"above the payment's amount", 0, func(r *cardgateway.RefundRequest) { r.Amount = decimal.NewFromInt(100) }, cardgateway.ErrDeclined, "declined", "declined", 0},
+		{"above the payment's amount", 0, func(r *cardgateway.RefundRequest) { r.Amount = decimal.NewFromInt(100) }, cardgateway.ErrDeclined, "declined",
+			"declined", 0},
 		{"of an unknown payment", 0, func(r *cardgateway.RefundRequest) { r.UniqueID = "4711" }, cardgateway.ErrDeclined, "declined", "declined", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -70,7 +70,8 @@ func TestDeclineAfterRefusal(t *testing.T) {
 		hourly  string // what Recover reports after an hour
 		daily   string // and after 25 hours
 	}{
-		{"charged all the same, and shown only later", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, approved, 1, "succeeded", "succeeded"},
+		{"charged all the same, and shown only later", sandbox.Fault{Operation: sandbox.OpPayments, Status: 403, Reply: sandbox.ReplyHTML}, approved, 1,
+			"succeeded", "succeeded"},
 		{"not processed", refusal, declined, 0, "unknown", "declined"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -49,51 +49,53 @@ func TestAnsweredIsNeverAbsent(t *testing.T) {
 		{"another id", 200, `"a"`, `"b"`, "presumed absent"},
 		{"no id", 200, `d":"a"`, `d":""`, "presumed absent"},
 	} {
-		for kind, body := range map[string]string{"payment": payment, "refund": refund} {
-			synctest.Test(t, func(t *testing.T) {
-				body := strings.Replace(body, tt.old, tt.new, 1)
-				client, err := cardgateway.New(cardgateway.Config{
-					BaseURL: "https://gateway.example", AppID: "1", HTTPClient: &http.Client{Transport: answersOnce{tt.status, body}},
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				j := journal.New(client, journal.NewMemoryStore(), journal.Options{})
-				if kind == "payment" {
-					_, err = j.TokenPayment(t.Context(), cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{
-						TransactionID: "a", Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "203.0.113.7",
-						CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/notify",
-						ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
+		t.Run(tt.name, func(t *testing.T) {
+			for kind, body := range map[string]string{"payment": payment, "refund": refund} {
+				synctest.Test(t, func(t *testing.T) {
+					body := strings.Replace(body, tt.old, tt.new, 1)
+					client, err := cardgateway.New(cardgateway.Config{
+						BaseURL: "https://gateway.example", AppID: "1", HTTPClient: &http.Client{Transport: answersOnce{tt.status, body}},
 					})
-				} else {
-					_, err = j.CreateRefund(t.Context(), cardgateway.RefundRequest{
-						UniqueID: "77", RefundTransactionID: "a", Amount: decimal.RequireFromString("12.50"),
-					})
-				}
-				seen := false
-				if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
-					seen = unknown.Seen
-				}
-				if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
-					seen = unknown.Seen
-				}
-				if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || seen != (tt.want == "unknown") {
-					t.Fatalf("%s, %s: got %v, seen %t", tt.name, kind, err, seen)
-				}
-				got := "nothing was told"
-				for range 3 {
-					time.Sleep(30 * time.Hour)
-					for entry, err := range j.Recover(t.Context()) {
-						if err != nil {
-							t.Fatal(err)
-						}
-						got = fmt.Sprint(entry.State())
+					if err != nil {
+						t.Fatal(err)
 					}
-				}
-				if got != tt.want {
-					t.Errorf("%s, %s: got %q, want %q", tt.name, kind, got, tt.want)
-				}
-			})
-		}
+					j := journal.New(client, journal.NewMemoryStore(), journal.Options{})
+					if kind == "payment" {
+						_, err = j.TokenPayment(t.Context(), cardgateway.NewToken("a-token"), cardgateway.TokenPaymentRequest{
+							TransactionID: "a", Currency: "USD", Amount: decimal.RequireFromString("12.50"), TransactionIP: "203.0.113.7",
+							CallbackURL: "https://shop.example/back", NotificationURL: "https://shop.example/notify",
+							ProductInfos: []cardgateway.ProductInfo{{ProductName: "Candles"}},
+						})
+					} else {
+						_, err = j.CreateRefund(t.Context(), cardgateway.RefundRequest{
+							UniqueID: "77", RefundTransactionID: "a", Amount: decimal.RequireFromString("12.50"),
+						})
+					}
+					seen := false
+					if unknown, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err); ok {
+						seen = unknown.Seen
+					}
+					if unknown, ok := errors.AsType[*cardgateway.RefundUnknownError](err); ok {
+						seen = unknown.Seen
+					}
+					if !errors.Is(err, cardgateway.ErrOutcomeUnknown) || seen != (tt.want == "unknown") {
+						t.Fatalf("%s, %s: got %v, seen %t", tt.name, kind, err, seen)
+					}
+					got := "nothing was told"
+					for range 3 {
+						time.Sleep(30 * time.Hour)
+						for entry, err := range j.Recover(t.Context()) {
+							if err != nil {
+								t.Fatal(err)
+							}
+							got = fmt.Sprint(entry.State())
+						}
+					}
+					if got != tt.want {
+						t.Errorf("%s, %s: got %q, want %q", tt.name, kind, got, tt.want)
+					}
+				})
+			}
+		})
 	}
 }

@@ -63,6 +63,8 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewa
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
+		// Once no further attempt is expected, several declines are final too. Before, evidenceOf says what a decline means.
+		HostedPage: in.onHostedPage() && j.isAbandoned(*in),
 	})
 	return gatewayResult{transaction: t}, err
 }
@@ -183,8 +185,8 @@ func successesOf(conflict error, e *Entry) (all []Evidence) {
 // gateway does not know the payment and never has, it is presumed absent; see projection.add.
 func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }
 
-// isAbandoned reports whether a submission is at least AbandonAfter old, so that the cardholder is no longer expected to
-// pay.
+// isAbandoned reports whether a submission is at least the client's HostedPageLifetime old, so that the cardholder is no
+// longer expected to pay.
 func (j *Journal) isAbandoned(in Intent) bool {
-	return j.opts.AbandonAfter > 0 && j.clock.earliest().Sub(in.At) >= j.opts.AbandonAfter
+	return j.clock.earliest().Sub(in.At) >= j.client.HostedPageLifetime()
 }

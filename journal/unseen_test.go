@@ -309,7 +309,8 @@ func TestAfterAck(t *testing.T) {
 		wantStates(t, here, map[string]string{"a": "conflict"})
 		ack(journal.Conflicting, nil)
 		store.begins.Store(100)
-		if _, err := here.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) || errors.Is(err, cardgateway.ErrNotSent) {
+		if _, err := here.CreateSubscription(t.Context(), order("a", approved)); !errors.Is(err, cardgateway.ErrOutcomeUnknown) ||
+			errors.Is(err, cardgateway.ErrNotSent) {
 			t.Errorf("a repeated call without the store: got %v, want ErrOutcomeUnknown", err)
 		}
 	})

@@ -2,7 +2,10 @@ package notify
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
+
+	"github.com/cardgateway/cardgateway-go/internal/bounded"
 )
 
 // Deduper remembers which events have been handled, so that a repeated notification is not handled again: gateways repeat
@@ -47,8 +50,13 @@ const (
 type MemoryDeduper struct {
 	mu      sync.Mutex
 	busy    map[hashKey]struct{}
-	handled boundedMap[struct{}]
+	handled bounded.Map[hashKey, struct{}]
 }
+
+// hashKey represents a key of any length in a fixed number of bytes.
+type hashKey [sha256.Size]byte
+
+func newHashKey(key string) hashKey { return sha256.Sum256([]byte(key)) }
 
 // defaultRemembered is more than the notifications of 30 minutes at 30 per second.
 const defaultRemembered = 1 << 16
@@ -59,7 +67,7 @@ func NewMemoryDeduper(n int) *MemoryDeduper {
 	if n <= 0 {
 		n = defaultRemembered
 	}
-	return &MemoryDeduper{busy: map[hashKey]struct{}{}, handled: newBoundedMap[struct{}](n)}
+	return &MemoryDeduper{busy: map[hashKey]struct{}{}, handled: bounded.Map[hashKey, struct{}]{Limit: n}}
 }
 
 // Claim implements Deduper. It returns no error.
@@ -67,7 +75,7 @@ func (d *MemoryDeduper) Claim(_ context.Context, key string) (ClaimResult, error
 	k := newHashKey(key)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, handled := d.handled.get(k); handled {
+	if _, handled := d.handled.Get(k); handled {
 		return ClaimHandled, nil
 	}
 	if _, busy := d.busy[k]; busy {
@@ -83,7 +91,7 @@ func (d *MemoryDeduper) Handled(_ context.Context, key string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.busy, k)
-	d.handled.put(k, struct{}{})
+	d.handled.Put(k, struct{}{})
 	return nil
 }
 
@@ -98,6 +106,6 @@ func (d *MemoryDeduper) Release(_ context.Context, key string) error {
 func (d *MemoryDeduper) isHandled(key string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, handled := d.handled.get(newHashKey(key))
+	_, handled := d.handled.Get(newHashKey(key))
 	return handled
 }

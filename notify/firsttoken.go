@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/internal/bounded"
 	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
@@ -17,7 +18,7 @@ import (
 type firstTokens struct {
 	key   [32]byte
 	mu    sync.Mutex
-	known boundedMap[firstToken]
+	known bounded.Map[hashKey, firstToken]
 }
 
 type firstToken struct {
@@ -30,7 +31,7 @@ type firstToken struct {
 const rememberedTokens = 10_000
 
 func newFirstTokens() *firstTokens {
-	f := &firstTokens{known: newBoundedMap[firstToken](rememberedTokens)}
+	f := &firstTokens{known: bounded.Map[hashKey, firstToken]{Limit: rememberedTokens}}
 	random.Fill(f.key[:])
 	return f
 }
@@ -54,7 +55,7 @@ func (f *firstTokens) accept(t *cardgateway.Transaction, token cardgateway.Token
 	}
 	if t.State() != cardgateway.StateDeclined {
 		approved := first.approved || t.State() == cardgateway.StateApproved
-		f.known.put(newHashKey(t.TransactionID), firstToken{hash: hash, approved: approved})
+		f.known.Put(newHashKey(t.TransactionID), firstToken{hash: hash, approved: approved})
 	}
 	return true
 }
@@ -64,7 +65,7 @@ func (f *firstTokens) declined(transactionID string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if first, known := f.first(transactionID); known && !first.approved {
-		f.known.put(newHashKey(transactionID), firstToken{void: true})
+		f.known.Put(newHashKey(transactionID), firstToken{void: true})
 	}
 }
 
@@ -90,7 +91,7 @@ func (f *firstTokens) compare(transactionID string, token cardgateway.Token) (kn
 
 // first returns the token that counts. The caller holds the lock.
 func (f *firstTokens) first(transactionID string) (firstToken, bool) {
-	first, known := f.known.get(newHashKey(transactionID))
+	first, known := f.known.Get(newHashKey(transactionID))
 	if first.void {
 		return firstToken{}, false
 	}

@@ -70,7 +70,8 @@ func TestDashboardMistakes(t *testing.T) {
 	names := recordedNames(t)
 	for _, mistake := range []struct{ name, before, after, want string }{
 		{"metric", "cardgateway_client_unknown_outcomes_total{", "cardgateway_client_unknown_outcome_total{", "no metric cardgateway_client_unknown_outcome_total"},
-		{"metric of a variable", "(cardgateway_client_call_duration_seconds_count,", "(cardgateway_client_call_duration_count,", "no metric cardgateway_client_call_duration_count"},
+		{"metric of a variable", "(cardgateway_client_call_duration_seconds_count,", "(cardgateway_client_call_duration_count,",
+			"no metric cardgateway_client_call_duration_count"},
 		{"label", "error_type!=", "error_kind!=", "no label error_kind"},
 		{"label of a sum", "by (le, cardgateway_operation)", "by (le, operation)", "no label operation"},
 		{"label of a legend", "{{cardgateway_outcome}}", "{{outcome}}", "no label outcome"},

@@ -204,7 +204,8 @@ func TestOutcomes(t *testing.T) {
 			"two approved", cardgateway.CallInfo{Outcome: cardgateway.OutcomeConflict, Err: cardgateway.ErrConflict},
 			"cardgateway.outcome=conflict error.type=conflict",
 		},
-		{"the hook found a mistake", cardgateway.CallInfo{Outcome: cardgateway.OutcomeInvalid, Err: hook}, "cardgateway.outcome=invalid_request error.type=invalid_request"},
+		{"the hook found a mistake", cardgateway.CallInfo{Outcome: cardgateway.OutcomeInvalid, Err: hook},
+			"cardgateway.outcome=invalid_request error.type=invalid_request"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			telemetry := newTelemetry()

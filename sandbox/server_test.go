@@ -118,9 +118,11 @@ func TestConcurrentUse(t *testing.T) {
 					{"GET", "/search/list/order" + thisMonth(), nil},
 					{"GET", "/search/list/refund" + thisMonth(), nil},
 				} {
-					if got := seen(exchange(g, c.method, c.path, c.body)); got != "OK JSON" {
-						t.Errorf("%s %s: %s", c.method, c.path, got)
-					}
+					t.Run(c.method, func(t *testing.T) {
+						if got := seen(exchange(g, c.method, c.path, c.body)); got != "OK JSON" {
+							t.Errorf("%s %s: %s", c.method, c.path, got)
+						}
+					})
 				}
 				if g.Executed(id) != 1 {
 					t.Errorf("%s was charged %d times", id, g.Executed(id))

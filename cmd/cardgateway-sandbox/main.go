@@ -2,14 +2,10 @@
 //
 //	cardgateway-sandbox                            # listens on a free loopback port
 //	cardgateway-sandbox -addr 127.0.0.1:8080 -merchant m1 -secret s3cret -seed 100000
-//	cardgateway-sandbox -notify http://127.0.0.1:9000/notify -secret s3cret
 //
 // The first line of its output is the base URL, the second the address of its dashboard. With -v a line follows for
 // each request and each delivery of a notification. It runs until it is interrupted. Every choice that the interface
 // leaves open is a flag, and below /_sandbox/api/v1/ a program in any language steers what happens; see docs/sandbox.md.
-//
-// With -notify it only sends one signed notification and prints the HTTP status of the response; it fails unless that
-// is 200.
 package main
 
 import (

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/testprogram"
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -129,7 +129,8 @@ func browserReports(t *testing.T) []browserReport {
 	}{
 		{"fine", exit.OK, m.lines, from, m.lastOf},
 		{"empty", exit.Failed, m.lines, from.AddDate(0, 0, -4), from.AddDate(0, 0, -2)},
-		{"long", exit.Negative, append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
+		{"long", exit.Negative,
+			append([]string{strings.Repeat("w", 128) + ",999999999999999.99,EUR," + at, "<&>" + strings.Repeat("Ü", 100) + ",1,EUR," + at}, m.lines...), from, m.lastOf},
 		{"unchecked", exit.Negative, m.lines[3:], from, m.lastOf},
 	} {
 		path := filepath.Join(m.dir, r.name+".html")

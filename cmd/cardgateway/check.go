@@ -36,6 +36,9 @@ func (*checkCommand) Run(c *call) error {
 		return err
 	}
 	k := checker{call: c, client: client.WithRetry(cardgateway.RetryPolicy{MaxAttempts: 1}), dates: dates}
+	defaults := map[string]string{
+		"zone": client.Location().String(), "hosted-page-lifetime": client.HostedPageLifetime().String(), "timeout": "30s",
+	}
 	for _, s := range set.List {
 		value, from := terminal.Clean(s.Value), s.From
 		switch { // a location can contain a password
@@ -46,9 +49,9 @@ func (*checkCommand) Run(c *call) error {
 			value = terminal.Clean(database.Describe(s.Value))
 		}
 		if value == "" {
-			value, from = cmp.Or(map[string]string{"zone": client.Location().String(), "timeout": "30s"}[s.Name], "-"), "not set"
+			value, from = cmp.Or(defaults[s.Name], "-"), "not set"
 		}
-		k.line("      %-14s %s (%s)\n", s.Name, value, terminal.Clean(from))
+		k.line("      %-20s %s (%s)\n", s.Name, value, terminal.Clean(from))
 	}
 	if err := k.reach(set.Get("merchant-id").Value != ""); err != nil {
 		return err
@@ -83,12 +86,12 @@ func (k *checker) line(format string, args ...any) {
 }
 
 func (k *checker) ok(what, format string, args ...any) {
-	k.line("ok    %-14s %s\n", what, fmt.Sprintf(format, args...))
+	k.line("ok    %-20s %s\n", what, fmt.Sprintf(format, args...))
 }
 
 func (k *checker) look(what, format string, args ...any) {
 	k.looks++
-	k.line("look  %-14s %s\n", what, fmt.Sprintf(format, args...))
+	k.line("look  %-20s %s\n", what, fmt.Sprintf(format, args...))
 }
 
 // reach queries the payments of the last day.

@@ -30,16 +30,16 @@ func TestCheck(t *testing.T) {
 		err  string
 	}{
 		{"fine", with(environment(near.URL), "CARDGATEWAY_ZONE", "UTC"), exit.OK, []string{
-			"      base-url       " + near.URL + " (environment CARDGATEWAY_BASE_URL)\n", "      secret         set (environment CARDGATEWAY_SECRET)\n",
-			"      timeout        30s (not set)\n", "ok    reachable      in ", "ok    credentials    accepted\n", "ok    clock          ",
-			"ok    zone           UTC; the newest payment on the first page was made at ",
+			"      base-url             " + near.URL + " (environment CARDGATEWAY_BASE_URL)\n", "      secret               set (environment CARDGATEWAY_SECRET)\n",
+			"      timeout              30s (not set)\n", "ok    reachable            in ", "ok    credentials          accepted\n", "ok    clock                ",
+			"ok    zone                 UTC; the newest payment on the first page was made at ",
 		}, ""},
 		{"no payments", environment(gatewayFor(t, utc).URL), exit.OK, []string{"not checked, because there is no payment of the last day"}, ""},
-		{"zone", environment(far.URL), exit.Negative, []string{"look  zone           in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
-		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exit.Negative, []string{"look  clock          this machine is 2m"}, ""},
-		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exit.Failed, []string{"ok    reachable      HTTP 200 in "},
+		{"zone", environment(far.URL), exit.Negative, []string{"look  zone                 in UTC+8 a payment was made at "}, `lines that begin with "look": 1`},
+		{"clock", with(environment(late.URL), "CARDGATEWAY_ZONE", "UTC"), exit.Negative, []string{"look  clock                this machine is 2m"}, ""},
+		{"credentials", with(environment(near.URL), "CARDGATEWAY_SECRET", "wrong"), exit.Failed, []string{"ok    reachable            HTTP 200 in "},
 			"the gateway does not accept the credentials"},
-		{"unreachable", environment("http://127.0.0.1:1"), exit.Failed, []string{"base-url       http://127.0.0.1:1 "}, "the gateway cannot be reached"},
+		{"unreachable", environment("http://127.0.0.1:1"), exit.Failed, []string{"base-url             http://127.0.0.1:1 "}, "the gateway cannot be reached"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := tool(t, test.env, "check")

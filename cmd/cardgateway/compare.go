@@ -167,7 +167,8 @@ func (m *comparison) findPeriod() error {
 		m.noteList(asked)
 	} else {
 		if asked = m.options.Payments.Span; asked.IsZero() {
-			return exit.Fail(exit.Failed, "your list has no times, and none of its payments is in the copy (%s to %s), so its period is unknown: set it with --month or --from",
+			return exit.Fail(exit.Failed,
+				"your list has no times, and none of its payments is in the copy (%s to %s), so its period is unknown: set it with --month or --from",
 				terminal.Wall(m.options.Copy.From), terminal.Wall(m.options.Copy.To))
 		}
 		asked = match.Span{From: asked.From.In(zone), To: asked.To.In(zone)}
@@ -199,9 +200,11 @@ func (m *comparison) noteList(asked match.Span) {
 	case !list.From.Before(asked.To) || !list.To.After(asked.From):
 		m.note("Your list has no payment in the period: it covers %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
 	case end.Sub(list.To) > m.options.Grace:
-		m.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)), terminal.Wall(end))
+		m.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)),
+			terminal.Wall(end))
 	case list.From.Sub(asked.From) > m.options.Grace && list.From.Sub(m.options.Copy.From) > m.options.Grace:
-		m.note("The first payment in your list was made at %s, but the period begins at %s. Is the list complete?", terminal.Wall(list.From), terminal.Wall(asked.From))
+		m.note("The first payment in your list was made at %s, but the period begins at %s. Is the list complete?", terminal.Wall(list.From),
+			terminal.Wall(asked.From))
 	}
 }
 
@@ -238,7 +241,8 @@ func (m *comparison) run() (*match.Summary, error) {
 
 // print prints the differences by class, and the totals of both sides.
 func (m *comparison) print(s *match.Summary) error {
-	m.call.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.options.Period.From), terminal.Wall(m.options.Period.To), terminal.Thousands(s.TiedOut), terminal.Thousands(s.Compared))
+	m.call.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.options.Period.From), terminal.Wall(m.options.Period.To), terminal.Thousands(s.TiedOut),
+		terminal.Thousands(s.Compared))
 	if s.Newer > 0 {
 		m.call.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
 	}

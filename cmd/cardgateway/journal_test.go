@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
-	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
-	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
@@ -55,7 +56,8 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 		r.want(t, exit.OK)
 		for _, words := range []string{
 			"payment       lost of 30.00 EUR\n", "refund        lost of 2.50, of payment ", "state         unknown: the call ended with an unknown outcome\n",
-			"acknowledged  no\n", "submitted; recorded before anything was sent\n", "the call ended: unknown\n", "it is presumed absent. Until then do not send it again\n",
+			"acknowledged  no\n", "submitted; recorded before anything was sent\n", "the call ended: unknown\n",
+			"it is presumed absent. Until then do not send it again\n",
 		} {
 			if !strings.Contains(r.out, words) {
 				t.Errorf("show: got\n%s\nwant in it %q", r.out, words)
@@ -89,6 +91,37 @@ refund,lost,unknown,2.50,,the call ended with an unknown outcome`; lines(r) != w
 			t.Errorf("after acknowledging: got %q", r.out)
 		}
 	})
+}
+
+// TestJournalHostedPage: show says when an unfinished payment is abandoned, by the setting.
+func TestJournalHostedPage(t *testing.T) {
+	t.Parallel()
+	at := sqlitePlace(t)
+	server := gatewayFor(t, sandbox.Options{})
+	s := openShop(t, server, at)
+	s.fill(t)
+	e, err := s.Get(t.Context(), journal.PaymentID("waiting"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		set  string
+		want time.Duration
+	}{
+		{"default", "", 24 * time.Hour},
+		{"days", "3d", 72 * time.Hour},
+		{"hours", "12h", 12 * time.Hour},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := tool(t, with(journalEnv(server, at), "CARDGATEWAY_HOSTED_PAGE_LIFETIME", test.set), "journal", "show", "waiting")
+			r.want(t, exit.OK)
+			ends := e.Begun.At.Add(test.want).In(cardgateway.DefaultLocation()).Format(time.DateTime)
+			if want := "if the cardholder has not finished by " + ends + ", it is abandoned"; !strings.Contains(r.out, want) {
+				t.Errorf("got\n%s\nwant in it %q", r.out, want)
+			}
+		})
+	}
 }
 
 // TestJournalBesideShop: the shop's program settles and acknowledges as if the tool were not there.
@@ -244,7 +277,6 @@ func TestJournalWrongUse(t *testing.T) {
 		{[]string{"list", "--columns", "id,x"}, `--columns: there is no column "x"; there are begunAt, at, kind, id, `},
 		{[]string{"list", "--columns", "id,id"}, "--columns: id is there twice"},
 		{[]string{"run", "--absent-after", "1m"}, "--absent-after must be at least 15m"},
-		{[]string{"run", "--abandon-after", "0s"}, "--abandon-after must not be 0"},
 		{[]string{"run", "--every=-1s"}, "--every must not be negative"},
 		{[]string{"run", "--metrics-file", "x.txt"}, "--metrics-file: the name must end with .prom"},
 		{[]string{"ack", "x"}, "missing flags: --state=WORD"},

@@ -48,7 +48,7 @@ func (r *journalRun) Run(c *call) (err error) {
 	defer func() { err = errors.Join(err, j.Close()) }()
 	s := &settling{journalRun: r, call: c, shop: j, told: map[journal.Key]string{}}
 	s.journal = journal.New(j.Client, j.Store, journal.Options{
-		Gateway: r.Gateway, AbsentAfter: r.AbsentAfter, AbandonAfter: r.AbandonAfter,
+		Gateway: r.Gateway, AbsentAfter: r.AbsentAfter,
 		Observe: func(_ context.Context, info journal.RecoverInfo) { s.info = info },
 	})
 	if r.Every == 0 {

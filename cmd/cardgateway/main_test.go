@@ -122,7 +122,8 @@ func (r result) want(t *testing.T, code int, words ...string) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"orders", "-h"}, {"refunds", "--help"}, {"resolve", "payment", "--help"}, {"refund", "--help"}, {"check", "--help"},
+	for _, args := range [][]string{{"--help"}, {"get", "--help"}, {"orders", "-h"}, {"refunds", "--help"}, {"resolve", "payment", "--help"},
+		{"refund", "--help"}, {"check", "--help"},
 		{"listen", "--help"}, {"notify", "--help"}, {"replay", "--help"},
 		{"reconcile", "match", "--help"}, {"reconcile", "report", "--help"}, {"reconcile", "run", "--help"}} {
 		r := tool(t, nil, args...)

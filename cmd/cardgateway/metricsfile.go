@@ -34,7 +34,8 @@ func (c *call) writeMetrics(command string, begun time.Time, code int) error {
 	all := append(slices.Clone(c.metrics),
 		gauge("cardgateway_last_run_timestamp_seconds", "When the command last ended.", now),
 		gauge("cardgateway_last_run_duration_seconds", "How long the command last took.", time.Since(begun).Seconds()),
-		gauge("cardgateway_last_run_exit_code", "Exit code of the command: 0 success, 1 negative result, 2 no result, 3 outcome unknown, 130 interrupted.", float64(code)),
+		gauge("cardgateway_last_run_exit_code", "Exit code of the command: 0 success, 1 negative result, 2 no result, 3 outcome unknown, 130 interrupted.",
+			float64(code)),
 	)
 	if ok {
 		all = append(all, gauge(name, "When the command last ended with exit code 0 or 1.", success))

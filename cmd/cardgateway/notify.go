@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/settings"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
-	"github.com/cardgateway/cardgateway-go/internal/sandboxcommand"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -58,8 +59,8 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	made, err := n.notification(set.Get("app-id").Value)
-	if err != nil {
+	appID := set.Get("app-id").Value
+	if err := n.check(appID); err != nil {
 		return err
 	}
 	key, note := s.secretKey, "signed"
@@ -67,7 +68,8 @@ func (n *notifyCommand) Run(c *call) error {
 		key, note = rand.Text(), "wrong signature"
 	}
 	e := relay.Event{Kind: "payment", State: n.Event, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency, IsTest: true, HasToken: n.WithToken}
-	switch made.Kind {
+	kind, code := n.kind()
+	switch kind {
 	case "Refund":
 		e.Kind, e.State, e.MerchantRefundID, e.RefundUniqueID = "refund", strings.TrimPrefix(n.Event, "refund-"), n.RefundID, n.RefundUniqueID
 	case "Chargeback":
@@ -75,10 +77,12 @@ func (n *notifyCommand) Run(c *call) error {
 	default:
 		e.TransactionID = n.Transaction
 	}
+	token := ""
 	if n.WithToken {
+		token = "tok-test-" + rand.Text()
 		note += ", with a made-up token"
 	}
-	r, err := sandbox.NotificationRequest(n.URL, key, made.Fields("token"))
+	r, err := sandbox.NotificationRequest(n.URL, key, n.members(kind, code, appID, token))
 	if err != nil {
 		return exit.Fail(exit.Failed, "the notification cannot be created: %s", terminal.Clean(err.Error()))
 	}
@@ -86,7 +90,7 @@ func (n *notifyCommand) Run(c *call) error {
 	if err != nil {
 		return err
 	}
-	s.hidden = relay.Hide(s.secretKey, cardgateway.NewToken(made.Token))
+	s.hidden = relay.Hide(s.secretKey, cardgateway.NewToken(token))
 	for i := range n.Repeat {
 		line := relay.EventLine{Delivery: relay.Name(i + 1), Event: e, Note: note}
 		if i > 0 {
@@ -104,41 +108,70 @@ func (n *notifyCommand) Run(c *call) error {
 
 var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 
-// notification checks the flags, and creates the notification.
-func (n *notifyCommand) notification(appID string) (*sandboxcommand.Notification, error) {
+// check checks the flags.
+func (n *notifyCommand) check(appID string) error {
 	if _, err := parseAmount(n.Amount); err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case !currencyForm.MatchString(n.Currency):
-		return nil, exit.Fail(exit.Failed, "--currency: %q is not a currency; write EUR", terminal.Clean(n.Currency))
+		return exit.Fail(exit.Failed, "--currency: %q is not a currency; write EUR", terminal.Clean(n.Currency))
 	case strings.Trim(n.UniqueID, "0123456789") != "" || n.UniqueID == "" || len(n.UniqueID) > 32:
-		return nil, exit.Fail(exit.Failed, "--unique-id must be 1 to 32 digits")
+		return exit.Fail(exit.Failed, "--unique-id must be 1 to 32 digits")
 	case strings.Trim(appID, "0123456789") != "" || len(appID) > 32:
-		return nil, exit.Fail(exit.Failed, "app-id must be at most 32 digits")
+		return exit.Fail(exit.Failed, "app-id must be at most 32 digits")
 	case n.Repeat < 1 || n.Repeat > 1000:
-		return nil, exit.Fail(exit.Failed, "--repeat must be 1 to 1,000")
+		return exit.Fail(exit.Failed, "--repeat must be 1 to 1,000")
 	case n.Code < 0 || n.Code > 999:
-		return nil, exit.Fail(exit.Failed, "--code must be 1 to 999")
+		return exit.Fail(exit.Failed, "--code must be 1 to 999")
 	}
-	made := &sandboxcommand.Notification{
-		Kind: "Sale", TransactionID: n.Transaction, UniqueID: n.UniqueID, Amount: n.Amount, Currency: n.Currency,
-		RefundID: n.RefundID, RefundUniqueID: n.RefundUniqueID, AppID: appID, Code: n.Code,
-	}
+	return nil
+}
+
+// kind returns the transactionType of the event, and its result code, or zero if it has none.
+func (n *notifyCommand) kind() (kind string, code cardgateway.Code) {
+	code = cardgateway.Code(n.Code)
 	switch n.Event {
 	case "declined":
-		made.Code = cmp.Or(n.Code, int(cardgateway.CodeFailed))
+		return "Sale", cmp.Or(code, cardgateway.CodeFailed)
 	case "refunded":
-		made.Kind = "Refund"
+		return "Refund", cmp.Or(code, cardgateway.CodeRefundSuccess)
 	case "refund-refused":
-		made.Kind, made.Code = "Refund", cmp.Or(n.Code, int(cardgateway.CodeRefundFailed))
-	case "chargeback":
-		made.Kind = "Chargeback"
+		return "Refund", cmp.Or(code, cardgateway.CodeRefundFailed)
+	case "chargeback": // the published example begins without a code
+		return "Chargeback", code
 	}
-	if n.WithToken {
-		made.Token = "tok-test-" + rand.Text()
+	return "Sale", cmp.Or(code, cardgateway.CodeSuccess)
+}
+
+// members returns the members of the published example of the kind. Empty texts are left out.
+func (n *notifyCommand) members(kind string, code cardgateway.Code, appID, token string) map[string]any {
+	members := map[string]any{"isTest": true, "uniqueId": n.UniqueID, "transactionType": kind, "timestamp": time.Now().UnixMilli()}
+	if appID != "" {
+		members["appId"] = json.Number(appID)
 	}
-	return made, nil
+	if token != "" {
+		members["token"] = token
+	}
+	if code != 0 {
+		members["code"] = int(code)
+	}
+	switch kind {
+	case "Refund":
+		members["message"], members["refundMessage"] = "Refund successful", "Refund successful"
+		if code != cardgateway.CodeRefundSuccess {
+			members["message"], members["refundMessage"] = "Refund failed", "Refund failed"
+		}
+		members["refundCurrency"], members["refundAmount"] = n.Currency, n.Amount
+		members["refundUniqueId"], members["merchantRefundId"] = n.RefundUniqueID, n.RefundID
+	case "Chargeback":
+		members["chargebackCurrency"], members["chargebackAmount"] = n.Currency, n.Amount
+	default:
+		members["transactionId"] = n.Transaction
+		members["transactionCurrency"], members["transactionAmount"] = n.Currency, n.Amount
+		members["billDescription"], members["transactionCardNumber"] = "sandbox.example", "430000******0000"
+	}
+	return members
 }
 
 // notificationSender sends signed notifications to a handler, one after the other, and prints its responses.

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +78,28 @@ func TestNotify(t *testing.T) {
 			}
 			if shop.requests[0].URL.RawQuery != "bind=secret-bind" || strings.Contains(r.out+r.err, "secret-bind") {
 				t.Errorf("got query %q, printed %s", shop.requests[0].URL.RawQuery, r.out)
+			}
+		})
+	}
+}
+
+// TestNotifyMembers: each event carries the members of its published example.
+func TestNotifyMembers(t *testing.T) {
+	for event, want := range map[string]string{
+		"approved": "appId billDescription code isTest sign timestamp transactionAmount transactionCardNumber " +
+			"transactionCurrency transactionId transactionType uniqueId",
+		"refunded":   "appId code isTest merchantRefundId message refundAmount refundCurrency refundMessage refundUniqueId sign timestamp transactionType uniqueId",
+		"chargeback": "appId chargebackAmount chargebackCurrency isTest sign timestamp transactionType uniqueId",
+	} {
+		t.Run(event, func(t *testing.T) {
+			shop := newReceiver(t, nil)
+			tool(t, with(noGateway(), "CARDGATEWAY_APP_ID", "7"), "notify", shop.URL, "--event", event).want(t, exit.OK)
+			var got map[string]any
+			if err := json.Unmarshal(shop.got()[0], &got); err != nil {
+				t.Fatal(err)
+			}
+			if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); names != want {
+				t.Errorf("members %s, want %s", names, want)
 			}
 		})
 	}

@@ -76,7 +76,8 @@ func TestOtherApp(t *testing.T) {
 	tool(t, a.env, "get", a.others, "--any-app").want(t, exit.OK)
 	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "true"), "get", a.others).want(t, exit.OK)
 	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "false"), "get", a.others).want(t, exit.Failed)
-	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "perhaps"), "get", a.own).want(t, exit.Failed, `any-app (environment CARDGATEWAY_ANY_APP): "perhaps" is neither true nor false`)
+	tool(t, with(a.env, "CARDGATEWAY_ANY_APP", "perhaps"), "get", a.own).
+		want(t, exit.Failed, `any-app (environment CARDGATEWAY_ANY_APP): "perhaps" is neither true nor false`)
 	tool(t, a.env, "get", a.others, "--config", writeText(t, t.TempDir(), "any.toml", "any-app = true\n")).want(t, exit.OK)
 
 	tool(t, a.env, "refund", a.others, "--amount", "2.00", "--refund-id", "r-9", "--yes").want(t, exit.Failed, "states another appId")
@@ -161,7 +162,8 @@ func TestReconcileOtherApps(t *testing.T) {
 		t.Fatalf("got %d payments and %d refunds of another app, and %d rows of this one", otherPayments, otherRefunds, compared)
 	}
 	left := fmt.Sprintf("payments %d, refunds %d", otherPayments, otherRefunds)
-	tool(t, env, "reconcile", "sync", "--from", from.AddDate(0, 0, -3).Format(time.DateOnly)).want(t, exit.OK, "of other apps, and left out of match and report: "+left)
+	tool(t, env, "reconcile", "sync", "--from", from.AddDate(0, 0, -3).Format(time.DateOnly)).
+		want(t, exit.OK, "of other apps, and left out of match and report: "+left)
 	lists := []string{"--list", writeText(t, dir, "paid.csv", payments), "--refund-list", writeText(t, dir, "refunds.csv", refunds)}
 	compare := func(args ...string) result {
 		return tool(t, env, slices.Concat([]string{"reconcile"}, args, inPeriod, lists)...)
@@ -192,7 +194,8 @@ func TestReconcileOtherApps(t *testing.T) {
 	if err := json.Unmarshal([]byte(readText(t, filepath.Join(dir, "page.json"))), &report); err != nil {
 		t.Fatal(err)
 	}
-	if n := report.Summary.OtherApps; n.Payments != otherPayments || n.Refunds != otherRefunds || !strings.Contains(strings.Join(report.Summary.Notes, " "), left) {
+	if n := report.Summary.OtherApps; n.Payments != otherPayments || n.Refunds != otherRefunds ||
+		!strings.Contains(strings.Join(report.Summary.Notes, " "), left) {
 		t.Errorf("JSON: got %+v, want %s", report.Summary, left)
 	}
 }

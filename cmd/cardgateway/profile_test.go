@@ -28,7 +28,7 @@ func TestProfileInUse(t *testing.T) {
 	path := writeSettings(t, fmt.Sprintf("app-id = 7\nzone = 'UTC'\n[profile.sandbox]\nbase-url = %q\nmerchant-id = 'm1'\nsecret = %q\n", server.URL, secretKey))
 	r := tool(t, nil, "check", "--config", path, "--profile", "sandbox")
 	r.want(t, exit.OK)
-	if want := "base-url       " + server.URL + " (file " + path + ", profile sandbox)\n"; !strings.Contains(r.out, want) {
+	if want := "base-url             " + server.URL + " (file " + path + ", profile sandbox)\n"; !strings.Contains(r.out, want) {
 		t.Errorf("got\n%s\nwant in it %q", r.out, want)
 	}
 	server.Inject(sandbox.Fault{Operation: sandbox.OpSearches, Times: -1, Commit: sandbox.CommitNever, Code: 999})

@@ -24,7 +24,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %q, want the path of the page alone", r.out)
 	}
 	prom := filepath.Join(m.dir, "run.prom")
-	r = tool(t, env, "reconcile", "run", "--quiet", "--metrics-file", prom, "--list", m.list(t, m.lines[1:]...), "--from", m.lastOf.AddDate(0, 0, -40).Format(time.DateOnly), "--out", out)
+	r = tool(t, env, "reconcile", "run", "--quiet", "--metrics-file", prom, "--list", m.list(t, m.lines[1:]...), "--from", m.lastOf.AddDate(0, 0, -40).
+		Format(time.DateOnly), "--out", out)
 	r.want(t, exit.Negative, "differences: 1")
 	if strings.Count(r.err, "\n") != 1 {
 		t.Errorf("got %q with --quiet, want one line", r.err)

@@ -273,9 +273,11 @@ func TestDeclinedRefundsDoNotCount(t *testing.T) {
 	env := environment(server.URL)
 	id := pay(t, server, "t-1", "12.50", sandbox.Approved).UniqueID
 	tool(t, env, "refund", id, "--amount", "4.50", "--refund-id", "r-1", "--yes").want(t, exit.Unknown)
-	tool(t, env, "refund", id, "--amount", "8.01", "--refund-id", "r-2", "--yes").want(t, exit.Negative, "nothing was sent: of 12.50 EUR, 4.50 was refunded before; 8.00 can")
+	tool(t, env, "refund", id, "--amount", "8.01", "--refund-id", "r-2", "--yes").
+		want(t, exit.Negative, "nothing was sent: of 12.50 EUR, 4.50 was refunded before; 8.00 can")
 	if err := server.SettleRefund("r-1", false); err != nil {
 		t.Fatal(err)
 	}
-	tool(t, env, "refund", id, "--amount", "12.50", "--refund-id", "r-2", "--yes").want(t, exit.Unknown, "remaining    12.50 EUR\n", "refund       4.50 EUR, refused, of ")
+	tool(t, env, "refund", id, "--amount", "12.50", "--refund-id", "r-2", "--yes").
+		want(t, exit.Unknown, "remaining    12.50 EUR\n", "refund       4.50 EUR, refused, of ")
 }

@@ -37,7 +37,8 @@ func TestRefund(t *testing.T) {
 		t.Errorf("got stdout %q", r.out)
 	}
 	// Before it is sent, the gateway has not returned it; --seen would mean that it can never be absent.
-	if before, after := r.printed(t, "without another message, run: "), r.printed(t, "run later: "); slices.Contains(before, "--seen") || !slices.Contains(after, "--seen") {
+	if before, after := r.printed(t, "without another message, run: "),
+		r.printed(t, "run later: "); slices.Contains(before, "--seen") || !slices.Contains(after, "--seen") {
 		t.Errorf("got %q before, %q after it was sent", before, after)
 	}
 	r = tool(t, env, r.printed(t, "run later: ")...)

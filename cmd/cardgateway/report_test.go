@@ -46,7 +46,8 @@ func TestReport(t *testing.T) {
 	holds(page, "273 of 273 rows tie out", "Signature", "SHA-256", "paid.csv, 273 lines", "Value per day", "acceptance", "Left over")
 
 	// An id that would be a formula, and one that would be markup.
-	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime), `<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)
+	lines := append([]string{`=cmd|'/c calc'!A0,1.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime),
+		`<script>alert(1)</script>,2.00,EUR,` + from.AddDate(0, 0, 15).Format(time.DateTime)}, m.lines...)
 	page = report(exit.Negative, append(period, "--list", m.list(t, lines...), "--rows", "1")...)
 	holds(page, "2 differences", "Not shown: 1 difference with a total of 1.00 EUR", "month.csv", "month.json", "&lt;script&gt;")
 	if strings.Contains(page, "<script") {
@@ -71,7 +72,8 @@ func TestReport(t *testing.T) {
 
 	before := from.AddDate(0, 0, -4)
 	page = report(exit.Failed, "--from", before.Format(time.RFC3339), "--to", before.AddDate(0, 0, 2).Format(time.RFC3339))
-	holds(page, "Nothing was compared in this period", "The first payment after this period was made on "+from.In(time.FixedZone("", 8*3600)).Format("2 January 2006"))
+	holds(page, "Nothing was compared in this period", "The first payment after this period was made on "+from.In(time.FixedZone("", 8*3600)).
+		Format("2 January 2006"))
 
 	err = filepath.WalkDir(m.dir, func(path string, e fs.DirEntry, err error) error {
 		if strings.HasSuffix(path, ".tmp") {

@@ -16,12 +16,9 @@ type sandboxCommand struct {
 
 // Run serves until it is interrupted.
 func (s *sandboxCommand) Run(c *call) error {
-	switch err := sandboxcommand.Run(c.ctx, "cardgateway sandbox", s.Args, c.out); {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	err := sandboxcommand.Run(c.ctx, "cardgateway sandbox", s.Args, c.out)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return nil
-	case errors.Is(err, sandboxcommand.ErrNotAccepted):
-		return exit.Fail(exit.Negative, "sandbox: %s", terminal.Clean(err.Error()))
-	default:
-		return exit.Fail(exit.Failed, "sandbox: %s", terminal.Clean(err.Error()))
 	}
+	return exit.Fail(exit.Failed, "sandbox: %s", terminal.Clean(err.Error()))
 }

@@ -26,9 +26,10 @@ func TestSync(t *testing.T) {
 	}
 	server.Reset()
 	r = tool(t, env, "reconcile", "sync", "--again", "3d")
-	r.want(t, exit.Negative, "none of these rows was deleted", "reconcile sync --again 50h --accept-gone", "the gateway no longer returns 600 of the 600 orders from ")
+	r.want(t, exit.Negative, "none of these rows was deleted", "reconcile sync --again 50h --accept-gone",
+		"the gateway no longer returns 600 of the 600 orders from ")
 	tool(t, env, "reconcile", "sync", "--again", "3d", "--accept-gone").want(t, exit.OK, "660 gone")
-	if list := tool(t, env, "check"); !strings.Contains(list.out, "db             SQLite file ") {
+	if list := tool(t, env, "check"); !strings.Contains(list.out, "db                   SQLite file ") {
 		t.Errorf("got check without the database: %s", list.out)
 	}
 }
@@ -50,7 +51,8 @@ func TestSyncWrong(t *testing.T) {
 		{"a keyword DSN", env, []string{"--db", "host=x dbname=y", "--from", begin}, "db (flag --db): the name of the database looks like a database server"},
 		{"MySQL", env, []string{"--db", "mysql://x/y", "--from", begin}, "is a MySQL database"},
 		{"a password as a flag", env, []string{"--db", "postgres://u:" + secretKey + "@127.0.0.1:1/x", "--from", begin}, "db (flag --db) contains a password"},
-		{"no server", with(env, "CARDGATEWAY_DB", "postgres://u:"+secretKey+"@127.0.0.1:1/x"), nil, "db (environment CARDGATEWAY_DB): postgres database 127.0.0.1:1/x: "},
+		{"no server", with(env, "CARDGATEWAY_DB", "postgres://u:"+secretKey+"@127.0.0.1:1/x"), nil,
+			"db (environment CARDGATEWAY_DB): postgres database 127.0.0.1:1/x: "},
 		{"no file and no --from", env, []string{"--db", filepath.Join(dir, "x.db")}, "there is no file "},
 		{"no directory", env, []string{"--db", filepath.Join(dir, "none", "x.db"), "--from", begin}, "no such file or directory"},
 		{"a time that is none", env, []string{"--db", filepath.Join(dir, "x.db"), "--from", "soon"}, `--from: "soon" is not a time`},

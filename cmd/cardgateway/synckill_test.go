@@ -17,7 +17,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
-	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -161,14 +161,16 @@ func TestSyncKilled(t *testing.T) {
 		tool(t, env, args(fresh)...).want(t, exit.OK)
 		got := copied(t, read)
 		for _, other := range []struct{ what, db string }{{"an unbroken copy", unbroken}, {"a fresh copy", fresh}} {
-			otherDB, err := sql.Open("sqlite", other.db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantSame(t, other.what, got, copied(t, otherDB))
-			if err := otherDB.Close(); err != nil {
-				t.Error(err)
-			}
+			t.Run(other.what, func(t *testing.T) {
+				otherDB, err := sql.Open("sqlite", other.db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantSame(t, other.what, got, copied(t, otherDB))
+				if err := otherDB.Close(); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		t.Logf("killed %d of %d times, with %d different numbers of orders saved; %d rows are the same", killed, kills, len(partial), len(got))
 		if killed < kills/2 || len(partial) < kills/4 {
@@ -193,7 +195,8 @@ func TestSyncInterrupted(t *testing.T) {
 		}
 		err := cmd.Wait()
 		goOn := shell.CommandLine("reconcile", "sync", "--db", db)
-		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted || !strings.Contains(errOut.String(), "rows of this run are saved. To continue, run: "+goOn) {
+		if code := cmd.ProcessState.ExitCode(); code != exit.Interrupted ||
+			!strings.Contains(errOut.String(), "rows of this run are saved. To continue, run: "+goOn) {
 			t.Fatalf("got exit code %d, %v, %s; want 130 and %q", code, err, errOut.String(), goOn)
 		}
 		if n := len(copied(t, read)); n == 0 || n >= 5500 {

@@ -45,23 +45,27 @@ func TestSyncMillion(t *testing.T) {
 			name string
 			args []string
 		}{{"from the beginning", nil}, {"a run after it", nil}, {"all of it again", []string{"--again", "400d"}}} {
-			cmd := program(t, env, append([]string{"reconcile", "sync", "--quiet", "--db", db, "--from", from.Format(time.RFC3339)}, run.args...)...)
-			var errOut safeBuffer
-			cmd.Stderr = &errOut
-			begun := time.Now()
-			if err := cmd.Run(); err != nil {
-				t.Fatalf("%v: %s", err, errOut.String())
-			}
-			took := time.Since(begun)
-			usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-			peak := usage.Maxrss / 1024 // KiB on Linux
-			if runtime.GOOS == "darwin" {
-				peak /= 1024
-			}
-			t.Logf("%s: %s, peak memory %d MiB, CPU %s", run.name, took.Round(100*time.Millisecond), peak, (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(100*time.Millisecond))
+			t.Run(run.name, func(t *testing.T) {
+				cmd := program(t, env, append([]string{"reconcile", "sync", "--quiet", "--db", db, "--from", from.Format(time.RFC3339)}, run.args...)...)
+				var errOut safeBuffer
+				cmd.Stderr = &errOut
+				begun := time.Now()
+				if err := cmd.Run(); err != nil {
+					t.Fatalf("%v: %s", err, errOut.String())
+				}
+				took := time.Since(begun)
+				usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+				peak := usage.Maxrss / 1024 // KiB on Linux
+				if runtime.GOOS == "darwin" {
+					peak /= 1024
+				}
+				t.Logf("%s: %s, peak memory %d MiB, CPU %s", run.name, took.Round(100*time.Millisecond), peak,
+					(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(100*time.Millisecond))
+			})
 		}
 		var orders, refunds int
-		err := read.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM cardgateway_orders), (SELECT COUNT(*) FROM cardgateway_refunds)`).Scan(&orders, &refunds)
+		err := read.QueryRowContext(t.Context(), `SELECT (SELECT COUNT(*) FROM cardgateway_orders), (SELECT COUNT(*) FROM cardgateway_refunds)`).
+			Scan(&orders, &refunds)
 		if err != nil || orders != 1_000_000 || refunds != 100_000 {
 			t.Errorf("got %d orders and %d refunds, %v", orders, refunds, err)
 		}

@@ -28,7 +28,8 @@ func main() {
 	}
 	setting(&s.baseURL, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox")
 	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
-	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic, with the secret key in $CARDGATEWAY_SECRET; empty sends no credentials")
+	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID",
+		"merchant id for HTTP Basic, with the secret key in $CARDGATEWAY_SECRET; empty sends no credentials")
 	setting(&s.listen, "listen", "CARDGATEWAY_LISTEN", "address to receive notifications at; default 127.0.0.1:0")
 	setting(&s.notify, "notify", "CARDGATEWAY_NOTIFY", "URL under which the gateway reaches that address; default http:// and the address")
 	flag.Parse()

@@ -164,7 +164,8 @@ func gatewayLooks(t *testing.T) []look {
 	threeD := g.URL + enter(g, g.checkout(t, "tx-1045"), sandbox.Challenged)
 	card := g.checkout(t, "tx-1046")
 	now := time.Now()
-	found, err := g.client.SearchOrders(t.Context(), cardgateway.OrderQuery{TransactionID: "tx-1042", Start: now.Add(-time.Hour), End: now.Add(time.Hour)}, cardgateway.PageRequest{})
+	found, err := g.client.SearchOrders(t.Context(), cardgateway.OrderQuery{TransactionID: "tx-1042", Start: now.Add(-time.Hour), End: now.Add(time.Hour)},
+		cardgateway.PageRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

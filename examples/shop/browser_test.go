@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/cardgateway/cardgateway-go/internal/testprogram"
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 

@@ -34,9 +34,10 @@ type settings struct {
 	typedCards                            bool
 	settleEvery                           time.Duration
 
-	attemptTimeout time.Duration // zero means the constant of that name
-	httpClient     *http.Client  // nil means the client's default
-	log            *slog.Logger
+	attemptTimeout     time.Duration // zero means the constant of that name
+	hostedPageLifetime time.Duration // zero means the client's default
+	httpClient         *http.Client  // nil means the client's default
+	log                *slog.Logger
 }
 
 func main() {
@@ -72,12 +73,15 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	setting(&s.gateway, "base-url", "CARDGATEWAY_BASE_URL", "base URL of a real gateway; empty starts a sandbox, and no id or key may be set then")
 	setting(&s.appID, "app-id", "CARDGATEWAY_APP_ID", "the app's id")
 	setting(&s.merchantID, "merchant-id", "CARDGATEWAY_MERCHANT_ID", "merchant id for HTTP Basic; empty sends no credentials")
-	setting(&secretFile, "secret-file", "CARDGATEWAY_SECRET_FILE", "file that contains only the secret key, for HTTP Basic and for checking notifications (or the key in $CARDGATEWAY_SECRET)")
+	setting(&secretFile, "secret-file", "CARDGATEWAY_SECRET_FILE",
+		"file that contains only the secret key, for HTTP Basic and for checking notifications (or the key in $CARDGATEWAY_SECRET)")
 	setting(&s.listen, "listen", "SHOP_LISTEN", "address to listen on; default a free port of 127.0.0.1")
 	setting(&s.url, "url", "SHOP_URL", "URL under which browsers and the gateway reach the shop; default http:// and the address")
-	setting(&s.db, "db", "SHOP_DB", "SQLite file, :memory:, or postgres:// URL, with a password only in the variable; default :memory: with the sandbox, shop.db otherwise")
+	setting(&s.db, "db", "SHOP_DB",
+		"SQLite file, :memory:, or postgres:// URL, with a password only in the variable; default :memory: with the sandbox, shop.db otherwise")
 	setting(&s.keyFile, "key-file", "SHOP_KEY_FILE", "file with the key that stored tokens are sealed with, made if absent; default shop.key, none with :memory:")
-	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER", "header in which a proxy in front gives the customer's address; empty means there is no proxy")
+	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER",
+		"header in which a proxy in front gives the customer's address; empty means there is no proxy")
 	flags.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
 	flags.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often open payments are settled")
 	if err := flags.Parse(args); err != nil {

@@ -83,9 +83,11 @@ func TestFactOf(t *testing.T) {
 		{"an error of no kind", paid, errors.New("disk full"), Fact{State: Checking}},
 		{"nothing at all", nil, nil, Fact{State: Checking}},
 	} {
-		if got := factOf(tt.t, tt.err); got != tt.want {
-			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := factOf(tt.t, tt.err); got != tt.want {
+				t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+			}
+		})
 	}
 	absent := fmt.Errorf("%w: %w", unknown, journal.ErrPresumedAbsent)
 	if got := factOf(nil, absent); got.State != Checking || got.Reason == "" {

@@ -39,28 +39,30 @@ func TestCookie(t *testing.T) {
 		url, name string
 		secure    bool
 	}{{"http://127.0.0.1", "shop", false}, {"https://shop.test", "__Host-shop", true}} {
-		w := open(t, withoutSettling)
-		w.Shop.url = tt.url
-		rec := record(w, http.MethodGet, "/", nil)
-		cookies := rec.Result().Cookies()
-		if len(cookies) != 1 {
-			t.Fatalf("%s: %d cookies", tt.url, len(cookies))
-		}
-		c := cookies[0]
-		if c.Name != tt.name || c.Secure != tt.secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || len(c.Value) != sessionLength {
-			t.Errorf("%s: %v", tt.url, c)
-		}
-		if got := rec.Header().Get("Strict-Transport-Security") != ""; got != tt.secure {
-			t.Errorf("%s: HSTS is %v", tt.url, got)
-		}
-		again := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(c) })
-		if len(again.Result().Cookies()) != 0 {
-			t.Errorf("%s: a second cookie", tt.url)
-		}
-		forged := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: tt.name, Value: "chosen"}) })
-		if len(forged.Result().Cookies()) != 1 {
-			t.Errorf("%s: a session that the visitor made up was taken", tt.url)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			w := open(t, withoutSettling)
+			w.Shop.url = tt.url
+			rec := record(w, http.MethodGet, "/", nil)
+			cookies := rec.Result().Cookies()
+			if len(cookies) != 1 {
+				t.Fatalf("%s: %d cookies", tt.url, len(cookies))
+			}
+			c := cookies[0]
+			if c.Name != tt.name || c.Secure != tt.secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || len(c.Value) != sessionLength {
+				t.Errorf("%s: %v", tt.url, c)
+			}
+			if got := rec.Header().Get("Strict-Transport-Security") != ""; got != tt.secure {
+				t.Errorf("%s: HSTS is %v", tt.url, got)
+			}
+			again := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(c) })
+			if len(again.Result().Cookies()) != 0 {
+				t.Errorf("%s: a second cookie", tt.url)
+			}
+			forged := record(w, http.MethodGet, "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: tt.name, Value: "chosen"}) })
+			if len(forged.Result().Cookies()) != 1 {
+				t.Errorf("%s: a session that the visitor made up was taken", tt.url)
+			}
+		})
 	}
 }
 

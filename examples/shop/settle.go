@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// giveUpAfter is when the shop stops querying a payment whose customer never opened the gateway's page. The interface
-	// does not say when such a page expires; if it is used later, a notification or reconciliation shows it.
-	giveUpAfter = 7 * 24 * time.Hour
 	// lookEvery is the minimum time between queries for one order because its page is shown.
 	lookEvery   = 2 * time.Second
 	lookTimeout = 5 * time.Second
@@ -53,7 +50,7 @@ func (s *Shop) settle(ctx context.Context) error {
 			s.log.Error("booking a payment", "transactionId", e.ID().Text, "error", failed)
 			continue // the journal yields it again
 		}
-		if e.State() == journal.Pending && time.Since(e.Begun.At) > giveUpAfter {
+		if e.State() == journal.Abandoned { // if the customer pays after all, a notification or reconciliation shows it
 			s.acknowledge(ctx, e.ID().Text, e.State())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
@@ -50,6 +51,24 @@ func TestLostCheckout(t *testing.T) {
 	w.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyClose})
 	s := newShopper(t, w)
 	id := s.buy("cedar", "")
+	s.awaits(id, Waiting)
+	s.get("/orders/" + id + "/pay")
+	s.enter(s.hostedPage(), sandbox.Approved)
+	s.awaits(id, Paid)
+}
+
+// TestAbandonedCheckout: an order whose customer never opens the gateway's page is not queried for ever, and can still be paid.
+func TestAbandonedCheckout(t *testing.T) {
+	w := open(t, withoutSettling, func(s *setup) { s.hostedPageLifetime = time.Nanosecond })
+	s := newShopper(t, w)
+	id := s.buy("cedar", "")
+	if err := w.settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.payments.Get(t.Context(), journal.PaymentID(id))
+	if err != nil || e.State() != journal.Abandoned || e.Unacked() {
+		t.Errorf("the entry is %v, acknowledged %t (%v); want abandoned and acknowledged", e.State(), !e.Unacked(), err)
+	}
 	s.awaits(id, Waiting)
 	s.get("/orders/" + id + "/pay")
 	s.enter(s.hostedPage(), sandbox.Approved)

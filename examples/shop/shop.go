@@ -41,7 +41,7 @@ func NewShop(ctx context.Context, s settings, demo *Demo) (_ *Shop, err error) {
 	}
 	config := cardgateway.Config{
 		BaseURL: s.gateway, AppID: cardgateway.AppID(s.appID), AttemptTimeout: cmp.Or(s.attemptTimeout, attemptTimeout), Logger: s.log,
-		HTTPClient: s.httpClient,
+		HTTPClient: s.httpClient, HostedPageLifetime: s.hostedPageLifetime,
 	}
 	if s.merchantID != "" {
 		config.Authenticate = cardgateway.BasicAuth(s.merchantID, s.secretKey)

@@ -115,9 +115,11 @@ func TestCart(t *testing.T) {
 		form string
 		want int
 	}{{"nothing", 404}, {"", 404}} {
-		if s.post("/cart", values("sku", bad.form)); s.status != bad.want {
-			t.Errorf("sku %q: HTTP %d", bad.form, s.status)
-		}
+		t.Run(bad.form, func(t *testing.T) {
+			if s.post("/cart", values("sku", bad.form)); s.status != bad.want {
+				t.Errorf("sku %q: HTTP %d", bad.form, s.status)
+			}
+		})
 	}
 	if s.post("/cart", values("sku", "pillar", "quantity", "x")); s.status != 400 {
 		t.Errorf("quantity x: HTTP %d", s.status)

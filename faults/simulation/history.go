@@ -37,16 +37,16 @@ type Shop struct {
 
 // Settings is how a process is configured. A restart can change it.
 type Settings struct {
-	BaseURL       string // empty: the shop's Base; otherwise it, spelled differently, or a new one
-	Gateway       string // journal.Options.Gateway
-	AbsentAfter   time.Duration
-	AbandonAfter  time.Duration
-	Settle        time.Duration
-	WaitElsewhere time.Duration
-	Parallel      int // zero: one
-	MaxAttempts   int
-	KeepResponses bool
-	ClockAhead    time.Duration // of the process's clock; negative if it is late
+	BaseURL            string // empty: the shop's Base; otherwise it, spelled differently, or a new one
+	Gateway            string // journal.Options.Gateway
+	AbsentAfter        time.Duration
+	HostedPageLifetime time.Duration // of the client
+	Settle             time.Duration
+	WaitElsewhere      time.Duration
+	Parallel           int // zero: one
+	MaxAttempts        int
+	KeepResponses      bool
+	ClockAhead         time.Duration // of the process's clock; negative if it is late
 }
 
 // Gateway is how a shop's gateway behaves.

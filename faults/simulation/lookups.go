@@ -202,6 +202,7 @@ func (x *lookups) resolve(c *call, t *thing) {
 	}
 	ctx, cancel := c.context()
 	defer cancel()
+	sentAt := t.sentAt
 	var r result
 	var err error
 	if t.isRefund() { // the error that a call returns if the process loses the answer
@@ -230,6 +231,7 @@ func (x *lookups) resolve(c *call, t *thing) {
 		return
 	}
 	w.hear(c, t, v, err, nil)
+	x.checkDeclined(c, t, v, sentAt)
 	if v == conflict && t.successes() < 2 && !t.cameBack {
 		w.violate("a conflict is one", "%s: Resolve says %v, and the ledger has %v", t.name(), err, t.rows())
 	}
@@ -352,9 +354,11 @@ func (x *lookups) resolveBare(c *call, t *thing, err error) {
 	ctx, cancel := c.context()
 	defer cancel()
 	var r result
+	var sentAt time.Time
 	if unknown, is := errors.AsType[*cardgateway.RefundUnknownError](err); is {
 		r.refund, err = c.client().ResolveRefund(ctx, unknown.Query())
 	} else if unknown, is := errors.AsType[*cardgateway.OutcomeUnknownError](err); is {
+		sentAt = unknown.SentAt
 		r.payment, err = c.client().Resolve(ctx, unknown.Query())
 	}
 	if c.process.isDead() {
@@ -367,6 +371,15 @@ func (x *lookups) resolveBare(c *call, t *thing, err error) {
 		x.checkNotFound(t, err)
 	case !errors.Is(err, cardgateway.ErrQueryFailed) && !errors.Is(err, context.DeadlineExceeded):
 		x.checkBare(t, verdictOf(r, err), err)
+		x.checkDeclined(c, t, verdictOf(r, err), sentAt)
+	}
+}
+
+// checkDeclined checks that Resolve does not take a decline on the hosted page, which is one attempt, for the end.
+func (x *lookups) checkDeclined(c *call, t *thing, v verdict, sentAt time.Time) {
+	closed := slices.ContainsFunc(t.rows(), func(r sandbox.Row) bool { return r.Code == 103 })
+	if v == declined && t.isHosted() && !closed && time.Since(sentAt) < c.process.settings.hostedPageLifetime() {
+		x.w.violate("what is told is true", "Resolve tells that %s is declined, and the cardholder can try another card; rows %v", t.name(), t.rows())
 	}
 }
 

@@ -159,6 +159,11 @@ func (m *merchant) ack(c *call, t *thing, state journal.State, giveUp bool) {
 	ctx, cancel := c.context()
 	defer cancel()
 	err := p.journal.Ack(ctx, t.journalID(), state)
+	if err != nil && giveUp { // the store may have it, now or later
+		w.mu.Lock()
+		t.givenUp = true
+		w.mu.Unlock()
+	}
 	if p.isDead() {
 		return
 	}

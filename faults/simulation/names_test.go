@@ -60,7 +60,7 @@ func TestNames(t *testing.T) {
 			}
 			at := slices.IndexFunc(rows[packagePath], func(r apinames.Row) bool { return r.Name == n.Name })
 			if at < 0 {
-				continue // internal/doctest checks that all are listed
+				continue // internal/test/doctest checks that all are listed
 			}
 			r := rows[packagePath][at]
 			switch isCalled := called.covers(t, n.At); {

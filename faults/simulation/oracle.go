@@ -325,6 +325,10 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 		w.checkDecline(t, e, i, wrong)
 	case journal.PresumedAbsent:
 		w.checkAbsence(t, e, i, wrong)
+	case journal.Abandoned:
+		if ev.At.Sub(submittedBefore(e, i)) < t.hostedPageLifetime()-w.h.clocks() {
+			wrong("and the cardholder can still pay")
+		}
 	}
 }
 
@@ -343,27 +347,27 @@ func (w *world) checkDecline(t *thing, e *journal.Entry, i int, wrong func(strin
 	if !t.isHosted() || ev.Source != journal.SourceQuery || ev.Transaction == nil || ev.Transaction.Code != 101 {
 		return
 	}
-	if after := t.abandonAfter(); ev.At.Sub(submittedBefore(e, i)) < after-w.h.clocks() {
+	if ev.At.Sub(submittedBefore(e, i)) < t.hostedPageLifetime()-w.h.clocks() {
 		wrong("and the cardholder can try another card")
 	}
 }
 
-// abandonAfter returns the shortest AbandonAfter of any process of the shop.
-func (t *thing) abandonAfter() time.Duration {
-	after := time.Duration(math.MaxInt64) // never
+// hostedPageLifetime returns the shortest HostedPageLifetime of any process of the shop.
+func (t *thing) hostedPageLifetime() time.Duration {
+	shortest := time.Duration(math.MaxInt64)
 	for _, s := range t.shop.settings {
-		if s.AbandonAfter >= 0 {
-			after = min(after, cmp.Or(s.AbandonAfter, 7*day))
-		}
+		shortest = min(shortest, s.hostedPageLifetime())
 	}
-	return after
+	return shortest
 }
+
+func (s *Settings) hostedPageLifetime() time.Duration { return cmp.Or(s.HostedPageLifetime, day) }
 
 // paidAfterAbandoned reports whether the cardholder began to pay when the hosted page was taken for abandoned: a decline
 // before is final then, as documented.
 func (t *thing) paidAfterAbandoned() bool {
 	return t.isHosted() && !slices.ContainsFunc(t.rows(), func(r sandbox.Row) bool {
-		return r.Code == 100 && r.At.Sub(t.sentAt) < t.abandonAfter()-t.w.h.clocks()
+		return r.Code == 100 && r.At.Sub(t.sentAt) < t.hostedPageLifetime()-t.w.h.clocks()
 	})
 }
 

@@ -83,7 +83,7 @@ func (d *draw) gateway() Gateway {
 func (d *draw) settings() Settings {
 	s := Settings{Parallel: one(d, 1, 1, 1, 4), MaxAttempts: one(d, 1, 1, 2, 4)}
 	s.AbsentAfter = one(d, 0, 0, 15*time.Minute, 2*time.Hour, 48*time.Hour)
-	s.AbandonAfter = one(d, 0, 0, -1, day, 3*day)
+	s.HostedPageLifetime = one(d, 0, 12*time.Hour, day, 3*day, 7*day)
 	s.Settle = one(d, 0, 0, 30*time.Second)
 	s.WaitElsewhere = one[time.Duration](d, -1, 0)
 	return s
@@ -329,7 +329,7 @@ func (p *plan) attempts() {
 	}
 	p.then(s, Step{
 		Do: one(p.draw, "confirm", "confirm", "recover"), N: one(p.draw, 0, 1, 2, 2), Process: p.IntN(2),
-		After: one(p.draw, p.between(time.Minute, 10*day), p.between(5*day, 12*day)),
+		After: one(p.draw, p.between(time.Minute, 10*day), p.between(10*time.Hour, 2*day), p.between(5*day, 12*day)),
 	})
 	p.then(s, Step{Do: one(p.draw, "confirm", "recover"), N: p.IntN(3), Process: p.IntN(2)})
 }

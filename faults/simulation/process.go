@@ -55,14 +55,18 @@ func (w *world) start(s *shop, number int, settings Settings) *process {
 		HTTPClient: &http.Client{Transport: p}, AnyAppID: s.config.Gateway.StatesApp != "",
 		Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: s.gateway.location,
 		Retry: cardgateway.RetryPolicy{MaxAttempts: settings.MaxAttempts}, Logger: w.logger, KeepResponses: settings.KeepResponses,
+		HostedPageLifetime: settings.HostedPageLifetime,
 	}
 	p.hook(&config)
 	p.client, err = cardgateway.New(config)
 	if err != nil {
 		panic(err)
 	}
+	if got, want := p.client.HostedPageLifetime(), settings.hostedPageLifetime(); got != want {
+		w.violate("a client has its settings", "the hosted page of %s lives %v, want %v", p.name(), got, want)
+	}
 	p.journal = journal.New(p.client, p.handle, journal.Options{
-		AbsentAfter: settings.AbsentAfter, AbandonAfter: settings.AbandonAfter, Wait: settings.Settle,
+		AbsentAfter: settings.AbsentAfter, Wait: settings.Settle,
 		Parallel: max(settings.Parallel, 1), WaitElsewhere: settings.WaitElsewhere, Gateway: settings.Gateway, Logger: w.logger,
 	})
 	s.processes[number] = p

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
 // rest lets the world come to rest: everything works, what is late arrives, and each shop recovers. Then nothing may be
@@ -90,12 +91,23 @@ func (w *world) checkAtRest(t *thing) {
 		return
 	}
 	n := t.successes()
-	if n > 0 && !t.stored[paid] && !t.stored[conflict] && !t.givenUp && !t.cameBack && !t.cameLate() {
+	if n > 0 && !t.stored[paid] && !t.stored[conflict] && !(t.givenUp && !t.entry.Unacked()) && !t.cameBack && !t.cameLate() {
 		w.violate("everything charged is told", "%s was made %d times and the merchant has stored %v; its entry is %v", t.name(), n, t.stored, t.entry.State())
 	}
 	if t.entry.State() == journal.Unknown && t.entry.Unacked() && !t.contradictory() {
 		w.violate("what is unknown becomes known", "%s is open in the end; rows %v", t.name(), t.rows())
 	}
+	if s := t.entry.State(); (s == journal.Unknown || s == journal.Pending) && t.entry.Unacked() && t.isOnlyDeclined() {
+		w.violate("what is declined becomes known", "%s is %v in the end; rows %v", t.name(), s, t.rows())
+	}
+}
+
+// isOnlyDeclined reports whether the gateway has only declined rows of a payment on the hosted page, and the page could no
+// longer be used when the last Recover but one began.
+func (t *thing) isOnlyDeclined() bool {
+	open := slices.ContainsFunc(t.rows(), func(r sandbox.Row) bool { return r.Code != 101 && r.Code != 103 })
+	lifetime := t.shop.config.Settings.hostedPageLifetime()
+	return t.isHosted() && len(t.rows()) > 0 && !open && time.Since(t.entry.Intent().At) > lifetime+100*time.Hour
 }
 
 // contradictory reports whether the gateway has several declined rows and nothing else, which tells no outcome, or whether
@@ -114,13 +126,13 @@ func (t *thing) isRefundAmongOthers() bool {
 }
 
 // cameLate reports whether the success came after a final outcome had been acknowledged, or beside it, in a way that the
-// documentation names: by a request that took longer than AbsentAfter, after the hosted page was abandoned, or by a request
-// that the network delivered twice and that was declined once.
+// documentation names: by a request that took longer than AbsentAfter, after the hosted page was abandoned, by a request that
+// the network delivered twice and that was declined once, or shown by the gateway only after AbsentAfter.
 func (t *thing) cameLate() bool {
 	if t.entry.State() == journal.Abandoned {
 		return true // it is no longer queried
 	}
-	if t.doubled && t.entry.State() == journal.Declined {
+	if (t.doubled || t.shownTooLate) && t.entry.State() == journal.Declined {
 		return true
 	}
 	return t.ackedAs != "" && t.ackedAs != paid && t.ackedSuccesses == 0 && (t.whole > 1 || t.isHosted() || t.doubled)

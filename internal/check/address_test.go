@@ -27,7 +27,9 @@ func TestIP(t *testing.T) {
 		{strings.Repeat("1", 65), []string{"length: has 65 characters, at most 64 are allowed"}},
 		{"203.0.113.7\n", []string{control}},
 	} {
-		wantFound(t, tt.text, func(v *check.Violations) { v.IP("m", tt.text, 64) }, tt.want...)
+		t.Run(tt.text, func(t *testing.T) {
+			wantFound(t, tt.text, func(v *check.Violations) { v.IP("m", tt.text, 64) }, tt.want...)
+		})
 	}
 }
 
@@ -42,7 +44,9 @@ func TestWebURL(t *testing.T) {
 		{"https://shop.example/\n", []string{control, noWebURL}},
 		{"https://shop.example/" + strings.Repeat("a", 20), []string{"length: has 41 characters, at most 40 are allowed"}},
 	} {
-		wantFound(t, tt.text, func(v *check.Violations) { v.WebURL("m", tt.text, 40) }, tt.want...)
+		t.Run(tt.text, func(t *testing.T) {
+			wantFound(t, tt.text, func(v *check.Violations) { v.WebURL("m", tt.text, 40) }, tt.want...)
+		})
 	}
 }
 

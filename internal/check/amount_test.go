@@ -30,7 +30,9 @@ func TestAmount(t *testing.T) {
 		{"the greatest exponent", decimal.New(1, 1<<31-1), []string{digits}},
 		{"a very small exponent", decimal.New(1, -2_000_000_000), []string{"format: has 2000000000 decimals, at most 3 are allowed"}},
 	} {
-		wantFound(t, tt.name, func(v *check.Violations) { v.Amount("m", tt.amount, 12, 3) }, tt.want...)
+		t.Run(tt.name, func(t *testing.T) {
+			wantFound(t, tt.name, func(v *check.Violations) { v.Amount("m", tt.amount, 12, 3) }, tt.want...)
+		})
 	}
 }
 
@@ -43,9 +45,11 @@ func TestDecimals(t *testing.T) {
 		{"1.234", "USD", []string{"format: has more than the 2 decimals of USD; see Config.AnyDecimals"}},
 		{"12.5", "JPY", []string{"format: has more than the 0 decimals of JPY; see Config.AnyDecimals"}},
 	} {
-		wantFound(t, tt.amount+" "+tt.currency, func(v *check.Violations) {
-			v.Decimals("m", decimal.RequireFromString(tt.amount), tt.currency)
-		}, tt.want...)
+		t.Run(tt.amount, func(t *testing.T) {
+			wantFound(t, tt.amount+" "+tt.currency, func(v *check.Violations) {
+				v.Decimals("m", decimal.RequireFromString(tt.amount), tt.currency)
+			}, tt.want...)
+		})
 	}
 }
 
@@ -65,6 +69,8 @@ func TestPrice(t *testing.T) {
 		{"33 digits", decimal.RequireFromString("123456789012345678901234567890123"), long},
 		{"a great exponent", decimal.New(1, 33), long},
 	} {
-		wantFound(t, tt.name, func(v *check.Violations) { v.Price("m", tt.price) }, tt.want...)
+		t.Run(tt.name, func(t *testing.T) {
+			wantFound(t, tt.name, func(v *check.Violations) { v.Price("m", tt.price) }, tt.want...)
+		})
 	}
 }

@@ -35,7 +35,9 @@ func TestText(t *testing.T) {
 		{"no UTF-8", "a\xff", 4, []string{noUTF8}},
 		{"no UTF-8 without a limit", "a\xff", check.NoLimit, []string{noUTF8}},
 	} {
-		wantFound(t, tt.name, func(v *check.Violations) { v.Text("m", tt.text, tt.limit) }, tt.want...)
+		t.Run(tt.name, func(t *testing.T) {
+			wantFound(t, tt.name, func(v *check.Violations) { v.Text("m", tt.text, tt.limit) }, tt.want...)
+		})
 	}
 }
 
@@ -51,7 +53,9 @@ func TestID(t *testing.T) {
 		{"too long", "t-123", []string{"length: has 5 characters, at most 4 are allowed"}},
 		{"control and white space", "\t", []string{control, onlySpace}},
 	} {
-		wantFound(t, tt.name, func(v *check.Violations) { v.ID("m", tt.id, 4) }, tt.want...)
+		t.Run(tt.name, func(t *testing.T) {
+			wantFound(t, tt.name, func(v *check.Violations) { v.ID("m", tt.id, 4) }, tt.want...)
+		})
 	}
 }
 
@@ -114,7 +118,9 @@ func TestPathElement(t *testing.T) {
 		{"a new line", "a\nb", []string{notPlain}},
 		{"no UTF-8", "a\xff", []string{notPlain}},
 	} {
-		wantFound(t, tt.name, func(v *check.Violations) { v.PathElement("m", tt.text, 8) }, tt.want...)
+		t.Run(tt.name, func(t *testing.T) {
+			wantFound(t, tt.name, func(v *check.Violations) { v.PathElement("m", tt.text, 8) }, tt.want...)
+		})
 	}
 }
 

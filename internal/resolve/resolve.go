@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -44,7 +43,7 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 	deadline := time.Now().Add(cmp.Or(c.Wait, DefaultWait))
 	seen := c.Seen
 	var row *T // the last one that was found
-	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+	for again := (retry.Backoff{Pause: firstPause, Most: maxPause}); ; {
 		e, searchErr := c.searchOnce(ctx)
 		seen = seen || e.shown
 		if seen && !e.found() {
@@ -53,7 +52,7 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 		row = cmp.Or(c.newest(&e), row)
 		result, final := c.decide(&e, searchErr, time.Until(deadline) <= 0)
 		if !final {
-			if ended := retry.Sleep(ctx, max(0, min(random.Pause(pause), time.Until(deadline)))); ended != nil {
+			if ended := retry.Sleep(ctx, max(0, min(again.Next(), time.Until(deadline)))); ended != nil {
 				result, final = Result[T]{Cause: ended}, true
 			}
 		}

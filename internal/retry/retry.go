@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
 // Policy limits the attempts of one call.
@@ -76,6 +78,17 @@ func (p Policy) Next(a Attempt, chance float64) (pause time.Duration, again bool
 func Fits(ctx context.Context, pause time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > pause)
+}
+
+// Backoff is the pauses between attempts at something that is not available yet. The first is Pause, and each is twice as long
+// as the one before, up to Most. They are randomized, so that many callers do not come back at the same time.
+type Backoff struct{ Pause, Most time.Duration }
+
+// Next returns the next pause: at least half of the longest that it could be.
+func (b *Backoff) Next() time.Duration {
+	pause := random.Pause(b.Pause)
+	b.Pause = min(2*b.Pause, b.Most)
+	return pause
 }
 
 // Sleep waits, or returns early with the context's error.

@@ -27,7 +27,6 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 	f.BoolVar(&s.seed.Random, "seed-random", false, "with -seed: orders arrive at random, like independent customers")
 	optionFlags(f, &s.options)
 	searchFlags(f, &s.options.Search)
-	notifyFlags(f, &s.notify)
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}
@@ -52,7 +51,6 @@ func parse(name string, args []string, out io.Writer) (settings, error) {
 	if *verbose {
 		s.options.Log = out
 	}
-	s.notify.AppID = s.options.AppID
 	return s, nil
 }
 
@@ -123,24 +121,10 @@ func searchFlags(f *flag.FlagSet, b *sandbox.Search) {
 	}
 }
 
-func notifyFlags(f *flag.FlagSet, n *notification) {
-	f.StringVar(&n.url, "notify", "", "send one notification to this `URL` and exit")
-	f.StringVar(&n.Kind, "type", "Sale", "with -notify: the `transactionType`: Sale, Tokenization, Refund or Chargeback")
-	f.IntVar(&n.Code, "code", 0, "with -notify: the result `code`; 0 means the code of success for the type")
-	f.StringVar(&n.TransactionID, "transaction", "sandbox-transaction", "with -notify: the `transactionId`")
-	f.StringVar(&n.UniqueID, "unique", "1867098610731065345", "with -notify: the `uniqueId`")
-	f.StringVar(&n.RefundID, "refund", "sandbox-refund", "with -notify -type Refund: the `merchantRefundId`")
-	f.StringVar(&n.RefundUniqueID, "refund-unique", "1867098723574620161", "with -notify -type Refund: the `refundUniqueId`")
-	f.StringVar(&n.Amount, "amount", "94.93", "with -notify: the `amount`")
-	f.StringVar(&n.Currency, "currency", "USD", "with -notify: the `currency`")
-	f.StringVar(&n.Token, "token", "", "with -notify: a `token` to send")
-}
-
 // settings are the values of the flags.
 type settings struct {
 	addr    string
 	options sandbox.Options
 	seed    sandbox.SeedOptions // without its times
 	days    int
-	notify  notification
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/testprogram"
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 )
 
 // TestFromPython pays, loses responses and refunds from a program in another language.

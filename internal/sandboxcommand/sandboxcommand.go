@@ -12,15 +12,11 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// Run runs the command with these arguments, without its name. It ends with ctx, or with -notify when the notification is
-// sent.
+// Run runs the command with these arguments, without its name. It ends with ctx.
 func Run(ctx context.Context, name string, args []string, out io.Writer) error {
 	s, err := parse(name, args, out)
 	if err != nil {
 		return err
-	}
-	if s.notify.url != "" {
-		return s.notify.send(ctx, s.options.SecretKey, s.options.Notifications.TokenMember, out)
 	}
 	return s.serve(ctx, out)
 }

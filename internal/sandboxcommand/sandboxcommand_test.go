@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -52,35 +51,6 @@ func TestServe(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Errorf("the command ended with %v", err)
-	}
-}
-
-func TestNotify(t *testing.T) {
-	const guard = "AGsC0123"
-	var got struct{ TransactionID, Sign, Token string }
-	status := http.StatusOK
-	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
-			t.Error(err)
-		}
-		w.WriteHeader(status)
-	}))
-	defer shop.Close()
-	args := []string{"-notify", shop.URL, "-secret", "s", "-transaction", "order-1", "-token", "tok"}
-	if err := Run(t.Context(), "sandbox", args, io.Discard); err != nil {
-		t.Error(err)
-	}
-	if got.TransactionID != "order-1" || len(got.Sign) != 64 || got.Token != "tok" {
-		t.Errorf("the shop got %+v", got)
-	}
-	status = http.StatusInternalServerError
-	if err := Run(t.Context(), "sandbox", args, io.Discard); err == nil {
-		t.Error("a refused notification counts as delivered")
-	}
-	for _, to := range []string{"http://127.0.0.1:1/note?bind=", "ht tp://127.0.0.1:1/note?bind="} {
-		if err := Run(t.Context(), "sandbox", []string{"-notify", to + guard}, io.Discard); err == nil || strings.Contains(err.Error(), guard) {
-			t.Errorf("a notification to nobody: got %v", err)
-		}
 	}
 }
 
@@ -149,31 +119,6 @@ func flagNames(t *testing.T) (names []string) {
 		}
 	}
 	return names
-}
-
-// TestNotifyKinds: each kind carries the members of its published example.
-func TestNotifyKinds(t *testing.T) {
-	for kind, want := range map[string]string{
-		"Sale":       "appId billDescription code isTest sign timestamp transactionAmount transactionCardNumber transactionCurrency transactionId transactionType uniqueId",
-		"Refund":     "appId code isTest merchantRefundId message refundAmount refundCurrency refundMessage refundUniqueId sign timestamp transactionType uniqueId",
-		"Chargeback": "appId chargebackAmount chargebackCurrency isTest sign timestamp transactionType uniqueId",
-	} {
-		t.Run(kind, func(t *testing.T) {
-			var got map[string]any
-			shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				if err := json.NewDecoder(r.Body).Decode(&got); err != nil {
-					t.Error(err)
-				}
-			}))
-			defer shop.Close()
-			if err := Run(t.Context(), "sandbox", []string{"-notify", shop.URL, "-secret", "s", "-type", kind, "-app", "7"}, io.Discard); err != nil {
-				t.Fatal(err)
-			}
-			if names := strings.Join(slices.Sorted(maps.Keys(got)), " "); names != want {
-				t.Errorf("members %s, want %s", names, want)
-			}
-		})
-	}
 }
 
 // TestOutput: the URL, the dashboard, and with -v a line for each request and each delivery.

@@ -95,12 +95,14 @@ func TestHarden(t *testing.T) {
 	}
 
 	hardened := map[string]bool{
-		"DisableCompression": true, "MaxResponseHeaderBytes": true, "MaxIdleConnsPerHost": true, "MaxIdleConns": true, "ExpectContinueTimeout": true, "WriteBufferSize": true,
+		"DisableCompression": true, "MaxResponseHeaderBytes": true, "MaxIdleConnsPerHost": true, "MaxIdleConns": true, "ExpectContinueTimeout": true,
+		"WriteBufferSize": true,
 		"TLSClientConfig": true, "TLSNextProto": true, "ForceAttemptHTTP2": true, "Protocols": true, "DialContext": true, "DialTLSContext": true,
 	}
 	given := &http.Transport{
-		Proxy: http.ProxyURL(&url.URL{Host: "proxy.example"}), OnProxyConnectResponse: func(context.Context, *url.URL, *http.Request, *http.Response) error { return nil },
-		Dial: net.Dial, DialTLS: net.Dial, TLSHandshakeTimeout: 3, DisableKeepAlives: true, MaxConnsPerHost: 5, IdleConnTimeout: 7, ResponseHeaderTimeout: 9,
+		Proxy:                  http.ProxyURL(&url.URL{Host: "proxy.example"}),
+		OnProxyConnectResponse: func(context.Context, *url.URL, *http.Request, *http.Response) error { return nil },
+		Dial:                   net.Dial, DialTLS: net.Dial, TLSHandshakeTimeout: 3, DisableKeepAlives: true, MaxConnsPerHost: 5, IdleConnTimeout: 7, ResponseHeaderTimeout: 9,
 		ProxyConnectHeader: http.Header{"X": {"y"}}, GetProxyConnectHeader: func(context.Context, *url.URL, string) (http.Header, error) { return nil, nil },
 		ReadBufferSize: 13, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 15},
 	}

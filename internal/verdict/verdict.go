@@ -34,7 +34,7 @@ type Statement struct {
 	HasRedirect   bool  // it has a valid redirectUrl
 }
 
-// State is the meaning of the code of a response or of a row.
+// State is the meaning of the code of a response or of a row. Its values are those of cardgateway.State, which converts to it.
 type State int
 
 // A response or a row is in one of these states.

@@ -54,9 +54,9 @@ func TestFullWindowIsNotCapped(t *testing.T) {
 	})
 }
 
-// TestCompleteWithinAMonth: in a month of many windows, the walk reports before its end up to where it is complete, never
+// TestCompleteWithinABlock: in a block of many windows, the walk reports before its end up to where it is complete, never
 // too far, and that needs at most two requests in a hundred.
-func TestCompleteWithinAMonth(t *testing.T) {
+func TestCompleteWithinABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 1, 0)
 		time.Sleep(time.Until(end.AddDate(0, 0, 1)))
@@ -80,7 +80,7 @@ func TestCompleteWithinAMonth(t *testing.T) {
 			t.Fatal(err)
 		}
 		if moved < 3 {
-			t.Errorf("moved %d times in a month of %d windows, want at least 3", moved, w.Report().Windows)
+			t.Errorf("moved %d times in a block of %d windows, want at least 3", moved, w.Report().Windows)
 		}
 		if got := w.Report(); got.Requests > got.Windows*102/100+20 {
 			t.Errorf("%d requests for %d windows", got.Requests, got.Windows)
@@ -89,9 +89,9 @@ func TestCompleteWithinAMonth(t *testing.T) {
 	})
 }
 
-// TestNotCompleteWithinAMonth: if rows are added to a part already read, the walk does not report that part as complete
+// TestNotCompleteWithinABlock: if rows are added to a part already read, the walk does not report that part as complete
 // before it has found them.
-func TestNotCompleteWithinAMonth(t *testing.T) {
+func TestNotCompleteWithinABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 1, 0)
 		time.Sleep(time.Until(end.AddDate(0, 0, 1)))

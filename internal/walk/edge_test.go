@@ -72,8 +72,8 @@ func TestThrottledAtTheStart(t *testing.T) {
 	})
 }
 
-// TestFirstMonthFailsOnce: the other months got responses, so the gateway is up.
-func TestFirstMonthFailsOnce(t *testing.T) {
+// TestFirstBlockFailsOnce: the other blocks got responses, so the gateway is up.
+func TestFirstBlockFailsOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, settings{pageSize: 50})
 		var failed atomic.Bool
@@ -90,7 +90,7 @@ func TestFirstMonthFailsOnce(t *testing.T) {
 	})
 }
 
-// TestRefundsOnce: refunds made ten days after they were requested are found in two windows, and in two months.
+// TestRefundsOnce: refunds made ten days after they were requested are found in two windows, and in two blocks.
 func TestRefundsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 2, 0)
@@ -207,8 +207,8 @@ func TestResumesRefunds(t *testing.T) {
 	}
 }
 
-// TestResumesLongMonth: the part before the checkpoint is longer than a query may be.
-func TestResumesLongMonth(t *testing.T) {
+// TestResumesLongBlock: the part before the checkpoint is longer than a query may be.
+func TestResumesLongBlock(t *testing.T) {
 	for kill := 1; kill < 60; kill++ {
 		for _, empty := range []bool{false, true} {
 			inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
@@ -258,7 +258,7 @@ func TestLateRefusal(t *testing.T) {
 	})
 }
 
-// TestRefusedRange: a refusal of the first month because of its length does not reduce the page size.
+// TestRefusedRange: a refusal of the first block because of its length does not reduce the page size.
 func TestRefusedRange(t *testing.T) {
 	most := map[int]int{}
 	synctest.Test(t, func(t *testing.T) {
@@ -370,8 +370,8 @@ func TestOneSecond(t *testing.T) {
 	})
 }
 
-// TestLeavesLessThanAMonth: the rest of a month without a kept page can be longer than a month that begins there.
-func TestLeavesLessThanAMonth(t *testing.T) {
+// TestLeavesLessThanABlock: the rest of a block without a kept page can be longer than a block that begins there.
+func TestLeavesLessThanABlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Date(2023, 5, 30, 12, 0, 0, 0, gatewayZone)
 		end := start.AddDate(0, 5, 0)

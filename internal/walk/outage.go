@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/random"
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
@@ -18,7 +17,7 @@ const (
 // retryWhileDown returns the result of fetch once it is a page or an error that is not temporary. It gives up after limit.
 func retryWhileDown[T any](ctx context.Context, s *Source[T], limit time.Duration, fetch func() (*Page[T], error)) (*Page[T], error) {
 	begun := time.Now()
-	for next := firstPause; ; next = min(2*next, longestPause) {
+	for again := (retry.Backoff{Pause: firstPause, Most: longestPause}); ; {
 		p, err := fetch()
 		if err == nil || p != nil || ctx.Err() != nil {
 			return p, err
@@ -27,7 +26,7 @@ func retryWhileDown[T any](ctx context.Context, s *Source[T], limit time.Duratio
 		if !transient {
 			return nil, err
 		}
-		pause := max(random.Pause(next), wanted)
+		pause := max(again.Next(), wanted)
 		if time.Since(begun)+pause > limit || !retry.Fits(ctx, pause) || retry.Sleep(ctx, pause) != nil {
 			return nil, err
 		}

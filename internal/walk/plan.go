@@ -13,18 +13,18 @@ type planner[T any] struct {
 	pages    pageSize
 
 	whole      span       // the range of the walk
-	next       civil.Time // where the next month begins
+	next       civil.Time // where the next block begins
 	finalUntil civil.Time // rows before this no longer change
 
-	// Before the first response the density is unknown, and the windows are whole months: probes. Several are sent
+	// Before the first response the density is unknown, and the windows are whole blocks: probes. Several are sent
 	// concurrently. If one of them fails, the gateway may be refusing concurrent requests rather than the window, so from
 	// then on there is one probe at a time until one gets a response.
 	probes       int
 	serialProbes bool
 }
 
-// monthFrom returns the month that begins at from. A month does not contain both final rows and rows that may still change.
-func (p *planner[T]) monthFrom(from civil.Time) span {
+// blockFrom returns the block that begins at from. A block does not contain both final rows and rows that may still change.
+func (p *planner[T]) blockFrom(from civil.Time) span {
 	end := min(p.calendar.maxEnd(from), p.whole.to)
 	if from < p.finalUntil {
 		end = min(end, p.finalUntil)
@@ -32,56 +32,47 @@ func (p *planner[T]) monthFrom(from civil.Time) span {
 	return span{from, end}
 }
 
-// openMonth returns the next month, or nil at the end of the range.
-func (p *planner[T]) openMonth() *month {
+// openBlock begins the next block. It returns nil at the end of the range.
+func (p *planner[T]) openBlock() *block {
 	if p.next >= p.whole.to {
 		return nil
 	}
-	return &month{span: p.monthFrom(p.next), final: p.next < p.finalUntil}
+	b := &block{span: p.blockFrom(p.next), final: p.next < p.finalUntil}
+	p.next = b.span.to
+	return b
 }
 
 // cut removes a window from the front of a range and returns it.
 func (p *planner[T]) cut(r *step[T]) *step[T] {
 	longest := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
-	scale := p.scale(r)
-	s := p.density.cut(longest, p.pages.capacity(), scale)
-	expected := scale * p.density.expect(s)
-	r.span.from, r.expected = s.to, r.expected-expected
-	return newWindow[T](r.month, s, expected)
+	s := p.density.cut(longest, p.pages.capacity())
+	r.span.from = s.to
+	return newWindow[T](r.block, s, p.density.expect(s))
 }
 
-// scale returns the ratio between the rows of a range, if a response has announced them, and the prediction of the density.
-func (p *planner[T]) scale(r *step[T]) float64 {
-	const most = 4
-	if r.expected <= 0 || !p.density.isSteady() {
-		return 1
+// endBefore ends the newest block before its rest, and lets the next block begin there, if one more window for the rest would
+// contain too few rows. It reports whether it did. A block of n windows takes n+1 queries, the last one for its row count.
+// One more window pays only if it is filled by more than 1-1/n: in a shop whose blocks have a few rows more than a page, each
+// block takes one query if it ends early, and three otherwise.
+func (p *planner[T]) endBefore(rest *step[T]) bool {
+	n := float64(rest.block.windows + 1)
+	if !rest.block.final || p.density.expect(rest.span) > (1-1/n)*p.density.fit(p.pages.capacity()) {
+		return false
 	}
-	predicted := p.density.expect(r.span)
-	if predicted <= 0 {
-		return 1
-	}
-	return min(r.expected/predicted, most)
+	rest.block.span.to, p.next = rest.span.from, rest.span.from
+	return true
 }
 
-// isWasteful reports whether one more window for the rest of a month would contain too few rows, so that the month should
-// end before it. A month of n windows takes n+1 queries, the last one for its row count. One more window pays only if it is
-// filled by more than 1-1/n: in a shop whose months have a few rows more than a page, each month takes one query if it ends
-// early, and three otherwise.
-func (p *planner[T]) isWasteful(rest *step[T]) bool {
-	n := float64(rest.month.windows + 1)
-	return rest.month.final && p.density.expect(rest.span) <= (1-1/n)*p.density.fit(p.pages.capacity())
-}
-
-// narrow returns the steps that replace a window with more rows than a page. Its first page may contain one end of the
+// split returns the steps that replace a window with more rows than a page. Its first page may contain one end of the
 // window completely: that end becomes a window that needs no query. The rest is divided into parts that should each fit on
 // a page or, if the window was a probe, becomes a range again that is cut once more is known about the density.
-func (p *planner[T]) narrow(s *step[T]) []*step[T] {
-	s.month.windows--
+func (p *planner[T]) split(s *step[T]) []*step[T] {
+	s.block.windows--
 	end, rest := p.keepShownEnd(s)
 	if end == nil {
-		return p.divide(s, rest, s.reader.total)
+		return p.stepsFor(rest, s, s.reader.total)
 	}
-	steps := p.divide(s, rest, s.reader.total-end.reader.total)
+	steps := p.stepsFor(rest, s, s.reader.total-end.reader.total)
 	if end.span.from < rest.from {
 		return slices.Insert(steps, 0, end)
 	}
@@ -89,11 +80,11 @@ func (p *planner[T]) narrow(s *step[T]) []*step[T] {
 }
 
 // keepShownEnd returns a window for the end of s that its first page contains completely, or nil, and the rest of s.
-// Whether the page had every row of that end is verified when the month is counted. It is therefore not used in a month
+// Whether the page had every row of that end is verified when the block is counted. It is therefore not used in a block
 // that is not counted, or whose count was wrong before.
 func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	boundary, newestFirst, ok := s.reader.shownEnd()
-	if !ok || !s.month.final || s.month.uncertain || p.calendar.isSkipped(boundary) {
+	if !ok || !s.block.final || s.block.uncertain || p.calendar.isSkipped(boundary) {
 		return nil, s.span
 	}
 	// The padding of both queries ends at the boundary.
@@ -104,16 +95,16 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 	if min(shown.seconds(), rest.seconds()) < minWindow {
 		return nil, s.span
 	}
-	end = newWindow[T](s.month, shown, 0)
+	end = newWindow[T](s.block, shown, 0)
 	end.fromFirstPage, end.state, end.reader = true, done, s.reader.restrictedTo(p.calendar.query(shown))
 	p.density.learn(shown, end.reader.times)
 	return end, rest
 }
 
-// divide returns the steps that read the rest of a window that was too long, with total expected rows.
-func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
+// stepsFor returns the steps that read the rest of a window that was too long, with total expected rows.
+func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
 	if s.probe {
-		return []*step[T]{{kind: uncutRange, month: s.month, span: rest, expected: float64(total)}}
+		return []*step[T]{{kind: uncutRange, block: s.block, span: rest}}
 	}
 	parts := []span{rest}
 	if rest == s.span || total > p.pages.capacity()*9/10 {
@@ -121,7 +112,7 @@ func (p *planner[T]) divide(s *step[T], rest span, total int) []*step[T] {
 	}
 	steps := make([]*step[T], len(parts))
 	for i, part := range parts {
-		steps[i] = newWindow[T](s.month, part, float64(total)/float64(len(parts)))
+		steps[i] = newWindow[T](s.block, part, float64(total)/float64(len(parts)))
 	}
 	return steps
 }
@@ -157,5 +148,5 @@ func (p *planner[T]) adapt(s *step[T], refused bool) {
 	default:
 		return
 	}
-	s.uncut(0)
+	s.uncut()
 }

@@ -8,7 +8,7 @@ import (
 // prefetcher reads ahead of a walk. It runs up to limit steps concurrently and returns them in order of time. Its state
 // belongs to the one goroutine that calls it; each goroutine that it starts works on one step and sends it back.
 type prefetcher[T any] struct {
-	planner[T]
+	plan        *planner[T]
 	source      Source[T]
 	limit       int
 	largestPage int // that may be requested
@@ -19,7 +19,7 @@ type prefetcher[T any] struct {
 }
 
 // nextDone waits for the first step and removes it from the queue. It returns nil at the end of the range. Unless the step
-// has an error, it is a window that was read, completely or not, or a row count, or the end of a month that needs none.
+// has an error, it is a window that was read, completely or not, or a row count, or the end of a block that needs none.
 func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
 	for {
 		for len(p.results) > 0 { // all that have arrived, so that no connection is idle while the caller receives rows
@@ -40,88 +40,77 @@ func (p *prefetcher[T]) nextDone(ctx context.Context) *step[T] {
 // pushFront puts a step before all others.
 func (p *prefetcher[T]) pushFront(s *step[T]) { p.queue = slices.Insert(p.queue, 0, s) }
 
-// enqueue adds a month, of which the given range is still unread.
-func (p *prefetcher[T]) enqueue(m *month, unread span) {
+// enqueue adds a block, of which the given range is still unread.
+func (p *prefetcher[T]) enqueue(b *block, unread span) {
 	if unread.seconds() > 0 {
-		p.queue = append(p.queue, &step[T]{kind: uncutRange, month: m, span: unread})
+		p.queue = append(p.queue, &step[T]{kind: uncutRange, block: b, span: unread})
 	}
-	p.queue = append(p.queue, &step[T]{kind: monthEnd, month: m})
-	p.next = m.span.to
+	p.queue = append(p.queue, &step[T]{kind: blockEnd, block: b})
 }
 
 // schedule goes through the queue and starts as many steps as may be in flight. There may be twice as many windows that are
 // being read or were read, so that a slow one does not leave the others idle. Row counts are not included, because they
 // hold no rows.
 func (p *prefetcher[T]) schedule(ctx context.Context) {
-	windows := 0
-	for i := 0; windows < 2*p.limit; {
+	for i, windows := 0, 0; windows < 2*p.limit; i++ {
 		if i == len(p.queue) {
-			m := p.openMonth()
-			if m == nil {
+			b := p.plan.openBlock()
+			if b == nil {
 				return
 			}
-			p.enqueue(m, m.span)
+			p.enqueue(b, b.span)
+		}
+		if s := p.queue[i]; s.isOverflowed() {
+			p.queue = slices.Replace(p.queue, i, i+1, p.plan.split(s)...)
 		}
 		switch s := p.queue[i]; {
-		case s.isOverflowed():
-			p.queue = slices.Replace(p.queue, i, i+1, p.narrow(s)...)
 		case s.state == done && s.err != nil:
 			return // the walk ends at this step
-		case s.state != waiting:
-			if s.kind == window {
-				windows++
-			}
-			i++
-		case s.kind == monthEnd && !p.isRead(i):
-			i++
-		case s.kind == monthEnd && !s.month.needsCount():
+		case s.state != waiting, s.kind == blockEnd && !p.isRead(i): // there is nothing to start
+		case s.kind == blockEnd && !s.block.needsCount():
 			s.state = done
 		case !p.mayStart():
 			return
-		case s.kind == uncutRange:
-			p.cutAt(i)
-		case s.kind == monthEnd:
-			s.kind, s.span = rowCount, s.month.span
-		case s.kind == window && p.calendar.isTooLong(s.span):
-			s.uncut(s.expected) // it is a part of a longer month than the one that begins with it
 		default:
-			p.start(ctx, s)
+			p.start(ctx, p.queryAt(i))
+		}
+		if p.queue[i].kind == window {
+			windows++
 		}
 	}
+}
+
+// isRead reports whether all windows of the block before step i were read.
+func (p *prefetcher[T]) isRead(i int) bool {
+	return !slices.ContainsFunc(p.queue[:i], func(s *step[T]) bool {
+		return s.block == p.queue[i].block && s.state != done
+	})
 }
 
 // mayStart reports whether one more step may be in flight.
 func (p *prefetcher[T]) mayStart() bool {
-	serial := p.serialProbes && !p.density.known
+	serial := p.plan.serialProbes && !p.plan.density.known
 	return p.inFlight < p.limit && (!serial || p.inFlight == 0)
 }
 
-// isRead reports whether all windows of the month before step i were read.
-func (p *prefetcher[T]) isRead(i int) bool {
-	return !slices.ContainsFunc(p.queue[:i], func(s *step[T]) bool {
-		return s.month == p.queue[i].month && s.state != done
-	})
-}
-
-// cutAt cuts a window from the range at i.
-func (p *prefetcher[T]) cutAt(i int) {
-	rest := p.queue[i]
-	p.queue = slices.Insert(p.queue, i, p.cut(rest))
-	if rest.span.seconds() == 0 || p.endMonthBefore(i+1) {
-		p.queue = slices.Delete(p.queue, i+1, i+2)
+// queryAt makes the waiting step i one that can be started: a window or a row count. A window is cut from a range only now,
+// when most is known about the density.
+func (p *prefetcher[T]) queryAt(i int) *step[T] {
+	s := p.queue[i]
+	if s.kind == window && p.plan.calendar.isTooLong(s.span) {
+		s.uncut() // it is a part of a longer block than the one that begins with it
 	}
-}
-
-// endMonthBefore ends the newest month before the range at i, and lets the next month begin there, if that range is the
-// rest of the month and not worth a window. It reports whether it did.
-func (p *prefetcher[T]) endMonthBefore(i int) bool {
-	rest := p.queue[i]
-	last := i == len(p.queue)-2 && p.queue[i+1].kind == monthEnd && p.queue[i+1].month == rest.month
-	if !last || !p.isWasteful(rest) {
-		return false
+	switch s.kind {
+	case blockEnd:
+		s.kind, s.span = rowCount, s.block.span
+	case uncutRange:
+		p.queue = slices.Insert(p.queue, i, p.plan.cut(s))
+		isLast := i+1 == len(p.queue)-2 && p.queue[i+2].kind == blockEnd && p.queue[i+2].block == s.block
+		if s.span.seconds() == 0 || isLast && p.plan.endBefore(s) {
+			p.queue = slices.Delete(p.queue, i+1, i+2)
+		}
 	}
-	rest.month.span.to, p.next = rest.span.from, rest.span.from
-	return true
+	return p.queue[i]
 }
 
 // countPageSize is the page size of a row count, which needs only the total: that of the published examples.
@@ -131,14 +120,14 @@ const countPageSize = 10
 func (p *prefetcher[T]) start(ctx context.Context, s *step[T]) {
 	s.state = inFlight
 	p.inFlight++
-	if s.probe, s.onlyProbe = !p.density.known, p.serialProbes; s.probe {
-		p.probes++
+	if s.probe, s.onlyProbe = !p.plan.density.known, p.plan.serialProbes; s.probe {
+		p.plan.probes++
 	}
-	from, to := p.calendar.query(s.span)
+	from, to := p.plan.calendar.query(s.span)
 	s.reader = windowReader[T]{
-		source: &p.source, from: from, to: to, size: p.pages.size, largestSize: p.largestPage, granted: p.pages.granted,
-		splitAbove: p.pages.splitAbove, narrowable: s.span.seconds() >= 2*minWindow,
-		mayBeCapped: p.pages.mayBeCapped,
+		source: &p.source, from: from, to: to, size: p.plan.pages.size, largestSize: p.largestPage, granted: p.plan.pages.granted,
+		splitAbove: p.plan.pages.splitAbove, narrowable: s.span.seconds() >= 2*minWindow,
+		mayBeCapped: p.plan.pages.mayBeCapped,
 	}
 	go func() {
 		if s.kind == rowCount {
@@ -158,9 +147,9 @@ func (p *prefetcher[T]) awaitOne() {
 	s.state = done
 	switch {
 	case s.err != nil:
-		p.adapt(s, p.source.IsRefused(s.err))
+		p.plan.adapt(s, p.source.IsRefused(s.err))
 	case s.kind == window:
-		p.learn(s)
+		p.plan.learn(s)
 	}
 }
 

@@ -29,20 +29,20 @@ type Progress struct {
 
 // Checkpoint is the position of a walk, from which another one can resume.
 type Checkpoint struct {
-	Month        civil.Time // start of the current month
+	Block        civil.Time // start of the current block
 	Next         civil.Time // before this, every row was yielded
-	Counted      int        // distinct rows from Month to Next
+	Counted      int        // distinct rows from Block to Next
 	Boundary     []uint64   // hashed ids of rows that a query from Next on returns again
 	CompleteUpTo time.Time
 }
 
-// UnsettledError says that a window or a month could not be completed: the total that the gateway announces and the number
+// UnsettledError says that a window or a block could not be completed: the total that the gateway announces and the number
 // of distinct rows kept differing.
 type UnsettledError struct {
 	From, To  civil.Time // bounds of the query
 	Announced int        // rows, in the last response
 	Seen      int        // distinct rows
-	Rounds    int        // times that the window was read, or the month counted
+	Rounds    int        // times that the window was read, or the block counted
 }
 
 func (e *UnsettledError) Error() string {

@@ -18,20 +18,20 @@ import (
 type Saved struct {
 	Query      string // see HashQuery
 	At         Checkpoint
-	Start, End time.Time // as given by the caller; zero if written by an earlier version
+	Start, End time.Time // as given by the caller
 }
 
 // savedJSON is the JSON format of a Saved.
 type savedJSON struct {
 	Version      int       `json:"version"`
 	Query        string    `json:"query"`
-	Month        string    `json:"month"`
+	Block        string    `json:"block"`
 	Next         string    `json:"next"`
 	Counted      int       `json:"counted"`
 	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
 	CompleteUpTo time.Time `json:"completeUpTo"`
-	Start        time.Time `json:"start,omitzero"`
-	End          time.Time `json:"end,omitzero"`
+	Start        time.Time `json:"start"`
+	End          time.Time `json:"end"`
 }
 
 const savedVersion = 1
@@ -49,7 +49,7 @@ func (s Saved) MarshalJSON() ([]byte, error) {
 		edge = binary.BigEndian.AppendUint64(edge, id)
 	}
 	return json.Marshal(savedJSON{
-		Version: savedVersion, Query: s.Query, Month: s.At.Month.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
+		Version: savedVersion, Query: s.Query, Block: s.At.Block.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
 		Edge: hex.EncodeToString(edge), CompleteUpTo: s.At.CompleteUpTo, Start: s.Start, End: s.End,
 	})
 }
@@ -67,16 +67,17 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 		return errSaved
 	}
 	edge, err := hex.DecodeString(in.Edge)
-	month, hasMonth := civil.Parse(in.Month)
+	block, hasBlock := civil.Parse(in.Block)
 	next, hasNext := civil.Parse(in.Next)
-	if err != nil || len(edge)%8 != 0 || in.Query == "" || !hasMonth || !hasNext || month > next || in.Counted < 0 {
+	switch {
+	case in.Version != savedVersion:
+		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
+	case err != nil || len(edge)%8 != 0 || in.Query == "" || !hasBlock || !hasNext || block > next || in.Counted < 0,
+		in.Start.IsZero() || in.End.IsZero():
 		return errSaved
 	}
-	if in.Version != savedVersion {
-		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
-	}
 	*s = Saved{Query: in.Query, Start: in.Start, End: in.End, At: Checkpoint{
-		Month: month, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
+		Block: block, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
 	}}
 	for ; len(edge) > 0; edge = edge[8:] {
 		s.At.Boundary = append(s.At.Boundary, binary.BigEndian.Uint64(edge))

@@ -11,28 +11,26 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// stored is a checkpoint in the middle of a month, stored by an earlier version.
-const stored = `{"version":1,"query":"0123","month":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
-	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z"}`
+// stored is a checkpoint in the middle of a block, as it is stored.
+const stored = `{"version":1,"query":"0123","block":"2026-01-01 00:00:00","next":"2026-01-02 00:00:00","counted":7,` +
+	`"edge":"0000000000000001ffffffffffffffff","completeUpTo":"2026-01-01T00:00:00Z",` +
+	`"start":"2026-01-01T00:00:00Z","end":"2026-01-31T00:00:00Z"}`
 
 func TestSavedJSON(t *testing.T) {
 	day := func(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }
 	clock := func(d int) civil.Time { return civil.Of(day(d), time.UTC) }
-	inMonth := Saved{Query: "0123", At: Checkpoint{
-		Month: clock(1), Next: clock(2), Counted: 7, Boundary: []uint64{1, 1<<64 - 1}, CompleteUpTo: day(1),
+	inBlock := Saved{Query: "0123", Start: day(1), End: day(31), At: Checkpoint{
+		Block: clock(1), Next: clock(2), Counted: 7, Boundary: []uint64{1, 1<<64 - 1}, CompleteUpTo: day(1),
 	}}
-	withRange := inMonth
-	withRange.Start, withRange.End = day(1), day(31)
-	withRange.At.Boundary = nil
+	noBoundary := inBlock
+	noBoundary.At.Boundary = nil
 	for _, tt := range []struct {
 		name, text string
 		want       Saved
 	}{
 		{"zero", "null", Saved{}},
-		{"in a month", stored, inMonth},
-		{"with its range", strings.NewReplacer(
-			`"edge":"0000000000000001ffffffffffffffff",`, ``, `Z"}`, `Z","start":"2026-01-01T00:00:00Z","end":"2026-01-31T00:00:00Z"}`,
-		).Replace(stored), withRange},
+		{"in a block", stored, inBlock},
+		{"no row at its boundary", strings.Replace(stored, `"edge":"0000000000000001ffffffffffffffff",`, ``, 1), noBoundary},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got Saved
@@ -59,9 +57,12 @@ func TestSavedJSONRefused(t *testing.T) {
 		"part of an id":   func(s string) string { return strings.Replace(s, `"edge":"00`, `"edge":"`, 1) },
 		"no query":        func(s string) string { return strings.Replace(s, `"0123"`, `""`, 1) },
 		"negative count":  func(s string) string { return strings.Replace(s, `"counted":7`, `"counted":-7`, 1) },
-		"no month":        func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `""`, 1) },
-		"null as a month": func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `null`, 1) },
+		"no block":        func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `""`, 1) },
+		"null as a block": func(s string) string { return strings.Replace(s, `"2026-01-01 00:00:00"`, `null`, 1) },
 		"no next":         func(s string) string { return strings.Replace(s, `"2026-01-02 00:00:00"`, `""`, 1) },
+		"no start":        func(s string) string { return strings.Replace(s, `"start":"2026-01-01T00:00:00Z",`, ``, 1) },
+		"no end":          func(s string) string { return strings.Replace(s, `,"end":"2026-01-31T00:00:00Z"`, ``, 1) },
+		"no version":      func(s string) string { return strings.Replace(s, `"version":1`, `"version":0`, 1) },
 		"next first":      func(s string) string { return strings.Replace(s, `"2026-01-02`, `"2025-01-02`, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +86,8 @@ func TestSavedJSONRefused(t *testing.T) {
 func FuzzSaved(f *testing.F) {
 	f.Add([]byte(stored))
 	f.Add([]byte("null"))
-	f.Add([]byte(`{"version":1,"query":"q","month":"2026-01-01","next":"2026-01-01","completeUpTo":"0001-01-01T00:00:00Z"}`))
+	f.Add([]byte(`{"version":1,"query":"q","block":"2026-01-01","next":"2026-01-01","completeUpTo":"0001-01-01T00:00:00Z",` +
+		`"start":"2026-01-01T00:00:00Z","end":"2026-01-31T00:00:00Z"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var s, back Saved
 		if err := s.UnmarshalJSON(data); err != nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// seenRows stores which rows a walk has yielded, and how many distinct rows it has read of the current month. Of earlier
-// months it stores only rows that a later query can return again, so that its size does not grow with the range.
+// seenRows stores which rows a walk has yielded, and how many distinct rows it has read of the current block. Of earlier
+// blocks it stores only rows that a later query can return again, so that its size does not grow with the range.
 type seenRows struct {
 	parts   []part
 	counted map[uint64]struct{} // ids of the rows of the parts
-	// yielded has ids of earlier months, and of rows of this month that the gateway no longer returns, each with the last
+	// yielded has ids of earlier blocks, and of rows of this block that the gateway no longer returns, each with the last
 	// second at which a query finds the row.
 	yielded map[uint64]civil.Time
 	// boundary has ids that the restored part has counted and that the next part returns again. Only the number of rows of
@@ -19,7 +19,7 @@ type seenRows struct {
 	boundary map[uint64]struct{}
 }
 
-// part is a window of the current month that was read completely.
+// part is a window of the current block that was read completely.
 type part struct {
 	window span
 	ids    []uint64 // of its rows, padding included
@@ -36,7 +36,7 @@ func newSeenRows() seenRows {
 	return seenRows{counted: map[uint64]struct{}{}, yielded: map[uint64]civil.Time{}, boundary: map[uint64]struct{}{}}
 }
 
-// restore begins a month with the part that a checkpoint describes.
+// restore begins a block with the part that a checkpoint describes.
 func (s *seenRows) restore(window span, rows int, boundary []uint64) {
 	if window.seconds() > 0 {
 		s.parts = append(s.parts, part{window: window, restored: true, restoredRows: rows, uncertain: true})
@@ -71,7 +71,7 @@ func (s *seenRows) include(p part) {
 	}
 }
 
-// remember stores the id of a row that queries beginning at last or earlier can return again after this month.
+// remember stores the id of a row that queries beginning at last or earlier can return again after this block.
 func (s *seenRows) remember(id uint64, last civil.Time) { s.yielded[id] = max(s.yielded[id], last) }
 
 // count returns the number of distinct rows of all parts.
@@ -117,13 +117,13 @@ func (s *seenRows) replace(i int, by []part) {
 	}
 }
 
-// endMonth removes everything that no query beginning at next or later can return again.
-func (s *seenRows) endMonth(next civil.Time) {
+// endBlock removes everything that no query beginning at next or later can return again.
+func (s *seenRows) endBlock(next civil.Time) {
 	for id, last := range s.yielded {
 		switch {
 		case last < next:
 			delete(s.yielded, id)
-		case last == forever: // without a time, any query may return it: keep it for one more month
+		case last == forever: // without a time, any query may return it: keep it for one more block
 			s.yielded[id] = next
 		}
 	}

@@ -2,7 +2,7 @@ package walk
 
 import "testing"
 
-// TestSeenRows follows the ids of a month through reading, reading again, and the next month.
+// TestSeenRows follows the ids of a block through reading, reading again, and the next block.
 func TestSeenRows(t *testing.T) {
 	s := newSeenRows()
 	give := func(window span, ids ...uint64) part {
@@ -34,13 +34,13 @@ func TestSeenRows(t *testing.T) {
 	s.replace(0, []part{{window: span{0, 5}, ids: []uint64{1}}, {window: span{5, 10}, ids: []uint64{3, 6}}})
 	expect("the first read anew, without 2 and with 6", 4, map[uint64]bool{2: false, 6: false, 7: true})
 
-	s.endMonth(15)
-	expect("next month", 0, map[uint64]bool{4: false, 1: false, 7: true}) // kept until 20: a query from 15 on can return them
-	s.endMonth(40)
-	expect("the month after", 0, map[uint64]bool{4: true, 1: true})
+	s.endBlock(15)
+	expect("next block", 0, map[uint64]bool{4: false, 1: false, 7: true}) // kept until 20: a query from 15 on can return them
+	s.endBlock(40)
+	expect("the block after", 0, map[uint64]bool{4: true, 1: true})
 }
 
-// TestSeenRowsRestored begins in the middle of a month, where a checkpoint ended.
+// TestSeenRowsRestored begins in the middle of a block, where a checkpoint ended.
 func TestSeenRowsRestored(t *testing.T) {
 	s := newSeenRows()
 	s.restore(span{0, 10}, 5, []uint64{8, 9})

@@ -4,9 +4,9 @@ package walk
 type step[T any] struct {
 	kind     stepKind
 	state    stepState
-	month    *month
+	block    *block
 	span     span
-	expected float64         // rows: of a window when it was cut; of a range if a response announced them, otherwise zero
+	expected float64         // rows of a window, when it was cut
 	reader   windowReader[T] // of a window or a count
 	err      error
 
@@ -20,7 +20,7 @@ type stepKind int
 const (
 	uncutRange stepKind = iota // to be cut into windows
 	window                     // to be read completely
-	monthEnd                   // after the windows of a month; becomes a rowCount if needed
+	blockEnd                   // after the windows of a block; becomes a rowCount if needed
 	rowCount                   // query for the number of rows in a range
 )
 
@@ -32,9 +32,9 @@ const (
 	done
 )
 
-// month is at most as long as one query may be, and need not be a calendar month. If it took more than one window, or was
-// resumed, its rows are counted again at the end, unless they may still change.
-type month struct {
+// block is a range whose rows are counted together. It is at most as long as one query may be: by default a month. If it took
+// more than one window, or was resumed, its rows are counted again at the end, unless they may still change.
+type block struct {
 	span      span
 	final     bool // its rows no longer change, because it is older than Config.Lag
 	restored  bool // a part of it was read before the checkpoint
@@ -43,19 +43,19 @@ type month struct {
 	counted   int  // number of parts when its rows were last counted before its end
 }
 
-// needsCount reports whether rows may have been added to a part of the month already read: it was read with several
-// responses. A month that is not final is not counted, because that is to be expected.
-func (m *month) needsCount() bool { return m.final && (m.restored || m.windows > 1) }
+// needsCount reports whether rows may have been added to a part of the block already read: it was read with several
+// responses. A block that is not final is not counted, because that is to be expected.
+func (b *block) needsCount() bool { return b.final && (b.restored || b.windows > 1) }
 
-func newWindow[T any](m *month, s span, expected float64) *step[T] {
-	m.windows++
-	return &step[T]{kind: window, month: m, span: s, expected: expected}
+func newWindow[T any](b *block, s span, expected float64) *step[T] {
+	b.windows++
+	return &step[T]{kind: window, block: b, span: s, expected: expected}
 }
 
-// uncut turns a window back into a range, with its known number of rows, or zero.
-func (s *step[T]) uncut(expected float64) {
-	s.month.windows--
-	*s = step[T]{kind: uncutRange, month: s.month, span: s.span, expected: expected}
+// uncut turns a window back into a range.
+func (s *step[T]) uncut() {
+	s.block.windows--
+	*s = step[T]{kind: uncutRange, block: s.block, span: s.span}
 }
 
 // isOverflowed reports whether the step is a window with more rows than fit on a page.

@@ -84,13 +84,14 @@ func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
 	if mark := now.Add(-c.Lag); mark.Before(end) {
 		finalUntil = cal.cover(later(c.Start, mark), end).from
 	}
+	plan := &planner[T]{
+		calendar: cal, density: newDensity(), pages: newPageSize(c.PageSize, c.LargestPageSize, c.SplitAbove),
+		whole: whole, next: whole.from, finalUntil: finalUntil,
+	}
 	walker := &walker[T]{
+		plan: plan,
 		ahead: prefetcher[T]{
-			planner: planner[T]{
-				calendar: cal, density: newDensity(), pages: newPageSize(c.PageSize, c.LargestPageSize, c.SplitAbove),
-				whole: whole, next: whole.from, finalUntil: finalUntil,
-			},
-			source: w.countingSource(), limit: c.Prefetch, largestPage: c.LargestPageSize,
+			plan: plan, source: w.patientSource(), limit: c.Prefetch, largestPage: c.LargestPageSize,
 			results: make(chan *step[T], c.Prefetch),
 		},
 		seen: newSeenRows(), state: &w.state, yield: yield,
@@ -107,19 +108,19 @@ func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
 	}
 	from, ok := w.Checkpoint()
 	if !ok {
-		from = Checkpoint{Month: whole.from, Next: whole.from, CompleteUpTo: c.Start}
+		from = Checkpoint{Block: whole.from, Next: whole.from, CompleteUpTo: c.Start}
 	}
 	walker.resume(from)
 	return walker
 }
 
-// countingSource returns the source with every query counted, and repeated for a while if the gateway has responded before
-// and is down now.
-func (w *Walk[T]) countingSource() Source[T] {
+// patientSource returns the source with every query repeated for a while if the gateway has responded before and is down now.
+// Every attempt is counted.
+func (w *Walk[T]) patientSource() Source[T] {
 	s := w.config.Source
 	var answered atomic.Bool
-	counting := s
-	counting.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*Page[T], error) {
+	patient := s
+	patient.Fetch = func(ctx context.Context, from, to civil.Time, page, size int) (*Page[T], error) {
 		var limit time.Duration
 		if answered.Load() {
 			limit = w.config.Outage
@@ -136,5 +137,5 @@ func (w *Walk[T]) countingSource() Source[T] {
 		}
 		return p, err
 	}
-	return counting
+	return patient
 }

@@ -37,8 +37,8 @@ func TestNoCheckpoint(t *testing.T) {
 	if c, ok := m.walk(day0, day0, settings{}).Checkpoint(); ok {
 		t.Errorf("got %+v, want none", c)
 	}
-	want := Checkpoint{Month: 1, Next: 2, Counted: 3}
-	if got := *checkpointOf(t, m.walk(day0, day0, settings{resume: &want})); got.Month != 1 || got.Next != 2 || got.Counted != 3 {
+	want := Checkpoint{Block: 1, Next: 2, Counted: 3}
+	if got := *checkpointOf(t, m.walk(day0, day0, settings{resume: &want})); got.Block != 1 || got.Next != 2 || got.Counted != 3 {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -56,7 +56,7 @@ func TestFuture(t *testing.T) {
 	})
 }
 
-// TestRowsWithoutTime: a row without a time is yielded once, even if a later month returns it again.
+// TestRowsWithoutTime: a row without a time is yielded once, even if a later block returns it again.
 func TestRowsWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, end := day0, day0.AddDate(0, 4, 0)
@@ -77,8 +77,8 @@ func TestRowsWithoutTime(t *testing.T) {
 	})
 }
 
-// TestMonthUnsettled: the count of a month never equals the rows of its windows.
-func TestMonthUnsettled(t *testing.T) {
+// TestBlockUnsettled: the count of a block never equals the rows of its windows.
+func TestBlockUnsettled(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		w := m.walk(start, end, settings{pageSize: 50})
 		fetch := w.config.Source.Fetch
@@ -92,12 +92,12 @@ func TestMonthUnsettled(t *testing.T) {
 		got, err := collect(t.Context(), w)
 		e, ok := errors.AsType[*UnsettledError](err)
 		if !ok || e.Rounds != maxRecounts || e.Announced != e.Seen+1 || e.To < e.From+25*24*hour || len(got) != e.Seen {
-			t.Errorf("got %v after %d rows, want a month that does not settle", err, len(got))
+			t.Errorf("got %v after %d rows, want a block that does not settle", err, len(got))
 		}
 	})
 }
 
-// TestResumeWithShorterWindows: the month of the checkpoint is longer than a query may now be, and is read again.
+// TestResumeWithShorterWindows: the block of the checkpoint is longer than a query may now be, and is read again.
 func TestResumeWithShorterWindows(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		first := m.walk(start, end, settings{pageSize: 50})
@@ -121,7 +121,7 @@ func TestResumeWithShorterWindows(t *testing.T) {
 	})
 }
 
-// TestCompletenessIsKept: what the checkpoint says is complete stays so, also if its month is read again in shorter windows.
+// TestCompletenessIsKept: what the checkpoint says is complete stays so, also if its block is read again in shorter windows.
 func TestCompletenessIsKept(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *modelGateway, start, end time.Time) {
 		first := m.walk(start, end, settings{pageSize: 50})
@@ -130,7 +130,7 @@ func TestCompletenessIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		resume := checkpointOf(t, first)
-		resume.CompleteUpTo = start.AddDate(0, 0, 10) // as when the rows of a long month were counted before its end
+		resume.CompleteUpTo = start.AddDate(0, 0, 10) // as when the rows of a long block were counted before its end
 		second := m.walk(start, end, settings{pageSize: 50, window: 24 * time.Hour, resume: resume})
 		err := second.Run(t.Context(), func(*modelRow) bool {
 			if upTo := second.Report().CompleteUpTo; upTo.Before(resume.CompleteUpTo) {

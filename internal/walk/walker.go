@@ -8,34 +8,36 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/civil"
 )
 
-// walker yields the rows that its prefetcher reads, each once, and verifies the row count of every month before it
+// walker yields the rows that its prefetcher reads, each once, and verifies the row count of every block before it
 // continues.
 type walker[T any] struct {
+	plan     *planner[T] // of the prefetcher
 	ahead    prefetcher[T]
 	seen     seenRows
 	state    *state
 	yield    func(*T) bool
-	progress func(upTo civil.Time) // called after each window and each month
+	progress func(upTo civil.Time) // called after each window and each block
 
 	start, end  time.Time  // the range
 	first, last civil.Time // its first and last second on the wall clock
 }
 
-// maxRecounts limits how many times a month is counted if its total differs from the rows that were read.
+// maxRecounts limits how many times a block is counted if its total differs from the rows that were read.
 const maxRecounts = 8
 
 // ErrStopped says that the caller stopped the loop.
 var ErrStopped = errors.New("stopped")
 
-// resume begins at a checkpoint. If that is in a part that is no longer final, the walk begins at its month.
+// resume begins at a checkpoint. If that is in a part that is no longer final, the walk begins at its block.
 func (w *walker[T]) resume(c Checkpoint) {
-	begun := month{span: w.ahead.monthFrom(c.Month), final: true, restored: true}
+	begun := block{span: w.plan.blockFrom(c.Block), final: true, restored: true}
 	if c.Next > begun.span.to {
-		c.Next, c.Counted, c.Boundary = c.Month, 0, nil
+		c.Next, c.Counted, c.Boundary = c.Block, 0, nil
 	}
-	w.seen.restore(span{c.Month, c.Next}, c.Counted, c.Boundary)
-	w.ahead.next = c.Month
-	if c.Next > c.Month {
+	w.seen.restore(span{c.Block, c.Next}, c.Counted, c.Boundary)
+	w.plan.next = c.Block
+	if c.Next > c.Block {
+		w.plan.next = begun.span.to
 		w.ahead.enqueue(&begun, span{c.Next, begun.span.to})
 	}
 	w.state.mu.Lock()
@@ -71,20 +73,20 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 		return w.countSoFar(ctx, s)
 	}
 	if s.kind == rowCount && (s.err != nil || s.reader.total != w.seen.count()) {
-		if err := w.recountMonth(ctx, s.month); err != nil {
+		if err := w.recountBlock(ctx, s.block); err != nil {
 			return err
 		}
 	}
-	w.monthDone(s.month)
+	w.blockDone(s.block)
 	return nil
 }
 
-// yieldRows yields the rows of a window that were not yielded before, and returns the window as a part of its month.
+// yieldRows yields the rows of a window that were not yielded before, and returns the window as a part of its block.
 func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 	r := &s.reader
-	// The month may end with this window, and the first query of the next month then begins here. A row with a time from
-	// here on can be returned again after the rows of its month were removed.
-	nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
+	// The block may end with this window, and the first query of the next block then begins here. A row with a time from
+	// here on can be returned again after the rows of its block were removed.
+	nextQuery := w.plan.calendar.atOrBefore(s.span.to - padding)
 	for _, row := range r.rows {
 		if !w.seen.isNew(row.id) {
 			w.state.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
@@ -117,8 +119,8 @@ func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 
 // windowDone moves the checkpoint to the end of a window, unless its rows may still change.
 func (w *walker[T]) windowDone(s *step[T]) {
-	if s.month.final {
-		nextQuery := w.ahead.calendar.atOrBefore(s.span.to - padding)
+	if s.block.final {
+		nextQuery := w.plan.calendar.atOrBefore(s.span.to - padding)
 		var boundary []uint64
 		for _, row := range s.reader.rows {
 			if row.lastSecond() >= nextQuery {
@@ -132,39 +134,39 @@ func (w *walker[T]) windowDone(s *step[T]) {
 	w.progress(s.span.to)
 }
 
-// countEvery is the number of windows after which the rows of a month are counted before its end. A count costs as much as
+// countEvery is the number of windows after which the rows of a block are counted before its end. A count costs as much as
 // a window: one in a hundred requests.
 const countEvery = 100
 
-// countSoFar counts the rows read so far of a long month, so that the walk is complete up to here before the month's end.
-// If the count differs it does nothing: the end of the month handles it.
+// countSoFar counts the rows read so far of a long block, so that the walk is complete up to here before the block's end.
+// If the count differs it does nothing: the end of the block handles it.
 func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
-	m := s.month
-	if !m.final || len(w.seen.parts)-m.counted < countEvery || s.span.to >= m.span.to {
+	b := s.block
+	if !b.final || len(w.seen.parts)-b.counted < countEvery || s.span.to >= b.span.to {
 		return nil
 	}
-	m.counted = len(w.seen.parts)
-	total, err := w.countRows(ctx, m, span{m.span.from, s.span.to})
+	b.counted = len(w.seen.parts)
+	total, err := w.countRows(ctx, b, span{b.span.from, s.span.to})
 	if err != nil || total != w.seen.distinct(0, len(w.seen.parts)) {
 		return ctx.Err()
 	}
-	w.advance(w.ahead.calendar.earliest(s.span.to))
+	w.advance(w.plan.calendar.earliest(s.span.to))
 	w.progress(s.span.to)
 	return nil
 }
 
-// monthDone ends a month that was read completely. If it is final, the walk is complete up to its end.
-func (w *walker[T]) monthDone(m *month) {
-	w.seen.endMonth(w.ahead.calendar.atOrBefore(m.span.to - padding))
-	if m.final {
+// blockDone ends a block that was read completely. If it is final, the walk is complete up to its end.
+func (w *walker[T]) blockDone(b *block) {
+	w.seen.endBlock(w.plan.calendar.atOrBefore(b.span.to - padding))
+	if b.final {
 		upTo := w.end
-		if m.span.to < w.ahead.whole.to {
-			upTo = w.ahead.calendar.earliest(m.span.to)
+		if b.span.to < w.plan.whole.to {
+			upTo = w.plan.calendar.earliest(b.span.to)
 		}
 		w.advance(upTo)
-		w.state.update(func(_ *Report, c *Checkpoint) { c.Month, c.Next, c.Counted = m.span.to, m.span.to, 0 })
+		w.state.update(func(_ *Report, c *Checkpoint) { c.Block, c.Next, c.Counted = b.span.to, b.span.to, 0 })
 	}
-	w.progress(m.span.to)
+	w.progress(b.span.to)
 }
 
 // advance advances CompleteUpTo. What was complete stays so: the checkpoint of another walk may have been further.
@@ -182,30 +184,30 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// recountMonth completes a month whose total differs from the rows that were read, because rows were added or removed in a
+// recountBlock completes a block whose total differs from the rows that were read, because rows were added or removed in a
 // part already read.
-func (w *walker[T]) recountMonth(ctx context.Context, m *month) error {
-	m.uncertain = true
+func (w *walker[T]) recountBlock(ctx context.Context, b *block) error {
+	b.uncertain = true
 	announced := 0
 	for range maxRecounts {
-		same, total, err := w.verify(ctx, m, 0, len(w.seen.parts))
+		same, total, err := w.verify(ctx, b, 0, len(w.seen.parts))
 		if err != nil || same {
 			return err
 		}
 		announced = total
 	}
-	from, to := w.ahead.calendar.query(m.span)
+	from, to := w.plan.calendar.query(b.span)
 	return &UnsettledError{From: from, To: to, Announced: announced, Seen: w.seen.count(), Rounds: maxRecounts}
 }
 
 // verify counts the rows of parts i to j-1 again, and reports whether the total equals the number of rows that were read.
 // If it does not, verify bisects the parts, down to those that differ, and reads them again.
-func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, total int, err error) {
+func (w *walker[T]) verify(ctx context.Context, b *block, i, j int) (same bool, total int, err error) {
 	parts := w.seen.parts
 	counted := span{parts[i].window.from, parts[j-1].window.to}
-	refused := w.ahead.calendar.isTooLong(counted)
+	refused := w.plan.calendar.isTooLong(counted)
 	if !refused {
-		total, err = w.countRows(ctx, m, counted)
+		total, err = w.countRows(ctx, b, counted)
 		refused = err != nil && w.ahead.source.IsRefused(err)
 	}
 	// A range that is too long for the gateway is counted in two halves, and one that was restored from a checkpoint is
@@ -217,24 +219,24 @@ func (w *walker[T]) verify(ctx context.Context, m *month, i, j int) (same bool, 
 	case !refused && total == w.seen.distinct(i, j):
 		return true, total, nil
 	case j-i == 1:
-		return false, total, w.reread(ctx, m, i)
+		return false, total, w.reread(ctx, b, i)
 	}
 	mid := (i + j) / 2
-	right, _, err := w.verify(ctx, m, mid, j) // first, because reading again changes the number of parts
+	right, _, err := w.verify(ctx, b, mid, j) // first, because reading again changes the number of parts
 	if err != nil {
 		return false, total, err
 	}
-	left, _, err := w.verify(ctx, m, i, mid)
+	left, _, err := w.verify(ctx, b, i, mid)
 	if err != nil || !left || !right || refused {
 		return refused && left && right, total, err
 	}
 	// The halves are right and the whole is not: each half has a wrong row instead of a right one.
-	return false, total, w.rereadUncertain(ctx, m)
+	return false, total, w.rereadUncertain(ctx, b)
 }
 
 // countRows queries the number of rows in a range.
-func (w *walker[T]) countRows(ctx context.Context, m *month, s span) (int, error) {
-	w.ahead.pushFront(&step[T]{kind: rowCount, month: m, span: s})
+func (w *walker[T]) countRows(ctx context.Context, b *block, s span) (int, error) {
+	w.ahead.pushFront(&step[T]{kind: rowCount, block: b, span: s})
 	counted := w.ahead.nextDone(ctx)
 	if counted.reader.total > 0 { // the total includes rows that cannot be read
 		return counted.reader.total, nil
@@ -243,10 +245,10 @@ func (w *walker[T]) countRows(ctx context.Context, m *month, s span) (int, error
 }
 
 // rereadUncertain reads all uncertain parts again.
-func (w *walker[T]) rereadUncertain(ctx context.Context, m *month) error {
+func (w *walker[T]) rereadUncertain(ctx context.Context, b *block) error {
 	for i := len(w.seen.parts) - 1; i >= 0; i-- {
 		if w.seen.parts[i].uncertain {
-			if err := w.reread(ctx, m, i); err != nil {
+			if err := w.reread(ctx, b, i); err != nil {
 				return err
 			}
 		}
@@ -255,9 +257,9 @@ func (w *walker[T]) rereadUncertain(ctx context.Context, m *month) error {
 }
 
 // reread reads part i again and yields rows that were not yielded before.
-func (w *walker[T]) reread(ctx context.Context, m *month, i int) error {
+func (w *walker[T]) reread(ctx context.Context, b *block, i int) error {
 	again := w.seen.parts[i].window
-	w.ahead.pushFront(&step[T]{kind: uncutRange, month: m, span: again})
+	w.ahead.pushFront(&step[T]{kind: uncutRange, block: b, span: again})
 	var by []part
 	for from := again.from; from < again.to; {
 		s := w.ahead.nextDone(ctx)

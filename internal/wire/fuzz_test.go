@@ -28,9 +28,9 @@ func FuzzAmount(f *testing.F) {
 		if err != nil || !got.Equal(want) || got.Exponent() != want.Exponent() {
 			t.Errorf("%q: got %v, decimal %v (%v)", text, got, want, err)
 		}
-		back, err := decimal.NewFromString(string(appendDecimal(nil, got)))
+		back, err := decimal.NewFromString(string(AppendDecimal(nil, got)))
 		if err != nil || !back.Equal(want) || back.Exponent() != want.Exponent() {
-			t.Errorf("%q is written as %s", text, appendDecimal(nil, got))
+			t.Errorf("%q is written as %s", text, AppendDecimal(nil, got))
 		}
 	})
 }

@@ -99,7 +99,7 @@ func (w *Writer) True(member string) {
 func (w *Writer) Decimal(member string, d decimal.Decimal) {
 	w.Name(member)
 	w.buf = append(w.buf, '"')
-	w.buf = appendDecimal(w.buf, d)
+	w.buf = AppendDecimal(w.buf, d)
 	w.buf = append(w.buf, '"')
 }
 
@@ -143,10 +143,10 @@ func appendEscaped(buf []byte, s string) []byte {
 	return append(buf, s[start:]...)
 }
 
-// appendDecimal appends the digits of d with exactly as many decimals as it has, never with an exponent. It uses the
+// AppendDecimal appends the digits of d with exactly as many decimals as it has, never with an exponent. It uses the
 // coefficient and not String, whose format depends on variables of the decimal package that a host program may have
 // changed.
-func appendDecimal(buf []byte, d decimal.Decimal) []byte {
+func AppendDecimal(buf []byte, d decimal.Decimal) []byte {
 	if d.Sign() < 0 {
 		buf = append(buf, '-')
 	}

@@ -60,7 +60,8 @@ func testForget(t *testing.T, s journal.Store) {
 		{"its only evidence is of that time", long, []journal.Evidence{evidence(journal.Succeeded, before)}, 0, true},
 		{"not sent long ago, paid now", long, []journal.Evidence{evidence(journal.NotSent, long), again(now), evidence(journal.Succeeded, now)}, 0, true},
 		{"refused long ago, refused again now", long, []journal.Evidence{evidence(journal.Refused, long), again(now), evidence(journal.Refused, now)}, 0, true},
-		{"absent long ago, submitted again now", long, []journal.Evidence{{At: long, Source: journal.SourceQuery, State: journal.PresumedAbsent}, again(now)}, 0, true},
+		{"absent long ago, submitted again now", long, []journal.Evidence{{At: long, Source: journal.SourceQuery, State: journal.PresumedAbsent}, again(now)}, 0,
+			true},
 		{"a late statement about an earlier time", long, []journal.Evidence{again(now), evidence(journal.NotSent, old)}, 0, true},
 	} {
 		for _, shop := range []journal.Shop{shop, {Gateway: "https://other.example", AppID: "8"}} {

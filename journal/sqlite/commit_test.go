@@ -196,7 +196,8 @@ func watchedDB(t *testing.T, journalMode string) *sql.DB {
 		sql.Register("sqlite, watched", watching)
 		_ = db.Close() // it was never used
 	})
-	source := "file:" + filepath.Join(t.TempDir(), "journal.db") + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=journal_mode(" + journalMode + ")"
+	source := "file:" + filepath.Join(t.TempDir(),
+		"journal.db") + "?_pragma=busy_timeout(10000)&_pragma=synchronous(FULL)&_pragma=journal_mode(" + journalMode + ")"
 	db, err := sql.Open("sqlite, watched", source)
 	if err != nil {
 		t.Fatal(err)
@@ -229,13 +230,15 @@ func TestSynced(t *testing.T) {
 				{"a refusal", func() error { return s.Record(t.Context(), key("b"), 0, refused) }, full},
 				{"an acknowledgement", func() error { return s.Ack(t.Context(), key("a"), 1) }, lazily},
 			} {
-				watching.reset(0)
-				if err := step.do(); err != nil {
-					t.Fatalf("%d, %s: %v", i, step.name, err)
-				}
-				if got := watching.seen(); len(got) != 1 || got[0] != step.want {
-					t.Errorf("%s: committed with synchronous %q, want one commit with %s", step.name, got, step.want)
-				}
+				t.Run(step.name, func(t *testing.T) {
+					watching.reset(0)
+					if err := step.do(); err != nil {
+						t.Fatalf("%d, %s: %v", i, step.name, err)
+					}
+					if got := watching.seen(); len(got) != 1 || got[0] != step.want {
+						t.Errorf("%s: committed with synchronous %q, want one commit with %s", step.name, got, step.want)
+					}
+				})
 			}
 		})
 	}
@@ -387,16 +390,18 @@ func TestForget(t *testing.T) {
 		at    time.Time
 		acked bool
 	}{{"old", day, true}, {"old, not acknowledged", day, false}, {"at that time", day.Add(time.Hour), true}, {"young", time.Now(), true}} {
-		in := intent(p.id)
-		in.At = p.at
-		if _, _, err := s.Begin(t.Context(), in); err != nil {
-			t.Fatal(err)
-		}
-		if p.acked {
-			if err := s.Ack(t.Context(), key(p.id), 0); err != nil {
+		t.Run(p.id, func(t *testing.T) {
+			in := intent(p.id)
+			in.At = p.at
+			if _, _, err := s.Begin(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
-		}
+			if p.acked {
+				if err := s.Ack(t.Context(), key(p.id), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
 	if n, err := s.Forget(t.Context(), time.Now().Add(-23*time.Hour)); err == nil || n != 0 {
 		t.Errorf("what is younger than a day: forgot %d, %v", n, err)

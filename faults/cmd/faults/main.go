@@ -1,4 +1,4 @@
-// Command faults prints the figures of docs/money.md: payments and refunds over broken connections, with every behavior of
+// Command faults prints the figures of RESULTS.md: payments and refunds over broken connections, with every behavior of
 // the gateway, with this client and with commonly used alternatives; a program that is killed; two programs that make the
 // same payment; the duration of a payment without faults, and the number of payments per second; and the cost of very many
 // open payments.
@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 
 	"github.com/cardgateway/cardgateway-go/faults"
-	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
-	"github.com/cardgateway/cardgateway-go/internal/pgserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/pgserver"
 )
 
 func main() {
@@ -24,7 +24,8 @@ func main() {
 	payments := flag.Int("payments", 10_000, "payments of each row of the first table")
 	refunds := flag.Int("refunds", 5000, "refunds of each row of the second table")
 	seed := flag.Uint64("seed", 11, "what decides which payments meet which faults")
-	part := flag.String("part", "", "print one part only: mix, refunds, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
+	part := flag.String("part", "",
+		"print one part only: mix, refunds, kill, race, cost, speed, many or stores (the first table for the journal in each database)")
 	entries := flag.Int("entries", 100_000, "open payments of the last table")
 	flag.Parse()
 	if err := run(*part, *payments, *refunds, *entries, *seed); err != nil {

@@ -157,7 +157,7 @@ var faults = []fault{
 		{"refund.go", "Ours:     r.MerchantRefundID == q.RefundTransactionID && r.UniqueID == q.UniqueID,", "Ours:     r.UniqueID == q.UniqueID,"},
 	}},
 	{"month-not-recounted", "a walk does not count a month again at its end", []edit{
-		{"internal/walk/step.go", "return m.final && (m.restored || m.windows > 1)", "return false"},
+		{"internal/walk/step.go", "return b.final && (b.restored || b.windows > 1)", "return false"},
 	}},
 	{"young-rows-complete", "a walk claims to be complete up to now", []edit{
 		{"internal/walk/walk.go", "if mark := now.Add(-c.Lag); mark.Before(end) {", "if mark := now; mark.Before(end) {"},

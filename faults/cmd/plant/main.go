@@ -4,6 +4,7 @@
 //
 //	go run ./cmd/plant -for 10m >simulation/PLANTED.md     # the faults listed in faults.go
 //	go run ./cmd/plant -sample 60 -for 1m                  # small changes anywhere in the packages that move money
+//	go run ./cmd/plant -sample 60 -for 1m -tests           # and whether the tests notice each; models, faults and kills if the simulation does not
 //
 // The repository is not changed: the changed files take the place of the others with go build -overlay.
 package main
@@ -31,10 +32,14 @@ func main() {
 		only     = flag.String("only", "", "only the faults whose names match this expression")
 		samples  = flag.Int("sample", 0, "so many sampled changes, instead of the listed faults")
 		seed     = flag.Uint64("seed", 1, "of the sample")
+		tests    = flag.Bool("tests", false, "also say whether the tests beside the code notice each, and those of this module if the simulation does not")
 		packages = flag.String("packages", "journal,internal/verdict,internal/resolve,internal/walk", "which are sampled")
 	)
 	flag.Parse()
 	s := search{length: *length, days: *days, store: *store}
+	if *tests {
+		s.judges = judges
+	}
 	planted, err := plants(*only, *samples, *seed, strings.Split(*packages, ","))
 	if err == nil {
 		err = s.all(planted)
@@ -93,26 +98,75 @@ type search struct {
 	length time.Duration
 	days   int
 	store  string
+	judges []judge
+}
+
+// judge is what may notice a change beside the simulation.
+type judge struct {
+	name string
+	// notices reports whether a change is noticed, or says why it was not asked.
+	notices func(repository, overlay string, p *plant, r *result) string
+}
+
+var judges = []judge{
+	{"Tests beside the code", func(repository, overlay string, p *plant, _ *result) string {
+		packages := []string{".", "./journal"}
+		for path := range p.texts {
+			packages = append(packages, "./"+filepath.ToSlash(filepath.Dir(path)))
+		}
+		return failing(repository, overlay, packages...)
+	}},
+	{"Models, faults, kills", func(repository, overlay string, _ *plant, r *result) string {
+		if r.verdict != "no" {
+			return "not asked"
+		}
+		return failing(filepath.Join(repository, "faults"), overlay, "-run=^(TestModel|TestMix|TestRefunds|TestEvery|TestRace|TestKill)", ".")
+	}},
+}
+
+// failing says whether tests fail with a change.
+func failing(dir, overlay string, args ...string) string {
+	test := exec.Command("go", append([]string{"test", "-overlay", overlay, "-failfast", "-timeout=5m", "-vet=off"}, args...)...)
+	test.Dir = dir
+	if test.Run() != nil {
+		return "yes"
+	}
+	return "no"
 }
 
 // all looks for one after another, and prints the page.
 func (s *search) all(planted []plant) error {
 	fmt.Printf("# Planted faults\n\nEach was looked for in histories of %d days for %v at most, at commit %s.\n\n", s.days, s.length, commit())
-	fmt.Printf("| Planted | What goes wrong | Found | After | Seed |\n|---|---|---|---|---|\n")
+	fmt.Print("| Planted | What goes wrong | Found | After | Seed |")
+	for _, j := range s.judges {
+		fmt.Printf(" %s |", j.name)
+	}
+	fmt.Printf("\n|%s\n", strings.Repeat("---|", 5+len(s.judges)))
 	var stories strings.Builder
-	found := 0
+	found, noticed := 0, make([]int, len(s.judges))
 	for _, p := range planted {
 		r, err := s.one(&p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		fmt.Printf("| %s | %s | %s | %v | %s |\n", p.name, p.says, r.verdict, r.took.Round(100*time.Millisecond), r.seed)
+		fmt.Printf("| %s | %s | %s | %v | %s |", p.name, p.says, r.verdict, r.took.Round(100*time.Millisecond), r.seed)
+		for i, verdict := range r.others {
+			fmt.Printf(" %s |", verdict)
+			if verdict == "yes" {
+				noticed[i]++
+			}
+		}
+		fmt.Println()
 		if r.seed != "" {
 			found++
 			fmt.Fprintf(&stories, "\n### %s\n\n```\n%s\n```\n", p.name, shortened(r.story))
 		}
 	}
-	fmt.Printf("\nFound %d of %d.\n\n## Out of reach\n\n| Fault | Why no history shows it |\n|---|---|\n", found, len(planted))
+	fmt.Printf("\nFound %d of %d.", found, len(planted))
+	for i, j := range s.judges {
+		fmt.Printf(" %s: %d.", j.name, noticed[i])
+	}
+	fmt.Printf("\n\n## Out of reach\n\n| Fault | Why no history shows it |\n|---|---|\n")
 	for _, f := range outOfReach {
 		fmt.Printf("| %s | %s |\n", f.Fault, f.Why)
 	}
@@ -126,6 +180,7 @@ type result struct {
 	seed    string
 	story   string
 	took    time.Duration
+	others  []string // of the judges
 }
 
 var (
@@ -168,6 +223,9 @@ func (s *search) one(p *plant) (r result, err error) {
 		if m := endedSeed.FindSubmatch(out.Bytes()); m != nil {
 			r.seed = string(m[1])
 		}
+	}
+	for _, j := range s.judges {
+		r.others = append(r.others, j.notices(absolute, path, p, &r))
 	}
 	return r, nil
 }

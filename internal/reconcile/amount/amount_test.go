@@ -18,15 +18,17 @@ func TestText(t *testing.T) {
 		{"7", "", "7.00", "7.00"},
 		{"0", "JPY", "0", "0"},
 	} {
-		d := decimal.RequireFromString(test.amount)
-		if got := Text(d, test.currency); got != test.text {
-			t.Errorf("%s %s: got %q, want %q", test.amount, test.currency, got, test.text)
-		}
-		if got := ForPeople(d, test.currency); got != test.forPeople {
-			t.Errorf("%s %s: got %q for people, want %q", test.amount, test.currency, got, test.forPeople)
-		}
-		if got := Scaled(d, test.currency); !got.Equal(d) || got.StringFixed(max(0, -got.Exponent())) != test.text {
-			t.Errorf("%s %s: got %v scaled", test.amount, test.currency, got)
-		}
+		t.Run(test.amount, func(t *testing.T) {
+			d := decimal.RequireFromString(test.amount)
+			if got := Text(d, test.currency); got != test.text {
+				t.Errorf("%s %s: got %q, want %q", test.amount, test.currency, got, test.text)
+			}
+			if got := ForPeople(d, test.currency); got != test.forPeople {
+				t.Errorf("%s %s: got %q for people, want %q", test.amount, test.currency, got, test.forPeople)
+			}
+			if got := Scaled(d, test.currency); !got.Equal(d) || got.StringFixed(max(0, -got.Exponent())) != test.text {
+				t.Errorf("%s %s: got %v scaled", test.amount, test.currency, got)
+			}
+		})
 	}
 }

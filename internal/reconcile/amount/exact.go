@@ -1,9 +1,13 @@
 package amount
 
-import "github.com/shopspring/decimal"
+import (
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/wire"
+)
 
 // Plain writes an amount with the decimals that the gateway sent.
-func Plain(d decimal.Decimal) string { return d.StringFixed(max(0, -d.Exponent())) }
+func Plain(d decimal.Decimal) string { return string(wire.AppendDecimal(nil, d)) }
 
 // Exact keeps the decimals of an amount in JSON: 12.50 comes back as 12.50.
 type Exact struct{ decimal.Decimal }

@@ -67,21 +67,23 @@ func TestSpanWithoutTimes(t *testing.T) {
 			{PaymentList, "transaction_id,amount,currency\nlost,1,EUR\n", -1, -1},
 			{RefundList, "refund_id,amount,currency\nr-1,1,EUR\nru-4,1,EUR\n", 1, 4},
 		} {
-			read := b.ImportPayments
-			if test.list == RefundList {
-				read = b.ImportRefunds
-			}
-			if _, err := read(t.Context(), csvList(t, test.text)); err != nil {
-				t.Fatal(err)
-			}
-			first, last, err := b.ListSpan(t.Context(), test.list)
-			if test.first < 0 {
-				if err != nil || !first.IsZero() || !last.IsZero() {
-					t.Errorf("%q: got %v to %v, %v, want none", test.text, first, last, err)
+			t.Run(test.list, func(t *testing.T) {
+				read := b.ImportPayments
+				if test.list == RefundList {
+					read = b.ImportRefunds
 				}
-			} else if err != nil || !first.Equal(at(test.first)) || !last.Equal(at(test.last)) {
-				t.Errorf("%q: got %v to %v, %v, want %v to %v", test.text, first, last, err, at(test.first), at(test.last))
-			}
+				if _, err := read(t.Context(), csvList(t, test.text)); err != nil {
+					t.Fatal(err)
+				}
+				first, last, err := b.ListSpan(t.Context(), test.list)
+				if test.first < 0 {
+					if err != nil || !first.IsZero() || !last.IsZero() {
+						t.Errorf("%q: got %v to %v, %v, want none", test.text, first, last, err)
+					}
+				} else if err != nil || !first.Equal(at(test.first)) || !last.Equal(at(test.last)) {
+					t.Errorf("%q: got %v to %v, %v, want %v to %v", test.text, first, last, err, at(test.first), at(test.last))
+				}
+			})
 		}
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/mysqlserver"
+	"github.com/cardgateway/cardgateway-go/internal/test/mysqlserver"
 	"github.com/google/go-cmp/cmp"
 	"github.com/shopspring/decimal"
 )
@@ -209,14 +209,16 @@ func TestImportRefused(t *testing.T) {
 		{"ref,total\nt,1\n", ListSource{Columns: map[string]string{"transaction_id": "ref", "amount": "Total"}, Currency: "usd"}, "1 USD"},
 		{"transaction_id;amount;currency;date\nt;1.234,50;EUR;22.11.26\n", ListSource{DecimalComma: true, Columns: map[string]string{"at": ""}}, "1234.5 EUR"},
 	} {
-		test.source.Path = csvList(t, test.text).Path
-		if _, err := b.ImportPayments(t.Context(), test.source); err != nil {
-			t.Fatal(err)
-		}
-		rows := listed(t, b, Payment)
-		if got := rows[0].Amount.String() + " " + rows[0].Currency; len(rows) != 1 || got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
-		}
+		t.Run(test.text, func(t *testing.T) {
+			test.source.Path = csvList(t, test.text).Path
+			if _, err := b.ImportPayments(t.Context(), test.source); err != nil {
+				t.Fatal(err)
+			}
+			rows := listed(t, b, Payment)
+			if got := rows[0].Amount.String() + " " + rows[0].Currency; len(rows) != 1 || got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 
@@ -231,10 +233,12 @@ func TestAmount(t *testing.T) {
 		{"+1", false, ""}, {"12 ", false, ""}, {"1234567890123456", false, ""}, {"1.1234567", false, ""}, {"0x1", false, ""}, {"١", false, ""},
 		{"12,50", true, "12.5"}, {"1.234,50", true, "1234.5"}, {"1.234", true, "1234"}, {"12.50", true, ""}, {"1,234.50", true, ""}, {"1.23,4", true, ""}, {"7", true, "7"},
 	} {
-		got, err := parseAmount(test.text, test.comma)
-		if (err != nil) != (test.want == "") || err == nil && got.String() != test.want {
-			t.Errorf("%q, decimal comma %t: got %s, %v, want %q", test.text, test.comma, got, err, test.want)
-		}
+		t.Run(test.text, func(t *testing.T) {
+			got, err := parseAmount(test.text, test.comma)
+			if (err != nil) != (test.want == "") || err == nil && got.String() != test.want {
+				t.Errorf("%q, decimal comma %t: got %s, %v, want %q", test.text, test.comma, got, err, test.want)
+			}
+		})
 	}
 }
 

@@ -58,15 +58,17 @@ func TestNotBooks(t *testing.T) {
 		{other, `the file belongs to another program: it has a table "orders"`},
 		{text, "is not a SQLite database"},
 	} {
-		before, err := os.ReadFile(test.name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(t.Context(), test.name); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("got %v, want in it %q", err, test.want)
-		}
-		if after, err := os.ReadFile(test.name); err != nil || len(after) != len(before) {
-			t.Errorf("%s was changed", test.name)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			before, err := os.ReadFile(test.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(t.Context(), test.name); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want in it %q", err, test.want)
+			}
+			if after, err := os.ReadFile(test.name); err != nil || len(after) != len(before) {
+				t.Errorf("%s was changed", test.name)
+			}
+		})
 	}
 }

@@ -153,22 +153,24 @@ func TestBegin(t *testing.T) {
 			{"another gateway", cardgateway.Config{BaseURL: "https://gateway.example"}, time.Time{}, "but base-url is https://gateway.example"},
 			{"another zone", cardgateway.Config{Location: time.UTC}, time.Time{}, "created with zone UTC+8, but zone is UTC"},
 		} {
-			if test.config.BaseURL == "" {
-				test.config.BaseURL = server.URL
-			}
-			if test.config.AppID == "" {
-				test.config.AppID = "7"
-			}
-			client, err := cardgateway.New(test.config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch _, err := b.Sync(t.Context(), SyncOptions{Client: client, From: test.from}); {
-			case test.want == "" && err != nil:
-				t.Errorf("%s: %v", test.name, err)
-			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
-				t.Errorf("%s: got %v, want in it %q", test.name, err, test.want)
-			}
+			t.Run(test.name, func(t *testing.T) {
+				if test.config.BaseURL == "" {
+					test.config.BaseURL = server.URL
+				}
+				if test.config.AppID == "" {
+					test.config.AppID = "7"
+				}
+				client, err := cardgateway.New(test.config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch _, err := b.Sync(t.Context(), SyncOptions{Client: client, From: test.from}); {
+				case test.want == "" && err != nil:
+					t.Errorf("%s: %v", test.name, err)
+				case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+					t.Errorf("%s: got %v, want in it %q", test.name, err, test.want)
+				}
+			})
 		}
 		exec(t, b, `UPDATE cardgateway_walks SET complete = $1`, micro(time.Now().Add(time.Hour)))
 		if _, err := b.Sync(t.Context(), SyncOptions{Client: clientOf(t, server)}); err == nil || !strings.Contains(err.Error(), "the clock of this machine") {

@@ -102,12 +102,14 @@ func TestLate(t *testing.T) {
 			{"two months, a day later", 60, 25 * time.Hour, 0, 0},
 			{"two months, on request", 60, 0, 80 * day, 10},
 		} {
-			late(test.days)
-			now = now.Add(test.passed)
-			o.Again = test.again
-			if got := mustSync(t, b, o); got.Late != test.want || got.Changed != 0 || got.Gone != 0 {
-				t.Errorf("%s: got %+v, want %d late", test.name, got, test.want)
-			}
+			t.Run(test.name, func(t *testing.T) {
+				late(test.days)
+				now = now.Add(test.passed)
+				o.Again = test.again
+				if got := mustSync(t, b, o); got.Late != test.want || got.Changed != 0 || got.Gone != 0 {
+					t.Errorf("%s: got %+v, want %d late", test.name, got, test.want)
+				}
+			})
 		}
 		wantFresh(t, b, client, from)
 		if got := what(t, b); got["orders late"] != 25 || len(got) != 1 {

@@ -19,9 +19,11 @@ func TestPassword(t *testing.T) {
 		{"postgres://u:hunter2%@localhost/rec", true, "set, but invalid"},
 		{"host=x password=hunter2", false, "set, but invalid"}, // it is refused anyway
 	} {
-		if got, shown := HasPassword(test.name), Describe(test.name); got != test.has || shown != test.shown {
-			t.Errorf("%s: got %t and %q, want %t and %q", test.name, got, shown, test.has, test.shown)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got, shown := HasPassword(test.name), Describe(test.name); got != test.has || shown != test.shown {
+				t.Errorf("%s: got %t and %q, want %t and %q", test.name, got, shown, test.has, test.shown)
+			}
+		})
 	}
 }
 

@@ -113,7 +113,9 @@ func TestSums(t *testing.T) {
 	for _, row := range []struct{ currency, state, amount string }{
 		{"USD", "approved", "10.00"}, {"EUR", "declined", "3.5"}, {"EUR", "approved", "1000.10"}, {"EUR", "approved", "0.40"},
 	} {
-		s.Add(row.currency, row.state, decimal.RequireFromString(row.amount))
+		t.Run(row.currency, func(t *testing.T) {
+			s.Add(row.currency, row.state, decimal.RequireFromString(row.amount))
+		})
 	}
 	var out bytes.Buffer
 	if err := s.Print(&out); err != nil {

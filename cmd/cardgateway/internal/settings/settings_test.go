@@ -34,7 +34,8 @@ func TestPrecedence(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s=%s (%s)", s.Name, s.Value, strings.ReplaceAll(s.From, path, "F")))
 	}
 	want := "base-url=flag (flag --base-url), app-id=12 (file F), any-app= (), merchant-id= (), secret-file= (), " +
-		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), timeout=file (file F), journal= (), db= (), secret=file (file F)"
+		"secret-command= (), zone=environment (environment CARDGATEWAY_ZONE), hosted-page-lifetime= (), " +
+		"timeout=file (file F), journal= (), db= (), secret=file (file F)"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -81,7 +82,8 @@ func TestAnyApp(t *testing.T) {
 
 // FuzzSettingsFile: a file with settings is read or refused, and a refusal does not quote a value.
 func FuzzSettingsFile(f *testing.F) {
-	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5", "[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
+	for _, text := range []string{"", "base-url = 'x'", "app-id = 7", "secret: " + secretKey, "secret = '" + secretKey, "[a]\nzone = 1", "zone = 1.5",
+		"[profile.a]\nzone = 'UTC'", "[profile]\na = 1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/cmd/cardgateway/internal/shell"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/amount"
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/terminal"
@@ -13,10 +14,10 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Describe writes everything that is known about an entry, and what the journal does next, with times in the gateway's time zone.
-// It does not return errors of out: use a writer that keeps them, such as a bufio.Writer.
-func Describe(out io.Writer, e *journal.Entry, patience Patience, zone *time.Location, now time.Time) {
-	d := describing{out, e, patience, zone, now}
+// Describe writes everything that is known about an entry, and what the journal does next. The client has the time zone of the
+// times, and the lifetime of the hosted page. It does not return errors of out: use a writer that keeps them, such as a bufio.Writer.
+func Describe(out io.Writer, e *journal.Entry, patience Patience, client *cardgateway.Client, now time.Time) {
+	d := describing{out, e, patience, client, now}
 	d.print()
 }
 
@@ -25,7 +26,7 @@ type describing struct {
 	out      io.Writer
 	entry    *journal.Entry
 	patience Patience
-	zone     *time.Location
+	client   *cardgateway.Client
 	now      time.Time
 }
 
@@ -58,7 +59,7 @@ func (d *describing) print() {
 	line("next", "%s", d.next())
 }
 
-func (d *describing) wall(t time.Time) string { return terminal.Wall(t.In(d.zone)) }
+func (d *describing) wall(t time.Time) string { return terminal.Wall(t.In(d.client.Location())) }
 
 // money formats an amount with its currency, if that is known.
 func money(d decimal.Decimal, currency string) string {
@@ -130,8 +131,8 @@ func (d *describing) next() string {
 		return "every Recover (cardgateway journal run) queries the gateway; if it is not known there after " + d.wall(at.Add(d.patience.AbsentAfter)) +
 			", it is presumed absent. Until then do not send it again"
 	case journal.Pending:
-		if isHosted(e.Begun.Operation) && d.patience.AbandonAfter > 0 {
-			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + d.wall(at.Add(d.patience.AbandonAfter)) +
+		if isHosted(e.Begun.Operation) {
+			return "every Recover queries the gateway for the outcome; if the cardholder has not finished by " + d.wall(at.Add(d.client.HostedPageLifetime())) +
 				", it is abandoned"
 		}
 		return "every Recover queries the gateway for the outcome"

@@ -75,7 +75,8 @@ func (j *Journal) Find(ctx context.Context, id string) (found []*journal.Entry, 
 		found = append(found, &e)
 	}
 	if len(found) == 0 {
-		return nil, exit.Fail(exit.Negative, "the journal of %s, app %s has no payment and no refund %q", terminal.Clean(j.Shop.Gateway), terminal.Clean(string(j.Shop.AppID)), terminal.Clean(id))
+		return nil, exit.Fail(exit.Negative, "the journal of %s, app %s has no payment and no refund %q", terminal.Clean(j.Shop.Gateway),
+			terminal.Clean(string(j.Shop.AppID)), terminal.Clean(id))
 	}
 	return found, nil
 }

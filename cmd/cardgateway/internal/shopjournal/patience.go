@@ -8,17 +8,13 @@ import (
 
 // Patience is how long the journal waits. The values must be those of the shop's program.
 type Patience struct {
-	AbsentAfter  time.Duration `name:"absent-after" default:"24h" help:"journal.Options.AbsentAfter of the shop's program: the time after which an entry that the gateway does not know is presumed absent."`
-	AbandonAfter time.Duration `name:"abandon-after" default:"168h" help:"journal.Options.AbandonAfter of the shop's program: the time after which an unfinished hosted payment is abandoned."`
+	AbsentAfter time.Duration `name:"absent-after" default:"24h" help:"journal.Options.AbsentAfter of the shop's program: the time after which an entry that the gateway does not know is presumed absent."`
 }
 
 // Check rejects values that the journal does not accept.
 func (f *Patience) Check() error {
 	if f.AbsentAfter < 15*time.Minute {
 		return exit.Fail(exit.Failed, "--absent-after must be at least 15m, because a request can arrive late")
-	}
-	if f.AbandonAfter == 0 {
-		return exit.Fail(exit.Failed, "--abandon-after must not be 0; a negative value means never")
 	}
 	return nil
 }

@@ -25,9 +25,11 @@ func TestWords(t *testing.T) {
 	}{
 		{"nothing is known", nil, "unknown", "no response is recorded: it is in flight, or the program ended", false},
 		{"its call ended", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.Unknown}}, "unknown", "the call ended with an unknown outcome", false},
-		{"seen", []journal.Evidence{{Source: journal.SourceQuery, State: journal.Unknown, Seen: true}}, "unknown", "the gateway knows the id, but the outcome is not certain", false},
+		{"seen", []journal.Evidence{{Source: journal.SourceQuery, State: journal.Unknown, Seen: true}}, "unknown",
+			"the gateway knows the id, but the outcome is not certain", false},
 		{"not sent", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent}}, "not sent", "proved that nothing was sent", false},
-		{"a limit", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true}}, "not sent", "the request is invalid; nothing was sent", false},
+		{"a limit", []journal.Evidence{{Source: journal.SourceAnswer, State: journal.NotSent, Invalid: true}}, "not sent",
+			"the request is invalid; nothing was sent", false},
 		{"paid", []journal.Evidence{success("1")}, "succeeded", "code 100, not acknowledged", false},
 		{"paid, acknowledged", []journal.Evidence{success("1")}, "succeeded", "code 100", true},
 		{"paid twice", []journal.Evidence{success("1"), success("2")}, "conflict", "contradictory outcomes; needs manual review", false},

@@ -9,7 +9,8 @@ import (
 )
 
 // TestExportedNamesAreListed: docs/names.md lists every exported name of its packages, and no other. For what can be called
-// it says what calls it, or why nothing does.
+// it says what calls it, or why nothing does. Every name has a sentence that says why it exists; a constant may share that of its
+// type.
 func TestExportedNamesAreListed(t *testing.T) {
 	listed, err := apinames.Read(root)
 	if err != nil {
@@ -36,6 +37,9 @@ func TestExportedNamesAreListed(t *testing.T) {
 				case len(r.CalledBy) == 0 && r.Reason == "" && canBeCalled(r.Kind):
 					t.Errorf("docs/names.md:%d: %s has neither a file that calls it nor a reason", r.Line, r.Name)
 				}
+				if r.Why == "" && !sharesSentence(names[at], rows) {
+					t.Errorf("docs/names.md:%d: %s has no sentence that says why it exists", r.Line, r.Name)
+				}
 				names = slices.Delete(names, at, at+1)
 			}
 			for _, n := range names {
@@ -43,6 +47,11 @@ func TestExportedNamesAreListed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sharesSentence reports whether a name is a constant whose type has a sentence.
+func sharesSentence(n apinames.Name, rows []apinames.Row) bool {
+	return n.Type != "" && slices.ContainsFunc(rows, func(r apinames.Row) bool { return r.Name == n.Type && r.Why != "" })
 }
 
 func canBeCalled(kind string) bool {

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/cardgateway/cardgateway-go/internal/testprogram"
+	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 )
 
 // Server is a running server. It uses a temporary directory and a Unix socket.

@@ -11,7 +11,7 @@ import (
 )
 
 // root is the directory of the repository.
-const root = "../.."
+const root = "../../.."
 
 // page is one Markdown page.
 type page struct {

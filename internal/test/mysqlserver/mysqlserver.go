@@ -1,10 +1,10 @@
-// Package pgserver starts a separate Postgres server for tests and measurements. Programs that use it must import the
-// driver "pgx".
-package pgserver
+// Package mysqlserver starts a separate MariaDB or MySQL server for tests and measurements. Programs that use it must
+// import the driver "mysql".
+package mysqlserver
 
-import "github.com/cardgateway/cardgateway-go/internal/testprogram"
+import "github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 
-var servers = testprogram.NewServer(testprogram.Postgres, Start)
+var servers = testprogram.NewServer(testprogram.MySQL, Start)
 
 // Own starts a server for one test, which may kill it. If none can be started, it skips the test, or fails it if there must
 // be one.
