@@ -14,6 +14,7 @@ require (
 require filippo.io/edwards25519 v1.2.0 // indirect
 
 require (
+	github.com/cardgateway/cardgateway-go/internal/reconcile v0.1.0
 	github.com/cardgateway/cardgateway-go/journal/sqlite v0.1.0
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/go-sql-driver/mysql v1.10.1
@@ -36,3 +37,5 @@ require (
 replace github.com/cardgateway/cardgateway-go => ../
 
 replace github.com/cardgateway/cardgateway-go/journal/sqlite => ../journal/sqlite
+
+replace github.com/cardgateway/cardgateway-go/internal/reconcile => ../internal/reconcile

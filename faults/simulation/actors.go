@@ -18,5 +18,6 @@ func newActors(w *world) []actor {
 		newNotifications(w),
 		newWalks(w),
 		&lookups{w},
+		newReconciles(w),
 	}
 }

@@ -14,6 +14,8 @@
 //     and its RoundTripper. Both are places where it can be delayed, disturbed or killed.
 //   - gateway.go: the sandbox, and answers that are changed as the interface allows. archive.go: what it has of earlier years.
 //   - merchant.go, books.go: what the merchant calls, what was told and stored.
+//   - reconcile.go, listed.go: the copies of orders and refunds, the merchant's lists, and comparisons; copied.go, differences.go: what
+//     they must have and find.
 //   - oracle.go, rest.go: the promises, after each step and when the world has come to rest.
 //   - shrink.go, story.go: the shortest history that still breaks a promise, in words and as Go code.
 //

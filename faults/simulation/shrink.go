@@ -162,6 +162,9 @@ func (s *shrinking) world() {
 		for f := range reflect.TypeFor[Archive]().NumField() {
 			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Archive").Field(f) }, false)
 		}
+		for f := range reflect.TypeFor[Reconcile]().NumField() {
+			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Reconcile").Field(f) }, false)
+		}
 		for f := range reflect.TypeFor[Settings]().NumField() {
 			s.plain(func(h *History) reflect.Value { return of(h).FieldByName("Settings").Field(f) }, false)
 		}

@@ -193,4 +193,85 @@ var faults = []fault{
 		{"notify/firsttoken.go", "return known && !same", "return known && !same && false"},
 		{"notify/firsttoken.go", "if known && !hmac.Equal(first.hash[:], hash[:]) {", "if known && !hmac.Equal(first.hash[:], hash[:]) && false {"},
 	}},
+	{"copy-misses-late-rows", "an update of the books reads nothing again: rows that the gateway lists late are missing", []edit{
+		{"internal/reconcile/books/sync.go", "again := max(rereadAlways, s.Again)", "again := s.Again"},
+	}},
+	{"copy-misses-late-weeks", "no update of the books reads four weeks again", []edit{
+		{"internal/reconcile/books/sync.go", "again = max(rereadDaily, again)", "again = max(rereadAlways, again)"},
+	}},
+	{"copy-keeps-open-rows", "old payments that are open in the books are not asked again", []edit{
+		{"internal/reconcile/books/ask.go", "if !isDue(at.asked, at.begun) {", "if true {"},
+	}},
+	{"copy-complete-too-early", "the books claim to be complete up to now", []edit{
+		{"internal/reconcile/books/sync.go", "\t\t\tat.complete = complete\n", "\t\t\tat.complete = at.begun\n"},
+	}},
+	{"copy-keeps-gone-rows", "a row that the gateway no longer shows stays in the books", []edit{
+		{"internal/reconcile/books/sync.go", "dropped, err = s.dropGone(ctx, tx, r.table, micro(start), micro(complete), at.number, s.AcceptGone, s.Now())\n", ""},
+	}},
+	{"copy-forgets-resumed-rows", "the rows of an interrupted walk of the books count as gone when it is resumed", []edit{
+		{"internal/reconcile/books/sync.go", "if at.underWay() {\n", "if at.underWay() {\n\t\tat.number++\n"},
+	}},
+	{"copy-loses-rows-of-failed-walk", "the books save the checkpoint of a walk that fails, and not its rows", []edit{
+		{"internal/reconcile/books/sync.go", "return at, errors.Join(fmt", "batch = batch[:0]\n\t\t\treturn at, errors.Join(fmt"},
+	}},
+	{"copy-forgets-amounts", "a row without an amount removes the one that the books have", []edit{
+		{"internal/reconcile/books/save.go", "if slices.ContainsFunc(rows, isShort) {", "if slices.ContainsFunc(rows, isShort) && false {"},
+	}},
+	{"copy-records-no-late-rows", "the books do not record that a row came late", []edit{
+		{"internal/reconcile/books/save.go", "WHERE now.at > 0 AND now.at < $2 AND NOT EXISTS", "WHERE now.at < 0 AND now.at < $2 AND NOT EXISTS"},
+	}},
+	{"copy-compares-other-apps", "payments of other apps are compared", []edit{
+		{"internal/reconcile/books/stream.go", "if b.AnyApp {", "if true {"},
+	}},
+	{"copy-compares-refunds-of-other-apps", "refunds of payments of other apps are compared", []edit{
+		{"internal/reconcile/books/schema.sql", "AND o.other_app <> '');", "AND o.other_app <> '' AND false);"},
+	}},
+	{"refund-without-currency", "a refund that states no currency has none, although its payment has one", []edit{
+		{"internal/reconcile/books/comparing.go", "refundCurrency = `CASE WHEN r.currency = '' THEN COALESCE(p.currency, '') ELSE r.currency END`", "refundCurrency = `r.currency`"},
+	}},
+	{"refund-without-time", "a refund without a time is not compared with its payment", []edit{
+		{"internal/reconcile/books/comparing.go", "WHERE r.at >= $1 AND r.at < $2 OR r.at = 0\n", "WHERE r.at >= $1 AND r.at < $2\n"},
+	}},
+	{"last-row-compared", "a comparison believes a decline after a success", []edit{
+		{"internal/reconcile/match/pair.go", "if p.row == nil || weight(rows[i].State) >= weight(p.row.State) {", "if true {"},
+	}},
+	{"refunds-share-an-id", "refunds of two payments with one id count as one refund made twice", []edit{
+		{"internal/reconcile/match/pair.go", "return r.Payment == rows[i].Payment }", "return true }"},
+	}},
+	{"repeated-payment-as-several", "an order of which one payment was charged twice counts as paid under several ids", []edit{
+		{"internal/reconcile/match/several.go", "if !severalIDs(rows) || ", "if len(rows) < 2 || "},
+	}},
+	{"no-grace-at-the-end", "a payment near the end of the period and of the list is called missing", []edit{
+		{"internal/reconcile/match/classify.go", "return t.Before(from.Add(c.Grace)) || !t.Before(to.Add(-c.Grace))", "return t.Before(from.Add(c.Grace))"},
+	}},
+	{"far-rows-compared", "rows just before the period are not compared with its lines", []edit{
+		{"internal/reconcile/match/compare.go", "r.At.Before(c.Period.From.Add(-c.Grace))", "r.At.Before(c.Period.From.Add(c.Grace))"},
+	}},
+	{"listed-twice-as-amount", "a repeated line of a list is called another amount", []edit{
+		{"internal/reconcile/match/classify.go", "case len(p.paid) > 0 && p.once()", "case false && p.once()"},
+	}},
+	{"period-with-its-end", "a row in the first second after a period belongs to it", []edit{
+		{"internal/reconcile/match/options.go", "&& t.Before(s.To) }", "&& !t.After(s.To) }"},
+	}},
+	{"bridge-without-other-currency", "a bridge leaves out what the list has in another currency", []edit{
+		{"internal/reconcile/match/summary.go", "if !slices.ContainsFunc(gateway, func(g total) bool { return g.currency == at.currency }) {", "if false {"},
+	}},
+	{"bridge-counts-open-rows", "the total of the gateway has payments that are not final", []edit{
+		{"internal/reconcile/match/summary.go", "\tif r.State == approved {\n", "\tif r.State != declined {\n"},
+	}},
+	{"young-state-as-error", "what became final a moment ago is an error in the list", []edit{
+		{"internal/reconcile/match/classify.go", "young := !p.row.At.Before(c.Copy.To.Add(-c.Grace))", "young := false"},
+	}},
+	{"unreadable-hides-lines", "a line that cannot be read hides others with its id", []edit{
+		{"internal/reconcile/match/compare.go", "if marked.class == Unreadable && len(lines) > 0 {", "if false {"},
+	}},
+	{"refund-of-declined-payment", "a refund of a payment that was not paid is not above it", []edit{
+		{"internal/reconcile/match/several.go", "\tif payment.State != approved {\n\t\tpaid = paid.Sub(paid)\n\t}\n", ""},
+	}},
+	{"refunds-of-other-periods", "earlier refunds of a payment do not count when a later one exceeds it", []edit{
+		{"internal/reconcile/match/several.go", "case payment == nil || r[0].State != approved:", "case payment == nil || r[0].State != approved || !m.counts(&r[0]):"},
+	}},
+	{"lines-of-other-periods", "lines of other periods are counted", []edit{
+		{"internal/reconcile/match/compare.go", "\t\treturn c.Period.holds(l.At)\n", "\t\treturn true\n"},
+	}},
 }

@@ -203,7 +203,7 @@ func (s *search) one(p *plant) (r result, err error) {
 	if err != nil {
 		return r, err
 	}
-	build := exec.Command("go", "build", "-overlay", path, ".", "./journal", "./notify")
+	build := exec.Command("go", "build", "-overlay", path, ".", "./journal", "./notify", "./internal/reconcile/match")
 	build.Dir = absolute
 	if out, err := build.CombinedOutput(); err != nil {
 		return result{verdict: "does not compile: " + strings.ReplaceAll(string(out), "\n", " ")}, nil

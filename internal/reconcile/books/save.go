@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,8 @@ func (b *Books) prepareStaging(ctx context.Context) error {
 	return nil
 }
 
-// save inserts or updates rows, and records the changes. A row without an amount keeps the earlier amount. A new row whose
-// time is before complete is recorded as late.
+// save inserts or updates rows, and records the changes. A row without an amount or without a currency keeps the earlier one. A
+// new row whose time is before complete is recorded as late.
 func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, complete int64, now time.Time) (found changes, err error) {
 	rows = lastOfEach(rows)
 	if len(rows) == 0 {
@@ -53,13 +54,16 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 	if err := b.fill(ctx, tx, t.staging(), t.columns, rows); err != nil {
 		return found, err
 	}
-	withoutAmount := false
-	for _, row := range rows {
-		withoutAmount = withoutAmount || row[t.money+1] == ""
+	if slices.ContainsFunc(rows, func(row record) bool { return row[keyColumn] == "" }) {
+		if err := nameAgain(ctx, tx, t); err != nil {
+			return found, err
+		}
 	}
-	if withoutAmount {
-		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET amount = was.amount, currency = was.currency FROM $rows was
-			WHERE was.id = $new.id AND $new.currency = ''`))
+	isShort := func(row record) bool { return row[t.money] == "0" || row[t.money+1] == "" }
+	if slices.ContainsFunc(rows, isShort) {
+		_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET amount = CASE WHEN $new.amount = '0' THEN was.amount ELSE $new.amount END,
+			currency = CASE WHEN $new.currency = '' THEN was.currency ELSE $new.currency END
+			FROM $rows was WHERE was.id = $new.id AND ($new.amount = '0' OR $new.currency = '')`))
 		if err != nil {
 			return found, err
 		}
@@ -78,6 +82,25 @@ func (b *Books) save(ctx context.Context, tx *sql.Tx, t *table, rows []record, c
 		_, err = tx.ExecContext(ctx, t.sql(`DELETE FROM $new`))
 	}
 	return found, err
+}
+
+// nameAgain gives the rows that the gateway returned without its id the one with which it returned them before. Otherwise the
+// named row would be gone.
+func nameAgain(ctx context.Context, tx *sql.Tx, t *table) error {
+	_, err := tx.ExecContext(ctx, t.sql(`UPDATE $new SET id = named.id, `+t.key+` = named.`+t.key+` FROM $rows named
+		WHERE $new.`+t.key+` = '' AND named.`+t.key+` <> '' AND `+t.isSame("named", "$new")+`
+			AND NOT EXISTS (SELECT 1 FROM $new other WHERE other.id = named.id)
+			AND NOT EXISTS (SELECT 1 FROM $rows other WHERE other.`+t.key+` <> '' AND other.id <> named.id AND `+t.isSame("other", "named")+`)`))
+	return err
+}
+
+// isSame is the SQL condition that two rows, of which one is unnamed, are the same.
+func (t *table) isSame(one, other string) string {
+	var same []string
+	for _, name := range t.same {
+		same = append(same, one+"."+name+" = "+other+"."+name)
+	}
+	return strings.Join(same, " AND ")
 }
 
 // changes counts the changed and late rows of a batch.
@@ -220,12 +243,8 @@ func (b *Books) copyIn(ctx context.Context, table string, columns []string, rows
 
 // dropUnnamed deletes rows that the gateway first returned without its id, and later with it.
 func (b *Books) dropUnnamed(ctx context.Context, tx *sql.Tx, t *table) error {
-	var same []string
-	for _, name := range t.same {
-		same = append(same, "named."+name+" = $rows."+name)
-	}
 	_, err := tx.ExecContext(ctx, t.sql(`DELETE FROM $rows WHERE `+t.key+` = '' AND EXISTS (
-		SELECT 1 FROM $rows named WHERE `+strings.Join(same, " AND ")+` AND named.`+t.key+` <> '')`))
+		SELECT 1 FROM $rows named WHERE `+t.isSame("named", "$rows")+` AND named.`+t.key+` <> '')`))
 	return err
 }
 

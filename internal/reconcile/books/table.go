@@ -45,6 +45,9 @@ var refundsTable = table{
 	same:    []string{"merchant_refund_id", "unique_id", "at"},
 }
 
+// keyColumn is the index of the column of the gateway's id.
+const keyColumn = 1
+
 func (t *table) name() string    { return "cardgateway_" + t.kind }
 func (t *table) staging() string { return "cardgateway_new_" + t.kind }
 

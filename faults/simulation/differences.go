@@ -1,0 +1,429 @@
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/internal/reconcile/match"
+)
+
+// differences are what a comparison finds: class, kind, id and value, and the totals of both sides by kind and currency.
+type differences struct {
+	found           []string
+	gateway, listed map[string]int64
+	given           map[string]int // rows that were passed on, by kind and id
+	spans           [2]match.Span  // of the lists
+}
+
+func newDifferences() *differences {
+	return &differences{gateway: make(map[string]int64), listed: make(map[string]int64), given: make(map[string]int)}
+}
+
+var kindNames = [2]string{"payment", "refund"}
+
+func (d *differences) add(kind int, class, id, currency string, cents int64) {
+	d.found = append(d.found, fmt.Sprintf("%s %s %s %d %s", class, kindNames[kind], id, cents, currency))
+}
+
+// unlike says in what two comparisons differ.
+func (d *differences) unlike(got *differences) string {
+	slices.Sort(d.found)
+	slices.Sort(got.found)
+	isZero := func(_ string, n int64) bool { return n == 0 }
+	for _, sums := range []map[string]int64{d.gateway, d.listed, got.gateway, got.listed} {
+		maps.DeleteFunc(sums, isZero)
+	}
+	if slices.Equal(d.found, got.found) && maps.Equal(d.gateway, got.gateway) && maps.Equal(d.listed, got.listed) && maps.Equal(d.given, got.given) {
+		return ""
+	}
+	return fmt.Sprintf("want %q, gateway %v, list %v, rows %v, got %q, gateway %v, list %v, rows %v",
+		d.found, d.gateway, d.listed, d.given, got.found, got.gateway, got.listed, got.given)
+}
+
+// held is a payment or a refund that is compared.
+type held struct {
+	copiedRow
+	cents int64
+	at    time.Time
+}
+
+// tally finds the differences from rows and lines alone: it goes through everything for each id.
+type tally struct {
+	*differences
+	period, copy match.Span
+	grace        time.Duration
+	rows         [2][]held // payments and refunds, oldest first
+	lists        [2]*list
+	marked       [2]map[string]string // the class of ids that have one already
+}
+
+// differences returns what a comparison must find, by the copy as it was last read and the lists as they were imported.
+func (k *copied) differences(config Compare, period, copy match.Span) *differences {
+	t := &tally{differences: newDifferences(), period: period, copy: copy, grace: config.Grace, lists: k.lists}
+	t.marked = [2]map[string]string{make(map[string]string), make(map[string]string)}
+	for _, key := range slices.Sorted(maps.Keys(k.rows)) {
+		r, kind := k.rows[key], 0
+		if strings.HasPrefix(key, "refund ") {
+			kind = 1
+			payment, has := k.rows["payment "+r.payment]
+			if has && payment.app != "" && !config.AnyApp {
+				continue
+			}
+			r.currency = cmp.Or(r.currency, payment.currency)
+			r.id = cmp.Or(r.id, r.unique)
+		}
+		if r.app == "" || config.AnyApp {
+			t.rows[kind] = append(t.rows[kind], held{r, cents(decimal.RequireFromString(r.amount)), r.time()})
+		}
+	}
+	for kind := range t.rows {
+		slices.SortStableFunc(t.rows[kind], func(a, b held) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.unique, b.unique)) })
+	}
+	for kind := range t.lists {
+		if t.lists[kind] != nil {
+			t.unreadable(kind)
+			t.spans[kind] = t.span(kind)
+		}
+	}
+	t.severalForOneOrder()
+	t.ids(0)
+	t.payments()
+	if t.lists[1] != nil {
+		t.ids(1)
+	}
+	return t.differences
+}
+
+func (t *tally) inPeriod(at time.Time) bool {
+	return at.IsZero() || !at.Before(t.period.From) && at.Before(t.period.To)
+}
+
+func (t *tally) far(r held) bool {
+	return !r.at.IsZero() && (r.at.Before(t.period.From.Add(-t.grace)) || !r.at.Before(t.period.To.Add(t.grace)))
+}
+
+// span is the range of the times of a list, or of its successes if it has none.
+func (t *tally) span(kind int) (s match.Span) {
+	var all []time.Time
+	for _, l := range t.lists[kind].lines {
+		all = append(all, l.at)
+	}
+	for range 2 {
+		if all = slices.DeleteFunc(all, time.Time.IsZero); len(all) > 0 {
+			return match.Span{From: slices.MinFunc(all, time.Time.Compare), To: slices.MaxFunc(all, time.Time.Compare).Add(time.Second)}
+		}
+		for _, r := range t.rows[kind] {
+			if r.state == "approved" && slices.ContainsFunc(t.lists[kind].lines, func(l listed) bool { return l.id == r.id }) {
+				all = append(all, r.at)
+			}
+		}
+	}
+	return s
+}
+
+func (t *tally) unreadable(kind int) {
+	for _, u := range t.lists[kind].unreadable {
+		if rows := ofID(t.rows[kind], u.id); u.id != "" && len(rows) > 0 && !t.inPeriod(last(rows).at) {
+			continue
+		}
+		t.add(kind, "unreadable", fmt.Sprint("line ", u.line), "", 0)
+		if u.id != "" {
+			t.marked[kind][u.id] = "unreadable"
+		}
+	}
+}
+
+// severalForOneOrder finds orders of the merchant that were paid under several ids.
+func (t *tally) severalForOneOrder() {
+	var orders []string
+	for _, l := range t.lists[0].lines {
+		orders = append(orders, l.order)
+	}
+	slices.Sort(orders)
+	for _, order := range slices.Compact(orders) {
+		var paid []held
+		for _, r := range approvals(t.rows[0]) {
+			if r.id != "" && t.marked[0][r.id] != "paid_twice" && slices.ContainsFunc(t.lists[0].lines, func(l listed) bool {
+				return l.id == r.id && l.order == order && l.state == "approved"
+			}) {
+				paid = append(paid, r)
+			}
+		}
+		isOther := func(r held) bool { return r.id != paid[0].id }
+		if order == "" || !slices.ContainsFunc(paid, isOther) || !slices.ContainsFunc(paid, func(r held) bool { return t.inPeriod(r.at) }) {
+			continue
+		}
+		t.add(0, "paid_twice", order, paid[0].currency, sum(paid[1:], paid[0].currency))
+		for _, r := range paid {
+			t.marked[0][r.id] = "paid_twice"
+		}
+	}
+}
+
+// payments compares the refunds of each payment with it.
+func (t *tally) payments() {
+	same := make(map[string][]held)
+	for i, r := range t.rows[1] {
+		key := r.payment
+		if key == "" {
+			key = fmt.Sprint("none ", i)
+		}
+		if r.at.IsZero() || !r.at.Before(t.copy.From) && r.at.Before(t.copy.To) {
+			same[key] = append(same[key], r)
+		}
+	}
+	for unique, refunds := range same {
+		payment := slices.IndexFunc(t.rows[0], func(r held) bool { return r.unique == unique })
+		var back []held
+		counts := false
+		for _, r := range refunds {
+			isNow := t.inPeriod(r.at) && r.state != "declined"
+			if isNow {
+				t.given["refund "+r.unique+" "+r.id]++
+			}
+			class := ""
+			switch {
+			case payment < 0 && isNow:
+				class = "refund_without_order"
+			case payment < 0 || r.state != "approved":
+			case r.currency != "" && t.rows[0][payment].currency != "" && r.currency != t.rows[0][payment].currency:
+				if isNow {
+					class = "currency"
+				}
+			default:
+				back, counts = append(back, r), counts || isNow
+			}
+			if class != "" {
+				t.add(1, class, r.id, r.currency, r.cents)
+				t.marked[1][r.id] = class
+			}
+		}
+		if !counts {
+			continue
+		}
+		p, paid := t.rows[0][payment], int64(0)
+		if p.state == "approved" {
+			paid = p.cents
+		}
+		if above := sum(back, back[0].currency) - paid; above > 0 {
+			t.add(1, "refund_above_payment", cmp.Or(p.id, p.unique), back[0].currency, above)
+			for _, r := range back {
+				t.marked[1][r.id] = "refund_above_payment"
+			}
+		}
+	}
+}
+
+// ids compares the rows and lines of each id.
+func (t *tally) ids(kind int) {
+	all := make(map[string]bool)
+	for _, r := range t.rows[kind] {
+		if all[r.id] = true; !t.inPeriod(r.at) {
+			continue
+		}
+		if kind == 0 {
+			t.given["payment "+r.unique+" "+r.id]++
+		}
+		if r.state == "approved" {
+			t.gateway[kindNames[kind]+" "+r.currency] += r.cents
+		}
+	}
+	for _, l := range t.lists[kind].lines {
+		all[l.id] = true
+	}
+	for id := range all {
+		rows, lines := ofID(t.rows[kind], id), ofLine(t.lists[kind].lines, id)
+		if id != "" {
+			t.id(kind, id, rows, lines)
+			continue
+		}
+		for _, r := range rows { // each is alone
+			t.id(kind, r.unique, []held{r}, nil)
+		}
+	}
+}
+
+// id compares what has one id.
+func (t *tally) id(kind int, id string, all []held, lines []listed) {
+	rows := slices.DeleteFunc(slices.Clone(all), t.far)
+	mayBeNow := func(l listed) bool { return l.at.IsZero() || t.inPeriod(l.at) }
+	if len(rows) == 0 && !slices.ContainsFunc(lines, mayBeNow) {
+		return
+	}
+	isApproved := func(r held) bool { return r.state == "approved" }
+	paid := approvals(all)
+	switch {
+	case !slices.ContainsFunc(rows, isApproved):
+		if len(lines) > 0 { // at another time
+			rows = all
+		}
+	case len(paid) > 1 && (len(lines) > 1 || len(again(paid)) > 0):
+		rows = slices.DeleteFunc(slices.Clone(all), func(r held) bool { return t.far(r) && r.state != "approved" })
+	}
+	rowNow, paidNow, lineNow := slices.ContainsFunc(rows, func(r held) bool { return t.inPeriod(r.at) }), false, false
+	sums := make(map[string]int64)
+	for _, r := range approvals(rows) {
+		if t.inPeriod(r.at) {
+			paidNow = true
+			sums[r.currency] += r.cents
+		}
+	}
+	for _, l := range lines {
+		if l.at.IsZero() && (rowNow || len(rows) == 0) || !l.at.IsZero() && t.inPeriod(l.at) {
+			if lineNow = true; l.state == "approved" {
+				sums[l.currency] -= l.cents
+				t.listed[kindNames[kind]+" "+l.currency] += l.cents
+			}
+		}
+	}
+	if class := t.marked[kind][id]; !paidNow && !lineNow || class != "" && (class != "unreadable" || len(lines) == 0) {
+		return
+	}
+	class, currency, value := t.class(kind, rows, lines)
+	for _, left := range sums {
+		if left != 0 && class == "" {
+			class, currency, value = "timing", last(rows).currency, last(rows).cents // in different periods
+		}
+	}
+	ofRefund := map[string]string{"two_successes": "refund_twice", "missing_here": "refund_missing_here", "missing_there": "refund_missing_there"}
+	if kind == 1 {
+		class = cmp.Or(ofRefund[class], class)
+	}
+	if class != "" {
+		t.add(kind, class, id, currency, value)
+	}
+}
+
+// class returns the first class that applies, and the value of the difference.
+func (t *tally) class(kind int, rows []held, lines []listed) (class, currency string, value int64) {
+	near := func(at time.Time, from, to time.Time) bool {
+		return !at.IsZero() && (at.Before(from.Add(t.grace)) || !at.Before(to.Add(-t.grace)))
+	}
+	paid := approvals(rows)
+	if more := again(paid); len(more) > 0 {
+		return "two_successes", more[0].currency, sum(more, more[0].currency)
+	}
+	booked, inList, once := bookedAs(lines)
+	switch {
+	case len(lines) == 0 && len(paid) == 0, len(rows) == 0 && booked == "declined":
+		return "", "", 0
+	case len(lines) == 0:
+		from, to, list := t.period.From, t.period.To, t.spans[kind]
+		if !list.IsZero() {
+			from, to = minTime(from, list.From), maxTime(to, list.To)
+		}
+		class, currency, value = "missing_here", last(rows).currency, sum(paid, last(rows).currency)
+		if near(paid[0].at, from, to) {
+			class = "unchecked"
+		}
+		return class, currency, value
+	case len(rows) == 0:
+		class = "missing_there"
+		if near(lines[0].at, t.copy.From, t.copy.To) {
+			class = "unchecked"
+		}
+		return class, lines[0].currency, inList
+	}
+	r := last(rows)
+	atGateway := r.cents
+	if len(paid) > 0 {
+		atGateway = sum(paid, r.currency)
+	}
+	isOther := func(c string) bool { return r.currency != "" && c != r.currency }
+	switch {
+	case slices.ContainsFunc(lines, func(l listed) bool { return isOther(l.currency) }), slices.ContainsFunc(paid, func(p held) bool { return isOther(p.currency) }):
+		return "currency", r.currency, r.cents
+	case r.currency != "" && inList != atGateway:
+		if class = "amount"; len(paid) > 0 && once == atGateway {
+			class = "listed_twice"
+		}
+		return class, r.currency, max(inList-atGateway, atGateway-inList)
+	}
+	if currency, value = r.currency, r.cents; currency == "" {
+		currency, value = lines[0].currency, inList
+	}
+	isFinal := func(state string) bool { return state == "approved" || state == "declined" }
+	isYoung := !r.at.Before(t.copy.To.Add(-t.grace))
+	switch {
+	case r.state == booked, !isFinal(r.state) && !isFinal(booked):
+		return "", "", 0
+	case isFinal(r.state) && isYoung && !isFinal(booked):
+		return "timing", currency, value
+	case isFinal(r.state), r.state == "redirect" && booked == "approved" && !isYoung, r.state != "redirect" && r.at.Before(t.copy.To.Add(-180*day)):
+		return "state", currency, value
+	}
+	return "timing", currency, value
+}
+
+// last is the row that is compared: the last success, otherwise the last that is open, otherwise the last.
+func last(rows []held) (chosen held) {
+	for _, r := range rows {
+		if weight[r.state] >= weight[chosen.state] {
+			chosen = r
+		}
+	}
+	return chosen
+}
+
+// weight orders states: a success counts more than what is open, and that more than a decline.
+var weight = map[string]int{"declined": 1, "processing": 2, "redirect": 2, "unknown": 2, "approved": 3}
+
+// bookedAs is the state of the lines with one id, their sum in that state, and the sum without repeated lines.
+func bookedAs(lines []listed) (state string, all, once int64) {
+	for _, l := range lines {
+		if weight[l.state] > weight[state] {
+			state = l.state
+		}
+	}
+	seen := make(map[string]bool)
+	for _, l := range lines {
+		if l.state != state {
+			continue
+		}
+		all += l.cents
+		if same := fmt.Sprint(l.cents, l.currency); !seen[same] {
+			seen[same] = true
+			once += l.cents
+		}
+	}
+	return state, all, once
+}
+
+// again returns the successes after the first of a payment. Refunds of different payments may have the same id.
+func again(paid []held) (more []held) {
+	seen := make(map[string]bool)
+	for _, r := range paid {
+		if seen[r.payment] {
+			more = append(more, r)
+		}
+		seen[r.payment] = true
+	}
+	return more
+}
+
+func approvals(rows []held) (paid []held) {
+	return slices.DeleteFunc(slices.Clone(rows), func(r held) bool { return r.state != "approved" })
+}
+
+func sum(rows []held, currency string) (cents int64) {
+	for _, r := range rows {
+		if r.currency == currency {
+			cents += r.cents
+		}
+	}
+	return cents
+}
+
+func ofID(rows []held, id string) []held {
+	return slices.DeleteFunc(slices.Clone(rows), func(r held) bool { return r.id != id })
+}
+
+func ofLine(lines []listed, id string) []listed {
+	return slices.DeleteFunc(slices.Clone(lines), func(l listed) bool { return l.id != id })
+}
