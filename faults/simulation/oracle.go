@@ -183,7 +183,7 @@ func (w *world) hear(c *call, t *thing, v verdict, err error, e *journal.Entry) 
 			wrong("and was not made")
 		}
 	case declined:
-		if n > 0 && !t.doubled && !t.cameBack && !t.shownTooLate && !t.paidAfterAbandoned() {
+		if n > 0 && !t.mayBeDeclined() {
 			wrong("and was made")
 		}
 	case notSent:
@@ -319,7 +319,7 @@ func (w *world) checkEvidence(t *thing, e *journal.Entry, i int) {
 		}
 	case journal.Declined:
 		w.noteShownTooLate(t, e, i)
-		if n > 0 && !t.doubled && !t.cameBack && !t.shownTooLate && !t.paidAfterAbandoned() {
+		if n > 0 && !t.mayBeDeclined() {
 			wrong("and it was made")
 		}
 		w.checkDecline(t, e, i, wrong)
@@ -362,6 +362,13 @@ func (t *thing) hostedPageLifetime() time.Duration {
 }
 
 func (s *Settings) hostedPageLifetime() time.Duration { return cmp.Or(s.HostedPageLifetime, day) }
+
+// mayBeDeclined reports whether a payment that was made may be taken for declined, as the documentation says: it was declined
+// once, and was also made by a request that the network delivered twice, by one that the gateway did not show for AbsentAfter,
+// on the hosted page after its lifetime, or it is a refund that the gateway showed as refunded and then as failed.
+func (t *thing) mayBeDeclined() bool {
+	return t.doubled || t.shownTooLate || t.cameBack || t.paidAfterAbandoned()
+}
 
 // paidAfterAbandoned reports whether the cardholder began to pay when the hosted page was taken for abandoned: a decline
 // before is final then, as documented.

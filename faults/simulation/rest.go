@@ -126,13 +126,12 @@ func (t *thing) isRefundAmongOthers() bool {
 }
 
 // cameLate reports whether the success came after a final outcome had been acknowledged, or beside it, in a way that the
-// documentation names: by a request that took longer than AbsentAfter, after the hosted page was abandoned, by a request that
-// the network delivered twice and that was declined once, or shown by the gateway only after AbsentAfter.
+// documentation names: by a request that took longer than AbsentAfter, after the hosted page was abandoned, or beside a decline.
 func (t *thing) cameLate() bool {
 	if t.entry.State() == journal.Abandoned {
 		return true // it is no longer queried
 	}
-	if (t.doubled || t.shownTooLate) && t.entry.State() == journal.Declined {
+	if t.entry.State() == journal.Declined && t.mayBeDeclined() {
 		return true
 	}
 	return t.ackedAs != "" && t.ackedAs != paid && t.ackedSuccesses == 0 && (t.whole > 1 || t.isHosted() || t.doubled)
