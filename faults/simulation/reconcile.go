@@ -330,9 +330,12 @@ func (x *reconciles) plan(d *draw, h *History) {
 	h.scatter(d, steps)
 }
 
-// bookkeeping draws steps that follow each other: the gateway shows something in another way, the copy is updated, lists are read,
-// and a few periods are compared.
+// bookkeeping draws steps that follow each other: something is paid again, the gateway shows something in another way, the copy is
+// updated, lists are read, and a few periods are compared.
 func (d *draw) bookkeeping(h *History) (steps []Step) {
+	if d.chance(2) && len(h.Things) > 0 { // a second row with the same id
+		steps = append(steps, Step{Do: "pay again", Thing: d.IntN(len(h.Things)), Ack: true})
+	}
 	if d.chance(2) && len(h.Things) > 0 {
 		steps = append(steps, Step{
 			Do: "disguise", Thing: d.IntN(len(h.Things)), Delay: d.between(time.Hour, 60*time.Hour),
