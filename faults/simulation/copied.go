@@ -414,7 +414,8 @@ func (x *reconciles) checkRecorded(k *copied, r syncResult, before map[string]co
 }
 
 // checkReread checks the range that an update has read again, and what it has asked again, against the ledger. It excuses rows that
-// the gateway may not have shown yet, or shows in another way, at some time of the update.
+// the gateway may not have shown yet, and those that it has shown in another way at some time of the update: for these, checkRows
+// and the end of this function hold what it has shown.
 func (x *reconciles) checkReread(k *copied, from time.Time, isDaily bool) {
 	w, atOnce := x.w, time.Since(k.begun) == 0
 	for _, t := range w.things {
@@ -436,13 +437,15 @@ func (x *reconciles) checkReread(k *copied, from time.Time, isDaily bool) {
 			// What the gateway has always shown before the copy was complete there is in it, however old.
 			isOld := t.disguise == "" && k.shop.gateway.config.Lag < walkLag && !at.Before(k.since) && at.Before(k.complete)
 			if (isInRange || isOld) && !has {
-				w.violate("a copy has every row up to where it is complete", "%s: row %s of %s of %v is not in it; complete up to %v", k.shop.name, row.UniqueID, t.name(), at, k.complete)
+				w.violate("a copy has every row up to where it is complete", "%s: row %s of %s of %v is not in it; complete up to %v",
+					k.shop.name, row.UniqueID, t.name(), at, k.complete)
 				return
 			}
 			isOpen := r.state == "processing" || r.state == "redirect" || r.state == "unknown"
 			isAsked := isDaily && has && isOpen && r.at != 0 && k.begun.Sub(at) < 180*day // no query finds one without a time for certain
 			if (isInRange || isAsked) && (len(shown) == 0 || atOnce && r.state != states[fmt.Sprint(row.Code)]) {
-				w.violate("a copy has the states of the gateway", "%s: row %s of %s of %v is %s, and the ledger has %d", k.shop.name, row.UniqueID, t.name(), at, r.state, row.Code)
+				w.violate("a copy has the states of the gateway", "%s: row %s of %s of %v is %s, and the ledger has %d",
+					k.shop.name, row.UniqueID, t.name(), at, r.state, row.Code)
 				return
 			}
 		}

@@ -337,7 +337,8 @@ func (t *tally) class(kind int, rows []held, lines []listed) (class, currency st
 	}
 	isOther := func(c string) bool { return r.currency != "" && c != r.currency }
 	switch {
-	case slices.ContainsFunc(lines, func(l listed) bool { return isOther(l.currency) }), slices.ContainsFunc(paid, func(p held) bool { return isOther(p.currency) }):
+	case slices.ContainsFunc(lines, func(l listed) bool { return isOther(l.currency) }),
+		slices.ContainsFunc(paid, func(p held) bool { return isOther(p.currency) }):
 		return "currency", r.currency, r.cents
 	case r.currency != "" && inList != atGateway:
 		if class = "amount"; len(paid) > 0 && once == atGateway {

@@ -295,7 +295,7 @@ func (k *copied) period(config Compare, of match.Span) match.Span {
 }
 
 func (x *reconciles) plan(d *draw, h *History) {
-	if !d.chance(4) {
+	if !d.chance(3) {
 		return
 	}
 	var steps []Step
@@ -316,12 +316,18 @@ func (x *reconciles) plan(d *draw, h *History) {
 		if d.chance(3) {
 			config.NoCurrency = 1 + d.IntN(3)
 		}
-		if d.chance(3) {
+		if d.chance(2) {
 			config.SameID = 1 + d.IntN(3)
 		}
 		h.World.Shops[i].Reconcile = config
+		var things []int
+		for n, t := range h.Things {
+			if t.Shop == i {
+				things = append(things, n)
+			}
+		}
 		for range one(d, 2, 4, 8) {
-			for _, step := range d.bookkeeping(h) {
+			for _, step := range d.bookkeeping(things) {
 				step.Shop = i
 				steps = append(steps, step)
 			}
@@ -330,17 +336,21 @@ func (x *reconciles) plan(d *draw, h *History) {
 	h.scatter(d, steps)
 }
 
-// bookkeeping draws steps that follow each other: the gateway shows something in another way, the copy is updated, lists are read,
-// and a few periods are compared.
-func (d *draw) bookkeeping(h *History) (steps []Step) {
-	if d.chance(2) && len(h.Things) > 0 {
+// bookkeeping draws steps that follow each other: something is paid again, the gateway shows something in another way, the copy is
+// updated, lists are read, and a few periods are compared.
+func (d *draw) bookkeeping(things []int) (steps []Step) {
+	thing := func() int { return things[min(d.IntN(len(things)), d.IntN(len(things)))] } // the first ones are there longer
+	if d.chance(2) && len(things) > 0 {                                                  // a second row with the same id
+		steps = append(steps, Step{Do: "pay again", Thing: thing(), Ack: true})
+	}
+	if d.chance(2) && len(things) > 0 {
 		steps = append(steps, Step{
-			Do: "disguise", Thing: d.IntN(len(h.Things)), Delay: d.between(time.Hour, 60*time.Hour),
+			Do: "disguise", Thing: thing(), Delay: d.between(time.Hour, 60*time.Hour),
 			Text: one(d, "hidden", "hidden", "no id", "no id", "no amount", "other amount", "unlisted code", "displaced", "came back"),
 		})
 	}
 	sync := Step{Do: "books: sync", N: d.IntN(2)}
-	switch d.IntN(6) {
+	switch d.IntN(8) {
 	case 0:
 		sync.DieAt = 1 + d.IntN(30)
 	case 1:
