@@ -145,7 +145,8 @@ func (x *reconciles) close(k *copied, b *reconcile.Books) {
 	}
 }
 
-// sync updates the copy once. The step's N says that rows are deleted that the gateway no longer shows, however many.
+// sync updates the copy once. The step's N says that rows are deleted that the gateway no longer shows, however many; the query
+// "stopped" stops the program after QueryTimes answers.
 func (x *reconciles) sync(c *call, k *copied) {
 	w, p := x.w, c.process
 	ctx, cancel := c.context()
@@ -161,6 +162,9 @@ func (x *reconciles) sync(c *call, k *copied) {
 		k.since = minTime(w.begun.Add(k.shop.config.Reconcile.Since), time.Now()).Add(-time.Hour).Truncate(time.Second)
 	}
 	wire := &bookkeeper{process: p, copied: k}
+	if c.step.Query == "stopped" {
+		wire.stop, wire.left = cancel, c.step.QueryTimes
+	}
 	client, err := cardgateway.New(cardgateway.Config{
 		BaseURL: k.shop.base(), AppID: cardgateway.AppID(k.shop.appID()), AnyAppID: k.shop.config.Gateway.StatesApp != "",
 		HTTPClient: &http.Client{Transport: wire}, Authenticate: cardgateway.BasicAuth("merchant", secretKey), Location: k.location(),
@@ -190,7 +194,9 @@ func (x *reconciles) sync(c *call, k *copied) {
 type bookkeeper struct {
 	*process
 	copied *copied
-	files  map[string][]byte // of the database when the process was killed; nil before
+	files  map[string][]byte  // of the database when the process was killed; nil before
+	stop   context.CancelFunc // after so many queries are left; nil: never
+	left   int
 }
 
 func (k *bookkeeper) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -208,6 +214,9 @@ func (k *bookkeeper) RoundTrip(r *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	body = k.copied.show(body, r.URL.Path)
+	if k.left--; k.stop != nil && k.left == 0 {
+		k.stop()
+	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return resp, nil
 }
@@ -357,6 +366,8 @@ func (d *draw) bookkeeping(things []int) (steps []Step) {
 		sync.Query, sync.QueryTimes = one(d, "dropped", "500", "html", "429", "cut", "no body"), 1+d.IntN(6)
 	case 2:
 		sync.With = 1 + d.IntN(3) // while other things happen
+	case 4:
+		sync.Query, sync.QueryTimes = "stopped", 1+d.IntN(12)
 	case 3:
 		sync.Query, sync.Timeout = "429", d.between(time.Millisecond, time.Minute)
 	}
