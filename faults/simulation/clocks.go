@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/cardgateway/cardgateway-go"
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
@@ -61,7 +62,29 @@ func shiftEvidence(ev journal.Evidence, by time.Duration) journal.Evidence {
 		in.At = in.At.Add(by)
 		ev.Submission = &in
 	}
+	if ev.Transaction != nil {
+		t := *ev.Transaction
+		t.TransactionAt = shiftWall(t.TransactionAt, by)
+		ev.Transaction = &t
+	}
+	if ev.Refund != nil {
+		r := *ev.Refund
+		r.RefundRequestAt, r.RefundAt = shiftWall(r.RefundRequestAt, by), shiftWall(r.RefundAt, by)
+		ev.Refund = &r
+	}
 	return ev
+}
+
+// shiftWall undoes shiftAnswer for a time that a process has read, or does it again.
+func shiftWall(w cardgateway.WallTime, by time.Duration) cardgateway.WallTime {
+	if w.IsZero() {
+		return w
+	}
+	shifted, err := cardgateway.ParseWallTime(w.In(time.UTC).Add(by.Round(time.Second)).Format(time.DateTime))
+	if err != nil {
+		panic(err)
+	}
+	return shifted
 }
 
 // shiftQuery returns the URL of a query with bounds by the process's clock.
@@ -92,6 +115,6 @@ func shiftAnswer(body []byte, by time.Duration) []byte {
 		if err != nil {
 			return b
 		}
-		return append(b[:len(b)-20:len(b)-20], at.Add(by).Format(time.DateTime)+`"`...)
+		return append(b[:len(b)-20:len(b)-20], at.Add(by.Round(time.Second)).Format(time.DateTime)+`"`...)
 	})
 }

@@ -356,6 +356,16 @@ func (x *reconciles) checkError(k *copied, r syncResult) {
 	}
 }
 
+// hasNamed reports whether the copy has a row with the gateway's id that can be an unnamed one.
+func (k *copied) hasNamed(unnamed copiedRow) bool {
+	for _, r := range k.rows {
+		if r.unique != "" && r.id == unnamed.id && r.payment == unnamed.payment {
+			return true
+		}
+	}
+	return false
+}
+
 // checkRecorded checks that the changes of the copy are recorded, and that nothing leaves it but what was not shown.
 func (x *reconciles) checkRecorded(k *copied, r syncResult, before map[string]copiedRow, complete time.Time) {
 	changes, err := k.recorded(k.begun)
@@ -393,7 +403,8 @@ func (x *reconciles) checkRecorded(k *copied, r syncResult, before map[string]co
 		if _, has := k.rows[key]; has {
 			continue
 		}
-		if len(k.shown[key]) > 0 || was.at == 0 {
+		named := was.unique == "" && k.hasNamed(was) // it is there under the gateway's id now
+		if len(k.shown[key]) > 0 || was.at == 0 && !named {
 			x.w.violate("only what the gateway no longer shows leaves the copy", "%s: %s, %+v", k.shop.name, key, was)
 		}
 		if was.unique != "" {
