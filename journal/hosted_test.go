@@ -138,3 +138,35 @@ func TestHostedPageLifetime(t *testing.T) {
 		})
 	}
 }
+
+// TestUnknownKnowsItsQuery: the query of an error that the journal returns has everything that Resolve needs. Without HostedPage,
+// Resolve would take a card that was declined on the page for the end; without Seen, a search that finds nothing for an absence.
+func TestUnknownKnowsItsQuery(t *testing.T) {
+	unknown := func(t *testing.T, err error) cardgateway.ResolveQuery {
+		t.Helper()
+		e, ok := errors.AsType[*cardgateway.OutcomeUnknownError](err)
+		if !ok {
+			t.Fatalf("got %v, want an unknown outcome", err)
+		}
+		return e.Query()
+	}
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Reply: sandbox.ReplyReset})
+		_, err := s.CreateCheckout(t.Context(), hosted("a"))
+		if q := unknown(t, err); !q.HostedPage || q.Seen {
+			t.Errorf("of the call: %+v", q)
+		}
+		searchShows(s, 999)
+		for e, err := range s.Recover(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = e.Outcome(func(_ *cardgateway.Transaction, err error) error {
+				if q := unknown(t, err); !q.HostedPage || !q.Seen {
+					t.Errorf("of the entry: %+v", q)
+				}
+				return err
+			}, nil)
+		}
+	})
+}

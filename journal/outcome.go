@@ -72,11 +72,11 @@ func (e *Entry) outcome() (gatewayResult, error) {
 	case NotSent:
 		return gatewayResult{}, in.notSent(fmt.Errorf("recorded in the journal at %s", known.deciding.At.UTC().Format(time.RFC3339)))
 	case PresumedAbsent:
-		return gatewayResult{}, in.unknown(gatewayResult{}, e.because(ErrPresumedAbsent))
+		return gatewayResult{}, known.unknown(e.because(ErrPresumedAbsent))
 	case Abandoned:
-		return gatewayResult{}, in.unknown(gatewayResult{}, ErrAbandoned)
+		return gatewayResult{}, known.unknown(ErrAbandoned)
 	}
-	return gatewayResult{}, in.unknown(gatewayResult{}, e.because(ErrOpen))
+	return gatewayResult{}, known.unknown(e.because(ErrOpen))
 }
 
 // because adds the error of the last query to a cause, if that query failed.
@@ -121,8 +121,20 @@ func (in *Intent) unknown(got gatewayResult, cause error) error {
 	}
 	return &cardgateway.OutcomeUnknownError{
 		Op: in.Operation, TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: in.At,
-		Transaction: got.transaction, Cause: cause,
+		HostedPage: in.onHostedPage(), Transaction: got.transaction, Cause: cause,
 	}
+}
+
+// unknown returns the error of an unknown outcome, with what the gateway has shown before.
+func (p *projection) unknown(cause error) error {
+	err := p.intent.unknown(gatewayResult{}, cause)
+	switch err := err.(type) {
+	case *cardgateway.OutcomeUnknownError:
+		err.Seen = p.seen
+	case *cardgateway.RefundUnknownError:
+		err.Seen = p.seen
+	}
+	return err
 }
 
 // unknownOutcome is what the error of an unknown outcome says, of a payment or of a refund.

@@ -202,17 +202,17 @@ func (x *lookups) resolve(c *call, t *thing) {
 	}
 	ctx, cancel := c.context()
 	defer cancel()
-	sentAt := t.sentAt
+	sentAt := t.firstAt
 	var r result
 	var err error
 	if t.isRefund() { // the error that a call returns if the process loses the answer
 		lost := &cardgateway.RefundUnknownError{
-			Op: t.Op, UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(), SentAt: t.sentAt, Seen: !t.seen.IsZero(),
+			Op: t.Op, UniqueID: t.uniqueID, RefundTransactionID: t.id, Amount: t.amount(), SentAt: sentAt, Seen: !t.seen.IsZero(),
 		}
 		r.refund, err = c.client().ResolveRefund(ctx, lost.Query())
 	} else {
 		lost := &cardgateway.OutcomeUnknownError{
-			Op: t.Op, TransactionID: t.id, Amount: t.amount(), Currency: "USD", SentAt: t.sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
+			Op: t.Op, TransactionID: t.id, Amount: t.amount(), Currency: "USD", SentAt: sentAt, HostedPage: t.isHosted(), Seen: !t.seen.IsZero(),
 		}
 		if t.Op != "TokenPayment" {
 			lost.OrderID = "o-" + t.id

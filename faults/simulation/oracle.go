@@ -32,6 +32,9 @@ func (w *world) leaves(c *call, t *thing) {
 	t.whole++
 	t.unrefused++
 	t.sentAt = time.Now()
+	if t.firstAt.IsZero() {
+		t.firstAt = t.sentAt
+	}
 	first := !c.sent[t]
 	if c.sent == nil {
 		c.sent = make(map[*thing]bool)

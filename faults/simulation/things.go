@@ -32,6 +32,7 @@ type thing struct {
 	whole     int       // complete requests that left
 	unrefused int       // of them, those that were not answered by a refusal
 	sentAt    time.Time // the last of them
+	firstAt   time.Time // the first of them
 	doubled   bool      // by the network
 	seen      time.Time // when a call that was not disturbed was shown it first
 
