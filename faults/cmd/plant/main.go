@@ -4,7 +4,7 @@
 //
 //	go run ./cmd/plant -for 10m >simulation/PLANTED.md     # the faults listed in faults.go
 //	go run ./cmd/plant -sample 60 -for 1m                  # small changes anywhere in the packages that move money
-//	go run ./cmd/plant -sample 60 -for 1m -tests           # and whether the tests notice each; models, faults and kills if the simulation does not
+//	go run ./cmd/plant -sample 60 -for 1m -tests           # and whether the tests notice each; models, faults and kills if neither does
 //
 // The repository is not changed: the changed files take the place of the others with go build -overlay.
 package main
@@ -32,7 +32,7 @@ func main() {
 		only     = flag.String("only", "", "only the faults whose names match this expression")
 		samples  = flag.Int("sample", 0, "so many sampled changes, instead of the listed faults")
 		seed     = flag.Uint64("seed", 1, "of the sample")
-		tests    = flag.Bool("tests", false, "also say whether the tests beside the code notice each, and those of this module if the simulation does not")
+		tests    = flag.Bool("tests", false, "also say whether the tests beside the code notice each, and those of this module if nothing else does")
 		packages = flag.String("packages", "journal,internal/verdict,internal/resolve,internal/walk", "which are sampled")
 	)
 	flag.Parse()
@@ -118,7 +118,7 @@ var judges = []judge{
 		return failing(repository, overlay, "./journal", ".")
 	}},
 	{"Models, faults, kills", func(repository, overlay string, _ *plant, r *result) string {
-		if r.verdict != "no" {
+		if r.verdict != "no" || slices.Contains(r.others, "yes") {
 			return "not asked"
 		}
 		return failing(filepath.Join(repository, "faults"), overlay, "-run=^(TestModel|TestMix|TestRefunds|TestEvery|TestRace|TestKill)", ".")

@@ -72,6 +72,9 @@ func mutantsOf(root, dir string) (all []mutant, err error) {
 		return nil, err
 	}
 	for _, f := range report.Files {
+		if strings.Contains(f.Name, "/") { // of a package below it
+			continue
+		}
 		for _, m := range f.Mutations {
 			all = append(all, mutant{filepath.Join(dir, f.Name), m.Line, m.Column, m.Type})
 		}
