@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -188,6 +189,10 @@ func (g *gateway) changeRows(a answer, in *request) answer {
 		return a
 	}
 	total := totalOf(m)
+	wanted := "" // the transactionId of the query: the total counts no others
+	if u, err := url.Parse(in.url); err == nil && strings.HasSuffix(u.Path, "/list/order") {
+		wanted = u.Query().Get("transactionId")
+	}
 	var given []any
 	for _, r := range rows {
 		row, ok := r.(map[string]any)
@@ -198,7 +203,7 @@ func (g *gateway) changeRows(a answer, in *request) answer {
 		switch kept, announced := g.disguise(row); {
 		case kept != nil:
 			given = append(given, kept)
-		case !announced:
+		case !announced && (wanted == "" || row["transactionId"] == wanted):
 			total--
 		}
 	}
@@ -221,8 +226,8 @@ func (g *gateway) changeRows(a answer, in *request) answer {
 	return a
 }
 
-func isFirstPage(url string) bool {
-	_, page, given := strings.Cut(url, "currPage=")
+func isFirstPage(query string) bool {
+	_, page, given := strings.Cut(query, "currPage=")
 	page, _, _ = strings.Cut(page, "&")
 	return !given || page == "1"
 }
