@@ -84,14 +84,15 @@ type WalkReport struct {
 	CompleteUpTo  time.Time // up to here every row was yielded, and the total was verified if there were several windows; advances with each verification
 }
 
-// UnsettledError says that a window could not be completed: its total and its number of distinct rows kept differing. The rows
-// that were found have been yielded. Resume from the checkpoint, later or with smaller windows.
+// UnsettledError says that a window, or a block of windows whose total is checked again, could not be completed: the total that
+// the gateway announces and the number of distinct rows kept differing. The rows that were found have been yielded. Resume from
+// the checkpoint, later or with smaller windows.
 type UnsettledError struct {
 	Start, End WallTime // as requested
 	Zone       string   // of Start and End
 	Announced  int      // rows, in the last response
 	Seen       int      // distinct rows
-	Rounds     int      // times that the window was read
+	Rounds     int      // times that the window was read, or the block counted
 }
 
 func (e *UnsettledError) Error() string {
@@ -241,18 +242,18 @@ func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 			yield(nil, err)
 			return
 		}
-		ctx, end := w.client.begin(ctx, w.query.op)
+		ctx, ended := w.client.observeOperation(ctx, w.query.op)
 		err := walk.ErrStopped // also if the loop's body panics
 		defer func() {
 			if err == walk.ErrStopped {
-				end(CallInfo{Outcome: OutcomeCanceled})
+				ended(CallInfo{Outcome: OutcomeCanceled})
 			}
 		}()
 		if err = w.engine.Run(within(ctx), func(row *T) bool { return yield(row, nil) }); err == walk.ErrStopped {
 			return
 		}
 		err = w.failure(err)
-		end(CallInfo{Outcome: outcomeName(nil, err), Err: err})
+		ended(CallInfo{Outcome: outcomeName(nil, err), Err: err})
 		if err != nil {
 			yield(nil, err)
 		}
