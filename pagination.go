@@ -123,7 +123,7 @@ type Walk[T any] struct {
 // walkQuery is the query of a walk.
 type walkQuery struct {
 	op         Operation
-	search     string // the operation that returns a page
+	searchOp   string // the operation that returns a page
 	start, end time.Time
 	ids        []idFilter
 	hash       string // of what decides which rows there are
@@ -133,7 +133,7 @@ type walkQuery struct {
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	query := walkQuery{
-		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, search: opSearchOrders.Name, start: q.Start, end: q.End,
+		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, searchOp: opSearchOrders.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
@@ -145,8 +145,8 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	query := walkQuery{
-		op:     Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID},
-		search: opSearchRefunds.Name, start: q.Start, end: q.End,
+		op:       Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID},
+		searchOp: opSearchRefunds.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
@@ -202,7 +202,7 @@ func (q *walkQuery) hashIn(loc *time.Location) string {
 	for i, f := range q.ids {
 		ids[i] = f.id
 	}
-	return walk.HashQuery(q.search, q.start, q.end, loc, ids)
+	return walk.HashQuery(q.searchOp, q.start, q.end, loc, ids)
 }
 
 // isOther reports whether a checkpoint belongs to another query.
@@ -238,7 +238,7 @@ var errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundW
 // ErrWalked.
 func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		if err := w.begin(ctx); err != nil {
+		if err := w.claim(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -274,8 +274,8 @@ func (w *Walk[T]) failure(err error) error {
 	return err
 }
 
-// begin returns why a walk cannot begin, or nil.
-func (w *Walk[T]) begin(ctx context.Context) error {
+// claim marks the walk as used, and returns why it cannot begin, or nil. After a *ValidationError it is used up too.
+func (w *Walk[T]) claim(ctx context.Context) error {
 	switch {
 	case w.engine == nil:
 		return errNotMade
