@@ -22,14 +22,14 @@ type call struct {
 	client   *Client
 	op       Operation
 	url      url.URL
-	body     []byte // nil for a query
+	body     []byte // nil if the operation sends none
 	limit    int64  // of the response's body, in bytes
 	secrets  callSecrets
 	buffer   transport.Buffer
 	attempts int           // made so far
 	last     attemptResult // of the last attempt
 	begun    time.Time
-	done     func(Outcome, error) // reports how the call ended
+	report   func(Outcome, error) // reports how the call ended
 }
 
 // pay sends a payment and returns its outcome. The request is validated and encoded first; then control goes down once
@@ -46,10 +46,10 @@ func (c *Client) pay(ctx context.Context, op Operation, p sentPayment, e *encode
 	if t != nil {
 		t.Raw = call.raw()
 	}
-	return t, call.finish(outcomeName(t, err), err)
+	return t, call.end(outcomeName(t, err), err)
 }
 
-// submit validates the request of a payment, and sends it. The caller classifies the last attempt and finishes the call.
+// submit validates the request of a payment, and sends it. The caller classifies the last attempt and ends the call.
 func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, error) {
 	e.check.Context(ctx)
 	body, err := e.finish(op.Name)
@@ -62,7 +62,7 @@ func (c *Client) submit(ctx context.Context, op Operation, e *encoder) (*call, e
 		secrets: callSecrets{sent: e.secrets}, begun: time.Now(),
 	}
 	ctx = call.observe(ctx)
-	retry.Policy(c.cfg.Retry).Payment(ctx, func(ctx context.Context) retry.Attempt {
+	retry.Policy(c.cfg.Retry).RunPayment(ctx, func(ctx context.Context) retry.Attempt {
 		call.attempt(ctx)
 		return call.facts()
 	})
@@ -84,7 +84,7 @@ func (c *Client) newQuery(op Operation, element string, params url.Values) *call
 // URL, and the call keeps the last response.
 func ask[T any](ctx context.Context, c *call, decode func([]byte) (T, error)) (decoded T, err error) {
 	var bad error // why the last response cannot be decoded
-	attempts := retry.Policy(c.client.cfg.Retry).Query(
+	attempts := retry.Policy(c.client.cfg.Retry).QueryClient(
 		func(r *http.Request) (*http.Response, error) {
 			bad = nil
 			return c.roundTrip(r)
@@ -152,18 +152,18 @@ func (c *call) failed(message string, cause error) *QueryError {
 	}
 }
 
-// end ends a query: err is what it returns.
-func (c *call) end(err error) error {
+// endQuery ends a query: err is what it returns.
+func (c *call) endQuery(err error) error {
 	c.secrets.redactError(err)
-	return c.finish(outcomeName(nil, err), err)
+	return c.end(outcomeName(nil, err), err)
 }
 
-// finish ends a call: err is what it returns.
-func (c *call) finish(outcome Outcome, err error) error {
+// end ends a call: err is what it returns.
+func (c *call) end(outcome Outcome, err error) error {
 	if err != nil {
 		keepRaw(c.raw(), err)
 	}
-	c.done(outcome, err)
+	c.report(outcome, err)
 	c.buffer.Release()
 	return err
 }
@@ -214,7 +214,7 @@ func (c *call) send(ctx context.Context) (r attemptResult) {
 	}
 	limited, cancel := context.WithTimeout(ctx, cfg.AttemptTimeout)
 	defer cancel()
-	exchange, err := c.exchange(limited)
+	exchange, err := c.newExchange(limited)
 	if err != nil {
 		return local(c.secrets.all().Error(err))
 	}
@@ -235,9 +235,9 @@ func local(err error) attemptResult {
 	return attemptResult{Response: transport.Response{Unsent: true}, localErr: err}
 }
 
-// exchange builds a new request. The hook gets the body as bytes, separately from the request: reading it from the request
+// newExchange builds a new request. The hook gets the body as bytes, separately from the request: reading it from the request
 // would break the proof of "not sent".
-func (c *call) exchange(ctx context.Context) (*transport.Exchange, error) {
+func (c *call) newExchange(ctx context.Context) (*transport.Exchange, error) {
 	cfg := &c.client.cfg
 	exchange := transport.NewExchange(ctx, c.op.Method, c.url, c.body)
 	req := exchange.Request
@@ -267,9 +267,9 @@ func within(ctx context.Context) context.Context { return context.WithValue(ctx,
 
 type withinKey struct{}
 
-// begin notifies the observer that an operation begins. The returned function ends the operation: it notifies the observer
+// observeOperation notifies the observer that an operation begins. The returned function ends the operation: it notifies the observer
 // and writes one log line.
-func (c *Client) begin(ctx context.Context, op Operation) (context.Context, func(CallInfo)) {
+func (c *Client) observeOperation(ctx context.Context, op Operation) (context.Context, func(CallInfo)) {
 	begun := time.Now()
 	observed, end := ctx, func(CallInfo) {}
 	if c.cfg.Observe != nil {
@@ -316,15 +316,15 @@ func (op *Operation) ids() calllog.IDs {
 	return calllog.IDs{Transaction: op.TransactionID, Refund: op.RefundTransactionID, Unique: op.UniqueID}
 }
 
-// observe notifies the observer that the call begins, and sets done, which notifies the observer and the log how it ended.
+// observe notifies the observer that the call begins, and sets report, which notifies the observer and the log how it ended.
 func (c *call) observe(ctx context.Context) context.Context {
 	if c.client.cfg.Observe == nil && c.client.cfg.Logger == nil {
-		c.done = func(Outcome, error) {} // no observer, no logger
+		c.report = func(Outcome, error) {} // no observer, no logger
 		return ctx
 	}
-	ctx, end := c.client.begin(ctx, c.op)
-	c.done = func(outcome Outcome, err error) {
-		end(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcome, Err: err})
+	ctx, ended := c.client.observeOperation(ctx, c.op)
+	c.report = func(outcome Outcome, err error) {
+		ended(CallInfo{Attempts: c.attempts, HTTPStatus: c.last.Status, Code: c.last.code, Outcome: outcome, Err: err})
 	}
 	return ctx
 }

@@ -29,55 +29,6 @@ var (
 	ErrWalked         = errors.New("cardgateway: a Walk can be used only once") // a second loop over a Walk
 )
 
-// Outcome says in one word how a call ended, for logs and metrics. In programs, use errors.Is and Transaction.State.
-type Outcome string
-
-// The outcomes of calls.
-const (
-	OutcomeOK         Outcome = "ok"         // a query got its response, a walk returned every row
-	OutcomeApproved   Outcome = "approved"   // of a payment or Resolve
-	OutcomeProcessing Outcome = "processing" // of a payment or Resolve
-	OutcomeRedirect   Outcome = "redirect"   // of a payment or Resolve
-	OutcomeDeclined   Outcome = "declined"   // ErrDeclined
-	OutcomeRefused    Outcome = "refused"    // ErrRefused
-	OutcomeNotSent    Outcome = "not_sent"   // ErrNotSent
-	OutcomeUnknown    Outcome = "outcome_unknown"
-	OutcomeConflict   Outcome = "conflict"        // ErrConflict
-	OutcomeNotFound   Outcome = "not_found"       // ErrNotFound
-	OutcomeFailed     Outcome = "query_failed"    // ErrQueryFailed
-	OutcomeUnsettled  Outcome = "unsettled"       // ErrUnsettled
-	OutcomeInvalid    Outcome = "invalid_request" // ErrInvalidRequest, of the Authenticate hook
-	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left early
-)
-
-// outcomeName names the outcome of a call that passed validation. For a query, t is nil.
-func outcomeName(t *Transaction, err error) Outcome {
-	if err == nil {
-		switch {
-		case t == nil:
-			return OutcomeOK
-		case t.State() == StateApproved:
-			return OutcomeApproved
-		case t.State() == StateProcessing:
-			return OutcomeProcessing
-		}
-		return OutcomeRedirect
-	}
-	for _, kind := range []struct {
-		err     error
-		outcome Outcome
-	}{
-		{ErrOutcomeUnknown, OutcomeUnknown}, {ErrConflict, OutcomeConflict}, {ErrDeclined, OutcomeDeclined},
-		{ErrRefused, OutcomeRefused}, {ErrNotSent, OutcomeNotSent}, {ErrNotFound, OutcomeNotFound},
-		{ErrUnsettled, OutcomeUnsettled}, {ErrQueryFailed, OutcomeFailed}, {ErrInvalidRequest, OutcomeInvalid},
-	} {
-		if errors.Is(err, kind.err) {
-			return kind.outcome
-		}
-	}
-	return OutcomeCanceled
-}
-
 // SafeToRetry reports whether the payment call that returned err may be made again unchanged: true only if it is proved
 // that nothing was sent. After any other error of a payment, correct the request, accept the decline, or resolve the
 // outcome first.
@@ -191,9 +142,11 @@ func (e *RefundDeclinedError) Error() string {
 // Is reports whether target is ErrDeclined.
 func (e *RefundDeclinedError) Is(target error) bool { return target == ErrDeclined }
 
-// RefusedError says that the gateway refused a payment call before processing it: with HTTP 400, 401, 403, 404, 405,
+// RefusedError says that the gateway refused a payment or a refund before processing it: with HTTP 400, 401, 403, 404, 405,
 // 413, 415, 422 or 429 and a response that says nothing else, or with one of the published codes 201, 400, 401, 404 and
 // 500 and no uniqueId. The same call, unchanged, would be refused again, except after 429 (too many requests).
+//
+// UploadTrackingNumbers returns it for any other code than success, and for these HTTP statuses except 429.
 type RefusedError struct {
 	Op         string
 	HTTPStatus int

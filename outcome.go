@@ -10,6 +10,55 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/verdict"
 )
 
+// Outcome says in one word how a call ended, for logs and metrics. In programs, use errors.Is and Transaction.State.
+type Outcome string
+
+// The outcomes of calls.
+const (
+	OutcomeOK         Outcome = "ok"         // a query got its response, a walk returned every row
+	OutcomeApproved   Outcome = "approved"   // of a payment or a refund, or of Resolve or ResolveRefund
+	OutcomeProcessing Outcome = "processing" // of a payment or a refund, or of Resolve or ResolveRefund
+	OutcomeRedirect   Outcome = "redirect"   // of a payment or Resolve
+	OutcomeDeclined   Outcome = "declined"   // ErrDeclined
+	OutcomeRefused    Outcome = "refused"    // ErrRefused
+	OutcomeNotSent    Outcome = "not_sent"   // ErrNotSent
+	OutcomeUnknown    Outcome = "outcome_unknown"
+	OutcomeConflict   Outcome = "conflict"        // ErrConflict
+	OutcomeNotFound   Outcome = "not_found"       // ErrNotFound
+	OutcomeFailed     Outcome = "query_failed"    // ErrQueryFailed
+	OutcomeUnsettled  Outcome = "unsettled"       // ErrUnsettled
+	OutcomeInvalid    Outcome = "invalid_request" // ErrInvalidRequest, of the Authenticate hook
+	OutcomeCanceled   Outcome = "canceled"        // the context ended a walk, or its loop was left early
+)
+
+// outcomeName names the outcome of a call that passed validation. For a query, t is nil.
+func outcomeName(t *Transaction, err error) Outcome {
+	if err == nil {
+		switch {
+		case t == nil:
+			return OutcomeOK
+		case t.State() == StateApproved:
+			return OutcomeApproved
+		case t.State() == StateProcessing:
+			return OutcomeProcessing
+		}
+		return OutcomeRedirect
+	}
+	for _, kind := range []struct {
+		err     error
+		outcome Outcome
+	}{
+		{ErrOutcomeUnknown, OutcomeUnknown}, {ErrConflict, OutcomeConflict}, {ErrDeclined, OutcomeDeclined},
+		{ErrRefused, OutcomeRefused}, {ErrNotSent, OutcomeNotSent}, {ErrNotFound, OutcomeNotFound},
+		{ErrUnsettled, OutcomeUnsettled}, {ErrQueryFailed, OutcomeFailed}, {ErrInvalidRequest, OutcomeInvalid},
+	} {
+		if errors.Is(err, kind.err) {
+			return kind.outcome
+		}
+	}
+	return OutcomeCanceled
+}
+
 // sentPayment identifies the payment that was sent: what a response must repeat to be accepted, and what an unknown outcome
 // is searched by.
 type sentPayment struct {
@@ -28,16 +77,17 @@ func classify(op *Operation, p *sentPayment, r *attemptResult) (*Transaction, er
 	var says verdict.Statement
 	if r.failure() == nil {
 		decoded, err := decodeTransaction(r.Body)
-		if t = decoded.Transaction; err != nil {
+		t = decoded.Transaction
+		if err != nil {
 			says.Unreadable = err
 		} else {
 			r.code = t.Code
 			says = p.statement(&decoded)
 		}
 	}
-	v, cause := r.verdict(&says)
+	v, cause := r.judge(&says)
 	switch v {
-	case verdict.Taken:
+	case verdict.Accepted:
 		return t, nil
 	case verdict.WasDeclined:
 		return t, &DeclinedError{Op: op.Name, TransactionID: p.transactionID, Transaction: t}
@@ -80,8 +130,8 @@ func (p *sentPayment) statement(decoded *response) verdict.Statement {
 	}
 }
 
-// verdict says what the attempt means, and why if that is unclear.
-func (r *attemptResult) verdict(says *verdict.Statement) (verdict.Verdict, error) {
+// judge says what the attempt means, and why if that is unclear.
+func (r *attemptResult) judge(says *verdict.Statement) (verdict.Verdict, error) {
 	observed := verdict.Response{Status: r.Status, Body: r.Body, Unsent: r.Unsent, Failure: r.failure()}
 	if permanent, ok := errors.AsType[*ValidationError](r.localErr); ok {
 		observed.Invalid, observed.Failure = true, permanent

@@ -84,14 +84,15 @@ type WalkReport struct {
 	CompleteUpTo  time.Time // up to here every row was yielded, and the total was verified if there were several windows; advances with each verification
 }
 
-// UnsettledError says that a window could not be completed: its total and its number of distinct rows kept differing. The rows
-// that were found have been yielded. Resume from the checkpoint, later or with smaller windows.
+// UnsettledError says that a window, or a block of windows whose total is checked again, could not be completed: the total that
+// the gateway announces and the number of distinct rows kept differing. The rows that were found have been yielded. Resume from
+// the checkpoint, later or with smaller windows.
 type UnsettledError struct {
 	Start, End WallTime // as requested
 	Zone       string   // of Start and End
 	Announced  int      // rows, in the last response
 	Seen       int      // distinct rows
-	Rounds     int      // times that the window was read
+	Rounds     int      // times that the window was read, or the block counted
 }
 
 func (e *UnsettledError) Error() string {
@@ -122,7 +123,7 @@ type Walk[T any] struct {
 // walkQuery is the query of a walk.
 type walkQuery struct {
 	op         Operation
-	search     string // the operation that returns a page
+	searchOp   string // the operation that returns a page
 	start, end time.Time
 	ids        []idFilter
 	hash       string // of what decides which rows there are
@@ -132,7 +133,7 @@ type walkQuery struct {
 // before All.
 func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 	query := walkQuery{
-		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, search: opSearchOrders.Name, start: q.Start, end: q.End,
+		op: Operation{Name: "OrderWalk", TransactionID: q.TransactionID, UniqueID: q.UniqueID}, searchOp: opSearchOrders.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchOrders, orderRowID, func(t *Transaction) [2]civil.Time {
@@ -144,8 +145,8 @@ func (c *Client) OrderWalk(q OrderQuery, opts WalkOptions) *Walk[Transaction] {
 // nothing before All.
 func (c *Client) RefundWalk(q RefundQuery, opts WalkOptions) *Walk[Refund] {
 	query := walkQuery{
-		op:     Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID},
-		search: opSearchRefunds.Name, start: q.Start, end: q.End,
+		op:       Operation{Name: "RefundWalk", TransactionID: q.TransactionID, RefundTransactionID: q.RefundTransactionID, UniqueID: q.UniqueID},
+		searchOp: opSearchRefunds.Name, start: q.Start, end: q.End,
 		ids: q.ids(),
 	}
 	return newWalk(c, query, opts, c.searchRefunds, refundRowID, func(f *Refund) [2]civil.Time {
@@ -201,7 +202,7 @@ func (q *walkQuery) hashIn(loc *time.Location) string {
 	for i, f := range q.ids {
 		ids[i] = f.id
 	}
-	return walk.HashQuery(q.search, q.start, q.end, loc, ids)
+	return walk.HashQuery(q.searchOp, q.start, q.end, loc, ids)
 }
 
 // isOther reports whether a checkpoint belongs to another query.
@@ -237,22 +238,22 @@ var errNotMade = errors.New("cardgateway: a Walk is made by OrderWalk or RefundW
 // ErrWalked.
 func (w *Walk[T]) All(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		if err := w.begin(ctx); err != nil {
+		if err := w.claim(ctx); err != nil {
 			yield(nil, err)
 			return
 		}
-		ctx, end := w.client.begin(ctx, w.query.op)
+		ctx, ended := w.client.observeOperation(ctx, w.query.op)
 		err := walk.ErrStopped // also if the loop's body panics
 		defer func() {
 			if err == walk.ErrStopped {
-				end(CallInfo{Outcome: OutcomeCanceled})
+				ended(CallInfo{Outcome: OutcomeCanceled})
 			}
 		}()
 		if err = w.engine.Run(within(ctx), func(row *T) bool { return yield(row, nil) }); err == walk.ErrStopped {
 			return
 		}
 		err = w.failure(err)
-		end(CallInfo{Outcome: outcomeName(nil, err), Err: err})
+		ended(CallInfo{Outcome: outcomeName(nil, err), Err: err})
 		if err != nil {
 			yield(nil, err)
 		}
@@ -273,8 +274,8 @@ func (w *Walk[T]) failure(err error) error {
 	return err
 }
 
-// begin returns why a walk cannot begin, or nil.
-func (w *Walk[T]) begin(ctx context.Context) error {
+// claim marks the walk as used, and returns why it cannot begin, or nil. After a *ValidationError it is used up too.
+func (w *Walk[T]) claim(ctx context.Context) error {
 	switch {
 	case w.engine == nil:
 		return errNotMade

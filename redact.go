@@ -21,7 +21,7 @@ func (s *callSecrets) all() redact.Secrets {
 	return append(s.sent[:len(s.sent):len(s.sent)], s.credentials...)
 }
 
-// masked is what a call returns: a *Transaction or a *Refund, nil if there is none.
+// masked is what a call returns: a *Transaction or a *Refund, which may be a nil pointer; it is never a nil interface.
 type masked interface{ mask(redact.Masker) }
 
 // redact removes the secrets from what a call returns: result in any case, and what err keeps of a response.

@@ -54,7 +54,7 @@ func (c *Client) CreateRefund(ctx context.Context, req RefundRequest) (*Refund, 
 	if r != nil {
 		r.Raw = call.raw()
 	}
-	return r, call.finish(refundOutcome(r, err), err)
+	return r, call.end(refundOutcome(r, err), err)
 }
 
 func (req *RefundRequest) encode(e *encoder) {
@@ -80,9 +80,9 @@ func (req *RefundRequest) classify(c *call) (*Refund, error) {
 			says = req.statement(r, bad, c.client.onlyAppID())
 		}
 	}
-	v, cause := c.last.verdict(&says)
+	v, cause := c.last.judge(&says)
 	switch v {
-	case verdict.Taken:
+	case verdict.Accepted:
 		return r, nil
 	case verdict.WasDeclined:
 		return r, &RefundDeclinedError{Op: c.op.Name, RefundTransactionID: req.RefundTransactionID, Refund: r}
@@ -151,12 +151,13 @@ func (e *RefundUnknownError) Query() ResolveRefundQuery {
 // payment, and considers only rows with exactly these ids and this amount.
 //
 // It returns the refund (in processing, code 110, only after Wait), a *RefundDeclinedError, a *RefundConflictError
-// (refunded twice), ErrNotFound, or again a *RefundUnknownError.
+// (refunded twice), ErrNotFound, or again a *RefundUnknownError. A *ValidationError says that q is invalid, and that nothing was
+// queried.
 func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refund, error) {
 	if err := q.check(ctx); err != nil {
 		return nil, err
 	}
-	ctx, end := c.begin(ctx, Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
+	ctx, ended := c.observeOperation(ctx, Operation{Name: "ResolveRefund", UniqueID: q.UniqueID, RefundTransactionID: q.RefundTransactionID})
 	secrets := new(callSecrets) // of the last query
 	found := resolve.Run(within(ctx), &resolve.Config[Refund]{
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
@@ -184,7 +185,7 @@ func (c *Client) ResolveRefund(ctx context.Context, q ResolveRefundQuery) (*Refu
 	if r != nil {
 		info.Code = r.Code
 	}
-	end(info)
+	ended(info)
 	return r, err
 }
 
@@ -206,14 +207,14 @@ func (q *ResolveRefundQuery) check(ctx context.Context) error {
 // outcome converts what was found to a result of this package.
 func (q *ResolveRefundQuery) outcome(found *resolve.Result[Refund]) (*Refund, error) {
 	const op = "ResolveRefund"
-	switch found.Verdict {
-	case resolve.OutcomeFound:
+	switch found.Finding {
+	case resolve.Found:
 		return found.Row, nil
-	case resolve.OutcomeDeclined:
+	case resolve.Declined:
 		return found.Row, &RefundDeclinedError{Op: op, RefundTransactionID: q.RefundTransactionID, Refund: found.Row}
-	case resolve.OutcomeConflict:
+	case resolve.Conflict:
 		return nil, &RefundConflictError{RefundTransactionID: q.RefundTransactionID, Refunds: found.Rows}
-	case resolve.OutcomeAbsent:
+	case resolve.Absent:
 		return nil, fmt.Errorf("cardgateway: %s: refund %s: %w", op, quoted(q.RefundTransactionID), ErrNotFound)
 	}
 	return nil, &RefundUnknownError{
@@ -264,7 +265,7 @@ func (c *Client) UploadTrackingNumbers(ctx context.Context, shipments []Shipment
 			Op: no.Op, HTTPStatus: no.HTTPStatus, Code: no.Code, Message: no.Message, RetryAfter: no.RetryAfter, hint: call.last.hint(),
 		}
 	}
-	return call.end(err)
+	return call.endQuery(err)
 }
 
 func (s *Shipment) encode(e *encoder, path string) {

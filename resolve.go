@@ -45,7 +45,8 @@ func (e *OutcomeUnknownError) Query() ResolveQuery {
 // It returns what the original call would have returned: the transaction, a *DeclinedError, or again an
 // *OutcomeUnknownError, whose cause says why. A transaction that waits for the cardholder (code 301) is returned at once. For
 // one in processing (code 102), Resolve keeps querying, and returns it when Wait has passed. Two approved rows are a
-// *ConflictError. One approved row means approved, even if there are declined rows too.
+// *ConflictError. One approved row means approved, even if there are declined rows too. A *ValidationError says that q is
+// invalid, and that nothing was queried.
 //
 // On the hosted page, a cardholder whose card is declined can try another one. With HostedPage, a decline is therefore
 // final only if the gateway returns code 103 (closed), or Config.HostedPageLifetime after SentAt; until then the outcome
@@ -60,7 +61,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	if err := q.check(ctx); err != nil {
 		return nil, err
 	}
-	ctx, end := c.begin(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
+	ctx, ended := c.observeOperation(ctx, Operation{Name: "Resolve", TransactionID: q.TransactionID})
 	secrets := new(callSecrets) // of the last query
 	found := resolve.Run(within(ctx), &resolve.Config[Transaction]{
 		SentAt: q.SentAt, Wait: q.Wait, Seen: q.Seen,
@@ -87,7 +88,7 @@ func (c *Client) Resolve(ctx context.Context, q ResolveQuery) (*Transaction, err
 	if t != nil {
 		info.Code = t.Code
 	}
-	end(info)
+	ended(info)
 	return t, err
 }
 
@@ -132,14 +133,14 @@ func severalDeclined(n int) error {
 // outcome converts what was found to a result of this package.
 func (q *ResolveQuery) outcome(found *resolve.Result[Transaction]) (*Transaction, error) {
 	const op = "Resolve"
-	switch found.Verdict {
-	case resolve.OutcomeFound:
+	switch found.Finding {
+	case resolve.Found:
 		return found.Row, nil
-	case resolve.OutcomeDeclined:
+	case resolve.Declined:
 		return found.Row, &DeclinedError{Op: op, TransactionID: q.TransactionID, Transaction: found.Row}
-	case resolve.OutcomeConflict:
+	case resolve.Conflict:
 		return nil, &ConflictError{TransactionID: q.TransactionID, Transactions: found.Rows}
-	case resolve.OutcomeAbsent:
+	case resolve.Absent:
 		return nil, fmt.Errorf("cardgateway: %s: transaction %s: %w", op, quoted(q.TransactionID), ErrNotFound)
 	}
 	return nil, &OutcomeUnknownError{

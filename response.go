@@ -198,7 +198,7 @@ func refundRow(d *decoder, r *Refund) *badMember {
 		case "refundTransactionId": // a published alternative name, not in the interface
 			if named {
 				d.Value()
-				break
+				return false, "" // a second name for it: kept in Extra
 			}
 			return d.ID(&r.MerchantRefundID), unreadable
 		case "uniqueId":

@@ -86,7 +86,7 @@ func (c *Client) GetTransaction(ctx context.Context, uniqueID string) (*Transact
 		decoded.mask(call.secrets.masker(false))
 		decoded.Raw = call.raw()
 	}
-	if err = call.end(notFound(err, &call.last)); err != nil {
+	if err = call.endQuery(notFound(err, &call.last)); err != nil {
 		return nil, err
 	}
 	return decoded.Transaction, nil
@@ -246,9 +246,9 @@ func runSearch[T any, P interface {
 	})
 	switch {
 	case err != nil:
-		return nil, &call.secrets, call.end(err)
+		return nil, &call.secrets, call.endQuery(err)
 	case page.Code != CodeSearchSuccess:
-		return nil, &call.secrets, call.end(call.failed(page.Message, nil))
+		return nil, &call.secrets, call.endQuery(call.failed(page.Message, nil))
 	case len(page.rowErrors) > 0:
 		err = call.failed("", errors.Join(page.rowErrors...))
 	}
@@ -257,5 +257,5 @@ func runSearch[T any, P interface {
 	for i := range page.Data {
 		P(&page.Data[i]).mask(call.secrets.masker(false))
 	}
-	return page.Page, &call.secrets, call.end(err)
+	return page.Page, &call.secrets, call.endQuery(err)
 }

@@ -14,23 +14,23 @@ import (
 
 // Result is the result of Run.
 type Result[T any] struct {
-	Verdict Verdict
+	Finding Finding
 	Row     *T    // with the outcome; if that is unknown, the last row that was found, or nil
-	Rows    []T   // for OutcomeConflict
+	Rows    []T   // for Conflict
 	Seen    bool  // the gateway has returned it, now or before
 	Cause   error // why the outcome is unknown
 }
 
-// Verdict names a result.
-type Verdict int
+// Finding says what Run has found out.
+type Finding int
 
-// The verdicts.
+// The findings.
 const (
-	OutcomeUnknown  Verdict = iota
-	OutcomeFound            // Row is approved, waiting for the cardholder, or still in processing at the end of Wait
-	OutcomeDeclined         // Row is declined, and that is final
-	OutcomeConflict         // Rows has two successes
-	OutcomeAbsent           // the gateway responded, and does not have it
+	Unknown  Finding = iota
+	Found            // Row is approved, waiting for the cardholder, or still in processing at the end of Wait
+	Declined         // Row is declined, and that is final
+	Conflict         // Rows has two successes
+	Absent           // the gateway responded, and does not have it
 )
 
 const (
@@ -57,7 +57,7 @@ func Run[T any](ctx context.Context, c *Config[T]) Result[T] {
 			}
 		}
 		if final {
-			if result.Verdict == OutcomeUnknown {
+			if result.Finding == Unknown {
 				result.Row = row
 			}
 			result.Seen = seen
@@ -76,19 +76,19 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 	unknown := func(cause error) (Result[T], bool) { return Result[T]{Cause: cause}, true }
 	switch {
 	case len(e.approved) > 1:
-		return Result[T]{Verdict: OutcomeConflict, Rows: slices.Concat(e.approved, e.declined)}, true
+		return Result[T]{Finding: Conflict, Rows: slices.Concat(e.approved, e.declined)}, true
 	case len(e.approved) == 1 && !e.codeChanged:
-		return Result[T]{Verdict: OutcomeFound, Row: &e.approved[0]}, true
+		return Result[T]{Finding: Found, Row: &e.approved[0]}, true
 	case e.redirect != nil && !e.codeChanged:
-		return Result[T]{Verdict: OutcomeFound, Row: e.redirect}, true
+		return Result[T]{Finding: Found, Row: e.redirect}, true
 	case certain && len(e.declined) > 0 && e.processing == nil && !e.codeChanged && notFinal == nil:
-		return Result[T]{Verdict: OutcomeDeclined, Row: c.latest(e.declined)}, true
+		return Result[T]{Finding: Declined, Row: c.latest(e.declined)}, true
 	case !last:
 		return Result[T]{}, false
 	case searchErr != nil:
 		return unknown(searchErr)
 	case e.processing != nil && len(e.declined) == 0 && !e.codeChanged:
-		return Result[T]{Verdict: OutcomeFound, Row: e.processing}, true
+		return Result[T]{Finding: Found, Row: e.processing}, true
 	case e.uncertainty != nil:
 		return unknown(e.uncertainty)
 	case len(e.declined) > 0 && e.processing == nil:
@@ -96,7 +96,7 @@ func (c *Config[T]) decide(e *evidence[T], searchErr error, last bool) (result R
 	case e.found():
 		return unknown(ErrDoubtful)
 	}
-	return Result[T]{Verdict: OutcomeAbsent}, true
+	return Result[T]{Finding: Absent}, true
 }
 
 // newest returns the row to return with an unknown outcome, or nil.

@@ -56,80 +56,80 @@ func TestRun(t *testing.T) {
 		searches []search // in sequence; the last one repeats
 		seen     bool
 		open     bool // a decline is not final
-		verdict  resolve.Verdict
+		finding  resolve.Finding
 		row      string // id
 		nowSeen  bool
 		cause    error
 	}{
-		{"approved", []search{shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
-		{"approved beside a decline", []search{shows(declined, approved, declined)}, false, false, resolve.OutcomeFound, "1", true, nil},
-		{"approved beside another's row", []search{shows(foreign, approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
-		{"approved twice", []search{shows(approved, other)}, false, false, resolve.OutcomeConflict, "", true, nil},
-		{"one row on two pages", []search{shows(approved, approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
-		{"approved at last", []search{shows(), shows(), {err: errDown}, shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
-		{"waits for the cardholder", []search{shows(redirect)}, false, false, resolve.OutcomeFound, "4", true, nil},
-		{"in processing to the end", []search{shows(processing)}, false, false, resolve.OutcomeFound, "3", true, nil},
-		{"in processing, then approved", []search{shows(processing), shows(approved)}, false, false, resolve.OutcomeFound, "1", true, nil},
-		{"in processing beside a decline", []search{shows(processing, declined)}, false, false, resolve.OutcomeUnknown, "3", true, resolve.ErrDoubtful},
+		{"approved", []search{shows(approved)}, false, false, resolve.Found, "1", true, nil},
+		{"approved beside a decline", []search{shows(declined, approved, declined)}, false, false, resolve.Found, "1", true, nil},
+		{"approved beside another's row", []search{shows(foreign, approved)}, false, false, resolve.Found, "1", true, nil},
+		{"approved twice", []search{shows(approved, other)}, false, false, resolve.Conflict, "", true, nil},
+		{"one row on two pages", []search{shows(approved, approved)}, false, false, resolve.Found, "1", true, nil},
+		{"approved at last", []search{shows(), shows(), {err: errDown}, shows(approved)}, false, false, resolve.Found, "1", true, nil},
+		{"waits for the cardholder", []search{shows(redirect)}, false, false, resolve.Found, "4", true, nil},
+		{"in processing to the end", []search{shows(processing)}, false, false, resolve.Found, "3", true, nil},
+		{"in processing, then approved", []search{shows(processing), shows(approved)}, false, false, resolve.Found, "1", true, nil},
+		{"in processing beside a decline", []search{shows(processing, declined)}, false, false, resolve.Unknown, "3", true, resolve.ErrDoubtful},
 
-		{"declined", []search{shows(declined)}, false, false, resolve.OutcomeDeclined, "2", true, nil},
-		{"declined beside another's row", []search{shows(declined, foreign)}, false, false, resolve.OutcomeUnknown, "2", true, resolve.ErrDoubtful},
-		{"declined beside an expected row", []search{shows(declined, expected)}, false, false, resolve.OutcomeDeclined, "2", true, nil},
-		{"declined, and may try again", []search{shows(declined)}, false, true, resolve.OutcomeUnknown, "2", true, resolve.ErrMayTryAgain},
+		{"declined", []search{shows(declined)}, false, false, resolve.Declined, "2", true, nil},
+		{"declined beside another's row", []search{shows(declined, foreign)}, false, false, resolve.Unknown, "2", true, resolve.ErrDoubtful},
+		{"declined beside an expected row", []search{shows(declined, expected)}, false, false, resolve.Declined, "2", true, nil},
+		{"declined, and may try again", []search{shows(declined)}, false, true, resolve.Unknown, "2", true, resolve.ErrMayTryAgain},
 		{
-			"declined beside unreadable rows", []search{{rows: []row{declined}, unreadable: true}}, false, false, resolve.OutcomeUnknown, "2", true,
+			"declined beside unreadable rows", []search{{rows: []row{declined}, unreadable: true}}, false, false, resolve.Unknown, "2", true,
 			resolve.ErrDoubtful,
 		},
 		{
-			"declined beside rows that were not given", []search{{rows: []row{declined}, more: 1}}, false, false, resolve.OutcomeUnknown, "2", true,
+			"declined beside rows that were not given", []search{{rows: []row{declined}, more: 1}}, false, false, resolve.Unknown, "2", true,
 			resolve.ErrDoubtful,
 		},
-		{"declined beside a code that says nothing", []search{shows(declined, unclear)}, false, false, resolve.OutcomeUnknown, "2", true, nil},
-		{"declined, then approved", []search{shows(declined), shows(declined, approved)}, false, true, resolve.OutcomeFound, "1", true, nil},
+		{"declined beside a code that says nothing", []search{shows(declined, unclear)}, false, false, resolve.Unknown, "2", true, nil},
+		{"declined, then approved", []search{shows(declined), shows(declined, approved)}, false, true, resolve.Found, "1", true, nil},
 		{
 			"the later of two declines", []search{shows(with(declined, func(r *resolve.Row) { r.At, r.ID = 9, "late" }), declined)}, false, false,
-			resolve.OutcomeDeclined, "late", true, nil,
+			resolve.Declined, "late", true, nil,
 		},
 		{
 			"the last of two equal declines", []search{shows(declined, with(declined, func(r *resolve.Row) { r.ID = "2b" }))}, false, false,
-			resolve.OutcomeDeclined, "2b", true, nil,
+			resolve.Declined, "2b", true, nil,
 		},
 
-		{"nothing", []search{shows()}, false, false, resolve.OutcomeAbsent, "", false, nil},
-		{"an expected row", []search{shows(expected)}, false, false, resolve.OutcomeAbsent, "", false, nil},
-		{"another's row", []search{shows(foreign)}, false, false, resolve.OutcomeUnknown, "", false, resolve.ErrDoubtful},
-		{"nothing of what was seen", []search{shows()}, true, false, resolve.OutcomeUnknown, "", true, nil},
-		{"a code that says nothing", []search{shows(unclear)}, false, false, resolve.OutcomeUnknown, "", true, nil},
-		{"another amount, then nothing", []search{shows(differs), shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
-		{"another amount", []search{shows(differs)}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrOtherAmount},
-		{"another amount beside another's row", []search{shows(foreign, differs, foreign)}, false, false, resolve.OutcomeUnknown, "", true, resolve.ErrOtherAmount},
-		{"unreadable, then nothing", []search{{unreadable: true}, shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
-		{"announced and not given, then nothing", []search{{more: 1}, shows()}, false, false, resolve.OutcomeUnknown, "", true, nil},
-		{"in processing, then nothing", []search{shows(processing), shows()}, false, false, resolve.OutcomeUnknown, "3", true, nil},
-		{"down", []search{{err: errDown}}, false, false, resolve.OutcomeUnknown, "", false, errDown},
-		{"declined, then down", []search{shows(declined, foreign), {err: errDown}}, false, false, resolve.OutcomeUnknown, "2", true, errDown},
+		{"nothing", []search{shows()}, false, false, resolve.Absent, "", false, nil},
+		{"an expected row", []search{shows(expected)}, false, false, resolve.Absent, "", false, nil},
+		{"another's row", []search{shows(foreign)}, false, false, resolve.Unknown, "", false, resolve.ErrDoubtful},
+		{"nothing of what was seen", []search{shows()}, true, false, resolve.Unknown, "", true, nil},
+		{"a code that says nothing", []search{shows(unclear)}, false, false, resolve.Unknown, "", true, nil},
+		{"another amount, then nothing", []search{shows(differs), shows()}, false, false, resolve.Unknown, "", true, nil},
+		{"another amount", []search{shows(differs)}, false, false, resolve.Unknown, "", true, resolve.ErrOtherAmount},
+		{"another amount beside another's row", []search{shows(foreign, differs, foreign)}, false, false, resolve.Unknown, "", true, resolve.ErrOtherAmount},
+		{"unreadable, then nothing", []search{{unreadable: true}, shows()}, false, false, resolve.Unknown, "", true, nil},
+		{"announced and not given, then nothing", []search{{more: 1}, shows()}, false, false, resolve.Unknown, "", true, nil},
+		{"in processing, then nothing", []search{shows(processing), shows()}, false, false, resolve.Unknown, "3", true, nil},
+		{"down", []search{{err: errDown}}, false, false, resolve.Unknown, "", false, errDown},
+		{"declined, then down", []search{shows(declined, foreign), {err: errDown}}, false, false, resolve.Unknown, "2", true, errDown},
 		{
-			"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.OutcomeUnknown, "",
+			"a row with two codes", []search{shows(approved, with(approved, func(r *resolve.Row) { r.Code = 101 }))}, false, false, resolve.Unknown, "",
 			true, resolve.ErrDoubtful,
 		},
 		{
 			"in processing, with two codes", []search{shows(processing, with(processing, func(r *resolve.Row) { r.Code = 100 }))}, false, false,
-			resolve.OutcomeUnknown, "3", true, resolve.ErrDoubtful,
+			resolve.Unknown, "3", true, resolve.ErrDoubtful,
 		},
 		{
 			"waits for the cardholder, with two codes", []search{shows(redirect, with(redirect, func(r *resolve.Row) { r.Code = 100 }))}, false, false,
-			resolve.OutcomeUnknown, "", true, resolve.ErrDoubtful,
+			resolve.Unknown, "", true, resolve.ErrDoubtful,
 		},
 		{
-			"declined, with two codes", []search{shows(declined, with(declined, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.OutcomeUnknown,
+			"declined, with two codes", []search{shows(declined, with(declined, func(r *resolve.Row) { r.Code = 100 }))}, false, false, resolve.Unknown,
 			"2", true, resolve.ErrDoubtful,
 		},
 		{"two rows that share an id of ours", []search{shows(
 			with(declined, func(r *resolve.Row) { r.Generated = true }), with(declined, func(r *resolve.Row) { r.Generated = true }))},
-			false, false, resolve.OutcomeDeclined, "2", true, nil},
+			false, false, resolve.Declined, "2", true, nil},
 		{"two approved that share an id of ours", []search{shows(
 			with(approved, func(r *resolve.Row) { r.Generated = true }), with(approved, func(r *resolve.Row) { r.Generated = true }))},
-			false, false, resolve.OutcomeConflict, "", true, nil},
+			false, false, resolve.Conflict, "", true, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -163,8 +163,8 @@ func TestRun(t *testing.T) {
 						return nil
 					},
 				})
-				if got.Verdict != tt.verdict || got.Seen != tt.nowSeen {
-					t.Errorf("got verdict %d, seen %t, want %d, %t (cause %v)", got.Verdict, got.Seen, tt.verdict, tt.nowSeen, got.Cause)
+				if got.Finding != tt.finding || got.Seen != tt.nowSeen {
+					t.Errorf("got finding %d, seen %t, want %d, %t (cause %v)", got.Finding, got.Seen, tt.finding, tt.nowSeen, got.Cause)
 				}
 				id := ""
 				if got.Row != nil {
@@ -173,10 +173,10 @@ func TestRun(t *testing.T) {
 				if id != tt.row {
 					t.Errorf("got row %q, want %q", id, tt.row)
 				}
-				if tt.cause != nil && got.Cause != tt.cause || (got.Cause != nil) != (got.Verdict == resolve.OutcomeUnknown) {
+				if tt.cause != nil && got.Cause != tt.cause || (got.Cause != nil) != (got.Finding == resolve.Unknown) {
 					t.Errorf("got cause %v, want %v", got.Cause, tt.cause)
 				}
-				if (len(got.Rows) > 0) != (got.Verdict == resolve.OutcomeConflict) {
+				if (len(got.Rows) > 0) != (got.Finding == resolve.Conflict) {
 					t.Errorf("got %d conflicting rows", len(got.Rows))
 				}
 			})
@@ -222,8 +222,8 @@ func TestRunAsks(t *testing.T) {
 					Row: func(r *row) resolve.Row { return r.Row },
 				})
 				took := time.Since(begun)
-				if queries < tt.queries[0] || queries > tt.queries[1] || took != tt.took || (got.Verdict == resolve.OutcomeAbsent) != tt.absent {
-					t.Errorf("%s: got verdict %d (%v) after %d queries in %v, want %v queries in %v", tt.name, got.Verdict, got.Cause, queries, took, tt.queries, tt.took)
+				if queries < tt.queries[0] || queries > tt.queries[1] || took != tt.took || (got.Finding == resolve.Absent) != tt.absent {
+					t.Errorf("%s: got finding %d (%v) after %d queries in %v, want %v queries in %v", tt.name, got.Finding, got.Cause, queries, took, tt.queries, tt.took)
 				}
 				if tt.absent && until.Before(time.Now().Add(14*time.Hour)) {
 					t.Errorf("%s: searched only until %v", tt.name, until)
@@ -278,15 +278,15 @@ func TestRunOfTwoMonths(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
 		first, second func(page int) (*resolve.Page[row], error)
-		verdict       resolve.Verdict
+		finding       resolve.Finding
 		cause         error
 	}{
-		{"a decline, and nothing", answer(declined), answer(), resolve.OutcomeDeclined, nil},
-		{"a decline, and a failure", answer(declined), fails, resolve.OutcomeUnknown, errDown},
-		{"the same decline twice, as the range is ignored", answer(declined), answer(declined), resolve.OutcomeDeclined, nil},
-		{"a decline that has another code meanwhile", answer(declined), answer(changed), resolve.OutcomeUnknown, resolve.ErrDoubtful},
-		{"too many pages, and the payment", endless, answer(approved), resolve.OutcomeFound, nil},
-		{"too many pages, and nothing", endless, answer(), resolve.OutcomeUnknown, resolve.ErrDoubtful},
+		{"a decline, and nothing", answer(declined), answer(), resolve.Declined, nil},
+		{"a decline, and a failure", answer(declined), fails, resolve.Unknown, errDown},
+		{"the same decline twice, as the range is ignored", answer(declined), answer(declined), resolve.Declined, nil},
+		{"a decline that has another code meanwhile", answer(declined), answer(changed), resolve.Unknown, resolve.ErrDoubtful},
+		{"too many pages, and the payment", endless, answer(approved), resolve.Found, nil},
+		{"too many pages, and nothing", endless, answer(), resolve.Unknown, resolve.ErrDoubtful},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -303,8 +303,8 @@ func TestRunOfTwoMonths(t *testing.T) {
 					Row:      func(r *row) resolve.Row { return r.Row },
 					NotFinal: func([]row) error { return nil },
 				})
-				if got.Verdict != tt.verdict || !errors.Is(got.Cause, tt.cause) {
-					t.Errorf("got verdict %d (%v), want %d (%v)", got.Verdict, got.Cause, tt.verdict, tt.cause)
+				if got.Finding != tt.finding || !errors.Is(got.Cause, tt.cause) {
+					t.Errorf("got finding %d (%v), want %d (%v)", got.Finding, got.Cause, tt.finding, tt.cause)
 				}
 			})
 		})
@@ -319,11 +319,11 @@ func TestRunPages(t *testing.T) {
 		total   int
 		give    int // rows on each page
 		asked   int
-		verdict resolve.Verdict
+		finding resolve.Finding
 	}{
-		{"one page", 3, 3, 1, resolve.OutcomeDeclined}, {"two pages", 3, 2, 2, resolve.OutcomeDeclined},
-		{"more than announced", 2, 3, 1, resolve.OutcomeDeclined}, {"an empty page", 3, 0, 1, resolve.OutcomeUnknown},
-		{"no end", 1 << 20, 1, 51, resolve.OutcomeUnknown},
+		{"one page", 3, 3, 1, resolve.Declined}, {"two pages", 3, 2, 2, resolve.Declined},
+		{"more than announced", 2, 3, 1, resolve.Declined}, {"an empty page", 3, 0, 1, resolve.Unknown},
+		{"no end", 1 << 20, 1, 51, resolve.Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -343,8 +343,8 @@ func TestRunPages(t *testing.T) {
 					Row:      func(r *row) resolve.Row { return r.Row },
 					NotFinal: func([]row) error { return nil },
 				})
-				if pages != tt.asked || got.Verdict != tt.verdict {
-					t.Errorf("%s: got %d pages and verdict %d (%v), want %d and %d", tt.name, pages, got.Verdict, got.Cause, tt.asked, tt.verdict)
+				if pages != tt.asked || got.Finding != tt.finding {
+					t.Errorf("%s: got %d pages and finding %d (%v), want %d and %d", tt.name, pages, got.Finding, got.Cause, tt.asked, tt.finding)
 				}
 			})
 		})
@@ -363,7 +363,7 @@ func TestRunEndsWithContext(t *testing.T) {
 			},
 			Row: func(r *row) resolve.Row { return r.Row },
 		})
-		if got.Verdict != resolve.OutcomeUnknown || !errors.Is(got.Cause, context.DeadlineExceeded) || got.Row == nil || !got.Seen {
+		if got.Finding != resolve.Unknown || !errors.Is(got.Cause, context.DeadlineExceeded) || got.Row == nil || !got.Seen {
 			t.Errorf("got %+v", got)
 		}
 	})

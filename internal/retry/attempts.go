@@ -10,8 +10,8 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/random"
 )
 
-// Payment makes attempts until one may have reached the gateway, or the policy ends them.
-func (p Policy) Payment(ctx context.Context, attempt func(context.Context) Attempt) {
+// RunPayment makes attempts until one may have reached the gateway, or the policy ends them.
+func (p Policy) RunPayment(ctx context.Context, attempt func(context.Context) Attempt) {
 	for {
 		pause, again := p.Next(attempt(ctx), random.Float64())
 		if !again || !Fits(ctx, pause) || Sleep(ctx, pause) != nil {
@@ -20,11 +20,11 @@ func (p Policy) Payment(ctx context.Context, attempt func(context.Context) Attem
 	}
 }
 
-// Query returns a client of go-retryablehttp that makes the attempts of one query: it sends the request, hands the last
+// QueryClient returns a client of go-retryablehttp that makes the attempts of one query: it sends the request, hands the last
 // response to the request's handler, and waits between attempts until the context ends. Send makes one attempt, with a
 // copy of the request. Facts describes the attempt that was made last, and its response as far as it has been decoded; from
 // these the policy decides whether there is another one, and after which pause.
-func (p Policy) Query(send func(*http.Request) (*http.Response, error), facts func() Attempt) *retryablehttp.Client {
+func (p Policy) QueryClient(send func(*http.Request) (*http.Response, error), facts func() Attempt) *retryablehttp.Client {
 	var pause time.Duration
 	return &retryablehttp.Client{
 		HTTPClient: &http.Client{

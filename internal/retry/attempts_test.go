@@ -32,9 +32,9 @@ func TestAttempts(t *testing.T) {
 		{"a query fails", query(policy), []retry.Attempt{failed}, 0, 4, 6 * time.Second},
 		{"a query is told when to come again", query(policy), []retry.Attempt{{Status: 429, RetryAfter: 3 * time.Second}, {Status: 200}}, 0, 2, 3 * time.Second},
 		{"a query has no time for the pause", query(policy), []retry.Attempt{{Status: 429, RetryAfter: 3 * time.Second}}, 2 * time.Second, 1, 0},
-		{"a payment is answered", policy.Payment, []retry.Attempt{{Status: 503}}, 0, 1, 0},
-		{"a payment is not sent", policy.Payment, []retry.Attempt{failed}, 0, 3, 3 * time.Second},
-		{"a payment may have been sent", policy.Payment, []retry.Attempt{failed, {Failed: true}}, 0, 2, time.Second},
+		{"a payment is answered", policy.RunPayment, []retry.Attempt{{Status: 503}}, 0, 1, 0},
+		{"a payment is not sent", policy.RunPayment, []retry.Attempt{failed}, 0, 3, 3 * time.Second},
+		{"a payment may have been sent", policy.RunPayment, []retry.Attempt{failed, {Failed: true}}, 0, 2, time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAttemptsEndWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := retry.Policy{MaxAttempts: 4, MinWait: time.Hour, MaxWait: time.Hour}
 		ended := errors.New("ended")
-		for _, run := range []func(context.Context, func(context.Context) retry.Attempt){query(policy), policy.Payment} {
+		for _, run := range []func(context.Context, func(context.Context) retry.Attempt){query(policy), policy.RunPayment} {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			begun, attempts := time.Now(), 0
 			time.AfterFunc(time.Second, func() { cancel(ended) })
@@ -85,7 +85,7 @@ func TestAttemptsEndWithContext(t *testing.T) {
 func TestSeedDecidesPauses(t *testing.T) {
 	policy := retry.Policy{MaxAttempts: 8, MinWait: time.Second, MaxWait: time.Minute}
 	for name, run := range map[string]func(context.Context, func(context.Context) retry.Attempt){
-		"query": query(policy), "payment": policy.Payment,
+		"query": query(policy), "payment": policy.RunPayment,
 	} {
 		pauses := func(t *testing.T, seed uint64) (pauses []time.Duration) {
 			cryptotest.SetGlobalRandom(t, seed)
@@ -115,7 +115,7 @@ func TestSeedDecidesPauses(t *testing.T) {
 func query(p retry.Policy) func(context.Context, func(context.Context) retry.Attempt) {
 	return func(ctx context.Context, attempt func(context.Context) retry.Attempt) {
 		var last retry.Attempt
-		attempts := p.Query(func(r *http.Request) (*http.Response, error) {
+		attempts := p.QueryClient(func(r *http.Request) (*http.Response, error) {
 			if last = attempt(r.Context()); last.Failed {
 				return nil, errors.New("failed")
 			}
@@ -154,7 +154,7 @@ func TestQueryIsHandled(t *testing.T) {
 				var rejected bool
 				var handled []int
 				sent := 0
-				attempts := retry.Policy{MaxAttempts: 3, MinWait: time.Second, MaxWait: time.Second}.Query(
+				attempts := retry.Policy{MaxAttempts: 3, MinWait: time.Second, MaxWait: time.Second}.QueryClient(
 					func(r *http.Request) (*http.Response, error) {
 						last = retry.Attempt{Number: sent + 1, Status: tt.statuses[sent]}
 						rejected = false

@@ -66,7 +66,7 @@ func (s *Sender) Do(x *Exchange, limit int64, buffer *Buffer) Response {
 	if !x.watch.isIn(req.Context()) { // a hook has replaced the context
 		req = req.WithContext(x.watch.context(req.Context()))
 	}
-	r := s.exchange(req, limit, buffer)
+	r := s.roundTripAndRead(req, limit, buffer)
 	if x.watch.unsolicited.Load() { // neither the response nor the error of closing the connection is about this request
 		r = Response{Err: errUnsolicited}
 	}
@@ -79,7 +79,7 @@ var (
 	errUnsolicited = errors.New("the response began before the request was written: it answers something else")
 )
 
-func (s *Sender) exchange(req *http.Request, limit int64, buffer *Buffer) (r Response) {
+func (s *Sender) roundTripAndRead(req *http.Request, limit int64, buffer *Buffer) (r Response) {
 	resp, err := s.roundTrip(req)
 	switch {
 	case err != nil:

@@ -57,7 +57,7 @@ type Verdict int
 // The verdicts.
 const (
 	Unknown     Verdict = iota // it may have happened
-	Taken                      // the gateway accepted it
+	Accepted                   // the gateway accepted it
 	WasDeclined                // the gateway declined it
 	Refused                    // the gateway did not process it
 	NotSent                    // provably nothing was sent
@@ -74,7 +74,7 @@ var (
 	errNobodys  = errors.New("the response does not say which transaction it is about")
 )
 
-// Of returns what the last attempt means and, if the verdict is not Taken, WasDeclined or Refused, why. A response is
+// Of returns what the last attempt means and, if the verdict is not Accepted, WasDeclined or Refused, why. A response is
 // trusted only if it was received completely, with HTTP 200 and about what was sent; for everything else that may have
 // reached the gateway the outcome is unknown.
 func Of(r *Response, says *Statement) (Verdict, error) {
@@ -109,7 +109,7 @@ func Of(r *Response, says *Statement) (Verdict, error) {
 	case says.State == Redirect && !says.HasRedirect:
 		return Unknown, errNowhere
 	}
-	return Taken, nil
+	return Accepted, nil
 }
 
 // unsentOr returns NotSent if it is proved that nothing was sent, and otherwise the given verdict.

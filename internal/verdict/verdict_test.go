@@ -28,9 +28,9 @@ func TestOf(t *testing.T) {
 		{"failed", verdict.Response{Failure: failed}, verdict.Statement{}, verdict.Unknown},
 		{"failed in a good response", verdict.Response{Failure: failed, Status: 200, Body: object}, approved, verdict.Unknown},
 
-		{"taken", verdict.Response{Status: 200}, approved, verdict.Taken},
-		{"in processing", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Processing }), verdict.Taken},
-		{"to be redirected", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.HasRedirect = verdict.Redirect, true }), verdict.Taken},
+		{"accepted", verdict.Response{Status: 200}, approved, verdict.Accepted},
+		{"in processing", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Processing }), verdict.Accepted},
+		{"to be redirected", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State, s.HasRedirect = verdict.Redirect, true }), verdict.Accepted},
 		{"to be redirected nowhere", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.State = verdict.Redirect }), verdict.Unknown},
 		{"a bad address", verdict.Response{Status: 200}, with(func(s *verdict.Statement) { s.BadRedirect = true }), verdict.Unknown},
 		{
@@ -82,7 +82,7 @@ func TestOf(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 			}
-			clear := got == verdict.Taken || got == verdict.WasDeclined || got == verdict.Refused
+			clear := got == verdict.Accepted || got == verdict.WasDeclined || got == verdict.Refused
 			if (cause == nil) != clear {
 				t.Errorf("%s: got cause %v", tt.name, cause)
 			}

@@ -5,15 +5,15 @@ import "github.com/cardgateway/cardgateway-go/internal/civil"
 // A window that announces more rows than fit on a page is split. Its first page is not wasted: if its rows are in order of
 // time, it contains one end of the window completely, and only the rest has to be queried again.
 
-// shownEnd finds the end of the window that its first page contains completely. It returns the boundary of that end: the
-// page has every row up to this second or, if the newest rows come first, from this second on.
+// shownEnd finds the end of the window that its first page contains completely. It returns the second at which the
+// window can be cut: the page has every row up to this second or, if the newest rows come first, from this second on.
 //
-// More rows of the last row's second may be on the next page, so the boundary is between two rows of the page, as close to
+// More rows of the last row's second may be on the next page, so the cut is between two rows of the page, as close to
 // its last row as possible. It is a second without rows, because it is unknown whether the gateway includes a bound: both
 // the end that is kept and the query for the rest stop there, and neither may lose a row of that second.
 //
 // If a row has two times there is no such end, because the page may be sorted by either.
-func (r *windowReader[T]) shownEnd() (boundary civil.Time, newestFirst, ok bool) {
+func (r *windowReader[T]) shownEnd() (cutSecond civil.Time, newestFirst, ok bool) {
 	if r.requests != 1 || len(r.rows) != r.granted || r.inside != len(r.rows) {
 		return 0, false, false
 	}
@@ -28,12 +28,12 @@ func (r *windowReader[T]) shownEnd() (boundary civil.Time, newestFirst, ok bool)
 		}
 		switch {
 		case step > 1:
-			boundary, ok = row.times[0]-1, true
+			cutSecond, ok = row.times[0]-1, true
 		case step < -1:
-			boundary, ok = row.times[0]+1, true
+			cutSecond, ok = row.times[0]+1, true
 		}
 	}
-	return boundary, newestFirst, ok
+	return cutSecond, newestFirst, ok
 }
 
 // restrictedTo returns the reader as if it had queried only a part of its window, which its first page contains completely.

@@ -14,14 +14,14 @@ func TestShownEnd(t *testing.T) {
 		seconds     []civil.Time // of the rows, in the page's order
 		second2     civil.Time   // of the first row
 		granted     int          // zero means the number of rows
-		boundary    civil.Time
+		cutSecond   civil.Time
 		newestFirst bool
 		ok          bool
 	}{
-		{name: "newest first", seconds: []civil.Time{190, 180, 170}, boundary: 171, newestFirst: true, ok: true},
-		{name: "oldest first", seconds: []civil.Time{110, 120, 130}, boundary: 129, ok: true},
-		{name: "more rows of the last second may follow", seconds: []civil.Time{190, 180, 170, 170, 170}, boundary: 171, newestFirst: true, ok: true},
-		{name: "no second without rows at its end", seconds: []civil.Time{190, 180, 172, 171, 170}, boundary: 173, newestFirst: true, ok: true},
+		{name: "newest first", seconds: []civil.Time{190, 180, 170}, cutSecond: 171, newestFirst: true, ok: true},
+		{name: "oldest first", seconds: []civil.Time{110, 120, 130}, cutSecond: 129, ok: true},
+		{name: "more rows of the last second may follow", seconds: []civil.Time{190, 180, 170, 170, 170}, cutSecond: 171, newestFirst: true, ok: true},
+		{name: "no second without rows at its end", seconds: []civil.Time{190, 180, 172, 171, 170}, cutSecond: 173, newestFirst: true, ok: true},
 		{name: "no second without rows", seconds: []civil.Time{110, 111, 112, 112, 113}},
 		{name: "one second", seconds: []civil.Time{150, 150, 150}},
 		{name: "one row", seconds: []civil.Time{150}},
@@ -45,9 +45,9 @@ func TestShownEnd(t *testing.T) {
 			for i, second := range tt.seconds {
 				r.addRow(&modelRow{id: i, second: second, second2: tt.second2 * civil.Time(max(0, 1-i))}, new(row[modelRow]))
 			}
-			boundary, newestFirst, ok := r.shownEnd()
-			if ok != tt.ok || ok && (boundary != tt.boundary || newestFirst != tt.newestFirst) {
-				t.Errorf("got %d, newest first %t, %t; want %d, %t, %t", boundary, newestFirst, ok, tt.boundary, tt.newestFirst, tt.ok)
+			cutSecond, newestFirst, ok := r.shownEnd()
+			if ok != tt.ok || ok && (cutSecond != tt.cutSecond || newestFirst != tt.newestFirst) {
+				t.Errorf("got %d, newest first %t, %t; want %d, %t, %t", cutSecond, newestFirst, ok, tt.cutSecond, tt.newestFirst, tt.ok)
 			}
 		})
 	}

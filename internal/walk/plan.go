@@ -83,14 +83,14 @@ func (p *planner[T]) split(s *step[T]) []*step[T] {
 // Whether the page had every row of that end is verified when the block is counted. It is therefore not used in a block
 // that is not counted, or whose count was wrong before.
 func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
-	boundary, newestFirst, ok := s.reader.shownEnd()
-	if !ok || !s.block.final || s.block.uncertain || p.calendar.isSkipped(boundary) {
+	cutSecond, newestFirst, ok := s.reader.shownEnd()
+	if !ok || !s.block.final || s.block.uncertain || p.calendar.isSkipped(cutSecond) {
 		return nil, s.span
 	}
-	// The padding of both queries ends at the boundary.
-	shown, rest := span{s.span.from, boundary - padding}, span{boundary - padding, s.span.to}
+	// The padding of both queries ends at the cut.
+	shown, rest := span{s.span.from, cutSecond - padding}, span{cutSecond - padding, s.span.to}
 	if newestFirst {
-		shown, rest = span{boundary + padding, s.span.to}, span{s.span.from, boundary + padding}
+		shown, rest = span{cutSecond + padding, s.span.to}, span{s.span.from, cutSecond + padding}
 	}
 	if min(shown.seconds(), rest.seconds()) < minWindow {
 		return nil, s.span

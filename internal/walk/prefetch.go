@@ -72,7 +72,7 @@ func (p *prefetcher[T]) schedule(ctx context.Context) {
 		case !p.mayStart():
 			return
 		default:
-			p.start(ctx, p.queryAt(i))
+			p.start(ctx, p.prepareStep(i))
 		}
 		if p.queue[i].kind == window {
 			windows++
@@ -93,9 +93,10 @@ func (p *prefetcher[T]) mayStart() bool {
 	return p.inFlight < p.limit && (!serial || p.inFlight == 0)
 }
 
-// queryAt makes the waiting step i one that can be started: a window or a row count. A window is cut from a range only now,
-// when most is known about the density.
-func (p *prefetcher[T]) queryAt(i int) *step[T] {
+// prepareStep makes the waiting step i of the queue one that can be started, a window or a row count, and returns it. A window
+// is cut from a range only now, when most is known about the density. What remains of the range follows in the queue, or is left
+// to the next block.
+func (p *prefetcher[T]) prepareStep(i int) *step[T] {
 	s := p.queue[i]
 	if s.kind == window && p.plan.calendar.isTooLong(s.span) {
 		s.uncut() // it is a part of a longer block than the one that begins with it

@@ -62,8 +62,8 @@ func (e *WindowError) Error() string {
 
 func (e *WindowError) Unwrap() error { return e.Err }
 
-// state is the part of a walk that any goroutine can read at any time.
-type state struct {
+// sharedState is the part of a walk that any goroutine can read at any time.
+type sharedState struct {
 	requests   atomic.Int64
 	mu         sync.Mutex
 	report     Report
@@ -71,7 +71,7 @@ type state struct {
 }
 
 // update changes the report and the checkpoint.
-func (s *state) update(change func(*Report, *Checkpoint)) {
+func (s *sharedState) update(change func(*Report, *Checkpoint)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.report, s.checkpoint)

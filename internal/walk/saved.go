@@ -28,7 +28,7 @@ type savedJSON struct {
 	Block        string    `json:"block"`
 	Next         string    `json:"next"`
 	Counted      int       `json:"counted"`
-	Edge         string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
+	Boundary     string    `json:"edge,omitempty"` // 16 hexadecimal digits for each id
 	CompleteUpTo time.Time `json:"completeUpTo"`
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
@@ -44,13 +44,13 @@ func (s Saved) MarshalJSON() ([]byte, error) {
 	if s.IsZero() {
 		return []byte("null"), nil
 	}
-	edge := make([]byte, 0, 8*len(s.At.Boundary))
+	boundary := make([]byte, 0, 8*len(s.At.Boundary))
 	for _, id := range s.At.Boundary {
-		edge = binary.BigEndian.AppendUint64(edge, id)
+		boundary = binary.BigEndian.AppendUint64(boundary, id)
 	}
 	return json.Marshal(savedJSON{
 		Version: savedVersion, Query: s.Query, Block: s.At.Block.String(), Next: s.At.Next.String(), Counted: s.At.Counted,
-		Edge: hex.EncodeToString(edge), CompleteUpTo: s.At.CompleteUpTo, Start: s.Start, End: s.End,
+		Boundary: hex.EncodeToString(boundary), CompleteUpTo: s.At.CompleteUpTo, Start: s.Start, End: s.End,
 	})
 }
 
@@ -66,21 +66,21 @@ func (s *Saved) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return errSaved
 	}
-	edge, err := hex.DecodeString(in.Edge)
+	boundary, err := hex.DecodeString(in.Boundary)
 	block, hasBlock := civil.Parse(in.Block)
 	next, hasNext := civil.Parse(in.Next)
 	switch {
 	case in.Version != savedVersion:
 		return fmt.Errorf("%w that this version reads: version %d", errSaved, in.Version)
-	case err != nil || len(edge)%8 != 0 || in.Query == "" || !hasBlock || !hasNext || block > next || in.Counted < 0,
+	case err != nil || len(boundary)%8 != 0 || in.Query == "" || !hasBlock || !hasNext || block > next || in.Counted < 0,
 		in.Start.IsZero() || in.End.IsZero():
 		return errSaved
 	}
 	*s = Saved{Query: in.Query, Start: in.Start, End: in.End, At: Checkpoint{
 		Block: block, Next: next, Counted: in.Counted, CompleteUpTo: in.CompleteUpTo,
 	}}
-	for ; len(edge) > 0; edge = edge[8:] {
-		s.At.Boundary = append(s.At.Boundary, binary.BigEndian.Uint64(edge))
+	for ; len(boundary) > 0; boundary = boundary[8:] {
+		s.At.Boundary = append(s.At.Boundary, binary.BigEndian.Uint64(boundary))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type Config[T any] struct {
 // Walk is one pass over the rows of a range.
 type Walk[T any] struct {
 	config Config[T]
-	state  state
+	shared sharedState
 }
 
 // New prepares a walk. It sends nothing.
@@ -37,7 +37,7 @@ func New[T any](c Config[T]) *Walk[T] {
 	w := &Walk[T]{config: c}
 	if c.Resume != nil {
 		checkpoint := *c.Resume
-		w.state.checkpoint = &checkpoint
+		w.shared.checkpoint = &checkpoint
 	}
 	return w
 }
@@ -45,7 +45,7 @@ func New[T any](c Config[T]) *Walk[T] {
 // Run yields every row of the range once, until yield returns false; then it returns ErrStopped. It is called once.
 func (w *Walk[T]) Run(ctx context.Context, yield func(*T) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	walker := w.begin(time.Now(), yield)
+	walker := w.newWalker(time.Now(), yield)
 	defer walker.ahead.stop()
 	defer cancel()
 	return walker.run(ctx)
@@ -54,25 +54,25 @@ func (w *Walk[T]) Run(ctx context.Context, yield func(*T) bool) error {
 // Checkpoint returns the position of the walk: the end of the last window of which the caller has received every row and
 // gone on to the next. A walk that was neither begun nor resumed has none.
 func (w *Walk[T]) Checkpoint() (c Checkpoint, ok bool) {
-	w.state.mu.Lock()
-	defer w.state.mu.Unlock()
-	if w.state.checkpoint == nil {
+	w.shared.mu.Lock()
+	defer w.shared.mu.Unlock()
+	if w.shared.checkpoint == nil {
 		return Checkpoint{}, false
 	}
-	return *w.state.checkpoint, true
+	return *w.shared.checkpoint, true
 }
 
 // Report returns what the walk has done so far.
 func (w *Walk[T]) Report() Report {
-	w.state.mu.Lock()
-	defer w.state.mu.Unlock()
-	report := w.state.report
-	report.Requests = int(w.state.requests.Load())
+	w.shared.mu.Lock()
+	defer w.shared.mu.Unlock()
+	report := w.shared.report
+	report.Requests = int(w.shared.requests.Load())
 	return report
 }
 
-// begin creates the walker of a walk that begins now.
-func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
+// newWalker creates the walker of a walk that begins now.
+func (w *Walk[T]) newWalker(now time.Time, yield func(*T) bool) *walker[T] {
 	c := &w.config
 	end := c.End
 	if end.After(now) {
@@ -94,7 +94,7 @@ func (w *Walk[T]) begin(now time.Time, yield func(*T) bool) *walker[T] {
 			plan: plan, source: w.patientSource(), limit: c.Prefetch, largestPage: c.LargestPageSize,
 			results: make(chan *step[T], c.Prefetch),
 		},
-		seen: newSeenRows(), state: &w.state, yield: yield,
+		seen: newSeenRows(), shared: &w.shared, yield: yield,
 		start: c.Start, end: end, first: whole.from, last: whole.to - 1,
 	}
 	walker.progress = func(upTo civil.Time) {
@@ -129,7 +129,7 @@ func (w *Walk[T]) patientSource() Source[T] {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			w.state.requests.Add(1)
+			w.shared.requests.Add(1)
 			return s.Fetch(ctx, from, to, page, size)
 		})
 		if p != nil {

@@ -14,7 +14,7 @@ type walker[T any] struct {
 	plan     *planner[T] // of the prefetcher
 	ahead    prefetcher[T]
 	seen     seenRows
-	state    *state
+	shared   *sharedState
 	yield    func(*T) bool
 	progress func(upTo civil.Time) // called after each window and each block
 
@@ -40,9 +40,9 @@ func (w *walker[T]) resume(c Checkpoint) {
 		w.plan.next = begun.span.to
 		w.ahead.enqueue(&begun, span{c.Next, begun.span.to})
 	}
-	w.state.mu.Lock()
-	defer w.state.mu.Unlock()
-	w.state.checkpoint, w.state.report.CompleteUpTo = &c, c.CompleteUpTo
+	w.shared.mu.Lock()
+	defer w.shared.mu.Unlock()
+	w.shared.checkpoint, w.shared.report.CompleteUpTo = &c, c.CompleteUpTo
 }
 
 // run walks over the range.
@@ -83,34 +83,48 @@ func (w *walker[T]) handle(ctx context.Context, s *step[T]) error {
 
 // yieldRows yields the rows of a window that were not yielded before, and returns the window as a part of its block.
 func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
-	r := &s.reader
+	if !w.yieldNew(s) {
+		return part{}, ErrStopped
+	}
+	return w.partOf(s)
+}
+
+// yieldNew yields the rows of a window that are in the range and were not yielded before, until the caller stops the loop. It
+// reports whether the caller goes on.
+func (w *walker[T]) yieldNew(s *step[T]) bool {
 	// The block may end with this window, and the first query of the next block then begins here. A row with a time from
 	// here on can be returned again after the rows of its block were removed.
 	nextQuery := w.plan.calendar.atOrBefore(s.span.to - padding)
-	for _, row := range r.rows {
+	for _, row := range s.reader.rows {
 		if !w.seen.isNew(row.id) {
-			w.state.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
+			w.shared.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
 			continue
 		}
 		if !row.within(w.first, w.last) {
 			continue
 		}
-		w.state.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
+		w.shared.update(func(report *Report, _ *Checkpoint) { report.RowsSeen++ })
 		if !w.yield(row.value) {
-			return part{}, ErrStopped
+			return false
 		}
 		if last := row.lastSecond(); last >= nextQuery {
 			w.seen.remember(row.id, last)
 		}
 	}
-	w.state.update(func(report *Report, _ *Checkpoint) { report.Reread += r.rounds - 1 })
+	return true
+}
+
+// partOf counts a window in the report, and returns it as a part of its block, or why it could not be completed.
+func (w *walker[T]) partOf(s *step[T]) (part, error) {
+	r := &s.reader
+	w.shared.update(func(report *Report, _ *Checkpoint) { report.Reread += r.rounds - 1 })
 	if s.err != nil { // the error does not name the window
 		return part{}, &WindowError{From: r.from, To: r.to, Err: s.err}
 	}
 	if r.state != complete {
 		return part{}, &UnsettledError{From: r.from, To: r.to, Announced: r.total, Seen: r.distinct, Rounds: r.rounds}
 	}
-	w.state.update(func(report *Report, _ *Checkpoint) {
+	w.shared.update(func(report *Report, _ *Checkpoint) {
 		report.Windows++
 		report.RowsAnnounced += r.total
 	})
@@ -127,7 +141,7 @@ func (w *walker[T]) windowDone(s *step[T]) {
 				boundary = append(boundary, row.id)
 			}
 		}
-		w.state.update(func(_ *Report, c *Checkpoint) {
+		w.shared.update(func(_ *Report, c *Checkpoint) {
 			c.Next, c.Counted, c.Boundary = s.span.to, w.seen.count(), boundary
 		})
 	}
@@ -139,7 +153,7 @@ func (w *walker[T]) windowDone(s *step[T]) {
 const countEvery = 100
 
 // countSoFar counts the rows read so far of a long block, so that the walk is complete up to here before the block's end.
-// If the count differs it does nothing: the end of the block handles it.
+// If the count differs or fails it does nothing: the end of the block handles both.
 func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 	b := s.block
 	if !b.final || len(w.seen.parts)-b.counted < countEvery || s.span.to >= b.span.to {
@@ -164,14 +178,14 @@ func (w *walker[T]) blockDone(b *block) {
 			upTo = w.plan.calendar.earliest(b.span.to)
 		}
 		w.advance(upTo)
-		w.state.update(func(_ *Report, c *Checkpoint) { c.Block, c.Next, c.Counted = b.span.to, b.span.to, 0 })
+		w.shared.update(func(_ *Report, c *Checkpoint) { c.Block, c.Next, c.Counted = b.span.to, b.span.to, 0 })
 	}
 	w.progress(b.span.to)
 }
 
 // advance advances CompleteUpTo. What was complete stays so: the checkpoint of another walk may have been further.
 func (w *walker[T]) advance(upTo time.Time) {
-	w.state.update(func(report *Report, c *Checkpoint) {
+	w.shared.update(func(report *Report, c *Checkpoint) {
 		upTo = later(upTo, later(w.start, report.CompleteUpTo))
 		report.CompleteUpTo, c.CompleteUpTo = upTo, upTo
 	})
@@ -267,7 +281,7 @@ func (w *walker[T]) reread(ctx context.Context, b *block, i int) error {
 		if err != nil {
 			return err
 		}
-		w.state.update(func(report *Report, _ *Checkpoint) { report.Reread++ })
+		w.shared.update(func(report *Report, _ *Checkpoint) { report.Reread++ })
 		w.seen.include(p) // otherwise rows of both would be yielded again with the next part
 		by = append(by, p)
 		from = s.span.to

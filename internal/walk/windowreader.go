@@ -59,7 +59,7 @@ const (
 // missing.
 const maxRounds = 20
 
-// How many times, and with which pauses at most, a window must return the same rows; see confirm.
+// How many times, and with which pauses at most, a window must return the same rows; see acceptIfStable.
 const (
 	enoughStableRounds = 5
 	maxPause           = 500 * time.Millisecond
@@ -80,20 +80,12 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 	for r.rounds = 1; ; r.rounds++ {
 		r.distinctAtRoundStart = r.distinct
 		for page := 1; page == 1 || page <= r.pages(); page++ {
-			err := r.fetch(ctx, page)
-			if err == nil && page == 1 && r.isDense() {
-				err = r.enlargePage(ctx)
-			}
-			if err == nil && page == 1 && r.rounds == 1 && r.mayBeCapped {
-				if capped, err := r.checkCap(ctx); capped || err != nil {
-					return err
-				}
-			}
-			if err != nil || r.finish() || page == 1 && r.overflow() || len(r.rows) > maxRows {
+			if ended, err := r.readPage(ctx, page); ended || err != nil {
 				return err
 			}
 		}
-		if r.confirm() || r.rounds == maxRounds {
+		r.acceptIfStable()
+		if r.state == complete || r.rounds == maxRounds {
 			return nil
 		}
 		r.guessPageSize()
@@ -101,6 +93,29 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 			_ = retry.Sleep(ctx, time.Duration(random.Float64()*float64(maxPause))) // fetch returns the error of ctx
 		}
 	}
+}
+
+// readPage reads a page of a round, and reports whether the reading ends with it: the window is complete or must be split, or
+// it remains incomplete, because it has too many rows or its total is capped.
+func (r *windowReader[T]) readPage(ctx context.Context, page int) (ended bool, err error) {
+	if err := r.fetch(ctx, page); err != nil {
+		return false, err
+	}
+	if page == 1 && r.isDense() {
+		if err := r.enlargePage(ctx); err != nil {
+			return false, err
+		}
+	}
+	if page == 1 && r.rounds == 1 && r.mayBeCapped {
+		if capped, err := r.checkCap(ctx); capped || err != nil {
+			return capped, err
+		}
+	}
+	r.completeIfCounted()
+	if page == 1 && r.state == incomplete {
+		r.splitIfTooMany()
+	}
+	return r.state != incomplete || len(r.rows) > maxRows, nil
 }
 
 // pages returns how many pages a round has: not many more than have returned rows, whatever the gateway announces.
@@ -163,11 +178,11 @@ func (r *windowReader[T]) addRow(value *T, fresh *row[T]) {
 	}
 }
 
-// finish completes the window if as many rows with times between the bounds were read as announced, and reports whether it
-// did. Additional rows with other times do not match this query and are dropped.
-func (r *windowReader[T]) finish() bool {
+// completeIfCounted completes the window if as many rows with times between the bounds were read as announced. Additional rows
+// with other times do not match this query and are dropped.
+func (r *windowReader[T]) completeIfCounted() {
 	if r.inside != r.total {
-		return false
+		return
 	}
 	if r.distinct > r.inside {
 		r.rows = slices.DeleteFunc(r.rows, func(row *row[T]) bool {
@@ -175,26 +190,24 @@ func (r *windowReader[T]) finish() bool {
 		})
 	}
 	r.state = complete
-	return true
 }
 
-// confirm ends a round in which finish did not complete the window. It reports whether the rows can be accepted as
-// complete, although some have times outside the bounds.
+// acceptIfStable ends a round in which completeIfCounted did not complete the window. It completes the window if the rows can
+// be accepted, although some have times outside the bounds.
 //
 // The count can be right with such rows for one of two reasons. Either the gateway selects rows by another time than the
 // one in the response: then these rows are right, and every response returns the same ones. Or each of them replaces a row
 // that should have been returned: a fault that another response at another time is unlikely to repeat exactly. So once
 // there are as many distinct rows as announced, further rounds follow after pauses of random length, so that a periodic
 // fault affects other requests. After enoughStableRounds without a new row, the first reason is assumed.
-func (r *windowReader[T]) confirm() bool {
+func (r *windowReader[T]) acceptIfStable() {
 	if r.distinct != r.total || r.distinctAtRoundStart != r.distinct {
-		return false
+		return
 	}
-	if r.stableRounds++; r.stableRounds < enoughStableRounds {
-		return false
+	r.stableRounds++
+	if r.stableRounds >= enoughStableRounds {
+		r.state = complete
 	}
-	r.state = complete
-	return true
 }
 
 // guessPageSize detects that the gateway returns fewer rows than requested without announcing it: the last two pages, or
@@ -228,13 +241,11 @@ func (r *windowReader[T]) checkCap(ctx context.Context) (capped bool, err error)
 	return true, nil
 }
 
-// overflow stops reading a window that must be split, and reports whether it did.
-func (r *windowReader[T]) overflow() bool {
-	if !r.narrowable || r.total <= r.granted || r.total <= r.splitAbove {
-		return false
+// splitIfTooMany has a window split that announces too many rows.
+func (r *windowReader[T]) splitIfTooMany() {
+	if r.narrowable && r.total > r.granted && r.total > r.splitAbove {
+		r.state = overflowed
 	}
-	r.state = overflowed
-	return true
 }
 
 // isDense reports whether the window has more rows than a page, cannot be split, and could be read with larger pages.

@@ -71,6 +71,22 @@ func TestWindowState(t *testing.T) {
 	}
 }
 
+// TestLongPageIsComplete checks that a window is not split if its first page has all rows that it announces, although they are
+// more than requested.
+func TestLongPageIsComplete(t *testing.T) {
+	r := secondsReader(func(_, _, size int) *Page[int] {
+		p := &Page[int]{Size: size, Total: size + 1}
+		for i := range p.Total {
+			p.Rows = append(p.Rows, 100+i)
+		}
+		return p
+	})
+	r.narrowable = true
+	if err := r.run(t.Context()); err != nil || r.state != complete || r.requests != 1 {
+		t.Errorf("got %v, state %d after %d requests, want it complete after one", err, r.state, r.requests)
+	}
+}
+
 // TestPagedInSilence: a window that is paged instead of split is also read completely if the pages are shorter than
 // requested without announcing it.
 func TestPagedInSilence(t *testing.T) {
