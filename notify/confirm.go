@@ -59,10 +59,7 @@ func Confirm(ctx context.Context, client *cardgateway.Client, n *Notification) e
 	if err := newConfirmer(client).confirm(ctx, n); err != nil {
 		return err
 	}
-	if n.Token.IsZero() && !n.showsClaim() {
-		return errNotShown
-	}
-	return nil
+	return n.shown()
 }
 
 // subject identifies the transaction to query: by the gateway's id if there is one, otherwise by the merchant's.

@@ -9,7 +9,7 @@ import (
 )
 
 // Deduper remembers which events have been handled, so that a repeated notification is not handled again: gateways repeat
-// one until the response is HTTP 200, published as up to five times within 30 minutes.
+// one until the response is HTTP 200, published as up to four times in the 30 minutes after the first failure.
 //
 // MemoryDeduper serves one process. If several processes receive notifications, share a table, for example in Postgres:
 //

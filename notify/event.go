@@ -48,11 +48,14 @@ func (n *Notification) confirmedCode() cardgateway.Code {
 	return n.Transaction.Code
 }
 
-// showsClaim reports whether the gateway's state is final, or no less than what the payload claims; a payload without a
+// shown returns an error unless the gateway's state is final, or no less than what the payload claims; a payload without a
 // code may claim anything. A notification can arrive before the gateway's own records are updated; if it were accepted too
-// early, its event would be lost.
-func (n *Notification) showsClaim() bool {
-	return isFinal(n.confirmedCode()) || n.Claimed.Code != 0 && !isFinal(n.Claimed.Code)
+// early, its event would be lost. One with a token is accepted in any state, because no query returns a lost token.
+func (n *Notification) shown() error {
+	if !n.Token.IsZero() || isFinal(n.confirmedCode()) || n.Claimed.Code != 0 && !isFinal(n.Claimed.Code) {
+		return nil
+	}
+	return errNotShown
 }
 
 func isFinal(c cardgateway.Code) bool {

@@ -50,7 +50,8 @@ type Options struct {
 
 // NewHandler returns a handler for what the gateway sends to notificationUrl ("Events"). The interface documents neither
 // the payload nor a signature nor the expected acknowledgement. Published are POST with JSON, that only HTTP 200 counts as
-// accepted, and that a notification that was not accepted is repeated after 5 s, 5, 15 and 30 min, then never again.
+// accepted, and that a notification that was not accepted is repeated 5 s, 5, 15 and 30 min after the first failure, then
+// never again.
 //
 // A payload alone changes nothing. The handler queries the gateway for the transaction that it names, with GetTransaction
 // (SearchOrders if it has only the merchant's id), for a refund also with SearchRefunds, and calls handle with what the
@@ -88,7 +89,7 @@ func NewHandler(client *cardgateway.Client, opts Options, handle func(context.Co
 		panic("notify: NewHandler: client and handle must not be nil")
 	}
 	h := &handler{
-		opts: opts, handle: handle, gateway: newConfirmer(client), admission: newAdmission(opts.QueriesPerSecond),
+		opts: opts, handle: handle, confirmer: newConfirmer(client), admission: newAdmission(opts.QueriesPerSecond),
 		reporter: reporter{logger: opts.Logger, observe: opts.Observe},
 		handled:  NewMemoryDeduper(0), tokens: newFirstTokens(), tokenMembers: likelyTokenMembers,
 	}
@@ -104,7 +105,7 @@ func NewHandler(client *cardgateway.Client, opts Options, handle func(context.Co
 type handler struct {
 	opts         Options
 	handle       func(context.Context, *Notification) error
-	gateway      confirmer
+	confirmer    confirmer
 	admission    *admission
 	reporter     reporter
 	handled      *MemoryDeduper // by this process: checked first, so that repetitions cost no query
@@ -182,7 +183,7 @@ func (h *handler) process(r *http.Request, n *Notification, info *Info) (err err
 	if info.Repeated = h.isRepeated(n); info.Repeated { // by the notification that this one has waited for
 		return nil
 	}
-	if err := h.gateway.confirm(r.Context(), n); err != nil {
+	if err := h.confirmer.confirm(r.Context(), n); err != nil {
 		if isUnauthorized(err) {
 			err = fmt.Errorf("%w: %w", errUnauthorized, err)
 		}
@@ -194,10 +195,10 @@ func (h *handler) process(r *http.Request, n *Notification, info *Info) (err err
 	if err := h.checkToken(r, n); err != nil {
 		return err
 	}
-	if n.Token.IsZero() && !n.showsClaim() {
-		return errNotShown
+	if err := n.shown(); err != nil {
+		return err
 	}
-	info.Repeated, err = h.once(r.Context(), n)
+	info.Repeated, err = h.handleOnce(r.Context(), n)
 	return err
 }
 
@@ -239,8 +240,8 @@ func (h *handler) checkToken(r *http.Request, n *Notification) error {
 	return nil
 }
 
-// once calls handle unless the event has been handled or is being handled.
-func (h *handler) once(ctx context.Context, n *Notification) (repeated bool, err error) {
+// handleOnce calls handle unless the event has been handled or is being handled.
+func (h *handler) handleOnce(ctx context.Context, n *Notification) (repeated bool, err error) {
 	key := n.eventKey()
 	claim, err := h.opts.Deduper.Claim(ctx, key)
 	switch {
@@ -253,6 +254,7 @@ func (h *handler) once(ctx context.Context, n *Notification) (repeated bool, err
 	}
 	handled := false
 	defer func() { h.endClaim(ctx, key, handled) }() // also if handle panics
+	// Checked again, and remembered in the same step: another token may have been accepted since checkToken.
 	if !n.Token.IsZero() && !h.tokens.accept(n.Transaction, n.Token) {
 		return false, errOtherToken
 	}

@@ -55,7 +55,7 @@ func (g *Gateway) Authenticate(id string, approve bool) (next string, err error)
 // dashboard and the hosted pages. It returns the payment afterwards, which is another one if the cardholder tries another
 // card, and where the cardholder is sent next.
 func (g *Gateway) act(id string, a console.Action) (_ console.Payment, next string, err error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	o, err := g.ledger.payment(id)
 	if err == nil && o.seeded {
@@ -151,7 +151,7 @@ func (g *Gateway) Refund(id, amount, refundTransactionID string) (refundUniqueID
 
 // makeRefund is Refund, for everyone.
 func (g *Gateway) makeRefund(id string, m console.RefundRequest) (console.Refund, error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	o, err := g.ledger.payment(id)
 	if err != nil {
@@ -180,7 +180,7 @@ func (g *Gateway) SettleRefund(id string, approved bool) error {
 
 // endRefund is SettleRefund, for everyone.
 func (g *Gateway) endRefund(id string, approved bool) (console.Refund, error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	r, err := g.ledger.refund(id)
 	switch {

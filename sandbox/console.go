@@ -141,7 +141,7 @@ func (g forConsole) Search() any {
 }
 
 func (g forConsole) Info() console.Info {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	opts := g.opts
 	opts.Search = g.searches.Search
@@ -157,7 +157,7 @@ func (g forConsole) Info() console.Info {
 }
 
 func (g forConsole) Payment(id string) (console.Payment, error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	o, err := g.ledger.payment(id)
 	if err != nil {
@@ -167,7 +167,7 @@ func (g forConsole) Payment(id string) (console.Payment, error) {
 }
 
 func (g forConsole) Payments(f console.Filter) console.List[console.Payment] {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	found := console.List[console.Payment]{Data: []console.Payment{}}
 	for i := len(g.ledger.orders) - 1; i >= 0; i-- {
@@ -205,7 +205,7 @@ func (l *ledger) view(o *order) console.Payment {
 }
 
 func (g forConsole) Refund(id string) (console.Refund, error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	r, err := g.ledger.refund(id)
 	if err != nil {
@@ -215,7 +215,7 @@ func (g forConsole) Refund(id string) (console.Refund, error) {
 }
 
 func (g forConsole) Refunds(f console.Filter) console.List[console.Refund] {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	found := console.List[console.Refund]{Data: []console.Refund{}}
 	for i := len(g.ledger.refunds) - 1; i >= 0; i-- {
@@ -242,7 +242,7 @@ func (l *ledger) viewRefund(r *refund) console.Refund {
 }
 
 func (g forConsole) HostedPage(path string) (console.HostedPage, error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	o := g.ledger.pages[path[strings.LastIndex(path, "/")+1:]]
 	if o == nil {

@@ -45,8 +45,8 @@ func New(opts Options) *Gateway {
 	return g
 }
 
-// lock locks g.mu and settles what is due. The caller unlocks it.
-func (g *Gateway) lock() {
+// lockSettled locks g.mu and settles what is due. The caller unlocks it.
+func (g *Gateway) lockSettled() {
 	g.mu.Lock()
 	g.ledger.settleDue()
 }
@@ -54,8 +54,9 @@ func (g *Gateway) lock() {
 // settleAfter settles what is due in that time. The caller holds g.mu.
 func (g *Gateway) settleAfter(d time.Duration) {
 	g.later(d, func() {
-		g.lock()
-		g.mu.Unlock()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.ledger.settleDue()
 	})
 }
 

@@ -122,49 +122,49 @@ func (f *Fault) describe() string {
 }
 
 // applyFault changes the response of an operation, which is empty if the operation was not carried out, as the fault says.
-func applyFault(f *Fault, reply reply, c *call) reply {
+func applyFault(f *Fault, answer reply, c *call) reply {
 	status := f.Status
 	if f.Code != 0 {
-		reply = refusal(f.Code, codes.Message(f.Code))
-	} else if reply.body == nil {
-		reply = refusal(codes.SystemError, "system error")
+		answer = refusalWithStatus(http.StatusOK, f.Code, codes.Message(f.Code))
+	} else if answer.body == nil {
+		answer = refusalWithStatus(http.StatusOK, codes.SystemError, "system error")
 		if f.Reply == ReplyAsIs {
 			status = cmp.Or(status, http.StatusGatewayTimeout)
 		}
 	}
 	switch f.Reply {
 	case ReplyClose:
-		reply.truncation = truncatedToNothing
+		answer.truncation = truncatedToNothing
 	case ReplyReset:
-		reply.truncation = truncatedByReset
+		answer.truncation = truncatedByReset
 	case ReplyCutHeader:
-		reply.truncation = truncatedInHeader
+		answer.truncation = truncatedInHeader
 	case ReplyCutBody:
-		reply.truncation = truncatedInBody
+		answer.truncation = truncatedInBody
 	case ReplyTruncated:
-		reply.body = reply.body[:len(reply.body)/2]
+		answer.body = answer.body[:len(answer.body)/2]
 	case ReplyEmpty:
-		reply = reply.withBody([]byte{}, reply.header.Get("Content-Type"))
+		answer = answer.withBody([]byte{}, answer.header.Get("Content-Type"))
 	case ReplyHTML:
-		reply = reply.withBody([]byte("<!doctype html>\n<title>Service unavailable</title>\n<h1>Service unavailable</h1>\n"), "text/html; charset=utf-8")
+		answer = answer.withBody([]byte("<!doctype html>\n<title>Service unavailable</title>\n<h1>Service unavailable</h1>\n"), "text/html; charset=utf-8")
 	case ReplyGarbage:
-		reply = reply.withBody([]byte{0x00, 0xff, 0xfe, 0x1f, 0x8b, 0x08, 0x80, 0xc1}, "application/octet-stream")
+		answer = answer.withBody([]byte{0x00, 0xff, 0xfe, 0x1f, 0x8b, 0x08, 0x80, 0xc1}, "application/octet-stream")
 	case ReplyForeign:
 		other := foreign(c)
-		reply.body, reply.code, reply.message = other.body, other.code, other.message
+		answer.body, answer.code, answer.message = other.body, other.code, other.message
 	case ReplyNoCode:
-		reply = reply.withBody(withoutCode(reply.body), reply.header.Get("Content-Type"))
+		answer = answer.withBody(withoutCode(answer.body), answer.header.Get("Content-Type"))
 	case ReplyRedirect:
-		reply = reply.withHeader("Location", cmp.Or(f.Location, c.url))
+		answer = answer.withHeader("Location", cmp.Or(f.Location, c.url))
 		status = cmp.Or(status, http.StatusTemporaryRedirect)
 	}
 	if f.RetryAfter != "" {
-		reply = reply.withHeader("Retry-After", f.RetryAfter)
+		answer = answer.withHeader("Retry-After", f.RetryAfter)
 	}
 	if status != 0 {
-		reply = reply.withStatus(status)
+		answer = answer.withStatus(status)
 	}
-	return reply
+	return answer
 }
 
 // foreign returns a well-formed success of another transaction.

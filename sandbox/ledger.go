@@ -17,12 +17,12 @@ type ledger struct {
 	notices     *notices
 	settleAfter func(time.Duration) // calls settleDue after that time
 
-	books
+	contents
 	issued int // number of uniqueIds issued so far
 }
 
-// books is what Reset removes.
-type books struct {
+// contents is what Reset removes.
+type contents struct {
 	orders        orderList // by time
 	refunds       refundList
 	byUniqueID    map[string]*order
@@ -47,7 +47,7 @@ func newLedger(opts *Options, n *notices, settleAfter func(time.Duration)) ledge
 }
 
 func (l *ledger) reset() {
-	l.books = books{
+	l.contents = contents{
 		byUniqueID:    make(map[string]*order),
 		byTransaction: make(map[string][]*order),
 		byOrder:       make(map[string][]*order),
@@ -223,7 +223,7 @@ func (l *ledger) left(o *order) int64 { return money.Thousandths(o.amount) - l.r
 
 // refundedOf returns how much of an order is refunded, or will be, in thousandths.
 func (l *ledger) refundedOf(uniqueID string) int64 {
-	return l.books.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
+	return l.contents.refunded[uniqueID] + l.seeded.Refunded(uniqueID)
 }
 
 // due is a transaction or a refund in processing that settles by itself.

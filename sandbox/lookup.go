@@ -13,7 +13,7 @@ import (
 // Executed returns how many times money was moved for a transactionId: 0 for a declined, open or unknown transaction, 1 for
 // a charged one, and more only if Options.Duplicates allows repetitions. Creating a token moves no money.
 func (g *Gateway) Executed(transactionID string) int {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	return g.ledger.executed[transactionID]
 }
@@ -21,7 +21,7 @@ func (g *Gateway) Executed(transactionID string) int {
 // Refunded returns how many times money was refunded for a refundTransactionId. Use it to check tests that lose the
 // responses of refunds. It is more than 1 only with RefundDuplicatesExecuted.
 func (g *Gateway) Refunded(refundTransactionID string) int {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	return g.ledger.givenBack[refundTransactionID]
 }
@@ -37,7 +37,7 @@ type Move struct {
 // Moves returns the movements of money from the n-th on, counted from 0, in their order. Executed and Refunded count them by
 // id.
 func (g *Gateway) Moves(n int) []Move {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	return append([]Move(nil), g.ledger.moves[min(n, len(g.ledger.moves)):]...)
 }
@@ -53,7 +53,7 @@ type Row struct {
 // Rows returns the transactions with that transactionId, oldest first: more than one after a repeated request, or if the
 // cardholder has tried several cards.
 func (g *Gateway) Rows(transactionID string) []Row {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	var rows []Row
 	for _, o := range g.ledger.byTransaction[transactionID] {
@@ -68,7 +68,7 @@ func (g *Gateway) Rows(transactionID string) []Row {
 
 // RefundRows does the same for a refundTransactionId. The UniqueID is that of the refund.
 func (g *Gateway) RefundRows(refundTransactionID string) []Row {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	var rows []Row
 	for _, r := range g.ledger.refunds {
@@ -82,7 +82,7 @@ func (g *Gateway) RefundRows(refundTransactionID string) []Row {
 // Token returns the token that a token order has created, which a merchant gets with the notification. The error says that
 // there is no such payment, or no token yet.
 func (g *Gateway) Token(id string) (string, error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	o, err := g.ledger.payment(id)
 	switch {
@@ -98,16 +98,16 @@ func (g *Gateway) Token(id string) (string, error) {
 // complete walk over that range must find them, including those that are still hidden by a lag. Times count in whole
 // seconds, as in searches.
 func (g *Gateway) OrderIDs(from, to time.Time) iter.Seq[string] {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
-	all := g.ledger.ordersOf(generated.IDs{})
+	all := g.ledger.orderSeries(generated.IDs{})
 	all[0] = slices.Clone(g.ledger.orders)
 	return idsBetween(all, from, to)
 }
 
 // RefundIDs returns the refundUniqueIds of refunds, by the time of their request, as OrderIDs does for orders.
 func (g *Gateway) RefundIDs(from, to time.Time) iter.Seq[string] {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	all := g.ledger.refundSeries(generated.IDs{})
 	all[0] = slices.Clone(g.ledger.refunds)

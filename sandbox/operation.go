@@ -3,6 +3,7 @@ package sandbox
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/console"
@@ -36,7 +37,7 @@ func (o Operation) covers(op Operation) bool {
 	case "":
 		return true
 	case OpPayments:
-		return op.column() >= 0
+		return op.isPayment()
 	case OpSearches:
 		return op == OpSearchOrders || op == OpGetTransaction || op == OpSearchRefunds
 	}
@@ -110,19 +111,5 @@ func findRoute(path string) (_ route, pathParam string, ok bool) {
 	return route{}, "", false
 }
 
-// column returns the operation's index in rule.need, or -1 for an operation that is not a payment.
-func (o Operation) column() int {
-	switch o {
-	case OpCreateTokenOrder:
-		return 0
-	case OpTokenPayment:
-		return 1
-	case OpCreateCheckout:
-		return 2
-	case OpCreateSubscription:
-		return 3
-	case OpCreateCheckoutSubscription:
-		return 4
-	}
-	return -1
-}
+// isPayment reports whether o is one of the five POST operations of the interface.
+func (o Operation) isPayment() bool { return slices.Contains(paymentColumns(), o) }

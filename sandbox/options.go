@@ -131,14 +131,14 @@ type Responses struct {
 	HTTPStatusFollowsCode bool `json:"httpStatusFollowsCode"`
 }
 
-// Notifications says how notifications are delivered. In the zero value they are delivered at once, and repeated after the
-// published pauses.
+// Notifications says how notifications are delivered. In the zero value they are delivered at once, and repeated as published:
+// 5 s, 5, 15 and 30 min after the first failure.
 type Notifications struct {
 	// Delay is the time between the end of a transaction and the first delivery. Zero means at once, so that a
 	// notification can arrive before the response, as it can in production.
 	Delay time.Duration `json:"delay"`
 
-	// Scale multiplies the pauses between repeated deliveries. Zero means 1, which is real time.
+	// Scale multiplies the times of repeated deliveries. Zero means 1, which is real time.
 	Scale float64 `json:"scale"`
 
 	// TokenMember is the name of the member that holds the token of a token order, which the interface does not

@@ -15,7 +15,7 @@ func (l *ledger) pay(c *call) reply {
 	if c.op == OpTokenPayment {
 		source := l.tokens[c.pathParam]
 		if source == nil {
-			return l.opts.refuse(codes.NotFound, "tokenization: unknown token")
+			return l.opts.refusal(codes.NotFound, "tokenization: unknown token")
 		}
 		o.card, o.billing = source.card, source.billing
 		if o.appID == "" {
@@ -23,8 +23,8 @@ func (l *ledger) pay(c *call) reply {
 		}
 	}
 	if len(l.byTransaction[o.transactionID]) > 0 {
-		if reply, refused := l.refuseDuplicate(o); refused {
-			return reply
+		if answer, refused := l.refuseDuplicate(o); refused {
+			return answer
 		}
 	}
 	o.record("created by " + string(o.op))

@@ -49,14 +49,16 @@ func jsonReply(code int, message string, o jsonobject.Object) reply {
 	}}
 }
 
-// refusal returns the JSON response to a request that is not carried out.
-func refusal(code int, reason string) reply {
+// refusalWithStatus returns the JSON response to a request that is not carried out.
+func refusalWithStatus(status, code int, reason string) reply {
 	o := newResponse(code, codes.Message(code)).Text("transactionMessage", reason)
-	return jsonReply(code, codes.Message(code), o.Number("timestamp", time.Now().UnixMilli()))
+	return jsonReply(code, codes.Message(code), o.Number("timestamp", time.Now().UnixMilli())).withStatus(status)
 }
 
-// refuse returns a refusal with the HTTP status that the options require.
-func (o *Options) refuse(code int, reason string) reply { return o.statusFor(refusal(code, reason)) }
+// refusal returns the same response with the HTTP status that the options require for the code.
+func (o *Options) refusal(code int, reason string) reply {
+	return o.statusFor(refusalWithStatus(http.StatusOK, code, reason))
+}
 
 func (o *Options) statusFor(r reply) reply {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/cardgateway/cardgateway-go/sandbox/internal/jsonobject"
 )
@@ -28,7 +29,7 @@ func (o *Options) newCall(r *http.Request, op Operation, pathParam string, body 
 	query, malformed := url.ParseQuery(r.URL.RawQuery)
 	c := &call{op: op, pathParam: pathParam, query: query, base: o.baseURL(r), url: r.URL.String()}
 	switch {
-	case op.column() >= 0:
+	case op.isPayment():
 		c.pay, c.problems = decodePayment(op, body, o.PublishedLimits)
 		c.transactionID = c.pay.transactionID
 		if want := o.AppID; want != "" && c.pay.appID != "" && c.pay.appID != want {
@@ -67,11 +68,16 @@ func (o *Options) baseURL(r *http.Request) string {
 type rule struct {
 	name  string
 	check func(d *decoder, path string, value json.RawMessage)
-	need  string // R, O, C or - for each column, see Operation.column
+	need  string // R, O, C or - for each column; of a refund only one letter
 }
 
-// paymentRules returns that table. A member that is not in an operation's column is ignored, like members that are not in
-// the table at all.
+// paymentColumns returns the operations in the order of that table's columns, which is not that of their constants.
+func paymentColumns() []Operation {
+	return []Operation{OpCreateTokenOrder, OpTokenPayment, OpCreateCheckout, OpCreateSubscription, OpCreateCheckoutSubscription}
+}
+
+// paymentRules returns that table, with the columns of paymentColumns. A member that is not in an operation's column is
+// ignored, like members that are not in the table at all.
 func paymentRules() []rule {
 	return []rule{
 		{"transactionId", (*decoder).transactionID, "RRRRR"},
@@ -104,8 +110,9 @@ func decodePayment(op Operation, body []byte, published bool) (payment, []string
 		d.problem("body", err.Error())
 		return d.pay, d.problems
 	}
+	column := slices.Index(paymentColumns(), op)
 	for _, r := range paymentRules() {
-		need, value := r.need[op.column()], m[r.name]
+		need, value := r.need[column], m[r.name]
 		switch {
 		case need == '-':
 		case absent(value):

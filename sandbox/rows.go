@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -64,8 +65,8 @@ func (s some) appendRow(o jsonobject.Object, f resultFormat, i int) jsonobject.O
 	return s.series.appendRow(o, f, s.rows[i])
 }
 
-// ordersOf returns the orders that have all the ids. Without ids it returns all, the stored ones first.
-func (l *ledger) ordersOf(ids generated.IDs) []series {
+// orderSeries returns the orders that have all the ids. Without ids it returns all, the stored ones first.
+func (l *ledger) orderSeries(ids generated.IDs) []series {
 	if ids.None() {
 		all := []series{l.orders}
 		for _, b := range l.seeded.Orders {
@@ -74,17 +75,22 @@ func (l *ledger) ordersOf(ids generated.IDs) []series {
 		return all
 	}
 	var found []series
-	for _, o := range l.candidates(ids) {
-		if (ids.UniqueID == "" || ids.UniqueID == o.uniqueID) &&
-			(ids.TransactionID == "" || ids.TransactionID == o.transactionID) &&
-			(ids.OrderID == "" || ids.OrderID == o.orderID) {
-			found = append(found, orderList{o})
-		}
+	for _, o := range l.ordersOf(ids) {
+		found = append(found, orderList{o})
 	}
 	return found
 }
 
-// candidates returns the orders that have one of the ids.
+// ordersOf returns the orders that have all the ids, of which there is at least one; the stored ones come first.
+func (l *ledger) ordersOf(ids generated.IDs) []*order {
+	return slices.DeleteFunc(l.candidates(ids), func(o *order) bool {
+		return ids.UniqueID != "" && ids.UniqueID != o.uniqueID ||
+			ids.TransactionID != "" && ids.TransactionID != o.transactionID ||
+			ids.OrderID != "" && ids.OrderID != o.orderID
+	})
+}
+
+// candidates returns a new slice of the orders that have one of the ids.
 func (l *ledger) candidates(ids generated.IDs) []*order {
 	var found []*order
 	switch {
@@ -105,7 +111,7 @@ func (l *ledger) candidates(ids generated.IDs) []*order {
 	return found
 }
 
-// refundSeries does the same for refunds.
+// refundSeries returns refunds as orderSeries returns orders.
 func (l *ledger) refundSeries(ids generated.IDs) []series {
 	if ids.None() {
 		all := []series{l.refunds}

@@ -31,14 +31,14 @@ type searches struct {
 // single carries out the query of one order, whose only parameter is the uniqueId.
 func (s *searches) single(c *call) reply {
 	if len(c.query) > 0 {
-		return s.opts.refuse(codes.ParameterError, "no parameter but the uniqueId is accepted")
+		return s.opts.refusal(codes.ParameterError, "no parameter but the uniqueId is accepted")
 	}
 	if utf8.RuneCountInString(c.pathParam) > 128 {
-		return s.opts.refuse(codes.ParameterError, "uniqueId: longer than 128 characters")
+		return s.opts.refusal(codes.ParameterError, "uniqueId: longer than 128 characters")
 	}
 	o := s.ledger.find(c.pathParam)
 	if o == nil || time.Since(o.created) < s.lagOf(o.uniqueID) {
-		return s.opts.refuse(codes.NotFound, "uniqueId: unknown")
+		return s.opts.refusal(codes.NotFound, "uniqueId: unknown")
 	}
 	return jsonReply(o.code, codes.Message(o.code), s.opts.format(c.base).appendResult(jsonobject.New(), o, true))
 }
@@ -47,37 +47,40 @@ func (s *searches) single(c *call) reply {
 func (s *searches) batch(c *call) reply {
 	s.count++
 	if every(s.BusyEvery, s.count) {
-		reply := refusal(codes.RequestFailed, "too many requests").withStatus(http.StatusTooManyRequests)
+		answer := refusalWithStatus(http.StatusTooManyRequests, codes.RequestFailed, "too many requests")
 		if s.BusyRetryAfter > 0 {
-			reply = reply.withHeader("Retry-After", strconv.Itoa(int(s.BusyRetryAfter.Seconds())))
+			answer = answer.withHeader("Retry-After", strconv.Itoa(int(s.BusyRetryAfter.Seconds())))
 		}
-		return reply
+		return answer
 	}
 	q, problems := parseQuery(c.op, c.query, s.Search, s.opts.MaxPageSize)
 	if len(problems) > 0 {
-		return s.opts.refuse(codes.ParameterError, strings.Join(problems, "; "))
+		return s.opts.refusal(codes.ParameterError, strings.Join(problems, "; "))
 	}
 	if c.op == OpSearchRefunds {
 		s.arriveRefunds(q)
-		return s.envelope(c, q, s.ledger.refundSeries(q.IDs))
+		return s.page(c, q, s.ledger.refundSeries(q.IDs))
 	}
 	s.arriveOrders(q)
-	return s.envelope(c, q, s.ledger.ordersOf(q.IDs))
+	return s.page(c, q, s.ledger.orderSeries(q.IDs))
 }
 
-// envelope writes the page of a batch query.
-func (s *searches) envelope(c *call, q query, found []series) reply {
+// page returns the page that a batch query asks for, changed according to the settings.
+func (s *searches) page(c *call, q query, found []series) reply {
 	now := time.Now()
 	l := s.list(found, q.from, q.to, now)
-	total := l.Total()
 	refs := s.misbehave(c, q, l, s.rows(q, l, q.page))
+	return envelope(q, l.Total(), refs, s.opts.format(c.base), now)
+}
+
+// envelope writes a page.
+func envelope(q query, total int, refs []rowRef, format resultFormat, now time.Time) reply {
 	o := append(make(jsonobject.Object, 0, 256+720*len(refs)), '{')
 	o = o.Number("code", codes.SearchSuccess).Text("message", codes.Message(codes.SearchSuccess))
 	o = o.Number("timestamp", now.UnixMilli()).Raw("currPage", q.pageText)
 	o = o.Number("pageSize", int64(q.pageSize)).Number("totalCount", int64(total))
 	o = o.Number("totalPage", int64((total+q.pageSize-1)/q.pageSize))
 	o = append(o.Key("data"), '[')
-	format := s.opts.format(c.base)
 	for i, r := range refs {
 		if i > 0 {
 			o = append(o, ',')
@@ -112,7 +115,7 @@ func (s *searches) misbehave(c *call, q query, l *listing.Listing[series], refs 
 
 // outside returns a row that is older than the range of the query, if there is one.
 func (s *searches) outside(op Operation, q query) (rowRef, bool) {
-	all := s.ledger.ordersOf(generated.IDs{})
+	all := s.ledger.orderSeries(generated.IDs{})
 	if op == OpSearchRefunds {
 		all = s.ledger.refundSeries(generated.IDs{})
 	}
@@ -127,7 +130,7 @@ func (s *searches) outside(op Operation, q query) (rowRef, bool) {
 // others returns LeakRows orders of other transactions.
 func (s *searches) others(q query) []rowRef {
 	var refs []rowRef
-	for _, rows := range s.ledger.ordersOf(generated.IDs{}) {
+	for _, rows := range s.ledger.orderSeries(generated.IDs{}) {
 		for i := rows.Len() - 1; i >= 0 && len(refs) < s.LeakRows; i-- {
 			if l, ok := rows.(orderList); ok && l[i].transactionID == q.TransactionID {
 				continue

@@ -30,17 +30,17 @@ func (g *Gateway) respond(r *http.Request) reply {
 		return g.serveControl(r)
 	}
 	record := console.NewRequest(r)
-	reply := g.dispatch(r, record)
+	answer := g.dispatch(r, record)
 	if g.opts.Console.RequestLog >= 0 || g.opts.Log != nil {
-		g.log.AddRequest(record, reply.status, reply.code, reply.message, reply.body)
+		g.log.AddRequest(record, answer.status, answer.code, answer.message, answer.body)
 	}
-	return reply
+	return answer
 }
 
 // serveControl serves requests to the dashboard and the control API. They are not logged.
 func (g *Gateway) serveControl(r *http.Request) reply {
 	if g.opts.Console.Access == ControlOff {
-		return refusal(codes.NotFound, "no such path").withStatus(http.StatusNotFound)
+		return refusalWithStatus(http.StatusNotFound, codes.NotFound, "no such path")
 	}
 	if reason := controlRefused(r, g.opts.Console.Access); reason != "" {
 		o := jsonobject.New().Text("error", reason).Text("hint", "see Options.Console and docs/sandbox.md")
@@ -53,7 +53,7 @@ func (g *Gateway) serveControl(r *http.Request) reply {
 func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 	route, pathParam, ok := findRoute(r.URL.EscapedPath())
 	if !ok {
-		return refusal(codes.NotFound, "no such path").withStatus(http.StatusNotFound)
+		return refusalWithStatus(http.StatusNotFound, codes.NotFound, "no such path")
 	}
 	record.Operation = string(route.op)
 	if route.op == OpTokenPayment {
@@ -63,22 +63,22 @@ func (g *Gateway) dispatch(r *http.Request, record *console.Request) reply {
 		return replyOf(g.console.ServePage, r)
 	}
 	if r.Method != route.method {
-		reply := refusal(codes.RequestFailed, "method not allowed").withStatus(http.StatusMethodNotAllowed)
-		return reply.withHeader("Allow", route.method)
+		answer := refusalWithStatus(http.StatusMethodNotAllowed, codes.RequestFailed, "method not allowed")
+		return answer.withHeader("Allow", route.method)
 	}
 	if isFromPage(r) { // a merchant's program is not a web page
-		return refusal(codes.RequestFailed, "the request comes from a page of another site").withStatus(http.StatusForbidden)
+		return refusalWithStatus(http.StatusForbidden, codes.RequestFailed, "the request comes from a page of another site")
 	}
 	if !g.opts.authorized(r) {
-		reply := g.opts.refuse(codes.Unauthorized, "wrong merchant number or secret key")
-		if reply.status == http.StatusUnauthorized {
-			return reply.withHeader("WWW-Authenticate", `Basic realm="cardgateway"`)
+		answer := g.opts.refusal(codes.Unauthorized, "wrong merchant number or secret key")
+		if answer.status == http.StatusUnauthorized {
+			return answer.withHeader("WWW-Authenticate", `Basic realm="cardgateway"`)
 		}
-		return reply
+		return answer
 	}
 	body, status := readBody(r, g.opts.MaxBody)
 	if status != http.StatusOK {
-		return refusal(codes.RequestFailed, "the body could not be read, or is too large").withStatus(status)
+		return refusalWithStatus(status, codes.RequestFailed, "the body could not be read, or is too large")
 	}
 	if g.opts.Console.RequestLog >= 0 {
 		record.Request = mask.Body(body)
@@ -102,7 +102,7 @@ func readBody(r *http.Request, limit int64) (body []byte, status int) {
 
 // serveOperation carries out a call, and applies the fault that was injected for it, if any.
 func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
-	g.lock()
+	g.lockSettled()
 	c.orderPaid = g.ledger.paidOrders[c.pay.orderID]
 	f := g.faults.take(c)
 	g.mu.Unlock()
@@ -111,25 +111,25 @@ func (g *Gateway) serveOperation(c *call, record *console.Request) reply {
 	}
 	record.Fault = f.describe()
 	if !g.pause(f.Before) {
-		return refusal(codes.SystemError, "the gateway is closed").withStatus(http.StatusServiceUnavailable)
+		return refusalWithStatus(http.StatusServiceUnavailable, codes.SystemError, "the gateway is closed")
 	}
-	var reply reply
+	var answer reply
 	switch f.Commit {
 	case CommitNow:
-		reply = g.execute(c)
+		answer = g.execute(c)
 	case CommitLate:
 		g.mu.Lock()
 		g.later(f.Late, func() { g.execute(c) })
 		g.mu.Unlock()
 	}
 	g.pause(f.After)
-	return applyFault(f, reply, c)
+	return applyFault(f, answer, c)
 }
 
 // execute carries out a call.
 func (g *Gateway) execute(c *call) reply {
 	if len(c.problems) > 0 {
-		return g.opts.refuse(codes.ParameterError, strings.Join(c.problems, "; "))
+		return g.opts.refusal(codes.ParameterError, strings.Join(c.problems, "; "))
 	}
 	if OpSearches.covers(c.op) {
 		g.mu.Lock()
@@ -137,7 +137,7 @@ func (g *Gateway) execute(c *call) reply {
 		g.mu.Unlock()
 		g.pause(latency)
 	}
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	switch c.op {
 	case OpSearchOrders, OpSearchRefunds:
@@ -149,9 +149,9 @@ func (g *Gateway) execute(c *call) reply {
 	case OpUploadTrackingNumbers:
 		return g.ledger.uploadTrackingNumbers(c)
 	}
-	reply := g.ledger.pay(c)
+	answer := g.ledger.pay(c)
 	g.ledger.settleDue() // if SettleAfter is zero
-	return reply
+	return answer
 }
 
 // authorized compares digests, so that the time it takes reveals neither content nor length of the secret.

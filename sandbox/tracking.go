@@ -22,7 +22,7 @@ type TrackingNumber struct {
 
 // TrackingNumber returns the last entry that was uploaded for a payment. The error says that there is none.
 func (g *Gateway) TrackingNumber(id string) (TrackingNumber, error) {
-	g.lock()
+	g.lockSettled()
 	defer g.mu.Unlock()
 	o, err := g.ledger.payment(id)
 	if err != nil {

@@ -88,7 +88,7 @@ const (
 	deliveryTimeout = 10 * time.Second
 )
 
-// repeats returns the published pauses, each counted from the first failure.
+// repeats returns the published times of the repetitions, each counted from the first failure.
 func repeats() [4]time.Duration {
 	return [4]time.Duration{5 * time.Second, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 }
