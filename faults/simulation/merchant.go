@@ -358,6 +358,7 @@ func (m *merchant) mismatch(s *Step) func() {
 		}
 		v := verdictOf(r, err)
 		w.tell("%s: pays %s with another amount: %s", p.name(), t.name(), v)
+		w.searchError("a mismatch", err)
 		if c.whole > 0 {
 			w.violate("a mismatch sends nothing", "%s with another amount left", t.name())
 		}

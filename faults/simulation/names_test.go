@@ -94,7 +94,7 @@ func runCovered(t *testing.T, names map[string][]apinames.Name) coverage {
 		}
 	}
 	c := coverage{}
-	for _, run := range [][]string{{"-seeds", "60"}, {"-seeds", "12", "-store", "sqlite"}} {
+	for _, run := range [][]string{{"-seeds", "120"}, {"-seeds", "12", "-store", "sqlite"}} {
 		profile := filepath.Join(t.TempDir(), "profile")
 		args := []string{
 			"test", "-count=1", "-run=^TestSimulate$", "-coverpkg=" + strings.Join(packages, ","), "-coverprofile=" + profile, ".",
