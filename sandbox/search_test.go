@@ -105,6 +105,7 @@ func TestFilters(t *testing.T) {
 		{"order", "orderId=order-mine", "uniqueId", paid.str("uniqueId")},
 		{"order", "uniqueId=" + paid.str("uniqueId"), "transactionId", "mine"},
 		{"order", "uniqueId=" + paid.str("uniqueId") + "&transactionId=other", "transactionId", ""},
+		{"order", "transactionId=mine&orderId=other", "uniqueId", ""},
 		{"order", "transactionId=" + seeded.TransactionID, "uniqueId", seeded.UniqueID},
 		{"order", "orderId=" + seeded.OrderID, "uniqueId", seeded.UniqueID},
 		{"order", "uniqueId=" + seeded.UniqueID, "transactionId", seeded.TransactionID},

@@ -39,8 +39,8 @@ on both sides, by more than --grace. Rows in processing are timing, which is not
 The exit code is 0 if everything ties out, 1 if there are differences that are neither timing nor known, or rows that are
 unchecked, and 2 if the comparison was not possible or nothing was compared.`
 
-// comparison is one run of match or report.
-type comparison struct {
+// reconciliation is one run of match or report.
+type reconciliation struct {
 	call    *call
 	flags   *compareFlags
 	books   *books.Books
@@ -52,8 +52,8 @@ type comparison struct {
 	isDemonstration bool
 }
 
-// openCompared opens the database, reads the lists in the flags, and determines the period.
-func (c *call) openCompared(f *compareFlags) (_ *comparison, err error) {
+// openAndImport opens the database, reads the lists in the flags into it, and determines what is compared.
+func (c *call) openAndImport(f *compareFlags) (_ *reconciliation, err error) {
 	set, err := c.load()
 	if err != nil {
 		return nil, err
@@ -62,79 +62,93 @@ func (c *call) openCompared(f *compareFlags) (_ *comparison, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := c.compared(f, b)
+	r, err := c.importAndPrepare(f, b)
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	return m, nil
+	return r, nil
 }
 
-// compared is openCompared with an open database.
-func (c *call) compared(f *compareFlags, b *books.Books) (*comparison, error) {
-	m := &comparison{call: c, flags: f, books: b}
-	if err := m.readKnown(); err != nil { // before the lists are replaced
+// importAndPrepare is openAndImport with an open database.
+func (c *call) importAndPrepare(f *compareFlags, b *books.Books) (*reconciliation, error) {
+	known, err := f.readKnown()
+	if err != nil {
 		return nil, err
 	}
+	whole, err := c.copySpan(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.importLists(c, b); err != nil { // after the other inputs: it replaces the lists that were read before
+		return nil, err
+	}
+	return c.newReconciliation(f, b, match.Options{Known: known, Copy: whole})
+}
+
+func (f *compareFlags) readKnown() (known match.Known, err error) {
+	if f.Known == "" {
+		return known, nil
+	}
+	text, err := files.ReadBounded(f.Known, 64<<20)
+	if err == nil {
+		known, err = match.ReadKnown(strings.NewReader(text))
+	}
+	if err != nil {
+		return known, exit.Fail(exit.Failed, "--known %s: %s", terminal.Clean(f.Known), terminal.Clean(err.Error()))
+	}
+	return known, nil
+}
+
+// copySpan returns the range in which the copy of the gateway is complete.
+func (c *call) copySpan(b *books.Books) (match.Span, error) {
 	info, err := b.Info(c.ctx)
 	if err != nil {
-		return nil, booksError("db: ", err)
+		return match.Span{}, booksError("db: ", err)
 	}
 	if info.Zone == nil || !info.Since.Before(info.CompleteUpTo) {
-		return nil, exit.Fail(exit.Failed, "the database has no copy of the gateway yet; create one: %s",
+		return match.Span{}, exit.Fail(exit.Failed, "the database has no copy of the gateway yet; create one: %s",
 			shell.CommandLine(append([]string{"reconcile", "sync"}, c.settings.AsFlags()...)...))
 	}
-	if err := f.listsFlags.read(c, b); err != nil {
-		return nil, err
-	}
-	if m.info, err = b.Info(c.ctx); err != nil {
-		return nil, booksError("db: ", err)
-	}
-	if m.info.PaymentList.ReadAt.IsZero() {
-		return nil, exit.Fail(exit.Failed, "there is no list of your payments to compare with: set --list, or --list-dsn and --list-query")
-	}
-	if m.options.Grace, err = parseGrace(f.Grace); err != nil {
-		return nil, err
-	}
-	m.options.Now = c.now()
-	m.options.Copy = match.Span{From: info.Since.In(info.Zone), To: info.CompleteUpTo.In(info.Zone)}
-	if m.options.Payments, err = m.list(books.PaymentList, m.info.PaymentList); err != nil {
-		return nil, err
-	}
-	if m.options.Refunds, err = m.list(books.RefundList, m.info.RefundList); err != nil {
-		return nil, err
-	}
-	if err := m.findPeriod(); err != nil {
-		return nil, err
-	}
-	if m.otherApps, err = b.OtherApps(c.ctx, m.options.Period.From, m.options.Period.To); err != nil {
-		return nil, booksError("db: ", err)
-	}
-	if m.otherApps != (books.OtherApps{}) {
-		m.note("Not compared, because they are of other apps: %s. To compare them, set --any-app.", otherApps(m.otherApps))
-	}
-	return m, nil
+	return match.Span{From: info.Since.In(info.Zone), To: info.CompleteUpTo.In(info.Zone)}, nil
 }
 
-func (m *comparison) readKnown() error {
-	if m.flags.Known == "" {
-		return nil
+// newReconciliation completes the options from the flags and the lists in the database, which it only reads.
+func (c *call) newReconciliation(f *compareFlags, b *books.Books, o match.Options) (_ *reconciliation, err error) {
+	r := &reconciliation{call: c, flags: f, books: b, options: o}
+	if r.info, err = b.Info(c.ctx); err != nil {
+		return nil, booksError("db: ", err)
 	}
-	text, err := files.ReadBounded(m.flags.Known, 64<<20)
-	if err == nil {
-		m.options.Known, err = match.ReadKnown(strings.NewReader(text))
+	if r.info.PaymentList.ReadAt.IsZero() {
+		return nil, exit.Fail(exit.Failed, "there is no list of your payments to compare with: set --list, or --list-dsn and --list-query")
 	}
-	if err != nil {
-		return exit.Fail(exit.Failed, "--known %s: %s", terminal.Clean(m.flags.Known), terminal.Clean(err.Error()))
+	if r.options.Grace, err = parseGrace(f.Grace); err != nil {
+		return nil, err
 	}
-	return nil
+	r.options.Now = c.now()
+	if r.options.Payments, err = r.list(books.PaymentList, r.info.PaymentList); err != nil {
+		return nil, err
+	}
+	if r.options.Refunds, err = r.list(books.RefundList, r.info.RefundList); err != nil {
+		return nil, err
+	}
+	if err := r.findPeriod(); err != nil {
+		return nil, err
+	}
+	if r.otherApps, err = b.OtherApps(c.ctx, r.options.Period.From, r.options.Period.To); err != nil {
+		return nil, booksError("db: ", err)
+	}
+	if r.otherApps != (books.OtherApps{}) {
+		r.note("Not compared, because they are of other apps: %s. To compare them, set --any-app.", otherApps(r.otherApps))
+	}
+	return r, nil
 }
 
 // list returns whether a list was read, and the period that it covers.
-func (m *comparison) list(kind string, info books.ListInfo) (match.List, error) {
+func (r *reconciliation) list(kind string, info books.ListInfo) (match.List, error) {
 	if info.ReadAt.IsZero() {
 		return match.List{}, nil
 	}
-	first, last, err := m.books.ListSpan(m.call.ctx, kind)
+	first, last, err := r.books.ListSpan(r.call.ctx, kind)
 	if err != nil {
 		return match.List{}, booksError("db: ", err)
 	}
@@ -156,68 +170,68 @@ func parseGrace(text string) (time.Duration, error) {
 }
 
 // findPeriod sets the period: that of the flags, or else what the list covers, limited to the copy.
-func (m *comparison) findPeriod() error {
-	zone := m.options.Copy.From.Location()
+func (r *reconciliation) findPeriod() error {
+	zone := r.options.Copy.From.Location()
 	asked := match.Span{}
 	var err error
-	if m.flags.Period.IsSet() {
-		if asked.From, asked.To, err = m.flags.Period.Bounds(m.options.Now, zone); err != nil {
+	if r.flags.Period.IsSet() {
+		if asked.From, asked.To, err = r.flags.Period.Bounds(r.options.Now, zone); err != nil {
 			return err
 		}
-		m.noteList(asked)
+		r.noteList(asked)
 	} else {
-		if asked = m.options.Payments.Span; asked.IsZero() {
+		if asked = r.options.Payments.Span; asked.IsZero() {
 			return exit.Fail(exit.Failed,
 				"your list has no times, and none of its payments is in the copy (%s to %s), so its period is unknown: set it with --month or --from",
-				terminal.Wall(m.options.Copy.From), terminal.Wall(m.options.Copy.To))
+				terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To))
 		}
 		asked = match.Span{From: asked.From.In(zone), To: asked.To.In(zone)}
 	}
-	m.options.Period = asked
-	if m.options.Period.From.Before(m.options.Copy.From) {
-		m.options.Period.From = m.options.Copy.From
-		m.note("The copy of the gateway begins at %s: nothing earlier is compared.", terminal.Wall(m.options.Copy.From))
+	r.options.Period = asked
+	if r.options.Period.From.Before(r.options.Copy.From) {
+		r.options.Period.From = r.options.Copy.From
+		r.note("The copy of the gateway begins at %s: nothing earlier is compared.", terminal.Wall(r.options.Copy.From))
 	}
-	if m.options.Period.To.After(m.options.Copy.To) {
-		m.options.Period.To = m.options.Copy.To
-		if asked.To.Sub(m.options.Copy.To) > time.Hour {
-			m.note("The copy of the gateway is complete up to %s: nothing later is compared.", terminal.Wall(m.options.Copy.To))
+	if r.options.Period.To.After(r.options.Copy.To) {
+		r.options.Period.To = r.options.Copy.To
+		if asked.To.Sub(r.options.Copy.To) > time.Hour {
+			r.note("The copy of the gateway is complete up to %s: nothing later is compared.", terminal.Wall(r.options.Copy.To))
 		}
 	}
-	if !m.options.Period.From.Before(m.options.Period.To) {
+	if !r.options.Period.From.Before(r.options.Period.To) {
 		return exit.Fail(exit.Failed, "the copy of the gateway, from %s to %s, contains nothing from %s to %s; update it with cardgateway reconcile sync",
-			terminal.Wall(m.options.Copy.From), terminal.Wall(m.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
+			terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To), terminal.Wall(asked.From), terminal.Wall(asked.To))
 	}
 	return nil
 }
 
 // noteList adds a note if the list does not cover the period in the flags.
-func (m *comparison) noteList(asked match.Span) {
-	list := m.options.Payments.Span
-	end := period.Earlier(asked.To, m.options.Copy.To)
+func (r *reconciliation) noteList(asked match.Span) {
+	list := r.options.Payments.Span
+	end := period.Earlier(asked.To, r.options.Copy.To)
 	switch {
 	case list.IsZero():
 	case !list.From.Before(asked.To) || !list.To.After(asked.From):
-		m.note("Your list has no payment in the period: it covers %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
-	case end.Sub(list.To) > m.options.Grace:
-		m.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)),
+		r.note("Your list has no payment in the period: it covers %s to %s.", terminal.Wall(list.From), terminal.Wall(list.To))
+	case end.Sub(list.To) > r.options.Grace:
+		r.note("The last payment in your list was made at %s, but the period ends at %s. Is the list complete?", terminal.Wall(list.To.Add(-time.Second)),
 			terminal.Wall(end))
-	case list.From.Sub(asked.From) > m.options.Grace && list.From.Sub(m.options.Copy.From) > m.options.Grace:
-		m.note("The first payment in your list was made at %s, but the period begins at %s. Is the list complete?", terminal.Wall(list.From),
+	case list.From.Sub(asked.From) > r.options.Grace && list.From.Sub(r.options.Copy.From) > r.options.Grace:
+		r.note("The first payment in your list was made at %s, but the period begins at %s. Is the list complete?", terminal.Wall(list.From),
 			terminal.Wall(asked.From))
 	}
 }
 
-func (m *comparison) note(format string, args ...any) {
-	m.notes = append(m.notes, fmt.Sprintf(format, args...))
+func (r *reconciliation) note(format string, args ...any) {
+	r.notes = append(r.notes, fmt.Sprintf(format, args...))
 }
 
 // run compares, and prints a summary on stderr.
-func (m *comparison) run() (*match.Summary, error) {
-	for _, note := range m.notes {
-		m.call.say("%s", note)
+func (r *reconciliation) run() (*match.Summary, error) {
+	for _, note := range r.notes {
+		r.call.say("%s", note)
 	}
-	summary, err := match.Run(m.call.ctx, m.books, m.options)
+	summary, err := match.Run(r.call.ctx, r.books, r.options)
 	if err != nil {
 		var own *exit.Failure
 		if errors.As(err, &own) {
@@ -225,14 +239,14 @@ func (m *comparison) run() (*match.Summary, error) {
 		}
 		return nil, booksError("comparing: ", err)
 	}
-	if list := m.options.Payments.Span; summary.Rows(match.Unchecked) > 0 && !list.IsZero() {
-		m.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(m.options.Copy.From.Location())),
-			terminal.Wall(list.To.In(m.options.Copy.From.Location())), terminal.Wall(m.options.Copy.From), terminal.Wall(m.options.Copy.To))
-		m.call.say("%s", m.notes[len(m.notes)-1])
+	if list := r.options.Payments.Span; summary.Rows(match.ClassUnchecked) > 0 && !list.IsZero() {
+		r.note("Your list covers %s to %s, and the copy of the gateway %s to %s.", terminal.Wall(list.From.In(r.options.Copy.From.Location())),
+			terminal.Wall(list.To.In(r.options.Copy.From.Location())), terminal.Wall(r.options.Copy.From), terminal.Wall(r.options.Copy.To))
+		r.call.say("%s", r.notes[len(r.notes)-1])
 	}
-	m.call.metrics = append(m.call.metrics, comparisonMetrics(summary)...)
-	if !m.call.settings.Quiet {
-		if err := m.print(summary); err != nil {
+	r.call.metrics = append(r.call.metrics, comparisonMetrics(summary)...)
+	if !r.call.settings.Quiet {
+		if err := r.print(summary); err != nil {
 			return nil, exit.CannotWrite("summary", err)
 		}
 	}
@@ -240,20 +254,20 @@ func (m *comparison) run() (*match.Summary, error) {
 }
 
 // print prints the differences by class, and the totals of both sides.
-func (m *comparison) print(s *match.Summary) error {
-	m.call.tell("%s to %s: %s of %s rows tie out", terminal.Wall(m.options.Period.From), terminal.Wall(m.options.Period.To), terminal.Thousands(s.TiedOut),
+func (r *reconciliation) print(s *match.Summary) error {
+	r.call.tell("%s to %s: %s of %s rows tie out", terminal.Wall(r.options.Period.From), terminal.Wall(r.options.Period.To), terminal.Thousands(s.TiedOut),
 		terminal.Thousands(s.Compared))
 	if s.Newer > 0 {
-		m.call.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
+		r.call.tell("lines that are newer than the copy and were not compared: %s", terminal.Thousands(s.Newer))
 	}
-	if m.info.RefundList.ReadAt.IsZero() {
-		m.call.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
+	if r.info.RefundList.ReadAt.IsZero() {
+		r.call.tell("refunds were not compared: there is no list of them; set --refund-list or --refund-query")
 	}
 	if s.Elsewhere > 0 {
-		m.call.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
+		r.call.tell("%s lines of other periods were not compared", terminal.Thousands(s.Elsewhere))
 	}
 	if n := len(s.Unused); n > 0 {
-		m.call.tell("%s: entries that match no difference: %d, the first in line %d", terminal.Clean(m.flags.Known), n, s.Unused[0].Line)
+		r.call.tell("%s: entries that match no difference: %d, the first in line %d", terminal.Clean(r.flags.Known), n, s.Unused[0].Line)
 	}
 	if len(s.Classes) > 0 {
 		t := tabular.PlainTable()
@@ -265,14 +279,14 @@ func (m *comparison) print(s *match.Summary) error {
 				row[3] = amount.Text(c.Value, c.Currency)
 			}
 			if !c.Oldest.IsZero() {
-				row[5] = c.Oldest.In(m.options.Period.From.Location()).Format(time.DateOnly)
+				row[5] = c.Oldest.In(r.options.Period.From.Location()).Format(time.DateOnly)
 			}
 			if c.Known > 0 {
 				row[6] = terminal.Thousands(c.Known)
 			}
 			t.AppendRow(row)
 		}
-		if err := tabular.Render(t, m.call.err); err != nil {
+		if err := tabular.Render(t, r.call.err); err != nil {
 			return err
 		}
 	}
@@ -287,7 +301,7 @@ func (m *comparison) print(s *match.Summary) error {
 	if len(s.Bridges) == 0 {
 		return nil
 	}
-	return tabular.Render(t, m.call.err)
+	return tabular.Render(t, r.call.err)
 }
 
 func numbersRight(columns ...int) (configs []table.ColumnConfig) {
@@ -298,7 +312,7 @@ func numbersRight(columns ...int) (configs []table.ColumnConfig) {
 }
 
 // ended returns an error whose exit code is that of the result, or nil.
-func (m *comparison) ended(s *match.Summary) error {
+func (r *reconciliation) ended(s *match.Summary) error {
 	for i := range s.Bridges {
 		if b := &s.Bridges[i]; !b.LeftOver().IsZero() {
 			return exit.Fail(exit.Failed, "the comparison is inconsistent: %s in %s: %s left over", b.Kind, terminal.Clean(b.Currency), amount.Plain(b.LeftOver()))
@@ -308,8 +322,8 @@ func (m *comparison) ended(s *match.Summary) error {
 	if n := s.Differences(); n > 0 {
 		found = append(found, "differences: "+terminal.Thousands(n))
 	}
-	if n := s.Rows(match.Unchecked); n > 0 {
-		found = append(found, "not checked: "+report.NotChecked(n, m.options.Grace))
+	if n := s.Rows(match.ClassUnchecked); n > 0 {
+		found = append(found, "not checked: "+report.NotChecked(n, r.options.Grace))
 	}
 	switch {
 	case len(found) > 0:

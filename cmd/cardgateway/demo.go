@@ -105,7 +105,7 @@ func plantLists(ctx context.Context, b *books.Books, dir string) error {
 			return booksError("db: ", err)
 		}
 		r := of.Refund
-		if n++; r.State != "approved" || n%300 == 150 && p.inside(r.At) { // missing here
+		if n++; r.State != books.StateApproved || n%300 == 150 && p.inside(r.At) { // missing here
 			continue
 		}
 		amount := r.Amount.String()
@@ -155,11 +155,11 @@ type planter struct {
 // plant writes the line of one transaction id, if it has one.
 func (p *planter) plant(rows []books.Row) {
 	slices.SortFunc(rows, func(a, b books.Row) int { return a.At.Compare(b.At) })
-	at := slices.IndexFunc(rows, func(o books.Row) bool { return o.State == "approved" })
+	at := slices.IndexFunc(rows, func(o books.Row) bool { return o.State == books.StateApproved })
 	if at < 0 {
 		// Payments that were not approved are not in the list, except a few: as if the response had been misread.
 		if o := rows[0]; p.inside(o.At) {
-			isWaiting := o.State == "processing" && o.At.After(p.upTo.AddDate(0, -3, 0)) && p.waiting < 3
+			isWaiting := o.State == books.StateProcessing && o.At.After(p.upTo.AddDate(0, -3, 0)) && p.waiting < 3
 			if isWaiting {
 				p.waiting++
 			}

@@ -30,8 +30,8 @@ func (l *listsFlags) isSet() bool {
 	return cmp.Or(l.List, l.RefundList, l.ListQuery, l.RefundQuery) != ""
 }
 
-// read replaces the lists in the database with those in the flags.
-func (l *listsFlags) read(c *call, b *books.Books) error {
+// importLists reads the lists in the flags, and replaces those in the database by them.
+func (l *listsFlags) importLists(c *call, b *books.Books) error {
 	dsn := cmp.Or(l.ListDSN, c.getenv(settings.Variable("list-dsn")))
 	switch {
 	case database.HasPassword(l.ListDSN):

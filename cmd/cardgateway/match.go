@@ -30,7 +30,7 @@ Examples:
 
 // Run compares and prints the differences.
 func (k *matchCommand) Run(c *call) (err error) {
-	m, err := c.openCompared(&k.compareFlags)
+	m, err := c.openAndImport(&k.compareFlags)
 	if err != nil {
 		return err
 	}

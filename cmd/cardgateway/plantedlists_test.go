@@ -99,7 +99,7 @@ func (l *plantedLists) write(t *testing.T, read *sql.DB, dir string) {
 	l.order(last, successes)
 	for i := range l.each {
 		id := fmt.Sprint("nowhere-", i)
-		l.want[match.MissingThere] = append(l.want[match.MissingThere], id)
+		l.want[match.ClassMissingThere] = append(l.want[match.ClassMissingThere], id)
 		l.pay(id, "", "7.25", "EUR", l.from.AddDate(0, 3, i%100))
 	}
 	l.writeRefunds(t, read)
@@ -117,23 +117,23 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 	inside := l.isInside(o.at)
 	switch {
 	case successes > 1:
-		l.want[match.TwoSuccesses] = append(l.want[match.TwoSuccesses], o.id)
+		l.want[match.ClassTwoSuccesses] = append(l.want[match.ClassTwoSuccesses], o.id)
 		l.pay(o.id, "", o.amount, o.currency, o.at)
 		return
 	case o.state == "declined":
-		if l.declined++; inside && l.declined%3 == 0 && l.plant(match.State, o.id) {
+		if l.declined++; inside && l.declined%3 == 0 && l.plant(match.ClassState, o.id) {
 			l.pay(o.id, "", o.amount, o.currency, o.at)
 		}
 		return
 	case o.state != "approved":
 		isYoung := o.at.After(l.to.Add(-170 * 24 * time.Hour)) // older ones have the class state
-		if l.open++; inside && isYoung && l.open%3 == 0 && l.plant(match.Timing, o.id) {
+		if l.open++; inside && isYoung && l.open%3 == 0 && l.plant(match.ClassTiming, o.id) {
 			l.pay(o.id, "", o.amount, o.currency, o.at)
 		}
 		return
 	}
 	isNear := o.at.Before(l.from.Add(40*time.Hour)) || o.at.After(l.to.Add(-40*time.Hour))
-	if isNear && l.plant(match.Unchecked, o.id) {
+	if isNear && l.plant(match.ClassUnchecked, o.id) {
 		return
 	}
 	if l.since++; !inside || l.since < l.gap {
@@ -146,13 +146,13 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 		l.first = ""
 		return
 	}
-	classes := []match.Class{match.MissingHere, match.Amount, match.Currency, match.PaidTwice, match.Unreadable, match.ListedTwice}
+	classes := []match.Class{match.ClassMissingHere, match.ClassAmount, match.ClassCurrency, match.ClassPaidTwice, match.ClassUnreadable, match.ClassListedTwice}
 	class := classes[l.turn%len(classes)]
 	id := o.id
 	switch class {
-	case match.PaidTwice:
+	case match.ClassPaidTwice:
 		id = "twice-" + o.id
-	case match.Unreadable:
+	case match.ClassUnreadable:
 		id = fmt.Sprint("line ", l.lines+2)
 	}
 	if l.turn++; !l.plant(class, id) {
@@ -160,19 +160,19 @@ func (l *plantedLists) order(o plantedOrder, successes int) {
 		return
 	}
 	switch class {
-	case match.MissingHere:
-	case match.Amount:
+	case match.ClassMissingHere:
+	case match.ClassAmount:
 		more := decimal.RequireFromString(o.amount).Add(decimal.New(1, -2))
 		l.pay(o.id, "", more.String(), o.currency, o.at)
-	case match.Currency:
+	case match.ClassCurrency:
 		l.pay(o.id, "", o.amount, map[string]string{"EUR": "USD", "USD": "JPY", "JPY": "EUR"}[o.currency], o.at)
-	case match.ListedTwice:
+	case match.ClassListedTwice:
 		l.pay(o.id, "o-"+o.id, o.amount, o.currency, o.at)
 		l.pay(o.id, "o-"+o.id, o.amount, o.currency, o.at)
-	case match.PaidTwice:
+	case match.ClassPaidTwice:
 		l.first = id
 		l.pay(o.id, id, o.amount, o.currency, o.at)
-	case match.Unreadable:
+	case match.ClassUnreadable:
 		l.pay(o.id, "", "1,5", o.currency, o.at)
 	}
 }
@@ -226,26 +226,26 @@ func (l *plantedLists) writeRefunds(t *testing.T, read *sql.DB) {
 		at := time.UnixMicro(micros)
 		switch {
 		case l.again[id]:
-			if slices.Contains(l.want[match.RefundTwice], id) {
+			if slices.Contains(l.want[match.ClassRefundTwice], id) {
 				return nil // it is listed once
 			}
-			l.want[match.RefundTwice] = append(l.want[match.RefundTwice], id)
+			l.want[match.ClassRefundTwice] = append(l.want[match.ClassRefundTwice], id)
 		case payment == "":
-			l.want[match.RefundWithoutOrder] = append(l.want[match.RefundWithoutOrder], id)
+			l.want[match.ClassRefundWithoutOrder] = append(l.want[match.ClassRefundWithoutOrder], id)
 		case n > 1:
 			above[payment] = true
 		default:
-			if since++; since%5 == 0 && l.isInside(at) && l.plant(match.RefundMissingHere, id) {
+			if since++; since%5 == 0 && l.isInside(at) && l.plant(match.ClassRefundMissingHere, id) {
 				return nil
 			}
 		}
 		l.giveBack(id, amount, currency, at)
 		return nil
 	})
-	l.want[match.RefundAbovePayment] = slices.Collect(maps.Keys(above))
+	l.want[match.ClassRefundAbovePayment] = slices.Collect(maps.Keys(above))
 	for i := range l.each {
 		id := fmt.Sprint("never-", i)
-		l.want[match.RefundMissingThere] = append(l.want[match.RefundMissingThere], id)
+		l.want[match.ClassRefundMissingThere] = append(l.want[match.ClassRefundMissingThere], id)
 		l.giveBack(id, "-7.25", "EUR", l.from.AddDate(0, 3, i%100))
 	}
 }

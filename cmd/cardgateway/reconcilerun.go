@@ -41,11 +41,11 @@ func (r *runCommand) Run(c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	if !set.IsAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
-		return r.demonstrate(c)
-	}
 	if err := r.reportFlags.check(c); err != nil {
 		return err
+	}
+	if !set.IsAny() && !r.listsFlags.isSet() && r.Since == "" && r.Known == "" {
+		return r.demonstrate(c)
 	}
 	client, err := set.Client(nil)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *runCommand) Run(c *call) (err error) {
 	if c.metrics = other.metrics; err != nil {
 		return err
 	}
-	m, err := c.compared(&r.compareFlags, b)
+	m, err := c.importAndPrepare(&r.compareFlags, b)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (r *runCommand) demonstrate(c *call) (err error) {
 		r.From, r.To = midnight(d.from.AddDate(0, 0, 1)), midnight(d.to)
 	}
 	r.Out = cmp.Or(r.Out, filepath.Join(d.dir, "report.html"))
-	m, err := c.compared(&r.compareFlags, b)
+	m, err := c.importAndPrepare(&r.compareFlags, b)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (r *reportCommand) Run(c *call) (err error) {
 	if err := r.check(c); err != nil {
 		return err
 	}
-	m, err := c.openCompared(&r.compareFlags)
+	m, err := c.openAndImport(&r.compareFlags)
 	if err != nil {
 		return err
 	}
@@ -54,46 +54,43 @@ func (r *reportCommand) Run(c *call) (err error) {
 }
 
 // report compares and writes the three files.
-func (m *comparison) report(f *reportFlags) error {
-	if err := f.check(m.call); err != nil {
-		return err
-	}
+func (r *reconciliation) report(f *reportFlags) error {
 	base := strings.TrimSuffix(f.Out, ".html")
 	if f.Out == "" {
-		base = m.usualBase()
-		if err := f.mayWrite(m.call, base); err != nil {
-			return err
-		}
+		base = r.usualBase()
 	}
-	written, err := report.Create(base, m.options.Copy.From.Location(), m.options.Now)
+	if err := f.mayWrite(r.call, base); err != nil { // also if check has looked: a sync since then may have taken hours
+		return err
+	}
+	written, err := report.Create(base, r.options.Copy.From.Location(), r.options.Now)
 	if err != nil {
 		return exit.CannotWrite("report", err)
 	}
 	defer written.Remove()
-	shown, days := &report.Rows{Most: f.Rows}, report.NewDays(m.options.Period)
-	m.options.Gateway = days.Add
-	m.options.Found = func(d *match.Difference) error {
+	shown, days := &report.Rows{Most: f.Rows}, report.NewDays(r.options.Period)
+	r.options.EachRow = days.Add
+	r.options.Found = func(d *match.Difference) error {
 		shown.Add(d)
 		if err := written.Add(d); err != nil {
 			return exit.Fail(exit.Failed, "%v", err)
 		}
 		return nil
 	}
-	summary, err := m.run()
+	summary, err := r.run()
 	if err != nil {
 		return err
 	}
-	page := m.page(summary, shown, days, filepath.Base(base))
-	if err := m.nearest(page); err != nil {
+	page := r.page(summary, shown, days, filepath.Base(base))
+	if err := r.nearest(page); err != nil {
 		return err
 	}
 	if err := written.Finish(page); err != nil {
 		return exit.CannotWrite("report", err)
 	}
-	if _, err := fmt.Fprintln(m.call.out, base+".html"); err != nil {
+	if _, err := fmt.Fprintln(r.call.out, base+".html"); err != nil {
 		return exit.CannotWrite("path of the report", err)
 	}
-	return m.ended(summary)
+	return r.ended(summary)
 }
 
 // check checks the flags, before anything is read or written.
@@ -132,8 +129,8 @@ func (f *reportFlags) mayWrite(c *call, base string) error {
 }
 
 // usualBase returns the path of the files without their extensions, if there is no --out.
-func (m *comparison) usualBase() string {
-	from, last := m.options.Period.From, m.options.Period.To.Add(-time.Second)
+func (r *reconciliation) usualBase() string {
+	from, last := r.options.Period.From, r.options.Period.To.Add(-time.Second)
 	name := "reconcile-" + from.Format(time.DateOnly)
 	if day := last.Format(time.DateOnly); day != from.Format(time.DateOnly) {
 		name += "-to-" + day
@@ -141,31 +138,31 @@ func (m *comparison) usualBase() string {
 	return name
 }
 
-func (m *comparison) page(s *match.Summary, shown *report.Rows, days *report.Days, name string) *report.Page {
-	words := []string{"reconcile", "report", "--from", terminal.Wall(m.options.Period.From), "--to", terminal.Wall(m.options.Period.To), "--grace", m.flags.Grace}
-	if m.flags.Known != "" {
-		words = append(words, "--known", m.flags.Known)
+func (r *reconciliation) page(s *match.Summary, shown *report.Rows, days *report.Days, name string) *report.Page {
+	words := []string{"reconcile", "report", "--from", terminal.Wall(r.options.Period.From), "--to", terminal.Wall(r.options.Period.To), "--grace", r.flags.Grace}
+	if r.flags.Known != "" {
+		words = append(words, "--known", r.flags.Known)
 	}
-	command := shell.CommandLine(append(words, m.call.settings.AsFlags()...)...)
-	if m.isDemonstration {
+	command := shell.CommandLine(append(words, r.call.settings.AsFlags()...)...)
+	if r.isDemonstration {
 		command = "cardgateway reconcile run"
 	}
 	return &report.Page{
-		Period: m.options.Period, Grace: m.options.Grace, Now: m.options.Now,
-		Gateway: m.info.Gateway, AppID: m.info.AppID, Copy: m.options.Copy, LastSync: m.info.LastSync,
-		Payments: m.info.PaymentList, Refunds: m.info.RefundList, Known: m.flags.Known,
-		Summary: s, Rows: shown, Days: days, Notes: m.notes, OtherApps: m.otherApps,
+		Period: r.options.Period, Grace: r.options.Grace, Now: r.options.Now,
+		Gateway: r.info.Gateway, AppID: r.info.AppID, Copy: r.options.Copy, LastSync: r.info.LastSync,
+		Payments: r.info.PaymentList, Refunds: r.info.RefundList, Known: r.flags.Known,
+		Summary: s, Rows: shown, Days: days, Notes: r.notes, OtherApps: r.otherApps,
 		CSV: name + ".csv", JSON: name + ".json", Command: command, Text: terminal.Clean,
-		Demonstration: m.isDemonstration,
+		Demonstration: r.isDemonstration,
 	}
 }
 
 // nearest finds the nearest days with payments, for a period in which nothing was compared.
-func (m *comparison) nearest(page *report.Page) error {
+func (r *reconciliation) nearest(page *report.Page) error {
 	if page.Summary.Compared > 0 {
 		return nil
 	}
-	before, after, err := m.books.Neighbours(m.call.ctx, m.options.Period.From, m.options.Period.To)
+	before, after, err := r.books.Neighbours(r.call.ctx, r.options.Period.From, r.options.Period.To)
 	if err != nil {
 		return booksError("db: ", err)
 	}

@@ -261,7 +261,7 @@ func (x *reconciles) compare(c *call, k *copied) {
 		got.add(kind, string(d.Class), d.ID, d.Currency, cents(d.Value))
 		return nil
 	}
-	o.Gateway = func(kind reconcile.Kind, r *reconcile.Row) { got.given[string(kind)+" "+r.UniqueID+" "+r.ID]++ }
+	o.EachRow = func(kind reconcile.Kind, r *reconcile.Row) { got.given[string(kind)+" "+r.UniqueID+" "+r.ID]++ }
 	sums, err := match.Run(ctx, b, o)
 	if err != nil {
 		x.w.violate("a comparison comes to its end", "%s: %v", k.shop.name, err)

@@ -242,10 +242,10 @@ var faults = []fault{
 		{"internal/reconcile/match/several.go", "if !severalIDs(rows) || ", "if len(rows) < 2 || "},
 	}},
 	{"no-grace-at-the-end", "a payment near the end of the period and of the list is called missing", []edit{
-		{"internal/reconcile/match/classify.go", "return t.Before(from.Add(c.Grace)) || !t.Before(to.Add(-c.Grace))", "return t.Before(from.Add(c.Grace))"},
+		{"internal/reconcile/match/classify.go", "return t.Before(from.Add(k.Grace)) || !t.Before(to.Add(-k.Grace))", "return t.Before(from.Add(k.Grace))"},
 	}},
 	{"far-rows-compared", "rows just before the period are not compared with its lines", []edit{
-		{"internal/reconcile/match/compare.go", "r.At.Before(c.Period.From.Add(-c.Grace))", "r.At.Before(c.Period.From.Add(c.Grace))"},
+		{"internal/reconcile/match/compare.go", "r.At.Before(k.Period.From.Add(-k.Grace))", "r.At.Before(k.Period.From.Add(k.Grace))"},
 	}},
 	{"listed-twice-as-amount", "a repeated line of a list is called another amount", []edit{
 		{"internal/reconcile/match/classify.go", "case len(p.paid) > 0 && p.once()", "case false && p.once()"},
@@ -257,21 +257,21 @@ var faults = []fault{
 		{"internal/reconcile/match/summary.go", "if !slices.ContainsFunc(gateway, func(g total) bool { return g.currency == at.currency }) {", "if false {"},
 	}},
 	{"bridge-counts-open-rows", "the total of the gateway has payments that are not final", []edit{
-		{"internal/reconcile/match/summary.go", "\tif r.State == approved {\n", "\tif r.State != declined {\n"},
+		{"internal/reconcile/match/summary.go", "\tif r.State == books.StateApproved {\n", "\tif r.State != books.StateDeclined {\n"},
 	}},
 	{"young-state-as-error", "what became final a moment ago is an error in the list", []edit{
-		{"internal/reconcile/match/classify.go", "young := !p.row.At.Before(c.Copy.To.Add(-c.Grace))", "young := false"},
+		{"internal/reconcile/match/classify.go", "young := !p.row.At.Before(k.Copy.To.Add(-k.Grace))", "young := false"},
 	}},
 	{"unreadable-hides-lines", "a line that cannot be read hides others with its id", []edit{
-		{"internal/reconcile/match/compare.go", "if marked.class == Unreadable && len(lines) > 0 {", "if false {"},
+		{"internal/reconcile/match/compare.go", "if found.class == ClassUnreadable && len(lines) > 0 {", "if false {"},
 	}},
 	{"refund-of-declined-payment", "a refund of a payment that was not paid is not above it", []edit{
-		{"internal/reconcile/match/several.go", "\tif payment.State != approved {\n\t\tpaid = paid.Sub(paid)\n\t}\n", ""},
+		{"internal/reconcile/match/several.go", "if payment.State != books.StateApproved {", "if false {"},
 	}},
 	{"refunds-of-other-periods", "earlier refunds of a payment do not count when a later one exceeds it", []edit{
-		{"internal/reconcile/match/several.go", "case payment == nil || r[0].State != approved:", "case payment == nil || r[0].State != approved || !m.counts(&r[0]):"},
+		{"internal/reconcile/match/several.go", "case payment == nil || r[0].State != books.StateApproved:", "case payment == nil || r[0].State != books.StateApproved || !m.counts(&r[0]):"},
 	}},
 	{"lines-of-other-periods", "lines of other periods are counted", []edit{
-		{"internal/reconcile/match/compare.go", "\t\treturn c.Period.holds(l.At)\n", "\t\treturn true\n"},
+		{"internal/reconcile/match/compare.go", "\t\treturn k.Period.holds(l.At)\n", "\t\treturn true\n"},
 	}},
 }

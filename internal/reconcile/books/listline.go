@@ -140,12 +140,12 @@ func (l *lineReader) readCurrency(text string) (string, error) {
 
 // stateWords maps the words for states in lists to the states.
 var stateWords = map[string]string{
-	"": "approved", "approved": "approved", "paid": "approved", "success": "approved", "successful": "approved", "succeeded": "approved",
-	"captured": "approved", "completed": "approved", "settled": "approved", "100": "approved",
-	"declined": "declined", "failed": "declined", "refused": "declined", "rejected": "declined", "101": "declined",
-	"processing": "processing", "pending": "processing", "open": "processing", "102": "processing",
-	"redirect": "redirect", "301": "redirect",
-	"unknown": "unknown",
+	"": StateApproved, "approved": StateApproved, "paid": StateApproved, "success": StateApproved, "successful": StateApproved, "succeeded": StateApproved,
+	"captured": StateApproved, "completed": StateApproved, "settled": StateApproved, "100": StateApproved,
+	"declined": StateDeclined, "failed": StateDeclined, "refused": StateDeclined, "rejected": StateDeclined, "101": StateDeclined,
+	"processing": StateProcessing, "pending": StateProcessing, "open": StateProcessing, "102": StateProcessing,
+	"redirect": StateRedirect, "301": StateRedirect,
+	"unknown": StateUnknown,
 }
 
 func readState(text string) (string, error) {

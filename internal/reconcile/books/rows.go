@@ -26,19 +26,28 @@ type Row struct {
 	UniqueID string // the gateway's id; may be empty
 	ID       string // the merchant's id; of a refund without one, the gateway's; may be empty
 	Payment  string // of a refund: the gateway's id of the payment
-	State    string // approved (a refund: refunded), declined, processing, redirect or unknown
+	State    string // StateApproved (a refund: refunded), StateDeclined, StateProcessing, StateRedirect or StateUnknown
 	Amount   decimal.Decimal
 	Currency string // ISO 4217; empty if the gateway never returned an amount; of a refund that states none, that of its payment
 	At       time.Time
 	Card     string // of a payment: masked by the gateway; may be empty
 }
 
+// The states of rows and lines: the texts of cardgateway.State, as the database has them.
+const (
+	StateApproved   = "approved"
+	StateDeclined   = "declined"
+	StateProcessing = "processing"
+	StateRedirect   = "redirect"
+	StateUnknown    = "unknown"
+)
+
 // Line is a line of a list of the merchant.
 type Line struct {
 	Line     int    // line number in the file, or row number of the query; not 0
 	ID       string // of the transaction or the refund; never empty
 	Order    string // of a payment: the merchant's order; empty if the list has no such column
-	State    string // approved if the list has no such column
+	State    string // StateApproved if the list has no such column
 	Amount   decimal.Decimal
 	Currency string
 	At       time.Time // zero if the list has no time

@@ -13,13 +13,13 @@ type Difference struct {
 	Kind     books.Kind
 	ID       string // transaction id, refund id, order (paid_twice) or line (unreadable): unique together with Class
 	Known    bool   // marked as known by the merchant
-	Reason   string // of the mark
+	Reason   string // of the KnownEntry
 	Currency string // of Value; empty if there is none
 	Value    decimal.Decimal
 	At       time.Time // zero if unknown
 	Gateway  []books.Row
 	Books    []books.Line
-	Paid     *books.Row // of refund_above_payment: the payment
+	Paid     *books.Row // the payment of refunds that were compared with it: refund_above_payment, and currency of a refund; otherwise nil
 	Why      string     // an explanation that the rows do not show; may be empty
 }
 
@@ -31,26 +31,18 @@ func (d *Difference) Age(now time.Time) time.Duration {
 	return max(0, now.Sub(d.At))
 }
 
-// mark is the class of a difference that was already found for an id.
-type mark struct {
+// finding is the class of a difference that was already found for an id.
+type finding struct {
 	class Class
 	known bool
 }
 
-// marks are differences that were already found, by the ids of their rows.
-type marks map[string]mark
+// findings are differences that were already found, by the ids of their rows.
+type findings map[string]finding
 
-// add marks an id. A known difference does not replace another one.
-func (m marks) add(id string, found mark) {
-	if before, isMarked := m[id]; !isMarked || before.known || !found.known {
-		m[id] = found
+// add adds what was found for an id. A known difference does not replace another one.
+func (f findings) add(id string, found finding) {
+	if before, isFound := f[id]; !isFound || before.known || !found.known {
+		f[id] = found
 	}
 }
-
-// The states of rows.
-const (
-	approved   = "approved"
-	declined   = "declined"
-	processing = "processing"
-	redirect   = "redirect"
-)

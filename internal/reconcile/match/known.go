@@ -12,8 +12,8 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Mark is an entry of a file of known differences.
-type Mark struct {
+// KnownEntry is an entry of a file of known differences.
+type KnownEntry struct {
 	Line   int // in the file
 	Class  Class
 	ID     string
@@ -23,8 +23,8 @@ type Mark struct {
 
 // Known are the differences that the merchant has marked. The zero Known has none.
 type Known struct {
-	marks map[knownKey]*Mark
-	used  map[*Mark]bool
+	entries map[knownKey]*KnownEntry
+	used    map[*KnownEntry]bool
 }
 
 type knownKey struct {
@@ -32,14 +32,14 @@ type knownKey struct {
 	id    string
 }
 
-// mostMarks is the maximum number of entries in a file.
-const mostMarks = 100_000
+// mostEntries is the maximum number of entries in a file.
+const mostEntries = 100_000
 
-// ReadKnown reads marks from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally value.
+// ReadKnown reads entries from CSV, as the merchant's lists are read, with the columns class, id and reason, and optionally value.
 // A value has a decimal point or a decimal comma, and no thousands separators. Other columns and rows without a reason are
 // ignored, so that rows of a report's CSV can be marked by filling in their reason.
 func ReadKnown(from io.Reader) (Known, error) {
-	k := Known{marks: map[knownKey]*Mark{}}
+	k := Known{entries: map[knownKey]*KnownEntry{}}
 	class, id, reason, value := -1, -1, -1, -1
 	choose := func(titles []string) error {
 		column := func(name string) int {
@@ -58,16 +58,16 @@ func ReadKnown(from io.Reader) (Known, error) {
 			}
 			return plain(strings.TrimSpace(cells[i]))
 		}
-		m := &Mark{Line: line, Class: Class(field(class)), ID: field(id), Reason: field(reason)}
+		e := &KnownEntry{Line: line, Class: Class(field(class)), ID: field(id), Reason: field(reason)}
 		switch {
-		case m.Reason == "":
+		case e.Reason == "":
 			return nil
-		case !IsClass(string(m.Class)):
-			return fmt.Errorf("line %d: there is no class %q", line, m.Class)
-		case m.ID == "":
+		case !IsClass(string(e.Class)):
+			return fmt.Errorf("line %d: there is no class %q", line, e.Class)
+		case e.ID == "":
 			return fmt.Errorf("line %d: the id is missing", line)
-		case len(k.marks) == mostMarks:
-			return fmt.Errorf("it has more than %d entries", mostMarks)
+		case len(k.entries) == mostEntries:
+			return fmt.Errorf("it has more than %d entries", mostEntries)
 		}
 		if text := field(value); text != "" {
 			if !valuePattern.MatchString(text) {
@@ -77,9 +77,9 @@ func ReadKnown(from io.Reader) (Known, error) {
 			if err != nil {
 				return fmt.Errorf("line %d: the value %q is not an amount", line, text)
 			}
-			m.Value = &v
+			e.Value = &v
 		}
-		k.marks[knownKey{m.Class, m.ID}] = m
+		k.entries[knownKey{e.Class, e.ID}] = e
 		return nil
 	})
 	return k, err
@@ -95,25 +95,25 @@ func plain(field string) string {
 	return field
 }
 
-func (k *Known) begin() { k.used = map[*Mark]bool{} }
+func (k *Known) begin() { k.used = map[*KnownEntry]bool{} }
 
 // covers reports whether a difference is marked, and returns the reason.
 func (k *Known) covers(d *Difference) (known bool, reason string) {
-	m := k.marks[knownKey{d.Class, d.ID}]
-	if m == nil || m.Value != nil && !m.Value.Equal(d.Value) {
+	e := k.entries[knownKey{d.Class, d.ID}]
+	if e == nil || e.Value != nil && !e.Value.Equal(d.Value) {
 		return false, ""
 	}
-	k.used[m] = true
-	return true, m.Reason
+	k.used[e] = true
+	return true, e.Reason
 }
 
-// unused returns the marks that match no difference, by line.
-func (k *Known) unused() (marks []Mark) {
-	for _, m := range k.marks {
-		if !k.used[m] {
-			marks = append(marks, *m)
+// unused returns the entries that match no difference, by line.
+func (k *Known) unused() (unused []KnownEntry) {
+	for _, e := range k.entries {
+		if !k.used[e] {
+			unused = append(unused, *e)
 		}
 	}
-	slices.SortFunc(marks, func(a, b Mark) int { return a.Line - b.Line })
-	return marks
+	slices.SortFunc(unused, func(a, b KnownEntry) int { return a.Line - b.Line })
+	return unused
 }

@@ -18,27 +18,27 @@ func Run(ctx context.Context, b *books.Books, o Options) (*Summary, error) {
 	if o.Grace < 0 {
 		return nil, errors.New("match: the grace is below zero")
 	}
-	if o.Gateway == nil {
-		o.Gateway = func(books.Kind, *books.Row) {}
+	if o.EachRow == nil {
+		o.EachRow = func(books.Kind, *books.Row) {}
 	}
-	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{Lines: map[books.Kind]int{}}}
+	m := &matcher{ctx: ctx, books: b, Options: o, summary: &Summary{}}
 	m.Known.begin()
-	payments := &comparison{matcher: m, kind: books.Payment, list: o.Payments.Span, marks: marks{}}
-	refunds := &comparison{matcher: m, kind: books.Refund, list: o.Refunds.Span, marks: marks{}}
-	for _, c := range []*comparison{payments, refunds} {
-		if err := c.unreadables(); err != nil {
+	payments := &kindMatcher{matcher: m, kind: books.Payment, list: o.Payments.Span, findings: findings{}}
+	refunds := &kindMatcher{matcher: m, kind: books.Refund, list: o.Refunds.Span, findings: findings{}}
+	for _, k := range []*kindMatcher{payments, refunds} {
+		if err := k.unreadables(); err != nil {
 			return nil, err
 		}
 	}
 	if o.Payments.Read {
-		if err := m.paidTwice(payments.marks); err != nil {
+		if err := m.paidTwice(payments.findings); err != nil {
 			return nil, err
 		}
 		if err := payments.compare(); err != nil {
 			return nil, err
 		}
 	}
-	if err := m.parents(refunds.marks); err != nil {
+	if err := m.parents(refunds.findings); err != nil {
 		return nil, err
 	}
 	if o.Refunds.Read {
@@ -59,10 +59,10 @@ type matcher struct {
 }
 
 // found counts a difference and passes it on.
-func (m *matcher) found(d *Difference) (mark, error) {
+func (m *matcher) found(d *Difference) (finding, error) {
 	d.Known, d.Reason = m.Known.covers(d)
 	m.summary.add(d, m.Now)
-	return mark{d.Class, d.Known}, m.Found(d)
+	return finding{d.Class, d.Known}, m.Found(d)
 }
 
 // skip counts a line of another period, or one that is newer than the copy.

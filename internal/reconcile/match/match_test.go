@@ -11,6 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+const (
+	approved   = books.StateApproved
+	declined   = books.StateDeclined
+	processing = books.StateProcessing
+	redirect   = books.StateRedirect
+)
+
 var zone = time.FixedZone("UTC+8", 8*3600)
 
 func day0(month time.Month, day, hour int) time.Time {

@@ -35,7 +35,7 @@ type Options struct {
 	Known             Known // differences that the merchant has marked
 
 	Found func(*Difference) error // receives every difference; it may keep what it points to
-	// Gateway receives every payment of the gateway in the period, and every refund that was not declined, once each. It may be
+	// EachRow receives every payment of the gateway in the period, and every refund that was not declined, once each. It may be
 	// nil, and must not keep the row.
-	Gateway func(books.Kind, *books.Row)
+	EachRow func(books.Kind, *books.Row)
 }

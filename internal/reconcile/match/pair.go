@@ -101,9 +101,9 @@ func sumOf(rows []books.Row, currency string) (sum decimal.Decimal) {
 // weight orders states: approved, then those that are not final, then declined.
 func weight(state string) int {
 	switch state {
-	case approved:
+	case books.StateApproved:
 		return 2
-	case declined:
+	case books.StateDeclined:
 		return 0
 	}
 	return 1
@@ -111,15 +111,15 @@ func weight(state string) int {
 
 // approvedOf returns the approved rows: the same slice if all are.
 func approvedOf(rows []books.Row) (paid []books.Row) {
-	if !slices.ContainsFunc(rows, func(r books.Row) bool { return r.State != approved }) {
+	if !slices.ContainsFunc(rows, func(r books.Row) bool { return r.State != books.StateApproved }) {
 		return rows
 	}
 	for i := range rows {
-		if rows[i].State == approved {
+		if rows[i].State == books.StateApproved {
 			paid = append(paid, rows[i])
 		}
 	}
 	return paid
 }
 
-func isApproved(r books.Row) bool { return r.State == approved }
+func isApproved(r books.Row) bool { return r.State == books.StateApproved }

@@ -39,7 +39,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 		for _, about := range Classes {
-			if about.Class != Unreadable && classes[about.Class] < int(n)/30 {
+			if about.Class != ClassUnreadable && classes[about.Class] < int(n)/30 {
 				t.Errorf("%s: %d in all, too few to show anything", about.Class, classes[about.Class])
 			}
 		}
@@ -59,7 +59,9 @@ func randomBooks(r *rand.Rand) *memory {
 		return at()
 	}
 	amount := func() string { return pick("1", "2", "2", "2", "3") + " " + pick("USD", "USD", "USD", "JPY") }
-	state := func() string { return pick(approved, approved, approved, declined, processing, redirect) }
+	state := func() string {
+		return pick(approved, approved, approved, declined, processing, redirect)
+	}
 	for i := range 8 {
 		id := fmt.Sprint("t", i)
 		usual := amount()
@@ -115,7 +117,7 @@ func naive(m *memory, o Options) (found []string) {
 			}
 		}
 		if len(paid) > 1 && now {
-			say(PaidTwice, books.Payment, order)
+			say(ClassPaidTwice, books.Payment, order)
 			for id := range paid {
 				taken["payment "+id] = true
 			}
@@ -136,11 +138,11 @@ func naive(m *memory, o Options) (found []string) {
 			switch {
 			case r.Payment != uniqueID || !o.Copy.holds(r.At):
 			case payment == nil && isNow && r.State != declined:
-				say(RefundWithoutOrder, books.Refund, r.ID)
+				say(ClassRefundWithoutOrder, books.Refund, r.ID)
 				taken["refund "+r.ID] = true
 			case payment == nil || r.State != approved:
 			case r.Currency != payment.Currency && isNow:
-				say(Currency, books.Refund, r.ID)
+				say(ClassCurrency, books.Refund, r.ID)
 				taken["refund "+r.ID] = true
 			case r.Currency == payment.Currency:
 				back = append(back, r)
@@ -158,7 +160,7 @@ func naive(m *memory, o Options) (found []string) {
 			left = left.Sub(r.Amount)
 		}
 		if left.IsNegative() {
-			say(RefundAbovePayment, books.Refund, payment.ID)
+			say(ClassRefundAbovePayment, books.Refund, payment.ID)
 			for _, r := range back {
 				taken["refund "+r.ID] = true
 			}
@@ -231,22 +233,22 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	if !touched {
 		return ""
 	}
-	here, there, twice := MissingHere, MissingThere, TwoSuccesses
+	here, there, twice := ClassMissingHere, ClassMissingThere, ClassTwoSuccesses
 	if kind == books.Refund {
-		here, there, twice = RefundMissingHere, RefundMissingThere, RefundTwice
+		here, there, twice = ClassRefundMissingHere, ClassRefundMissingThere, ClassRefundTwice
 	}
 	nearEdge := func(t time.Time, s Span) bool { return t.Before(s.From.Add(o.Grace)) || !t.Before(s.To.Add(-o.Grace)) }
 	switch {
 	case paid > 1:
 		return twice
 	case len(lines) == 0 && nearEdge(rows[slices.IndexFunc(rows, isApproved)].At, o.Period):
-		return Unchecked
+		return ClassUnchecked
 	case len(lines) == 0:
 		return here
 	case len(rows) == 0 && booked == declined:
 		return ""
 	case len(rows) == 0 && !lines[0].At.IsZero() && nearEdge(lines[0].At, o.Copy):
-		return Unchecked
+		return ClassUnchecked
 	case len(rows) == 0:
 		return there
 	}
@@ -256,7 +258,7 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 			amount += int(r.Amount.Shift(2).IntPart())
 		}
 		if r.State == approved && r.Currency != last.Currency {
-			return Currency
+			return ClassCurrency
 		}
 	}
 	if paid == 0 {
@@ -265,7 +267,7 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	once, seen := amount, map[string]bool{}
 	for _, l := range lines {
 		if l.Currency != last.Currency {
-			return Currency
+			return ClassCurrency
 		}
 		if l.State != booked {
 			continue
@@ -278,22 +280,22 @@ func naiveClass(kind books.Kind, rows []books.Row, lines []books.Line, o Options
 	}
 	switch {
 	case amount != 0 && once == 0 && paid > 0:
-		return ListedTwice
+		return ClassListedTwice
 	case amount != 0:
-		return Amount
+		return ClassAmount
 	}
 	isOpen := func(s string) bool { return s != approved && s != declined }
 	switch young := !last.At.Before(o.Copy.To.Add(-o.Grace)); {
 	case last.State != booked && !isOpen(last.State) && (!young || !isOpen(booked)):
-		return State
+		return ClassState
 	case last.State == redirect && booked == approved && !young:
-		return State
+		return ClassState
 	case last.State != booked && !(isOpen(last.State) && isOpen(booked)):
-		return Timing
+		return ClassTiming
 	}
 	for _, sum := range sums {
 		if sum != 0 {
-			return Timing
+			return ClassTiming
 		}
 	}
 	return ""

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/cardgateway/cardgateway-go/internal/reconcile/books"
+	"github.com/shopspring/decimal"
 )
 
-// paidTwice finds orders of the merchant with several successful payments, and marks the payments.
-func (m *matcher) paidTwice(marks marks) error {
+// paidTwice finds orders of the merchant with several successful payments, and adds them to the findings.
+func (m *matcher) paidTwice(findings findings) error {
 	for same, err := range groups("orders of the list", m.books.OrderLines(m.ctx), func(l *books.OrderLine) string { return l.Line.Order }) {
 		if err != nil {
 			return err
@@ -22,7 +23,7 @@ func (m *matcher) paidTwice(marks marks) error {
 			}
 			// A payment is reported with one order only, but a known difference hides only itself.
 			paid := &same[i].Paid
-			if of := marks[paid.ID]; paid.ID != "" && (of.class != PaidTwice || of.known) {
+			if of := findings[paid.ID]; paid.ID != "" && (of.class != ClassPaidTwice || of.known) {
 				rows = append(rows, *paid)
 			}
 		}
@@ -33,15 +34,15 @@ func (m *matcher) paidTwice(marks marks) error {
 			continue
 		}
 		currency := rows[0].Currency
-		marked, err := m.found(&Difference{
-			Class: PaidTwice, Kind: books.Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
+		found, err := m.found(&Difference{
+			Class: ClassPaidTwice, Kind: books.Payment, ID: lines[0].Order, Currency: currency, Value: sumOf(rows[1:], currency), At: rows[1].At,
 			Gateway: rows, Books: lines,
 		})
 		if err != nil {
 			return err
 		}
 		for i := range rows {
-			marks.add(rows[i].ID, marked)
+			findings.add(rows[i].ID, found)
 		}
 	}
 	return nil
@@ -51,9 +52,9 @@ func severalIDs(rows []books.Row) bool {
 	return slices.ContainsFunc(rows, func(r books.Row) bool { return r.ID != rows[0].ID })
 }
 
-// parents compares refunds with their payments, and marks the differences. It reads every refund of the copy, because refunds
-// of other periods count towards the total of a payment.
-func (m *matcher) parents(marks marks) error {
+// parents compares refunds with their payments, and adds the differences to the findings. It reads every refund of the copy,
+// because refunds of other periods count towards the total of a payment.
+func (m *matcher) parents(findings findings) error {
 	all := m.books.RefundsOf(m.ctx, m.Copy.From, m.Copy.To)
 	for same, err := range groups("refunds of the gateway", all, func(r *books.RefundOf) string { return r.Refund.Payment }) {
 		if err != nil {
@@ -70,7 +71,7 @@ func (m *matcher) parents(marks marks) error {
 		if found := same[0].Payment; found.UniqueID != "" {
 			payment = &found
 		}
-		if err := m.hold(payment, refunds, marks); err != nil {
+		if err := m.compareRefunds(payment, refunds, findings); err != nil {
 			return err
 		}
 	}
@@ -78,21 +79,23 @@ func (m *matcher) parents(marks marks) error {
 }
 
 // counts reports whether a refund is in the period and not declined.
-func (m *matcher) counts(r *books.Row) bool { return m.inPeriod(r.At) && r.State != declined }
+func (m *matcher) counts(r *books.Row) bool {
+	return m.inPeriod(r.At) && r.State != books.StateDeclined
+}
 
-// hold compares the refunds of one payment with it. A nil payment means that it is not in the copy.
-func (m *matcher) hold(payment *books.Row, refunds []books.Row, marks marks) error {
+// compareRefunds compares the refunds of one payment with it. A nil payment means that it is not in the copy.
+func (m *matcher) compareRefunds(payment *books.Row, refunds []books.Row, findings findings) error {
 	report := func(d *Difference, rows []books.Row) error {
 		d.Kind, d.Gateway, d.Paid = books.Refund, rows, payment
-		marked, err := m.found(d)
+		found, err := m.found(d)
 		for i := range rows {
-			marks.add(rows[i].ID, marked)
+			findings.add(rows[i].ID, found)
 		}
 		return err
 	}
 	for i := range refunds {
 		if m.counts(&refunds[i]) {
-			m.Gateway(books.Refund, &refunds[i])
+			m.EachRow(books.Refund, &refunds[i])
 		}
 	}
 	var back []books.Row // the approved refunds, in the currency of the payment
@@ -101,15 +104,15 @@ func (m *matcher) hold(payment *books.Row, refunds []books.Row, marks marks) err
 		d := &Difference{ID: r[0].ID, Currency: r[0].Currency, Value: r[0].Amount, At: r[0].At}
 		switch {
 		case payment == nil && m.counts(&r[0]):
-			d.Class = RefundWithoutOrder
+			d.Class = ClassRefundWithoutOrder
 			d.Why = "the payment is not in the copy of the gateway, which begins at " + m.clock(m.Copy.From)
-		case payment == nil || r[0].State != approved:
+		case payment == nil || r[0].State != books.StateApproved:
 			continue
 		case r[0].Currency != "" && payment.Currency != "" && r[0].Currency != payment.Currency:
 			if !m.counts(&r[0]) {
 				continue
 			}
-			d.Class, d.Why = Currency, "the payment was in "+payment.Currency
+			d.Class, d.Why = ClassCurrency, "the payment was in "+payment.Currency
 		default:
 			back = append(back, r[0])
 			continue
@@ -122,13 +125,13 @@ func (m *matcher) hold(payment *books.Row, refunds []books.Row, marks marks) err
 		return nil
 	}
 	paid, sum := payment.Amount, sumOf(back, back[0].Currency)
-	if payment.State != approved {
-		paid = paid.Sub(paid)
+	if payment.State != books.StateApproved {
+		paid = decimal.Zero
 	}
 	if !sum.GreaterThan(paid) {
 		return nil
 	}
 	return report(&Difference{
-		Class: RefundAbovePayment, ID: cmp.Or(payment.ID, payment.UniqueID), Currency: back[0].Currency, Value: sum.Sub(paid), At: back[len(back)-1].At,
+		Class: ClassRefundAbovePayment, ID: cmp.Or(payment.ID, payment.UniqueID), Currency: back[0].Currency, Value: sum.Sub(paid), At: back[len(back)-1].At,
 	}, back)
 }

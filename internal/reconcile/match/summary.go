@@ -11,18 +11,26 @@ import (
 
 // Summary contains the counts and totals of a comparison.
 type Summary struct {
-	Compared  int                // ids that were compared, of either side
-	TiedOut   int                // ids on which both sides agree
-	Elsewhere int                // lines of other periods
-	Newer     int                // lines that are newer than the copy of the gateway
-	Lines     map[books.Kind]int // lines of the period
-	Classes   []Count            // by class, kind and currency, in the order of Classes
-	Bridges   []Bridge           // by kind and currency
-	Unused    []Mark             // marks that no longer match a difference
+	Compared  int          // ids that were compared, of either side
+	TiedOut   int          // ids on which both sides agree
+	Elsewhere int          // lines of other periods
+	Newer     int          // lines that are newer than the copy of the gateway
+	Classes   []Count      // by class, kind and currency, in the order of Classes
+	Bridges   []Bridge     // by kind and currency
+	Unused    []KnownEntry // entries that no longer match a difference
 }
 
-// Ages are the exclusive upper limits of the age classes. The last class has none.
-var Ages = []time.Duration{3 * day, 8 * day, 31 * day}
+// Age is a range of the ages of differences.
+type Age struct {
+	Label string
+	below time.Duration // exclusive; zero means any
+}
+
+// Ages are the ranges, the youngest first.
+var Ages = [...]Age{{"0 to 2 days", 3 * day}, {"3 to 7", 8 * day}, {"8 to 30", 31 * day}, {"over 30", 0}}
+
+// ByAge are numbers of differences, in the order of Ages.
+type ByAge [len(Ages)]int
 
 const day = 24 * time.Hour
 
@@ -33,10 +41,9 @@ type Count struct {
 	Currency string // empty if the class has no amounts
 	Rows     int
 	Value    decimal.Decimal
-	Known    int // marked differences, which are not in Rows and Value
-	KnownSum decimal.Decimal
+	Known    int       // marked differences, which are not in Rows and Value
 	Oldest   time.Time // of Rows; zero if unknown
-	ByAge    [4]int    // Rows up to 2, 7 and 30 days old, and older; without those that have no time
+	ByAge    ByAge     // of Rows; without those that have no time
 }
 
 // Bridge reconciles the total of the merchant's books with that of the gateway.
@@ -68,7 +75,7 @@ func (b *Bridge) LeftOver() decimal.Decimal {
 // Differences counts the differences that are neither known, nor timing, nor unchecked.
 func (s *Summary) Differences() (n int) {
 	for _, c := range s.Classes {
-		if c.Class != Timing && c.Class != Unchecked {
+		if c.Class != ClassTiming && c.Class != ClassUnchecked {
 			n += c.Rows
 		}
 	}
@@ -105,7 +112,6 @@ func (s *Summary) add(d *Difference, now time.Time) {
 	c := &s.Classes[i]
 	if d.Known {
 		c.Known++
-		c.KnownSum = c.KnownSum.Add(d.Value)
 		return
 	}
 	c.Rows++
@@ -121,12 +127,7 @@ func (s *Summary) add(d *Difference, now time.Time) {
 }
 
 func ageClass(age time.Duration) int {
-	for i, end := range Ages {
-		if age < end {
-			return i
-		}
-	}
-	return len(Ages)
+	return slices.IndexFunc(Ages[:], func(a Age) bool { return a.below == 0 || age < a.below })
 }
 
 // total is a sum in one currency.
@@ -183,7 +184,7 @@ func (s *Summary) bridge(kind books.Kind, currency string) *Bridge {
 
 // gateway adds a row of the period to the gateway's total.
 func (s *Summary) gateway(kind books.Kind, r *books.Row) {
-	if r.State == approved {
+	if r.State == books.StateApproved {
 		b := s.bridge(kind, r.Currency)
 		b.Gateway = b.Gateway.Add(r.Amount)
 	}
@@ -191,24 +192,24 @@ func (s *Summary) gateway(kind books.Kind, r *books.Row) {
 
 // step adds the totals of an id to the bridges, and to the step of its class. An id without a class ties out: its totals are
 // equal.
-func (s *Summary) step(kind books.Kind, marked mark, gateway, books totals) {
+func (s *Summary) step(kind books.Kind, found finding, gateway, books totals) {
 	s.Compared++
-	if marked.class == "" {
+	if found.class == "" {
 		s.TiedOut++
 	}
 	for _, at := range books {
 		b := s.bridge(kind, at.currency)
 		b.Books = b.Books.Add(at.sum)
 	}
-	if marked.class == "" {
+	if found.class == "" {
 		return
 	}
 	change := func(currency string) {
 		b := s.bridge(kind, currency)
-		i := slices.IndexFunc(b.Steps, func(s Step) bool { return s.Class == marked.class && s.Known == marked.known })
+		i := slices.IndexFunc(b.Steps, func(s Step) bool { return s.Class == found.class && s.Known == found.known })
 		if i < 0 {
 			i = len(b.Steps)
-			b.Steps = append(b.Steps, Step{Class: marked.class, Known: marked.known})
+			b.Steps = append(b.Steps, Step{Class: found.class, Known: found.known})
 		}
 		b.Steps[i].Rows++
 		b.Steps[i].Sum = b.Steps[i].Sum.Add(gateway.get(currency).Sub(books.get(currency)))
@@ -224,7 +225,7 @@ func (s *Summary) step(kind books.Kind, marked mark, gateway, books totals) {
 }
 
 // finish sorts the bridges and their steps.
-func (s *Summary) finish(unused []Mark) {
+func (s *Summary) finish(unused []KnownEntry) {
 	s.Unused = unused
 	slices.SortFunc(s.Bridges, func(a, b Bridge) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency)) })
 	for i := range s.Bridges {

@@ -50,15 +50,15 @@ func TestBridge(t *testing.T) {
 		t.Errorf("got %d compared, %d tied out, %d differences, %d known", s.Compared, s.TiedOut, s.Differences(), s.Known())
 	}
 	var unused []int
-	for _, mark := range s.Unused {
-		unused = append(unused, mark.Line)
+	for _, e := range s.Unused {
+		unused = append(unused, e.Line)
 	}
 	if !slices.Equal(unused, []int{3, 4, 5}) {
-		t.Errorf("got unused marks in the lines %v, want 3, 4 and 5", unused)
+		t.Errorf("got unused entries in the lines %v, want 3, 4 and 5", unused)
 	}
 }
 
-// TestReadKnown: a file of marks may be written as a list may.
+// TestReadKnown: a file of known differences may be written as a list may.
 func TestReadKnown(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"as written here", "class,kind,id,reason,value\nmissing_here,payment,'=a,paid in cash,7.50\n", "2 missing_here =a paid in cash 7.5"},
@@ -77,7 +77,7 @@ func TestReadKnown(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			k, err := ReadKnown(strings.NewReader(test.text))
 			got := ""
-			for _, m := range k.marks {
+			for _, m := range k.entries {
 				got = fmt.Sprintln(m.Line, m.Class, m.ID, m.Reason)
 				if m.Value != nil {
 					got = fmt.Sprintln(strings.TrimSpace(got), m.Value)
@@ -150,8 +150,8 @@ func TestNotChecked(t *testing.T) {
 	m := new(memory).pay("a", approved, "1 USD", day0(10, 31, 1)).pay("b", approved, "1 USD", middle).book("b", approved, "1 USD", middle).
 		book("old", approved, "1 USD", day0(9, 2, 0)).book("new", approved, "1 USD", whole.To).book("newer", approved, "1 USD", whole.To.Add(time.Hour))
 	_, s := onSQLite(t).run(t, m, octoberOptions())
-	if s.Differences() != 0 || s.Rows(Unchecked) != 1 || s.Compared != 2 || s.TiedOut != 1 {
-		t.Errorf("got %d differences, %d not checked, %d of %d tie out, want 0, 1, 1 of 2", s.Differences(), s.Rows(Unchecked), s.TiedOut, s.Compared)
+	if s.Differences() != 0 || s.Rows(ClassUnchecked) != 1 || s.Compared != 2 || s.TiedOut != 1 {
+		t.Errorf("got %d differences, %d not checked, %d of %d tie out, want 0, 1, 1 of 2", s.Differences(), s.Rows(ClassUnchecked), s.TiedOut, s.Compared)
 	}
 	if s.Elsewhere != 1 || s.Newer != 2 {
 		t.Errorf("got %d lines of other periods and %d newer ones, want 1 and 2", s.Elsewhere, s.Newer)

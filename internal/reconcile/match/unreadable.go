@@ -10,13 +10,13 @@ import (
 // unreadables reports the lines that could not be parsed. Their amounts are unknown. If at least the id could be parsed, the
 // gateway's row is shown, and the line is skipped if the row belongs to another period. If no other line has the id, the row does
 // not count as missing; otherwise the other lines are compared with it.
-func (c *comparison) unreadables() error {
+func (k *kindMatcher) unreadables() error {
 	line := func(u *books.Unreadable) string { return fmt.Sprintf("%019d", u.Line) } // sorts as the numbers do
-	for same, err := range groups("unreadable lines", c.books.Unreadables(c.ctx, c.kind), line) {
+	for same, err := range groups("unreadable lines", k.books.Unreadables(k.ctx, k.kind), line) {
 		if err != nil {
 			return err
 		}
-		if err := c.unreadable(same); err != nil {
+		if err := k.unreadable(same); err != nil {
 			return err
 		}
 	}
@@ -24,10 +24,10 @@ func (c *comparison) unreadables() error {
 }
 
 // unreadable reports one line, which is there once for each row that has its id.
-func (c *comparison) unreadable(same []books.Unreadable) error {
+func (k *kindMatcher) unreadable(same []books.Unreadable) error {
 	u := &same[0]
 	d := &Difference{
-		Class: Unreadable, Kind: c.kind, ID: fmt.Sprintf("line %d", u.Line), Books: []books.Line{{Line: u.Line, ID: u.ID}}, Why: u.Why,
+		Class: ClassUnreadable, Kind: k.kind, ID: fmt.Sprintf("line %d", u.Line), Books: []books.Line{{Line: u.Line, ID: u.ID}}, Why: u.Why,
 	}
 	if u.Column != "" {
 		d.Why = "column " + u.Column + ": " + u.Why
@@ -40,18 +40,18 @@ func (c *comparison) unreadable(same []books.Unreadable) error {
 	if len(d.Gateway) > 0 {
 		slices.SortFunc(d.Gateway, byTime)
 		row := newPair(d.Gateway, nil).row
-		if !c.inPeriod(row.At) {
-			c.skip(row.At)
+		if !k.inPeriod(row.At) {
+			k.skip(row.At)
 			return nil
 		}
 		d.At = row.At
 	}
-	marked, err := c.found(d)
+	found, err := k.found(d)
 	if err != nil {
 		return err
 	}
 	if u.ID != "" {
-		c.marks.add(u.ID, marked)
+		k.findings.add(u.ID, found)
 	}
 	return nil
 }

@@ -44,12 +44,12 @@ func (d *Days) Add(kind books.Kind, r *books.Row) {
 		days[n] = day
 	}
 	switch {
-	case kind == books.Refund && r.State == "approved":
+	case kind == books.Refund && r.State == books.StateApproved:
 		day.refunded = day.refunded.Add(r.Amount)
-	case kind == books.Payment && r.State == "approved":
+	case kind == books.Payment && r.State == books.StateApproved:
 		day.approved++
 		day.value = day.value.Add(r.Amount)
-	case kind == books.Payment && r.State == "declined":
+	case kind == books.Payment && r.State == books.StateDeclined:
 		day.declined++
 	}
 }

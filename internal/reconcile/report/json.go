@@ -36,7 +36,7 @@ type classJSON struct {
 	Value       amount.Exact `json:"value"`
 	Known       int          `json:"known"`
 	Oldest      *time.Time   `json:"oldest"`
-	ByAge       [4]int       `json:"byAge"` // up to 2, 7 and 30 days, and older
+	ByAge       match.ByAge  `json:"byAge"`
 }
 
 type bridgeJSON struct {

@@ -28,9 +28,9 @@ func TestRows(t *testing.T) {
 			rows.Add(&match.Difference{Class: class, Currency: currency, ID: fmt.Sprint(i), Value: decimal.NewFromInt(v)})
 		}
 	}
-	add(match.Amount, "EUR", 3, 9, 1, 7, 5, 8)
-	add(match.Amount, "JPY", 100)
-	add(match.MissingHere, "EUR", 2, 4, 6)
+	add(match.ClassAmount, "EUR", 3, 9, 1, 7, 5, 8)
+	add(match.ClassAmount, "JPY", 100)
+	add(match.ClassMissingHere, "EUR", 2, 4, 6)
 	var got []string
 	parts := rows.share()
 	for _, g := range rows.groups {
@@ -54,7 +54,7 @@ func TestRows(t *testing.T) {
 func TestUnknownValue(t *testing.T) {
 	var out strings.Builder
 	rows := tabular.NewWriter(tabular.CSV, Columns(zone, date(11, 1)), false, &out)
-	if err := errors.Join(rows.Write(&match.Difference{Class: match.Unreadable, Kind: books.Payment, ID: "line 7"}), rows.Flush()); err != nil {
+	if err := errors.Join(rows.Write(&match.Difference{Class: match.ClassUnreadable, Kind: books.Payment, ID: "line 7"}), rows.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\nunreadable,payment,line 7,,,,") {

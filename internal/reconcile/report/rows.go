@@ -49,7 +49,7 @@ func (r *Rows) Add(d *match.Difference) {
 
 // before orders differences of one group: by value, the largest first, then by line or id.
 func before(a, b *match.Difference) bool {
-	if a.Class == match.Unreadable && a.Kind == b.Kind {
+	if a.Class == match.ClassUnreadable && a.Kind == b.Kind {
 		return a.Books[0].Line < b.Books[0].Line
 	}
 	if byValue := a.Value.Cmp(b.Value); byValue != 0 {

@@ -87,7 +87,7 @@ func (p *Page) row(d *match.Difference) row {
 		e := entry{Details: fmt.Sprintf("line %d", l.Line)}
 		if l.Currency != "" {
 			e.Money = amount.ForPeople(l.Amount, l.Currency) + " " + p.Text(l.Currency)
-			if l.State != "approved" {
+			if l.State != books.StateApproved {
 				e.Money += ", " + p.Text(l.State)
 			}
 		}
@@ -102,11 +102,11 @@ func (p *Page) row(d *match.Difference) row {
 	if d.Known {
 		r.Why = append(r.Why, "Known: "+p.Text(d.Reason))
 	}
-	if d.Kind == books.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.RefundWithoutOrder) {
+	if d.Kind == books.Refund && d.Gateway != nil && (d.Paid != nil || d.Class == match.ClassRefundWithoutOrder) {
 		r.NoLine = "not compared" // only compared with its payment
 	}
 	switch {
-	case d.Class == match.Unreadable: // the reason is about the line
+	case d.Class == match.ClassUnreadable: // the reason is about the line
 		r.None = "not compared"
 		r.Books[0].Details += ": " + p.Text(d.Why)
 	case d.Why != "":

@@ -22,7 +22,7 @@ type view struct {
 	Bridges         []bridge
 	Facts           []fact
 	Classes         []classRow
-	Ages            []string
+	Ages            []match.Age // the columns of Classes
 	Sections        []section
 	Charts          []charts
 	Sign            bool
@@ -46,20 +46,20 @@ type bridgeRow struct {
 // classRow is a row of the table of classes.
 type classRow struct {
 	match.About
-	Count  string // of differences
-	Values []string
-	Oldest string
-	Ages   []string
-	Known  string
-	IsNone bool
-	HasRow bool // there is a section for it
+	Count      string // of differences
+	Values     []string
+	Oldest     string
+	Ages       [len(match.Ages)]string // in the order of view.Ages; empty if there are none
+	Known      string
+	IsNone     bool
+	HasSection bool
 }
 
 func newView(p *Page) *view {
 	if p.Text == nil {
 		p.Text = func(s string) string { return s }
 	}
-	v := &view{Page: p, Range: p.rangeText(), Ages: []string{"0 to 2 days", "3 to 7", "8 to 30", "over 30"}}
+	v := &view{Page: p, Range: p.rangeText(), Ages: match.Ages[:]}
 	v.Title = "Reconciliation, " + v.Range
 	v.verdict()
 	v.bridges()
@@ -72,7 +72,7 @@ func newView(p *Page) *view {
 
 func (v *view) verdict() {
 	s := v.Summary
-	n, unchecked, waiting, known := s.Differences(), s.Rows(match.Unchecked), s.Rows(match.Timing), s.Known()
+	n, unchecked, waiting, known := s.Differences(), s.Rows(match.ClassUnchecked), s.Rows(match.ClassTiming), s.Known()
 	switch {
 	case s.Compared == 0 && n == 0:
 		v.Verdict, v.Result = "empty", "Nothing was compared in this period"
@@ -193,10 +193,10 @@ func (v *view) class(a match.About, kind books.Kind) {
 	if kind != usualKind(a.Class) && !slices.ContainsFunc(v.Summary.Classes, isOf) {
 		return
 	}
-	row := classRow{About: a, Ages: []string{"", "", "", ""}}
+	row := classRow{About: a}
 	row.Title += inRefunds(a.Class, kind)
 	rows, known := 0, 0
-	var ages [4]int
+	var ages match.ByAge
 	var oldest time.Time
 	for _, c := range v.Summary.Classes {
 		if !isOf(c) {
@@ -226,6 +226,6 @@ func (v *view) class(a match.About, kind books.Kind) {
 			row.Ages[i] = terminal.Thousands(n)
 		}
 	}
-	row.HasRow = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
+	row.HasSection = slices.ContainsFunc(v.Sections, func(s section) bool { return s.Class == a.Class && !s.IsKnown })
 	v.Classes = append(v.Classes, row)
 }

@@ -27,12 +27,12 @@ type Writer[T any] interface {
 	Flush() error
 }
 
-// NewWriter creates the writer of a format. If headed is set, the header line is omitted.
-func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Writer) Writer[T] {
+// NewWriter creates the writer of a format. If noHeader is set, the header line is omitted.
+func NewWriter[T any](format string, columns []Column[T], noHeader bool, out io.Writer) Writer[T] {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	switch format {
 	case CSV:
-		return &csvWriter[T]{columns: columns, headed: headed, out: csv.NewWriter(out)}
+		return &csvWriter[T]{columns: columns, headed: noHeader, out: csv.NewWriter(out)}
 	case JSONL:
 		return &jsonWriter[T]{columns: columns, out: buffered}
 	case SumsOnly:
@@ -40,7 +40,7 @@ func NewWriter[T any](format string, columns []Column[T], headed bool, out io.Wr
 	case Details:
 		return &detailsWriter[T]{columns: columns, out: buffered}
 	}
-	w := &tableWriter[T]{headed: headed, out: out}
+	w := &tableWriter[T]{headed: noHeader, out: out}
 	for _, c := range columns {
 		if c.title != "" {
 			w.columns = append(w.columns, c)
@@ -57,7 +57,7 @@ func (noRows[T]) Flush() error   { return nil }
 
 type csvWriter[T any] struct {
 	columns []Column[T]
-	headed  bool
+	headed  bool // the header line is written, or omitted
 	out     *csv.Writer
 }
 
@@ -129,7 +129,7 @@ func (w *detailsWriter[T]) Flush() error { return w.out.Flush() }
 // never narrower.
 type tableWriter[T any] struct {
 	columns []Column[T]
-	headed  bool
+	headed  bool // the header line is written, or omitted
 	widths  []int
 	rows    []table.Row
 	out     io.Writer
