@@ -28,7 +28,7 @@
 //	default: // ErrOutcomeUnknown: do not pay again, Run reports the outcome
 //	}
 //
-// One process of the shop resolves open payments, for as long as it runs:
+// One process of the shop finds the outcomes that are not known yet, for as long as it runs:
 //
 //	err := payments.Run(ctx, time.Minute, func(ctx context.Context, e journal.Entry) error {
 //		return e.Outcome(func(t *cardgateway.Transaction, err error) error { // the same results and errors as above
@@ -37,7 +37,7 @@
 //		}, nil) // and a function for refunds, if the program makes any
 //	})
 //
-// Run queries the gateway for every open payment, and reports every outcome until it is acknowledged: a program that
+// Run queries the gateway for every payment that is not final, and reports every outcome until it is acknowledged: a program that
 // crashes before it has stored an outcome gets it again. Use Recover and Ack for a loop of your own. Run acknowledges
 // exactly the version that it has reported. Ack says which state you have stored, and acknowledges an entry that has this state
 // now, whichever process reported it. Pass what a notification or a walk has confirmed to Confirm; it then needs no query.

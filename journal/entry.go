@@ -22,7 +22,7 @@ type Entry struct {
 	// beyond it must still be reported to the merchant.
 	Acked int
 
-	why error // why the last query failed, in an entry that Recover yields
+	queryErr error // of the last query, if it failed, in an entry that Recover yields
 }
 
 // Key returns the key of the entry.
@@ -33,7 +33,7 @@ func (e *Entry) ID() ID { return e.Begun.ID }
 
 // LastQueryError returns why the last query for the outcome failed, in an entry that Recover yields or Run reports: for example,
 // because the secret key is no longer valid. It is nil if the query did not fail, and in any other entry.
-func (e *Entry) LastQueryError() error { return e.why }
+func (e *Entry) LastQueryError() error { return e.queryErr }
 
 // Unacked reports whether the entry has something that the merchant has not acknowledged.
 func (e *Entry) Unacked() bool { return e.Acked < len(e.Evidence) }
@@ -124,8 +124,8 @@ const (
 	SourceQuery      Source = "query"      // what a query returned
 )
 
-// CanBeAskedAgain reports whether losing this evidence would only leave the payment open, so that Recover queries the
-// gateway for it again. That is true for responses of the gateway except refusals, and false for further submissions,
+// CanBeAskedAgain reports whether losing this evidence would only leave the payment in a state that is not final, so that
+// Recover queries the gateway for it again. That is true for responses of the gateway except refusals, and false for further submissions,
 // proofs of "not sent", presumed absence and refusals.
 func (ev *Evidence) CanBeAskedAgain() bool {
 	switch ev.State {

@@ -59,7 +59,7 @@ func TestEvidenceFrom(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := Entry{Begun: Intent{ID: PaymentID("a"), Operation: opSubscription, At: time.Now().Add(-tt.age)}}
-			got := j.evidenceFrom(&e, tt.got, tt.err)
+			got := j.evidenceOfResolve(tt.got, tt.err, e.project())
 			if len(got) != len(tt.want) {
 				t.Fatalf("got %+v, want %v", got, tt.want)
 			}
@@ -88,7 +88,7 @@ func TestAppendCopies(t *testing.T) {
 	shared := make([]Evidence, 1, 4)
 	a, b := Entry{Evidence: shared}, Entry{Evidence: shared}
 	for e, sender := range map[*Entry]string{&a: "a", &b: "b"} {
-		if err := j.append(t.Context(), e, Evidence{Sender: sender}); err != nil {
+		if err := j.recordOnce(t.Context(), e, Evidence{Sender: sender}); err != nil {
 			t.Fatal(err)
 		}
 	}

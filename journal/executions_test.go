@@ -151,7 +151,7 @@ func TestRowWithoutID(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := Entry{Evidence: []Evidence{success{SourceAnswer, "1", 1}.evidence(false)}}
-			for _, ev := range successesOf(&cardgateway.ConflictError{Transactions: rows}, &e) {
+			for _, ev := range successesOf(&cardgateway.ConflictError{Transactions: rows}, e.Begun.Operation) {
 				if e.project().changedBy(&ev, &e) {
 					e.Evidence = append(e.Evidence, ev)
 				}

@@ -14,15 +14,15 @@ type memory struct {
 	newer, older map[ID]remembered
 	changes      int64 // how many changes of entries there were
 	lost         int64 // changes when a generation was last dropped
-	lastWhy      error // of setWhy
+	lastQueryErr error // of setQueryErr
 }
 
 const (
 	mostRemembered = 64 << 10
-	mostGaveUp     = 16 // of one entry
+	mostUnsent     = 16 // of one entry
 )
 
-// remembered is what is remembered about one entry. It is small, because there can be very many open entries.
+// remembered is what is remembered about one entry. It is small, because there can be very many entries that are not final.
 type remembered struct {
 	// What was last returned to a caller: when the latest submission was recorded, the state, and to the caller of a payment
 	// method also the intent.
@@ -35,10 +35,10 @@ type remembered struct {
 	// when the version or the state is another one.
 	stored bool
 
-	asked   int64     // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
-	why     error     // why that query failed
-	changed int64     // the number of this process's latest change of the entry
-	gaveUp  *[]string // senders of calls that gave up before they sent anything
+	asked    int64     // when the gateway was last queried, in nanoseconds since 1970; zero if it was not
+	queryErr error     // of that query, if it failed
+	changed  int64     // the number of this process's latest change of the entry
+	unsent   *[]string // senders of calls that ended before they sent anything
 }
 
 func (m *memory) get(id ID) remembered {
@@ -108,8 +108,8 @@ func (m *memory) setChanged(id ID) {
 	})
 }
 
-// now returns the number of the latest change, for changedSince.
-func (m *memory) now() int64 {
+// changeCount returns how many changes there were, for changedSince.
+func (m *memory) changeCount() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.changes
@@ -136,35 +136,35 @@ func (m *memory) due(id ID, now time.Time, after time.Duration) (due bool) {
 
 // forgetQuery makes the next query due at once.
 func (m *memory) forgetQuery(id ID) {
-	m.update(id, func(r *remembered) { r.asked, r.why = 0, nil })
+	m.update(id, func(r *remembered) { r.asked, r.queryErr = 0, nil })
 }
 
-// setWhy remembers why the last query failed; nil means that it did not. When the gateway is down, the queries for very many
+// setQueryErr remembers why the last query failed; nil means that it did not. When the gateway is down, the queries for very many
 // entries fail alike: errors with the same text share one value.
-func (m *memory) setWhy(id ID, why error) {
+func (m *memory) setQueryErr(id ID, err error) {
 	m.update(id, func(r *remembered) {
-		if why != nil && (m.lastWhy == nil || m.lastWhy.Error() != why.Error()) {
-			m.lastWhy = why
+		if err != nil && (m.lastQueryErr == nil || m.lastQueryErr.Error() != err.Error()) {
+			m.lastQueryErr = err
 		}
-		if r.why = nil; why != nil {
-			r.why = m.lastWhy
+		if r.queryErr = nil; err != nil {
+			r.queryErr = m.lastQueryErr
 		}
 	})
 }
 
-// giveUp remembers that the call of a sender has sent nothing and will send nothing.
-func (m *memory) giveUp(id ID, sender string) {
+// addUnsent remembers that the call of a sender has sent nothing and will send nothing.
+func (m *memory) addUnsent(id ID, sender string) {
 	m.update(id, func(r *remembered) {
-		senders := append(r.unsent(), sender)
-		senders = senders[max(0, len(senders)-mostGaveUp):]
-		r.gaveUp = &senders
+		senders := append(r.unsentSenders(), sender)
+		senders = senders[max(0, len(senders)-mostUnsent):]
+		r.unsent = &senders
 	})
 }
 
-// unsent returns the senders of calls that gave up.
-func (r *remembered) unsent() []string {
-	if r.gaveUp == nil {
+// unsentSenders returns the senders of calls that ended before they sent anything.
+func (r *remembered) unsentSenders() []string {
+	if r.unsent == nil {
 		return nil
 	}
-	return slices.Clone(*r.gaveUp)
+	return slices.Clone(*r.unsent)
 }

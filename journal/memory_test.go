@@ -13,22 +13,22 @@ import (
 func TestMemoryIsBounded(t *testing.T) {
 	m := memory{most: 10}
 	id := func(i int) ID { return PaymentID(fmt.Sprint(i)) }
-	put := func(i int) { m.update(id(i), func(r *remembered) { r.why = fmt.Errorf("%d", i) }) }
-	begun := m.now()
+	put := func(i int) { m.update(id(i), func(r *remembered) { r.queryErr = fmt.Errorf("%d", i) }) }
+	begun := m.changeCount()
 	for i := range 20 {
 		put(i)
 	}
 	m.setChanged(id(19))
-	if m.changedSince(id(0), begun) || !m.changedSince(id(19), begun) || m.changedSince(id(19), m.now()) {
+	if m.changedSince(id(0), begun) || !m.changedSince(id(19), begun) || m.changedSince(id(19), m.changeCount()) {
 		t.Error("19 was changed, once, and nothing else")
 	}
 	put(20)
 	for i, want := range map[int]bool{0: false, 9: false, 10: true, 19: true, 20: true} {
-		if why := m.get(id(i)).why; (why != nil) != want || want && why.Error() != fmt.Sprint(i) {
+		if why := m.get(id(i)).queryErr; (why != nil) != want || want && why.Error() != fmt.Sprint(i) {
 			t.Errorf("%d: got %v", i, why)
 		}
 	}
-	if !m.changedSince(id(0), begun) || m.changedSince(id(0), m.now()) {
+	if !m.changedSince(id(0), begun) || m.changedSince(id(0), m.changeCount()) {
 		t.Error("an entry that is forgotten may have been changed until then")
 	}
 	for i := range 100 {
@@ -103,10 +103,10 @@ func TestMemoryOfQueries(t *testing.T) {
 	want(true, 0)
 	want(false, 59*time.Second)
 	want(true, time.Second)
-	m.setWhy(id, errors.New("down"))
+	m.setQueryErr(id, errors.New("down"))
 	want(false, time.Second)
 	m.forgetQuery(id)
-	if m.get(id).why != nil {
+	if m.get(id).queryErr != nil {
 		t.Error("it still knows why")
 	}
 	want(true, 0)
@@ -116,12 +116,12 @@ func TestMemoryOfQueries(t *testing.T) {
 func TestMemoryOfGivenUp(t *testing.T) {
 	var m memory
 	id := PaymentID("a")
-	for i := range 3 * mostGaveUp {
-		m.giveUp(id, fmt.Sprint(i))
+	for i := range 3 * mostUnsent {
+		m.addUnsent(id, fmt.Sprint(i))
 	}
 	remembered := m.get(id)
-	got := remembered.unsent()
-	if len(got) != mostGaveUp || got[0] != fmt.Sprint(2*mostGaveUp) || !slices.Contains(got, fmt.Sprint(3*mostGaveUp-1)) {
+	got := remembered.unsentSenders()
+	if len(got) != mostUnsent || got[0] != fmt.Sprint(2*mostUnsent) || !slices.Contains(got, fmt.Sprint(3*mostUnsent-1)) {
 		t.Errorf("got %q", got)
 	}
 }
@@ -130,12 +130,12 @@ func TestMemoryOfGivenUp(t *testing.T) {
 func TestMemoryOfReasons(t *testing.T) {
 	var m memory
 	for i, why := range []error{errors.New("down"), errors.New("down"), nil, errors.New("401"), errors.New("down")} {
-		m.setWhy(PaymentID(fmt.Sprint(i)), why)
+		m.setQueryErr(PaymentID(fmt.Sprint(i)), why)
 	}
-	if a, b := m.get(PaymentID("0")).why, m.get(PaymentID("1")).why; a == nil || a != b {
+	if a, b := m.get(PaymentID("0")).queryErr, m.get(PaymentID("1")).queryErr; a == nil || a != b {
 		t.Errorf("got %v and %v, want one error", a, b)
 	}
-	if got := fmt.Sprint(m.get(PaymentID("2")).why, m.get(PaymentID("3")).why, m.get(PaymentID("4")).why); got != "<nil> 401 down" {
+	if got := fmt.Sprint(m.get(PaymentID("2")).queryErr, m.get(PaymentID("3")).queryErr, m.get(PaymentID("4")).queryErr); got != "<nil> 401 down" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 // CreateTokenOrder is cardgateway.Client.CreateTokenOrder, recorded in the journal. The errors are those of the client, and a
 // *MismatchError, a *cardgateway.ConflictError, or causes of this package in a *cardgateway.NotSentError (the store
-// cannot be written) and in a *cardgateway.OutcomeUnknownError (ErrOpen, ErrPresumedAbsent).
+// cannot be written) and in a *cardgateway.OutcomeUnknownError (ErrOpen, ErrPresumedAbsent, ErrAbandoned). A refusal that an earlier
+// call has recorded is a *cardgateway.RefusedError in a *RecordedError.
 func (j *Journal) CreateTokenOrder(ctx context.Context, req cardgateway.TokenOrderRequest) (*cardgateway.Transaction, error) {
 	return j.submitPayment(ctx, j.tokenOrder(req))
 }
@@ -169,7 +170,7 @@ func (j *Journal) ConfirmRefund(ctx context.Context, r *cardgateway.Refund) erro
 // only a query of all of them shows that a checkout is abandoned, or that a payment that was submitted again was declined.
 func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err error) {
 	defer j.memory.setChanged(e.ID())
-	for _, ev := range j.evidenceOf(s, &e, e.project(), false) {
+	for _, ev := range j.evidenceOfRow(s, e.project(), false) {
 		if e, err = j.addIfNew(ctx, e, ev); err != nil {
 			return err
 		}

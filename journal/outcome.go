@@ -81,10 +81,10 @@ func (e *Entry) outcome() (gatewayResult, error) {
 
 // because adds the error of the last query to a cause, if that query failed.
 func (e *Entry) because(cause error) error {
-	if e.why == nil {
+	if e.queryErr == nil {
 		return cause
 	}
-	return fmt.Errorf("%w: the last query failed: %w", cause, e.why)
+	return fmt.Errorf("%w: the last query failed: %w", cause, e.queryErr)
 }
 
 // RecordedError is an error that was recorded by an earlier call. The call that returns it has sent nothing.
@@ -176,9 +176,9 @@ func (in *Intent) conflict(outcomes []*Evidence) error {
 	return &cardgateway.ConflictError{TransactionID: in.ID.Text, Transactions: transactions}
 }
 
-// observed converts the results of a call to evidence. A decline is an outcome only if certain is true: otherwise it may
+// evidenceOfCall converts the results of a call to evidence. A decline is an outcome only if certain is true: otherwise it may
 // be the gateway's rejection of a repeated submission.
-func observed(got gatewayResult, err error, certain bool) Evidence {
+func evidenceOfCall(got gatewayResult, err error, certain bool) Evidence {
 	ev := Evidence{Source: SourceAnswer}
 	refused, isRefused := errors.AsType[*cardgateway.RefusedError](err)
 	unknown, isUnknown := asUnknown(err)

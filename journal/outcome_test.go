@@ -47,7 +47,7 @@ func TestOutcomeOfEachState(t *testing.T) {
 				case tt.shown:
 					ev.Transaction = &cardgateway.Transaction{UniqueID: "1"}
 				}
-				e := Entry{Begun: in, Evidence: []Evidence{ev}, why: why}
+				e := Entry{Begun: in, Evidence: []Evidence{ev}, queryErr: why}
 				s, err := e.outcome()
 				if len(tt.want) == 0 && err != nil {
 					t.Errorf("got %v", err)
@@ -173,7 +173,7 @@ func TestObserved(t *testing.T) {
 		{"another error", gatewayResult{}, errors.New("?"), true, Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ev := observed(tt.shown, tt.err, tt.certain)
+			ev := evidenceOfCall(tt.shown, tt.err, tt.certain)
 			if ev.State != tt.want || ev.Source != SourceAnswer || ev.Invalid != errors.Is(tt.err, cardgateway.ErrInvalidRequest) {
 				t.Errorf("got %+v, want %v", ev, tt.want)
 			}

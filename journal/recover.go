@@ -11,17 +11,18 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
-// Recover queries the gateway for every open payment and refund, and yields every entry that has something you have not
-// acknowledged, oldest first. The result is the entry's Outcome. Payments in flight in this Journal are
+// Recover queries the gateway for every payment and refund that is not final, and yields every entry that has something you have
+// not acknowledged, oldest first. Final are NotSent, Abandoned, Declined, Succeeded and Conflicting, except of a payment that was
+// submitted more than once. The result is the entry's Outcome. Payments in flight in this Journal are
 // left to their callers. Payments in flight in another process can be yielded, because a query does no harm, and are then
 // reported twice.
 //
 // Call it at the start and then regularly, or use Run, from one process at a time. The interval between two queries for a
 // payment is an eighth of the time since its submission, so running Recover every minute is cheap. Options.Parallel
 // payments are queried concurrently, ahead of the loop. Memory does not grow with the number of payments: of more than about
-// 65,000 open ones, some are queried by every Recover.
+// 65,000 that are not final, some are queried by every Recover.
 //
-// A failed query leaves the payment open and is not an error of Recover; the error of the outcome wraps it. An entry that
+// A failed query leaves the state as it is and is not an error of Recover; the error of the outcome wraps it. An entry that
 // cannot be read is yielded as an *EntryError after all others. Any other error is a failure of the store, or the end of
 // ctx, and ends the loop.
 func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
@@ -44,8 +45,8 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 // errStopped says that the caller has left the loop over Recover.
 var errStopped = errors.New("journal: the loop has ended")
 
-// recovery is one run of Recover. A reader reads the store's list ahead of the loop, and starts queries for the open
-// entries. The loop takes the results in the order of the list.
+// recovery is one run of Recover. A reader reads the store's list ahead of the loop, and starts queries for those
+// that are not final. The loop takes the results in the order of the list.
 type recovery struct {
 	j       *Journal
 	outer   context.Context // the caller's
@@ -69,14 +70,14 @@ type recovered struct {
 
 func (j *Journal) startRecovery(ctx context.Context) *recovery {
 	r := &recovery{
-		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.now(), begun: time.Now(),
+		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.changeCount(), begun: time.Now(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.reader = async(r.read)
 	return r
 }
 
-// read lists the unacknowledged entries, and starts queries for the open ones.
+// read lists the unacknowledged entries, and starts queries for those that are not final.
 func (r *recovery) read() {
 	defer close(r.items)
 	places := make(chan struct{}, r.j.opts.Parallel)
@@ -93,7 +94,7 @@ func (r *recovery) read() {
 			item.ended = async(func() {
 				defer r.asking.Done()
 				defer func() { <-places }()
-				item.entry, item.err = r.j.settle(r.ctx, e)
+				item.entry, item.err = r.j.query(r.ctx, e)
 				item.asOf = time.Now()
 			})
 		}
@@ -135,7 +136,7 @@ func (r *recovery) report(yield func(Entry, error) bool) error {
 			continue
 		}
 		known := e.project()
-		e.why = r.j.memory.get(e.ID()).why
+		e.queryErr = r.j.memory.get(e.ID()).queryErr
 		r.info.count(&e, known)
 		r.j.memory.returned(&e, known)
 		if !yield(e, nil) {
@@ -304,7 +305,7 @@ type RecoverInfo struct {
 	Unreadable     int // entries that cannot be read
 
 	Unanswered int       // payments whose last query failed
-	LastError  error     // the error of the latest of these queries; nil if there is none
+	LastError  error     // of the query for the one of these payments that began last; nil if there is none
 	OldestOpen time.Time // when the oldest of Open was submitted; zero if there is none
 	Complete   bool      // the loop was not left early, and nothing failed
 	Duration   time.Duration
@@ -329,8 +330,8 @@ func (i *RecoverInfo) count(e *Entry, known *projection) {
 	default:
 		i.Settled++
 	}
-	if e.why != nil {
+	if e.queryErr != nil {
 		i.Unanswered++
-		i.LastError = e.why
+		i.LastError = e.queryErr
 	}
 }

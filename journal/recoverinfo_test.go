@@ -30,7 +30,7 @@ func TestRecoverInfo(t *testing.T) {
 		{known: projection{state: Succeeded}, times: 7},
 	} {
 		for range c.times {
-			got.count(&Entry{why: c.why}, &c.known)
+			got.count(&Entry{queryErr: c.why}, &c.known)
 		}
 	}
 	want := RecoverInfo{

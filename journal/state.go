@@ -185,9 +185,9 @@ func (p *projection) code() cardgateway.Code {
 	return p.deciding.result().code()
 }
 
-// open reports whether a query can still change what is known. NotSent is proved, and a final outcome is final, unless
+// queryable reports whether a query can still change what is known. NotSent is proved, and a final outcome is final, unless
 // another submission may have another outcome. A refusal is only the gateway's statement.
-func (p *projection) open() bool {
+func (p *projection) queryable() bool {
 	return !p.once || p.state == Unknown || p.state == Refused || p.state == PresumedAbsent || p.state == Pending
 }
 

@@ -105,10 +105,10 @@ func (j *Journal) notClaimed(r *request, err error) error {
 // recordOutcome records the result of a submission before it returns it. If another process has meanwhile recorded more from a
 // query, it returns that instead.
 func (j *Journal) recordOutcome(ctx context.Context, r *request, e Entry, got gatewayResult, err error) (gatewayResult, error) {
-	ev := observed(got, err, e.project().once)
+	ev := evidenceOfCall(got, err, e.project().once)
 	ev.Sender = r.intent.Sender
 	r.secrets.removeFrom(ev.Transaction)
-	e, failed := j.record(ctx, e, ev)
+	e, failed := j.recordWithRetries(ctx, e, ev)
 	j.memory.setChanged(r.intent.ID)
 	if failed != nil {
 		return r.notRecorded(got, err, failed)
@@ -154,7 +154,7 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 		switch {
 		case !known.invalid && !known.intent.same(&in):
 			return e, false, &MismatchError{Asked: in, Recorded: known.intent}
-		case j.gaveUp(known):
+		case j.isKnownUnsent(known):
 			if e, err = j.recordUnsent(ctx, e, known); err != nil {
 				return e, false, in.notSent(fmt.Errorf("journal: it could not be recorded that an earlier call sent nothing: %w", err))
 			}
@@ -228,7 +228,7 @@ func (j *Journal) begin(ctx context.Context, in Intent) (Entry, bool, error) {
 			return e, false, in.unknown(gatewayResult{}, err)
 		}
 		if !again.wait(ctx) {
-			return e, false, j.giveUp(ctx, in, "the intent could not be recorded", err)
+			return e, false, j.failUnsent(ctx, in, "the intent could not be recorded", err)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, er
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	for again := newBackOff(100*time.Millisecond, 500*time.Millisecond); ; {
-		failed := j.append(ctx, e, Evidence{At: in.At, Source: SourceSubmission, Submission: &in})
+		failed := j.recordOnce(ctx, e, Evidence{At: in.At, Source: SourceSubmission, Submission: &in})
 		if failed == nil {
 			return true, nil
 		}
@@ -260,32 +260,32 @@ func (j *Journal) beginAgain(ctx context.Context, e *Entry, in Intent) (bool, er
 			return false, nil
 		}
 		if !again.wait(ctx) {
-			return false, j.giveUp(ctx, in, "the submission could not be recorded", failed)
+			return false, j.failUnsent(ctx, in, "the submission could not be recorded", failed)
 		}
 	}
 }
 
-// giveUp returns the error of a call that has sent nothing and will send nothing. The store may nevertheless have the
+// failUnsent returns the error of a call that has sent nothing and will send nothing. The store may nevertheless have the
 // call's intent, or receive it when the database comes back. So the sender is remembered: its intent is known to be
 // unsent.
-func (j *Journal) giveUp(ctx context.Context, in Intent, what string, err error) error {
-	j.memory.giveUp(in.ID, in.Sender)
+func (j *Journal) failUnsent(ctx context.Context, in Intent, what string, err error) error {
+	j.memory.addUnsent(in.ID, in.Sender)
 	if over := ctx.Err(); !errors.Is(err, over) {
 		err = errors.Join(err, over)
 	}
 	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))
 }
 
-// gaveUp reports whether the latest submission belongs to a call of this process that gave up before it sent anything.
-func (j *Journal) gaveUp(known *projection) bool {
+// isKnownUnsent reports whether the latest submission belongs to a call of this process that ended before it sent anything.
+func (j *Journal) isKnownUnsent(known *projection) bool {
 	remembered := j.memory.get(known.intent.ID)
-	return known.state == Unknown && slices.Contains(remembered.unsent(), known.intent.Sender)
+	return known.state == Unknown && slices.Contains(remembered.unsentSenders(), known.intent.Sender)
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it
 // records nothing and returns the entry as it is now.
 func (j *Journal) recordUnsent(ctx context.Context, e Entry, known *projection) (Entry, error) {
-	err := j.append(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
+	err := j.recordOnce(ctx, &e, Evidence{At: j.clock.now(), Source: SourceAnswer, State: NotSent, Sender: known.intent.Sender})
 	if errors.Is(err, ErrChanged) {
 		return j.get(ctx, e.Key())
 	}
@@ -318,14 +318,14 @@ func (g *callGroup) start(in *Intent) (*call, bool) {
 	if g.calls == nil {
 		g.calls = make(map[ID]*call)
 	}
-	c := &call{intent: *in, done: make(chan struct{}), err: in.unknown(gatewayResult{}, errGaveUp)}
+	c := &call{intent: *in, done: make(chan struct{}), err: in.unknown(gatewayResult{}, errNoReturn)}
 	g.calls[in.ID] = c
 	return c, true
 }
 
-// errGaveUp is the cause that the other callers receive if the call that they wait for panics, for example in a hook of
+// errNoReturn is the cause that the other callers receive if the call that they wait for panics, for example in a hook of
 // the client.
-var errGaveUp = errors.New("journal: the call that made the payment did not return")
+var errNoReturn = errors.New("journal: the call that made the payment did not return")
 
 // finish removes a call, and releases the callers that wait for its result.
 func (g *callGroup) finish(c *call) {

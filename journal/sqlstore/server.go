@@ -23,7 +23,7 @@ func (s *Store) applyToServer(ctx context.Context, batch []*write) {
 		return cmp.Or(cmp.Compare(a.shop, b.shop), cmp.Compare(a.id, b.id))
 	})
 	left := batch
-	if len(batch) > 1 || s.dialect == Postgres {
+	if len(batch) > 1 || s.dialect == Postgres { // on Postgres also a single write: only that statement can commit lazily
 		// A write that fails here is among those that are left, and the error is returned there.
 		_ = s.onConn(ctx, func(conn *sql.Conn, state *connState) error { return s.writeTogether(ctx, conn, state, batch) })
 		left = nil
@@ -256,6 +256,17 @@ func mysqlLock(ctx context.Context, tx *sql.Tx, shop string, some []*write) (ver
 	return versions, rows.Err()
 }
 
+// The statements of one write. Those without a dialect in their names are for every dialect that has no other.
+const (
+	insertOne      = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
+	insertOneMySQL = `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES (?, ?, ?, ?, '')`
+	recordOne      = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
+		WHERE shop = ? AND transaction_id = ? AND version = ?`
+	recordOneMySQL = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
+		WHERE shop = ? AND transaction_id = ? AND version = ?`
+	ackOne = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
+)
+
 // writeAlone makes one write with its own statement, and reads the entry if the statement changed nothing.
 func (s *Store) writeAlone(w *write) {
 	w.err = s.retryStale(func() error {
@@ -265,16 +276,15 @@ func (s *Store) writeAlone(w *write) {
 			var args []any
 			switch w.kind {
 			case writeIntent:
-				statement = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
+				statement = insertOne
 				if s.dialect == MySQL {
-					statement = `INSERT IGNORE INTO cardgateway_journal (shop, transaction_id, begun, intent, evidence) VALUES (?, ?, ?, ?, '')`
+					statement = insertOneMySQL
 				}
 				args = []any{w.shop, w.id, w.begun, w.text}
 			case writeEvidence:
 				statement = recordOne
 				if s.dialect == MySQL {
-					statement = `UPDATE cardgateway_journal SET evidence = CONCAT(evidence, ?), version = version + 1, unacked = TRUE
-						WHERE shop = ? AND transaction_id = ? AND version = ?`
+					statement = recordOneMySQL
 				}
 				args = []any{w.text, w.shop, w.id, w.version}
 			case writeAck:

@@ -13,14 +13,10 @@ import (
 
 // A batch is written to SQLite statement by statement in one transaction: statements cost no round trips here.
 
-const (
-	insertSQLite = `INSERT INTO cardgateway_journal (shop, transaction_id, begun, intent) VALUES (?, ?, ?, ?) ON CONFLICT (shop, transaction_id) DO NOTHING`
-	recordSQLite = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1
-		WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
-	recordOne = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1, unacked = TRUE
-		WHERE shop = ? AND transaction_id = ? AND version = ?`
-	ackOne = `UPDATE cardgateway_journal SET acked = version, unacked = FALSE WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
-)
+// recordUnacked is recordOne for an entry that is not acknowledged, as most are: it does not set unacked, so SQLite need not read the
+// index of unacknowledged entries.
+const recordUnacked = `UPDATE cardgateway_journal SET evidence = evidence || ?, version = version + 1
+	WHERE shop = ? AND transaction_id = ? AND version = ? AND unacked`
 
 // applySQLite writes a batch in one transaction. If that fails, each write is made in a transaction of its own, so that
 // one write that fails does not affect the others.
@@ -113,7 +109,7 @@ func (s *Store) writeSQLite(ctx context.Context, tx *sql.Tx, w *write) error {
 // prepareSQLite prepares the statements. The pool prepares each of them again on every connection that uses it. The
 // caller must not hold a connection, because the pool may have only one.
 func (s *Store) prepareSQLite(ctx context.Context) (err error) {
-	for kind, text := range []string{writeIntent: insertSQLite, writeEvidence: recordSQLite, writeAck: ackOne} {
+	for kind, text := range []string{writeIntent: insertOne, writeEvidence: recordUnacked, writeAck: ackOne} {
 		if s.prepared[kind], err = s.db.PrepareContext(ctx, text); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ var faults = []fault{
 		{"journal/state.go", "case ev.State == NotSent:\n", "case ev.State == NotSent, ev.State == Refused:\n"},
 	}},
 	{"refund-came-back", "a refund that was made and then came back stays refunded", []edit{
-		{"journal/settle.go", "(known.intent.onHostedPage() || !known.reverses(&ev))", "true"},
+		{"journal/query.go", "(known.intent.onHostedPage() || !known.reverses(&ev))", "true"},
 	}},
 	{"nil-context-panics", "a nil context ends in a panic", []edit{
 		{"journal/submit.go", "if err := needContext(ctx, r.intent.Operation); err != nil {\n\t\treturn gatewayResult{}, j.notClaimed(r, err)\n\t}\n", ""},
@@ -89,14 +89,14 @@ var faults = []fault{
 		{"internal/redact/error.go", "if search.value(reflect.ValueOf(err)) {", "if search.value(reflect.ValueOf(err)) && false {"},
 	}},
 	{"store-fails-in-submit", "a further submission that could not be recorded is taken for somebody else's", []edit{
-		{"journal/submit.go", "return false, j.giveUp(ctx, in, \"the submission could not be recorded\", failed)", "return false, nil"},
+		{"journal/submit.go", "return false, j.failUnsent(ctx, in, \"the submission could not be recorded\", failed)", "return false, nil"},
 		{"journal/submit.go", "if time.Now().After(patience) {\n\t\t\t\treturn e, false, in.notSent(ErrChanged)\n\t\t\t}\n", ""},
 	}},
 	{"resubmission-overtaken", "a further submission whose write failed is sent on top of what another process recorded", []edit{
 		{"journal/submit.go", "if errors.Is(failed, ErrChanged) {\n\t\t\treturn false, nil\n\t\t}\n", "if errors.Is(failed, ErrChanged) {\n\t\t\tif now, err := j.get(ctx, in.Key()); err == nil {\n\t\t\t\t*e = now\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\treturn false, nil\n\t\t}\n"},
 	}},
 	{"refusal-not-queried", "AfterRefusal sends again although the query for the refused payment failed", []edit{
-		{"journal/settle.go", "if why := j.memory.get(in.ID).why; why != nil {", "if why := j.memory.get(in.ID).why; false {"},
+		{"journal/query.go", "if err := j.memory.get(in.ID).queryErr; err != nil {", "if err := j.memory.get(in.ID).queryErr; false {"},
 	}},
 	{"refusal-believed", "AfterRefusal sends again without a query", []edit{
 		{"journal/submit.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case false && known.intent.Sender != queried:"},
@@ -105,7 +105,7 @@ var faults = []fault{
 		{"journal/submit.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried && time.Since(in.At) < 5*time.Millisecond:"},
 	}},
 	{"absent-too-early", "a payment is presumed absent as soon as a query does not find it", []edit{
-		{"journal/settle.go", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= 0 }"},
+		{"journal/query.go", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= 0 }"},
 	}},
 	{"ack-of-what-was-never-told", "Ack acknowledges what was recorded last, not what was stored", []edit{
 		{"journal/methods.go", "case now != stored:", "case now != stored && false:"},
@@ -114,13 +114,13 @@ var faults = []fault{
 		{"journal/recover.go", "failed = j.ack(ctx, e)", "failed = j.Ack(ctx, e.ID(), func() State { now, _ := j.get(ctx, e.Key()); return now.State() }())"},
 	}},
 	{"decline-final-on-hosted-page", "one decline on the hosted page ends the payment", []edit{
-		{"journal/settle.go", "case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
+		{"journal/query.go", "case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:\n\t\tev.State = Pending // one attempt: the cardholder may try another card\n", ""},
 	}},
 	{"old-attempt-final", "Confirm of an attempt that was declined ends an old payment, which another attempt has made", []edit{
-		{"journal/methods.go", "j.evidenceOf(s, &e, e.project(), false)", "j.evidenceOf(s, &e, e.project(), true)"},
+		{"journal/methods.go", "j.evidenceOfRow(s, e.project(), false)", "j.evidenceOfRow(s, e.project(), true)"},
 	}},
 	{"decline-of-repetition-final", "the decline of a repeated submission ends the payment, although the first one may arrive", []edit{
-		{"journal/settle.go", "case ev.State == Declined && !known.once && !known.reverses(&ev) && !(only && j.isOld(known.intent)):", "case ev.State == Declined && false:"},
+		{"journal/query.go", "case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):", "case ev.State == Declined && false:"},
 	}},
 	{"declined-then-absent", "what the gateway declined with an id of its own is presumed absent later", []edit{
 		{"journal/outcome.go", "ev.Seen = got.id() != \"\" // with", "ev.Seen = false // with"},
@@ -145,7 +145,7 @@ var faults = []fault{
 		{"internal/retry/retry.go", "again = a.Failed && a.ProvenUnsent", "again = a.Failed"},
 	}},
 	{"intent-after-sending", "a payment is sent although its intent could not be recorded", []edit{
-		{"journal/submit.go", "return e, false, j.giveUp(ctx, in, \"the intent could not be recorded\", err)", "return newEntry(in), true, nil"},
+		{"journal/submit.go", "return e, false, j.failUnsent(ctx, in, \"the intent could not be recorded\", err)", "return newEntry(in), true, nil"},
 	}},
 	{"waits-for-nobody", "a second process sends a payment that the first is sending", []edit{
 		{"journal/submit.go", "return e, created || e.isJustSubmitted(in.Sender), nil", "return e, created || e.isJustSubmitted(in.Sender) || len(e.Evidence) == 0, nil"},

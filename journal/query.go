@@ -14,37 +14,37 @@ import (
 // shouldAsk reports whether it is time to query the gateway for an entry. If so, it remembers that this is done now.
 func (j *Journal) shouldAsk(e *Entry) bool {
 	known := e.project()
-	if !known.open() || j.calls.inFlight(e.ID()) {
+	if !known.queryable() || j.calls.inFlight(e.ID()) {
 		return false
 	}
-	open := j.clock.earliest().Sub(known.intent.At)
-	return j.memory.due(e.ID(), j.clock.now(), open/8)
+	age := j.clock.earliest().Sub(known.intent.At)
+	return j.memory.due(e.ID(), j.clock.now(), age/8)
 }
 
-// settle queries the gateway for an open payment, and returns the entry with what the gateway returned.
-func (j *Journal) settle(ctx context.Context, e Entry) (Entry, error) {
+// query queries the gateway for a payment or a refund, and returns the entry with what the gateway returned.
+func (j *Journal) query(ctx context.Context, e Entry) (Entry, error) {
 	known := e.project()
-	if j.gaveUp(known) {
+	if j.isKnownUnsent(known) {
 		return j.recordUnsent(ctx, e, known)
 	}
 	queries, absent := e.queries(), 0
-	var why error // of the first query that failed
+	var queryErr error // of the first query that failed
 	for _, at := range queries {
 		got, err := j.resolve(ctx, &known.intent, at)
 		if ctx.Err() != nil {
 			j.memory.forgetQuery(e.ID()) // the query was interrupted
 			return e, ctx.Err()
 		}
-		if why == nil {
-			why = whyOf(err)
+		if queryErr == nil {
+			queryErr = queryErrOf(err)
 		}
-		j.memory.setWhy(e.ID(), why)
+		j.memory.setQueryErr(e.ID(), queryErr)
 		if errors.Is(err, cardgateway.ErrNotFound) {
 			if absent++; absent < len(queries) {
 				continue // no other query may find it either
 			}
 		}
-		for _, ev := range j.evidenceFrom(&e, got, err) {
+		for _, ev := range j.evidenceOfResolve(got, err, e.project()) {
 			if e, err = j.addIfNew(ctx, e, ev); err != nil {
 				return e, err
 			}
@@ -63,7 +63,7 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewa
 	}
 	t, err := j.client.Resolve(ctx, cardgateway.ResolveQuery{
 		TransactionID: in.ID.Text, OrderID: in.OrderID, Amount: in.Amount, Currency: in.Currency, SentAt: at, Wait: j.opts.Wait,
-		// Once no further attempt is expected, several declines are final too. Before, evidenceOf says what a decline means.
+		// Once no further attempt is expected, several declines are final too. Before, evidenceOfRow says what a decline means.
 		HostedPage: in.onHostedPage() && j.isAbandoned(*in),
 	})
 	return gatewayResult{transaction: t}, err
@@ -72,18 +72,18 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewa
 // checkRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
 // means that the payment must not be submitted with this intent: the gateway may have it after all.
 func (j *Journal) checkRefused(ctx context.Context, e Entry, in *Intent) (Entry, error) {
-	e, err := j.settle(ctx, e)
+	e, err := j.query(ctx, e)
 	if err != nil {
 		return e, in.notSent(err)
 	}
-	if why := j.memory.get(in.ID).why; why != nil {
-		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", why))
+	if err := j.memory.get(in.ID).queryErr; err != nil {
+		return e, in.notSent(fmt.Errorf("journal: the gateway could not be queried for what it refused: %w", err))
 	}
 	return e, nil
 }
 
-// whyOf returns why Resolve failed, or nil if it returned an outcome or the gateway does not have the payment.
-func whyOf(err error) error {
+// queryErrOf returns why Resolve failed, or nil if it returned an outcome or the gateway does not have the payment.
+func queryErrOf(err error) error {
 	if unknown, ok := asUnknown(err); ok {
 		return unknown.cause
 	}
@@ -101,7 +101,7 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 		if !e.project().changedBy(&ev, &e) {
 			return e, nil
 		}
-		err := j.append(ctx, &e, ev)
+		err := j.recordOnce(ctx, &e, ev)
 		if !errors.Is(err, ErrChanged) {
 			return e, err
 		}
@@ -115,13 +115,12 @@ func (j *Journal) addIfNew(ctx context.Context, e Entry, ev Evidence) (Entry, er
 	return e, ErrChanged
 }
 
-// evidenceFrom converts what Resolve returned to evidence.
-func (j *Journal) evidenceFrom(e *Entry, got gatewayResult, err error) []Evidence {
-	known := e.project()
+// evidenceOfResolve converts what Resolve returned to evidence.
+func (j *Journal) evidenceOfResolve(got gatewayResult, err error, known *projection) []Evidence {
 	unknown, isUnknown := asUnknown(err)
 	switch {
 	case errors.Is(err, cardgateway.ErrConflict):
-		return successesOf(err, e)
+		return successesOf(err, known.intent.Operation)
 	case errors.Is(err, cardgateway.ErrNotFound):
 		if j.isOld(known.intent) {
 			return []Evidence{{Source: SourceQuery, State: PresumedAbsent}}
@@ -129,17 +128,17 @@ func (j *Journal) evidenceFrom(e *Entry, got gatewayResult, err error) []Evidenc
 	case isUnknown && (unknown.seen || !unknown.got.isNothing()):
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case !got.isNothing() && (err == nil || errors.Is(err, cardgateway.ErrDeclined)):
-		return j.evidenceOf(got, e, known, true)
+		return j.evidenceOfRow(got, known, true)
 	}
 	return nil
 }
 
-// evidenceOf converts a transaction or a refund that the gateway returned to evidence. The parameter only says that there is
-// no other row that tells an outcome: on the hosted page each attempt is a row, and so is each repeated submission.
-func (j *Journal) evidenceOf(got gatewayResult, e *Entry, known *projection, only bool) []Evidence {
-	abandoned := only && j.isAbandoned(known.intent) // the cardholder is no longer expected to pay
+// evidenceOfRow converts a transaction or a refund that the gateway returned to evidence. Sole means that no other row
+// tells an outcome: on the hosted page each attempt is a row, and so is each repeated submission.
+func (j *Journal) evidenceOfRow(got gatewayResult, known *projection, sole bool) []Evidence {
+	abandoned := sole && j.isAbandoned(known.intent) // the cardholder is no longer expected to pay
 	ev := Evidence{Source: SourceQuery, State: got.state()}
-	ev.setResult(got.keptOfQuery(e.Intent().Operation))
+	ev.setResult(got.keptOfQuery(known.intent.Operation))
 	switch {
 	case ev.State == Unknown:
 		return []Evidence{{Source: SourceQuery, Seen: true}}
@@ -147,7 +146,7 @@ func (j *Journal) evidenceOf(got gatewayResult, e *Entry, known *projection, onl
 		return nil // another attempt than the one that succeeded
 	case ev.State == Declined && known.intent.onHostedPage() && got.code() == cardgateway.CodeFailed && !abandoned:
 		ev.State = Pending // one attempt: the cardholder may try another card
-	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(only && j.isOld(known.intent)):
+	case ev.State == Declined && !known.once && !known.reverses(&ev) && !(sole && j.isOld(known.intent)):
 		// It may be the gateway's rejection of a repeated submission, and the first one can still arrive, or has.
 		return []Evidence{{Source: SourceQuery, Seen: true}}
 	case got.gatewayState() == cardgateway.StateRedirect && abandoned:
@@ -159,11 +158,11 @@ func (j *Journal) evidenceOf(got gatewayResult, e *Entry, known *projection, onl
 // successesOf returns the successes of a conflict one by one, so that the projection is a conflict too. A decline among
 // them is an earlier attempt, or the gateway's rejection of a repeated submission. Those without an id come first: a success
 // whose id is known already is recorded only if it contradicts one without.
-func successesOf(conflict error, e *Entry) (all []Evidence) {
+func successesOf(conflict error, operation string) (all []Evidence) {
 	add := func(got gatewayResult) {
 		if got.state() == Succeeded {
 			ev := Evidence{Source: SourceQuery, State: Succeeded}
-			ev.setResult(got.keptOfQuery(e.Intent().Operation))
+			ev.setResult(got.keptOfQuery(operation))
 			all = append(all, ev)
 		}
 	}

@@ -42,8 +42,8 @@ func (j *Journal) tryBegin(ctx context.Context, in Intent) (Entry, bool, error) 
 	return b.entry, b.created, err
 }
 
-// append records evidence as the next piece of the entry.
-func (j *Journal) append(ctx context.Context, e *Entry, ev Evidence) error {
+// recordOnce makes one attempt to record evidence as the next piece of this version of the entry.
+func (j *Journal) recordOnce(ctx context.Context, e *Entry, ev Evidence) error {
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()
 	_, err := guarded(ctx, func(ctx context.Context) (struct{}, error) {
@@ -70,15 +70,15 @@ func (j *Journal) ack(ctx context.Context, e *Entry) error {
 	return err
 }
 
-// record appends evidence that must not be lost, whatever others have recorded meanwhile, and even if ctx has ended. It
+// recordWithRetries records evidence that must not be lost, whatever others have recorded meanwhile, and even if ctx has ended. It
 // tries for up to WriteTimeout, and returns the entry with the evidence.
-func (j *Journal) record(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
+func (j *Journal) recordWithRetries(ctx context.Context, e Entry, ev Evidence) (Entry, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.opts.WriteTimeout)
 	defer cancel()
 	ev.At = j.clock.now()
 	again := backOff{Backoff: retry.Backoff{Pause: recordPause, Most: mostRecordPause}}
 	for changes := 0; ; {
-		err := j.append(ctx, &e, ev)
+		err := j.recordOnce(ctx, &e, ev)
 		if err == nil {
 			return e, nil
 		}
