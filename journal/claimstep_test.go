@@ -46,7 +46,10 @@ func TestClaimStep(t *testing.T) {
 		{name: "answered without an outcome", known: projection{state: Unknown, answered: true}, want: returnKnown},
 		{name: "older than any call", known: projection{state: Unknown, intent: Intent{At: at.Add(-longestFlight)}}, want: returnKnown},
 		{name: "known to be unsent", known: projection{state: Unknown}, more: claimState{unsent: true, late: true}, want: recordUnsent},
-		{name: "known to be unsent, with much evidence", known: projection{state: Unknown}, more: claimState{unsent: true, version: mostEvidence}, want: recordUnsent},
+		{
+			name: "known to be unsent, with much evidence", known: projection{state: Unknown},
+			more: claimState{unsent: true, version: mostEvidence}, want: recordUnsent,
+		},
 		{name: "submitted often", known: projection{state: NotSent}, more: claimState{version: mostEvidence - 1}, want: submitAgain},
 		{name: "submitted too often", known: projection{state: NotSent}, more: claimState{version: mostEvidence}, want: refuseTooOften},
 		{
