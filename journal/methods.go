@@ -43,7 +43,8 @@ func (j *Journal) CreateCheckoutSubscription(ctx context.Context, req cardgatewa
 
 // CreateRefund is cardgateway.Client.CreateRefund, recorded in the journal. The remark is not recorded. A second call with
 // the same RefundTransactionID sends nothing after anything may have been sent; it returns what is known. The errors are those
-// of CreateTokenOrder, with *cardgateway.RefundConflictError and *cardgateway.RefundUnknownError; a *MismatchError says that a refund of another payment or amount has this id.
+// of CreateTokenOrder, with *cardgateway.RefundConflictError and *cardgateway.RefundUnknownError; a *MismatchError says that a refund
+// of another payment or amount has this id.
 //
 // An accepted refund (code 110) is Pending; Recover reports when it has been made (111), or declined (112).
 func (j *Journal) CreateRefund(ctx context.Context, req cardgateway.RefundRequest) (*cardgateway.Refund, error) {

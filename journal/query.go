@@ -69,9 +69,9 @@ func (j *Journal) resolve(ctx context.Context, in *Intent, at time.Time) (gatewa
 	return gatewayResult{transaction: t}, err
 }
 
-// checkRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
+// queryRefused queries the gateway for a payment that it refused, and returns the entry with what it returned. An error
 // means that the payment must not be submitted with this intent: the gateway may have it after all.
-func (j *Journal) checkRefused(ctx context.Context, e Entry, in *Intent) (Entry, error) {
+func (j *Journal) queryRefused(ctx context.Context, e Entry, in *Intent) (Entry, error) {
 	e, err := j.query(ctx, e)
 	if err != nil {
 		return e, in.notSent(err)

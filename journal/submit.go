@@ -151,25 +151,29 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 	var queried string // the sender of the refused submission for which the gateway was queried
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		known := e.project()
-		switch {
-		case !known.invalid && !known.intent.same(&in):
+		now := claimState{
+			known: known, version: e.version(), asked: &in, accepts: accepts,
+			unsent: j.isKnownUnsent(known), queried: queried, late: time.Now().After(patience),
+		}
+		switch now.next() {
+		case refuseMismatch:
 			return e, false, &MismatchError{Asked: in, Recorded: known.intent}
-		case j.isKnownUnsent(known):
-			if e, err = j.recordUnsent(ctx, e, known); err != nil {
-				return e, false, in.notSent(fmt.Errorf("journal: it could not be recorded that an earlier call sent nothing: %w", err))
-			}
-			continue
-		case known.maySubmit(accepts) && e.version() >= mostEvidence:
+		case refuseTooOften:
 			return e, false, &cardgateway.ValidationError{Op: in.Operation, Problems: []cardgateway.Problem{{
 				Field: in.ID.member(), Rule: cardgateway.RuleRange, Message: "was submitted too often: use another one",
 			}}}
-		case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:
+		case returnKnown:
+			return e, false, nil
+		case recordUnsent:
+			if e, err = j.recordUnsent(ctx, e, known); err != nil {
+				return e, false, in.notSent(fmt.Errorf("journal: it could not be recorded that an earlier call sent nothing: %w", err))
+			}
+		case queryRefused:
 			queried = known.intent.Sender
-			if e, err = j.checkRefused(ctx, e, &in); err != nil {
+			if e, err = j.queryRefused(ctx, e, &in); err != nil {
 				return e, false, err
 			}
-			continue
-		case known.maySubmit(accepts):
+		case submitAgain:
 			if mine, err = j.beginAgain(ctx, &e, in); err != nil || mine {
 				return e, mine, err
 			}
@@ -177,18 +181,64 @@ func (j *Journal) claim(ctx context.Context, in Intent, accepts resubmission) (e
 			if time.Now().After(patience) {
 				return e, false, in.notSent(ErrChanged)
 			}
-		case !known.inFlight(in.At) || time.Now().After(patience):
-			return e, false, nil
+			fallthrough
+		case waitForOther:
+			if retry.Sleep(ctx, pause) != nil {
+				return e, false, nil
+			}
+			read, err := j.get(ctx, in.Key())
+			if err != nil {
+				return e, false, in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
+			}
+			e = read
 		}
-		if retry.Sleep(ctx, pause) != nil {
-			return e, false, nil
-		}
-		now, err := j.get(ctx, in.Key())
-		if err != nil {
-			return e, false, in.notSent(fmt.Errorf("journal: the entry cannot be read: %w", err))
-		}
-		e = now
 	}
+}
+
+// claimState is what claim knows about an entry that another call has begun.
+type claimState struct {
+	known   *projection
+	version int     // of the entry
+	asked   *Intent // of this call
+	accepts resubmission
+	unsent  bool   // the latest submission belongs to a call of this process that ended before it sent anything
+	queried string // the sender of the refused submission for which this call has queried the gateway
+	late    bool   // this call has waited for WaitElsewhere
+}
+
+// claimStep is what claim does next with an entry that another call has begun.
+type claimStep int
+
+const (
+	refuseMismatch claimStep = iota // the entry is another payment
+	refuseTooOften                  // the entry has too much evidence
+	returnKnown                     // this call does not send: it returns what is known
+	recordUnsent                    // record first that the latest submission was not sent
+	queryRefused                    // query first whether the gateway has what it refused
+	submitAgain                     // record another submission, of this call
+	waitForOther                    // another process may be about to record an outcome
+)
+
+// next returns the next step. The first case that applies decides.
+func (c *claimState) next() claimStep {
+	known := c.known
+	switch {
+	case !known.invalid && !known.intent.same(c.asked):
+		return refuseMismatch
+	case c.unsent:
+		return recordUnsent
+	case known.maySubmit(c.accepts):
+		switch {
+		case c.version >= mostEvidence:
+			return refuseTooOften
+		case known.state == Refused && c.accepts == afterRefusal && known.intent.Sender != c.queried:
+			return queryRefused
+		}
+		return submitAgain
+	case known.inFlight(c.asked.At) && !c.late:
+		return waitForOther
+	}
+	return returnKnown
 }
 
 // mostEvidence is how much evidence an entry may have before its payment can no longer be submitted again. Each

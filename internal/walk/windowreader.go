@@ -98,17 +98,17 @@ func (r *windowReader[T]) run(ctx context.Context) error {
 // readPage reads a page of a round, and reports whether the reading ends with it: the window is complete or must be split, or
 // it remains incomplete, because it has too many rows or its total is capped.
 func (r *windowReader[T]) readPage(ctx context.Context, page int) (ended bool, err error) {
-	if err := r.fetch(ctx, page); err != nil {
+	if err = r.fetch(ctx, page); err != nil {
 		return false, err
 	}
 	if page == 1 && r.isDense() {
-		if err := r.enlargePage(ctx); err != nil {
+		if err = r.enlargePage(ctx); err != nil {
 			return false, err
 		}
 	}
 	if page == 1 && r.rounds == 1 && r.mayBeCapped {
-		if capped, err := r.checkCap(ctx); capped || err != nil {
-			return capped, err
+		if ended, err = r.checkCap(ctx); ended || err != nil { // its total is capped
+			return ended, err
 		}
 	}
 	r.completeIfCounted()

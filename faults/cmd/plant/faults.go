@@ -99,10 +99,10 @@ var faults = []fault{
 		{"journal/query.go", "if err := j.memory.get(in.ID).queryErr; err != nil {", "if err := j.memory.get(in.ID).queryErr; false {"},
 	}},
 	{"refusal-believed", "AfterRefusal sends again without a query", []edit{
-		{"journal/submit.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case false && known.intent.Sender != queried:"},
+		{"journal/submit.go", "case known.state == Refused && c.accepts == afterRefusal && known.intent.Sender != c.queried:", "case false:"},
 	}},
 	{"refused-while-waiting", "AfterRefusal does not query for what is refused while it waits for another call", []edit{
-		{"journal/submit.go", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried:", "case known.state == Refused && accepts == afterRefusal && known.intent.Sender != queried && time.Since(in.At) < 5*time.Millisecond:"},
+		{"journal/submit.go", "case known.state == Refused && c.accepts == afterRefusal && known.intent.Sender != c.queried:", "case known.state == Refused && c.accepts == afterRefusal && known.intent.Sender != c.queried && time.Since(c.asked.At) < 5*time.Millisecond:"},
 	}},
 	{"absent-too-early", "a payment is presumed absent as soon as a query does not find it", []edit{
 		{"journal/query.go", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= j.opts.AbsentAfter }", "func (j *Journal) isOld(in Intent) bool { return j.clock.earliest().Sub(in.At) >= 0 }"},
