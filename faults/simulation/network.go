@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -34,6 +36,9 @@ type answer struct {
 // RoundTrip is the network of a process. A request that has left goes on, whatever happens to the process.
 func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
 	c := p.callOf(r.Context())
+	if !p.w.scheduler.isOn() {
+		time.Sleep(placeOf(r.URL))
+	}
 	isPost := r.Method == http.MethodPost && !strings.HasSuffix(r.URL.Path, "/trackingNumber")
 	c.contact(true, func() string { return r.Method + " " + r.URL.RequestURI() })
 	if p.isDead() {
@@ -260,4 +265,12 @@ func waitFor(ctx context.Context, delay time.Duration, a answer) answer {
 	case <-ctx.Done():
 		return answer{err: ctx.Err()}
 	}
+}
+
+// placeOf returns a moment, shorter than a millisecond, after which a request is sent: so the requests that one call sends at the same
+// time have an order that does not depend on the goroutines.
+func placeOf(u *url.URL) time.Duration {
+	sum := fnv.New64()
+	_, _ = io.WriteString(sum, u.RequestURI())
+	return time.Duration(sum.Sum64() % uint64(time.Millisecond))
 }
