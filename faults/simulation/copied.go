@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"slices"
 	"strings"
@@ -59,9 +58,7 @@ func (k *copied) location() *time.Location {
 
 // isOneOf reports whether a row is one of those of which one in so many is shown in another way.
 func isOneOf(n int, id string) bool {
-	sum := fnv.New64()
-	_, _ = sum.Write([]byte(id))
-	return n > 0 && mix(sum.Sum64(), 5)%uint64(n) == 0
+	return n > 0 && mix(sumOf(id), 5)%uint64(n) == 0
 }
 
 // show changes the rows of a page as Reconcile says, and notes what it shows.

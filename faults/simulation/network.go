@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"net/http"
 	"net/url"
@@ -270,7 +269,5 @@ func waitFor(ctx context.Context, delay time.Duration, a answer) answer {
 // placeOf returns a moment, shorter than a millisecond, after which a request is sent: so the requests that one call sends at the same
 // time have an order that does not depend on the goroutines.
 func placeOf(u *url.URL) time.Duration {
-	sum := fnv.New64()
-	_, _ = io.WriteString(sum, u.RequestURI())
-	return time.Duration(sum.Sum64() % uint64(time.Millisecond))
+	return time.Duration(sumOf(u.RequestURI()) % uint64(time.Millisecond))
 }

@@ -3,7 +3,6 @@ package simulation
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"iter"
 	"strings"
 	"testing"
@@ -18,9 +17,7 @@ import (
 func TestSameStory(t *testing.T) {
 	story := func(seed uint64) uint64 {
 		r := Run(t, Plan(seed, 10, "memory"), true)
-		sum := fnv.New64()
-		fmt.Fprint(sum, strings.Join(r.Story, "\n"))
-		return sum.Sum64()
+		return sumOf(strings.Join(r.Story, "\n"))
 	}
 	different := 0
 	for seed := range uint64(20) {

@@ -366,10 +366,10 @@ func (d *draw) bookkeeping(things []int) (steps []Step) {
 		sync.Query, sync.QueryTimes = one(d, "dropped", "500", "html", "429", "cut", "no body"), 1+d.IntN(6)
 	case 2:
 		sync.With = 1 + d.IntN(3) // while other things happen
-	case 4:
-		sync.Query, sync.QueryTimes = "stopped", 1+d.IntN(12)
 	case 3:
 		sync.Query, sync.Timeout = "429", d.between(time.Millisecond, time.Minute)
+	case 4:
+		sync.Query, sync.QueryTimes = "stopped", 1+d.IntN(12)
 	}
 	if steps = append(steps, sync); sync.With == 0 && !d.chance(3) {
 		steps = append(steps, Step{Do: "books: import", Text: one(d, append(mistakes, "any", "any", "any", "any", "any")...), N: one(d, 0, 1, 2, 3, 5)})

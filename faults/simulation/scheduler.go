@@ -2,6 +2,8 @@ package simulation
 
 import (
 	"cmp"
+	"hash/fnv"
+	"io"
 	"slices"
 	"sync"
 	"testing/synctest"
@@ -138,6 +140,13 @@ func (s *scheduler) ended() {
 	defer s.mu.Unlock()
 	s.working--
 	s.signal()
+}
+
+// sumOf returns a number that depends on a text only.
+func sumOf(text string) uint64 {
+	sum := fnv.New64()
+	_, _ = io.WriteString(sum, text)
+	return sum.Sum64()
 }
 
 // mix returns a number that depends on both in no simple way (SplitMix64).

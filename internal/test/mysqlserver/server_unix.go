@@ -3,16 +3,12 @@
 package mysqlserver
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 )
@@ -71,7 +67,7 @@ func (s *Server) install() error {
 	if s.binary, err = testprogram.MySQL.Find("/usr/sbin"); err != nil { // where Debian installs it
 		return err
 	}
-	if err := s.chooseAccount(); err != nil {
+	if s.account, err = testprogram.MySQL.Account("mysql", s.dir); err != nil {
 		return err
 	}
 	data := "--datadir=" + s.data()
@@ -88,24 +84,6 @@ func (s *Server) install() error {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// chooseAccount selects the account of the server and gives it the directory. By default it is the caller's own account.
-func (s *Server) chooseAccount() error {
-	if os.Getuid() != 0 {
-		return nil
-	}
-	u, err := user.Lookup("mysql")
-	if err != nil {
-		return testprogram.MySQL.Missing("it refuses root, and there is no account mysql")
-	}
-	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
-	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-	if err := errors.Join(err1, err2, os.Chown(s.dir, int(uid), int(gid))); err != nil {
-		return err
-	}
-	s.account = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	return nil
-}
-
 func (s *Server) run() error {
 	s.cmd = exec.Command(s.binary, "--no-defaults", "--datadir="+s.data(), "--socket="+s.socket(),
 		"--pid-file="+filepath.Join(s.dir, "pid"), "--skip-networking", "--max-connections=300", "--log-error="+filepath.Join(s.dir, "log"))
@@ -113,22 +91,8 @@ func (s *Server) run() error {
 	if err := s.cmd.Start(); err != nil {
 		return testprogram.MySQL.Missing("%v", err)
 	}
-	if err := s.ready(); err != nil {
+	if err := testprogram.MySQL.Await("mysql", s.DSN("")); err != nil {
 		return errors.Join(err, s.Kill())
 	}
 	return nil
-}
-
-func (s *Server) ready() (err error) {
-	db, err := sql.Open("mysql", s.DSN(""))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if err = db.Ping(); err == nil {
-			return nil
-		}
-	}
-	return testprogram.MySQL.Missing("it does not respond: %v", err)
 }

@@ -4,17 +4,14 @@ package pgserver
 
 import (
 	"cmp"
-	"database/sql"
 	"errors"
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/cardgateway/cardgateway-go/internal/test/testprogram"
 )
@@ -79,7 +76,7 @@ func version(bin string) float64 {
 }
 
 func (s *Server) start(bin string) error {
-	account, err := s.account()
+	account, err := testprogram.Postgres.Account("postgres", s.dir)
 	if err != nil {
 		return err
 	}
@@ -99,39 +96,8 @@ func (s *Server) serve(bin, data string, account *syscall.SysProcAttr) error {
 	if err := s.cmd.Start(); err != nil {
 		return testprogram.Postgres.Missing("%v", err)
 	}
-	if err := s.ready(); err != nil {
+	if err := testprogram.Postgres.Await("pgx", s.URL("")); err != nil {
 		return errors.Join(err, s.Kill())
 	}
 	return nil
-}
-
-// account selects the account of the server and gives it the directory. Nil means the caller's own account.
-func (s *Server) account() (*syscall.SysProcAttr, error) {
-	if os.Getuid() != 0 {
-		return nil, nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		return nil, testprogram.Postgres.Missing("it refuses root, and there is no account postgres")
-	}
-	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
-	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
-	if err := errors.Join(err1, err2, os.Chown(s.dir, int(uid), int(gid))); err != nil {
-		return nil, err
-	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-}
-
-func (s *Server) ready() (err error) {
-	db, err := sql.Open("pgx", s.URL(""))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if err = db.Ping(); err == nil {
-			return nil
-		}
-	}
-	return testprogram.Postgres.Missing("it does not respond: %v", err)
 }
