@@ -58,13 +58,13 @@ func (c calendar) cover(start, end time.Time) span {
 
 // query returns the bounds with which a query finds every row of a window, whether or not the gateway includes them.
 func (c calendar) query(window span) (from, to civil.Time) {
-	return c.atOrBefore(window.from - padding), c.atOrAfter(window.to + padding)
+	return c.queryFrom(window.from), c.atOrAfter(window.to + padding)
 }
 
 // maxEnd returns the latest end of a window that begins at from, such that its query spans no more than a month, or than
 // the walk's options or the gateway allow.
 func (c calendar) maxEnd(from civil.Time) civil.Time {
-	first := c.atOrBefore(from - padding)
+	first := c.queryFrom(from)
 	last := first.NextMonth()
 	if c.maxQuery > 0 {
 		last = min(last, first+civil.Time(c.maxQuery))
@@ -74,6 +74,9 @@ func (c calendar) maxEnd(from civil.Time) civil.Time {
 
 // isTooLong reports whether a window is longer than one query may be.
 func (c calendar) isTooLong(window span) bool { return window.to > c.maxEnd(window.from) }
+
+// queryFrom returns the time with which the query of a window begins.
+func (c calendar) queryFrom(from civil.Time) civil.Time { return c.atOrBefore(from - padding) }
 
 // atOrBefore returns at, or if a clock change skips it, the last time that the clock shows before the change.
 func (c calendar) atOrBefore(at civil.Time) civil.Time {

@@ -94,7 +94,7 @@ func (w *walker[T]) yieldRows(s *step[T]) (part, error) {
 func (w *walker[T]) yieldNew(s *step[T]) bool {
 	// The block may end with this window, and the first query of the next block then begins here. A row with a time from
 	// here on can be returned again after the rows of its block were removed.
-	nextQuery := w.plan.calendar.atOrBefore(s.span.to - padding)
+	nextQuery := w.plan.calendar.queryFrom(s.span.to)
 	for _, row := range s.reader.rows {
 		if !w.seen.isNew(row.id) {
 			w.shared.update(func(report *Report, _ *Checkpoint) { report.Duplicates++ })
@@ -134,7 +134,7 @@ func (w *walker[T]) partOf(s *step[T]) (part, error) {
 // windowDone moves the checkpoint to the end of a window, unless its rows may still change.
 func (w *walker[T]) windowDone(s *step[T]) {
 	if s.block.final {
-		nextQuery := w.plan.calendar.atOrBefore(s.span.to - padding)
+		nextQuery := w.plan.calendar.queryFrom(s.span.to)
 		var boundary []uint64
 		for _, row := range s.reader.rows {
 			if row.lastSecond() >= nextQuery {
@@ -171,7 +171,7 @@ func (w *walker[T]) countSoFar(ctx context.Context, s *step[T]) error {
 
 // blockDone ends a block that was read completely. If it is final, the walk is complete up to its end.
 func (w *walker[T]) blockDone(b *block) {
-	w.seen.endBlock(w.plan.calendar.atOrBefore(b.span.to - padding))
+	w.seen.endBlock(w.plan.calendar.queryFrom(b.span.to))
 	if b.final {
 		upTo := w.end
 		if b.span.to < w.plan.whole.to {
