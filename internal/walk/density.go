@@ -107,6 +107,10 @@ func (d *density) expect(s span) (rows float64) {
 	return rows
 }
 
+// isSteady reports whether windows have about as many rows as expected. If rows occur in bursts, the number in a block does not
+// tell how dense they are in a part of it.
+func (d *density) isSteady() bool { return d.dispersion < 2 }
+
 // fit returns the expected number of rows for which a window rarely has more rows than fit on a page.
 //
 // With n rows expected, their standard deviation is sqrt(dispersion*n). fit solves n + safetyMargin*sqrt(dispersion*n) =
@@ -117,12 +121,13 @@ func (d *density) fit(capacity int) float64 {
 	return max(root*root, 0.5)
 }
 
-// cut returns the first part of a span that is expected to fit on a page, including the padding of its query.
-func (d *density) cut(s span, capacity int) span {
+// cut returns the first part of a span that is expected to fit on a page, including the padding of its query. All rates are
+// multiplied by scale.
+func (d *density) cut(s span, capacity int, scale float64) span {
 	if !d.known {
 		return s
 	}
-	room := d.fit(capacity) - d.rate(hourOf(s.from))*2*padding
+	room := d.fit(capacity)/scale - d.rate(hourOf(s.from))*2*padding
 	to := s.to
 	for h, part := range s.hours {
 		rows := d.rate(h) * float64(part.seconds())

@@ -45,9 +45,23 @@ func (p *planner[T]) openBlock() *block {
 // cut removes a window from the front of a range and returns it.
 func (p *planner[T]) cut(r *step[T]) *step[T] {
 	longest := span{r.span.from, min(r.span.to, p.calendar.maxEnd(r.span.from))}
-	s := p.density.cut(longest, p.pages.capacity())
-	r.span.from = s.to
-	return newWindow[T](r.block, s, p.density.expect(s))
+	scale := p.scale(r)
+	s := p.density.cut(longest, p.pages.capacity(), scale)
+	expected := scale * p.density.expect(s)
+	r.span.from, r.expected = s.to, r.expected-expected
+	return newWindow[T](r.block, s, expected)
+}
+
+// scale returns by how much the rows of a range that a response has announced exceed what the density predicts; 1 if none has.
+// So the windows of a block end where it ends. Without it, a year of evenly distributed rows needs about ten requests more, and
+// with 16 requests in flight 2 to 10 % more time.
+func (p *planner[T]) scale(r *step[T]) float64 {
+	const most = 4
+	predicted := p.density.expect(r.span)
+	if r.expected <= 0 || predicted <= 0 || !p.density.isSteady() {
+		return 1
+	}
+	return min(r.expected/predicted, most)
 }
 
 // endBefore ends the newest block before its rest, and lets the next block begin there, if one more window for the rest would
@@ -104,7 +118,7 @@ func (p *planner[T]) keepShownEnd(s *step[T]) (end *step[T], rest span) {
 // stepsFor returns the steps that read the rest of a window that was too long, with total expected rows.
 func (p *planner[T]) stepsFor(rest span, s *step[T], total int) []*step[T] {
 	if s.probe {
-		return []*step[T]{{kind: uncutRange, block: s.block, span: rest}}
+		return []*step[T]{{kind: uncutRange, block: s.block, span: rest, expected: float64(total)}}
 	}
 	parts := []span{rest}
 	if rest == s.span || total > p.pages.capacity()*9/10 {

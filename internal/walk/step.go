@@ -6,7 +6,7 @@ type step[T any] struct {
 	state    stepState
 	block    *block
 	span     span
-	expected float64         // rows of a window, when it was cut
+	expected float64         // rows of a window, when it was cut; of a range, if a response has announced them
 	reader   windowReader[T] // of a window or a count
 	err      error
 
