@@ -14,13 +14,12 @@ import (
 	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
-// LeaseStore is a Store that lets several processes call Run: at any time, a shop is leased to at most one of them, which works for
-// it. Package journaltest tests it.
+// LeaseStore is what a Store needs beside its other methods so that several processes may call Run: at any time, a shop is leased
+// to at most one of them, which works for it. Package journaltest tests it.
 //
 // All times are by one clock, that of the store, so that it does not matter whether those of the processes are right. If that
 // clock is set back, a lease whose end is more than two minutes ahead is over: no lease is longer than a minute.
 type LeaseStore interface {
-	Store
 	// Lease leases the shop to holder for this length of time from now, if it is not leased to another one now. It returns to whom
 	// it is leased. A holder is a text of at most 200 bytes.
 	Lease(ctx context.Context, shop Shop, holder string, length time.Duration) (leasedTo string, err error)

@@ -43,14 +43,11 @@ func (r *runner) recordNeverBegun(ctx context.Context) {
 	}
 }
 
-// beginUnsent creates an entry that says that nothing was sent, unless there is an entry or a call in flight. It reports whether
-// there is an entry now.
+// beginUnsent creates an entry that says that nothing was sent, unless there is one. It reports whether there is an entry now. A
+// call that is in flight without an entry, because the store is slow, then sends as after any NotSent; meanwhile nothing is reported.
 func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
 	if !id.recordable() {
 		return true, nil // no call with it sends anything
-	}
-	if j.calls.inFlight(id) {
-		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
 	defer cancel()

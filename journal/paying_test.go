@@ -127,7 +127,7 @@ func (s *slowBegin) Record(ctx context.Context, key journal.Key, version int, ev
 	return s.Store.Record(ctx, key, version, ev)
 }
 
-// TestPayingInFlight: an id in flight in this process is left to its call; one with an entry is looked up once.
+// TestPayingInFlight: an id whose call is in flight is not reported; one with an entry is looked up once.
 func TestPayingInFlight(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		o := &orders{paying: []journal.ID{journal.PaymentID("slow"), journal.PaymentID("pending"), journal.PaymentID("bad\n")}}

@@ -9,7 +9,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/journal"
 )
 
-// leaseStore returns the store, or skips the test if it is not a LeaseStore.
+// leaseStore returns a store's methods for leases, or skips the test if it has none.
 func leaseStore(t *testing.T, s journal.Store) journal.LeaseStore {
 	t.Helper()
 	leases, ok := s.(journal.LeaseStore)
