@@ -46,7 +46,8 @@ func execAll(t *testing.T, db interface {
 	}
 }
 
-// TestSchema: the tables are created once; those of a newer program are refused with a clear error.
+// TestSchema: the tables are created once; those of a newer program are refused with a clear error, unless they say that this
+// program may use them.
 func TestSchema(t *testing.T) {
 	everyStore(t, func(t *testing.T, spec string) {
 		reopen := func(want string) {
@@ -63,6 +64,10 @@ func TestSchema(t *testing.T) {
 		reopen("")
 		db := openDB(t, spec)
 		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied) VALUES (99, 0)")
+		reopen("newer program")
+		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied, oldest) VALUES (100, 0, 1)")
+		reopen("")
+		execAll(t, db, "INSERT INTO cardgateway_journal_schema (version, applied, oldest) VALUES (101, 0, 2)")
 		reopen("newer program")
 	})
 }

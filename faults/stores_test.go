@@ -269,6 +269,7 @@ func TestLeastPrivilege(t *testing.T) {
 		`CREATE ROLE cashier`,
 		`GRANT USAGE ON SCHEMA "` + schema + `" TO cashier`,
 		`GRANT SELECT, INSERT, UPDATE, DELETE ON cardgateway_journal TO cashier`,
+		`GRANT SELECT, INSERT, UPDATE ON cardgateway_journal_lease TO cashier`,
 		`GRANT SELECT ON cardgateway_journal_schema TO cashier`,
 		`SET ROLE cashier`,
 	} {
@@ -284,6 +285,9 @@ func TestLeastPrivilege(t *testing.T) {
 		err := s.Begin(t.Context(), journal.Intent{ID: journal.PaymentID("t"), At: time.Now(), Amount: decimal.NewFromInt(1), Currency: "USD"}); err != nil ||
 		!created {
 		t.Errorf("created %t, %v", created, err)
+	}
+	if to, err := s.Lease(t.Context(), journal.Shop{}, "a", time.Minute); err != nil || to != "a" {
+		t.Errorf("leased to %q, %v", to, err)
 	}
 }
 

@@ -28,7 +28,7 @@
 //	default: // ErrOutcomeUnknown: do not pay again, Run reports the outcome
 //	}
 //
-// One process of the shop finds the outcomes that are not known yet, for as long as it runs:
+// Every process of the shop calls Run for as long as it runs; one of them works, and finds the outcomes that are not known yet:
 //
 //	err := payments.Run(ctx, time.Minute, func(ctx context.Context, e journal.Entry) error {
 //		return e.Outcome(func(t *cardgateway.Transaction, err error) error { // the same results and errors as above
@@ -40,7 +40,11 @@
 // Run queries the gateway for every payment that is not final, and reports every outcome until it is acknowledged: a program that
 // crashes before it has stored an outcome gets it again. Use Recover and Ack for a loop of your own. Run acknowledges
 // exactly the version that it has reported. Ack says which state you have stored, and acknowledges an entry that has this state
-// now, whichever process reported it. Pass what a notification or a walk has confirmed to Confirm; it then needs no query.
+// now, whichever process reported it. Pass what a notification or a walk has confirmed to Confirm; it then needs no query, and
+// Run reports it at once.
+//
+// A program that ends after it has stored an order as being paid, and before its call was recorded, leaves no entry. With
+// Options.Paying, Run reports such an order as not sent.
 //
 // Refunds work like payments, and everything said here about payments applies to them too. RefundID names a refund; a payment
 // and a refund may have the same id. The differences have their own names:

@@ -50,7 +50,7 @@ func (e *Entry) MayForget(before time.Time) bool {
 type Intent struct {
 	Shop      Shop
 	ID        ID
-	Operation string // the client's method, such as TokenPayment
+	Operation string // the client's method, such as TokenPayment; Paying if there was no call, see Options.Paying
 	Amount    decimal.Decimal
 	At        time.Time // when it was recorded, before anything was sent
 	Sender    string    // random; distinguishes this submission from others of the same id
@@ -71,6 +71,8 @@ const (
 	opCheckout             = "CreateCheckout"
 	opCheckoutSubscription = "CreateCheckoutSubscription"
 	opRefund               = "CreateRefund"
+
+	opPaying = "Paying" // no method: Options.Paying has named the id, and no call has begun
 )
 
 // onHostedPage reports whether the payment is made on the gateway's page, where a cardholder whose card is declined can

@@ -38,7 +38,16 @@ type Options struct {
 	// and for each failure within Run.
 	Logger *slog.Logger
 	// Observe, if set, is called at the end of each Recover: use it for gauges, and for an alert on payments that stay open.
+	// Run calls it once per interval, also while another process works; see RecoverInfo.Standby.
 	Observe func(context.Context, RecoverInfo)
+	// Paying, if set, returns the ids of the payments and refunds that your database says are being made: that were stored
+	// as such before their call, and have no outcome there yet. Run calls it at once and then at its interval, in the process
+	// that works. A process that ended after it had stored such an id, and before the journal recorded the call, leaves no
+	// entry behind. Once Run has had an id without an entry in this list for five minutes, it records an entry in state NotSent, and
+	// reports it like any other outcome. Five minutes is longer than any call takes to begin; and a call that begins later
+	// nevertheless finds this entry, is made as after any NotSent, and its outcome is reported too. Of a list, the first
+	// 10,000 ids are looked at. An error is logged, and the list is requested again at the next interval.
+	Paying func(context.Context) ([]ID, error)
 }
 
 const (
@@ -82,6 +91,7 @@ type Journal struct {
 
 	calls  callGroup // payments and refunds being made by this process
 	memory memory
+	news   news // for Run
 }
 
 // New returns a journal that pays with client and records in store. It does no I/O, and panics if one of them is nil.
@@ -91,6 +101,7 @@ func New(client *cardgateway.Client, store Store, opts Options) *Journal {
 	}
 	return &Journal{
 		client: client, store: store, shop: shopOf(client, opts.Gateway), opts: opts.withDefaults(), clock: clock{started: time.Now()},
+		news: newNews(),
 	}
 }
 

@@ -176,6 +176,9 @@ func (j *Journal) confirm(ctx context.Context, e Entry, s gatewayResult) (err er
 			return err
 		}
 	}
+	if e.Unacked() {
+		j.news.confirm(e.ID())
+	}
 	return nil
 }
 

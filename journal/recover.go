@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/cardgateway/cardgateway-go/internal/retry"
 )
 
 // Recover queries the gateway for every payment and refund that is not final, and yields every entry that has something you have
@@ -17,7 +15,8 @@ import (
 // left to their callers. Payments in flight in another process can be yielded, because a query does no harm, and are then
 // reported twice.
 //
-// Call it at the start and then regularly, or use Run, from one process at a time. The interval between two queries for a
+// Call it at the start and then regularly from one process at a time, or use Run, which several processes may call. The interval
+// between two queries for a
 // payment is an eighth of the time since its submission, so running Recover every minute is cheap. Options.Parallel
 // payments are queried concurrently, ahead of the loop. Memory does not grow with the number of payments: of more than about
 // 65,000 that are not final, some are queried by every Recover.
@@ -31,7 +30,28 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 			yield(Entry{}, err)
 			return
 		}
-		r := j.startRecovery(ctx)
+		for e, err := range j.recover(ctx, recovering{list: j.store.Unacked, queries: true, observed: true}) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// recovering says what a recovery lists, and what it does.
+type recovering struct {
+	list     func(context.Context, Shop) iter.Seq2[Entry, error]
+	queries  bool // it queries the gateway for what is due
+	observed bool // it lists everything, so that Options.Observe is called at its end
+	holder   string
+	// While the loop waits for an entry, it calls woken whenever wake can be received from.
+	wake  <-chan struct{}
+	woken func()
+}
+
+func (j *Journal) recover(ctx context.Context, what recovering) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		r := j.startRecovery(ctx, what)
 		defer r.stop()
 		err := r.report(yield)
 		if err == nil {
@@ -45,9 +65,10 @@ func (j *Journal) Recover(ctx context.Context) iter.Seq2[Entry, error] {
 // errStopped says that the caller has left the loop over Recover.
 var errStopped = errors.New("journal: the loop has ended")
 
-// recovery is one run of Recover. A reader reads the store's list ahead of the loop, and starts queries for those
+// recovery is one run of Recover, or a part of Run. A reader reads the list ahead of the loop, and starts queries for those
 // that are not final. The loop takes the results in the order of the list.
 type recovery struct {
+	recovering
 	j       *Journal
 	outer   context.Context // the caller's
 	ctx     context.Context // ends with the loop
@@ -68,22 +89,22 @@ type recovered struct {
 	ended <-chan ending // of the query; nil if there is none
 }
 
-func (j *Journal) startRecovery(ctx context.Context) *recovery {
+func (j *Journal) startRecovery(ctx context.Context, what recovering) *recovery {
 	r := &recovery{
-		j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.changeCount(), begun: time.Now(),
+		recovering: what, j: j, outer: ctx, items: make(chan *recovered, 4*j.opts.Parallel), changes: j.memory.changeCount(), begun: time.Now(),
 	}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.reader = async(r.read)
 	return r
 }
 
-// read lists the unacknowledged entries, and starts queries for those that are not final.
+// read lists entries, and starts queries for those that are not final.
 func (r *recovery) read() {
 	defer close(r.items)
 	places := make(chan struct{}, r.j.opts.Parallel)
-	for e, err := range r.j.store.Unacked(r.ctx, r.j.shop) {
+	for e, err := range r.list(r.ctx, r.j.shop) {
 		item := &recovered{entry: e, err: err, asOf: time.Now()}
-		if err == nil && r.j.shouldAsk(&e) {
+		if err == nil && r.queries && r.j.shouldAsk(&e) {
 			select {
 			case places <- struct{}{}:
 			case <-r.ctx.Done():
@@ -156,26 +177,36 @@ const maxUnreadable = 1000
 
 // next returns the next item once its query has ended, or nil after the last.
 func (r *recovery) next() (*recovered, error) {
-	var item *recovered
-	select {
-	case item = <-r.items:
-	case <-r.ctx.Done():
-		return nil, context.Cause(r.outer)
-	}
-	if item == nil {
+	item, err := await(r, r.items)
+	switch {
+	case err != nil:
+		return nil, err
+	case item == nil:
 		end := <-r.reader
 		end.rethrow()
 		return nil, r.outer.Err()
-	}
-	if item.ended != nil {
-		select {
-		case end := <-item.ended:
-			end.rethrow()
-		case <-r.ctx.Done():
-			return nil, context.Cause(r.outer)
+	case item.ended != nil:
+		end, err := await(r, item.ended)
+		if err != nil {
+			return nil, err
 		}
+		end.rethrow()
 	}
 	return item, nil
+}
+
+// await receives from a channel, and calls woken meanwhile. An error says that ctx has ended.
+func await[T any](r *recovery, from <-chan T) (got T, err error) {
+	for {
+		select {
+		case got = <-from:
+			return got, nil
+		case <-r.ctx.Done():
+			return got, context.Cause(r.outer)
+		case <-r.wake:
+			r.woken()
+		}
+	}
 }
 
 // current returns the entry of an item. It reads it again if this process has changed it, or if it is older than
@@ -207,8 +238,10 @@ func (r *recovery) stop() {
 	case <-ended:
 	case <-timer.C:
 	}
-	r.info.Duration = time.Since(r.begun)
-	r.j.observe(r.outer, r.info)
+	if r.observed {
+		r.info.Duration, r.info.Holder = time.Since(r.begun), r.holder
+		r.j.observe(r.outer, r.info)
+	}
 }
 
 // observe logs what a Recover found, and calls Options.Observe.
@@ -229,69 +262,6 @@ func (j *Journal) observe(ctx context.Context, i RecoverInfo) {
 	}
 }
 
-// Run calls Recover at once and then at the given interval, until ctx ends, and returns the error of ctx. It calls report for
-// every payment and refund that has something to report. Once report returns nil, Run acknowledges an entry that has an
-// outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your own
-// database, and must be idempotent. An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported
-// once, and again only when more is known. If report returns an error, the next Recover reports the entry again.
-//
-// A failure of the store, or an entry that cannot be read, is logged and does not end Run. If every is zero, it means a
-// minute. Only one process of a shop should call Run.
-func (j *Journal) Run(ctx context.Context, every time.Duration, report func(context.Context, Entry) error) error {
-	if err := needContext(ctx, "Run"); err != nil {
-		return err
-	}
-	if report == nil {
-		return errors.New("journal: Run needs a function to call")
-	}
-	if every <= 0 {
-		every = time.Minute
-	}
-	for {
-		for e, err := range j.Recover(ctx) {
-			switch {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case err != nil:
-				j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: recovering", slog.Any("error", err))
-			default:
-				j.reportOne(ctx, &e, report)
-			}
-		}
-		if retry.Sleep(ctx, every) != nil {
-			return ctx.Err()
-		}
-	}
-}
-
-// reportOne reports one payment or refund.
-func (j *Journal) reportOne(ctx context.Context, e *Entry, report func(context.Context, Entry) error) {
-	final := e.project().final()
-	if !final && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
-		return
-	}
-	failed := report(ctx, *e)
-	switch {
-	case failed == nil && final: // exactly this version, whatever was recorded or returned to other callers meanwhile
-		failed = j.ack(ctx, e)
-	case failed == nil:
-		j.memory.setStored(e)
-	}
-	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
-		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: reporting a payment or refund",
-			slog.String(e.Begun.ID.member(), e.ID().Text), slog.Any("error", failed))
-	}
-}
-
-// final reports whether there is an outcome that Run acknowledges once it has been reported and stored.
-func (p *projection) final() bool {
-	switch p.state {
-	case NotSent, Abandoned, Declined, Succeeded:
-		return true
-	}
-	return p.conflict
-}
-
 // RecoverInfo reports what one Recover found, for metrics and alerts. It counts entries that are not acknowledged,
 // payments and refunds together.
 type RecoverInfo struct {
@@ -309,6 +279,10 @@ type RecoverInfo struct {
 	OldestOpen time.Time // when the oldest of Open was submitted; zero if there is none
 	Complete   bool      // the loop was not left early, and nothing failed
 	Duration   time.Duration
+
+	// Of a Run with a LeaseStore.
+	Holder  string // which process works: its host, its process id and a random text; empty if that is not known
+	Standby bool   // it is another one: this process lists nothing, so that all counts are zero
 }
 
 func (i *RecoverInfo) count(e *Entry, known *projection) {

@@ -80,10 +80,19 @@ func CheckForget(before time.Time) error {
 type MemoryStore struct {
 	mu      sync.Mutex
 	entries map[Key]*Entry
+	leases  map[Shop]memoryLease
+}
+
+type memoryLease struct {
+	holder string
+	until  time.Time
+	news   int64
 }
 
 // NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return &MemoryStore{entries: make(map[Key]*Entry)} }
+func NewMemoryStore() *MemoryStore {
+	return &MemoryStore{entries: make(map[Key]*Entry), leases: make(map[Shop]memoryLease)}
+}
 
 // Begin implements Store.
 func (s *MemoryStore) Begin(ctx context.Context, in Intent) (Entry, bool, error) {
@@ -196,4 +205,50 @@ func (s *MemoryStore) Forget(ctx context.Context, before time.Time) (n int64, er
 		}
 	}
 	return n, nil
+}
+
+// Lease implements LeaseStore.
+func (s *MemoryStore) Lease(ctx context.Context, shop Shop, holder string, length time.Duration) (leasedTo string, err error) {
+	err = s.withLease(ctx, "Lease", shop, func(l *memoryLease) {
+		if now := time.Now(); l.holder == holder || !now.Before(l.until) || l.until.Sub(now) > 2*time.Minute {
+			l.holder, l.until = holder, now.Add(length)
+		}
+		leasedTo = l.holder
+	})
+	return leasedTo, err
+}
+
+// Release implements LeaseStore.
+func (s *MemoryStore) Release(ctx context.Context, shop Shop, holder string) error {
+	return s.withLease(ctx, "Release", shop, func(l *memoryLease) {
+		if l.holder == holder {
+			l.until = time.Time{}
+		}
+	})
+}
+
+// AddNews implements LeaseStore.
+func (s *MemoryStore) AddNews(ctx context.Context, shop Shop) error {
+	return s.withLease(ctx, "AddNews", shop, func(l *memoryLease) { l.news++ })
+}
+
+// News implements LeaseStore.
+func (s *MemoryStore) News(ctx context.Context, shop Shop) (n int64, err error) {
+	err = s.withLease(ctx, "News", shop, func(l *memoryLease) { n = l.news })
+	return n, err
+}
+
+func (s *MemoryStore) withLease(ctx context.Context, method string, shop Shop, do func(*memoryLease)) error {
+	if err := needContext(ctx, method); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.leases[shop]
+	do(&l)
+	s.leases[shop] = l
+	return nil
 }

@@ -58,6 +58,9 @@ func (j *Journal) submit(ctx context.Context, r *request) (gatewayResult, error)
 	}
 	defer j.calls.finish(c)
 	c.got, c.err = j.submitOnce(ctx, r)
+	if errors.Is(c.err, cardgateway.ErrOutcomeUnknown) {
+		j.news.open(r.intent.ID)
+	}
 	return c.result()
 }
 
@@ -201,7 +204,7 @@ type claimState struct {
 	version int     // of the entry
 	asked   *Intent // of this call
 	accepts resubmission
-	unsent  bool   // the latest submission belongs to a call of this process that ended before it sent anything
+	unsent  bool   // the latest submission belongs to a call that ended before it sent anything; see isKnownUnsent
 	queried string // the sender of the refused submission for which this call has queried the gateway
 	late    bool   // this call has waited for WaitElsewhere
 }
@@ -223,7 +226,7 @@ const (
 func (c *claimState) next() claimStep {
 	known := c.known
 	switch {
-	case !known.invalid && !known.intent.same(c.asked):
+	case !known.invalid && known.intent.Operation != opPaying && !known.intent.same(c.asked):
 		return refuseMismatch
 	case c.unsent:
 		return recordUnsent
@@ -326,10 +329,11 @@ func (j *Journal) failUnsent(ctx context.Context, in Intent, what string, err er
 	return in.notSent(fmt.Errorf("journal: %s: %w", what, err))
 }
 
-// isKnownUnsent reports whether the latest submission belongs to a call of this process that ended before it sent anything.
+// isKnownUnsent reports whether the latest submission belongs to a call of this process that ended before it sent anything, or
+// to no call.
 func (j *Journal) isKnownUnsent(known *projection) bool {
 	remembered := j.memory.get(known.intent.ID)
-	return known.state == Unknown && slices.Contains(remembered.unsentSenders(), known.intent.Sender)
+	return known.state == Unknown && (known.intent.Operation == opPaying || slices.Contains(remembered.unsentSenders(), known.intent.Sender))
 }
 
 // recordUnsent records that the latest submission was not sent. If somebody else has recorded something meanwhile, it

@@ -106,7 +106,7 @@ func testEverybody(t *testing.T, s journal.Store) {
 	}
 }
 
-// testTwoHandles runs testOneBegins and testOneRecords with two stores that are open at the same place, as in two processes.
+// testTwoHandles runs testOneBegins, testOneRecords and testOneLeases with two stores that are open at the same place, as in two processes.
 func testTwoHandles(t *testing.T, h Harness) {
 	place := t.TempDir()
 	a, closeA := h.Open(t, place)
@@ -115,6 +115,7 @@ func testTwoHandles(t *testing.T, h Harness) {
 	defer closeB()
 	oneBegins(t, a, b)
 	oneRecords(t, a, b)
+	t.Run("lease", func(t *testing.T) { oneLeases(t, leaseStore(t, a), leaseStore(t, b)) })
 }
 
 // testReopened closes the store, opens it again, and checks what was written.

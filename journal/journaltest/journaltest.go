@@ -66,6 +66,10 @@ func Run(t *testing.T, h Harness) {
 		"one begins":  testOneBegins,
 		"one records": testOneRecords,
 		"everybody":   testEverybody,
+		"lease":       testLease,
+		"release":     testRelease,
+		"news":        testNews,
+		"one leases":  testOneLeases,
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, done := h.Open(t, t.TempDir())

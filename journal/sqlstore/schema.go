@@ -11,7 +11,9 @@ import (
 )
 
 // thisVersion is the version of the tables. The table of versions says which one a database has. A version that has been
-// released is never changed: a change of the tables is a new version, with statements that make it from the one before.
+// released is never changed: a change of the tables is a new version, with statements that make it from the one before. While a
+// deployment rolls, programs of both versions use the tables. So a new version says which oldest version can use it, with the
+// statements that it has.
 const thisVersion = 1
 
 // tables returns the statements that create the tables. Each can be repeated without harm: two processes may create the tables
@@ -24,6 +26,12 @@ func (d Dialect) tables() []string {
 	switch d {
 	case Postgres:
 		return []string{tableOfVersions, `
+			CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
+				shop   TEXT COLLATE "C" NOT NULL PRIMARY KEY, -- base URL and appId
+				holder TEXT             NOT NULL,             -- the process that works
+				until  BIGINT           NOT NULL,             -- microseconds since 1970, UTC, of the database's clock
+				news   BIGINT           NOT NULL              -- grows when another process has recorded something
+			) WITH (fillfactor = 10)`, `
 			CREATE TABLE IF NOT EXISTS cardgateway_journal (
 				shop           TEXT COLLATE "C" NOT NULL,            -- base URL and appId
 				transaction_id TEXT COLLATE "C" NOT NULL,
@@ -40,6 +48,12 @@ func (d Dialect) tables() []string {
 		}
 	case MySQL: // binary columns, because every collation of MySQL treats some different texts as equal
 		return []string{tableOfVersions, `
+			CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
+				shop   VARBINARY(1024) NOT NULL PRIMARY KEY, -- base URL and appId
+				holder VARBINARY(255)  NOT NULL,             -- the process that works
+				until  BIGINT          NOT NULL,             -- microseconds since 1970, UTC, of the database's clock
+				news   BIGINT          NOT NULL              -- grows when another process has recorded something
+			) ENGINE = InnoDB ROW_FORMAT = DYNAMIC`, `
 			CREATE TABLE IF NOT EXISTS cardgateway_journal (
 				shop           VARBINARY(1024) NOT NULL,             -- base URL and appId
 				transaction_id VARBINARY(520)  NOT NULL,             -- of a refund: "refund", a tab and at most 512 bytes
@@ -55,6 +69,12 @@ func (d Dialect) tables() []string {
 		}
 	}
 	return []string{tableOfVersions, `
+		CREATE TABLE IF NOT EXISTS cardgateway_journal_lease (
+			shop   TEXT    NOT NULL PRIMARY KEY, -- base URL and appId
+			holder TEXT    NOT NULL,             -- the process that works
+			until  INTEGER NOT NULL,             -- microseconds since 1970, UTC, of this computer's clock
+			news   INTEGER NOT NULL              -- grows when another process has recorded something
+		)`, `
 		CREATE TABLE IF NOT EXISTS cardgateway_journal (
 			shop           TEXT    NOT NULL,            -- base URL and appId
 			transaction_id TEXT    NOT NULL,
@@ -71,10 +91,12 @@ func (d Dialect) tables() []string {
 	}
 }
 
+// The column oldest is the oldest version whose programs may use the tables. NULL means: only programs that know this version.
 const (
-	tableOfVersions = `CREATE TABLE IF NOT EXISTS cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL)`
-	selectVersion   = `SELECT COALESCE(MAX(version), 0) FROM cardgateway_journal_schema`
+	tableOfVersions = `CREATE TABLE IF NOT EXISTS cardgateway_journal_schema (version INTEGER NOT NULL PRIMARY KEY, applied BIGINT NOT NULL, oldest INTEGER)`
+	selectVersion   = `SELECT version, COALESCE(oldest, version) FROM cardgateway_journal_schema ORDER BY version DESC LIMIT 1`
 	selectColumns   = `SELECT shop, transaction_id, begun, intent, evidence, version, acked, unacked FROM cardgateway_journal WHERE 1 = 0`
+	selectLease     = `SELECT shop, holder, until, news FROM cardgateway_journal_lease WHERE 1 = 0`
 	insertVersion   = `INSERT INTO cardgateway_journal_schema (version, applied) VALUES (?, ?)`
 )
 
@@ -96,31 +118,33 @@ func (d Dialect) createTables(ctx context.Context, db *sql.DB) (err error) {
 }
 
 func (d Dialect) tryTables(ctx context.Context, db *sql.DB) error {
-	have, err := schemaVersion(ctx, db)
+	have, oldest, err := schemaVersion(ctx, db)
 	switch {
+	case have >= thisVersion && oldest <= thisVersion:
+		return nil
 	case have > thisVersion:
 		return fmt.Errorf("%w: the schema has version %d and this program knows %d: a newer program has made it, use that one", errSchema, have, thisVersion)
-	case have == thisVersion:
-		return nil
 	}
 	for _, statement := range d.tables() {
 		if _, failed := db.ExecContext(ctx, statement); failed != nil {
 			return errors.Join(err, failed)
 		}
 	}
-	if err := query(ctx, db, selectColumns); err != nil { // a table of somebody else with this name
-		return err
+	for _, columns := range []string{selectColumns, selectLease} {
+		if err := query(ctx, db, columns); err != nil { // a table of somebody else with this name
+			return err
+		}
 	}
 	_, err = db.ExecContext(ctx, d.sql(insertVersion), thisVersion, time.Now().UnixMicro())
-	if now, failed := schemaVersion(ctx, db); now < thisVersion { // another process can have inserted it
+	if now, _, failed := schemaVersion(ctx, db); now < thisVersion { // another process can have inserted it
 		return errors.Join(err, failed)
 	}
 	return nil
 }
 
-// findTables checks that the tables are there, in this version.
+// findTables checks that the tables are there, in a version that this program may use.
 func (d Dialect) findTables(ctx context.Context, db *sql.DB) error {
-	have, err := schemaVersion(ctx, db)
+	have, oldest, err := schemaVersion(ctx, db)
 	switch {
 	case err != nil && query(ctx, db, `SELECT 1`) == nil: // the database answers
 		return fmt.Errorf("%w: %w", ErrNoTables, err)
@@ -128,15 +152,19 @@ func (d Dialect) findTables(ctx context.Context, db *sql.DB) error {
 		return err
 	case have == 0:
 		return ErrNoTables
-	case have != thisVersion:
+	case have < thisVersion || oldest > thisVersion:
 		return fmt.Errorf("%w: the schema has version %d and this program knows %d", errSchema, have, thisVersion)
 	}
 	return nil
 }
 
-func schemaVersion(ctx context.Context, db *sql.DB) (version int, err error) {
-	err = db.QueryRowContext(ctx, selectVersion).Scan(&version)
-	return version, err
+// schemaVersion returns the version of the tables, or zero, and the oldest version whose programs may use them.
+func schemaVersion(ctx context.Context, db *sql.DB) (version, oldest int, err error) {
+	err = db.QueryRowContext(ctx, selectVersion).Scan(&version, &oldest)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return version, oldest, err
 }
 
 // query makes a query whose result is of no interest.

@@ -41,8 +41,9 @@ type Store struct {
 	syncing  lazySync
 }
 
-// New creates the tables cardgateway_journal and cardgateway_journal_schema if they do not exist, and returns a store that uses
-// them. The caller imports the driver, opens db and closes it. Tables of a newer version are rejected.
+// New creates the tables cardgateway_journal, cardgateway_journal_lease and cardgateway_journal_schema if they do not exist, and
+// returns a store that uses them. The caller imports the driver, opens db and closes it. Tables of a newer version are rejected,
+// unless they say that programs of this version may use them.
 //
 // Postgres must have version 12 or later, MySQL 8.0.1, MariaDB 10.6; an older server is rejected.
 //
@@ -60,8 +61,8 @@ type Store struct {
 // Payment methods, and all others, need a connection of db for a moment. Do not call them inside transactions that can hold
 // all connections that SetMaxOpenConns allows: each call would end with cardgateway.ErrNotSent after Options.WriteTimeout.
 //
-// The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT on cardgateway_journal_schema, and
-// the right to create tables only for the first run.
+// The database user needs SELECT, INSERT, UPDATE and DELETE on cardgateway_journal, SELECT, INSERT and UPDATE on
+// cardgateway_journal_lease, SELECT on cardgateway_journal_schema, and the right to create tables only for the first run.
 func New(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
 	return open(ctx, db, d, "New", Dialect.createTables)
 }
@@ -69,7 +70,7 @@ func New(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
 // OpenExisting returns a store on tables that another program has created: it creates none. Everything else is as with New. Use
 // it in a tool that must not create tables in a wrong database.
 //
-// If the database has no such tables, the error matches ErrNoTables. Tables of any other version are rejected.
+// If the database has no such tables, the error matches ErrNoTables. Tables of another version are rejected as by New.
 func OpenExisting(ctx context.Context, db *sql.DB, d Dialect) (*Store, error) {
 	return open(ctx, db, d, "OpenExisting", Dialect.findTables)
 }
@@ -138,14 +139,21 @@ func isInMemory(ctx context.Context, db *sql.DB) bool {
 // its entries never found.
 const longestShop = 1024
 
+func (s *Store) checkShop(text string) error {
+	if n := len(text); s.dialect == MySQL && n > longestShop {
+		return fmt.Errorf("sqlstore: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, longestShop)
+	}
+	return nil
+}
+
 // Begin implements journal.Store.
 func (s *Store) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
 	if err := needContext(ctx, "Begin"); err != nil {
 		return journal.Entry{}, false, err
 	}
 	w := newWrite(in.Key(), writeIntent)
-	if n := len(w.shop); s.dialect == MySQL && n > longestShop {
-		return journal.Entry{}, false, fmt.Errorf("sqlstore: the shop has %d bytes, at most %d are allowed: set a shorter Options.Gateway", n, longestShop)
+	if err := s.checkShop(w.shop); err != nil {
+		return journal.Entry{}, false, err
 	}
 	form := in
 	form.Shop = journal.Shop{} // it is in the column shop

@@ -1,0 +1,139 @@
+package journaltest
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// leaseStore returns a store's methods for leases, or skips the test if it has none.
+func leaseStore(t *testing.T, s journal.Store) journal.LeaseStore {
+	t.Helper()
+	leases, ok := s.(journal.LeaseStore)
+	if !ok {
+		t.Skip("the store is not a journal.LeaseStore")
+	}
+	return leases
+}
+
+// lease leases the shop, and checks to whom it is leased then.
+func lease(t *testing.T, s journal.LeaseStore, shop journal.Shop, holder string, length time.Duration, want string) {
+	t.Helper()
+	if got, err := s.Lease(t.Context(), shop, holder, length); err != nil || got != want {
+		t.Errorf("Lease to %q: it is leased to %q, %v; want %q", holder, got, err, want)
+	}
+}
+
+var otherShop = journal.Shop{Gateway: "https://other.example", AppID: "8"}
+
+// testLease: a shop is leased to one holder at a time, until the end of the lease, which can be moved.
+func testLease(t *testing.T, store journal.Store) {
+	s := leaseStore(t, store)
+	const long, short = 30 * time.Second, 500 * time.Millisecond
+	lease(t, s, shop, "a", long, "a")
+	lease(t, s, shop, "b", long, "a")
+	lease(t, s, otherShop, "b", long, "b")
+	lease(t, s, shop, "a", short, "a") // renewed: its end is earlier now
+	lease(t, s, shop, "b", long, "a")
+	time.Sleep(short + 200*time.Millisecond)
+	lease(t, s, shop, "b", long, "b")
+	lease(t, s, shop, "a", long, "b")
+	lease(t, s, otherShop, "a", long, "b")
+	lease(t, s, shop, "b", 20*365*24*time.Hour, "b") // as if the clock had been set back since
+	lease(t, s, shop, "a", long, "a")
+
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if to, err := s.Lease(over, shop, "a", long); err == nil {
+		t.Errorf("Lease with an ended context: leased to %q", to)
+	}
+}
+
+// testRelease: only the holder can end a lease.
+func testRelease(t *testing.T, store journal.Store) {
+	s := leaseStore(t, store)
+	release := func(shop journal.Shop, holder string) {
+		t.Helper()
+		if err := s.Release(t.Context(), shop, holder); err != nil {
+			t.Errorf("Release of %q: %v", holder, err)
+		}
+	}
+	release(shop, "a") // never leased
+	lease(t, s, shop, "a", time.Minute, "a")
+	lease(t, s, otherShop, "a", time.Minute, "a")
+	release(shop, "b")
+	lease(t, s, shop, "b", time.Minute, "a")
+	release(shop, "a")
+	release(shop, "a")
+	lease(t, s, shop, "b", time.Minute, "b")
+	release(shop, "a")
+	lease(t, s, shop, "a", time.Minute, "b")
+	lease(t, s, otherShop, "b", time.Minute, "a")
+	lease(t, s, shop, "B", time.Minute, "b") // names are compared byte for byte
+}
+
+// testNews: the news of a shop that is or was leased are counted, whoever has it.
+func testNews(t *testing.T, store journal.Store) {
+	s := leaseStore(t, store)
+	news := func(shop journal.Shop) int64 {
+		t.Helper()
+		n, err := s.News(t.Context(), shop)
+		if err != nil {
+			t.Errorf("News: %v", err)
+		}
+		return n
+	}
+	add := func(shop journal.Shop) {
+		t.Helper()
+		if err := s.AddNews(t.Context(), shop); err != nil {
+			t.Errorf("AddNews: %v", err)
+		}
+	}
+	news(shop) // of a shop that was never leased
+	add(shop)
+	lease(t, s, shop, "a", time.Minute, "a")
+	lease(t, s, otherShop, "a", time.Minute, "a")
+	before, other := news(shop), news(otherShop)
+	add(shop)
+	add(shop)
+	lease(t, s, shop, "a", time.Minute, "a")
+	lease(t, s, shop, "b", time.Minute, "a")
+	if n := news(shop); n != before+2 {
+		t.Errorf("news are %d after two more, before %d", n, before)
+	}
+	if n := news(otherShop); n != other {
+		t.Errorf("the news of another shop went from %d to %d", other, n)
+	}
+}
+
+// testOneLeases has 50 goroutines lease the same shop, which was never leased: one gets it, and all others are told which.
+func testOneLeases(t *testing.T, store journal.Store) {
+	oneLeases(t, leaseStore(t, store), leaseStore(t, store))
+}
+
+func oneLeases(t *testing.T, stores ...journal.LeaseStore) {
+	t.Helper()
+	holders := make([]string, crowd)
+	name := func(i int) string { return string(rune('A' + i)) }
+	var leased atomic.Int32
+	together(func(i int) {
+		to, err := stores[i%len(stores)].Lease(t.Context(), shop, name(i), time.Minute)
+		if err != nil {
+			t.Errorf("Lease: %v", err)
+		}
+		if holders[i] = to; to == name(i) {
+			leased.Add(1)
+		}
+	})
+	if n := leased.Load(); n != 1 {
+		t.Errorf("leased to %d of %d, want 1", n, crowd)
+	}
+	for i, to := range holders {
+		if to != holders[0] {
+			t.Fatalf("%s was told that it is leased to %q, and %s that it is leased to %q", name(i), to, name(0), holders[0])
+		}
+	}
+}

@@ -1,0 +1,378 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// cutOff is the store of a process that can lose its connection to it.
+type cutOff struct {
+	*journal.MemoryStore
+
+	mu    sync.Mutex
+	off   bool
+	hangs bool // then calls hang until their context ends; else they fail
+	calls map[string]int
+}
+
+func (c *cutOff) set(off, hangs bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.off, c.hangs = off, hangs
+}
+
+func (c *cutOff) reach(ctx context.Context, method string) error {
+	c.mu.Lock()
+	off, hangs := c.off, c.hangs
+	if c.calls == nil {
+		c.calls = make(map[string]int)
+	}
+	c.calls[method]++
+	c.mu.Unlock()
+	if off && hangs {
+		<-ctx.Done()
+	}
+	if off {
+		return errDisk
+	}
+	return nil
+}
+
+func (c *cutOff) count(method string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls[method]
+}
+
+func (c *cutOff) Lease(ctx context.Context, shop journal.Shop, holder string, length time.Duration) (string, error) {
+	if err := c.reach(ctx, "Lease"); err != nil {
+		return "", err
+	}
+	return c.MemoryStore.Lease(ctx, shop, holder, length)
+}
+
+func (c *cutOff) News(ctx context.Context, shop journal.Shop) (int64, error) {
+	if err := c.reach(ctx, "News"); err != nil {
+		return 0, err
+	}
+	return c.MemoryStore.News(ctx, shop)
+}
+
+func (c *cutOff) AddNews(ctx context.Context, shop journal.Shop) error {
+	if err := c.reach(ctx, "AddNews"); err != nil {
+		return err
+	}
+	return c.MemoryStore.AddNews(ctx, shop)
+}
+
+func (c *cutOff) Ack(ctx context.Context, key journal.Key, version int) error {
+	if err := c.reach(ctx, "Ack"); err != nil {
+		return err
+	}
+	return c.MemoryStore.Ack(ctx, key, version)
+}
+
+// replica is a process of the shop that calls Run.
+type replica struct {
+	*journal.Journal
+	name  string
+	store *cutOff
+	stop  func()
+}
+
+// replicas is the processes of a shop, and what they report.
+type replicas struct {
+	t       *testing.T
+	shop    *shop
+	begun   time.Time
+	told    []string // "process id state"
+	at      []time.Duration
+	working int // calls of report that have not returned
+	most    int
+	report  func(ctx context.Context, r *replica, e *journal.Entry) error // nil: stores it at once
+}
+
+func newReplicas(t *testing.T, s *shop) *replicas {
+	return &replicas{t: t, shop: s, begun: time.Now()}
+}
+
+// start starts a process, and lets it find out who works.
+func (rs *replicas) start(name string, opts journal.Options) *replica {
+	rs.t.Helper()
+	store := &cutOff{MemoryStore: rs.shop.store.(*journal.MemoryStore)}
+	r := &replica{Journal: journal.New(rs.shop.client, store, opts), name: name, store: store}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = r.Run(ctx, time.Hour, func(ctx context.Context, e journal.Entry) error {
+			rs.told = append(rs.told, fmt.Sprint(name, " ", e.ID().Text, " ", e.State()))
+			rs.at = append(rs.at, time.Since(rs.begun))
+			rs.working++
+			rs.most = max(rs.most, rs.working)
+			defer func() { rs.working-- }()
+			if rs.report != nil {
+				return rs.report(ctx, r, &e)
+			}
+			return nil
+		})
+	}()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		<-ended
+	})
+	rs.t.Cleanup(r.stop)
+	synctest.Wait()
+	return r
+}
+
+// unknown makes a payment with an unknown outcome, which the gateway never received.
+func (rs *replicas) unknown(j *journal.Journal, id string) {
+	rs.shop.loseNext(sandbox.CommitNever)
+	_, _ = j.CreateSubscription(context.Background(), order(id, approved))
+}
+
+func (rs *replicas) want(within time.Duration, told ...string) {
+	rs.t.Helper()
+	time.Sleep(within)
+	synctest.Wait()
+	if !slices.Equal(rs.told, told) {
+		rs.t.Errorf("reported %q at %v, want %q", rs.told, rs.at, told)
+	}
+	rs.told, rs.at, rs.begun = nil, nil, time.Now()
+}
+
+// TestOneReplicaWorks: every process may call Run; one reports, and each outcome once.
+func TestOneReplicaWorks(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		rs.report = func(context.Context, *replica, *journal.Entry) error {
+			time.Sleep(10 * time.Millisecond)
+			return nil
+		}
+		all := []*replica{rs.start("a", journal.Options{}), rs.start("b", journal.Options{}), rs.start("c", journal.Options{})}
+		var want []string
+		for i := range 60 {
+			j, id := all[i%3], fmt.Sprintf("%02d", i)
+			if _, err := j.CreateSubscription(t.Context(), order(id, approved)); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, "a "+id+" succeeded")
+		}
+		rs.want(3*time.Hour, want...)
+		if rs.most != 1 {
+			t.Errorf("%d were reported at the same time", rs.most)
+		}
+	})
+}
+
+// TestReplicaConfirms: what a process confirms that stands by is reported by the one that works within a second, and a call there
+// that ends unknown is queried soon.
+func TestReplicaConfirms(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		a := rs.start("a", journal.Options{})
+		b := rs.start("b", journal.Options{})
+		time.Sleep(time.Minute)
+		rs.unknown(b.Journal, "1")
+		rs.want(time.Second, "a 1 unknown")
+		confirm(t, b.Journal, "1")
+		rs.want(time.Second, "a 1 succeeded")
+		rs.unknown(a.Journal, "2")
+		rs.want(time.Second, "a 2 unknown")
+		confirm(t, b.Journal, "2")
+		confirm(t, b.Journal, "2")
+		rs.want(time.Second, "a 2 succeeded")
+		s.loseNext(sandbox.CommitNow)
+		_, _ = b.CreateSubscription(t.Context(), order("3", approved))
+		rs.want(1500*time.Millisecond, "a 3 unknown", "a 3 succeeded")
+		rs.want(3 * time.Hour)
+	})
+}
+
+// TestNewsAreCoalesced: very many confirmations in a process that stands by are few statements, and each is reported.
+func TestNewsAreCoalesced(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		silence(s)
+		var want []string
+		for i := range 200 {
+			id := fmt.Sprintf("%03d", i)
+			rs.unknown(a.Journal, id)
+			want = append(want, "a "+id+" succeeded")
+		}
+		time.Sleep(time.Minute)
+		rs.told = nil
+		before := b.store.count("AddNews")
+		for i := range 200 {
+			confirm(t, b.Journal, fmt.Sprintf("%03d", i))
+			time.Sleep(10 * time.Millisecond)
+		}
+		rs.want(time.Second, want...)
+		if n := b.store.count("AddNews") - before; n < 1 || n > 10 {
+			t.Errorf("AddNews was called %d times in two seconds", n)
+		}
+	})
+}
+
+// TestTakeover: if the process that works ends, or loses the store while it reports, another one takes over, and never before
+// the context of report has ended.
+func TestTakeover(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		leave    func(*replica)
+		earliest time.Duration
+		latest   time.Duration
+		lost     bool
+	}{
+		{"it ends", func(r *replica) { go r.stop() }, 0, 2 * time.Second, false},
+		{"the store fails", func(r *replica) { r.store.set(true, false) }, 4 * time.Second, 8 * time.Second, true},
+		{"the store hangs", func(r *replica) { r.store.set(true, true) }, 4 * time.Second, 8 * time.Second, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				rs := newReplicas(t, s)
+				var ended time.Time
+				var cause error
+				rs.report = func(ctx context.Context, r *replica, e *journal.Entry) error {
+					if r.name == "a" && e.State() == journal.Succeeded {
+						<-ctx.Done()
+						ended, cause = time.Now(), context.Cause(ctx)
+						return ctx.Err()
+					}
+					return nil
+				}
+				a := rs.start("a", journal.Options{})
+				b := rs.start("b", journal.Options{})
+				rs.unknown(b.Journal, "1")
+				time.Sleep(5 * time.Minute) // it is renewed
+				rs.told = nil
+				confirm(t, b.Journal, "1")
+				rs.want(2*time.Minute, "a 1 succeeded") // and while report runs
+				tt.leave(a)
+				time.Sleep(10 * time.Second)
+				synctest.Wait()
+				if want := []string{"b 1 succeeded"}; !slices.Equal(rs.told, want) || rs.at[0] < tt.earliest || rs.at[0] > tt.latest {
+					t.Errorf("reported %q after %v, want %q after %v to %v", rs.told, rs.at, want, tt.earliest, tt.latest)
+				}
+				if rs.most != 1 {
+					t.Errorf("%d processes reported at the same time", rs.most)
+				}
+				if tt.lost != errors.Is(cause, journal.ErrLeaseLost) || ended.IsZero() {
+					t.Errorf("the context of report ended with %v", cause)
+				}
+			})
+		})
+	}
+}
+
+// TestTakenBack: a process whose store comes back stands by, and works again when the other one ends.
+func TestTakenBack(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		rs.unknown(b.Journal, "1")
+		rs.want(time.Minute, "a 1 unknown")
+		a.store.set(true, true)
+		rs.want(time.Minute, "b 1 unknown")
+		a.store.set(false, false)
+		rs.want(time.Minute)
+		confirm(t, a.Journal, "1")
+		rs.want(time.Second, "b 1 succeeded")
+		rs.unknown(b.Journal, "2")
+		rs.want(time.Minute, "b 2 unknown")
+		b.stop()
+		rs.want(2*time.Second, "a 2 unknown")
+		confirm(t, a.Journal, "2")
+		rs.want(0, "a 2 succeeded")
+	})
+}
+
+// TestStoppedHolder: a process that was stopped for longer than its lease reports nothing more, not even what it was about to
+// report, once another one may have taken over.
+func TestStoppedHolder(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		for i := range 10 {
+			rs.unknown(s.Journal, fmt.Sprint(i))
+		}
+		rs.report = func(_ context.Context, r *replica, e *journal.Entry) error {
+			if r.name == "a" && e.ID().Text == "4" { // a stopped process renews nothing, and its timers do not fire
+				r.store.set(true, true)
+				time.Sleep(20 * time.Second)
+			}
+			return nil
+		}
+		rs.start("a", journal.Options{})
+		rs.start("b", journal.Options{})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		byA := slices.DeleteFunc(slices.Clone(rs.told), func(s string) bool { return s[0] != 'a' })
+		if len(byA) != 5 || len(rs.told) != 15 {
+			t.Errorf("reported %q, want 5 by a and then 10 by b", rs.told)
+		}
+	})
+}
+
+// TestObservedReplicas: the process that works reports what it has found, and the others that they stand by.
+func TestObservedReplicas(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		infos := make(map[string][]journal.RecoverInfo)
+		observed := func(name string) journal.Options {
+			return journal.Options{Observe: func(_ context.Context, i journal.RecoverInfo) { infos[name] = append(infos[name], i) }}
+		}
+		rs.unknown(s.Journal, "1")
+		rs.start("a", observed("a"))
+		b := rs.start("b", observed("b"))
+		time.Sleep(3*time.Hour + time.Minute)
+		synctest.Wait()
+		if len(infos["a"]) != 4 || len(infos["b"]) != 4 {
+			t.Fatalf("observed %d and %d times, want 4", len(infos["a"]), len(infos["b"]))
+		}
+		for i := range 4 {
+			works, waits := infos["a"][i], infos["b"][i]
+			if works.Standby || works.Open != 1 || works.Holder == "" {
+				t.Errorf("the process that works: %+v", works)
+			}
+			if want := (journal.RecoverInfo{Standby: true, Holder: works.Holder, Complete: true}); waits != want {
+				t.Errorf("the process that stands by: %+v, want %+v", waits, want)
+			}
+		}
+		b.store.set(true, false)
+		time.Sleep(time.Hour)
+		if last := infos["b"][len(infos["b"])-1]; last.Complete || !last.Standby || last.Holder != "" {
+			t.Errorf("without the store: %+v", last)
+		}
+	})
+}
+
+// TestLeaseStatements: how many statements the lease costs.
+func TestLeaseStatements(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		a, b := rs.start("a", journal.Options{}), rs.start("b", journal.Options{})
+		time.Sleep(1000 * time.Second)
+		for _, tt := range []struct {
+			name      string
+			got, want int
+		}{
+			{"renewals", a.store.count("Lease"), 500}, {"attempts of the other process", b.store.count("Lease"), 500},
+			{"looks for news", a.store.count("News"), 4000}, {"of the other process", b.store.count("News"), 0},
+		} {
+			if tt.got < tt.want*9/10 || tt.got > tt.want*11/10+1 {
+				t.Errorf("%s: %d in 1000 s, want about %d", tt.name, tt.got, tt.want)
+			}
+		}
+	})
+}

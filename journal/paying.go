@@ -1,0 +1,61 @@
+package journal
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/internal/random"
+)
+
+// payingID is an id that Options.Paying has named, in every list since then.
+type payingID struct {
+	since time.Time
+	begun bool // there is an entry
+}
+
+// mostPaying limits how many ids of Options.Paying are looked at.
+const mostPaying = 10_000
+
+// recordNeverBegun records that nothing was sent for the ids that Options.Paying names and for which no call has begun. Creating the
+// entry decides between this and a call that begins at the same time: the store lets only one of them create it.
+func (r *runner) recordNeverBegun(ctx context.Context) {
+	if r.j.opts.Paying == nil {
+		return
+	}
+	ids, failed := r.j.opts.Paying(ctx)
+	if failed == nil {
+		now, paying := r.j.clock.now(), make(map[ID]payingID)
+		for _, id := range ids[:min(len(ids), mostPaying)] {
+			p, listed := r.paying[id]
+			if !listed {
+				p.since = now
+			}
+			if !p.begun && now.Sub(p.since) >= longestFlight && failed == nil && r.lease.isHeld() {
+				p.begun, failed = r.j.beginUnsent(ctx, id)
+			}
+			paying[id] = p
+		}
+		r.paying = paying
+	}
+	if failed != nil && ctx.Err() == nil {
+		r.j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: looking for payments that were never begun", slog.Any("error", failed))
+	}
+}
+
+// beginUnsent creates an entry that says that nothing was sent, unless there is one. It reports whether there is an entry now. A
+// call that is in flight without an entry, because the store is slow, then sends as after any NotSent; meanwhile nothing is reported.
+func (j *Journal) beginUnsent(ctx context.Context, id ID) (bool, error) {
+	if !id.recordable() {
+		return true, nil // no call with it sends anything
+	}
+	ctx, cancel := context.WithTimeout(ctx, j.opts.WriteTimeout)
+	defer cancel()
+	in := Intent{Shop: j.shop, ID: id, Operation: opPaying, At: time.Now().Round(0), Sender: random.Text()}
+	e, created, err := j.tryBegin(ctx, in)
+	if err != nil || !created {
+		return err == nil, err
+	}
+	_, err = j.recordUnsent(ctx, e, e.project()) // if it fails, a query does it; see isKnownUnsent
+	return true, err
+}

@@ -1,0 +1,221 @@
+package journal_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// orders is the merchant's own database: what is being paid or refunded.
+type orders struct {
+	paying []journal.ID
+	asked  int
+	err    error
+}
+
+func (o *orders) list(context.Context) ([]journal.ID, error) {
+	o.asked++
+	return slices.Clone(o.paying), o.err
+}
+
+// stored stores the outcome of an entry: it is no longer being paid.
+func (o *orders) stored(_ context.Context, e *journal.Entry) error {
+	o.paying = slices.DeleteFunc(o.paying, func(id journal.ID) bool { return id == e.ID() })
+	return nil
+}
+
+// TestNeverBegun: an order that was stored as being paid, and whose call never began, is reported as not sent, once; and it can be
+// paid afterwards.
+func TestNeverBegun(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("a"), journal.RefundID("r")}}
+		s.network = refusing{t, s.network} // until the payment
+		s.Journal = s.restarted(journal.Options{Paying: o.list})
+		told := running(t, s.Journal, time.Minute, o.stored)
+		time.Sleep(4*time.Minute + 59*time.Second)
+		if len(told.all) > 0 {
+			t.Errorf("after less than five minutes reported %q", told.all)
+		}
+		time.Sleep(30 * time.Minute)
+		synctest.Wait()
+		if want := []string{"a not sent", "r not sent"}; !slices.Equal(told.all, want) || told.at[0] > 6*time.Minute {
+			t.Errorf("reported %q at %v, want %q within 6 minutes", told.all, told.at, want)
+		}
+		s.network = s.gateway.RoundTripper()
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			t.Errorf("paying it: %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if want := []string{"a not sent", "r not sent", "a succeeded"}; !slices.Equal(told.all, want) {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+		if got, err := s.restarted(journal.Options{}).CreateSubscription(t.Context(), order("a", approved)); err != nil || !got.Paid() {
+			t.Errorf("paying it once more: %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+	})
+}
+
+// TestPayingBegins: a call that begins is never reported as not sent, whenever that is.
+func TestPayingBegins(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		paying time.Duration // when the order is stored
+		called time.Duration // when the payment method is called
+		state  string
+	}{
+		{"before the first look", 0, 0, "succeeded"},
+		{"between two looks", 20 * time.Second, 30 * time.Second, "succeeded"},
+		{"at the last moment", 0, 5*time.Minute - time.Millisecond, "succeeded"},
+		{"a pending one", 0, time.Minute, "pending"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				o := &orders{}
+				told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, nil) // the order is never stored as paid
+				time.Sleep(tt.paying)
+				o.paying = []journal.ID{journal.PaymentID("a")}
+				time.Sleep(tt.called - tt.paying)
+				code := approved
+				if tt.state == "pending" {
+					code = pending
+				}
+				_, _ = s.pay("a", code) // by another process
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if want := []string{"a " + tt.state}; !slices.Equal(told.all, want) {
+					t.Errorf("reported %q, want %q", told.all, want)
+				}
+				if o.asked < 60 {
+					t.Errorf("asked %d times in an hour", o.asked)
+				}
+			})
+		})
+	}
+}
+
+// slowBegin is a store that is slow to record the intent of one payment.
+type slowBegin struct {
+	journal.Store
+	begins map[string]int
+	fail   bool // the first Record fails
+}
+
+func (s *slowBegin) Begin(ctx context.Context, in journal.Intent) (journal.Entry, bool, error) {
+	s.begins[in.ID.Text]++
+	if in.ID.Text == "slow" && s.begins["slow"] == 1 {
+		time.Sleep(8 * time.Minute)
+	}
+	return s.Store.Begin(ctx, in)
+}
+
+func (s *slowBegin) Record(ctx context.Context, key journal.Key, version int, ev journal.Evidence) error {
+	if s.fail {
+		s.fail = false
+		return errDisk
+	}
+	return s.Store.Record(ctx, key, version, ev)
+}
+
+// TestPayingInFlight: an id whose call is in flight is not reported; one with an entry is looked up once.
+func TestPayingInFlight(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("slow"), journal.PaymentID("pending"), journal.PaymentID("bad\n")}}
+		_, _ = s.pay("pending", pending)
+		store := &slowBegin{Store: s.store, begins: make(map[string]int)}
+		j := journal.New(s.client, store, journal.Options{Paying: o.list, WriteTimeout: time.Hour})
+		told := running(t, j, time.Minute, nil)
+		ended := make(chan error)
+		go func() {
+			_, err := j.CreateSubscription(context.Background(), order("slow", approved))
+			ended <- err
+		}()
+		if err := <-ended; err != nil {
+			t.Errorf("the slow one: %v", err)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		slices.Sort(told.all)
+		if want := []string{"pending pending", "slow succeeded"}; !slices.Equal(told.all, want) {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+		if fmt.Sprint(store.begins) != "map[pending:1 slow:2]" {
+			t.Errorf("looked up %v", store.begins)
+		}
+	})
+}
+
+// TestNeverBegunInterrupted: an entry that was created, and whose evidence could not be recorded, is reported all the same, and
+// nothing is asked or sent for it.
+func TestNeverBegunInterrupted(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{paying: []journal.ID{journal.PaymentID("a")}}
+		s.network = refusing{t, s.network}
+		store := &slowBegin{Store: s.store, begins: make(map[string]int), fail: true}
+		told := running(t, journal.New(s.client, store, journal.Options{Paying: o.list}), time.Minute, o.stored)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if want := []string{"a not sent"}; !slices.Equal(told.all, want) || store.fail {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+	})
+}
+
+// TestPayingCalledMeanwhile: a call that finds an entry without evidence of an id that nobody had called sends, once.
+func TestPayingCalledMeanwhile(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		in := journal.Intent{Shop: s.Shop(), ID: journal.PaymentID("a"), Operation: "Paying", Amount: decimal.Decimal{}, At: time.Now(), Sender: "x"}
+		if _, _, err := s.store.Begin(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.pay("a", approved); err != nil || !got.Paid() {
+			t.Errorf("got %v, %v", got, err)
+		}
+		wantExecuted(t, s, "a", 1)
+		wantStates(t, s.restarted(journal.Options{}), map[string]string{"a": "succeeded"})
+	})
+}
+
+// TestPayingFails: an error of Paying ends nothing; what is known of the ids stays. Very long lists are looked at in part.
+func TestPayingFails(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		o := &orders{}
+		for i := range 10_001 {
+			o.paying = append(o.paying, journal.PaymentID(fmt.Sprintf("%05d", i)))
+		}
+		told := running(t, s.restarted(journal.Options{Paying: o.list}), time.Minute, func(context.Context, *journal.Entry) error { return nil })
+		time.Sleep(2*time.Minute + time.Second)
+		o.err = errDisk
+		time.Sleep(2 * time.Minute)
+		o.err = nil
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		if len(told.all) != 10_000 || told.all[0] != "00000 not sent" {
+			t.Errorf("%d are reported, want 10,000", len(told.all))
+		}
+	})
+}
+
+// TestPayingInOneProcess: only the process that works asks.
+func TestPayingInOneProcess(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		rs := newReplicas(t, s)
+		one, other := &orders{paying: []journal.ID{journal.PaymentID("a")}}, &orders{}
+		rs.start("a", journal.Options{Paying: one.list})
+		rs.start("b", journal.Options{Paying: other.list})
+		rs.want(2*time.Hour+time.Minute, "a a not sent")
+		if one.asked != 3 || other.asked != 0 {
+			t.Errorf("asked %d and %d times", one.asked, other.asked)
+		}
+	})
+}

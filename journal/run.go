@@ -1,0 +1,221 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"time"
+)
+
+// Run reports the outcomes of the shop's payments and refunds, until ctx ends, and returns the error of ctx. It calls report for
+// every payment and refund that has something to report, for one at a time. Once report returns nil, Run acknowledges an entry
+// that has an outcome (NotSent, Abandoned, Declined, Succeeded, or a conflict). So report should store the entry's Outcome in your
+// own database, and must be idempotent. An entry without an outcome (Unknown, Pending, Refused, PresumedAbsent) is reported
+// once, and again only when more is known. If report returns an error, the next Recover reports the entry again. Report should
+// return when its context ends.
+//
+// Run does what Recover does at once and then at the given interval; if every is zero, it means a minute. In between,
+// it reports at once what Confirm and ConfirmRefund of this Journal have recorded. When a call of this Journal ends with an unknown
+// outcome, Run queries the gateway half a second later, and then after 1, 2, 4 seconds and so on, up to the interval. That is
+// so for about 1,000 payments at a time; the others wait for the interval.
+//
+// Every process of the shop may call Run if the store is also a LeaseStore, as all stores of this module are. One of them works, and
+// the others stand by. If it ends, another one takes over within two seconds; if it is killed, hangs or loses the database, within
+// eight. An outcome is reported at least once, and by one process at a time, with one exception: if a process is stopped while
+// report runs, or report does not return within a second of the end of its context, another process can report meanwhile. The cause
+// of that end is then ErrLeaseLost. What a process that stands by confirms, or what ends unknown there, the working process notices
+// within about half a second, and after that it lists what is not acknowledged. What a process confirms that does not call Run is
+// reported at the next interval.
+//
+// With any other store, only one process of a shop may call Run.
+//
+// A failure of the store, or an entry that cannot be read, is logged and does not end Run.
+func (j *Journal) Run(ctx context.Context, every time.Duration, report func(context.Context, Entry) error) error {
+	if err := needContext(ctx, "Run"); err != nil {
+		return err
+	}
+	if report == nil {
+		return errors.New("journal: Run needs a function to call")
+	}
+	if every <= 0 {
+		every = time.Minute
+	}
+	r := &runner{j: j, every: every, report: report, soon: make(map[ID]soonQuery)}
+	if store, ok := j.store.(LeaseStore); ok {
+		r.runLeased(ctx, newLease(j, store))
+	} else {
+		r.work(ctx)
+	}
+	return ctx.Err()
+}
+
+// runner is one Run. Except for its lease, one goroutine uses it.
+type runner struct {
+	j      *Journal
+	every  time.Duration
+	report func(context.Context, Entry) error
+	lease  *lease // nil if the store has none: then this process works
+
+	soon   map[ID]soonQuery
+	list   bool      // something has changed: list what is not acknowledged
+	listAt time.Time // not before this time
+	paying map[ID]payingID
+}
+
+// soonQuery is a query that is due before the next Recover.
+type soonQuery struct {
+	at    time.Time
+	pause time.Duration // before it
+}
+
+const (
+	// firstQuery is how long after a call with an unknown outcome the gateway is queried. A gateway that is about to answer
+	// has had this time, and it is short for a customer who waits. Each further pause is twice as long.
+	firstQuery = 500 * time.Millisecond
+	// mostSoon limits how many ids are queried before the next Recover.
+	mostSoon = mostNews
+	// listPause is the shortest time between two lists that changes elsewhere cause. After a long list it is four times as
+	// long as that took, so that listing takes at most a fifth of the time.
+	listPause = 100 * time.Millisecond
+)
+
+// work does the work of Run until ctx ends, which it does when the lease is lost.
+func (r *runner) work(ctx context.Context) {
+	for next := time.Now(); ctx.Err() == nil; r.wait(ctx, next) {
+		if !time.Now().Before(next) {
+			r.recordNeverBegun(ctx)
+			r.list = false
+			r.pass(ctx, recovering{list: r.j.store.Unacked, queries: true, observed: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}, nil)
+			next = time.Now().Add(r.every)
+		}
+		r.reportNews(ctx)
+		r.querySoon(ctx)
+	}
+}
+
+// wait waits for the next thing to do.
+func (r *runner) wait(ctx context.Context, next time.Time) {
+	if r.list {
+		next = earlier(next, r.listAt)
+	}
+	for _, q := range r.soon {
+		next = earlier(next, q.at)
+	}
+	timer := time.NewTimer(time.Until(next))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.j.news.wake:
+	case <-ctx.Done():
+	}
+}
+
+// reportNews reports what has been confirmed, here or in another process, without a query.
+func (r *runner) reportNews(ctx context.Context) {
+	confirmed, opened, missed := r.j.news.take()
+	for _, id := range opened {
+		r.querySoonAfter(id, firstQuery)
+	}
+	r.list = r.list || missed || r.lease != nil && r.lease.hasNews.Swap(false)
+	switch begun := time.Now(); {
+	case r.list && !begun.Before(r.listAt):
+		r.list = false
+		r.pass(ctx, recovering{list: r.j.store.Unacked}, func(e *Entry) {
+			if known := e.project(); known.state == Unknown && known.answered && r.j.memory.get(e.ID()).asked == 0 {
+				r.querySoonAfter(e.ID(), firstQuery) // a call in another process has ended so
+			}
+		})
+		r.listAt = time.Now().Add(max(listPause, 4*time.Since(begun)))
+	case len(confirmed) > 0:
+		r.pass(ctx, recovering{list: r.j.entries(confirmed)}, nil)
+	}
+}
+
+// querySoonAfter plans a query, unless it would not be before the next Recover.
+func (r *runner) querySoonAfter(id ID, pause time.Duration) {
+	if _, planned := r.soon[id]; pause < r.every && (planned || len(r.soon) < mostSoon) {
+		r.soon[id] = soonQuery{time.Now().Add(pause), pause}
+	}
+}
+
+// querySoon makes the planned queries that are due, and plans the next for what is still unknown.
+func (r *runner) querySoon(ctx context.Context) {
+	pauses := make(map[ID]time.Duration)
+	var due []ID
+	for id, q := range r.soon {
+		if !time.Now().Before(q.at) {
+			delete(r.soon, id)
+			due, pauses[id] = append(due, id), q.pause
+		}
+	}
+	if len(due) == 0 {
+		return
+	}
+	sortIDs(due)
+	what := recovering{list: r.j.entries(due), queries: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}
+	r.pass(ctx, what, func(e *Entry) {
+		if e.State() == Unknown {
+			r.querySoonAfter(e.ID(), 2*pauses[e.ID()])
+		}
+	})
+}
+
+// entries returns a list of the entries with these ids, as they are now.
+func (j *Journal) entries(ids []ID) func(context.Context, Shop) iter.Seq2[Entry, error] {
+	return func(ctx context.Context, _ Shop) iter.Seq2[Entry, error] {
+		return func(yield func(Entry, error) bool) {
+			for _, id := range ids {
+				if !yield(j.get(ctx, j.key(id))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pass reports the entries of one recovery, as long as this process has the lease. After, if not nil, is called with each.
+func (r *runner) pass(ctx context.Context, what recovering, after func(*Entry)) {
+	what.holder = r.lease.nameOf()
+	for e, err := range r.j.recover(ctx, what) {
+		switch {
+		case ctx.Err() != nil || !r.lease.isHeld():
+			return
+		case err != nil:
+			r.j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: recovering", slog.Any("error", err))
+		default:
+			r.reportOne(ctx, &e)
+			if after != nil {
+				after(&e)
+			}
+		}
+	}
+}
+
+// reportOne reports one payment or refund.
+func (r *runner) reportOne(ctx context.Context, e *Entry) {
+	j, final := r.j, e.project().final()
+	if !final && j.memory.get(e.ID()).stored { // of this version: memory.returned clears it for another one
+		return
+	}
+	failed := r.report(ctx, *e)
+	switch {
+	case failed == nil && final: // exactly this version, whatever was recorded or returned to other callers meanwhile
+		failed = j.ack(context.WithoutCancel(ctx), e) // it is stored, even if ctx has ended meanwhile
+	case failed == nil:
+		j.memory.setStored(e)
+	}
+	if failed != nil && ctx.Err() == nil && !errors.Is(failed, ErrChanged) && !errors.Is(failed, ErrNoEntry) {
+		j.opts.Logger.LogAttrs(ctx, slog.LevelError, "journal: reporting a payment or refund",
+			slog.String(e.Begun.ID.member(), e.ID().Text), slog.Any("error", failed))
+	}
+}
+
+// final reports whether there is an outcome that Run acknowledges once it has been reported and stored.
+func (p *projection) final() bool {
+	switch p.state {
+	case NotSent, Abandoned, Declined, Succeeded:
+		return true
+	}
+	return p.conflict
+}

@@ -1,0 +1,123 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cardgateway/cardgateway-go/journal"
+)
+
+// The lease of a shop is one row. Its end is a time of the database's clock, in microseconds since 1970.
+
+var _ journal.LeaseStore = (*Store)(nil)
+
+// A lease whose end is more than two minutes ahead is over: the database's clock was set back.
+const (
+	takeLease = `UPDATE cardgateway_journal_lease SET holder = ?, until = %[1]s + ?
+		WHERE shop = ? AND (holder = ? OR until <= %[1]s OR until > %[1]s + 120000000)`
+	insertLease  = `INSERT INTO cardgateway_journal_lease (shop, holder, until, news) VALUES (?, '', 0, 0)`
+	selectHolder = `SELECT holder FROM cardgateway_journal_lease WHERE shop = ?`
+	releaseLease = `UPDATE cardgateway_journal_lease SET until = 0 WHERE shop = ? AND holder = ?`
+	addNews      = `UPDATE cardgateway_journal_lease SET news = news + 1 WHERE shop = ?`
+	selectNews   = `SELECT news FROM cardgateway_journal_lease WHERE shop = ?`
+)
+
+// clock returns the expression for the database's time. None of them is the time at which a transaction began, or depends on a
+// time zone.
+func (d Dialect) clock() string {
+	switch d {
+	case Postgres:
+		return `CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`
+	case MySQL:
+		return `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))`
+	}
+	return `CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)`
+}
+
+// insertMissing returns an insert that does nothing if the row exists.
+func (d Dialect) insertMissing(insert string) string {
+	if d == MySQL {
+		return "INSERT IGNORE" + insert[len("INSERT"):]
+	}
+	return insert + ` ON CONFLICT (shop) DO NOTHING`
+}
+
+// Lease implements journal.LeaseStore. A renewal is one statement, a failed attempt two.
+func (s *Store) Lease(ctx context.Context, shop journal.Shop, holder string, length time.Duration) (leasedTo string, err error) {
+	if err := needContext(ctx, "Lease"); err != nil {
+		return "", err
+	}
+	if err := s.checkShop(shop.String()); err != nil {
+		return "", err
+	}
+	take := fmt.Sprintf(takeLease, s.dialect.clock())
+	for range 3 {
+		n, err := s.changeLease(ctx, take, holder, length.Microseconds(), shop.String(), holder)
+		if err != nil || n > 0 {
+			return holder, err
+		}
+		var text []byte
+		err = s.db.QueryRowContext(ctx, s.dialect.sql(selectHolder), shop.String()).Scan(&text)
+		if err == nil && len(text) == 0 { // it has just been inserted
+			continue
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return string(text), s.explained(ctx, err)
+		}
+		if _, err := s.changeLease(ctx, s.dialect.insertMissing(insertLease), shop.String()); err != nil {
+			return "", err
+		}
+	}
+	return "", errors.New("sqlstore: the row of the lease cannot be created")
+}
+
+// Release implements journal.LeaseStore.
+func (s *Store) Release(ctx context.Context, shop journal.Shop, holder string) error {
+	if err := needContext(ctx, "Release"); err != nil {
+		return err
+	}
+	_, err := s.changeLease(ctx, releaseLease, shop.String(), holder)
+	return err
+}
+
+// AddNews implements journal.LeaseStore.
+func (s *Store) AddNews(ctx context.Context, shop journal.Shop) error {
+	if err := needContext(ctx, "AddNews"); err != nil {
+		return err
+	}
+	_, err := s.changeLease(ctx, addNews, shop.String())
+	return err
+}
+
+// News implements journal.LeaseStore.
+func (s *Store) News(ctx context.Context, shop journal.Shop) (n int64, err error) {
+	if err := needContext(ctx, "News"); err != nil {
+		return 0, err
+	}
+	err = s.db.QueryRowContext(ctx, s.dialect.sql(selectNews), shop.String()).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) { // it was never leased
+		return 0, nil
+	}
+	return n, s.explained(ctx, err)
+}
+
+// changeLease executes a statement, and returns how many rows it has changed.
+func (s *Store) changeLease(ctx context.Context, statement string, args ...any) (int64, error) {
+	result, err := s.db.ExecContext(ctx, s.dialect.sql(statement), args...)
+	if err != nil {
+		return 0, s.explained(ctx, err)
+	}
+	n, err := result.RowsAffected()
+	return n, s.explained(ctx, err)
+}
+
+// explained is explain, and nil for nil.
+func (s *Store) explained(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	return s.explain(ctx, err)
+}

@@ -1,0 +1,266 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
+	"github.com/cardgateway/cardgateway-go/sandbox"
+)
+
+// reports are the calls that Run has made, in order.
+type reports struct {
+	begun time.Time
+	all   []string
+	at    []time.Duration // since begun
+}
+
+func (r *reports) add(e *journal.Entry) {
+	r.all = append(r.all, e.ID().Text+" "+e.State().String())
+	r.at = append(r.at, time.Since(r.begun))
+}
+
+// running calls Run in the background until the test ends. It returns what Run has reported; look at it after synctest.Wait.
+func running(t *testing.T, j *journal.Journal, every time.Duration, store func(context.Context, *journal.Entry) error) *reports {
+	t.Helper()
+	told := &reports{begun: time.Now()}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := j.Run(ctx, every, func(ctx context.Context, e journal.Entry) error {
+			told.add(&e)
+			if store != nil {
+				return store(ctx, &e)
+			}
+			return nil
+		}); !errors.Is(err, context.Canceled) {
+			t.Errorf("Run ended with %v", err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	synctest.Wait()
+	return told
+}
+
+// loseNext makes the response to the next payment get lost. The gateway makes it, or never receives it.
+func (s *shop) loseNext(commit sandbox.Commit) {
+	s.gateway.Inject(sandbox.Fault{Operation: sandbox.OpPayments, Commit: commit, Reply: sandbox.ReplyReset})
+}
+
+func shown(id string) *cardgateway.Transaction {
+	return &cardgateway.Transaction{
+		Code: cardgateway.CodeSuccess, UniqueID: "1", TransactionID: id, TransactionAmount: decimal.RequireFromString("12.50"), TransactionCurrency: "USD",
+	}
+}
+
+func confirm(t *testing.T, j *journal.Journal, id string) {
+	t.Helper()
+	if err := j.Confirm(context.Background(), shown(id)); err != nil {
+		t.Errorf("Confirm: %v", err)
+	}
+}
+
+// TestRunWakesOnConfirm: what is confirmed is reported at once, and not again.
+func TestRunWakesOnConfirm(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		s.loseNext(sandbox.CommitNever)
+		_, _ = s.pay("a", approved)
+		time.Sleep(time.Hour)
+		told := running(t, s.Journal, time.Hour, nil)
+		time.Sleep(10 * time.Minute)
+		told.begun = time.Now()
+		for range 3 {
+			confirm(t, s.Journal, "a")
+			time.Sleep(time.Millisecond)
+			synctest.Wait()
+		}
+		if want := []string{"a unknown", "a succeeded"}; !slices.Equal(told.all, want) || told.at[1] > time.Millisecond {
+			t.Errorf("reported %q, want %q; %v after Confirm", told.all, want, told.at)
+		}
+		time.Sleep(5 * time.Hour)
+		if len(told.all) != 2 {
+			t.Errorf("reported again: %q", told.all)
+		}
+	})
+}
+
+// TestRunWakesOnRefund: so it is with refunds.
+func TestRunWakesOnRefund(t *testing.T) {
+	inBubble(t, sandbox.Options{RefundSettleAfter: 24 * time.Hour}, func(t *testing.T, s *shop) {
+		paid, err := s.pay("a", approved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := cardgateway.RefundRequest{UniqueID: paid.UniqueID, RefundTransactionID: "r", Amount: decimal.RequireFromString("2.50")}
+		if _, err := s.CreateRefund(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		told := running(t, s.Journal, time.Hour, nil)
+		time.Sleep(time.Minute)
+		told.begun, told.all, told.at = time.Now(), nil, nil
+		err = s.ConfirmRefund(t.Context(), &cardgateway.Refund{
+			Code: cardgateway.CodeRefundSuccess, UniqueID: paid.UniqueID, MerchantRefundID: "r", RefundUniqueID: "9", RefundAmount: req.Amount, RefundCurrency: "USD",
+		})
+		synctest.Wait()
+		if err != nil || !slices.Equal(told.all, []string{"r succeeded"}) || told.at[0] != 0 {
+			t.Errorf("%v, reported %q after %v", err, told.all, told.at)
+		}
+	})
+}
+
+// TestRunWakesInRecover: what is confirmed is reported at once, also while Run waits for slow queries.
+func TestRunWakesInRecover(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for _, id := range []string{"a", "b"} {
+			s.loseNext(sandbox.CommitNever)
+			_, _ = s.pay(id, approved)
+		}
+		s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		j := s.restarted(journal.Options{})
+		told := running(t, j, time.Hour, nil)
+		time.Sleep(time.Second) // the first query is under way, and takes 30 s
+		confirm(t, j, "b")
+		synctest.Wait()
+		if want := []string{"b succeeded"}; !slices.Equal(told.all, want) {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+		time.Sleep(30 * time.Minute)
+		synctest.Wait()
+		if want := []string{"b succeeded", "a unknown"}; !slices.Equal(told.all, want) {
+			t.Errorf("reported %q, want %q", told.all, want)
+		}
+	})
+}
+
+// TestConfirmedWhileReporting: what is confirmed while report is called is reported afterwards.
+func TestConfirmedWhileReporting(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		for _, id := range []string{"a", "b"} {
+			s.loseNext(sandbox.CommitNever)
+			_, _ = s.pay(id, approved)
+		}
+		confirmed := map[string]bool{}
+		told := running(t, s.Journal, time.Hour, func(_ context.Context, e *journal.Entry) error {
+			for _, id := range []string{"a", "b"} {
+				if !confirmed[id] {
+					confirmed[id] = true
+					confirm(t, s.Journal, id)
+					break
+				}
+			}
+			time.Sleep(time.Second)
+			return nil
+		})
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		got := slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(told.all), func(s string) bool { return s[2:] == "unknown" })))
+		if want := []string{"a succeeded", "b succeeded"}; !slices.Equal(got, want) || told.at[len(told.at)-1] > 5*time.Second {
+			t.Errorf("reported %q at %v, want %q once each", told.all, told.at, want)
+		}
+	})
+}
+
+// TestManyConfirmed: more than are remembered are reported, each once.
+func TestManyConfirmed(t *testing.T) {
+	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+		const n = 1100
+		for i := range n {
+			in := journal.Intent{
+				Shop: s.Shop(), ID: journal.PaymentID(fmt.Sprint(i)), Operation: "CreateSubscription", Amount: decimal.RequireFromString("12.50"),
+				Currency: "USD", At: time.Now(), Sender: fmt.Sprint(i),
+			}
+			if _, _, err := s.store.Begin(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		silence(s)
+		told := running(t, s.Journal, time.Hour, func(_ context.Context, e *journal.Entry) error {
+			if e.ID().Text == "0" && e.State() == journal.Succeeded {
+				time.Sleep(time.Second) // meanwhile all others are confirmed
+			}
+			return nil
+		})
+		time.Sleep(10 * time.Minute)
+		told.all = nil
+		for i := range n {
+			confirm(t, s.Journal, fmt.Sprint(i))
+			if i == 0 {
+				synctest.Wait()
+			}
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		slices.Sort(told.all)
+		if all := slices.Compact(slices.Clone(told.all)); len(all) != n || len(told.all) != n {
+			t.Errorf("%d are reported, %d times; want %d", len(all), len(told.all), n)
+		}
+	})
+}
+
+// TestRunAsksSoon: a call that ended with an unknown outcome is queried after half a second, and then less and less often.
+func TestRunAsksSoon(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		every time.Duration
+		paid  bool
+		want  []time.Duration // queries after the call has ended
+	}{
+		{"found", time.Minute, true, []time.Duration{500 * time.Millisecond}},
+		{"not found", 10 * time.Second, false, []time.Duration{
+			500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond, 7500 * time.Millisecond, 10 * time.Second,
+			15500 * time.Millisecond, 20 * time.Second,
+		}},
+		{"a short interval", time.Second, false, []time.Duration{
+			500 * time.Millisecond, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second, 6 * time.Second,
+			7 * time.Second, 8 * time.Second, 10 * time.Second, 12 * time.Second, 14 * time.Second, 16 * time.Second, 19 * time.Second,
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
+				told := running(t, s.Journal, tt.every, nil)
+				commit := sandbox.CommitNever
+				if tt.paid {
+					commit = sandbox.CommitNow
+				}
+				s.loseNext(commit)
+				_, _ = s.pay("a", approved)
+				begun := time.Now()
+				var queries []time.Duration
+				usual := s.network
+				s.network = roundTripper(func(r *http.Request) (*http.Response, error) {
+					queries = append(queries, time.Since(begun).Round(time.Millisecond))
+					return usual.RoundTrip(r)
+				})
+				time.Sleep(20*time.Second + 100*time.Millisecond)
+				synctest.Wait()
+				queries = slices.Compact(queries) // a query that finds nothing is two searches
+				if !slices.Equal(queries, tt.want) {
+					t.Errorf("queried after %v, want %v", queries, tt.want)
+				}
+				want := "a unknown"
+				if tt.paid {
+					want = "a succeeded"
+				}
+				if !slices.Equal(told.all, []string{want}) {
+					t.Errorf("reported %q, want %q once", told.all, want)
+				}
+			})
+		})
+	}
+}
