@@ -60,7 +60,7 @@ type merchantOrders interface {
 	SetWaiting(ctx context.Context, transactionID, redirectURL string) error
 	SetDeclined(ctx context.Context, transactionID string) error
 	SetSeen(ctx context.Context, transactionID string) error
-	SetRefunded(context.Context, *cardgateway.Refund) error
+	SetRefund(ctx context.Context, r *cardgateway.Refund, declined error) error
 	NeedsReview(ctx context.Context, transactionID string, why error) error
 	Record(ctx context.Context, e journal.Entry, t *cardgateway.Transaction, err error) error
 	CheckManually(ctx context.Context, transactionID string) error
