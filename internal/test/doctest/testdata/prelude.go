@@ -51,6 +51,7 @@ var (
 
 	subscription func(transactionID string) cardgateway.SubscriptionRequest
 	seal, unseal func(text string) (string, error)
+	storeOutcome func(context.Context, journal.Entry) error
 )
 
 // merchantOrders is the merchant's own database.
@@ -63,6 +64,7 @@ type merchantOrders interface {
 	SetRefund(ctx context.Context, r *cardgateway.Refund, declined error) error
 	NeedsReview(ctx context.Context, transactionID string, why error) error
 	Record(ctx context.Context, e journal.Entry, t *cardgateway.Transaction, err error) error
+	RecordRefund(ctx context.Context, e journal.Entry, r *cardgateway.Refund, err error) error
 	CheckManually(ctx context.Context, transactionID string) error
 }
 
