@@ -14,7 +14,7 @@ var (
 	ErrOpen = errors.New("journal: the payment is open")
 	// ErrPresumedAbsent: the gateway has not known the payment for longer than Options.AbsentAfter. It was most
 	// likely never made; see Journal.PayAgainRiskingSecondCharge.
-	ErrPresumedAbsent = errors.New("journal: the payment is presumed absent")
+	ErrPresumedAbsent = errors.New("journal: the payment is presumed absent; only PayAgainRiskingSecondCharge submits it again")
 	// ErrAbandoned: the payment waited for the cardholder for longer than the client's HostedPageLifetime. Most likely
 	// it will never be paid. If it is, a notification or a walk shows it; pass that to Journal.Confirm.
 	ErrAbandoned = errors.New("journal: abandoned: the cardholder did not finish the hosted page")
@@ -87,17 +87,19 @@ func (e *Entry) because(cause error) error {
 	return fmt.Errorf("%w: the last query failed: %w", cause, e.queryErr)
 }
 
-// RecordedError is an error that was recorded by an earlier call. The call that returns it has sent nothing.
+// RecordedError is a refusal that was recorded by an earlier call. The call that returns it has sent nothing: once the cause
+// of the refusal is corrected, Journal.AfterRefusal submits the payment or the refund again.
 type RecordedError struct {
 	At  time.Time
 	Err error
 }
 
 func (e *RecordedError) Error() string {
-	return fmt.Sprintf("journal: recorded at %s, nothing was sent now: %v", e.At.UTC().Format(time.RFC3339), e.Err)
+	return fmt.Sprintf("journal: recorded at %s, nothing was sent now (once the cause is corrected, AfterRefusal submits it again): %v",
+		e.At.UTC().Format(time.RFC3339), e.Err)
 }
 
-// Unwrap returns the recorded error.
+// Unwrap returns the recorded refusal.
 func (e *RecordedError) Unwrap() error { return e.Err }
 
 func (in *Intent) notSent(cause error) error {

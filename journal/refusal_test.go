@@ -134,8 +134,8 @@ func TestAfterRefusalOfNothing(t *testing.T) {
 	})
 }
 
-// TestRecordedRefusal: if a refusal is returned again, the error says when it was recorded, and that nothing was sent
-// now.
+// TestRecordedRefusal: if a refusal is returned again, the error says when it was recorded, that nothing was sent now, and how
+// to submit the payment again.
 func TestRecordedRefusal(t *testing.T) {
 	inBubble(t, sandbox.Options{}, func(t *testing.T, s *shop) {
 		s.gateway.Inject(refusal)
@@ -147,8 +147,10 @@ func TestRecordedRefusal(t *testing.T) {
 		if !ok || !recorded.At.Equal(at) || !errors.Is(err, cardgateway.ErrRefused) || cardgateway.SafeToRetry(err) {
 			t.Fatalf("got %v, want a *RecordedError of %v", err, at)
 		}
-		if want := at.UTC().Format(time.RFC3339) + ", nothing was sent now"; !strings.Contains(err.Error(), want) {
-			t.Errorf("got %q, want it to have %q", err, want)
+		for _, want := range []string{at.UTC().Format(time.RFC3339) + ", nothing was sent now", "AfterRefusal submits it again"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("got %q, want it to have %q", err, want)
+			}
 		}
 		if _, ok := errors.AsType[*journal.RecordedError](first); ok {
 			t.Errorf("the refusal itself is returned as a recorded one: %v", first)

@@ -64,7 +64,7 @@ var screens = []screen{
 // TestBrowserLook checks every page with an accessibility checker, on desktop and phone: there are no serious and no
 // critical findings, and no horizontal scrolling. With CARDGATEWAY_SCREENSHOTS=1 it takes the screenshots of the README.
 func TestBrowserLook(t *testing.T) {
-	w := open(t, withoutSettling, processingFor(-time.Second))
+	w := open(t, withoutRun, processingFor(-time.Second))
 	b := newTab(t, w)
 	looks := prepareLooks(b)
 	findings := make(map[string]int)

@@ -55,7 +55,7 @@ func TestFlood(t *testing.T) {
 
 func flood(t *testing.T, checked bool) {
 	queries := &queryCounter{RoundTripper: &http.Transport{}}
-	w := open(t, withoutSettling, func(s *setup) {
+	w := open(t, withoutRun, func(s *setup) {
 		s.httpClient = &http.Client{Transport: queries}
 		s.log = slog.New(slog.DiscardHandler) // a stored log would count as memory
 		if !checked {

@@ -36,7 +36,9 @@ func (s *Shop) showOrder(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.look(r.Context(), &o)
+	if err := s.look(r.Context(), &o); err != nil {
+		return err
+	}
 	return s.render(w, r, http.StatusOK, "order", orderPage{
 		Order:    o,
 		MayPay:   o.mayPay(),
@@ -50,9 +52,13 @@ func (o *Order) mayPay() bool {
 	return (o.State == Open || o.State == Unsent) && o.Kind != KindWeeklyCard
 }
 
-// mayAgain reports whether the same products may be ordered again: the payment is final and was not made.
+// mayAgain reports whether the same products may be ordered again, with a new payment: this one was not made.
 func (o *Order) mayAgain() bool {
-	return (o.State == Declined || o.State == Refused) && (o.Kind == KindHosted || o.Kind == KindToken)
+	switch o.State {
+	case Declined, Refused, Unpaid, Closed:
+		return o.Kind == KindHosted || o.Kind == KindToken
+	}
+	return false
 }
 
 // showRedirect shows a page that redirects to the gateway's page, automatically and with a link. It is a separate page
@@ -93,9 +99,6 @@ func (s *Shop) payAgain(w http.ResponseWriter, r *http.Request) error {
 		if m.token, err = s.token(r.Context(), o.Customer, o.CardID); err != nil {
 			return err
 		}
-	}
-	if err := s.store.Reopen(r.Context(), o.ID); err != nil {
-		return err
 	}
 	return s.payAndLead(w, r, &o, m)
 }

@@ -59,8 +59,19 @@ type option func(*setup)
 // withDB makes the shop use this database instead of one in memory.
 func withDB(name, key string) option { return func(s *setup) { s.db, s.keyFile = name, key } }
 
-// withoutSettling disables SettleEvery: only what a test does itself happens.
-func withoutSettling(s *setup) { s.settleEvery = time.Hour }
+// withoutRun lets Run look only once, at the beginning: only what a test does itself happens.
+func withoutRun(s *setup) { s.settleEvery = time.Hour }
+
+// runUntil lets a shop resolve its open payments until check returns no error.
+func runUntil(t testing.TB, s *Shop, what string, check func() string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = s.payments.Run(ctx, 25*time.Millisecond, s.storeOutcome) })
+	defer running.Wait()
+	defer cancel()
+	eventually(t, what, check)
+}
 
 // processingFor keeps token payments in processing.
 func processingFor(d time.Duration) option { return func(s *setup) { s.gateway.SettleAfter = d } }

@@ -83,7 +83,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (s settings
 	setting(&s.clientIPHeader, "client-ip-header", "SHOP_CLIENT_IP_HEADER",
 		"header in which a proxy in front gives the customer's address; empty means there is no proxy")
 	flags.BoolVar(&s.typedCards, "typed-cards", false, "let customers type a card into the shop; always on with the sandbox")
-	flags.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often open payments are settled")
+	flags.DurationVar(&s.settleEvery, "settle-every", 5*time.Second, "how often the gateway is queried for open payments")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -171,7 +171,7 @@ const (
 	maxHeader    = 32 << 10
 )
 
-// serve serves requests and settles open payments until ctx ends. Requests in progress at that time, and their payments,
+// serve serves requests and resolves open payments until ctx ends. Requests in progress at that time, and their payments,
 // are completed.
 func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Duration) error {
 	server := &http.Server{
@@ -182,7 +182,10 @@ func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Durat
 	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { s.SettleEvery(ctx, settleEvery) })
+	running.Go(func() { // resolves open payments, also those of an earlier run of the program
+		s.log.Info("no longer resolving payments", "reason", s.payments.Run(ctx, settleEvery, s.storeOutcome))
+	})
+	running.Go(func() { s.forgetCarts(ctx) })
 	running.Go(func() {
 		<-ctx.Done()
 		patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
@@ -196,4 +199,23 @@ func (s *Shop) serve(ctx context.Context, l net.Listener, settleEvery time.Durat
 		return err
 	}
 	return nil
+}
+
+const (
+	cartAge     = 30 * 24 * time.Hour
+	forgetEvery = time.Hour
+)
+
+// forgetCarts regularly deletes the carts that nobody has changed for a long time, until ctx ends.
+func (s *Shop) forgetCarts(ctx context.Context) {
+	for {
+		if err := s.store.ForgetCarts(ctx, time.Now().Add(-cartAge)); err != nil && ctx.Err() == nil {
+			s.log.Error("forgetting carts", "error", err)
+		}
+		select {
+		case <-time.After(forgetEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
 }

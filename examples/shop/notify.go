@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
 	"github.com/cardgateway/cardgateway-go/notify"
 )
 
@@ -29,35 +31,27 @@ func (s *Shop) notified(ctx context.Context, n *notify.Notification) error {
 		s.log.Warn("a chargeback was notified", "uniqueId", n.Transaction.UniqueID)
 		return nil
 	}
-	t := n.Transaction
-	o, err := s.store.Order(ctx, t.TransactionID)
-	switch {
-	case err == nil:
-		return s.learnFrom(ctx, &o, t)
-	case !errors.Is(err, errNoOrder):
+	err := s.confirm(ctx, n.Transaction)
+	if errors.Is(err, journal.ErrNoEntry) { // another program's transaction
+		return nil
+	}
+	if err != nil || n.Token.IsZero() {
 		return err
 	}
-	return s.cardNotified(ctx, n)
+	return s.tokenNotified(ctx, n)
 }
 
 var errTokenEarly = errors.New("a token came before the gateway shows its order as approved")
 
-// cardNotified records the end of a token order. No query confirms a token. The handler has verified that it came to the
-// URL of this token order, which only the gateway and the shop know.
-func (s *Shop) cardNotified(ctx context.Context, n *notify.Notification) error {
+// tokenNotified stores the token of a card. No query confirms a token. The handler has verified that it came to the URL of this
+// token order, which only the gateway and the shop know.
+func (s *Shop) tokenNotified(ctx context.Context, n *notify.Notification) error {
 	t := n.Transaction
-	c, err := s.store.Card(ctx, t.TransactionID)
-	if errors.Is(err, errNoCard) {
-		return nil // another program's transaction, or a card that its owner has removed
+	switch t.State() {
+	case cardgateway.StateApproved:
+		return s.store.SaveToken(ctx, t.TransactionID, s.seal.Close(t.TransactionID, n.Token), t.TransactionCardNumber.Last4())
+	case cardgateway.StateDeclined:
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if f := factOf(t, nil); n.Token.IsZero() || !t.Paid() {
-		if err := s.store.LearnCard(ctx, c.ID, f); err != nil || n.Token.IsZero() || f.State.Final() {
-			return err
-		}
-		return errTokenEarly // so that the gateway repeats it
-	}
-	return s.store.SaveToken(ctx, c.ID, s.seal.Close(c.ID, n.Token), t.TransactionCardNumber.Last4())
+	return errTokenEarly // so that the gateway repeats it
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"errors"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -21,7 +19,7 @@ type Order struct {
 	Buyer    Buyer
 	Lines    []Line
 	Created  time.Time
-	Fact     // what is known of the payment
+	Payment  // what is known of it
 }
 
 // Kind is how an order is paid.
@@ -54,22 +52,37 @@ func total(lines []Line) (sum decimal.Decimal) {
 	return sum
 }
 
-// State is what the shop knows about an order's payment. Only facts change it: the result of a payment call, of the
-// journal, or of a query. Notifications and returning browsers are only reasons to query.
+// State is what the shop knows about an order's payment. It follows from the journal's entry of the payment, and from nothing
+// else: notifications and returning browsers are only reasons to query.
 type State string
 
 // The states of an order.
 const (
-	Open       State = "open"       // recorded; as far as this row knows, the payment has not been submitted
+	Open       State = "open"       // recorded; the payment has not been submitted, or the shop was stopped before it could store the outcome
 	Unsent     State = "unsent"     // proved: nothing was sent
 	Refused    State = "refused"    // the gateway did not accept the request
 	Checking   State = "checking"   // the outcome is unknown, and is being resolved
+	Unpaid     State = "unpaid"     // the gateway has not known the payment for a day
 	Waiting    State = "waiting"    // for the cardholder, at RedirectURL
 	Processing State = "processing" // accepted by the gateway
+	Closed     State = "closed"     // the cardholder did not finish the gateway's page
+	Declined   State = "declined"   // on the gateway's page this is one attempt, and another may follow
 	Paid       State = "paid"
-	Declined   State = "declined"
-	Conflict   State = "conflict" // facts that contradict each other: needs manual review
+	Conflict   State = "conflict" // contradictory outcomes: needs manual review
 )
+
+// stateOf is what each state of the journal means for an order.
+var stateOf = map[journal.State]State{
+	journal.Unknown:        Checking,
+	journal.NotSent:        Unsent,
+	journal.Refused:        Refused,
+	journal.PresumedAbsent: Unpaid,
+	journal.Pending:        Waiting, // or Processing, or Declined: see paymentOf
+	journal.Abandoned:      Closed,
+	journal.Declined:       Declined,
+	journal.Succeeded:      Paid,
+	journal.Conflicting:    Conflict,
+}
 
 // Final reports whether the order is not expected to change by itself any more.
 func (s State) Final() bool {
@@ -80,93 +93,31 @@ func (s State) Final() bool {
 	return true
 }
 
-// after returns the state of an order after a new fact. Facts arrive in any order and repeatedly, so this prevents a late
-// "processing" from undoing a payment.
-func (s State) after(fact State) State {
-	switch {
-	case s == Conflict, fact == Conflict, (s == Refused || s == Unsent) && fact == Paid: // it was known not to be accepted
-		return Conflict
-	case s == Declined && fact == Paid: // the cardholder has tried another card on the gateway's page
-		return Paid
-	case s == Paid, s == Declined:
-		return s
-	case fact == Open, s.known() && !fact.known():
-		return s
-	}
-	return fact
-}
-
-// known reports whether the gateway is known to have the payment.
-func (s State) known() bool {
-	switch s {
-	case Open, Unsent, Refused, Checking:
-		return false
-	}
-	return true
-}
-
-// Fact is new information about a payment. Zero values of fields other than State mean "not known".
-type Fact struct {
+// Payment is what is known of an order's payment. Empty texts mean "not known".
+type Payment struct {
 	State       State
 	Reason      string // the gateway's text for a decline: data, shown escaped
 	UniqueID    string // the gateway's id
 	Card        string // the last four digits
 	RedirectURL string // the page where the cardholder continues
+	// Evidence is how much of the journal's evidence this includes, or -1. Evidence is only ever added: what includes more of it is newer.
+	Evidence int
 }
 
-// with returns what is known after the new fact n.
-func (f Fact) with(n Fact) Fact {
-	if f.State == Paid && n.State == Paid && n.UniqueID != "" && f.UniqueID != "" && n.UniqueID != f.UniqueID {
-		n.State = Conflict // paid twice
+// paymentOf returns what an entry of the journal means for its order; t is the transaction of its outcome, or nil.
+func paymentOf(e *journal.Entry, t *cardgateway.Transaction) Payment {
+	p := Payment{State: stateOf[e.State()], Evidence: len(e.Evidence)}
+	if t == nil {
+		return p
 	}
-	state := f.State.after(n.State)
-	if state != n.State { // the earlier fact is more specific
-		f.State = state
-		return f
-	}
-	n.UniqueID = cmp.Or(n.UniqueID, f.UniqueID)
-	n.Card = cmp.Or(n.Card, f.Card)
-	if f.State == n.State {
-		n.Reason = cmp.Or(n.Reason, f.Reason)
-		n.RedirectURL = cmp.Or(n.RedirectURL, f.RedirectURL)
-	}
-	return n
-}
-
-// factOf converts the result of a payment call, of the journal's Entry.Outcome, which has the same results, or of a query.
-// The cases are in order of doubt: an error that matches both "unknown" and something else is unknown.
-func factOf(t *cardgateway.Transaction, err error) Fact {
-	switch {
-	case errors.Is(err, cardgateway.ErrConflict):
-		return Fact{State: Conflict}
-	case errors.Is(err, journal.ErrPresumedAbsent):
-		return Fact{State: Checking, Reason: "The gateway has not known this payment for a day. Most likely it was never made."}
-	case errors.Is(err, cardgateway.ErrOutcomeUnknown):
-		return Fact{State: Checking}
-	case errors.Is(err, cardgateway.ErrRefused), errors.Is(err, cardgateway.ErrInvalidRequest):
-		return Fact{State: Refused}
-	case errors.Is(err, cardgateway.ErrNotSent):
-		return Fact{State: Unsent}
-	case t == nil, err != nil && !errors.Is(err, cardgateway.ErrDeclined):
-		return Fact{State: Checking}
-	}
-	f := Fact{UniqueID: t.UniqueID, Card: t.TransactionCardNumber.Last4()}
+	p.UniqueID, p.Card = t.UniqueID, t.TransactionCardNumber.Last4()
 	switch t.State() {
-	case cardgateway.StateApproved:
-		f.State = Paid
 	case cardgateway.StateDeclined:
-		f.State, f.Reason = Declined, t.TransactionMessage
+		p.State, p.Reason = Declined, t.TransactionMessage
 	case cardgateway.StateProcessing:
-		f.State = Processing
+		p.State = Processing
 	case cardgateway.StateRedirect:
-		f.State, f.RedirectURL = Waiting, t.RedirectURL
-	default:
-		f.State = Checking
+		p.RedirectURL = t.RedirectURL
 	}
-	return f
-}
-
-// isOf reports whether a transaction that a query returned is this order's payment.
-func (o *Order) isOf(t *cardgateway.Transaction) bool {
-	return t.TransactionID == o.ID && t.TransactionCurrency == currency && t.TransactionAmount.Equal(o.Amount)
+	return p
 }

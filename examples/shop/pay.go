@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/cardgateway/cardgateway-go"
+	"github.com/cardgateway/cardgateway-go/journal"
 )
 
 const (
@@ -18,15 +20,24 @@ const (
 // unguessable.
 func newID(kind string) string { return kind + "-" + rand.Text()[:16] }
 
-// pay submits an order's payment and records the outcome. It may be called again for the same order: the journal submits a
+// pay submits an order's payment and stores the outcome. It may be called again for the same order: the journal submits a
 // transactionId again only if it is proved that nothing was sent the first time, and otherwise returns what is known.
 //
 // A payment is not canceled when the customer closes the page: its outcome would then be unknown.
 func (s *Shop) pay(ctx context.Context, o *Order, v Visitor, m means) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), payTimeout)
 	defer cancel()
-	t, err := s.submit(ctx, o, v, m)
-	return s.book(ctx, o.ID, t, err)
+	_, err := s.submit(ctx, o, v, m)
+	return s.storeAfter(ctx, o.ID, err)
+}
+
+// storeAfter stores the outcome of a payment after a call for it, which returned err.
+func (s *Shop) storeAfter(ctx context.Context, id string, err error) error {
+	failed := s.storeLatest(ctx, id)
+	if errors.Is(failed, journal.ErrNoEntry) { // the call could not record anything, and so it sent nothing
+		return err
+	}
+	return failed
 }
 
 // means is what an order is paid with, if not on the gateway's page.
@@ -90,12 +101,12 @@ func (s *Shop) storeToken(ctx context.Context, c *StoredCard, v Visitor) error {
 		return err
 	}
 	one := Product{SKU: "card", Name: "Saving a card", Price: price("1.00")}
-	t, err := s.payments.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
+	_, err = s.payments.CreateTokenOrder(ctx, cardgateway.TokenOrderRequest{
 		TransactionID: c.ID, OrderID: c.ID, Currency: currency, Amount: one.Price, TransactionIP: v.IP,
 		CallbackURL: s.url + "/cards", NotificationURL: notify, ProductInfos: s.products([]Line{{one, 1}}),
 		BillingAddress: cardgateway.Address{Country: countries[0].Code},
 	})
-	return s.bookCard(ctx, c.ID, t, err)
+	return s.storeAfter(ctx, c.ID, err)
 }
 
 func (s *Shop) orderURL(id string) string { return s.url + "/orders/" + id }

@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS orders (
     unique_id    TEXT   NOT NULL DEFAULT '',
     card         TEXT   NOT NULL DEFAULT '',   -- the last four digits
     redirect_url TEXT   NOT NULL DEFAULT '',
+    evidence     INTEGER NOT NULL,             -- how much of the journal's evidence the state includes
     changed      BIGINT NOT NULL,
     looked       BIGINT NOT NULL DEFAULT 0     -- when the gateway was last asked because somebody looked
 );

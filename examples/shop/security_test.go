@@ -40,7 +40,7 @@ func TestCookie(t *testing.T) {
 		secure    bool
 	}{{"http://127.0.0.1", "shop", false}, {"https://shop.test", "__Host-shop", true}} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := open(t, withoutSettling)
+			w := open(t, withoutRun)
 			w.Shop.url = tt.url
 			rec := record(w, http.MethodGet, "/", nil)
 			cookies := rec.Result().Cookies()
@@ -202,13 +202,10 @@ func TestUserAgentIsCut(t *testing.T) {
 // TestTokenBeforeItsOrder: a token that arrives while the gateway's order is still in processing is not acknowledged, and
 // is saved when it is repeated.
 func TestTokenBeforeItsOrder(t *testing.T) {
-	w := open(t)
-	card := StoredCard{ID: "C-1", Customer: "somebody"}
-	if err := w.store.AddCard(t.Context(), &card); err != nil {
-		t.Fatal(err)
-	}
+	w := open(t, withoutRun)
+	id := strings.Split(newShopper(t, w).post("/cards", nil).path, "/")[2]
 	n := &notify.Notification{Token: cardgateway.NewToken("a-token"), Transaction: &cardgateway.Transaction{
-		TransactionID: card.ID, UniqueID: "1", Code: cardgateway.CodeProcessing,
+		TransactionID: id, UniqueID: "1", Code: cardgateway.CodeProcessing, TransactionAmount: price("1.00"), TransactionCurrency: currency,
 	}}
 	if err := w.notified(t.Context(), n); !errors.Is(err, errTokenEarly) {
 		t.Errorf("in processing: got %v, want %v", err, errTokenEarly)
@@ -217,7 +214,7 @@ func TestTokenBeforeItsOrder(t *testing.T) {
 	if err := w.notified(t.Context(), n); err != nil {
 		t.Error(err)
 	}
-	if c, err := w.store.Card(t.Context(), card.ID); err != nil || len(c.Sealed) == 0 {
+	if c, err := w.store.Card(t.Context(), id); err != nil || len(c.Sealed) == 0 {
 		t.Errorf("the token is not saved: %+v, %v", c, err)
 	}
 }

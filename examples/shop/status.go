@@ -25,6 +25,11 @@ func statusOf(o Order) Status {
 		return Status{"busy", "Being checked", "We are checking your payment.",
 			"The answer of the payment service was lost on its way to us. We are finding out whether it was made, " +
 				"and will not charge you twice. Please do not pay again; this order settles by itself."}
+	case Unpaid:
+		return Status{"bad", "Not paid", "The payment was most likely never made.",
+			"The payment service has not known it for a day. You can order again. If it is charged after all, we will refund it."}
+	case Closed:
+		return Status{"plain", "Closed", "The payment was not finished.", "Nothing was charged. You can order again."}
 	case Unsent:
 		return Status{"bad", "Not sent", "The payment could not be started.",
 			"The payment service could not be reached, and nothing was charged. You can try again."}

@@ -31,7 +31,6 @@ var (
 	errNoCard      = errors.New("there is no such card")
 	errEmptyCart   = errors.New("the cart is empty")
 	errCartChanged = errors.New("the cart is not what the customer saw")
-	errContended   = errors.New("the row kept changing")
 )
 
 // OpenStore opens a database and creates missing tables: Postgres for a postgres:// URL, otherwise SQLite in that file, or

@@ -62,21 +62,17 @@ func (s *Store) CardsOf(ctx context.Context, customer string) ([]StoredCard, err
 	return collect(rows, err, func(rows *sql.Rows) (StoredCard, error) { return scanCard(rows) })
 }
 
-// LearnCard adds a fact about a token order. A card that has its token stays ready.
-func (s *Store) LearnCard(ctx context.Context, id string, f Fact) error {
-	state := CardOpen
-	switch f.State {
-	case Paid: // for a token order this means "the card is stored": no money has moved
+// SetCard stores the outcome of a token order, which moves no money. A card that has its token stays ready.
+func (s *Store) SetCard(ctx context.Context, id string, p Payment) error {
+	state := CardFailed
+	switch p.State {
+	case Paid:
 		state = CardEntered
-	case Declined, Refused, Unsent, Conflict:
-		state = CardFailed
-	default:
-		if f.RedirectURL == "" {
-			return nil
-		}
+	case Waiting, Processing, Checking:
+		state = CardOpen
 	}
-	_, err := s.db.ExecContext(ctx, `UPDATE cards SET state = $1, redirect_url = $2 WHERE id = $3 AND state = $4`,
-		state, f.RedirectURL, id, CardOpen)
+	_, err := s.db.ExecContext(ctx, `UPDATE cards SET state = $1, redirect_url = COALESCE(NULLIF($2, ''), redirect_url)
+		WHERE id = $3 AND state = $4`, state, p.RedirectURL, id, CardOpen)
 	return err
 }
 

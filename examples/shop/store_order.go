@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -49,12 +48,12 @@ func (s *Store) transaction(ctx context.Context, do func(*sql.Tx) error) error {
 }
 
 func insertOrder(ctx context.Context, tx *sql.Tx, o *Order) error {
-	o.Created, o.Fact = time.Now(), Fact{State: Open}
+	o.Created, o.Payment = time.Now(), Payment{State: Open, Evidence: -1}
 	_, err := tx.ExecContext(ctx, `INSERT INTO orders
-		(id, customer, kind, card_id, amount, first_name, last_name, email, country, created, state, changed)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10)`,
+		(id, customer, kind, card_id, amount, first_name, last_name, email, country, created, state, evidence, changed)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $10)`,
 		o.ID, o.Customer, o.Kind, o.CardID, o.Amount.String(),
-		o.Buyer.FirstName, o.Buyer.LastName, o.Buyer.Email, o.Buyer.Country, o.Created.UnixMicro(), o.State)
+		o.Buyer.FirstName, o.Buyer.LastName, o.Buyer.Email, o.Buyer.Country, o.Created.UnixMicro(), o.State, o.Evidence)
 	for i := 0; err == nil && i < len(o.Lines); i++ {
 		l := &o.Lines[i]
 		_, err = tx.ExecContext(ctx, `INSERT INTO order_lines (order_id, position, sku, name, price, quantity)
@@ -64,13 +63,13 @@ func insertOrder(ctx context.Context, tx *sql.Tx, o *Order) error {
 }
 
 const orderColumns = `id, customer, kind, card_id, amount, first_name, last_name, email, country, created,
-	state, reason, unique_id, card, redirect_url`
+	state, reason, unique_id, card, redirect_url, evidence`
 
 func scanOrder(row interface{ Scan(...any) error }) (o Order, err error) {
 	var created int64
 	err = row.Scan(&o.ID, &o.Customer, &o.Kind, &o.CardID, &o.Amount,
 		&o.Buyer.FirstName, &o.Buyer.LastName, &o.Buyer.Email, &o.Buyer.Country, &created,
-		&o.State, &o.Reason, &o.UniqueID, &o.Card, &o.RedirectURL)
+		&o.State, &o.Reason, &o.UniqueID, &o.Card, &o.RedirectURL, &o.Evidence)
 	o.Created = time.UnixMicro(created)
 	return o, err
 }
@@ -99,38 +98,12 @@ func (s *Store) OrdersOf(ctx context.Context, customer string) ([]Order, error) 
 	return collect(rows, err, func(rows *sql.Rows) (Order, error) { return scanOrder(rows) })
 }
 
-// Learn adds a fact to what is known about an order's payment. It returns the resulting order, without its lines, and
-// whether its state has changed. Apart from Reopen, nothing else changes the state.
-func (s *Store) Learn(ctx context.Context, id string, n Fact) (_ Order, moved bool, _ error) {
-	for range 10 { // other processes may add facts concurrently
-		o, err := scanOrder(s.db.QueryRowContext(ctx, `SELECT `+orderColumns+` FROM orders WHERE id = $1`, id))
-		if errors.Is(err, sql.ErrNoRows) {
-			return o, false, errNoOrder
-		}
-		if err != nil {
-			return o, false, err
-		}
-		known := o.Fact
-		o.Fact = known.with(n)
-		if o.Fact == known {
-			return o, false, nil
-		}
-		done, err := s.changed(ctx, `UPDATE orders
-			SET state = $1, reason = $2, unique_id = $3, card = $4, redirect_url = $5, changed = $6
-			WHERE id = $7 AND state = $8 AND unique_id = $9`,
-			o.State, o.Reason, o.UniqueID, o.Card, o.RedirectURL, time.Now().UnixMicro(), id, known.State, known.UniqueID)
-		if err != nil || done {
-			return o, o.State != known.State, err
-		}
-	}
-	return Order{}, false, fmt.Errorf("order %s: %w", id, errContended)
-}
-
-// Reopen lets the payment of an order be submitted again, with the same transactionId, if it is proved that nothing was
-// sent.
-func (s *Store) Reopen(ctx context.Context, id string) error {
-	_, err := s.db.ExecContext(ctx, `UPDATE orders SET state = $1 WHERE id = $2 AND state = $3`, Open, id, Unsent)
-	return err
+// SetPayment stores what is known of an order's payment, unless more is stored already: others may store it concurrently. It
+// reports whether it has. Nothing else changes the state of an order.
+func (s *Store) SetPayment(ctx context.Context, id string, p Payment) (bool, error) {
+	return s.changed(ctx, `UPDATE orders SET state = $1, reason = $2, evidence = $3, changed = $4, unique_id = COALESCE(NULLIF($5, ''), unique_id),
+		card = COALESCE(NULLIF($6, ''), card), redirect_url = COALESCE(NULLIF($7, ''), redirect_url) WHERE id = $8 AND evidence < $3`,
+		p.State, p.Reason, p.Evidence, time.Now().UnixMicro(), p.UniqueID, p.Card, p.RedirectURL, id)
 }
 
 // MayLook reports true at most once in each interval: the gateway may then be queried because the order's page is shown.

@@ -38,7 +38,7 @@ func TestStore(t *testing.T) {
 				}
 			}()
 			t.Run("an order is placed once", func(t *testing.T) { testPlaceOnce(t, s) })
-			t.Run("facts in any order", func(t *testing.T) { testLearn(t, s) })
+			t.Run("outcomes in any order", func(t *testing.T) { testSetPayment(t, s) })
 			t.Run("one look in each interval", func(t *testing.T) { testMayLook(t, s) })
 			t.Run("cards", func(t *testing.T) { testCards(t, s) })
 		})
@@ -118,31 +118,42 @@ func testPlaceOnce(t *testing.T, s *Store) {
 	}
 }
 
-// testLearn adds the same facts to many orders, in different sequences and by several processes concurrently.
-func testLearn(t *testing.T, s *Store) {
-	facts := []Fact{
-		{State: Checking}, {State: Waiting, UniqueID: "1", RedirectURL: "https://g"}, {State: Processing, UniqueID: "1"},
-		{State: Paid, UniqueID: "1", Card: "0000"}, {State: Paid, UniqueID: "1"}, {State: Open},
+// testSetPayment stores the outcomes of many orders, in different sequences and by several processes concurrently.
+func testSetPayment(t *testing.T, s *Store) {
+	outcomes := []Payment{
+		{State: Checking}, {State: Waiting, UniqueID: "1", RedirectURL: "https://g", Evidence: 1},
+		{State: Declined, UniqueID: "2", Reason: "Do not honour", Evidence: 2},
+		{State: Paid, UniqueID: "3", Card: "0000", RedirectURL: "https://g", Evidence: 3}, {State: Checking, Evidence: 1},
 	}
 	for seed := range uint64(10) {
 		o := placed(t, s)
-		shuffled := rand.New(rand.NewPCG(seed, 0)).Perm(len(facts))
+		shuffled := rand.New(rand.NewPCG(seed, 0)).Perm(len(outcomes))
 		var done sync.WaitGroup
 		for _, i := range shuffled {
 			done.Go(func() {
-				if _, _, err := s.Learn(t.Context(), o.ID, facts[i]); err != nil {
+				if _, err := s.SetPayment(t.Context(), o.ID, outcomes[i]); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		done.Wait()
 		got, err := s.Order(t.Context(), o.ID)
-		if want := (Fact{State: Paid, UniqueID: "1", Card: "0000"}); err != nil || got.Fact != want {
-			t.Errorf("seed %d: got %+v, %v", seed, got.Fact, err)
+		if want := outcomes[3]; err != nil || got.Payment != want {
+			t.Errorf("seed %d: got %+v, %v; want %+v", seed, got.Payment, err, want)
 		}
 	}
-	if _, _, err := s.Learn(t.Context(), "S-NONE", Fact{State: Paid}); !errors.Is(err, errNoOrder) {
-		t.Errorf("an order that is not there: %v", err)
+	o := placed(t, s)
+	for i, want := range []bool{true, false} {
+		if stored, err := s.SetPayment(t.Context(), o.ID, outcomes[1]); err != nil || stored != want {
+			t.Errorf("the same outcome, time %d: got %t, %v", i, stored, err)
+		}
+	}
+	if _, err := s.SetPayment(t.Context(), o.ID, Payment{State: Paid, Evidence: 2}); err != nil {
+		t.Error(err)
+	}
+	want := Payment{State: Paid, UniqueID: "1", RedirectURL: "https://g", Evidence: 2} // an outcome without an id keeps it
+	if got, err := s.Order(t.Context(), o.ID); err != nil || got.Payment != want {
+		t.Errorf("got %+v, %v; want %+v", got.Payment, err, want)
 	}
 }
 
@@ -166,8 +177,8 @@ func testCards(t *testing.T, s *Store) {
 	if err := s.AddCard(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []Fact{{State: Waiting, RedirectURL: "https://g"}, {State: Processing}} {
-		if err := s.LearnCard(t.Context(), c.ID, f); err != nil {
+	for _, p := range []Payment{{State: Waiting, RedirectURL: "https://g"}, {State: Processing}} {
+		if err := s.SetCard(t.Context(), c.ID, p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,7 +190,7 @@ func testCards(t *testing.T, s *Store) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.LearnCard(t.Context(), c.ID, Fact{State: Declined}); err != nil {
+	if err := s.SetCard(t.Context(), c.ID, Payment{State: Declined}); err != nil {
 		t.Fatal(err)
 	}
 	all, err := s.CardsOf(t.Context(), c.Customer)

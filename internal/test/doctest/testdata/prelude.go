@@ -51,6 +51,7 @@ var (
 
 	subscription func(transactionID string) cardgateway.SubscriptionRequest
 	seal, unseal func(text string) (string, error)
+	storeOutcome func(context.Context, journal.Entry) error
 )
 
 // merchantOrders is the merchant's own database.
@@ -60,9 +61,10 @@ type merchantOrders interface {
 	SetWaiting(ctx context.Context, transactionID, redirectURL string) error
 	SetDeclined(ctx context.Context, transactionID string) error
 	SetSeen(ctx context.Context, transactionID string) error
-	SetRefunded(context.Context, *cardgateway.Refund) error
+	SetRefund(ctx context.Context, r *cardgateway.Refund, declined error) error
 	NeedsReview(ctx context.Context, transactionID string, why error) error
 	Record(ctx context.Context, e journal.Entry, t *cardgateway.Transaction, err error) error
+	RecordRefund(ctx context.Context, e journal.Entry, r *cardgateway.Refund, err error) error
 	CheckManually(ctx context.Context, transactionID string) error
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,7 +11,7 @@ import (
 	"github.com/cardgateway/cardgateway-go/sandbox"
 )
 
-// TestEveryFault pays with every fault of the sandbox, and drops every notification. SettleEvery alone brings each order
+// TestEveryFault pays with every fault of the sandbox, and drops every notification. Run alone brings each order
 // into the state that the gateway's ledger has.
 func TestEveryFault(t *testing.T) {
 	w := open(t, impatient)
@@ -57,29 +57,29 @@ func TestLostCheckout(t *testing.T) {
 	s.awaits(id, Paid)
 }
 
-// TestAbandonedCheckout: an order whose customer never opens the gateway's page is not queried for ever, and can still be paid.
+// TestAbandonedCheckout: an order whose customer does not finish the gateway's page is closed, and can still be paid there.
 func TestAbandonedCheckout(t *testing.T) {
-	w := open(t, withoutSettling, func(s *setup) { s.hostedPageLifetime = time.Nanosecond })
+	w := open(t, withoutRun, func(s *setup) { s.hostedPageLifetime = time.Nanosecond })
 	s := newShopper(t, w)
 	id := s.buy("cedar", "")
-	if err := w.settle(t.Context()); err != nil {
-		t.Fatal(err)
+	page := s.hostedPage()
+	runUntil(t, w.Shop, "the entry is acknowledged", func() string {
+		e, err := w.payments.Get(t.Context(), journal.PaymentID(id))
+		return is(fmt.Sprint(e.State(), e.Unacked()), fmt.Sprint(journal.Abandoned, false), err)
+	})
+	s.awaits(id, Closed)
+	if !strings.Contains(s.page, `id="order-again"`) || strings.Contains(s.page, `id="to-page"`) {
+		t.Errorf("the page of a closed order:\n%s", s.page)
 	}
-	e, err := w.payments.Get(t.Context(), journal.PaymentID(id))
-	if err != nil || e.State() != journal.Abandoned || e.Unacked() {
-		t.Errorf("the entry is %v, acknowledged %t (%v); want abandoned and acknowledged", e.State(), !e.Unacked(), err)
-	}
-	s.awaits(id, Waiting)
-	s.get("/orders/" + id + "/pay")
-	s.enter(s.hostedPage(), sandbox.Approved)
+	s.enter(page, sandbox.Approved) // it was still open in another window
 	s.awaits(id, Paid)
 }
 
-// TestCrash lets a process crash between the gateway's response and the shop's database, and lets the next one settle.
+// TestCrash lets a process crash between the gateway's response and the shop's database, and lets the next one find out.
 func TestCrash(t *testing.T) {
 	dir := t.TempDir()
 	file, key := filepath.Join(dir, "shop.db"), filepath.Join(dir, "shop.key")
-	w := open(t, withDB(file, key), withoutSettling)
+	w := open(t, withDB(file, key), withoutRun)
 	s := newShopper(t, w)
 	card := s.saveCard(sandbox.Approved)
 	w.courier.SetMode(courierDrop)
@@ -98,21 +98,18 @@ func TestCrash(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := next.settle(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	o, err := next.store.Order(t.Context(), id)
-	if err != nil || o.State != Paid || o.Card != "0000" {
-		t.Errorf("the order is %+v, %v", o.Fact, err)
-	}
+	runUntil(t, next, "the order", func() string {
+		o, err := next.store.Order(t.Context(), id)
+		return is(fmt.Sprint(o.State, o.Card), fmt.Sprint(Paid, "0000"), err)
+	})
 	if n := w.gateway.Executed(id); n != 1 {
 		t.Errorf("charged %d times", n)
 	}
 }
 
-// TestNotifiedFacts sends false claims to the shop's notification handler. Only what the gateway confirms counts.
-func TestNotifiedFacts(t *testing.T) {
-	w := open(t, withoutSettling)
+// TestNotified sends false claims to the shop's notification handler. Only what the gateway confirms counts.
+func TestNotified(t *testing.T) {
+	w := open(t, withoutRun)
 	w.courier.SetMode(courierDrop)
 	s := newShopper(t, w)
 	id := s.buy("pillar", "")
