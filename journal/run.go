@@ -50,7 +50,7 @@ func (j *Journal) Run(ctx context.Context, every time.Duration, report func(cont
 	return ctx.Err()
 }
 
-// runner is one Run. Except for its lease, one goroutine uses it.
+// runner is one Run. One goroutine uses it, except for its lease, and for paying.
 type runner struct {
 	j      *Journal
 	every  time.Duration
@@ -58,9 +58,9 @@ type runner struct {
 	lease  *lease // nil if the store has none: then this process works
 
 	soon   map[ID]soonQuery
-	list   bool      // something has changed: list what is not acknowledged
-	listAt time.Time // not before this time
-	paying map[ID]payingID
+	list   bool            // something has changed: list what is not acknowledged
+	listAt time.Time       // not before this time
+	paying map[ID]payingID // of recordNeverBegun
 }
 
 // soonQuery is a query that is due before the next Recover.
@@ -84,13 +84,26 @@ const (
 func (r *runner) work(ctx context.Context) {
 	for next := time.Now(); ctx.Err() == nil; r.wait(ctx, next) {
 		if !time.Now().Before(next) {
-			r.recordNeverBegun(ctx)
+			r.meanwhile(ctx, func() { r.recordNeverBegun(ctx) })
 			r.list = false
 			r.pass(ctx, recovering{list: r.j.store.Unacked, queries: true, observed: true, wake: r.j.news.wake, woken: func() { r.reportNews(ctx) }}, nil)
 			next = time.Now().Add(r.every)
 		}
 		r.reportNews(ctx)
 		r.querySoon(ctx)
+	}
+}
+
+// meanwhile does something that can be slow, and reports news until it is done.
+func (r *runner) meanwhile(ctx context.Context, slow func()) {
+	for done := async(slow); ; {
+		select {
+		case end := <-done:
+			end.rethrow()
+			return
+		case <-r.j.news.wake:
+			r.reportNews(ctx)
+		}
 	}
 }
 
