@@ -127,7 +127,7 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 		if p := w.processOf(s); !p.isDead() && p.shop.config.Replicas {
 			p.stopRunning()
 			w.tell("%s starts Run", p.name())
-			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error { return (&merchant{w}).toldByRun(ctx, p, s, &e) })
+			p.startRun(s.Delay, func(ctx context.Context, e journal.Entry) error { return x.told(ctx, p, s, &e) })
 		}
 	case "replica: stop":
 		w.processOf(s).stopRunning()
@@ -148,6 +148,29 @@ func (x *replicas) do(s *Step) (do func(), ok bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// told is the function that Run calls. N is how many seconds it takes, unless its context ends before.
+func (x *replicas) told(ctx context.Context, p *process, s *Step, e *journal.Entry) error {
+	if s.N > 0 {
+		t := x.w.thingOfKey(e.Key())
+		defer x.w.beginsTelling(ctx, p, t)()
+		x.w.mu.Lock()
+		p.replica.slowUntil = time.Now().Add(time.Duration(s.N)*time.Second + soonReported)
+		x.w.mu.Unlock()
+		timer := time.NewTimer(time.Duration(s.N) * time.Second)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			p.program.contact(true, func() string { return "the database of the merchant" })
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return (&merchant{x.w}).toldByRun(ctx, p, &Step{Books: s.Books}, e)
 }
 
 // paying returns what the merchant's database says is being paid.
@@ -177,6 +200,7 @@ func (w *world) beginsTelling(ctx context.Context, p *process, t *thing) (ends f
 			other = q
 		}
 	}
+	nested := p.replica.telling == ctx
 	p.replica.telling = ctx
 	l.news = slices.DeleteFunc(l.news, func(a awaited) bool { return a.thing == t })
 	w.mu.Unlock()
@@ -189,7 +213,9 @@ func (w *world) beginsTelling(ctx context.Context, p *process, t *thing) (ends f
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		p.replica.telling = nil
+		if !nested {
+			p.replica.telling = nil
+		}
 	}
 }
 
@@ -280,7 +306,10 @@ func (x *replicas) plan(d *draw, h *History) {
 func (x *replicas) tale(d *draw, h *History, shop, processes int) (steps []Step) {
 	every := d.between(20*time.Second, 10*time.Minute)
 	run := func(process int) {
-		steps = append(steps, Step{Do: "replica: run", Shop: shop, Process: process, Delay: every, After: time.Duration(1 + d.IntN(int(time.Second)))})
+		steps = append(steps, Step{
+			Do: "replica: run", Shop: shop, Process: process, Delay: every, N: one(d, 0, 0, 0, 1+d.IntN(20)), Books: one(d, "", "", "", "fail"),
+			After: time.Duration(1 + d.IntN(int(time.Second))),
+		})
 	}
 	for n := range processes {
 		run(n)
